@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# The three ways to make a target. Each is PRIVATE by default: an edge that leaks is a wall that fell.
+
+# reel_library(model_api SOURCES a.cc PUBLIC absl::status PRIVATE reel::kernels_base)
+# makes the static library reel_model_api with the alias reel::model_api; without SOURCES it is a header library.
+function(reel_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(reel_${name} STATIC ${ARG_SOURCES})
+    target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+    target_include_directories(reel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  else()
+    add_library(reel_${name} INTERFACE)
+    target_link_libraries(reel_${name} INTERFACE ${ARG_PUBLIC})
+    target_include_directories(reel_${name} INTERFACE ${CMAKE_SOURCE_DIR})
+  endif()
+  add_library(reel::${name} ALIAS reel_${name})
+endfunction()
+
+# reel_binary(reel-worker SOURCES main.cc PRIVATE reel::worker_app)
+function(reel_binary name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PRIVATE" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE})
+endfunction()
+
+# reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld])
+# is a GoogleTest program and one ctest entry; BINARIES are built first, and are found beside the build's bin folder.
+function(reel_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
+  if(ARG_BINARIES)
+    add_dependencies(${name} ${ARG_BINARIES})
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+    ENVIRONMENT "REEL_BIN=${CMAKE_BINARY_DIR}/bin;REEL_SOURCE=${CMAKE_SOURCE_DIR};${REEL_SANITIZER_ENVIRONMENT}")
+endfunction()
+
+set(REEL_SANITIZER_ENVIRONMENT
+  "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:history_size=4"
+  "UBSAN_OPTIONS=print_stacktrace=1")

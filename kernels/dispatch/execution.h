@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a call runs: which variants, on which stream, counted and timed where. Passed down to every
+// operator.
+#pragma once
+
+namespace reel::kernels {
+
+class KernelPlan;
+class KernelCounters;
+class KernelTimer;
+
+struct DeviceStream {
+  int device = -1;         // -1: CPU
+  void* handle = nullptr;  // cudaStream_t; null on a CPU
+};
+
+struct Execution {
+  const KernelPlan& plan;
+  KernelCounters& counters;
+  KernelTimer* timer;  // null on steps that are not sampled
+  DeviceStream stream;
+};
+
+}  // namespace reel::kernels

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/kernel_catalog.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace reel::kernels {
+namespace {
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string Names(const std::vector<OpListing>& ops) {
+  return absl::StrJoin(ops, ", ", [](std::string* out, const OpListing& op) { *out += op.op; });
+}
+
+std::string VariantNames(const OpListing& op, bool only_running) {
+  std::vector<std::string> names;
+  for (const VariantListing& variant : op.variants) {
+    if (variant.runs || !only_running) names.push_back(variant.name);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+}  // namespace
+
+void KernelCatalog::Add(OpListing op) {
+  auto found = std::find_if(ops_.begin(), ops_.end(),
+                            [&](const OpListing& known) { return known.op == op.op; });
+  if (found == ops_.end()) {
+    ops_.push_back(std::move(op));
+    std::sort(ops_.begin(), ops_.end(),
+              [](const OpListing& a, const OpListing& b) { return a.op < b.op; });
+  } else {
+    for (VariantListing& variant : op.variants) found->variants.push_back(std::move(variant));
+  }
+}
+
+absl::StatusOr<KernelPlan> KernelCatalog::Plan(
+    std::string_view profile, const std::map<std::string, std::string>& variants) const {
+  return MakePlan(ops_, profile, variants);
+}
+
+absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
+                                    const std::map<std::string, std::string>& variants) {
+  if (profile.empty()) profile = "auto";
+  const auto& profiles = BuiltInProfiles();
+  if (std::find(profiles.begin(), profiles.end(), profile) == profiles.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("Unknown kernel profile '", View(profile),
+                                                   "'; known: ", absl::StrJoin(profiles, ", ")));
+  }
+  std::map<std::string, std::string, std::less<>> choices;
+  for (const auto& [op_name, variant_name] : variants) {
+    const auto op = std::find_if(ops.begin(), ops.end(),
+                                 [&](const OpListing& known) { return known.op == op_name; });
+    if (op == ops.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("Unknown operator '", op_name, "'; known: ", Names(ops)));
+    }
+    const auto variant =
+        std::find_if(op->variants.begin(), op->variants.end(),
+                     [&](const VariantListing& known) { return known.name == variant_name; });
+    if (variant == op->variants.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("Operator '", op_name, "' has no variant '",
+                                                     variant_name,
+                                                     "'; it has: ", VariantNames(*op, false)));
+    }
+    if (!variant->runs) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "Variant '", variant_name, "' of '", op_name, "' cannot run here: ", variant->reason,
+          "; these can: ", VariantNames(*op, true)));
+    }
+    choices[op_name] = variant_name;
+  }
+  return KernelPlan(std::string(profile), std::move(choices));
+}
+
+const std::vector<std::string>& BuiltInProfiles() {
+  static const auto* const names =
+      new std::vector<std::string>{"auto", "reference", "batch_invariant"};
+  return *names;
+}
+
+}  // namespace reel::kernels

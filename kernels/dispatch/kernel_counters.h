@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls per operator and variant, always counted: the proof of what really ran.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/dispatch/kernel_listing.h"
+
+namespace reel::kernels {
+
+// Confined to the thread that executes.
+class KernelCounters {
+ public:
+  void Count(std::string_view op, std::string_view variant);
+  std::vector<VariantUse> Uses() const;
+
+ private:
+  std::map<std::string, std::map<std::string, int64_t, std::less<>>, std::less<>> calls_;
+};
+
+}  // namespace reel::kernels

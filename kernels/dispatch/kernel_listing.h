@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process tells others of its operators: plain data for ListKernels and for checking a plan
+// from afar.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace reel::kernels {
+
+struct VariantListing {
+  std::string name;    // e.g. "sm90"
+  std::string origin;  // "built-in", "framework" or the name of a plug-in
+  bool runs = false;   // on the device of the process that lists it
+  bool is_auto = false;
+  std::string reason;  // why it cannot
+};
+
+struct OpListing {
+  std::string op;                        // e.g. "rms_norm"
+  std::vector<VariantListing> variants;  // best first
+};
+
+// One operator as a model calls it.
+struct KernelCall {
+  std::string op;
+  std::string dtype;  // e.g. "bf16"
+  int64_t width = 0;  // row width
+};
+
+// What ran, counted over all steps, and timed on the sampled ones.
+struct VariantUse {
+  std::string op;
+  std::string variant;
+  int64_t calls = 0;
+};
+struct VariantTime {
+  std::string op;
+  std::string variant;
+  int64_t calls = 0;
+  int64_t total_ns = 0;
+};
+
+}  // namespace reel::kernels

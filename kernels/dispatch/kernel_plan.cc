@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/kernel_plan.h"
+
+#include <utility>
+
+namespace reel::kernels {
+
+KernelPlan::KernelPlan(std::string profile, std::map<std::string, std::string, std::less<>> choices)
+    : profile_(std::move(profile)), choices_(std::move(choices)), name_(profile_) {
+  for (const auto& [op, variant] : choices_) name_ += "+" + op + "=" + variant;
+}
+
+std::string_view KernelPlan::Choice(std::string_view op) const {
+  const auto found = choices_.find(op);
+  return found == choices_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+}  // namespace reel::kernels

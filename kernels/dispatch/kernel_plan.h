@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The A/B switch: which variant of each operator a request runs. A value, made per request, never
+// changed after.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace reel::kernels {
+
+class KernelPlan {
+ public:
+  // The profile "auto": the first row that fits, for every operator.
+  KernelPlan() : profile_("auto") {}
+  // Made by KernelCatalog::Plan, which checks the names.
+  KernelPlan(std::string profile, std::map<std::string, std::string, std::less<>> choices);
+
+  // Equal names mean equal plans: "auto", "auto+rms_norm=generic".
+  const std::string& name() const { return name_; }
+  const std::string& profile() const { return profile_; }
+  // The variant forced for `op`; empty: the profile's choice.
+  std::string_view Choice(std::string_view op) const;
+
+ private:
+  std::string profile_;
+  std::map<std::string, std::string, std::less<>> choices_;
+  std::string name_ = "auto";
+};
+
+}  // namespace reel::kernels

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a model's frames go: the encoder, a file, a test. A sink never blocks the engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace reel::model {
+
+// kI420: planes Y, U, V of each frame in turn, BT.709 limited range. kRgb8, kRgbF32 (0..1): [H, W,
+// 3] of each frame.
+enum class FrameFormat { kI420, kRgb8, kRgbF32 };
+
+// Whole frames, one after the other, densely packed. Borrowed for the call.
+struct FramesView {
+  FrameFormat format = FrameFormat::kI420;
+  int width = 0;
+  int height = 0;
+  int num_frames = 0;
+  absl::Span<const std::byte> data;
+};
+
+// Bytes of one frame.
+constexpr int64_t FrameBytes(FrameFormat format, int width, int height) {
+  const int64_t pixels = int64_t{width} * height;
+  switch (format) {
+    case FrameFormat::kI420:
+      return pixels + 2 * (int64_t{(width + 1) / 2} * ((height + 1) / 2));
+    case FrameFormat::kRgb8:
+      return pixels * 3;
+    case FrameFormat::kRgbF32:
+      return pixels * 3 * 4;
+  }
+  return 0;
+}
+
+struct RgbImage {
+  int width = 0;
+  int height = 0;
+  std::vector<uint8_t> pixels;  // [H, W, 3]
+};
+
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  virtual FrameFormat format() const = 0;
+  // False: the sink is full; step somebody else and come back.
+  virtual bool HasRoom() const = 0;
+  // Copies. An error is the sink's own (its encoder, its file) and ends the job.
+  virtual absl::Status Push(const FramesView& frames) = 0;
+};
+
+}  // namespace reel::model

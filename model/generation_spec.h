@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to render, in C++: the twin of the API's VideoSpec. Field meanings and units are those of
+// the API. As sent, 0, empty and nullopt mean "take the default"; Resolve (resolve.h) fills every
+// field.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace reel::model {
+
+// A picture or clip that a stretch of the video must follow. The bytes travel beside the spec,
+// never in a log.
+struct Condition {
+  enum class Kind { kImage, kVideo };
+  Kind kind = Kind::kImage;
+  int frame_index = 0;
+  std::optional<double> strength;
+  std::string content_type;
+  int64_t size_bytes = 0;
+  std::string sha256;                        // lower-case hex
+  std::shared_ptr<const std::string> bytes;  // as sent; null where only the description is known
+};
+
+// Which implementation of each operator runs.
+struct KernelSelection {
+  std::string profile;
+  std::map<std::string, std::string> variants;  // operator to variant, on top of the profile
+  std::string experiment;
+  std::string arm;
+
+  friend bool operator==(const KernelSelection&, const KernelSelection&) = default;
+};
+
+struct PreviewOptions {
+  int every_steps = 0;  // 0: none
+  int max_side = 0;     // pixels
+
+  friend bool operator==(const PreviewOptions&, const PreviewOptions&) = default;
+};
+
+enum class VideoCodec { kUnspecified, kH264 };
+enum class EncodingSpeed { kUnspecified, kUltrafast, kSuperfast, kVeryfast, kFaster, kMedium };
+
+struct EncodingOptions {
+  VideoCodec codec = VideoCodec::kUnspecified;
+  std::optional<int> crf;
+  EncodingSpeed speed = EncodingSpeed::kUnspecified;
+
+  friend bool operator==(const EncodingOptions&, const EncodingOptions&) = default;
+};
+
+struct GenerationSpec {
+  std::string model;
+  std::string preset;
+  std::string prompt;
+  std::string negative_prompt;
+  int width = 0;
+  int height = 0;
+  int num_frames = 0;
+  double frame_rate = 0;
+  int num_inference_steps = 0;
+  std::vector<double> timesteps;  // own descending schedule; num_inference_steps stays 0 then
+  std::optional<double> guidance_scale;
+  std::optional<double> guidance_rescale;
+  std::optional<uint64_t> seed;  // low 32 bits are used
+  std::optional<double> denoise_strength;
+  std::optional<double> image_condition_noise_scale;
+  std::optional<double> decode_timestep;
+  std::optional<double> decode_noise_scale;
+  int max_text_tokens = 0;
+  std::vector<Condition> conditions;
+  KernelSelection kernels;
+  PreviewOptions preview;
+  EncodingOptions encoding;
+  std::string worker;  // name of a worker to run on; empty: the scheduler's choice
+
+  // Of a resolved spec.
+  int num_steps() const {
+    return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());
+  }
+};
+
+}  // namespace reel::model

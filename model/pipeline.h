@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that the engine knows of models. A generation is a state that is moved in small, bounded
+// pieces, so that cancellation, deadlines, parking, batching and progress are one loop over many of
+// them.
+//
+// Errors that mean something to the engine:
+//   kResourceExhausted  the device is out of memory; this generation can be tried again alone
+//   kDataLoss           numbers went bad (NaN, Inf); this generation is to blame
+//   kAborted            the device's context is lost; nothing in this process can use it again
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kernels/dispatch/execution.h"
+#include "model/frame_sink.h"
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+
+namespace reel::model {
+
+// One video in the making; parked when nobody touches it.
+class Generation {
+ public:
+  virtual ~Generation() = default;
+  virtual int step() const = 0;
+  virtual int num_steps() const = 0;
+  // What a step of it adds to a batch.
+  virtual int64_t rows() const = 0;
+  virtual int64_t device_bytes() const = 0;
+  // Frees device memory; resuming is exact.
+  virtual absl::Status Park(bool to_host) = 0;
+  virtual absl::Status Resume() = 0;
+};
+
+// Normalised latents of one generation, [C, F, h, w] fp32 in host memory.
+struct LatentsView {
+  int channels = 0, frames = 0, height = 0, width = 0;
+  absl::Span<const float> data;
+};
+
+// A loaded model. Confined to the engine thread.
+class Pipeline {
+ public:
+  virtual ~Pipeline() = default;
+  virtual const ModelCard& card() const = 0;
+  virtual absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
+                                                             const kernels::Execution& run) = 0;
+  // One bounded piece of text and condition encoding; true when the generation can step.
+  virtual absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) = 0;
+  // One denoising step of each, together: they may differ in size, step, guidance and seed. A
+  // status for each.
+  virtual std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
+                                         const kernels::Execution& run) = 0;
+  virtual absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
+                                           const kernels::Execution& run) = 0;
+  // The next piece of frames into the sink, which has room; true when that was the last. The pieces
+  // equal the whole decode.
+  virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
+                                          const kernels::Execution& run) = 0;
+  // FAILED_PRECONDITION for models without latents.
+  virtual absl::StatusOr<LatentsView> Latents(const Generation& generation) const = 0;
+};
+
+}  // namespace reel::model

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the defaults of a request and checks it against a model's card: in the front before
+// admission, and again in the worker, where another answer would be a fault of ours.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+
+namespace reel::model {
+
+// Limits that hold for every model.
+struct RequestLimits {
+  int max_prompt_chars = 2000;
+  int max_prompt_bytes = 8192;
+  int max_conditions = 4;
+  int64_t max_condition_bytes =
+      3'670'016;  // 3.5 MiB, all together: a request message is at most 4 MiB
+  int64_t max_condition_pixels = 16'000'000;
+  int max_preview_side = 512;
+  int min_preview_side = 32;
+};
+
+// One rule that a field breaks. `field` is its API path below the spec, e.g. "width",
+// "conditions[1].strength"; `description` names the value, the rule and the nearest legal value. Of
+// prompts only the length appears.
+struct FieldViolation {
+  std::string field;
+  std::string description;
+};
+
+struct Resolution {
+  GenerationSpec spec;  // every field filled; meaningful when there are no violations
+  std::vector<FieldViolation> violations;  // all of them
+  bool ok() const { return violations.empty(); }
+};
+
+// Explicit fields win over the preset's, those over the card's defaults. `fresh_seed` is taken when
+// the request has none. Pure, and idempotent: a resolved spec resolves to itself.
+Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const RequestLimits& limits,
+                   uint64_t fresh_seed);
+
+// The rules that need no card: prompts, counts, labels of a selection. Resolve applies them too.
+std::vector<FieldViolation> CheckWithoutCard(const GenerationSpec& sent,
+                                             const RequestLimits& limits);
+
+}  // namespace reel::model

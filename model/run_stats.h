@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run did and cost: the worker's half of a video's statistics, in the API's terms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_listing.h"
+
+namespace reel::model {
+
+// What a job is busy with. The order is that of a run.
+enum class Stage {
+  kUnspecified,
+  kQueue,
+  kTextEncode,
+  kConditionEncode,
+  kDenoise,
+  kDecode,
+  kEncode
+};
+
+// Something worth knowing that is no error.
+struct Notice {
+  std::string code;  // stable, UPPER_SNAKE_CASE
+  std::string message;
+};
+
+// The file.
+struct MediaInfo {
+  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"
+  int64_t size_bytes = 0;    // 0 until it is complete
+  std::string sha256;        // lower-case hex, of the whole file
+  absl::Duration duration;   // of the clip
+};
+
+struct RunStats {
+  absl::Duration queued;  // accepted to first step
+  absl::Duration text_encode;
+  absl::Duration denoise;  // all steps, waiting between them left out
+  absl::Duration decode;
+  absl::Duration encode_exposed;    // encoder time that nothing else overlapped
+  absl::Duration total;             // accepted to finished
+  absl::Duration first_media_byte;  // accepted to first byte
+  std::string device;
+  int64_t peak_memory_bytes = 0;
+  double mean_batch = 0;  // jobs that shared its steps
+  std::vector<kernels::VariantUse> kernels;
+  std::vector<kernels::VariantTime> kernel_stats;
+  int restarts = 0;
+  double device_seconds = 0;
+  int prompt_tokens = 0;
+  int negative_prompt_tokens = 0;
+  int latent_tokens = 0;
+};
+
+}  // namespace reel::model

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where messages become values and back, for the front's rpc/ and workers/ and the
+// worker's link/.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "kernels/dispatch/kernel_listing.h"
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+#include "model/run_stats.h"
+#include "reel/v1/server_service.pb.h"
+#include "reel/v1/video.pb.h"
+
+namespace reel::server {
+
+// A message cannot be malformed beyond what Resolve checks, but for enum values: unknown ones
+// become kUnspecified. `with_bytes`: condition pixels are carried; else their size, type and hash
+// are described only.
+model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto);
+v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes = false);
+
+v1::Model CardToProto(const model::ModelCard& card);
+
+v1::RunStats StatsToProto(const model::RunStats& stats);
+model::RunStats StatsFromProto(const v1::RunStats& proto);
+v1::MediaInfo MediaToProto(const model::MediaInfo& media);
+model::MediaInfo MediaFromProto(const v1::MediaInfo& proto);
+v1::Notice NoticeToProto(const model::Notice& notice);
+model::Notice NoticeFromProto(const v1::Notice& proto);
+v1::Stage StageToProto(model::Stage stage);
+model::Stage StageFromProto(v1::Stage stage);
+
+// Of one process: `worker` names it in the support entries.
+v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& worker);
+kernels::OpListing ListingFromProto(const v1::KernelOp& proto);
+
+}  // namespace reel::server

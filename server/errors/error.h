@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors that reach a client: an absl::Status whose payloads are the google.rpc details that gRPC
+// sends. The header is free of protobuf so that every folder of the server can make one.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/resolve.h"
+#include "server/errors/reason.h"
+
+namespace reel::server {
+
+// What goes beside ErrorInfo. Fill what the reason's situation calls for.
+struct ErrorDetails {
+  std::map<std::string, std::string> metadata;    // every variable of the message, by name
+  std::vector<model::FieldViolation> violations;  // BadRequest; paths as the client wrote them
+  std::optional<absl::Duration> retry_after;      // RetryInfo, and the pushback trailer
+  std::string resource_type, resource_name;       // ResourceInfo
+  std::string quota_subject, quota_description;   // QuotaFailure
+  std::string precondition_type, precondition_subject, precondition_description;
+};
+
+// The reason fixes the code. `message`: static sentence first, values last, never a prompt.
+absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetails& details = {});
+
+// "The request is invalid: N violations" with all of them, in one status. `violations` is not
+// empty.
+absl::Status MakeInvalid(Reason reason, const std::vector<model::FieldViolation>& violations);
+
+// Of a status made here; nullopt for any other.
+std::optional<Reason> ReasonOf(const absl::Status& status);
+std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
+
+// Serialised google.rpc.Status with all details, at most 4 KiB: more does not survive as metadata
+// (gRPC 1.51 turns 8 KiB into a bare RESOURCE_EXHAUSTED). And back.
+std::string SerializeError(const absl::Status& status);
+absl::Status ParseError(std::string_view serialized);
+
+}  // namespace reel::server

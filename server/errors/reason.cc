@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/errors/reason.h"
+
+namespace reel::server {
+namespace {
+
+using absl::StatusCode;
+
+constexpr ReasonRow kRows[] = {
+    {Reason::kInvalidSpec, "INVALID_SPEC", StatusCode::kInvalidArgument,
+     "Fields of the spec break rules; all of them are listed with the nearest legal values."},
+    {Reason::kInvalidRequest, "INVALID_REQUEST", StatusCode::kInvalidArgument,
+     "A field beside the spec breaks a rule: a request id, a timeout, labels, a page token, an "
+     "offset."},
+    {Reason::kUnknownKernel, "UNKNOWN_KERNEL", StatusCode::kInvalidArgument,
+     "The kernel selection names a profile, operator, variant, experiment or arm that does not "
+     "exist."},
+    {Reason::kModelNotFound, "MODEL_NOT_FOUND", StatusCode::kNotFound,
+     "No model of this name is served."},
+    {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,
+     "No such video, or it belongs to somebody else."},
+    {Reason::kVideoExpired, "VIDEO_EXPIRED", StatusCode::kNotFound,
+     "The video of this request id existed and has been removed."},
+    {Reason::kRequestIdConflict, "REQUEST_ID_CONFLICT", StatusCode::kAlreadyExists,
+     "The request id belongs to a video with another spec."},
+    {Reason::kKernelUnavailable, "KERNEL_UNAVAILABLE", StatusCode::kFailedPrecondition,
+     "A legal kernel variant that no device of this server can run."},
+    {Reason::kVideoNotReady, "VIDEO_NOT_READY", StatusCode::kFailedPrecondition,
+     "Only a finished video can be downloaded."},
+    {Reason::kVideoNotFinal, "VIDEO_NOT_FINAL", StatusCode::kFailedPrecondition,
+     "A queued or running video cannot be deleted; cancel it first."},
+    {Reason::kShapeQuarantined, "SHAPE_QUARANTINED", StatusCode::kFailedPrecondition,
+     "This model and shape cost several workers lately and is kept out for a while."},
+    {Reason::kOffsetPastEnd, "OFFSET_PAST_END", StatusCode::kOutOfRange,
+     "The offset lies past the end of the file."},
+    {Reason::kMetadataTooLarge, "METADATA_TOO_LARGE", StatusCode::kInvalidArgument,
+     "The call's metadata is above 8 KiB."},
+    {Reason::kUnauthenticated, "UNAUTHENTICATED", StatusCode::kUnauthenticated,
+     "No token, or one that is not known."},
+    {Reason::kPermissionDenied, "PERMISSION_DENIED", StatusCode::kPermissionDenied,
+     "The caller's role may not call this method."},
+    {Reason::kTenantQuota, "TENANT_QUOTA", StatusCode::kResourceExhausted,
+     "The tenant has as many jobs, device seconds or stored bytes as it may have."},
+    {Reason::kStoreFull, "STORE_FULL", StatusCode::kResourceExhausted,
+     "The disk for results is above its limit."},
+    {Reason::kQueueFull, "QUEUE_FULL", StatusCode::kUnavailable,
+     "More work waits than the devices can do in reasonable time; try again later."},
+    {Reason::kServerDraining, "SERVER_DRAINING", StatusCode::kUnavailable,
+     "The server is shutting down and takes no new work."},
+    {Reason::kNoDevice, "NO_DEVICE", StatusCode::kUnavailable, "Every device is out of service."},
+    {Reason::kModelNotReady, "MODEL_NOT_READY", StatusCode::kUnavailable,
+     "The model is still loading for the first time, so its limits are not known yet."},
+    {Reason::kDeadlineUnreachable, "DEADLINE_UNREACHABLE", StatusCode::kDeadlineExceeded,
+     "The job cannot be finished within its deadline, so it was not started."},
+    {Reason::kDeadlinePassed, "DEADLINE_PASSED", StatusCode::kDeadlineExceeded,
+     "The deadline passed while the job was queued or running."},
+    {Reason::kCancelledByOwner, "CANCELLED_BY_OWNER", StatusCode::kCancelled,
+     "Somebody asked for the end of the job."},
+    {Reason::kOwnerLeft, "OWNER_LEFT", StatusCode::kCancelled,
+     "The last call that the job was bound to has left."},
+    {Reason::kOutOfDeviceMemory, "OUT_OF_DEVICE_MEMORY", StatusCode::kInternal,
+     "The device ran out of memory though the job was alone on it."},
+    {Reason::kNumericalFault, "NUMERICAL_FAULT", StatusCode::kInternal,
+     "The model's numbers went bad (NaN or Inf), so nothing was sent."},
+    {Reason::kEncoderFault, "ENCODER_FAULT", StatusCode::kInternal, "The video encoder failed."},
+    {Reason::kWorkerLost, "WORKER_LOST", StatusCode::kInternal,
+     "The worker was lost, and so was the one that tried again."},
+    {Reason::kWorkerFault, "WORKER_FAULT", StatusCode::kInternal,
+     "The worker's device failed under this job."},
+    {Reason::kMediaCorrupt, "MEDIA_CORRUPT", StatusCode::kDataLoss,
+     "The stored file is damaged or gone."},
+    {Reason::kInternal, "INTERNAL", StatusCode::kInternal, "A fault of the server."},
+};
+
+}  // namespace
+
+absl::Span<const ReasonRow> AllReasons() { return kRows; }
+
+const ReasonRow& Describe(Reason reason) {
+  for (const ReasonRow& row : kRows) {
+    if (row.reason == reason) return row;
+  }
+  return kRows[std::size(kRows) - 1];
+}
+
+Reason ReasonFromName(std::string_view name) {
+  for (const ReasonRow& row : kRows) {
+    if (row.name == name) return row.reason;
+  }
+  return Reason::kInternal;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every reason for which Reel refuses or fails something. One table: it fixes the status code, and
+// the page of reasons in proto/README.md is made from it.
+#pragma once
+
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace reel::server {
+
+enum class Reason {
+  // Requests.
+  kInvalidSpec,
+  kInvalidRequest,
+  kUnknownKernel,
+  kModelNotFound,
+  kVideoNotFound,
+  kVideoExpired,
+  kRequestIdConflict,
+  kKernelUnavailable,
+  kVideoNotReady,
+  kVideoNotFinal,
+  kShapeQuarantined,
+  kOffsetPastEnd,
+  kMetadataTooLarge,
+  kUnauthenticated,
+  kPermissionDenied,
+  // Capacity.
+  kTenantQuota,
+  kStoreFull,
+  kQueueFull,
+  kServerDraining,
+  kNoDevice,
+  kModelNotReady,
+  kDeadlineUnreachable,
+  // Ends of jobs.
+  kDeadlinePassed,
+  kCancelledByOwner,
+  kOwnerLeft,
+  kOutOfDeviceMemory,
+  kNumericalFault,
+  kEncoderFault,
+  kWorkerLost,
+  kWorkerFault,
+  kMediaCorrupt,
+  kInternal,
+};
+
+struct ReasonRow {
+  Reason reason;
+  std::string_view name;  // ErrorInfo.reason
+  absl::StatusCode code;
+  std::string_view meaning;  // one sentence for the documentation
+};
+
+absl::Span<const ReasonRow> AllReasons();
+const ReasonRow& Describe(Reason reason);
+// Of a name as it travels between processes; kInternal when unknown.
+Reason ReasonFromName(std::string_view name);
+
+}  // namespace reel::server

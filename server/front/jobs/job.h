@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job is an event log plus a media file. Every stream is a cursor over both, so a slow reader
+// costs a file offset.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::server {
+
+// Woken when a job has something new. Wake comes on any thread with no lock of the job held, may
+// come for no reason, and must not block.
+class JobListener {
+ public:
+  virtual ~JobListener() = default;
+  virtual void Wake() = 0;
+};
+
+// Entries of the log. `accepted` and `finished` carry the video as it was then (accepted: as it is
+// now, on replay).
+struct AcceptedEvent {
+  Video video;
+};
+struct ProgressEvent {
+  Progress progress;
+};
+struct PreviewEvent {
+  int step = 0;
+  std::string jpeg;
+  int width = 0, height = 0;
+};
+struct RestartedEvent {
+  std::string reason;
+  int attempt = 1;
+};
+struct FinishedEvent {
+  Video video;
+};  // of a success only
+
+struct LogEntry {
+  uint64_t sequence = 0;
+  absl::Time time;
+  std::variant<AcceptedEvent, ProgressEvent, PreviewEvent, RestartedEvent, FinishedEvent> event;
+};
+
+// A piece of the file of one attempt.
+struct MediaPiece {
+  int attempt = 1;
+  int64_t offset = 0;
+  std::string bytes;          // empty: nothing there yet
+  bool fragment_end = false;  // the file plays up to the end of this piece
+};
+
+// Thread-safe. Live jobs are fed by the dispatcher; one read back from the store is final from the
+// start.
+class Job {
+ public:
+  virtual ~Job() = default;
+
+  virtual Video Snapshot() const = 0;
+
+  // The first entry after `sequence`, if any. Entry 1 is `accepted`. A `finished` entry is the
+  // last.
+  virtual std::optional<LogEntry> NextEntry(uint64_t sequence) const = 0;
+
+  // The attempt under way or the last one.
+  virtual int attempt() const = 0;
+  // Bytes readable now of the current attempt.
+  virtual int64_t media_size() const = 0;
+  // Up to `max_bytes` of the current attempt's file from `offset` on, never past a fragment's end.
+  // Reads a local file; OUT_OF_RANGE when the job is final and `offset` lies past the end;
+  // DATA_LOSS when the file is damaged.
+  virtual absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const = 0;
+
+  // Held weakly; woken until it is gone.
+  virtual void Listen(std::weak_ptr<JobListener> listener) = 0;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs/ tells the metrics, counted at the end so that counts match latencies. Called on the
+// dispatcher's thread.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/video.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::server {
+
+struct QueueGauges {
+  int queued = 0;
+  int running = 0;
+  double backlog_seconds = 0;
+  double capacity_seconds = 0;
+  int64_t stored_bytes = 0;
+  int64_t stored_limit_bytes = 0;
+};
+
+class JobObserver {
+ public:
+  virtual ~JobObserver() = default;
+  // A job reached its end; `detached` tells the mode ("async" against "stream").
+  virtual void JobEnded(const Video& video, bool detached) = 0;
+  virtual void JobRefused(const absl::Status& why, bool detached) = 0;
+  virtual void JobStarted(const Video& video, absl::Duration queued) = 0;
+  virtual void JobRestarted() = 0;
+  // From the request to the free slot.
+  virtual void CancelDone(absl::Duration took) = 0;
+  virtual void Stepped(const std::string& worker, const StepSample& sample) = 0;
+  virtual void WorkerChanged(const WorkerInfo& worker) = 0;
+  virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
+  virtual void Gauges(const QueueGauges& gauges) = 0;
+  virtual void EstimateChecked(absl::Duration estimated, absl::Duration actual,
+                               bool within_p90) = 0;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of jobs/ for rpc/: everything that the API can ask of videos, in C++ values. Nothing
+// here blocks: answers come through callbacks, on the dispatcher's or the store's thread, once what
+// they say is durable where it must be.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+#include "server/front/jobs/job.h"
+#include "server/front/jobs/video.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::server {
+
+// Why a call that a bound job depends on has ended.
+enum class LeaveReason {
+  kCallerLeft,  // cancelled or disconnected
+  kDeadline,    // the call's own deadline passed
+  kSlowReader,  // cut, since it took nothing for too long
+};
+
+struct NewJob {
+  std::string tenant;
+  model::GenerationSpec spec;  // as sent, with condition bytes
+  std::string spec_sent;       // deterministic serialisation of the same: what request ids compare
+  std::string request_id;      // UUID or empty
+  Priority priority = Priority::kNormal;
+  std::optional<absl::Duration> timeout;  // nullopt: the server's default
+  bool bound = false;                     // cancelled when the last bound call on it leaves
+  std::map<std::string, std::string> labels;
+  std::string trace_id;
+};
+
+struct CostEstimate {
+  model::GenerationSpec spec;  // resolved
+  absl::Duration queue, run_p50, run_p90;
+  int64_t peak_memory_bytes = 0;
+  double device_seconds = 0;
+  absl::Status refusal;  // OK: admissible
+  int queue_position = 0;
+  int64_t latent_tokens = 0;
+};
+
+struct ListQuery {
+  std::string tenant;
+  int page_size = 50;              // 1..200
+  std::vector<VideoState> states;  // empty: all
+  // Where the page before ended: its last video. Empty id: the first page.
+  absl::Time before_time = absl::InfiniteFuture();
+  std::string before_id;
+};
+
+struct ListPage {
+  std::vector<Video> videos;  // newest first
+  bool more = false;
+};
+
+struct ServedModel {
+  model::ModelCard card;
+  bool is_default = false;
+  bool ready = false;  // loaded somewhere
+};
+
+template <typename T>
+using Answer = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+
+class JobService {
+ public:
+  virtual ~JobService() = default;
+
+  // Admits and stores a job, or joins the one that has its request id. A bound call on it is
+  // counted until Leave.
+  virtual void Create(NewJob job, Answer<std::shared_ptr<Job>> done) = 0;
+  // Every check of Create; the video has the resolved spec and no id.
+  virtual void Validate(NewJob job, Answer<Video> done) = 0;
+  // Fails only for an invalid spec.
+  virtual void Estimate(NewJob job, Answer<CostEstimate> done) = 0;
+  // A bound call has ended.
+  virtual void Leave(const std::string& id, LeaveReason reason) = 0;
+
+  // A video of this tenant, live or stored; NOT_FOUND is the same for an unknown one and another
+  // tenant's.
+  virtual void Find(const std::string& tenant, const std::string& id,
+                    Answer<std::shared_ptr<Job>> done) = 0;
+  virtual void List(ListQuery query, Answer<ListPage> done) = 0;
+  // As it stood when the request was noted.
+  virtual void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) = 0;
+  virtual void Delete(const std::string& tenant, const std::string& id,
+                      absl::AnyInvocable<void(absl::Status)> done) = 0;
+
+  // Thread-safe snapshots.
+  virtual std::vector<ServedModel> Models() const = 0;  // default first
+  virtual std::vector<WorkerInfo> Workers() const = 0;
+  // Jobs that a worker holds now.
+  virtual int Running(const std::string& worker) const = 0;
+  virtual std::vector<std::string> KernelProfiles() const = 0;
+  virtual bool draining() const = 0;
+  // True: a worker is ready and nothing is draining; what readiness and health report.
+  virtual bool admitting() const = 0;
+};
+
+}  // namespace reel::server

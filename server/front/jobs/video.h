@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// One video as a value: the C++ twin of the API's Video. Snapshots of it are what callers and the
+// store see.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "model/generation_spec.h"
+#include "model/run_stats.h"
+
+namespace reel::server {
+
+enum class VideoState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
+enum class Priority { kLow, kNormal, kHigh };
+
+constexpr bool IsFinal(VideoState state) {
+  return state != VideoState::kQueued && state != VideoState::kRunning;
+}
+
+struct Progress {
+  model::Stage stage = model::Stage::kQueue;
+  int step = 0;
+  int num_steps = 0;
+  double fraction = 0;  // never falls
+  absl::Duration remaining;
+  int queue_position = 0;
+};
+
+struct Video {
+  std::string id;  // the name is "videos/" + id
+  std::string tenant;
+  VideoState state = VideoState::kQueued;
+  model::GenerationSpec spec;                     // resolved
+  absl::Time create_time = absl::InfinitePast();  // InfinitePast: not yet
+  absl::Time start_time = absl::InfinitePast();
+  absl::Time end_time = absl::InfinitePast();
+  absl::Time expire_time = absl::InfinitePast();
+  absl::Time deadline = absl::InfinitePast();
+  Progress progress;
+  absl::Status error;  // in kFailed and kCancelled; made by server/errors
+  model::MediaInfo media;
+  std::optional<model::RunStats> stats;
+  std::string request_id;
+  Priority priority = Priority::kNormal;
+  std::map<std::string, std::string> labels;
+  int attempt = 1;
+  std::string worker;
+  std::string trace_id;
+  std::vector<model::Notice> notices;
+};
+
+}  // namespace reel::server

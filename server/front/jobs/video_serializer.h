@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos as bytes for the store. Implemented in rpc/, where protobuf is known, so that jobs/ and
+// store/ are not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "model/model_card.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::server {
+
+class VideoSerializer {
+ public:
+  virtual ~VideoCodec() = default;
+  // Everything of the video but its tenant.
+  virtual std::string Serialize(const Video& video) const = 0;
+  virtual absl::StatusOr<Video> Parse(std::string_view bytes) const = 0;
+  virtual std::string SerializeCard(const model::ModelCard& card) const = 0;
+  virtual absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const = 0;
+};
+
+}  // namespace reel::server
