@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "reel/config/v1/config.pb.h"
+#include "server/convert/worker_convert.h"
 #include "server/front/config/nearest_name.h"
 
 namespace reel::server {
@@ -92,26 +93,18 @@ AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
   return out;
 }
 
-TestCardOptions ReadTestCard(const std::string& key, const worker::v1::TestCard& card,
-                             Reader& reader) {
-  const auto read = [&](const char* field, bool has, const google::protobuf::Duration& value,
-                        absl::Duration otherwise) {
-    return has ? reader.ReadDuration(absl::StrCat(key, ".", field), value) : otherwise;
+void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Reader& reader) {
+  const auto check = [&](const char* field, const google::protobuf::Duration& value) {
+    reader.ReadDuration(absl::StrCat(key, ".", field), value);
   };
-  TestCardOptions out;
-  out.step_time = read("step_time", card.has_step_time(), card.step_time(), absl::Milliseconds(20));
-  out.step_time_per_extra_job = read("step_time_per_extra_job", card.has_step_time_per_extra_job(),
-                                     card.step_time_per_extra_job(), absl::Milliseconds(5));
-  out.decode_time_per_frame = read("decode_time_per_frame", card.has_decode_time_per_frame(),
-                                   card.decode_time_per_frame(), absl::Milliseconds(1));
-  out.load_time = read("load_time", card.has_load_time(), card.load_time(), absl::ZeroDuration());
+  check("step_time", card.step_time());
+  check("step_time_per_extra_job", card.step_time_per_extra_job());
+  check("decode_time_per_frame", card.decode_time_per_frame());
+  check("load_time", card.load_time());
   for (int i = 0; i < card.faults_size(); ++i) {
-    const worker::v1::Fault& fault = card.faults(i);
-    reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), fault.kind(),
+    reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), card.faults(i).kind(),
                  {"hang", "exit", "nan", "oom", "sticky"});
-    out.faults.push_back({fault.kind(), fault.step(), fault.prompt_contains(), fault.times()});
   }
-  return out;
 }
 
 std::vector<ModelOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
@@ -120,20 +113,16 @@ std::vector<ModelOptions> ReadModels(const pb::ServerConfig& config, Reader& rea
   for (int i = 0; i < config.models_size(); ++i) {
     const pb::Model& model = config.models(i);
     reader.Name(At("models", i, "name"), model.name(), names);
-    ModelOptions options;
-    options.name = model.name();
-    options.dtype = model.dtype();
-    options.manifest_file = model.manifest_file();
+    ModelOptions options{{model.name(), model.path(), model.dtype(), {}}, model.manifest_file()};
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
     if (model.has_test_card()) {
-      options.test_card = true;
-      options.card = ReadTestCard(At("models", i, "test_card"), model.test_card(), reader);
+      CheckTestCard(At("models", i, "test_card"), model.test_card(), reader);
+      options.load.test_card = TestCardFromProto(model.test_card());
     } else if (model.path().empty()) {
       reader.Problem(absl::StrCat("models[", i, "]"), "needs either path or test_card");
     }
-    options.path = model.path();
     out.push_back(std::move(options));
   }
   return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/registry.h"
 #include "server/front/config/address.h"
 
 namespace reel::config::v1 {
@@ -42,24 +43,8 @@ struct DataOptions {
   absl::Duration keep = absl::Hours(24);
 };
 
-struct FaultOptions {
-  std::string kind;
-  int step = 0;
-  std::string prompt_contains;
-  int times = 0;
-};
-
-struct TestCardOptions {
-  absl::Duration step_time, step_time_per_extra_job, decode_time_per_frame, load_time;
-  std::vector<FaultOptions> faults;
-};
-
 struct ModelOptions {
-  std::string name;
-  bool test_card = false;
-  TestCardOptions card;       // of a test card
-  std::string path;           // of any other model
-  std::string dtype;          // empty: best for the device
+  model::LoadOptions load;    // an empty path: the test card
   std::string manifest_file;  // empty: weights are not checked
 };
 

@@ -34,7 +34,7 @@ TEST(ServerOptions, TheDefaultsAreLegal) {
   EXPECT_EQ(checked.options.data.keep, absl::Hours(24));
   EXPECT_EQ(checked.options.timing.drain, absl::Seconds(30));
   EXPECT_EQ(checked.options.timing.max_timeout, absl::Minutes(30));
-  EXPECT_EQ(checked.options.models[0].card.step_time, absl::Milliseconds(20));
+  EXPECT_EQ(checked.options.models[0].load.test_card.step_time, absl::Milliseconds(20));
   EXPECT_EQ(checked.options.scheduler.max_queued_jobs, 1000);
 }
 
@@ -98,7 +98,7 @@ TEST(ServerOptions, TestCardFaultsAreKnownKinds) {
       "models { name: 't' test_card { faults { kind: 'exit' step: 3 prompt_contains: 'x' times: 1 "
       "} } }");
   EXPECT_THAT(good.problems, IsEmpty());
-  EXPECT_EQ(good.options.models[0].card.faults[0].step, 3);
+  EXPECT_EQ(good.options.models[0].load.test_card.faults[0].step, 3);
   EXPECT_THAT(Check("models { name: 't' test_card { faults { kind: 'crash' } } }").problems,
               ElementsAre(StartsWith("models[0].test_card.faults[0].kind:")));
 }
