@@ -339,4 +339,9 @@ void FakeVideoService::WaitForStreams(int count) const {
   impl_->changed_.wait(lock, [&] { return impl_->asked_.streams >= count; });
 }
 
+void FakeVideoService::WaitUntilLeft(int count) const {
+  std::unique_lock<std::mutex> lock(impl_->mutex_);
+  impl_->changed_.wait(lock, [&] { return impl_->asked_.owners_left >= count; });
+}
+
 }  // namespace reel::fakes

@@ -16,16 +16,16 @@ namespace reel::fakes {
 
 // The trouble of one streaming call; offsets are bytes of media sent by this call. -1: never.
 struct Trouble {
-  int64_t cut_after = -1;        // ends with UNAVAILABLE and no details
-  int64_t corrupt_after = -1;    // the next chunk's checksum is wrong
-  int64_t skip_after = -1;       // a chunk is left out
-  int64_t restart_after = -1;    // the worker is lost: another attempt begins, with other bytes
-  bool end_early = false;        // OK, but without `finished`
-  bool wrong_hash = false;       // `finished` names another hash
-  bool new_name = false;         // the job was lost, and this call makes another one
-  bool wait_for_cancel = false;  // after the first steps, until CancelVideo or the client leaves
-  bool ignore_cancel = false;    // CancelVideo is answered and nothing happens
-  std::optional<Refusal> end;    // ends with this after the first steps
+  int64_t cut_after = -1;           // ends with UNAVAILABLE and no details
+  int64_t corrupt_after = -1;       // the next chunk's checksum is wrong
+  int64_t skip_after = -1;          // a chunk is left out
+  int64_t restart_after = -1;       // the worker is lost: another attempt begins, with other bytes
+  bool end_early = false;           // OK, but without `finished`
+  bool wrong_hash = false;          // `finished` names another hash
+  bool new_name = false;            // the job was lost, and this call makes another one
+  bool wait_for_cancel = false;     // after the first steps, until CancelVideo or the client leaves
+  bool ignore_cancel = false;       // CancelVideo is answered and nothing happens
+  std::optional<Refusal> end = {};  // ends with this after the first steps
 };
 
 // What clients asked for, oldest first.
@@ -61,7 +61,9 @@ class FakeVideoService {
   v1::MediaInfo media_info() const;
 
   Asked asked() const;
-  void WaitForStreams(int count) const;  // until so many streaming calls have begun
+  // Block until so many streaming calls have begun, or Generate calls been left.
+  void WaitForStreams(int count) const;
+  void WaitUntilLeft(int count) const;
 
  private:
   class Impl;
