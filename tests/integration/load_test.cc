@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "model/testcard/picture.h"
+#include "model/testcard/picture_code.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/mp4_frames.h"
 #include "tests/integration/reel_server.h"
@@ -71,12 +71,12 @@ void RunOne(Calls& calls, int job, Tally& tally) {
   tally.bytes += static_cast<int64_t>(result.file.size());
   const auto frames = DecodeMp4(result.file);
   const uint32_t expected =
-      model::PictureCode(spec.prompt(), spec.seed(), spec.width(), spec.height());
+      model::PictureHash(spec.prompt(), spec.seed(), spec.width(), spec.height());
   bool right = frames.ok() && frames->size() == static_cast<size_t>(spec.num_frames());
   for (size_t i = 0; right && i < frames->size(); ++i) {
     const LumaFrame& frame = (*frames)[i];
-    const auto code = model::ReadCode(frame.luma.data(), frame.width, frame.width, frame.height);
-    right = code && code->picture == expected && code->frame == static_cast<int>(i);
+    const auto code = model::DecodeCode(frame.luma, frame.width, frame.width, frame.height);
+    right = code && code->hash == expected && code->frame == static_cast<int>(i);
   }
   if (!right) {
     ++tally.mixed_up;
