@@ -65,6 +65,7 @@ ForcedRun::ForcedRun(const std::string& op, const OpVariant& variant)
 }
 
 TensorView ForcedRun::Use(HostTensor& tensor) {
+  if (!device_.present()) return tensor.view();
   for (const auto& [known, data] : used_) {
     if (known == &tensor) {
       TensorView view = tensor.view();
@@ -125,18 +126,49 @@ testing::AssertionResult Within(const Bound& bound, double got, double want, dou
   return std::abs(got - want) <= allowed ? testing::AssertionSuccess() : miss(allowed);
 }
 
-testing::AssertionResult AllWithin(const Bound& bound, const HostTensor& got,
-                                   const std::vector<double>& want,
-                                   const std::vector<double>& magnitude) {
-  if (static_cast<size_t>(got.size()) != want.size()) {
-    return testing::AssertionFailure() << got.size() << " elements, want " << want.size();
+testing::AssertionResult AllWithin(const Bound& bound, const Expected& expected) {
+  const HostTensor& got = *expected.output;
+  if (static_cast<size_t>(got.size()) != expected.want.size()) {
+    return testing::AssertionFailure() << got.size() << " elements, want " << expected.want.size();
   }
-  for (size_t i = 0; i < want.size(); ++i) {
-    const auto result =
-        Within(bound, got.Get(static_cast<int64_t>(i)), want[i], magnitude[i], got.view().dtype);
+  for (size_t i = 0; i < expected.want.size(); ++i) {
+    const auto result = Within(bound, got.Get(static_cast<int64_t>(i)), expected.want[i],
+                               expected.magnitude[i], got.view().dtype);
     if (!result) return testing::AssertionFailure() << "element " << i << ": " << result.message();
   }
   return testing::AssertionSuccess();
+}
+
+void OpTest::SetUp() {
+  if (!DeviceUnderTest().present()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
+}
+
+bool OpTest::Matches(OpCase& call, const Bound& bound) {
+  ForcedRun run(op_, GetParam());
+  const absl::Status status = call.Call(run);
+  if (status.code() == absl::StatusCode::kFailedPrecondition && !TakesEverything(GetParam())) {
+    return false;
+  }
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(run.calls(), 1);
+  run.Fetch();
+  for (const Expected& expected : call.Reference()) {
+    EXPECT_TRUE(AllWithin(bound, expected));
+    EXPECT_TRUE(expected.output->SurroundingsIntact());
+  }
+  return true;
+}
+
+void RefusalTest::SetUp() {
+  if (DeviceUnderTest().stream().device >= 0) GTEST_SKIP() << "SKIPPED: the CPU test covers this";
+}
+
+void RefusalTest::ExpectRefused(const std::function<absl::Status()>& call, const HostTensor& output,
+                                absl::StatusCode code, const std::string& text) {
+  const auto before = output.Snapshot();
+  EXPECT_THAT(call(), StatusIs(code, text));
+  EXPECT_EQ(output.Snapshot(), before);
+  EXPECT_EQ(run.calls(), 0);
 }
 
 testing::AssertionResult SameBits(const HostTensor& a, const HostTensor& b) {

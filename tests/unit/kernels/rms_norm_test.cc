@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
+#include <vector>
 
 #include "tests/unit/kernels/op_test.h"
 
@@ -24,8 +24,9 @@ struct Form {
   double eps = 1e-6;
 };
 
-struct Case {
-  Case(Dtype dtype, const std::vector<int64_t>& sizes, Layout layout, const Form& use)
+struct Case : OpCase {
+  Case(Dtype dtype, const std::vector<int64_t>& sizes, const Form& use = {},
+       Layout layout = Layout::kContiguous)
       : form(use),
         x(dtype, sizes, layout),
         out(dtype, sizes, layout),
@@ -49,8 +50,10 @@ struct Case {
     return args;
   }
 
-  // Naive, in fp64, from the values that the operator sees.
-  void Reference(std::vector<double>& want, std::vector<double>& magnitude) const {
+  absl::Status Call(ForcedRun& run) override { return RmsNorm(Args(run), run.execution()); }
+
+  std::vector<Expected> Reference() const override {
+    Expected expected{&out, {}, {}};
     const int64_t width = weight.size();
     for (int64_t begin = 0; begin < x.size(); begin += width) {
       double squares = 0;
@@ -61,10 +64,10 @@ struct Case {
         const double scaled =
             x.Get(begin + i) * rstd * (form.weight ? weight.Get(i) + form.weight_offset : 1);
         const double shift = form.bias ? bias.Get(i) : 0;
-        want.push_back(scaled + shift);
-        magnitude.push_back(std::abs(scaled) + std::abs(shift));
+        expected.Add(scaled + shift, std::abs(scaled) + std::abs(shift));
       }
     }
+    return {expected};
   }
 
   Form form;
@@ -74,31 +77,13 @@ struct Case {
   HostTensor bias;
 };
 
-class RmsNormTest : public testing::TestWithParam<OpVariant> {
+class RmsNormTest : public OpTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().present()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
-  }
-
-  // False when the variant does not take the call, which only tuned rows may say.
-  bool RunAndCompare(Case& call) {
-    ForcedRun run("rms_norm", GetParam());
-    const absl::Status status = RmsNorm(call.Args(run), run.execution());
-    if (status.code() == absl::StatusCode::kFailedPrecondition && !TakesEverything(GetParam())) {
-      return false;
-    }
-    EXPECT_TRUE(status.ok()) << status;
-    EXPECT_EQ(run.calls(), 1);
-    run.Fetch();
-    std::vector<double> want;
-    std::vector<double> magnitude;
-    call.Reference(want, magnitude);
-    Bound bound =
-        BoundFor(GetParam().dtype, 8 + std::log2(static_cast<double>(call.weight.size())));
+  RmsNormTest() : OpTest("rms_norm") {}
+  bool Right(Case& call) {
+    Bound bound = BoundFor(dtype(), 8 + std::log2(static_cast<double>(call.weight.size())));
     if (call.form.round_before_weight) bound.ulps *= 2;  // two roundings
-    EXPECT_TRUE(AllWithin(bound, call.out, want, magnitude));
-    EXPECT_TRUE(call.out.SurroundingsIntact());
-    return true;
+    return Matches(call, bound);
   }
 };
 
@@ -109,8 +94,8 @@ TEST_P(RmsNormTest, EqualsTheReferenceAtEveryWidth) {
   for (const int64_t width : {1,   2,    7,    8,    31,   33,   63,   64,   65,   127,
                               128, 1000, 1023, 1985, 2048, 2050, 3072, 4096, 8191, 65536}) {
     SCOPED_TRACE(width);
-    Case call(GetParam().dtype, {3, width}, Layout::kContiguous, {});
-    ran += RunAndCompare(call) ? 1 : 0;
+    Case call(dtype(), {3, width});
+    ran += Right(call) ? 1 : 0;
   }
   EXPECT_GE(ran, TakesEverything(GetParam()) ? 20 : 5);
 }
@@ -118,8 +103,8 @@ TEST_P(RmsNormTest, EqualsTheReferenceAtEveryWidth) {
 TEST_P(RmsNormTest, EqualsTheReferenceForEveryNumberOfRows) {
   for (const int64_t rows : {1, 3, 131, 132, 133, 1320, 2688, 5376}) {
     SCOPED_TRACE(rows);
-    Case call(GetParam().dtype, {rows, 64}, Layout::kContiguous, {});
-    EXPECT_TRUE(RunAndCompare(call));
+    Case call(dtype(), {rows, 64});
+    EXPECT_TRUE(Right(call));
   }
 }
 
@@ -136,8 +121,8 @@ TEST_P(RmsNormTest, EqualsTheReferenceInEveryLayoutAndForm) {
       SCOPED_TRACE(LayoutName(layout));
       for (const auto& sizes :
            std::vector<std::vector<int64_t>>{{2048}, {2, 5, 72}, {2, 1, 3, 2, 40}}) {
-        Case call(GetParam().dtype, sizes, layout, form);
-        RunAndCompare(call);
+        Case call(dtype(), sizes, form, layout);
+        Right(call);
       }
     }
   }
@@ -145,22 +130,22 @@ TEST_P(RmsNormTest, EqualsTheReferenceInEveryLayoutAndForm) {
 
 TEST_P(RmsNormTest, RoundsBeforeTheWeightWhenAsked) {
   Form form{.round_before_weight = true};
-  Case call(GetParam().dtype, {4, 256}, Layout::kContiguous, form);
-  ASSERT_TRUE(RunAndCompare(call));
+  Case call(dtype(), {4, 256}, form);
+  ASSERT_TRUE(Right(call));
   // A weight of 3 shows the order: the product of a rounded value is a multiple of it.
   call.weight.SetAll([](int64_t) { return 3; });
-  Case once(GetParam().dtype, {4, 256}, Layout::kContiguous, {});
+  Case once(dtype(), {4, 256});
   once.weight.SetAll([](int64_t) { return 3; });
-  ASSERT_TRUE(RunAndCompare(call));
-  ASSERT_TRUE(RunAndCompare(once));
+  ASSERT_TRUE(Right(call));
+  ASSERT_TRUE(Right(once));
   // In fp32 the two orders agree but for a last bit here and there.
-  EXPECT_TRUE(GetParam().dtype == Dtype::kF32 || !SameBits(call.out, once.out));
+  EXPECT_TRUE(dtype() == Dtype::kF32 || !SameBits(call.out, once.out));
 }
 
 TEST_P(RmsNormTest, WritesInPlace) {
-  Case apart(GetParam().dtype, {7, 128}, Layout::kContiguous, {});
-  Case in_place(GetParam().dtype, {7, 128}, Layout::kContiguous, {});
-  ASSERT_TRUE(RunAndCompare(apart));
+  Case apart(dtype(), {7, 128});
+  Case in_place(dtype(), {7, 128});
+  ASSERT_TRUE(Right(apart));
   ForcedRun run("rms_norm", GetParam());
   RmsNormArgs args = in_place.Args(run);
   args.out = args.x;
@@ -170,21 +155,20 @@ TEST_P(RmsNormTest, WritesInPlace) {
 }
 
 TEST_P(RmsNormTest, GivesARowTheSameBitsAloneAndAmongMany) {
-  Case many(GetParam().dtype, {133, 2048}, Layout::kContiguous, {});
-  ASSERT_TRUE(RunAndCompare(many));
+  Case many(dtype(), {133, 2048});
+  ASSERT_TRUE(Right(many));
   for (const int64_t row : {0, 1, 64, 132}) {
-    Case alone(GetParam().dtype, {1, 2048}, Layout::kContiguous, {});
+    Case alone(dtype(), {1, 2048});
     alone.x.SetAll([&](int64_t i) { return many.x.Get(row * 2048 + i); });
-    ASSERT_TRUE(RunAndCompare(alone));
+    ASSERT_TRUE(Right(alone));
     for (int64_t i = 0; i < 2048; ++i)
       ASSERT_EQ(alone.out.Get(i), many.out.Get(row * 2048 + i)) << i;
   }
 }
 
 TEST_P(RmsNormTest, TreatsSpecialValuesAsTorchDoes) {
-  const Dtype dtype = GetParam().dtype;
-  Case call(dtype, {6, 64}, Layout::kContiguous, {.weight = false, .eps = 0});
-  const double large = dtype == Dtype::kF16 ? 6e4 : 1e30;
+  Case call(dtype(), {6, 64}, {.weight = false, .eps = 0});
+  const double large = dtype() == Dtype::kF16 ? 6e4 : 1e30;
   call.x.SetAll([&](int64_t i) {
     switch (i / 64) {
       case 0:
@@ -201,24 +185,24 @@ TEST_P(RmsNormTest, TreatsSpecialValuesAsTorchDoes) {
         return i == 5 * 64 + 63 ? -kInf : -2.0;
     }
   });
-  ASSERT_TRUE(RunAndCompare(call));
+  ASSERT_TRUE(Right(call));
   EXPECT_TRUE(std::isnan(call.out.Get(0)));
   EXPECT_EQ(call.out.Get(1), 0);
   EXPECT_TRUE(std::isnan(call.out.Get(64)));
   EXPECT_TRUE(std::isnan(call.out.Get(2 * 64)));
-  EXPECT_EQ(call.out.Get(3 * 64), dtype == Dtype::kF16 ? 1 : 0);
+  EXPECT_EQ(call.out.Get(3 * 64), dtype() == Dtype::kF16 ? 1 : 0);
 }
 
 TEST_P(RmsNormTest, KeepsTheSignOfZero) {
-  Case call(GetParam().dtype, {1, 64}, Layout::kContiguous, {.weight = false});
+  Case call(dtype(), {1, 64}, {.weight = false});
   call.x.SetAll([](int64_t i) { return i == 0 ? -0.0 : 1.0; });
-  ASSERT_TRUE(RunAndCompare(call));
+  ASSERT_TRUE(Right(call));
   EXPECT_TRUE(std::signbit(call.out.Get(0)));
 }
 
 TEST_P(RmsNormTest, TakesEmptyTensors) {
   for (const auto& sizes : std::vector<std::vector<int64_t>>{{0, 64}, {3, 0}, {0}}) {
-    Case call(GetParam().dtype, sizes, Layout::kContiguous, {});
+    Case call(dtype(), sizes);
     ForcedRun run("rms_norm", GetParam());
     const auto before = call.out.Snapshot();
     EXPECT_TRUE(RmsNorm(call.Args(run), run.execution()).ok());
@@ -227,21 +211,15 @@ TEST_P(RmsNormTest, TakesEmptyTensors) {
   }
 }
 
-// Refusals need no variant: nothing is chosen before the arguments are checked.
-class RmsNormRefusals : public testing::Test {
+class RmsNormRefusals : public RefusalTest {
  protected:
-  RmsNormRefusals() : call(Dtype::kBf16, {2, 8}, Layout::kContiguous, {.bias = true}) {
+  RmsNormRefusals() : RefusalTest("rms_norm"), call(Dtype::kBf16, {2, 8}, {.bias = true}) {
     args = call.Args(run);
   }
-  void ExpectRefused(absl::StatusCode code, const std::string& text) {
-    const auto before = call.out.Snapshot();
-    EXPECT_THAT(RmsNorm(args, run.execution()), StatusIs(code, text));
-    EXPECT_EQ(call.out.Snapshot(), before);
-    EXPECT_EQ(run.calls(), 0);
+  void Refused(absl::StatusCode code, const std::string& text) {
+    ExpectRefused([&] { return RmsNorm(args, run.execution()); }, call.out, code, text);
   }
 
-  static constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
-  ForcedRun run{"rms_norm", {.variant = "loops", .dtype = Dtype::kBf16, .on_gpu = false}};
   Case call;
   RmsNormArgs args;
 };
@@ -249,74 +227,70 @@ class RmsNormRefusals : public testing::Test {
 TEST_F(RmsNormRefusals, NamesADtypeThatIsNotSupported) {
   for (const Dtype dtype : {Dtype::kF64, Dtype::kI32, Dtype::kI64, Dtype::kU8, Dtype::kE4m3}) {
     args.x.dtype = dtype;
-    ExpectRefused(absl::StatusCode::kUnimplemented, "legal are fp16, bf16, fp32");
+    Refused(kUnimplemented, "legal are fp16, bf16, fp32");
   }
 }
 
 TEST_F(RmsNormRefusals, NamesAMixOfDtypes) {
   args.weight->dtype = Dtype::kF16;
-  ExpectRefused(kInvalid, "weight is fp16 beside bf16, legal are bf16 and fp32");
+  Refused(kInvalid, "weight is fp16 beside bf16, legal are bf16 and fp32");
 }
 
 TEST_F(RmsNormRefusals, WantsAnOutputLikeItsInput) {
   args.out = Slice(args.out, 1, 0, 7);
-  ExpectRefused(kInvalid, "Sizes and dtype must be equal");
+  Refused(kInvalid, "Sizes and dtype must be equal");
 }
 
 TEST_F(RmsNormRefusals, WantsVectorsOfTheWidth) {
   args.weight = Slice(*args.weight, 0, 0, 1);
-  ExpectRefused(kInvalid, "expected [8]");
+  Refused(kInvalid, "expected [8]");
 }
 
 TEST_F(RmsNormRefusals, WantsLegalEps) {
   for (const double eps : {-1e-6, kInf, kNan}) {
     args.eps = eps;
-    ExpectRefused(kInvalid, "eps must be finite and not below zero");
+    Refused(kInvalid, "eps must be finite and not below zero");
   }
 }
 
 TEST_F(RmsNormRefusals, WantsData) {
   args.x.data = nullptr;
-  ExpectRefused(kInvalid, "The tensor has no data: x");
+  Refused(kInvalid, "The tensor has no data: x");
 }
 
 TEST_F(RmsNormRefusals, WantsAlignedElements) {
   args.x.data = static_cast<char*>(args.x.data) + 1;
-  ExpectRefused(kInvalid, "not aligned to its elements");
+  Refused(kInvalid, "not aligned to its elements");
 }
 
 TEST_F(RmsNormRefusals, WantsTheStreamsDevice) {
   args.weight->device = 0;
-  ExpectRefused(kInvalid, "weight on device 0, stream on the CPU");
+  Refused(kInvalid, "weight on device 0, stream on the CPU");
 }
 
 TEST_F(RmsNormRefusals, WantsRankOneToFive) {
   args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {1, 1, 1, 1, 2, 8});
-  ExpectRefused(kInvalid, "legal are 1 to 5");
+  Refused(kInvalid, "legal are 1 to 5");
   args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {});
-  ExpectRefused(kInvalid, "legal are 1 to 5");
+  Refused(kInvalid, "legal are 1 to 5");
 }
 
 TEST_F(RmsNormRefusals, WantsOutputsThatOverlapNothingOrExactlyTheInput) {
   args.out = args.x;
   args.out.data = static_cast<char*>(args.out.data) + 2;
-  ExpectRefused(kInvalid, "The output overlaps another tensor");
+  Refused(kInvalid, "The output overlaps another tensor");
   args.out = args.x;
   args.out.strides = {0, 1};
-  ExpectRefused(kInvalid, "must not name an element twice");
+  Refused(kInvalid, "must not name an element twice");
 }
 
 TEST_F(RmsNormRefusals, NamesTheVariantsWhenOneCannotTakeTheCall) {
-  const auto catalog = KernelCatalog(DeviceUnderTest().catalog());
-  if (DeviceUnderTest().stream().device >= 0) GTEST_SKIP() << "SKIPPED: a CPU row is forced here";
-  const auto plan = catalog.Plan("auto", {{"rms_norm", "cpu"}});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  KernelCounters counters;
-  Case strided(Dtype::kF32, {2, 8}, Layout::kStrided, {});
-  EXPECT_THAT(RmsNorm(strided.Args(run),
-                      {.plan = *plan, .counters = counters, .timer = nullptr, .stream = {}}),
-              StatusIs(absl::StatusCode::kFailedPrecondition, "rms_norm=cpu"));
-  EXPECT_TRUE(counters.Uses().empty());
+  ForcedRun forced("rms_norm", {.variant = "cpu", .dtype = Dtype::kF32, .on_gpu = false});
+  Case strided(Dtype::kF32, {2, 8}, {}, Layout::kStrided);
+  EXPECT_THAT(strided.Call(forced), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                             "rms_norm=cpu, it does not take these widths, strides "
+                                             "or alignments; these can: loops"));
+  EXPECT_EQ(forced.calls(), 0);
 }
 
 }  // namespace

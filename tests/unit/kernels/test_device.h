@@ -21,6 +21,8 @@ class TestDevice {
   // A copy of `bytes` from the host at the same address modulo 256, or the pointer itself on a CPU.
   virtual void* Upload(void* host, size_t bytes) = 0;
   virtual void Download(void* host, void* device, size_t bytes) = 0;
+  // Frees all uploads.
+  virtual void Release() = 0;
 };
 
 // The device that this test program was built for. Lives until the program ends.

@@ -12,6 +12,7 @@ class CpuDevice : public TestDevice {
   DeviceStream stream() const override { return {}; }
   void* Upload(void* host, size_t) override { return host; }
   void Download(void*, void*, size_t) override {}
+  void Release() override {}
 
  private:
   KernelCatalog catalog_ = BuiltInCatalog();
