@@ -12,6 +12,9 @@ MAIN = re.compile(r"(^|/)(main|\w+_main)\.cc$")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 # Pattern of sources -> why they have no test
 EXEMPT = {
+    "server/*/app.cc": "only wires the parts; the integration tests run the whole program",
+    "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
+    "model/request_rules.cc": "the part of spec_rules.h that resolve_test reaches",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
     "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
 }
@@ -22,22 +25,30 @@ def included_by_tests(tree):
     return {name for path in tests for name in INCLUDE.findall(tree.text(path))}
 
 
-def is_part_of_tested(tree, path):
-    """engine_pieces.cc is a part of what engine_test.cc tests, and so is engine.cc itself."""
+def is_part_of(path, tested):
+    """engine_pieces.cc is a part of what engine_test.cc tests, with or without an engine.cc."""
     folder, _, name = path[:-len(".cc")].rpartition("/")
     words = name.split("_")
-    return any(tree.has(f"tests/unit/{folder}/{'_'.join(words[:n])}_test.cc") for n in range(len(words), 0, -1))
+    return any(f"{folder}/{'_'.join(words[:n])}.cc" in tested for n in range(len(words), 0, -1))
 
 
 def sources_and_tests(tree):
-    """Sources that want a test; of these the tested ones; and those tested through one of their own folder."""
+    """Sources that want a test; of these the tested ones; and those tested through others of their own folder."""
     sources = [p for p in tree.matching(".cc") if p.startswith(PLACES) and not MAIN.search(p)]
-    included = included_by_tests(tree)
-    tested = {p for p in sources if f"{p[:-3]}.h" in included or is_part_of_tested(tree, p)}
-    faces = tested | {f"{p[:-3]}.h" for p in tested if tree.has(f"{p[:-3]}.h")}
+    twins = {p[len("tests/unit/"):-len("_test.cc")] + ".cc" for p in tree.matching("_test.cc") if p.startswith("tests/unit/")}
+    named = twins | {f"{name[:-2]}.cc" for name in included_by_tests(tree)}
+    tested = {p for p in sources if is_part_of(p, named)}
+    reached = set(tested)
+    while more := next_ring(tree, sources, reached):
+        reached |= more
+    return sources, tested, reached - tested
+
+
+def next_ring(tree, sources, reached):
+    """What the reached sources and their headers include of their own folder."""
+    faces = [f for p in reached for f in (p, f"{p[:-3]}.h") if tree.has(f)]
     seen = {(folder_of(face), name) for face in faces for name in INCLUDE.findall(tree.text(face))}
-    through = {p for p in sources if (folder_of(p), f"{p[:-3]}.h") in seen} - tested
-    return sources, tested, through
+    return {p for p in sources if (folder_of(p), f"{p[:-3]}.h") in seen} - reached
 
 
 def notes(tree):
