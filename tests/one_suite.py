@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gathers the tests of several presets into one suite, so that one ctest runs them and one summary speaks for all.
 
-  one_suite.py OUT PRESET=LABELS...   writes OUT/CTestTestfile.cmake
+  one_suite.py OUT PRESET=WHICH...   writes OUT/CTestTestfile.cmake
 
-LABELS is a regular expression over a test's labels. Tests are named PRESET/NAME and keep their properties. Tests
+WHICH is a regular expression that a test's name or one of its labels matches. Tests are named PRESET/NAME and keep their properties. Tests
 labelled "timing" run with nothing beside them.
 """
 
@@ -15,12 +15,13 @@ import subprocess
 import sys
 
 
-def tests_of(preset, labels):
+def tests_of(preset, which):
     command = ["ctest", "--test-dir", f"build/{preset}", "--show-only=json-v1"]
     answer = subprocess.run(command, capture_output=True, text=True, check=True)
     for test in json.loads(answer.stdout)["tests"]:
         properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-        if any(re.fullmatch(labels, label) for label in properties.get("LABELS", [])):
+        properties.setdefault("LABELS", [])
+        if any(re.fullmatch(which, word) for word in [test["name"], *properties["LABELS"]]):
             yield test["name"], test.get("command"), properties
 
 
@@ -54,8 +55,8 @@ def main():
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "CTestTestfile.cmake", "w", encoding="utf-8") as file:
         for argument in sys.argv[2:]:
-            preset, _, labels = argument.partition("=")
-            for name, command, properties in tests_of(preset, labels):
+            preset, _, which = argument.partition("=")
+            for name, command, properties in tests_of(preset, which):
                 file.write(entry(preset, name, command, properties))
 
 

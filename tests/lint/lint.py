@@ -47,9 +47,12 @@ def run(name, root):
     broken = self_test(name, rule)
     for message in broken:
         print(f"tests/lint/rules/{name}.py:1: self-test: {message}")
-    findings = sorted(rule.check(Tree.of_checkout(root)))
+    tree = Tree.of_checkout(root)
+    findings = sorted(rule.check(tree))
     for path, line, message in findings:
         print(f"{path}:{line}: {name}: {message}")
+    for note in getattr(rule, "notes", lambda _: [])(tree):
+        print(f"{name}: note: {note}")
     print(f"{name}: {len(findings)} findings, {len(rule.CASES)} cases")
     return 1 if broken or findings else 0
 

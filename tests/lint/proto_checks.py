@@ -12,14 +12,13 @@ Each check first proves on a damaged copy that it can fail. Exit status 77 witho
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from tools import ROOT, find_tool, run
+
 PROTO = ROOT / "proto"
 IMAGE = PROTO / "image.binpb"
-SKIPPED = 77
 
 # A file, a line of it, and what to put in its place so that the check must fail.
 DAMAGE = {
@@ -28,14 +27,9 @@ DAMAGE = {
 }
 
 
-def find_buf():
-    return shutil.which("buf", path=f"{ROOT}/.deps/bin:{os.environ.get('PATH', '')}")
-
-
-def run(buf, folder, check, scratch):
-    command = [buf, check, str(folder)] + (["--against", str(IMAGE)] if check == "breaking" else [])
-    environment = dict(os.environ, BUF_CACHE_DIR=scratch)
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+def run_check(buf, folder, check, scratch):
+    against = ["--against", IMAGE] if check == "breaking" else []
+    return run(buf, check, folder, *against, env=dict(os.environ, BUF_CACHE_DIR=scratch))
 
 
 def fails_on_damage(buf, check, scratch):
@@ -46,7 +40,7 @@ def fails_on_damage(buf, check, scratch):
     if line not in text:
         return f"{name} no longer holds {line.strip()!r}: choose another line in DAMAGE"
     (copy / name).write_text(text.replace(line, instead, 1), encoding="utf-8")
-    return None if run(buf, copy, check, scratch).returncode else f"the check passes a damaged {name}"
+    return None if run_check(buf, copy, check, scratch).returncode else f"the check passes a damaged {name}"
 
 
 def main():
@@ -54,17 +48,14 @@ def main():
     if action not in ("lint", "breaking", "renew"):
         print(__doc__, file=sys.stderr)
         return 2
-    buf = find_buf()
-    if buf is None:
-        print(f"buf {action}: SKIPPED: buf is not installed; run deploy/build/setup --tests")
-        return SKIPPED
+    buf = find_tool("buf")
     if action == "renew":
-        return subprocess.run([buf, "build", PROTO, "--exclude-source-info", "-o", IMAGE], check=False).returncode
+        return run(buf, "build", PROTO, "--exclude-source-info", "-o", IMAGE).returncode
     with tempfile.TemporaryDirectory() as scratch:
         if broken := fails_on_damage(buf, action, scratch):
             print(f"tests/lint/proto_checks.py:1: self-test: {broken}")
             return 1
-        answer = run(buf, PROTO, action, scratch)
+        answer = run_check(buf, PROTO, action, scratch)
     print(answer.stdout + answer.stderr + f"buf {action}: exit {answer.returncode}")
     return 1 if answer.returncode else 0
 

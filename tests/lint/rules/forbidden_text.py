@@ -10,7 +10,7 @@ MAIN_FILES = re.compile(r"(^|/)([a-z_]*main|[a-z_]*_main)\.cc$")
 
 # pattern, files it is looked for in (suffixes; empty: all), why
 RULES = [
-    (re.compile(r"(?<![\w.$}/-])/(?:work|home/\w+|Users/\w+|root|tmp/\w+/\w+)/"), (), "a path of one machine"),
+    (re.compile(r"(?<![\w.$}/-])/(?:work|home/(?!somebody/)\w+|Users/\w+|root|tmp/\w+/\w+)/"), (), "a path of one machine"),
     (re.compile(r"https?://(?:pypi\.org|registry\.npmjs\.org|proxy\.golang\.org|files\.pythonhosted\.org)"), (),
      "a registry's host: each client knows its own"),
     (re.compile(r"--(?:extra-)?index-url|--registry[ =]"), (), "a registry's host: each client knows its own"),

@@ -9,7 +9,7 @@ from tree import Finding
 
 TOOL = "clang-format-19"
 SOURCES = (".h", ".cc", ".cu", ".cuh")
-WARNING = re.compile(r"([^:]+):(\d+):\d+: (?:error|warning): (.*)")
+WARNING = re.compile(r"^([^:\n]+):(\d+):\d+: (?:error|warning): (.*)", re.MULTILINE)
 FILES_PER_CALL = 50
 
 

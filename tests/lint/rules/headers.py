@@ -9,7 +9,7 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0"
 SOURCES = (".h", ".cc", ".cu", ".cuh", ".py", ".sh", ".cmake", ".proto", "CMakeLists.txt", ".go", ".ts", ".js")
 HEADERS = (".h", ".cuh")
 THIRD_PARTY = ("proto/google/", "proto/grpc/")
-PLACE = re.compile(r"//\s*\w.*\w")
+PLACE = re.compile(r"//.*\w.* \S*\w")
 
 
 def is_script(tree, path):

@@ -44,13 +44,14 @@ FRONT = ["server/front/", "server/convert/"]
 # Files (regular expression from the root; the first match counts), what of ours they may include beside their own
 # folder, and which third-party kinds.
 WALLS = [
-    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_launch\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout)\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/", [], {"absl"}),
-    (r"kernels/cuda/", ["kernels/base/"], {"absl", "cuda"}),
+    (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
     (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "json", "crypto", "cuda"}),
     (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),
-    (r"kernels/\w+/", DISPATCH + ["kernels/cuda/"], {"absl", "cuda"}),
+    (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
+    (r"model/registry\.cc$", MODEL_API + [r"model/\w+/\w+\.h"], {"absl"}),  # the list of models
     (r"model/\w+\.(h|cc)$", MODEL_API, {"absl"}),
     (r"model/(testcard|sampler)/", MODEL_API, {"absl"}),
     (r"model/tokenizer/", MODEL_API, {"absl", "sentencepiece"}),
@@ -58,7 +59,8 @@ WALLS = [
     (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
-    (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf"}),
+    (r"server/convert/worker_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
+    (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf", "crypto"}),
     (r"server/worker/engine/", SERVER_BASE + [r"server/worker/media/\w+\.h"], {"absl"}),
     (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg", "crypto"}),
     (r"server/worker/link/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/"],
@@ -67,7 +69,7 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "cli"}),
     (r"server/render/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/", r"model/\w+/\w+\.h", "kernels/"],
      {"absl", "cli", "json", "reel_proto", "protobuf"}),
-    (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/"],
+    (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl", "crypto"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite", "crypto"}),
@@ -75,11 +77,12 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/(metrics|http)/", SERVER_BASE + ["server/front/metrics/", r"server/front/jobs/job_observer\.h"],
      {"absl", "prometheus", "http"}),
-    (r"server/front/health/", SERVER_BASE, {"absl", "grpc", "protobuf"}),
-    (r"server/front/config/", SERVER_BASE, {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf"}),
+    (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
+    (r"server/front/config/", SERVER_BASE + ["server/convert/"],
+     {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
     (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
      {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),
-    (r"client/", [], {"absl", "grpc", "reel_proto", "protobuf", "cli", "json", "crypto"}),
+    (r"client/", ["client/"], {"absl", "grpc", "reel_proto", "protobuf", "cli", "json", "crypto"}),
 ]
 # (file, include) -> why it is allowed all the same
 EXEMPT = {}

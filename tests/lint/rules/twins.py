@@ -1,32 +1,74 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each <path>.cc has a test tests/unit/<path>_test.cc, which CMake knows."""
+"""Each <path>.cc has a test: tests/unit/<path>_test.cc, or one that includes its header, or one of a source beside it that
+includes its header; and CMake knows every test."""
 
+import fnmatch
 import re
 
 from tree import Finding, folder_of
 
 PLACES = ("kernels/", "model/", "server/", "client/")
 MAIN = re.compile(r"(^|/)(main|\w+_main)\.cc$")
-# path or folder/ -> where it is tested instead
-EXEMPT = {}
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+# Pattern of sources -> why they have no test
+EXEMPT = {
+    "server/*/app.cc": "only wires the parts; the integration tests run the whole program",
+    "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
+    "model/request_rules.cc": "the part of spec_rules.h that resolve_test reaches",
+    "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
+    "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
+}
+
+
+def included_by_tests(tree):
+    tests = [path for path in tree.matching("_test.cc") if path.startswith("tests/")]
+    return {name for path in tests for name in INCLUDE.findall(tree.text(path))}
+
+
+def is_part_of(path, tested):
+    """engine_pieces.cc is a part of what engine_test.cc tests, with or without an engine.cc."""
+    folder, _, name = path[:-len(".cc")].rpartition("/")
+    words = name.split("_")
+    return any(f"{folder}/{'_'.join(words[:n])}.cc" in tested for n in range(len(words), 0, -1))
+
+
+def sources_and_tests(tree):
+    """Sources that want a test; of these the tested ones; and those tested through others of their own folder."""
+    sources = [p for p in tree.matching(".cc") if p.startswith(PLACES) and not MAIN.search(p)]
+    twins = {p[len("tests/unit/"):-len("_test.cc")] + ".cc" for p in tree.matching("_test.cc") if p.startswith("tests/unit/")}
+    named = twins | {f"{name[:-2]}.cc" for name in included_by_tests(tree)}
+    tested = {p for p in sources if is_part_of(p, named)}
+    reached = set(tested)
+    while more := next_ring(tree, sources, reached):
+        reached |= more
+    return sources, tested, reached - tested
+
+
+def next_ring(tree, sources, reached):
+    """What the reached sources and their headers include of their own folder."""
+    faces = [f for p in reached for f in (p, f"{p[:-3]}.h") if tree.has(f)]
+    seen = {(folder_of(face), name) for face in faces for name in INCLUDE.findall(tree.text(face))}
+    return {p for p in sources if (folder_of(p), f"{p[:-3]}.h") in seen} - reached
+
+
+def notes(tree):
+    _, _, through = sources_and_tests(tree)
+    for path in sorted(through):
+        yield f"{path} has no test of its own; it is tested through a source of its folder"
 
 
 def exempt(path):
-    return any(path == key or (key.endswith("/") and path.startswith(key)) for key in EXEMPT)
+    return any(fnmatch.fnmatch(path, pattern) for pattern in EXEMPT)
 
 
 def check(tree):
-    for path in tree.matching(".cc"):
-        if path.startswith(PLACES) and not MAIN.search(path) and not exempt(path):
-            twin = f"tests/unit/{path[:-3]}_test.cc"
-            if not tree.has(twin):
-                yield Finding(path, 1, f"has no {twin}")
+    sources, tested, through = sources_and_tests(tree)
+    for path in sources:
+        if path not in tested and path not in through and not exempt(path):
+            yield Finding(path, 1, f"has no tests/unit/{path[:-3]}_test.cc, and no test reaches it through its folder")
     for path in tree.matching("_test.cc"):
         if path.startswith("tests/") and not listed(tree, path):
             yield Finding(path, 1, "no CMakeLists.txt above names this test, so it never runs")
-    for key in EXEMPT:
-        if tree.root and not any(p == key or p.startswith(key) for p in tree.paths):
-            yield Finding("tests/lint/rules/twins.py", 1, f"'{key}' is exempt and does not exist")
 
 
 def listed(tree, path):
@@ -42,6 +84,13 @@ def listed(tree, path):
 
 CASES = [
     ("no twin", {"model/resolve.cc": ""}, 1),
+    ("parts", {"model/a_rules.cc": "", "tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
+    ("together", {"model/x.cc": "", "tests/unit/model/a_test.cc": '#include "model/x.h"\n',
+                  "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
+    ("through its folder", {"model/x.cc": "", "model/a.cc": '#include "model/x.h"\n', "tests/unit/model/a_test.cc": "",
+                            "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
+    ("through another folder", {"model/l/x.cc": "", "model/a.cc": '#include "model/l/x.h"\n',
+                                "tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": "a_test"}, 1),
     ("never run", {"tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": ""}, 1),
     ("good", {"model/a.cc": "", "tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": "a_test",
               "client/main.cc": ""}, 0),
