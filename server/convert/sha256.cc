@@ -7,16 +7,21 @@
 
 namespace reel::server {
 
-std::string Sha256Hex(std::string_view bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+std::string Hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (const unsigned char byte : digest) {
-    hex += kDigits[byte >> 4];
+  for (const char byte : bytes) {
+    hex += kDigits[static_cast<unsigned char>(byte) >> 4];
     hex += kDigits[byte & 15];
   }
   return hex;
+}
+
+std::string Sha256Hex(std::string_view bytes) {
+  std::array<char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return Hex({digest.data(), digest.size()});
 }
 
 }  // namespace reel::server

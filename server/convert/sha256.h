@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a condition's bytes.
+// The name of a condition's bytes, and bytes as text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,10 @@
 
 namespace reel::server {
 
-// Lower-case hex.
+// Two lower-case digits a byte.
+std::string Hex(std::string_view bytes);
+
+// Of the digest.
 std::string Sha256Hex(std::string_view bytes);
 
 }  // namespace reel::server
