@@ -63,6 +63,25 @@ std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
   return parsed;
 }
 
+// A sentence about the first flag that nobody knows, with the one it may have been; else empty.
+std::string UnknownFlag(const CLI::App& app) {
+  std::vector<std::string> known;
+  const auto collect = [&known](const CLI::App& level) {
+    for (const CLI::Option* option : level.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  };
+  collect(app);
+  for (const CLI::App* chosen : app.get_subcommands()) collect(*chosen);
+  for (std::string flag : app.remaining(true)) {
+    flag = flag.substr(0, flag.find('='));
+    if (flag.rfind("--", 0) != 0) continue;
+    const std::string nearest = NearestFlag(flag, known);
+    return "no flag is called " + flag + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  }
+  return "";
+}
+
 // Help and versions go to stdout, mistakes to stderr with where to read on.
 int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* out, std::FILE* err) {
   std::ostringstream text, ignored;
@@ -73,8 +92,9 @@ int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* ou
   }
   std::string command = "reel";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
-  std::fprintf(err, "error: %s\nhint: `%s --help` lists what there is.\n", error.what(),
-               command.c_str());
+  const std::string unknown = UnknownFlag(app);
+  std::fprintf(err, "error: %s\nhint: `%s --help` lists what there is.\n",
+               unknown.empty() ? error.what() : unknown.c_str(), command.c_str());
   return static_cast<int>(ExitCode::kUsage);
 }
 

@@ -71,9 +71,8 @@ constexpr ReasonHint kHints[] = {
 std::string Hint(const absl::Status& status, const ErrorDetails& details,
                  const std::string& server) {
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
-    return absl::StrCat("No Reel server answers at ", server,
-                        ". Start one with `reeld`, or name another with --server HOST:PORT or "
-                        "REEL_SERVER; `reel doctor` looks closer.");
+    return "Start a server with `reeld`, or name another one with --server HOST:PORT or "
+           "REEL_SERVER; `reel doctor` looks closer.";
   }
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnimplemented) {
     return absl::StrCat("What answers at ", server, " is no Reel server, or an older one.");
@@ -94,6 +93,19 @@ std::string Printable(std::string text) {
   return text;
 }
 
+// gRPC's own words for a server that is not there, shortened to what counts.
+std::string Headline(const absl::Status& status, const std::string& server) {
+  const std::string message = Printable(std::string(status.message()));
+  if (message.empty()) return absl::StatusCodeToString(status.code());
+  if (status.code() != absl::StatusCode::kUnavailable ||
+      !absl::StartsWith(message, "failed to connect")) {
+    return message;
+  }
+  const size_t cause = message.rfind(": ");
+  return absl::StrCat("No Reel server answers at ", server,
+                      cause == std::string::npos ? "" : message.substr(cause), ".");
+}
+
 }  // namespace
 
 std::string FlagOf(const std::string& field) {
@@ -108,9 +120,8 @@ std::string FlagOf(const std::string& field) {
 
 std::string ReportError(const absl::Status& status, const std::string& server, bool color) {
   const ErrorDetails details = DetailsOf(status);
-  std::string message = Printable(std::string(status.message()));
-  if (message.empty()) message = absl::StatusCodeToString(status.code());
-  std::string text = absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", message, "\n");
+  std::string text =
+      absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", Headline(status, server), "\n");
   for (const FieldViolation& violation : details.violations) {
     absl::StrAppend(&text, "  ", Printable(FlagOf(violation.field)), ": ",
                     Printable(violation.description), "\n");

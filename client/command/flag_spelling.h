@@ -10,4 +10,7 @@ namespace reel::client {
 // --num_steps=a_b becomes --num-steps=a_b. Values, and all that follows a lone "--", stay.
 std::vector<std::string> WithDashes(std::vector<std::string> arguments);
 
+// The one of `known` that `wrong` was probably meant to be; empty when none is near.
+std::string NearestFlag(const std::string& wrong, const std::vector<std::string>& known);
+
 }  // namespace reel::client

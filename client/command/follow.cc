@@ -26,8 +26,9 @@ class Follower {
   Follower(Session& session, const FollowOptions& options) : session_(session), options_(options) {}
 
   Followed Run(const VideoStream::Start& start) {
-    view_.stage = absl::StrCat("connecting to ", session_.options.server);
-    Draw(true);
+    const std::string hello = absl::StrCat("connecting to ", session_.options.server);
+    session_.console.Progress(
+        [&hello](int width) { return hello.substr(0, static_cast<size_t>(width) - 1); }, true);
     Interrupt interrupt([this] { OnInterrupt(); });
     auto client = session_.Open();
     if (!client.ok()) return {client.status(), "", 0};

@@ -31,7 +31,7 @@ const char* StageName(v1::Stage stage) {
     case v1::STAGE_ENCODE:
       return "encode";
     default:
-      return "working";
+      return "accepted";
   }
 }
 
@@ -78,8 +78,8 @@ std::string RenderProgress(const ProgressView& view, int width) {
   std::string head = view.stage;
   head.resize(std::max(head.size(), static_cast<size_t>(kStageColumns)), ' ');
   const std::string percent =
-      absl::StrFormat("%3d%%", static_cast<int>(std::floor(fraction * 100)));
-  int used = static_cast<int>(head.size() + 1 + percent.size());
+      absl::StrFormat(" %3d%%", static_cast<int>(std::floor(fraction * 100)));
+  int used = static_cast<int>(head.size() + percent.size());
   if (used > room) return percent.substr(0, static_cast<size_t>(room));
   // Facts come before the bar: it shows what the percentage says already.
   std::string tail;
@@ -90,8 +90,8 @@ std::string RenderProgress(const ProgressView& view, int width) {
     absl::StrAppend(&tail, "  ", fact);
   }
   const int bar = std::min(kLongestBar, room - used - 1);
-  if (bar >= kShortestBar) absl::StrAppend(&head, Bar(fraction, bar), " ");
-  return absl::StrCat(head, " ", percent, tail);
+  if (bar >= kShortestBar) absl::StrAppend(&head, " ", Bar(fraction, bar));
+  return absl::StrCat(head, percent, tail);
 }
 
 }  // namespace reel::client

@@ -24,7 +24,7 @@ struct ProgressView {
 ProgressView ViewOf(const v1::Progress& progress);
 
 // At most `width` - 1 columns (terminals wrap at the last one), in ASCII:
-//   denoise   [=======>            ]  35%  step 7/20  3.1 s left  1.2 MB
+//   denoise    [=======>            ]  35%  step 7/20  3.1 s left  1.2 MB
 // Parts that do not fit are left out, the least important first.
 std::string RenderProgress(const ProgressView& view, int width);
 
