@@ -19,12 +19,12 @@ absl::StatusOr<PartFile> PartFile::Open(const std::string& path, Mode mode) {
   struct stat existing{};
   if (path.empty() || path.back() == '/' ||
       (stat(path.c_str(), &existing) == 0 && S_ISDIR(existing.st_mode))) {
-    return absl::FailedPreconditionError(
+    return absl::InvalidArgumentError(
         absl::StrCat("The output is a folder, not a file: '", path, "'."));
   }
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (mode == Mode::kFresh ? O_TRUNC : 0);
   PartFile file(path, open((path + ".part").c_str(), flags, 0666));
-  if (file.descriptor_ < 0) return file.Error("cannot be opened");
+  if (file.descriptor_ < 0) return file.Error("cannot be opened", absl::StatusCode::kInvalidArgument);
   if (mode == Mode::kResume) {
     if (absl::Status status = file.ReadBack(); !status.ok()) return status;
   }
@@ -96,12 +96,12 @@ absl::Status PartFile::ReadBack() {
   }
 }
 
-absl::Status PartFile::Error(std::string_view what) const {
+absl::Status PartFile::Error(std::string_view what, absl::StatusCode code) const {
   const int error = errno;
   const std::string message =
       absl::StrCat("The file ", std::string(what), ": ", part_path(), ": ", strerror(error), ".");
   if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
-  return absl::FailedPreconditionError(message);
+  return absl::Status(code, message);
 }
 
 }  // namespace reel::client

@@ -14,8 +14,8 @@
 namespace reel::client {
 
 // Confined to one thread. Destroyed without Commit it leaves the part for a later resumption,
-// unless Discard was called. Errors of the disk: RESOURCE_EXHAUSTED when it is full, else
-// FAILED_PRECONDITION, both with the path.
+// unless Discard was called. Errors name the path: INVALID_ARGUMENT when
+// it cannot be opened, RESOURCE_EXHAUSTED when the disk is full, INTERNAL for others of the disk.
 class PartFile {
  public:
   enum class Mode { kFresh, kResume };
@@ -41,7 +41,8 @@ class PartFile {
  private:
   PartFile(std::string path, int descriptor);
   absl::Status ReadBack();
-  absl::Status Error(std::string_view what) const;
+  absl::Status Error(std::string_view what,
+                     absl::StatusCode code = absl::StatusCode::kInternal) const;
 
   std::string path_;
   int descriptor_;  // -1: moved from, committed or discarded

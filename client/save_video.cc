@@ -11,25 +11,8 @@ namespace {
 absl::Status Write(const v1::VideoEvent& event, PartFile& file) {
   if (event.has_media()) return file.Append(event.media().data());
   if (event.has_restarted()) return file.Restart();
+  if (event.has_finished()) return file.Commit(event.finished().media());
   return absl::OkStatus();
-}
-
-absl::StatusOr<v1::Video> Follow(VideoStream& stream, PartFile& file,
-                                 const EventObserver& observer) {
-  for (;;) {
-    auto event = stream.Next();
-    if (!event.ok()) return event.status();
-    if (!*event) return absl::InternalError("The stream was read to its end before.");
-    if (absl::Status status = Write(**event, file); !status.ok()) return status;
-    if ((*event)->has_finished()) {
-      absl::Status status = file.Commit((*event)->finished().media());
-      if (!status.ok()) return status;
-    }
-    if (observer) {
-      if (absl::Status status = observer(**event); !status.ok()) return status;
-    }
-    if ((*event)->has_finished()) return (*event)->finished();
-  }
 }
 
 absl::StatusOr<v1::MediaInfo> Fetch(const VideoClient& client, const std::string& name,
@@ -56,11 +39,24 @@ bool IsOfAnotherFile(const absl::Status& status) {
 
 }  // namespace
 
+absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& observer) {
+  for (;;) {
+    auto event = stream.Next();
+    if (!event.ok()) return event.status();
+    if (!*event) return absl::FailedPreconditionError("The stream was read to its end before.");
+    if (absl::Status status = observer(**event); !status.ok()) return status;
+    if ((*event)->has_finished()) return std::move(*(*event)->mutable_finished());
+  }
+}
+
 absl::StatusOr<v1::Video> SaveVideo(VideoStream& stream, const std::string& path,
                                     const EventObserver& observer) {
   auto file = PartFile::Open(path, PartFile::Mode::kFresh);
   if (!file.ok()) return file.status();
-  auto video = Follow(stream, *file, observer);
+  auto video = FollowVideo(stream, [&](const v1::VideoEvent& event) {
+    absl::Status status = Write(event, *file);
+    return status.ok() && observer ? observer(event) : status;
+  });
   const bool connection_lost = video.status().code() == absl::StatusCode::kUnavailable;
   if (!video.ok() && (!connection_lost || file->size() == 0)) file->Discard();
   return video;

@@ -14,8 +14,11 @@ namespace reel::client {
 
 class VideoClient;
 
-// Sees every event, media included, after it was written. An error ends the saving with it.
+// Sees every event, media included, after it was written. An error ends the stream with it.
 using EventObserver = std::function<absl::Status(const v1::VideoEvent&)>;
+
+// Follows `stream` to its end and returns the finished video.
+absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& observer);
 
 // Follows `stream`, which must carry media from the beginning, writes PATH.part and renames it to
 // `path` when the whole file is there and right. Returns the finished video. On an error the part

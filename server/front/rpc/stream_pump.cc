@@ -15,7 +15,8 @@ StreamPump::~StreamPump() {
   {
     MutexLock lock(mutex_);
     stopping_ = true;
-    changed_.NotifyAll();
+    posted_.NotifyAll();
+    stop_.NotifyAll();
   }
   for (std::thread& thread : threads_) thread.join();
 }
@@ -23,8 +24,7 @@ StreamPump::~StreamPump() {
 void StreamPump::Post(std::shared_ptr<Pumped> stream) {
   MutexLock lock(mutex_);
   waiting_.push_back(std::move(stream));
-  // All: the watching thread waits on the same variable, and one alone might wake it only.
-  changed_.NotifyAll();
+  posted_.NotifyOne();
 }
 
 void StreamPump::Watch(std::weak_ptr<Pumped> stream) {
@@ -37,7 +37,7 @@ void StreamPump::RunPump() {
     std::shared_ptr<Pumped> next;
     {
       MutexLock lock(mutex_);
-      while (waiting_.empty() && !stopping_) changed_.Wait(mutex_);
+      while (waiting_.empty() && !stopping_) posted_.Wait(mutex_);
       if (stopping_) return;
       next = std::move(waiting_.front());
       waiting_.pop_front();
@@ -52,7 +52,7 @@ void StreamPump::RunWatch() {
     {
       MutexLock lock(mutex_);
       const absl::Time next = absl::Now() + period_;
-      while (!stopping_ && absl::Now() < next) changed_.WaitFor(mutex_, next - absl::Now());
+      while (!stopping_ && absl::Now() < next) stop_.WaitFor(mutex_, next - absl::Now());
       if (stopping_) return;
       std::erase_if(watched_, [](const auto& stream) { return stream.expired(); });
       for (const auto& stream : watched_) {

@@ -43,7 +43,7 @@ class StreamPump {
 
   const absl::Duration period_;
   Mutex mutex_;
-  CondVar changed_;
+  CondVar posted_, stop_;
   std::deque<std::shared_ptr<Pumped>> waiting_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<Pumped>> watched_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

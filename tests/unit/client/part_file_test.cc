@@ -103,7 +103,7 @@ TEST_F(PartFileTest, LeavesNothingWhenDiscarded) {
 
 TEST_F(PartFileTest, NamesThePathThatCannotBeWritten) {
   const auto missing = PartFile::Open(folder_ + "/no/out.mp4", PartFile::Mode::kFresh);
-  EXPECT_EQ(missing.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(missing.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(std::string(missing.status().message()).find("/no/out.mp4"), std::string::npos);
   EXPECT_FALSE(PartFile::Open(folder_, PartFile::Mode::kFresh).ok());
 }

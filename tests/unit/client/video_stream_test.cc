@@ -164,8 +164,7 @@ TEST_F(VideoStreamTest, StopsFromAnotherThread) {
   const Told told = ReadAll(stream);
   other.join();
   EXPECT_EQ(told.status.code(), absl::StatusCode::kCancelled);
-  server_.Shutdown();
-  EXPECT_EQ(server_.asked().owners_left, 1);
+  server_.WaitUntilLeft(1);
 }
 
 TEST_F(VideoStreamTest, LeavesTheCallWhenItIsDestroyed) {
