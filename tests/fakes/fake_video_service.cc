@@ -224,7 +224,11 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
 
   grpc::Status Stream(grpc::ServerContext* context, const Trouble& trouble, Cursor cursor,
                       const Writer& write) {
-    if (!write(video_.Accepted())) return Cut();
+    v1::VideoEvent accepted = video_.Accepted();
+    if (!trouble.notice.empty()) {
+      accepted.mutable_accepted()->add_notices()->set_message(trouble.notice);
+    }
+    if (!write(accepted)) return Cut();
     if (!SendSteps(cursor, write)) return Cut();
     if (trouble.end) return ToGrpc(trouble.end->status);
     if (trouble.wait_for_cancel) return WaitForCancel(context, trouble);

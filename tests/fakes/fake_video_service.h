@@ -25,6 +25,7 @@ struct Trouble {
   bool new_name = false;            // the job was lost, and this call makes another one
   bool wait_for_cancel = false;     // after the first steps, until CancelVideo or the client leaves
   bool ignore_cancel = false;       // CancelVideo is answered and nothing happens
+  std::string notice = {};          // `accepted` carries it
   std::optional<Refusal> end = {};  // ends with this after the first steps
 };
 
