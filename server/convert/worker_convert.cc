@@ -134,8 +134,11 @@ worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect) {
 
 absl::Status ErrorFromProto(const worker::v1::JobError& proto) {
   ErrorDetails details;
-  for (const auto& [key, value] : proto.metadata().fields()) {
-    details.metadata[key] = value.string_value();
+  // Never through the default instance, which is libprotobuf's own and which TSan cannot follow.
+  if (proto.has_metadata()) {
+    for (const auto& [key, value] : proto.metadata().fields()) {
+      details.metadata[key] = value.string_value();
+    }
   }
   return MakeError(ReasonFromName(proto.reason()), proto.message(), details);
 }
