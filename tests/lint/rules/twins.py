@@ -72,11 +72,12 @@ def check(tree):
 
 
 def listed(tree, path):
-    name = path.rpartition("/")[2]
+    """As x_test.cc, x_test, or the x of a foreach, in a CMakeLists.txt above."""
+    name = re.escape(path.rpartition("/")[2][:-len("_test.cc")])
     folder = folder_of(path)
     while folder:
         lists = f"{folder}/CMakeLists.txt"
-        if tree.has(lists) and (name in tree.text(lists) or name[:-len(".cc")] in tree.text(lists)):
+        if tree.has(lists) and re.search(rf"\b{name}(_test)?\b", tree.text(lists)):
             return True
         folder = folder_of(folder)
     return False
