@@ -93,7 +93,7 @@ def main():
     if problems:
         return 1
     if absent:
-        print(f"SKIPPED: the packages are not compared: {', '.join(absent)} are absent; looked in {folder}")
+        print(f"SKIPPED: the packages are not compared; absent: {', '.join(absent)}; looked in {folder}")
         return SKIPPED
     return 0
 
