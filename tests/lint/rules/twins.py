@@ -13,6 +13,10 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 # Pattern of sources -> why they have no test
 EXEMPT = {
     "server/*/app.cc": "only wires the parts; the integration tests run the whole program",
+    "server/front/rpc/*_service.cc": "the integration tests call every RPC of the running server",
+    "server/render/*.cc": "render_program_test runs the program",
+    "client/command/*.cc": "client_command_test and tests/integration/client run the command",
+    "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every row of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
     "model/request_rules.cc": "the part of spec_rules.h that resolve_test reaches",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
@@ -21,7 +25,8 @@ EXEMPT = {
 
 
 def included_by_tests(tree):
-    tests = [path for path in tree.matching("_test.cc") if path.startswith("tests/")]
+    """Also what harnesses and fixtures of tests include."""
+    tests = [path for path in tree.matching(".cc", ".h") if path.startswith("tests/")]
     return {name for path in tests for name in INCLUDE.findall(tree.text(path))}
 
 
