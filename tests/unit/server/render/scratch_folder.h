@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A place for the files that a test of reel-render writes.
 #pragma once
 
 #include <cstdlib>
