@@ -2,12 +2,21 @@
 #include "kernels/built_in_catalog.h"
 
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
 
 std::vector<OpRows> BuiltInCpuRows() {
   return {
       RmsNormCpuRows(),
+      FusedNormCpuRows("rms_norm_residual"),
+      FusedNormCpuRows("layer_norm"),
+      FusedNormCpuRows("layer_norm_residual"),
+      FusedNormCpuRows("adaln_rms_norm"),
+      FusedNormCpuRows("adaln_layer_norm"),
+      FusedNormCpuRows("adaln_zero"),
+      FusedNormCpuRows("gate_residual"),
+      FusedNormCpuRows("gate_residual_adaln"),
   };
 }
 

@@ -93,7 +93,7 @@ bool TensorView::is_contiguous() const {
   return true;
 }
 
-absl::Span<const int64_t> TensorView::shape() const { return {sizes.data(), Kept(rank)}; }
+absl::Span<const int64_t> TensorView::shape() const& { return {sizes.data(), Kept(rank)}; }
 
 TensorView Contiguous(void* data, Dtype dtype, absl::Span<const int64_t> sizes, int device) {
   TensorView view{.data = data,

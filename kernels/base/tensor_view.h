@@ -28,7 +28,9 @@ struct TensorView {
   int64_t stride(int dim) const { return strides[Index(dim)]; }
   int64_t num_elements() const;
   bool is_contiguous() const;
-  absl::Span<const int64_t> shape() const;
+  // Borrowed from this view, so not of a temporary one.
+  absl::Span<const int64_t> shape() const&;
+  absl::Span<const int64_t> shape() const&& = delete;
 
  private:
   // From the end where negative.

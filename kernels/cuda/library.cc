@@ -3,7 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstring>
-#include <iterator>
+#include <vector>
 
 #include "kernels/cuda/error_kind.h"
 #include "kernels/cuda/library_rows.h"
@@ -31,16 +31,23 @@ int32_t Properties(int32_t device, DeviceProperties* properties) {
   return cudaSuccess;
 }
 
+std::vector<OpRows> AllRows() {
+  std::vector<OpRows> all;
+  for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows}) {
+    for (const OpRows& rows : group()) all.push_back(rows);
+  }
+  return all;
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_cuda_library() {
-  static const OpRows ops[] = {
-      RmsNormCudaRows(),
-  };
+  // Of the life of the library, which is never closed.
+  static const std::vector<OpRows>* const ops = new std::vector<OpRows>(AllRows());
   static const CudaLibraryTable table = {
       .version = kCudaLibraryVersion,
-      .num_ops = static_cast<int32_t>(std::size(ops)),
-      .ops = ops,
+      .num_ops = static_cast<int32_t>(ops->size()),
+      .ops = ops->data(),
       .error_name = &ErrorName,
       .error_kind = &CudaErrorKind,
       .device_count = &DeviceCount,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/argument_checks.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -74,6 +75,7 @@ void ArgumentChecks::Typed(const char* name, const TensorView& view, DtypeMask d
 
 void ArgumentChecks::Like(const char* name, const TensorView& view, const char* of_name,
                           const TensorView& of) {
+  Floating(name, view);
   Require(view.dtype == of.dtype && view.shape() == of.shape(),
           ok() ? absl::StrCat("Sizes and dtype must be equal: ", Named(name, view), ", ",
                               Named(of_name, of))
@@ -88,13 +90,24 @@ void ArgumentChecks::Sizes(const char* name, const TensorView& view,
                : "");
 }
 
-void ArgumentChecks::Channels(const char* name, const TensorView& view, const TensorView& x) {
-  Floating(name, view);
-  if (ok()) Sizes(name, view, {x.size(-1)});
-  VectorDtype(name, view, x);
+void ArgumentChecks::Channels(const char* name, const std::optional<TensorView>& view,
+                              const TensorView& x) {
+  if (!view.has_value()) return;
+  Floating(name, *view);
+  if (ok()) Sizes(name, *view, {x.size(-1)});
+  VectorDtype(name, *view, x);
 }
 
-void ArgumentChecks::Modulation(const char* name, const TensorView& view, const TensorView& x) {
+void ArgumentChecks::Modulation(const char* name, const std::optional<TensorView>& view,
+                                const std::optional<TensorView>& bias, const TensorView& x) {
+  Require(view.has_value() || !bias.has_value(),
+          ok() ? absl::StrCat("A bias is given without what it is added to: ", name) : "");
+  if (!view.has_value()) return;
+  Broadcast(name, *view, x);
+  Channels("its bias", bias, x);
+}
+
+void ArgumentChecks::Broadcast(const char* name, const TensorView& view, const TensorView& x) {
   Floating(name, view, 1, 3);
   VectorDtype(name, view, x);
   if (!ok()) return;
@@ -118,20 +131,21 @@ void ArgumentChecks::VectorDtype(const char* name, const TensorView& view, const
 }
 
 void ArgumentChecks::Output(const char* name, const TensorView& view,
-                            std::initializer_list<Input> inputs) {
+                            std::initializer_list<const TensorView*> may_be) {
   if (!ok()) return;
   if (MayRepeatElements(view)) {
     return Refuse(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("An output must not name an element twice: ", Named(name, view)));
   }
-  for (const Input& input : inputs) {
-    if (input.view == nullptr) continue;
-    const Overlap overlap = OverlapOf(view, *input.view);
-    if (overlap == Overlap::kNone || (overlap == Overlap::kSame && input.may_alias)) continue;
+  for (const auto& [other_name, other] : tensors_) {
+    if (other == &view) continue;
+    const bool may_be_it = std::find(may_be.begin(), may_be.end(), other) != may_be.end();
+    const Overlap overlap = OverlapOf(view, *other);
+    if (overlap == Overlap::kNone || (overlap == Overlap::kSame && may_be_it)) continue;
     return Refuse(absl::StatusCode::kInvalidArgument,
                   absl::StrCat("The output overlaps another tensor: ", Named(name, view), " and ",
-                               Named(input.name, *input.view),
-                               input.may_alias ? "; legal are none or exactly the same" : ""));
+                               Named(other_name, *other),
+                               may_be_it ? "; legal are none or exactly the same" : ""));
   }
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -29,24 +31,23 @@ class ArgumentChecks {
   void Typed(const char* name, const TensorView& view, DtypeMask dtypes, int min_rank,
              int max_rank);
 
-  // Sizes and dtype equal to those of `of`.
+  // Floating, with sizes and dtype equal to those of `of`.
   void Like(const char* name, const TensorView& view, const char* of_name, const TensorView& of);
   // Exactly these sizes.
   void Sizes(const char* name, const TensorView& view, std::initializer_list<int64_t> sizes);
-  // A per-channel vector [width] beside rows of `x`.
-  void Channels(const char* name, const TensorView& view, const TensorView& x);
-  // One of [D], [B,D], [B,1,D], [B,S,D] beside x [B,S,D].
-  void Modulation(const char* name, const TensorView& view, const TensorView& x);
+  // A per-channel vector [width] beside rows of `x`, if it is there.
+  void Channels(const char* name, const std::optional<TensorView>& view, const TensorView& x);
+  // One of [D], [B,D], [B,1,D], [B,S,D] beside x [B,S,D], if it is there, with the per-channel
+  // vector that is added to it; which has no meaning alone.
+  void Modulation(const char* name, const std::optional<TensorView>& view,
+                  const std::optional<TensorView>& bias, const TensorView& x);
   // The dtype of `x`, or fp32 beside a 16-bit `x`.
   void VectorDtype(const char* name, const TensorView& view, const TensorView& x);
 
-  struct Input {
-    const char* name;
-    const TensorView* view;  // null: absent
-    bool may_alias = false;  // the output may be exactly this input
-  };
-  // Names no element twice, and touches no input other than an allowed exact alias.
-  void Output(const char* name, const TensorView& view, std::initializer_list<Input> inputs);
+  // Names no element twice, and touches none of the other tensors of this call; but it may be
+  // exactly one of those in `may_be`. After all tensors have been named.
+  void Output(const char* name, const TensorView& view,
+              std::initializer_list<const TensorView*> may_be = {});
 
   // Finite, and not below zero.
   void Epsilon(double eps);
@@ -59,6 +60,7 @@ class ArgumentChecks {
   std::string Shapes() const;
 
  private:
+  void Broadcast(const char* name, const TensorView& view, const TensorView& x);
   void Refuse(absl::StatusCode code, const std::string& text);
   void Register(const char* name, const TensorView& view, int min_rank, int max_rank);
 

@@ -15,15 +15,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_device.cuh"
 
 namespace reel::kernels {
-
-enum class Statistic {
-  kNone,
-  kMeanSquare,  // rstd = rsqrt(mean(x^2) + eps)
-  kVariance,    // mean, and rstd of the biased variance, in a second pass over the row
-};
 
 struct RowStatistics {
   float mean;

@@ -107,13 +107,13 @@ void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Rea
   }
 }
 
-std::vector<ModelOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<ModelOptions> out;
+std::vector<ConfiguredModel> ReadModels(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<ConfiguredModel> out;
   std::set<std::string> names;
   for (int i = 0; i < config.models_size(); ++i) {
     const pb::Model& model = config.models(i);
     reader.Name(At("models", i, "name"), model.name(), names);
-    ModelOptions options{{model.name(), model.path(), model.dtype(), {}}, model.manifest_file()};
+    ConfiguredModel options{{model.name(), model.path(), model.dtype(), {}}, model.manifest_file()};
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
@@ -134,10 +134,10 @@ bool IsDevice(const std::string& device) {
                              absl::SimpleAtoi(device.substr(5), &index) && index >= 0);
 }
 
-std::vector<WorkerOptions> ReadWorkers(const pb::ServerConfig& config, Reader& reader) {
+std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader& reader) {
   std::vector<std::string> models;
   for (const pb::Model& model : config.models()) models.push_back(model.name());
-  std::vector<WorkerOptions> out;
+  std::vector<ConfiguredWorker> out;
   std::set<std::string> names;
   for (int i = 0; i < config.workers_size(); ++i) {
     const pb::Worker& worker = config.workers(i);
@@ -156,10 +156,10 @@ std::vector<WorkerOptions> ReadWorkers(const pb::ServerConfig& config, Reader& r
   return out;
 }
 
-std::vector<KernelProfileOptions> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
+std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
   std::vector<std::string> known = {"auto", "reference", "batch_invariant"};
   std::set<std::string> names(known.begin(), known.end());
-  std::vector<KernelProfileOptions> out;
+  std::vector<ConfiguredProfile> out;
   for (int i = 0; i < config.kernel_profiles_size(); ++i) {
     const pb::KernelProfile& profile = config.kernel_profiles(i);
     reader.Name(At("kernel_profiles", i, "name"), profile.name(), names);
@@ -268,8 +268,8 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   }
 }
 
-std::vector<PluginOptions> ReadPlugins(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<PluginOptions> out;
+std::vector<ConfiguredPlugin> ReadPlugins(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<ConfiguredPlugin> out;
   std::set<std::string> names;
   for (int i = 0; i < config.plugins_size(); ++i) {
     const pb::Plugin& plugin = config.plugins(i);

@@ -24,7 +24,7 @@ struct TlsOptions {
   bool enabled() const { return !certificate_file.empty(); }
 };
 
-struct TenantOptions {
+struct ConfiguredTenant {
   std::string name;
   double weight = 1;
   int max_jobs = 256;
@@ -34,7 +34,7 @@ struct TenantOptions {
 
 struct AuthOptions {
   std::string tokens_file;  // empty: everybody is the tenant "default"
-  std::vector<TenantOptions> tenants;
+  std::vector<ConfiguredTenant> tenants;
 };
 
 struct DataOptions {
@@ -43,24 +43,24 @@ struct DataOptions {
   absl::Duration keep = absl::Hours(24);
 };
 
-struct ModelOptions {
+struct ConfiguredModel {
   model::LoadOptions load;    // an empty path: the test card
   std::string manifest_file;  // empty: weights are not checked
 };
 
-struct WorkerOptions {
+struct ConfiguredWorker {
   std::string name;
   std::string device;               // "cuda:0", "cpu"
   std::vector<std::string> models;  // never empty
 };
 
-struct KernelProfileOptions {
+struct ConfiguredProfile {
   std::string name;
   std::string base;  // "auto" when the file names none
   std::map<std::string, std::string> variants;
 };
 
-struct PluginOptions {
+struct ConfiguredPlugin {
   std::string name, folder, sha256;
 };
 
@@ -89,10 +89,10 @@ struct ServerOptions {
   TlsOptions tls;
   AuthOptions auth;
   DataOptions data;
-  std::vector<ModelOptions> models;  // default first
-  std::vector<WorkerOptions> workers;
-  std::vector<KernelProfileOptions> kernel_profiles;
-  std::vector<PluginOptions> plugins;
+  std::vector<ConfiguredModel> models;  // default first
+  std::vector<ConfiguredWorker> workers;
+  std::vector<ConfiguredProfile> kernel_profiles;
+  std::vector<ConfiguredPlugin> plugins;
   SchedulerOptions scheduler;
   TimingOptions timing;
   TelemetryOptions telemetry;

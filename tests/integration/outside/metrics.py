@@ -14,6 +14,20 @@ sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
 from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of_rules  # noqa: E402
 
 
+# Families without a series until something happens that a short run on a CPU does not do. They must be named in the
+# sources of the metrics.
+LATER = {
+    "reel_kernel_duration_seconds": "a model that calls operators",
+    "reel_kernel_sampled_steps_total": "a model that calls operators",
+    "reel_gpu_errors_total": "a device that fails",
+    "reel_gpu_memory_bytes": "a device with memory of its own",
+}
+
+
+def in_sources(family):
+    return any(f'"{family}"' in path.read_text(encoding="utf-8") for path in (ROOT / "server/front/metrics").glob("*.cc"))
+
+
 def scrape(server):
     with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
         return answer.read().decode()
@@ -30,7 +44,9 @@ def absent_metrics(families):
     queries = [*queries_of_dashboard(ROOT / "deploy/grafana/reel.json"), *queries_of_rules(ROOT / "deploy/prometheus/rules.yaml")]
     for where, query in queries:
         for metric in sorted(metrics_of(query)):
-            if family_of(metric, families) not in families:
+            if family_of(metric, families) in families:
+                continue
+            if not (family_of(metric, LATER) in LATER and in_sources(family_of(metric, LATER))):
                 yield f"{where}: {metric} is not in the scrape"
 
 

@@ -44,7 +44,7 @@ FRONT = ["server/front/", "server/convert/"]
 # Files (regular expression from the root; the first match counts), what of ours they may include beside their own
 # folder, and which third-party kinds.
 WALLS = [
-    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout)\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/", [], {"absl"}),
     (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
@@ -75,7 +75,9 @@ WALLS = [
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite", "crypto"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
-    (r"server/front/(metrics|http)/", SERVER_BASE + ["server/front/metrics/", r"server/front/jobs/job_observer\.h"],
+    (r"server/front/(metrics|http)/", SERVER_BASE +
+     ["server/front/metrics/", r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h",
+      r"server/front/rpc/call_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus", "http"}),
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
     (r"server/front/config/", SERVER_BASE + ["server/convert/"],

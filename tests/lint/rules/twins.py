@@ -13,15 +13,19 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 # Pattern of sources -> why they have no test
 EXEMPT = {
     "server/*/app.cc": "only wires the parts; the integration tests run the whole program",
+    "server/front/rpc/*_service.cc": "the integration tests call every RPC of the running server",
+    "server/render/*.cc": "render_program_test runs the program",
+    "client/command/*.cc": "client_command_test and tests/integration/client run the command",
+    "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every row of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
-    "model/request_rules.cc": "the part of spec_rules.h that resolve_test reaches",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
     "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
 }
 
 
 def included_by_tests(tree):
-    tests = [path for path in tree.matching("_test.cc") if path.startswith("tests/")]
+    """Also what harnesses and fixtures of tests include."""
+    tests = [path for path in tree.matching(".cc", ".h") if path.startswith("tests/")]
     return {name for path in tests for name in INCLUDE.findall(tree.text(path))}
 
 
@@ -45,10 +49,18 @@ def sources_and_tests(tree):
 
 
 def next_ring(tree, sources, reached):
-    """What the reached sources and their headers include of their own folder."""
-    faces = [f for p in reached for f in (p, f"{p[:-3]}.h") if tree.has(f)]
-    seen = {(folder_of(face), name) for face in faces for name in INCLUDE.findall(tree.text(face))}
-    return {p for p in sources if (folder_of(p), f"{p[:-3]}.h") in seen} - reached
+    """What the reached sources and their headers include of their own folder, and sources without a header of their own
+    that fill one of those."""
+    headers = {f"{p[:-3]}.h" for p in reached if tree.has(f"{p[:-3]}.h")}
+    seen = {name for face in reached | headers for name in INCLUDE.findall(tree.text(face)) if folder_of(name) == folder_of(face)}
+    open_headers = (headers | seen) & set(tree.paths)
+    return {p for p in sources if f"{p[:-3]}.h" in seen or fills(tree, p, open_headers)} - reached
+
+
+def fills(tree, path, headers):
+    if tree.has(f"{path[:-3]}.h"):
+        return False
+    return any(name in headers and folder_of(name) == folder_of(path) for name in INCLUDE.findall(tree.text(path)))
 
 
 def notes(tree):
@@ -72,11 +84,12 @@ def check(tree):
 
 
 def listed(tree, path):
-    name = path.rpartition("/")[2]
+    """As x_test.cc, x_test, or the x of a foreach, in a CMakeLists.txt above."""
+    name = re.escape(path.rpartition("/")[2][:-len("_test.cc")])
     folder = folder_of(path)
     while folder:
         lists = f"{folder}/CMakeLists.txt"
-        if tree.has(lists) and (name in tree.text(lists) or name[:-len(".cc")] in tree.text(lists)):
+        if tree.has(lists) and re.search(rf"\b{name}(_test)?\b", tree.text(lists)):
             return True
         folder = folder_of(folder)
     return False
@@ -89,6 +102,8 @@ CASES = [
                   "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
     ("through its folder", {"model/x.cc": "", "model/a.cc": '#include "model/x.h"\n', "tests/unit/model/a_test.cc": "",
                             "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
+    ("fills a header", {"model/x.cc": '#include "model/a.h"\n', "model/a.h": "", "model/a.cc": "",
+                        "tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": "a_test"}, 0),
     ("through another folder", {"model/l/x.cc": "", "model/a.cc": '#include "model/l/x.h"\n',
                                 "tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": "a_test"}, 1),
     ("never run", {"tests/unit/model/a_test.cc": "", "tests/unit/model/CMakeLists.txt": ""}, 1),
