@@ -171,9 +171,11 @@ void Scheduler::OnEnded(const std::string& id, Video video, uint64_t sequence, a
   const bool detached = !job.row.bound;
   timers_.Clear("deadline " + id);
   timers_.Clear("rejoin " + id);
-  job.log->End(video, sequence);
-  jobs_.erase(id);
+  // Counted before it is seen: who saw the end finds it in the metrics.
   parts_.observer.JobEnded(video, detached);
+  const std::shared_ptr<LoggedJob> log = job.log;
+  jobs_.erase(id);
+  log->End(std::move(video), sequence);
   if (!key.second.empty()) {
     requests_[key].job.clear();
     ServeRequest(key);

@@ -60,7 +60,10 @@ model::ModelCard TestCard(const std::string& name) {
   return card;
 }
 
-Harness::Harness() { options.models = {"card", "late"}; }
+Harness::Harness() {
+  options.models = {"card", "late"};
+  options.fill_rows = 0;  // a worker holds two jobs
+}
 
 Harness::~Harness() {
   dispatcher.reset();

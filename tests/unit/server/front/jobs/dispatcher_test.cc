@@ -12,9 +12,9 @@
 namespace reel::server {
 namespace {
 
-class LifeTest : public ::testing::Test, public Harness {};
+class DispatcherTest : public ::testing::Test, public Harness {};
 
-TEST_F(LifeTest, RendersAVideo) {
+TEST_F(DispatcherTest, RendersAVideo) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -35,7 +35,7 @@ TEST_F(LifeTest, RendersAVideo) {
   EXPECT_EQ(observer.Get().ended.size(), 1u);
 }
 
-TEST_F(LifeTest, TheLogBeginsWithAcceptedAndEndsWithFinished) {
+TEST_F(DispatcherTest, TheLogBeginsWithAcceptedAndEndsWithFinished) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -66,7 +66,7 @@ TEST_F(LifeTest, TheLogBeginsWithAcceptedAndEndsWithFinished) {
                                                model::Stage::kDenoise, model::Stage::kDecode}));
 }
 
-TEST_F(LifeTest, AStoredVideoIsWhatWasSeenLive) {
+TEST_F(DispatcherTest, AStoredVideoIsWhatWasSeenLive) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -92,7 +92,7 @@ TEST_F(LifeTest, AStoredVideoIsWhatWasSeenLive) {
   EXPECT_TRUE((*found)->ReadMedia(6, 1).ok());
 }
 
-TEST_F(LifeTest, StreamsMediaBeforeTheEnd) {
+TEST_F(DispatcherTest, StreamsMediaBeforeTheEnd) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -106,7 +106,7 @@ TEST_F(LifeTest, StreamsMediaBeforeTheEnd) {
   EXPECT_EQ(job->ReadMedia(99, 100)->bytes, "");  // it may still grow to there
 }
 
-TEST_F(LifeTest, AQueuedVideoRunsWhenAWorkerComes) {
+TEST_F(DispatcherTest, AQueuedVideoRunsWhenAWorkerComes) {
   Start();
   AddWorker();
   Start();  // the card is known from before
@@ -117,7 +117,7 @@ TEST_F(LifeTest, AQueuedVideoRunsWhenAWorkerComes) {
   WaitForState(*job, VideoState::kSucceeded);
 }
 
-TEST_F(LifeTest, RunsInTheOrderOfArrivalWhenAskedTo) {
+TEST_F(DispatcherTest, RunsInTheOrderOfArrivalWhenAskedTo) {
   options.fifo = true;
   Start();
   AddWorker();
@@ -138,7 +138,7 @@ TEST_F(LifeTest, RunsInTheOrderOfArrivalWhenAskedTo) {
   for (JobPtr& job : jobs) WaitForState(*job, VideoState::kSucceeded);
 }
 
-TEST_F(LifeTest, CarriesConditionsToTheWorkerAndDropsThemAfter) {
+TEST_F(DispatcherTest, CarriesConditionsToTheWorkerAndDropsThemAfter) {
   Start();
   AddWorker();
   NewJob request = Request();
@@ -159,12 +159,12 @@ TEST_F(LifeTest, CarriesConditionsToTheWorkerAndDropsThemAfter) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/conditions"));
 }
 
-TEST_F(LifeTest, ThousandsOfJobsLeaveNothingInMemory) {
+TEST_F(DispatcherTest, HundredsOfJobsLeaveNothingInMemory) {
   options.max_queued_jobs = 1000;
   options.max_backlog_seconds = 1e6;
   Start();
   AddWorker();
-  constexpr int kRounds = 100, kAtOnce = 20;
+  constexpr int kRounds = 30, kAtOnce = 20;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<JobPtr> jobs;
     for (int i = 0; i < kAtOnce; ++i) jobs.push_back(MustCreate(Request()));
@@ -179,7 +179,7 @@ TEST_F(LifeTest, ThousandsOfJobsLeaveNothingInMemory) {
   EXPECT_EQ(observer.Get().gauges.running, 0);
 }
 
-TEST_F(LifeTest, ADamagedFileIsNoticed) {
+TEST_F(DispatcherTest, ADamagedFileIsNoticed) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -191,7 +191,7 @@ TEST_F(LifeTest, ADamagedFileIsNoticed) {
   EXPECT_EQ(ReasonOf((*found)->ReadMedia(0, 100).status()), Reason::kMediaCorrupt);
 }
 
-TEST_F(LifeTest, AFullDiskFailsTheOneJobAndLeavesNoFile) {
+TEST_F(DispatcherTest, AFullDiskFailsTheOneJobAndLeavesNoFile) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
@@ -211,7 +211,7 @@ TEST_F(LifeTest, AFullDiskFailsTheOneJobAndLeavesNoFile) {
   WaitForState(*next, VideoState::kSucceeded);
 }
 
-TEST_F(LifeTest, AWorkerThatMiscountsIsNoSuccess) {
+TEST_F(DispatcherTest, AWorkerThatMiscountsIsNoSuccess) {
   Start();
   AddWorker();
   JobPtr job = MustCreate(Request());
