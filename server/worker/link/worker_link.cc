@@ -84,11 +84,14 @@ class WorkerLink::Stream {
 
   void Leave(absl::Duration patience) {
     if (!writer_.joinable()) return;
+    {
+      MutexLock lock(mutex_);
+      leaving_ = true;  // first: an end that the front answers is no break
+      changed_.NotifyAll();
+    }
     outbox.End();
     {
       MutexLock lock(mutex_);
-      leaving_ = true;
-      changed_.NotifyAll();
       const absl::Time until = absl::Now() + patience;
       while (reading_ && absl::Now() < until) changed_.WaitFor(mutex_, until - absl::Now());
     }

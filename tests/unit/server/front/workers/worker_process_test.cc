@@ -42,25 +42,44 @@ pid_t ChildPid() {
   return 0;
 }
 
+WorkerPoolOptions TestCardOptions() {
+  WorkerPoolOptions options;
+  options.workers = {{.name = "w0", .device = "cpu", .models = {}}};
+  options.models.resize(1);
+  options.models[0].name = "testcard";
+  options.models[0].test_card.step_time = absl::Milliseconds(5);
+  options.restart.first_wait = absl::Milliseconds(10);
+  options.restart.longest_wait = absl::Milliseconds(10);
+  return options;
+}
+
+std::unique_ptr<WorkerLauncher> Launcher() {
+  ProcessLauncherOptions options;
+  options.binary = WorkerBinary();
+  return MakeProcessLauncher(options);
+}
+
+// What this program does instead of tests: hosts a pool, prints its worker's id, and waits for its
+// own end.
+constexpr char kHostFlag[] = "--host_a_pool";
+int HostAPool() {
+  RecordingEvents events;
+  WorkerHost host(TestCardOptions(), Launcher());
+  if (!host.Start(events).ok()) return 1;
+  events.WaitForState("w0", WorkerState::kReady);
+  std::cout << "child=" << ChildPid() << std::endl;
+  pause();
+  return 0;
+}
+
 class WorkerProcessTest : public testing::Test {
  protected:
-  WorkerProcessTest() {
-    options_.workers = {{.name = "w0", .device = "cpu", .models = {}}};
-    options_.models.resize(1);
-    options_.models[0].name = "testcard";
-    options_.models[0].test_card.step_time = absl::Milliseconds(5);
-    options_.restart.first_wait = absl::Milliseconds(10);
-    options_.restart.longest_wait = absl::Milliseconds(10);
-  }
-
   void AddFault(const std::string& kind, const std::string& prompt) {
     options_.models[0].test_card.faults.push_back(
         {.kind = kind, .step = 2, .prompt_contains = prompt, .times = 0});
   }
   void StartReady() {
-    ProcessLauncherOptions launch;
-    launch.binary = WorkerBinary();
-    host_ = std::make_unique<WorkerHost>(options_, MakeProcessLauncher(launch));
+    host_ = std::make_unique<WorkerHost>(options_, Launcher());
     ASSERT_TRUE(host_->Start(events_).ok());
     WaitForReady(0);
   }
@@ -102,7 +121,7 @@ class WorkerProcessTest : public testing::Test {
     EXPECT_EQ(static_cast<int64_t>(file.size()), heard.finished.at(key).size_bytes);
   }
 
-  WorkerPoolOptions options_;
+  WorkerPoolOptions options_ = TestCardOptions();
   RecordingEvents events_;
   std::unique_ptr<WorkerHost> host_;
 };
@@ -194,14 +213,6 @@ TEST_F(WorkerProcessTest, LeavesNoChildWhenItStopsInTheMiddle) {
   EXPECT_EQ(ChildPid(), 0);
 }
 
-// Run by the test below in a process of its own: prints its worker's id and waits for its own end.
-TEST_F(WorkerProcessTest, DISABLED_HostsAPoolUntilItIsKilled) {
-  StartReady();
-  Assign("j", 1, "a lighthouse", 100);
-  std::cout << "child=" << ChildPid() << std::endl;
-  pause();
-}
-
 TEST_F(WorkerProcessTest, DiesWithItsParent) {
   std::array<int, 2> ends;
   ASSERT_EQ(pipe(ends.data()), 0);
@@ -209,9 +220,8 @@ TEST_F(WorkerProcessTest, DiesWithItsParent) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  std::string filter = "--gtest_filter=*DISABLED_HostsAPoolUntilItIsKilled";
-  std::string disabled = "--gtest_also_run_disabled_tests";
-  std::array<char*, 4> argv = {self.data(), filter.data(), disabled.data(), nullptr};
+  std::string flag = kHostFlag;
+  std::array<char*, 3> argv = {self.data(), flag.data(), nullptr};
   pid_t parent = 0;
   ASSERT_EQ(posix_spawn(&parent, self.c_str(), &actions, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);
@@ -249,3 +259,10 @@ TEST_F(WorkerProcessTest, TellsAboutItselfAndRefusesBadFlags) {
 
 }  // namespace
 }  // namespace reel::server
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == reel::server::kHostFlag)
+    return reel::server::HostAPool();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
