@@ -24,7 +24,8 @@ absl::StatusOr<PartFile> PartFile::Open(const std::string& path, Mode mode) {
   }
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (mode == Mode::kFresh ? O_TRUNC : 0);
   PartFile file(path, open((path + ".part").c_str(), flags, 0666));
-  if (file.descriptor_ < 0) return file.Error("cannot be opened", absl::StatusCode::kInvalidArgument);
+  if (file.descriptor_ < 0)
+    return file.Error("cannot be opened", absl::StatusCode::kInvalidArgument);
   if (mode == Mode::kResume) {
     if (absl::Status status = file.ReadBack(); !status.ok()) return status;
   }

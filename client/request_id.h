@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ids that make creating a video safe to repeat.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The reel command behind its main: flags in, exit code out.
 #pragma once
 
 #include <cstdio>

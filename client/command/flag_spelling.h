@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Forgiveness for how people write flags, before the parser sees them and after it gave up.
 #pragma once
 
 #include <string>

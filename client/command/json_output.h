@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What --json prints.
 #pragma once
 
 #include <string>

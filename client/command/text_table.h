@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The tables that the reel command prints.
 #pragma once
 
 #include <string>

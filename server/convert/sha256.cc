@@ -17,7 +17,7 @@ std::string Hex(std::string_view bytes) {
   return hex;
 }
 
-std::string Sha256Hex(std::string_view bytes) {
+std::string HexDigest(std::string_view bytes) {
   std::array<char, SHA256_DIGEST_LENGTH> digest;
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
          reinterpret_cast<unsigned char*>(digest.data()));

@@ -11,6 +11,6 @@ namespace reel::server {
 std::string Hex(std::string_view bytes);
 
 // Of the digest.
-std::string Sha256Hex(std::string_view bytes);
+std::string HexDigest(std::string_view bytes);
 
 }  // namespace reel::server

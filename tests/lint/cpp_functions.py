@@ -11,6 +11,7 @@ class Function(NamedTuple):
     lines: int  # first line of the signature to the closing brace
     parameters: int
     is_kernel: bool
+    on_device: bool
 
 
 LITERALS = re.compile(
@@ -84,7 +85,8 @@ def describe(code, head, start, end):
     name = re.search(r"([\w:~]+|operator\S+)\s*$", signature[:opening])
     parameters = parameter_count(signature[opening:])
     line = code.count("\n", 0, first) + 1
-    return Function(name[1] if name else "?", line, code.count("\n", first, end) + 1, parameters, "__global__" in signature)
+    return Function(name[1] if name else "?", line, code.count("\n", first, end) + 1, parameters, "__global__" in signature,
+                    "__device__" in signature)
 
 
 def parameter_count(text):

@@ -107,19 +107,19 @@ void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Rea
   }
 }
 
-std::vector<ConfiguredModel> ReadModels(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<ConfiguredModel> out;
+std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<model::LoadOptions> out;
   std::set<std::string> names;
   for (int i = 0; i < config.models_size(); ++i) {
     const pb::Model& model = config.models(i);
     reader.Name(At("models", i, "name"), model.name(), names);
-    ConfiguredModel options{{model.name(), model.path(), model.dtype(), {}}, model.manifest_file()};
+    model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
     if (model.has_test_card()) {
       CheckTestCard(At("models", i, "test_card"), model.test_card(), reader);
-      options.load.test_card = TestCardFromProto(model.test_card());
+      options.test_card = TestCardFromProto(model.test_card());
     } else if (model.path().empty()) {
       reader.Problem(absl::StrCat("models[", i, "]"), "needs either path or test_card");
     }
@@ -214,7 +214,6 @@ void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOpti
   if (!out.log_format.empty()) {
     reader.OneOf("telemetry.log_format", out.log_format, {"json", "text"});
   }
-  out.log_prompts = telemetry.log_prompts();
   out.kernel_sample_every =
       reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
   if (!(telemetry.trace_share() >= 0 && telemetry.trace_share() <= 1)) {
@@ -263,27 +262,20 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   if (!config.experiments().empty()) {
     reader.Problem("experiments", "A/B experiments are not served by this version");
   }
+  if (!config.plugins().empty() || !config.plugin_root().empty()) {
+    reader.Problem("plugins", "kernel plug-ins are not loaded by this version");
+  }
+  for (int i = 0; i < config.models_size(); ++i) {
+    if (config.models(i).manifest_file().empty()) continue;
+    reader.Problem(At("models", i, "manifest_file"),
+                   "weights are not checked against a manifest by this version");
+  }
+  if (config.telemetry().log_prompts()) {
+    reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");
+  }
   if (!config.telemetry().otlp_endpoint().empty()) {
     reader.Problem("telemetry.otlp_endpoint", "traces are not exported by this version");
   }
-}
-
-std::vector<ConfiguredPlugin> ReadPlugins(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<ConfiguredPlugin> out;
-  std::set<std::string> names;
-  for (int i = 0; i < config.plugins_size(); ++i) {
-    const pb::Plugin& plugin = config.plugins(i);
-    reader.Name(At("plugins", i, "name"), plugin.name(), names);
-    const bool inside = !config.plugin_root().empty() && !plugin.folder().empty() &&
-                        plugin.folder()[0] != '/' && !absl::StrContains(plugin.folder(), "..");
-    if (!inside) {
-      reader.Problem(At("plugins", i, "folder"),
-                     "must be a relative path below plugin_root, which must be set");
-    }
-    out.push_back(
-        {plugin.name(), absl::StrCat(config.plugin_root(), "/", plugin.folder()), plugin.sha256()});
-  }
-  return out;
 }
 
 }  // namespace
@@ -298,7 +290,6 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   out.models = ReadModels(config, reader);
   out.workers = ReadWorkers(config, reader);
   out.kernel_profiles = ReadProfiles(config, reader);
-  out.plugins = ReadPlugins(config, reader);
   ReadScheduler(config.scheduler(), reader, out.scheduler);
   ReadTiming(config.timing(), reader, out.timing);
   ReadTelemetry(config.telemetry(), reader, out.telemetry);

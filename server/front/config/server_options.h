@@ -43,11 +43,6 @@ struct DataOptions {
   absl::Duration keep = absl::Hours(24);
 };
 
-struct ConfiguredModel {
-  model::LoadOptions load;    // an empty path: the test card
-  std::string manifest_file;  // empty: weights are not checked
-};
-
 struct ConfiguredWorker {
   std::string name;
   std::string device;               // "cuda:0", "cpu"
@@ -58,10 +53,6 @@ struct ConfiguredProfile {
   std::string name;
   std::string base;  // "auto" when the file names none
   std::map<std::string, std::string> variants;
-};
-
-struct ConfiguredPlugin {
-  std::string name, folder, sha256;
 };
 
 struct SchedulerOptions {
@@ -78,7 +69,6 @@ struct TimingOptions {
 struct TelemetryOptions {
   std::string log_level = "info";
   std::string log_format;  // "json", "text" or empty: text on a terminal
-  bool log_prompts = false;
   int kernel_sample_every = 32;
 };
 
@@ -89,10 +79,9 @@ struct ServerOptions {
   TlsOptions tls;
   AuthOptions auth;
   DataOptions data;
-  std::vector<ConfiguredModel> models;  // default first
+  std::vector<model::LoadOptions> models;  // default first
   std::vector<ConfiguredWorker> workers;
   std::vector<ConfiguredProfile> kernel_profiles;
-  std::vector<ConfiguredPlugin> plugins;
   SchedulerOptions scheduler;
   TimingOptions timing;
   TelemetryOptions telemetry;

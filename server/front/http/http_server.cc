@@ -60,7 +60,7 @@ struct HttpServer::Impl {
   std::thread thread;
 };
 
-HttpServer::HttpServer(std::unique_ptr<Impl> impl, Address address)
+HttpServer::HttpServer(std::unique_ptr<Impl> impl, std::string address)
     : impl_(std::move(impl)), address_(std::move(address)) {}
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& address,
@@ -82,7 +82,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& add
   impl->thread = std::thread([server = &impl->server] { server->listen_after_bind(); });
   // A stop before the loop runs would be lost.
   while (!impl->server.is_running()) std::this_thread::yield();
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl), std::move(bound)));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl), bound.ToString()));
 }
 
 HttpServer::~HttpServer() {

@@ -27,13 +27,14 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  const Address& address() const { return address_; }
+  // The real one, also for port 0.
+  const std::string& address_text() const { return address_; }
 
  private:
   struct Impl;
-  HttpServer(std::unique_ptr<Impl> impl, Address address);
+  HttpServer(std::unique_ptr<Impl> impl, std::string address);
   std::unique_ptr<Impl> impl_;
-  Address address_;
+  std::string address_;
 };
 
 }  // namespace reel::server

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/stream_driver.h"
 
+#include "server/errors/error.h"
+
 namespace reel::server {
 
 StreamDriver::StreamDriver(StreamCall& call, StreamPump& pump, absl::Duration stall_limit)
@@ -72,6 +74,14 @@ void StreamDriver::CheckStall() {
   call_->Abort();
 }
 
+void StreamDriver::Close() {
+  {
+    MutexLock lock(mutex_);
+    closing_ = true;
+  }
+  Wake();
+}
+
 void StreamDriver::Advance() {
   if (call_ == nullptr || finished_ || writing_) return;
   if (failure_) return FinishOnce(*failure_);
@@ -79,6 +89,7 @@ void StreamDriver::Advance() {
   absl::Status end;
   switch (call_->Prepare(end)) {
     case StreamStep::kWait:
+      if (closing_) FinishOnce(MakeError(Reason::kServerDraining, "The server is shutting down"));
       return;
     case StreamStep::kMessage:
       writing_ = true;

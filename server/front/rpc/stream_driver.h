@@ -61,6 +61,8 @@ class StreamDriver : public JobListener,
   // Pumped.
   void Pump() override;
   void CheckStall() override;
+  // Ends with SERVER_DRAINING once there is nothing to send: what is there is still delivered.
+  void Close() override;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -75,6 +77,7 @@ class StreamDriver : public JobListener,
   bool started_ ABSL_GUARDED_BY(mutex_) = false;
   bool posted_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   StreamEnd end_ ABSL_GUARDED_BY(mutex_) = StreamEnd::kServed;

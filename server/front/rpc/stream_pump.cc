@@ -28,8 +28,32 @@ void StreamPump::Post(std::shared_ptr<Pumped> stream) {
 }
 
 void StreamPump::Watch(std::weak_ptr<Pumped> stream) {
-  MutexLock lock(mutex_);
-  watched_.push_back(std::move(stream));
+  std::shared_ptr<Pumped> late;
+  {
+    MutexLock lock(mutex_);
+    if (closing_) late = stream.lock();
+    watched_.push_back(std::move(stream));
+  }
+  if (late != nullptr) late->Close();
+}
+
+void StreamPump::CloseAll() {
+  std::vector<std::shared_ptr<Pumped>> alive;
+  {
+    MutexLock lock(mutex_);
+    closing_ = true;
+    alive = Alive();
+  }
+  for (const auto& stream : alive) stream->Close();
+}
+
+std::vector<std::shared_ptr<Pumped>> StreamPump::Alive() {
+  std::erase_if(watched_, [](const auto& stream) { return stream.expired(); });
+  std::vector<std::shared_ptr<Pumped>> alive;
+  for (const auto& stream : watched_) {
+    if (auto held = stream.lock()) alive.push_back(std::move(held));
+  }
+  return alive;
 }
 
 void StreamPump::RunPump() {
@@ -54,10 +78,7 @@ void StreamPump::RunWatch() {
       const absl::Time next = absl::Now() + period_;
       while (!stopping_ && absl::Now() < next) stop_.WaitFor(mutex_, next - absl::Now());
       if (stopping_) return;
-      std::erase_if(watched_, [](const auto& stream) { return stream.expired(); });
-      for (const auto& stream : watched_) {
-        if (auto held = stream.lock()) alive.push_back(std::move(held));
-      }
+      alive = Alive();
     }
     for (const auto& stream : alive) stream->CheckStall();
   }

@@ -20,6 +20,8 @@ class Pumped {
   virtual void Pump() = 0;
   // A few times per stall limit.
   virtual void CheckStall() = 0;
+  // The server goes down: end as soon as there is nothing to send.
+  virtual void Close() = 0;
 };
 
 // Thread-safe. Must outlive every call of Post; streams are held only while they wait here, and
@@ -36,16 +38,20 @@ class StreamPump {
   void Post(std::shared_ptr<Pumped> stream);
   // CheckStall is called until it is gone.
   void Watch(std::weak_ptr<Pumped> stream);
+  // Close of every stream that is watched, on the caller's thread; and of those that come later.
+  void CloseAll();
 
  private:
   void RunPump();
   void RunWatch();
+  std::vector<std::shared_ptr<Pumped>> Alive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const absl::Duration period_;
   Mutex mutex_;
   CondVar posted_, stop_;
   std::deque<std::shared_ptr<Pumped>> waiting_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<Pumped>> watched_ ABSL_GUARDED_BY(mutex_);
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 
-from server import ROOT, find_tool, run, running_server, wait_until_serving
+from server import ROOT, find_tool, run, running_server, snake_keys, wait_until_serving
 
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection", "reel.v1.ServerService", "reel.v1.VideoService"]
 
@@ -24,6 +24,10 @@ def declared_symbols():
                 yield from (f"{package}.{name}.{method}" for method in re.findall(r"^  rpc (\w+)", body, re.MULTILINE))
 
 
+def parsed(text):
+    return json.loads(text, object_hook=snake_keys)
+
+
 def main():
     grpcurl = find_tool("grpcurl")
     with running_server() as server:
@@ -35,12 +39,12 @@ def main():
             text = run(grpcurl, "-plaintext", server.grpc, "describe", symbol)
             assert symbol in text, f"describe {symbol} gives {text}"
         wait_until_serving(server)
-        info = json.loads(run(grpcurl, "-plaintext", server.grpc, "reel.v1.ServerService/GetServerInfo"))
+        info = parsed(run(grpcurl, "-plaintext", server.grpc, "reel.v1.ServerService/GetServerInfo"))
         assert info["version"] and info["workers"], info
-        models = json.loads(run(grpcurl, "-plaintext", server.grpc, "reel.v1.ServerService/ListModels"))
-        assert models["models"][0]["isDefault"], models
+        models = parsed(run(grpcurl, "-plaintext", server.grpc, "reel.v1.ServerService/ListModels"))
+        assert models["models"][0]["is_default"], models
         request = json.dumps({"spec": {"prompt": "a red circle"}})
-        estimate = json.loads(run(grpcurl, "-plaintext", "-d", request, server.grpc, "reel.v1.VideoService/EstimateVideo"))
+        estimate = parsed(run(grpcurl, "-plaintext", "-d", request, server.grpc, "reel.v1.VideoService/EstimateVideo"))
         assert estimate["admissible"] and estimate["spec"]["width"] > 0, estimate
     print(f"{len(listed)} services, {len(symbols)} symbols, server {info['version']}")
 

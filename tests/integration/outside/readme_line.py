@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from server import ROOT, find_tool, run, running_server, wait_until_serving
+from server import ROOT, find_tool, run, running_server, snake_keys, wait_until_serving
 
 DEFAULT_ADDRESS = "127.0.0.1:50051"
 
@@ -23,7 +23,7 @@ def readme_command():
 
 
 def events_of(output):
-    decoder, position = json.JSONDecoder(), 0
+    decoder, position = json.JSONDecoder(object_hook=snake_keys), 0
     while position < len(output.rstrip()):
         message, position = decoder.raw_decode(output, position)
         while position < len(output) and output[position].isspace():
@@ -44,7 +44,7 @@ def main():
     media = b"".join(base64.b64decode(e["media"]["data"]) for e in events if "media" in e)
     finished = events[-1]["finished"]
     assert finished["state"] == "VIDEO_STATE_SUCCEEDED", finished["state"]
-    assert len(media) == int(finished["media"]["sizeBytes"]), f"{len(media)} bytes of {finished['media']['sizeBytes']}"
+    assert len(media) == int(finished["media"]["size_bytes"]), f"{len(media)} bytes of {finished['media']['size_bytes']}"
     assert hashlib.sha256(media).hexdigest() == finished["media"]["sha256"], "the bytes are not those of the hash"
     assert media[4:8] == b"ftyp", "this is no MP4 file"
     print(f"{len(events)} events, {len(media)} bytes of MP4")

@@ -68,6 +68,11 @@ def running_server(*flags):
                 process.wait()
 
 
+def snake_keys(message):
+    """grpcurl names fields as the proto does or in camel case, by its version and what reflection tells it."""
+    return {re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: "_" + m[1].lower(), key): value for key, value in message.items()}
+
+
 def run(*command, timeout=120, **options):
     answer = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, check=False, **options)
     if answer.returncode:

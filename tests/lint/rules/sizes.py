@@ -30,7 +30,7 @@ def check_function(path, function):
     limit = MAX_KERNEL_BODY if function.is_kernel else MAX_FUNCTION
     if function.lines > limit:
         yield Finding(path, function.line, f"{function.name} has {function.lines} lines, the limit is {limit}")
-    if function.parameters > MAX_PARAMETERS and not function.is_kernel:
+    if function.parameters > MAX_PARAMETERS and not (function.is_kernel or function.on_device):
         yield Finding(path, function.line,
                       f"{function.name} has {function.parameters} parameters, more than {MAX_PARAMETERS} are a struct")
 
@@ -44,6 +44,7 @@ CASES = [
     ("long test", {"a_test.cc": "TEST(A, B) {\n" + LONG + "}\n"}, 1),
     ("many parameters", {"a.cc": "void F(int a, int b, int c, int d, std::map<int, int> e, int f, int g) { }"}, 1),
     ("kernel body", {"a.cu": "__global__ void K(int a, int b, int c, int d, int e, int f, int g) {\n" + LONG + "}\n"}, 0),
+    ("device function", {"a.cu": "__device__ void F(int a, int b, int c, int d, int e, int f, int g) { }"}, 0),
     ("good", {"a.cc": 'int F(std::map<int, int> a, int b) {\n  return Call("{", [](int) { return 1; });\n}\n'
               "const X kTable[] = {\n" + "  {1, 2},\n" * 70 + "};\n"}, 0),
 ]

@@ -7,6 +7,8 @@
 #include <deque>
 #include <thread>
 
+#include "server/errors/error.h"
+
 namespace reel::server {
 namespace {
 
@@ -185,6 +187,26 @@ TEST(StreamDriver, AnIdleStreamIsNoStalledOne) {
   stream.call.EndAfterwards(absl::OkStatus());
   stream.driver->Wake();
   EXPECT_TRUE(stream.call.WaitForFinish().ok());
+}
+
+TEST(StreamDriver, ClosingDeliversWhatIsThereFirst) {
+  Stream stream;
+  stream.call.Offer(2);
+  stream.driver->Start();
+  stream.call.WaitForWrites(1);
+  stream.driver->Close();
+  stream.driver->OnWriteDone(true);
+  stream.call.WaitForWrites(2);
+  EXPECT_EQ(stream.call.finishes(), 0U);
+  stream.driver->OnWriteDone(true);
+  EXPECT_EQ(ReasonOf(stream.call.WaitForFinish()), Reason::kServerDraining);
+}
+
+TEST(StreamDriver, ClosingAnIdleStreamEndsIt) {
+  Stream stream;
+  stream.driver->Start();
+  stream.driver->Close();
+  EXPECT_EQ(ReasonOf(stream.call.WaitForFinish()), Reason::kServerDraining);
 }
 
 // Everything at once, many times: the call must end exactly once and never be touched afterwards.

@@ -10,6 +10,8 @@ class Counter final : public Pumped {
  public:
   void Pump() override { Count(pumps_); }
   void CheckStall() override { Count(checks_); }
+  void Close() override { Count(closes_); }
+  void WaitForCloses(int count) { WaitFor(closes_, count); }
   void WaitForPumps(int count) { WaitFor(pumps_, count); }
   void WaitForChecks(int count) { WaitFor(checks_, count); }
 
@@ -25,7 +27,7 @@ class Counter final : public Pumped {
   }
   Mutex mutex_;
   CondVar changed_;
-  int pumps_ = 0, checks_ = 0;
+  int pumps_ = 0, checks_ = 0, closes_ = 0;
 };
 
 TEST(StreamPump, PumpsWhatIsPosted) {
@@ -46,6 +48,16 @@ TEST(StreamPump, WatchesUntilAStreamIsGone) {
   pump.Watch(other);
   other->WaitForChecks(2);  // a whole round has passed
   EXPECT_TRUE(weak.expired());
+}
+
+TEST(StreamPump, ClosesStreamsOfNowAndLater) {
+  StreamPump pump(1, absl::Hours(1));
+  auto now = std::make_shared<Counter>(), later = std::make_shared<Counter>();
+  pump.Watch(now);
+  pump.CloseAll();
+  now->WaitForCloses(1);
+  pump.Watch(later);
+  later->WaitForCloses(1);
 }
 
 TEST(StreamPump, EndsWithStreamsWaiting) {
