@@ -15,6 +15,7 @@ constexpr char kDomain[] = "reel";
 constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr size_t kMaxViolations = 16;
 constexpr size_t kMaxDescriptionBytes = 200;
+constexpr size_t kMaxMessageBytes = 500;  // it travels twice, beside the details and in them
 constexpr size_t kMaxSerializedBytes = 4096;
 
 template <typename Message>
@@ -35,9 +36,9 @@ std::optional<Message> Detach(const absl::Status& status) {
   return message;
 }
 
-std::string Shortened(const std::string& text) {
-  if (text.size() <= kMaxDescriptionBytes) return text;
-  size_t end = kMaxDescriptionBytes;
+std::string Shortened(const std::string& text, size_t max_bytes = kMaxDescriptionBytes) {
+  if (text.size() <= max_bytes) return text;
+  size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "...";
 }
@@ -46,7 +47,7 @@ google::rpc::BadRequest ToBadRequest(const std::vector<model::FieldViolation>& v
   google::rpc::BadRequest bad_request;
   for (size_t i = 0; i < violations.size() && i < kMaxViolations; ++i) {
     auto* added = bad_request.add_field_violations();
-    added->set_field(violations[i].field);
+    added->set_field(Shortened(violations[i].field));
     added->set_description(Shortened(violations[i].description));
   }
   if (violations.size() > kMaxViolations) {
@@ -54,6 +55,28 @@ google::rpc::BadRequest ToBadRequest(const std::vector<model::FieldViolation>& v
     more->set_description(absl::StrCat("and ", violations.size() - kMaxViolations, " more"));
   }
   return bad_request;
+}
+
+// Takes away what tells least until the rest fits: late violations, then late details, then
+// metadata.
+void Shrink(google::rpc::Status& proto) {
+  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
+    google::rpc::BadRequest bad_request;
+    auto* last = proto.mutable_details(proto.details_size() - 1);
+    if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
+        bad_request.field_violations_size() > 1) {
+      bad_request.mutable_field_violations()->RemoveLast();
+      last->set_value(bad_request.SerializeAsString());
+    } else {
+      proto.mutable_details()->RemoveLast();
+    }
+  }
+  google::rpc::ErrorInfo info;
+  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() == 1 &&
+         proto.details(0).UnpackTo(&info) && !info.metadata().empty()) {
+    info.mutable_metadata()->erase(info.metadata().begin()->first);
+    proto.mutable_details(0)->set_value(info.SerializeAsString());
+  }
 }
 
 void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
@@ -66,7 +89,7 @@ void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
 
 absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetails& details) {
   const ReasonRow& row = Describe(reason);
-  absl::Status status(row.code, absl::string_view(message.data(), message.size()));
+  absl::Status status(row.code, Shortened(std::string(message), kMaxMessageBytes));
   google::rpc::ErrorInfo info;
   info.set_reason(std::string(row.name));
   info.set_domain(kDomain);
@@ -132,7 +155,8 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
 std::string SerializeError(const absl::Status& status) {
   google::rpc::Status proto;
   proto.set_code(static_cast<int>(status.code()));
-  proto.set_message(std::string(status.message().data(), status.message().size()));
+  proto.set_message(
+      Shortened(std::string(status.message().data(), status.message().size()), kMaxMessageBytes));
   // ErrorInfo leads, as readers expect; the rest follows in a fixed order.
   const std::string first = TypeUrl<google::rpc::ErrorInfo>();
   std::map<std::string, std::string> rest;
@@ -151,18 +175,7 @@ std::string SerializeError(const absl::Status& status) {
     any->set_type_url(type);
     any->set_value(std::move(value));
   }
-  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
-    google::rpc::BadRequest bad_request;
-    auto* last = proto.mutable_details(proto.details_size() - 1);
-    // Shed violations before whole details: the first ones tell most.
-    if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
-        bad_request.field_violations_size() > 1) {
-      bad_request.mutable_field_violations()->RemoveLast();
-      last->set_value(bad_request.SerializeAsString());
-    } else {
-      proto.mutable_details()->RemoveLast();
-    }
-  }
+  Shrink(proto);
   return proto.SerializeAsString();
 }
 
