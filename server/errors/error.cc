@@ -15,7 +15,7 @@ constexpr char kDomain[] = "reel";
 constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr size_t kMaxViolations = 16;
 constexpr size_t kMaxDescriptionBytes = 200;
-constexpr size_t kMaxMessageBytes = 500;  // it travels twice, beside the details and in them
+constexpr size_t kMaxMessageBytes = 500;  // it travels twice: beside the details and in them
 constexpr size_t kMaxSerializedBytes = 4096;
 
 template <typename Message>
@@ -47,7 +47,7 @@ google::rpc::BadRequest ToBadRequest(const std::vector<model::FieldViolation>& v
   google::rpc::BadRequest bad_request;
   for (size_t i = 0; i < violations.size() && i < kMaxViolations; ++i) {
     auto* added = bad_request.add_field_violations();
-    added->set_field(Shortened(violations[i].field));
+    added->set_field(violations[i].field);
     added->set_description(Shortened(violations[i].description));
   }
   if (violations.size() > kMaxViolations) {
@@ -57,12 +57,22 @@ google::rpc::BadRequest ToBadRequest(const std::vector<model::FieldViolation>& v
   return bad_request;
 }
 
-// Takes away what tells least until the rest fits: late violations, then late details, then
-// metadata.
-void Shrink(google::rpc::Status& proto) {
+void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
+  const int64_t nanos = absl::ToInt64Nanoseconds(value);
+  out.set_seconds(nanos / 1'000'000'000);
+  out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+}
+
+// Sheds what tells least until the error survives as metadata: the end of a long message,
+// violations from the last, whole details, and at the very end the variables of the message.
+void Fit(google::rpc::Status& proto) {
+  if (proto.ByteSizeLong() > kMaxSerializedBytes) {
+    proto.set_message(Shortened(proto.message(), kMaxMessageBytes));
+  }
   while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
     google::rpc::BadRequest bad_request;
     auto* last = proto.mutable_details(proto.details_size() - 1);
+    // Shed violations before whole details: the first ones tell most.
     if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
         bad_request.field_violations_size() > 1) {
       bad_request.mutable_field_violations()->RemoveLast();
@@ -71,18 +81,14 @@ void Shrink(google::rpc::Status& proto) {
       proto.mutable_details()->RemoveLast();
     }
   }
+  if (proto.ByteSizeLong() <= kMaxSerializedBytes) return;
   google::rpc::ErrorInfo info;
-  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() == 1 &&
-         proto.details(0).UnpackTo(&info) && !info.metadata().empty()) {
-    info.mutable_metadata()->erase(info.metadata().begin()->first);
+  if (proto.details(0).UnpackTo(&info)) {
+    info.clear_metadata();
     proto.mutable_details(0)->set_value(info.SerializeAsString());
+  } else {
+    proto.clear_details();
   }
-}
-
-void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
-  const int64_t nanos = absl::ToInt64Nanoseconds(value);
-  out.set_seconds(nanos / 1'000'000'000);
-  out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
 }
 
 }  // namespace
@@ -155,8 +161,7 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
 std::string SerializeError(const absl::Status& status) {
   google::rpc::Status proto;
   proto.set_code(static_cast<int>(status.code()));
-  proto.set_message(
-      Shortened(std::string(status.message().data(), status.message().size()), kMaxMessageBytes));
+  proto.set_message(std::string(status.message().data(), status.message().size()));
   // ErrorInfo leads, as readers expect; the rest follows in a fixed order.
   const std::string first = TypeUrl<google::rpc::ErrorInfo>();
   std::map<std::string, std::string> rest;
@@ -175,7 +180,7 @@ std::string SerializeError(const absl::Status& status) {
     any->set_type_url(type);
     any->set_value(std::move(value));
   }
-  Shrink(proto);
+  Fit(proto);
   return proto.SerializeAsString();
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr char kIntroduction[] =
     R"(# The API and its errors
 
-<!-- Generated from server/errors/reason.cc: REEL_WRITE_PAGES=1 build/dev/tests/errors_test -->
+<!-- Generated from server/errors/reason.cc: REEL_WRITE_PAGES=1 build/dev/tests/reason_page_test -->
 
 | file | what it is |
 |---|---|

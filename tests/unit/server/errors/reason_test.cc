@@ -1,40 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/errors/reason.h"
 
-#include <gtest/gtest.h>
-
+#include <cctype>
 #include <set>
 #include <string>
+
+#include "gtest/gtest.h"
 
 namespace reel::server {
 namespace {
 
-TEST(Reasons, AreOneRowEach) {
+TEST(Reason, TableHasEveryReasonOnceAndInOrder) {
   std::set<std::string> names;
-  int expected = 0;
   for (const ReasonRow& row : AllReasons()) {
-    // In the order of the enumeration, so that no reason is without a row.
-    EXPECT_EQ(static_cast<int>(row.reason), expected++) << row.name;
+    EXPECT_EQ(&Describe(row.reason), &row) << row.name;
     EXPECT_TRUE(names.insert(std::string(row.name)).second) << row.name;
-    EXPECT_EQ(&Describe(row.reason), &row);
-    EXPECT_EQ(ReasonFromName(row.name), row.reason);
   }
-  EXPECT_EQ(expected, static_cast<int>(Reason::kInternal) + 1);
+  EXPECT_EQ(Describe(Reason::kInternal).reason, Reason::kInternal);
+  EXPECT_EQ(AllReasons().size(), static_cast<size_t>(Reason::kInternal) + 1);
 }
 
-TEST(Reasons, AreWrittenAsTheApiSays) {
+TEST(Reason, NamesAreUpperSnakeAndMeaningsAreSentences) {
   for (const ReasonRow& row : AllReasons()) {
-    EXPECT_EQ(row.name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_"), std::string_view::npos)
-        << row.name;
+    EXPECT_FALSE(row.name.empty());
+    for (const char c : row.name) {
+      EXPECT_TRUE(std::isupper(static_cast<unsigned char>(c)) || c == '_') << row.name;
+    }
+    ASSERT_FALSE(row.meaning.empty()) << row.name;
     EXPECT_EQ(row.meaning.back(), '.') << row.name;
-    EXPECT_NE(row.code, absl::StatusCode::kOk);
-    EXPECT_NE(row.code, absl::StatusCode::kUnknown);
+    EXPECT_NE(row.code, absl::StatusCode::kOk) << row.name;
+    EXPECT_NE(row.code, absl::StatusCode::kUnknown) << row.name;
   }
 }
 
-TEST(Reasons, AnUnknownNameIsInternal) {
-  EXPECT_EQ(ReasonFromName("NO_SUCH"), Reason::kInternal);
+TEST(Reason, NamesTravelAndUnknownOnesAreInternal) {
+  for (const ReasonRow& row : AllReasons()) EXPECT_EQ(ReasonFromName(row.name), row.reason);
+  EXPECT_EQ(ReasonFromName("NO_SUCH_REASON"), Reason::kInternal);
   EXPECT_EQ(ReasonFromName(""), Reason::kInternal);
+}
+
+TEST(Reason, OnlyTransientOnesAreForAutomaticRetry) {
+  std::set<Reason> retried;
+  for (const ReasonRow& row : AllReasons()) {
+    if (row.code == absl::StatusCode::kUnavailable) retried.insert(row.reason);
+  }
+  EXPECT_TRUE(retried.contains(Reason::kQueueFull));
+  EXPECT_TRUE(retried.contains(Reason::kServerDraining));
+  EXPECT_FALSE(retried.contains(Reason::kTenantQuota));
+  EXPECT_FALSE(retried.contains(Reason::kWorkerLost));
 }
 
 }  // namespace
