@@ -15,7 +15,7 @@ constexpr char kDomain[] = "reel";
 constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr size_t kMaxViolations = 16;
 constexpr size_t kMaxDescriptionBytes = 200;
-constexpr size_t kMaxMessageBytes = 1024;  // of an error that is too large as a whole
+constexpr size_t kMaxMessageBytes = 500;  // it travels twice: beside the details and in them
 constexpr size_t kMaxSerializedBytes = 4096;
 
 template <typename Message>
@@ -95,7 +95,7 @@ void Fit(google::rpc::Status& proto) {
 
 absl::Status MakeError(Reason reason, std::string_view message, const ErrorDetails& details) {
   const ReasonRow& row = Describe(reason);
-  absl::Status status(row.code, absl::string_view(message.data(), message.size()));
+  absl::Status status(row.code, Shortened(std::string(message), kMaxMessageBytes));
   google::rpc::ErrorInfo info;
   info.set_reason(std::string(row.name));
   info.set_domain(kDomain);

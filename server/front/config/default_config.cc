@@ -142,9 +142,11 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   for (auto& profile : *config.mutable_kernel_profiles()) {
     if (profile.base().empty()) profile.set_base("auto");
   }
-  for (auto& tenant : *config.mutable_auth()->mutable_tenants()) {
-    if (tenant.weight() == 0) tenant.set_weight(1);
-    if (tenant.max_jobs() == 0) tenant.set_max_jobs(256);
+  if (config.has_auth()) {
+    for (auto& tenant : *config.mutable_auth()->mutable_tenants()) {
+      if (tenant.weight() == 0) tenant.set_weight(1);
+      if (tenant.max_jobs() == 0) tenant.set_max_jobs(256);
+    }
   }
   auto& scheduler = *config.mutable_scheduler();
   if (scheduler.max_backlog_seconds() == 0) scheduler.set_max_backlog_seconds(120);

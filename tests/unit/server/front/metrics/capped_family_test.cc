@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/capped_family.h"
+
+#include <gtest/gtest.h>
+#include <prometheus/registry.h>
+
+namespace reel::server {
+namespace {
+
+TEST(CappedFamily, FoldsWhatIsTooMuchAndCountsIt) {
+  prometheus::Registry registry;
+  auto& family = prometheus::BuildCounter().Name("x").Register(registry);
+  auto& dropped = prometheus::BuildCounter().Name("d").Register(registry).Add({});
+  CappedFamily<prometheus::Counter> capped(family, 2, dropped);
+  prometheus::Counter& a = capped.Get({{"k", "a"}});
+  prometheus::Counter& b = capped.Get({{"k", "b"}});
+  EXPECT_NE(&a, &b);
+  EXPECT_EQ(&capped.Get({{"k", "a"}}), &a);
+  EXPECT_EQ(dropped.Value(), 0);
+  prometheus::Counter& c = capped.Get({{"k", "c"}});
+  EXPECT_EQ(&capped.Get({{"k", "d"}}), &c);
+  EXPECT_EQ(dropped.Value(), 2);
+  EXPECT_TRUE(family.Has({{"k", "other"}}));
+  EXPECT_FALSE(family.Has({{"k", "c"}}));
+}
+
+}  // namespace
+}  // namespace reel::server

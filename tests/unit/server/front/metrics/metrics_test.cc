@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/unit/server/front/metrics/scrape.h"
+
+namespace reel::server {
+namespace {
+
+Metrics& Busy() {
+  static Metrics metrics({"1.2.3", "abc", {"auto", "reference", "mine"}, {"blue", "red"}});
+  WorkerInfo worker;
+  worker.name = "cuda0";
+  worker.device = "cuda:0 \"quoted\"";
+  metrics.jobs().WorkerChanged(worker);
+  for (int i = 0; i < 20; ++i) {
+    StepSample step;
+    step.kernels = {{"op" + std::to_string(i), "generic", 1, 1000}};
+    metrics.jobs().Stepped("cuda0", step);
+  }
+  return metrics;
+}
+
+TEST(Metrics, TheBuildIsTold) {
+  EXPECT_EQ(ValueOf(Busy().Text(), "reel_build_info{revision=\"abc\",version=\"1.2.3\"}"), 1);
+}
+
+TEST(Metrics, StaysBelowAThousandSeriesWithADeviceAndTwentyKernels) {
+  const std::string text = Busy().Text();
+  // As Prometheus counts them: buckets are series too.
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  const auto comments = std::count(text.begin(), text.end(), '#');
+  EXPECT_LE(lines - comments, 1200);
+}
+
+TEST(Metrics, KernelsWithoutEndAreFolded) {
+  Metrics metrics({"1", "r", {}, {}});
+  for (int i = 0; i < 500; ++i) {
+    StepSample step;
+    step.kernels = {{"op" + std::to_string(i), "generic", 1, 1000}};
+    metrics.jobs().Stepped("cpu", step);
+  }
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_kernel_duration_seconds_count{op=\"other\",variant=\"other\"}"),
+            440);
+  EXPECT_EQ(
+      ValueOf(text, "reel_metric_series_dropped_total{family=\"reel_kernel_duration_seconds\"}"),
+      440);
+}
+
+// The tool that operators would use.
+TEST(Metrics, PromtoolFindsNothing) {
+  const char* source = std::getenv("REEL_SOURCE");
+  const std::string tool = std::string(source == nullptr ? "." : source) + "/.deps/bin/promtool";
+  if (access(tool.c_str(), X_OK) != 0) GTEST_SKIP() << "promtool is not set up: " << tool;
+  const std::string path = testing::TempDir() + "/metrics_test_scrape";
+  std::ofstream(path) << Busy().Text();
+  EXPECT_EQ(std::system((tool + " check metrics < " + path).c_str()), 0);
+}
+
+}  // namespace
+}  // namespace reel::server

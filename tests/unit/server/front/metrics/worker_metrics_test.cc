@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/worker_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "server/front/metrics/metrics.h"
+#include "tests/unit/server/front/metrics/scrape.h"
+
+namespace reel::server {
+namespace {
+
+WorkerInfo Gpu(WorkerState state) {
+  WorkerInfo worker;
+  worker.name = "cuda0";
+  worker.device = "cuda:0 NVIDIA H200";
+  worker.state = state;
+  worker.compute_capability = 90;
+  worker.memory_used_bytes = 7;
+  worker.versions = {{"torch", "2.11"}, {"cuda", "13.0"}};
+  return worker;
+}
+
+TEST(WorkerMetrics, FollowsAWorker) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kStarting));
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_worker_up{device=\"cuda0\"}"), 0);
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  metrics.jobs().WorkerLost("cuda0", LossCause::kSticky);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_worker_up{device=\"cuda0\"}"), 1);
+  EXPECT_EQ(ValueOf(text,
+                    "reel_worker_info{arch=\"90\",cuda=\"13.0\",device=\"cuda0\","
+                    "gpu=\"cuda:0 NVIDIA H200\",torch=\"2.11\"}"),
+            1);
+  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"allocated\"}"), 7);
+  EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"sticky\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"killed\"}"), 0);
+  EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);
+}
+
+TEST(WorkerMetrics, AnotherBuildReplacesTheInfo) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  WorkerInfo other = Gpu(WorkerState::kReady);
+  other.versions[0].second = "2.12";
+  metrics.jobs().WorkerChanged(other);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(text.find("torch=\"2.11\""), std::string::npos);
+  EXPECT_NE(text.find("torch=\"2.12\""), std::string::npos);
+}
+
+TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
+  Metrics metrics({"1", "r", {}, {}});
+  StepSample step;
+  step.jobs = {"a", "b"};
+  step.rows = 3000;
+  step.duration = absl::Milliseconds(22);
+  metrics.jobs().Stepped("cpu", step);
+  step.kernels = {{"rms_norm", "loops", 4, 400'000}};
+  metrics.jobs().Stepped("cpu", step);
+  step.kernels.clear();
+  step.stage = model::Stage::kDecode;
+  metrics.jobs().Stepped("cpu", step);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_denoise_step_duration_seconds_count{device=\"cpu\"}"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_denoise_step_duration_seconds_bucket{device=\"cpu\",le=\"0.025\"}"),
+            2);
+  EXPECT_EQ(ValueOf(text, "reel_step_batch_rows_bucket{le=\"4096\"}"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_step_batch_jobs_sum"), 4);
+  EXPECT_EQ(ValueOf(text, "reel_kernel_sampled_steps_total{device=\"cpu\"}"), 1);
+  EXPECT_DOUBLE_EQ(
+      ValueOf(text, "reel_kernel_duration_seconds_sum{op=\"rms_norm\",variant=\"loops\"}"), 1e-4);
+  EXPECT_NEAR(ValueOf(text, "reel_gpu_busy_seconds_total{device=\"cpu\"}"), 0.066, 1e-9);
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/server_service.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/server/front/rpc/rpc_fixture.h"
+
+namespace reel::server {
+namespace {
+
+WorkerInfo Worker(const std::string& name, bool runs) {
+  WorkerInfo worker;
+  worker.name = name;
+  worker.device = "cpu";
+  worker.state = WorkerState::kReady;
+  worker.restarts = 2;
+  worker.models = {"m"};
+  worker.kernels = {{"rms_norm", {{"loops", "built-in", runs, true, runs ? "" : "too old"}}}};
+  return worker;
+}
+
+TEST(ServerService, TellsWhatRuns) {
+  RpcServer server;
+  server.jobs.SetWorkers({Worker("cpu", true)});
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  ASSERT_TRUE(server.server().GetServerInfo(&context, v1::GetServerInfoRequest(), &info).ok());
+  EXPECT_EQ(info.version(), "1.2.3");
+  EXPECT_EQ(info.revision(), "abc");
+  EXPECT_FALSE(info.draining());
+  ASSERT_EQ(info.workers_size(), 1);
+  EXPECT_EQ(info.workers(0).state(), v1::WORKER_STATE_READY);
+  EXPECT_EQ(info.workers(0).running(), 1);
+  EXPECT_EQ(info.workers(0).restarts(), 2);
+  EXPECT_EQ(info.limits().max_prompt_bytes(), 8192);
+  EXPECT_EQ(info.limits().max_timeout().seconds(), 1800);
+  EXPECT_EQ(info.limits().max_media_chunk_bytes(), 262'144);
+  EXPECT_EQ(info.kernel_profiles_size(), 2);
+}
+
+TEST(ServerService, ListsModelsDefaultFirst) {
+  RpcServer server;
+  ServedModel a, b;
+  a.card.name = "a";
+  a.is_default = a.ready = true;
+  b.card.name = "b";
+  server.jobs.SetModels({a, b});
+  grpc::ClientContext context;
+  v1::ListModelsResponse models;
+  ASSERT_TRUE(server.server().ListModels(&context, v1::ListModelsRequest(), &models).ok());
+  ASSERT_EQ(models.models_size(), 2);
+  EXPECT_TRUE(models.models(0).is_default());
+  EXPECT_TRUE(models.models(0).ready());
+  EXPECT_FALSE(models.models(1).ready());
+}
+
+TEST(ServerService, ShowsAVariantOnceWithEveryWorkersSupport) {
+  RpcServer server;
+  server.jobs.SetWorkers({Worker("a", true), Worker("b", false)});
+  grpc::ClientContext context;
+  v1::ListKernelsResponse kernels;
+  ASSERT_TRUE(server.server().ListKernels(&context, v1::ListKernelsRequest(), &kernels).ok());
+  ASSERT_EQ(kernels.ops_size(), 1);
+  ASSERT_EQ(kernels.ops(0).variants_size(), 1);
+  const auto& variant = kernels.ops(0).variants(0);
+  ASSERT_EQ(variant.support_size(), 2);
+  EXPECT_EQ(variant.support(0).worker(), "a");
+  EXPECT_TRUE(variant.support(0).runs());
+  EXPECT_FALSE(variant.support(1).runs());
+  EXPECT_EQ(variant.support(1).reason(), "too old");
+}
+
+}  // namespace
+}  // namespace reel::server

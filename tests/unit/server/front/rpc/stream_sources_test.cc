@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/stream_sources.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "server/errors/error.h"
+#include "tests/fakes/scripted_job.h"
+
+namespace reel::server {
+namespace {
+
+std::shared_ptr<ScriptedJob> Finished(const std::string& bytes) {
+  Video video;
+  video.id = "v";
+  auto job = std::make_shared<ScriptedJob>(video);
+  job->Media(bytes);
+  job->Succeed();
+  return job;
+}
+
+std::string Read(DownloadSource& source, absl::Status& end) {
+  std::string bytes;
+  for (;;) {
+    v1::DownloadVideoResponse message;
+    if (source.Next(message, end) != StreamStep::kMessage) return bytes;
+    bytes += message.chunk().data();
+  }
+}
+
+TEST(DownloadSource, HugeLimitsDoNotOverflow) {
+  DownloadSource source(Finished("abcdef"), {"v", 2, std::numeric_limits<int64_t>::max()});
+  absl::Status end;
+  EXPECT_EQ(Read(source, end), "cdef");
+  EXPECT_TRUE(end.ok());
+}
+
+// A job whose file is shorter than it says.
+class ShortJob final : public Job {
+ public:
+  Video Snapshot() const override {
+    Video video;
+    video.state = VideoState::kSucceeded;
+    return video;
+  }
+  std::optional<LogEntry> NextEntry(uint64_t) const override { return std::nullopt; }
+  int attempt() const override { return 1; }
+  int64_t media_size() const override { return 10; }
+  absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t) const override {
+    return MediaPiece{1, offset, offset == 0 ? "abc" : "", false};
+  }
+  void Listen(std::weak_ptr<JobListener>) override {}
+};
+
+TEST(DownloadSource, AFileThatLostItsEndIsDataLoss) {
+  DownloadSource source(std::make_shared<ShortJob>(), {"v", 0, 0});
+  absl::Status end;
+  EXPECT_EQ(Read(source, end), "abc");
+  EXPECT_EQ(ReasonOf(end), Reason::kMediaCorrupt);
+}
+
+TEST(CheckWatch, OnlyTheFinalFileHasAnEnd) {
+  auto done = Finished("abc");
+  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 3, 0, false}).ok());
+  EXPECT_EQ(ReasonOf(CheckWatch(*done, {"v", 0, 4, 0, false})), Reason::kOffsetPastEnd);
+  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 4, 9, false}).ok());  // another attempt's offset
+  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 4, 0, true}).ok());
+  Video video;
+  ScriptedJob running(video);
+  EXPECT_TRUE(CheckWatch(running, {"v", 0, 4, 0, false}).ok());
+}
+
+}  // namespace
+}  // namespace reel::server
