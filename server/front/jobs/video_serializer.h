@@ -14,7 +14,7 @@ namespace reel::server {
 
 class VideoSerializer {
  public:
-  virtual ~VideoCodec() = default;
+  virtual ~VideoSerializer() = default;
   // Everything of the video but its tenant.
   virtual std::string Serialize(const Video& video) const = 0;
   virtual absl::StatusOr<Video> Parse(std::string_view bytes) const = 0;

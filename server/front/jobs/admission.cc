@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/admission.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_catalog.h"
+#include "server/errors/error.h"
+
+namespace reel::server {
+namespace {
+
+using model::FieldViolation;
+
+constexpr absl::Duration kFirstCardRetry = absl::Seconds(2);
+
+std::string Seconds(absl::Duration value) {
+  return absl::StrCat(absl::ToDoubleSeconds(absl::Trunc(value, absl::Milliseconds(1))));
+}
+
+void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& out) {
+  for (FieldViolation& violation : from) {
+    violation.field = "spec." + violation.field;
+    out.push_back(std::move(violation));
+  }
+}
+
+bool Asks(const std::string& selection) { return !selection.empty() && selection != "-"; }
+
+absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {
+  ErrorDetails details;
+  details.retry_after = retry;
+  return MakeError(reason, message, details);
+}
+
+}  // namespace
+
+absl::Duration Admission::Timeout(const NewJob& job, std::vector<FieldViolation>& out) const {
+  const absl::Duration wanted =
+      job.timeout.value_or(std::min(options_.default_timeout, options_.max_timeout));
+  if (wanted <= absl::ZeroDuration()) {
+    out.push_back({"timeout", absl::StrCat(Seconds(wanted), " s is no time; leave it out for ",
+                                           Seconds(options_.default_timeout), " s")});
+  } else if (wanted > options_.max_timeout) {
+    out.push_back({"timeout", absl::StrCat(Seconds(wanted), " s is above the longest: ",
+                                           Seconds(options_.max_timeout), " s")});
+  }
+  return wanted;
+}
+
+absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& name) const {
+  const auto& served = options_.models;
+  if (std::find(served.begin(), served.end(), name) == served.end()) {
+    const std::string names = absl::StrJoin(served, ", ");
+    ErrorDetails details;
+    details.metadata = {{"model", name}, {"models", names}};
+    details.resource_type = "model";
+    details.resource_name = name;
+    return MakeError(Reason::kModelNotFound,
+                     absl::StrCat("No such model is served; these are: ", names), details);
+  }
+  if (const model::ModelCard* card = fleet_.FindCard(name)) return card;
+  ErrorDetails details;
+  details.metadata = {{"model", name}};
+  details.retry_after = kFirstCardRetry;
+  const absl::Status failed = fleet_.LoadError(name);
+  return MakeError(
+      Reason::kModelNotReady,
+      failed.ok() ? absl::StrCat("The model is still loading: ", name)
+                  : absl::StrCat("The model could not be loaded: ", name, ": ", failed.message()),
+      details);
+}
+
+void Admission::CheckWorker(const std::string& worker, std::vector<FieldViolation>& out) const {
+  // Before any worker was seen no name can be wrong.
+  if (worker.empty() || fleet_.workers().empty() || fleet_.workers().contains(worker)) return;
+  const std::string names = absl::StrJoin(
+      fleet_.workers(), ", ",
+      [](std::string* text, const auto& entry) { absl::StrAppend(text, entry.first); });
+  out.push_back({"spec.worker", absl::StrCat("no worker has this name; known: ", names)});
+}
+
+void Admission::ExpandProfile(const model::KernelSelection& selection, Need& need) const {
+  need.profile = selection.profile;
+  need.variants = selection.variants;
+  for (const KernelProfileOptions& profile : options_.kernel_profiles) {
+    if (profile.name != selection.profile) continue;
+    need.profile = profile.base;
+    // The request's own variants win.
+    need.variants.insert(profile.variants.begin(), profile.variants.end());
+  }
+}
+
+std::string Admission::PlanName(const Need& need) {
+  return kernels::KernelPlan(need.profile, {need.variants.begin(), need.variants.end()}).name();
+}
+
+// Legal when one worker can run it; else the answer that comes nearest to that.
+absl::Status Admission::CheckPlan(Need& need) const {
+  absl::Status refused;
+  bool any = false;
+  for (const auto& [name, worker] : fleet_.workers()) {
+    if (!need.worker.empty() && need.worker != name) continue;
+    if (worker.info.kernels.empty() && worker.info.state != WorkerState::kReady) continue;
+    any = true;
+    const auto plan = kernels::MakePlan(worker.info.kernels, need.profile, need.variants);
+    if (plan.ok()) {
+      need.shape.plan = plan->name();
+      return absl::OkStatus();
+    }
+    if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) {
+      refused = plan.status();
+    }
+  }
+  if (any) return refused;
+  // No worker has told its kernels yet: only what needs none of them can be judged.
+  if (!need.variants.empty()) {
+    return Unavailable(Reason::kModelNotReady, "No worker has reported its kernels yet",
+                       kFirstCardRetry);
+  }
+  const auto plan = kernels::MakePlan({}, need.profile, {});
+  if (plan.ok()) need.shape.plan = plan->name();
+  return plan.status();
+}
+
+absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
+                                                       uint64_t fresh_seed) const {
+  std::vector<FieldViolation> violations;
+  CheckedRequest checked;
+  checked.timeout = Timeout(job, violations);
+  const std::string name =
+      job.spec.model.empty() && !options_.models.empty() ? options_.models.front() : job.spec.model;
+  const auto card = FindModel(name);
+  if (!card.ok()) {
+    AddPrefixed(model::CheckWithoutCard(job.spec, options_.limits), violations);
+    if (!violations.empty()) return MakeInvalid(Reason::kInvalidSpec, violations);
+    return card.status();
+  }
+  model::Resolution resolved = model::Resolve(job.spec, **card, options_.limits, fresh_seed);
+  AddPrefixed(std::move(resolved.violations), violations);
+  CheckWorker(job.spec.worker, violations);
+  checked.spec = std::move(resolved.spec);
+  checked.need.model = name;
+  checked.need.worker = checked.spec.worker;
+
+  ExpandProfile(checked.spec.kernels, checked.need);
+  absl::Status plan = CheckPlan(checked.need);
+  if (Asks(checked.spec.kernels.experiment) || Asks(checked.spec.kernels.arm)) {
+    plan = absl::InvalidArgumentError("no experiment is configured; leave it out");
+  }
+  const bool only_kernels = violations.empty();
+  if (absl::IsInvalidArgument(plan)) {
+    violations.push_back({"spec.kernels", std::string(plan.message())});
+  }
+  if (!violations.empty()) {
+    const bool spec_is_fine = violations.size() == 1 && violations[0].field == "timeout";
+    return MakeInvalid(only_kernels   ? Reason::kUnknownKernel
+                       : spec_is_fine ? Reason::kInvalidRequest
+                                      : Reason::kInvalidSpec,
+                       violations);
+  }
+  if (absl::IsFailedPrecondition(plan)) {
+    ErrorDetails details;
+    details.precondition_type = "KERNEL";
+    details.precondition_subject = checked.need.profile;
+    details.precondition_description = std::string(plan.message());
+    return MakeError(Reason::kKernelUnavailable, std::string(plan.message()), details);
+  }
+  REEL_RETURN_IF_ERROR(plan);
+  checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
+  checked.cost = costs_.Predict(checked.need.shape);
+  return checked;
+}
+
+absl::Duration Admission::QueueWait(const Load& load) const {
+  return load.backlog / std::max(1, fleet_.NumReady());
+}
+
+absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& request,
+                                  const Load& load, const Quarantine& quarantine,
+                                  absl::Duration now, double jitter) const {
+  if (load.draining) {
+    return Unavailable(Reason::kServerDraining, "The server is shutting down",
+                       absl::Seconds(5) * jitter);
+  }
+  if (fleet_.AllOut()) {
+    return Unavailable(Reason::kNoDevice, "Every device is out of service",
+                       absl::Seconds(30) * jitter);
+  }
+  if (const absl::Duration left = quarantine.Left(request.need.shape, now);
+      left > absl::ZeroDuration()) {
+    ErrorDetails details;
+    details.metadata = {{"model", request.need.model}, {"seconds_left", Seconds(left)}};
+    details.precondition_type = "SHAPE";
+    details.precondition_subject = request.need.model;
+    details.precondition_description = "this model and shape cost two workers lately";
+    return MakeError(
+        Reason::kShapeQuarantined,
+        absl::StrCat("This model and shape is kept out for a while, in seconds: ", Seconds(left)),
+        details);
+  }
+  REEL_RETURN_IF_ERROR(CheckQuota(job, load));
+  REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
+  return CheckQueue(request, load, jitter);
+}
+
+absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
+  const TenantOptions& tenant = TenantOf(options_, job.tenant);
+  const auto refuse = [&](Reason reason, std::string_view what, int64_t value, int64_t limit) {
+    ErrorDetails details;
+    details.metadata = {{"limit", absl::StrCat(limit)}, {"value", absl::StrCat(value)}};
+    details.quota_subject = "tenant:" + job.tenant;
+    if (reason == Reason::kStoreFull) details.quota_subject = "server";
+    const std::string text = absl::StrCat(absl::string_view(what.data(), what.size()), ": ", value,
+                                          ", the limit is ", limit);
+    details.quota_description = text;
+    if (reason == Reason::kTenantQuota) details.retry_after = absl::Seconds(30);
+    return MakeError(reason, text, details);
+  };
+  if (load.tenant_jobs >= tenant.max_jobs) {
+    return refuse(Reason::kTenantQuota, "The tenant has too many jobs", load.tenant_jobs,
+                  tenant.max_jobs);
+  }
+  if (tenant.device_seconds_per_hour > 0 &&
+      load.tenant_device_seconds >= tenant.device_seconds_per_hour) {
+    return refuse(Reason::kTenantQuota, "The tenant used its device seconds of an hour",
+                  static_cast<int64_t>(load.tenant_device_seconds),
+                  static_cast<int64_t>(tenant.device_seconds_per_hour));
+  }
+  if (tenant.max_stored_bytes > 0 && load.tenant_stored_bytes >= tenant.max_stored_bytes) {
+    return refuse(Reason::kTenantQuota, "The tenant stores too many bytes",
+                  load.tenant_stored_bytes, tenant.max_stored_bytes);
+  }
+  if (load.disk.full()) {
+    return refuse(Reason::kStoreFull, "The disk for results is above its limit",
+                  load.disk.stored_bytes, load.disk.limit_bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load& load) const {
+  // A guess refuses nobody: before the first step of a model nothing is known.
+  if (!request.cost.observed) return absl::OkStatus();
+  const absl::Duration needed = QueueWait(load) + request.cost.p90();
+  if (needed <= request.timeout) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"timeout_seconds", Seconds(request.timeout)},
+                      {"queue_seconds", Seconds(QueueWait(load))},
+                      {"run_p90_seconds", Seconds(request.cost.p90())}};
+  return MakeError(Reason::kDeadlineUnreachable,
+                   absl::StrCat("The job cannot be finished in time: it would take ",
+                                Seconds(needed), " s of ", Seconds(request.timeout), " s"),
+                   details);
+}
+
+absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& load,
+                                   double jitter) const {
+  const int devices = std::max(1, fleet_.NumReady());
+  const absl::Duration room = absl::Seconds(options_.max_backlog_seconds) * devices;
+  // An idle server takes any job, however long.
+  const bool too_long =
+      load.backlog > absl::ZeroDuration() && load.backlog + request.cost.p50() > room;
+  if (!too_long && load.queued < options_.max_queued_jobs) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"queued", absl::StrCat(load.queued)},
+                      {"backlog_seconds", Seconds(load.backlog)},
+                      {"capacity_seconds", Seconds(room)}};
+  // When as much has been done as this one needs; by the count alone, when one place is free.
+  absl::Duration retry = too_long ? load.backlog + request.cost.p50() - room : request.cost.p50();
+  retry = std::clamp(retry / devices, absl::Seconds(1), absl::Seconds(60)) * jitter;
+  details.retry_after = retry;
+  return MakeError(Reason::kQueueFull,
+                   absl::StrCat("More work waits than can be done in reasonable time: ",
+                                load.queued, " jobs, ", Seconds(load.backlog), " s"),
+                   details);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a request may become a job: the rules of its fields, then of what this server can take
+// now. In microseconds, with no device and no disk.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/quarantine.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::server {
+
+// A request whose fields are right.
+struct CheckedRequest {
+  model::GenerationSpec spec;  // resolved
+  Need need;
+  Cost cost;
+  absl::Duration timeout;
+};
+
+// What the server carries now.
+struct Load {
+  bool draining = false;
+  int queued = 0;
+  absl::Duration backlog;  // predicted, of queued and running jobs together
+  int tenant_jobs = 0;     // queued or running, of the tenant that asks
+  int64_t tenant_stored_bytes = 0;
+  double tenant_device_seconds = 0;  // in the last hour
+  DiskUsage disk;
+};
+
+// Confined to the dispatcher's thread. The references outlive it.
+class Admission {
+ public:
+  Admission(const JobOptions& options, const Fleet& fleet, const CostModel& costs)
+      : options_(options), fleet_(fleet), costs_(costs) {}
+
+  // Field rules, model and kernel plan: all violations at once.
+  absl::StatusOr<CheckedRequest> CheckRequest(const NewJob& job, uint64_t fresh_seed) const;
+  // Quota, memory, deadline, queue, in that order. `jitter` is in 0.8..1.2.
+  absl::Status CheckLoad(const NewJob& job, const CheckedRequest& request, const Load& load,
+                         const Quarantine& quarantine, absl::Duration now, double jitter) const;
+  // A configured profile becomes the built-in one and the variants that it stands for.
+  void ExpandProfile(const model::KernelSelection& selection, Need& need) const;
+  // Of a need that was expanded.
+  static std::string PlanName(const Need& need);
+  // Until a job that is queued now would start.
+  absl::Duration QueueWait(const Load& load) const;
+
+ private:
+  absl::StatusOr<const model::ModelCard*> FindModel(const std::string& name) const;
+  absl::Duration Timeout(const NewJob& job, std::vector<model::FieldViolation>& out) const;
+  void CheckWorker(const std::string& worker, std::vector<model::FieldViolation>& out) const;
+  absl::Status CheckPlan(Need& need) const;
+  absl::Status CheckQuota(const NewJob& job, const Load& load) const;
+  absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
+  absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
+
+  const JobOptions& options_;
+  const Fleet& fleet_;
+  const CostModel& costs_;
+};
+
+}  // namespace reel::server

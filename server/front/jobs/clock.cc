@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/clock.h"
+
+#include <chrono>
+
+namespace reel::server {
+
+absl::Time SystemClock::Wall() const { return absl::Now(); }
+
+absl::Duration SystemClock::Monotonic() const {
+  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace reel::server

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job will cost, from what jobs have cost. A step's time is very nearly a function of its
+// rows, so a cell per (model, plan, row bucket) learns it; text and decode have cells of their own.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "absl/time/time.h"
+#include "model/model_card.h"
+#include "model/run_stats.h"
+
+namespace reel::server {
+
+// The part of a resolved spec that costs depend on.
+struct WorkShape {
+  std::string model;
+  std::string plan;
+  int64_t tokens = 0;  // of one pass
+  int passes = 1;      // 2 with guidance
+  int steps = 0;
+  int frames = 0;
+  int64_t frame_pixels = 0;  // of the whole clip
+  bool weights = false;      // false: a model without weights, which has no slow first step
+
+  int64_t rows() const { return tokens * passes; }
+};
+
+WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
+                  const std::string& plan);
+
+struct Cost {
+  absl::Duration text;
+  absl::Duration step, step_p90;
+  absl::Duration decode, decode_p90;
+  int steps = 0;
+  bool observed = false;  // false: start values, which nobody should be refused for
+
+  absl::Duration p50() const { return text + steps * step + decode; }
+  absl::Duration p90() const { return text + steps * step_p90 + decode_p90; }
+  // After so many steps.
+  absl::Duration Left(int steps_done) const;
+};
+
+// Confined to one thread.
+class CostModel {
+ public:
+  Cost Predict(const WorkShape& shape) const;
+  // Highest use seen for a shape like this; 0: none seen.
+  int64_t PeakMemory(const WorkShape& shape) const;
+
+  void LearnStep(const std::string& model, const std::string& plan, int64_t rows,
+                 absl::Duration took);
+  void LearnRun(const WorkShape& shape, const model::RunStats& stats);
+
+  // For the store. Lines that cannot be read are skipped: they are learned again.
+  std::string Serialize() const;
+  void Parse(std::string_view text);
+  bool TakeChanged();
+
+ private:
+  enum class Kind { kStep = 0, kText = 1, kDecode = 2, kMemory = 3 };
+  struct Key {
+    std::string model, plan;
+    Kind kind = Kind::kStep;
+    int bucket = 0;
+    auto operator<=>(const Key&) const = default;
+  };
+  // Seconds; bytes in cells of memory.
+  struct Cell {
+    double mean = 0;
+    double deviation = 0;  // mean absolute
+    int64_t count = 0;
+    int outliers = 0;  // in a row
+    double p90() const;
+  };
+
+  void Learn(const Key& key, double value);
+  // The nearest cell of the same model, the same plan's first; null: none.
+  const Cell* Nearest(const Key& key, int& bucket) const;
+
+  std::map<Key, Cell> cells_;
+  bool changed_ = false;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/dispatcher.h"
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_catalog.h"
+#include "server/front/store/sha256.h"
+
+namespace reel::server {
+
+Dispatcher::Dispatcher(const JobOptions& options, SchedulerParts parts)
+    : inbox_(std::make_shared<Inbox<Task>>()),
+      media_(parts.media),
+      kernel_profiles_(kernels::BuiltInProfiles()),
+      scheduler_(options, parts, [inbox = inbox_](Task task) { inbox->Put(std::move(task)); }) {
+  for (const KernelProfileOptions& profile : options.kernel_profiles) {
+    kernel_profiles_.push_back(profile.name);
+  }
+}
+
+Dispatcher::~Dispatcher() {
+  inbox_->Close();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::Status Dispatcher::Start() {
+  REEL_RETURN_IF_ERROR(scheduler_.Recover());
+  thread_ = std::thread([this] { Loop(); });
+  return absl::OkStatus();
+}
+
+void Dispatcher::Loop() {
+  std::vector<Task> tasks;
+  absl::Duration until_due;
+  while (inbox_->TakeAll(tasks, until_due)) {
+    for (Task& task : tasks) task();
+    tasks.clear();  // what they held goes now, not at the next one
+    until_due = scheduler_.RunTimers();
+  }
+  scheduler_.SaveCosts();
+}
+
+void Dispatcher::Drain(absl::Duration propagation, absl::Duration limit,
+                       absl::AnyInvocable<void()> done) {
+  Post([this, propagation, limit, done = std::move(done)]() mutable {
+    scheduler_.StartDrain(propagation, limit, std::move(done));
+  });
+}
+
+void Dispatcher::Poke() {
+  Post([] {});
+}
+
+void Dispatcher::Flush() {
+  Mutex mutex;
+  CondVar reached;
+  bool done = false;
+  Post([&] {
+    MutexLock lock(mutex);
+    done = true;
+    reached.NotifyAll();
+  });
+  MutexLock lock(mutex);
+  while (!done) reached.Wait(mutex);
+}
+
+void Dispatcher::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
+  // Here, since a spec may carry megabytes of pictures and this thread is the caller's.
+  std::string hash = Sha256Hex(job.spec_sent);
+  job.spec_sent.clear();
+  Post([this, job = std::move(job), hash = std::move(hash), done = std::move(done)]() mutable {
+    Caller caller;
+    caller.request = std::move(job);
+    caller.spec_hash = std::move(hash);
+    caller.done = std::move(done);
+    scheduler_.Create(std::move(caller));
+  });
+}
+
+void Dispatcher::Validate(NewJob job, Answer<Video> done) {
+  Post([this, job = std::move(job), done = std::move(done)]() mutable {
+    scheduler_.Validate(std::move(job), std::move(done));
+  });
+}
+
+void Dispatcher::Estimate(NewJob job, Answer<CostEstimate> done) {
+  Post([this, job = std::move(job), done = std::move(done)]() mutable {
+    scheduler_.Estimate(std::move(job), std::move(done));
+  });
+}
+
+void Dispatcher::Leave(const std::string& id, LeaveReason reason) {
+  Post([this, id, reason] { scheduler_.Leave(id, reason); });
+}
+
+void Dispatcher::Find(const std::string& tenant, const std::string& id,
+                      Answer<std::shared_ptr<Job>> done) {
+  Post([this, tenant, id, done = std::move(done)]() mutable {
+    scheduler_.Find(tenant, id, std::move(done));
+  });
+}
+
+void Dispatcher::List(ListQuery query, Answer<ListPage> done) {
+  Post([this, query = std::move(query), done = std::move(done)]() mutable {
+    scheduler_.List(std::move(query), std::move(done));
+  });
+}
+
+void Dispatcher::Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
+  Post([this, tenant, id, done = std::move(done)]() mutable {
+    scheduler_.Cancel(tenant, id, std::move(done));
+  });
+}
+
+void Dispatcher::Delete(const std::string& tenant, const std::string& id,
+                        absl::AnyInvocable<void(absl::Status)> done) {
+  Post([this, tenant, id, done = std::move(done)]() mutable {
+    scheduler_.Delete(tenant, id, std::move(done));
+  });
+}
+
+std::vector<ServedModel> Dispatcher::Models() const { return scheduler_.fleet().Models(); }
+
+std::vector<WorkerInfo> Dispatcher::Workers() const { return scheduler_.fleet().Workers(); }
+
+int Dispatcher::Running(const std::string& worker) const {
+  return scheduler_.fleet().Running(worker);
+}
+
+std::vector<std::string> Dispatcher::KernelProfiles() const { return kernel_profiles_; }
+
+bool Dispatcher::draining() const { return scheduler_.draining(); }
+
+bool Dispatcher::admitting() const {
+  return !scheduler_.draining() && scheduler_.fleet().AnyReady();
+}
+
+void Dispatcher::WorkerChanged(const WorkerInfo& worker) {
+  Post([this, worker] { scheduler_.WorkerChanged(worker); });
+}
+
+void Dispatcher::WorkerLost(const std::string& worker, LossCause cause) {
+  Post([this, worker, cause] { scheduler_.WorkerLost(worker, cause); });
+}
+
+void Dispatcher::ModelLoaded(const std::string& worker, const model::ModelCard& card) {
+  Post([this, worker, card] { scheduler_.ModelLoaded(worker, card); });
+}
+
+void Dispatcher::ModelFailed(const std::string& worker, const std::string& model,
+                             const absl::Status& error) {
+  Post([this, worker, model, error] { scheduler_.ModelFailed(worker, model, error); });
+}
+
+void Dispatcher::JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
+                             int num_steps) {
+  Post([this, job, attempt, stage, step, num_steps] {
+    scheduler_.JobProgress(job, attempt, stage, step, num_steps);
+  });
+}
+
+void Dispatcher::JobPreview(const std::string& job, int attempt, int step, std::string jpeg,
+                            int width, int height) {
+  PreviewEvent preview{step, std::move(jpeg), width, height};
+  Post([this, job, attempt, preview = std::move(preview)]() mutable {
+    scheduler_.JobPreview(job, attempt, std::move(preview));
+  });
+}
+
+void Dispatcher::JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
+                          bool fragment_end) {
+  media_.Append(job, attempt, offset, std::move(bytes),
+                [this, inbox = inbox_, job, attempt, fragment_end](absl::StatusOr<int64_t> size) {
+                  inbox->Put([this, job, attempt, fragment_end, size = std::move(size)]() mutable {
+                    scheduler_.MediaAppended(job, attempt, std::move(size), fragment_end);
+                  });
+                });
+}
+
+void Dispatcher::JobFinished(const std::string& job, int attempt, model::RunStats stats,
+                             model::MediaInfo media, std::vector<model::Notice> notices) {
+  Post([this, job, attempt, stats = std::move(stats), media = std::move(media),
+        notices = std::move(notices)]() mutable {
+    scheduler_.JobFinished(job, attempt, std::move(stats), std::move(media), std::move(notices));
+  });
+}
+
+void Dispatcher::JobFailed(const std::string& job, int attempt, const absl::Status& error,
+                           bool suspect) {
+  Post(
+      [this, job, attempt, error, suspect] { scheduler_.JobFailed(job, attempt, error, suspect); });
+}
+
+void Dispatcher::Stepped(const std::string& worker, StepSample sample) {
+  Post([this, worker, sample = std::move(sample)] { scheduler_.Stepped(worker, sample); });
+}
+
+void Dispatcher::NumActive(absl::AnyInvocable<void(size_t)> done) {
+  Post([this, done = std::move(done)]() mutable { done(scheduler_.num_active()); });
+}
+
+}  // namespace reel::server

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dispatcher's thread and the doors to it: calls from rpc/, reports from workers. Everything
+// is posted to one inbox, but for media, which go to the disk without passing it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/scheduler.h"
+#include "server/front/store/inbox.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::server {
+
+// Thread-safe. Answers come on its thread, with no lock held; those that have not come when it goes
+// do not come any more.
+class Dispatcher final : public JobService, public WorkerEvents {
+ public:
+  // The parts outlive it. Nothing runs before Start.
+  Dispatcher(const JobOptions& options, SchedulerParts parts);
+  ~Dispatcher() override;
+
+  // Takes up what the store holds, then starts. Once; before any call below.
+  absl::Status Start();
+  // Readiness falls at once, admission after `propagation`; queued bound jobs end then, running
+  // ones finish or meet `limit`. `done` comes when no job needs this process any more. Called again
+  // it means now.
+  void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
+  // Looks at the clock again; for clocks that are set by hand.
+  void Poke();
+  // Everything that was posted so far has been done; blocks.
+  void Flush();
+
+  // JobService
+  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;
+  void Validate(NewJob job, Answer<Video> done) override;
+  void Estimate(NewJob job, Answer<CostEstimate> done) override;
+  void Leave(const std::string& id, LeaveReason reason) override;
+  void Find(const std::string& tenant, const std::string& id,
+            Answer<std::shared_ptr<Job>> done) override;
+  void List(ListQuery query, Answer<ListPage> done) override;
+  void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) override;
+  void Delete(const std::string& tenant, const std::string& id,
+              absl::AnyInvocable<void(absl::Status)> done) override;
+  std::vector<ServedModel> Models() const override;
+  std::vector<WorkerInfo> Workers() const override;
+  int Running(const std::string& worker) const override;
+  std::vector<std::string> KernelProfiles() const override;
+  bool draining() const override;
+  bool admitting() const override;
+
+  // WorkerEvents
+  void WorkerChanged(const WorkerInfo& worker) override;
+  void WorkerLost(const std::string& worker, LossCause cause) override;
+  void ModelLoaded(const std::string& worker, const model::ModelCard& card) override;
+  void ModelFailed(const std::string& worker, const std::string& model,
+                   const absl::Status& error) override;
+  void JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
+                   int num_steps) override;
+  void JobPreview(const std::string& job, int attempt, int step, std::string jpeg, int width,
+                  int height) override;
+  // Waits while the disk queue is full.
+  void JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
+                bool fragment_end) override;
+  void JobFinished(const std::string& job, int attempt, model::RunStats stats,
+                   model::MediaInfo media, std::vector<model::Notice> notices) override;
+  void JobFailed(const std::string& job, int attempt, const absl::Status& error,
+                 bool suspect) override;
+  void Stepped(const std::string& worker, StepSample sample) override;
+
+  // Jobs that are not final, for tests of memory: on the dispatcher's thread.
+  void NumActive(absl::AnyInvocable<void(size_t)> done);
+
+ private:
+  using Task = Scheduler::Task;
+  void Post(Task task) { inbox_->Put(std::move(task)); }
+  void Loop();
+
+  // Shared with answers of the stores that come after this is gone.
+  const std::shared_ptr<Inbox<Task>> inbox_;
+  MediaStore& media_;
+  std::vector<std::string> kernel_profiles_;
+  Scheduler scheduler_;
+  std::thread thread_;
+};
+
+}  // namespace reel::server

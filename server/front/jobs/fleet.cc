@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/fleet.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/dispatch/kernel_catalog.h"
+
+namespace reel::server {
+namespace {
+
+// Jobs that a worker holds at least before the next one waits here: while one decodes, another can
+// be stepped.
+constexpr size_t kFewHeld = 2;
+// Small jobs are packed into one step up to fill_rows, but not without end.
+constexpr size_t kMostHeld = 16;
+
+}  // namespace
+
+absl::Duration FleetWorker::Backlog() const {
+  absl::Duration sum;
+  for (const auto& [job, mine] : held) sum += mine.left;
+  return sum;
+}
+
+Fleet::Fleet(const JobOptions& options) : options_(options) { Publish(); }
+
+void Fleet::Update(const WorkerInfo& info) {
+  FleetWorker& worker = workers_[info.name];
+  worker.info = info;
+  // A list that is empty while it starts says nothing of what ModelLoaded has told.
+  if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
+    worker.loaded.clear();
+  }
+  worker.loaded.insert(info.models.begin(), info.models.end());
+  Publish();
+}
+
+std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
+  FleetWorker* worker = Find(name);
+  if (worker == nullptr) return {};
+  if (worker->info.state != WorkerState::kOut) worker->info.state = WorkerState::kLost;
+  worker->loaded.clear();
+  worker->step_limit = absl::ZeroDuration();
+  auto held = std::exchange(worker->held, {});
+  Publish();
+  return held;
+}
+
+void Fleet::SetCard(const model::ModelCard& card) {
+  cards_[card.name] = card;
+  load_errors_.erase(card.name);
+  Publish();
+}
+
+void Fleet::SetLoaded(const std::string& worker, const std::string& model) {
+  if (FleetWorker* found = Find(worker)) found->loaded.insert(model);
+  Publish();
+}
+
+void Fleet::SetFailed(const std::string& model, const absl::Status& error) {
+  load_errors_[model] = error;
+}
+
+void Fleet::Hold(const std::string& worker, const std::string& job, HeldJob held) {
+  FleetWorker* found = Find(worker);
+  if (found == nullptr) return;
+  found->held[job] = std::move(held);
+  PublishRunning(*found);
+}
+
+std::optional<HeldJob> Fleet::Release(const std::string& job, int attempt) {
+  for (auto& [name, worker] : workers_) {
+    const auto found = worker.held.find(job);
+    if (found == worker.held.end() || found->second.attempt != attempt) continue;
+    HeldJob released = std::move(found->second);
+    worker.held.erase(found);
+    PublishRunning(worker);
+    return released;
+  }
+  return std::nullopt;
+}
+
+HeldJob* Fleet::FindHeld(const std::string& job) {
+  for (auto& [name, worker] : workers_) {
+    const auto found = worker.held.find(job);
+    if (found != worker.held.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+FleetWorker* Fleet::Find(const std::string& worker) {
+  const auto found = workers_.find(worker);
+  return found == workers_.end() ? nullptr : &found->second;
+}
+
+const model::ModelCard* Fleet::FindCard(const std::string& model) const {
+  const auto found = cards_.find(model);
+  return found == cards_.end() ? nullptr : &found->second;
+}
+
+absl::Status Fleet::LoadError(const std::string& model) const {
+  const auto found = load_errors_.find(model);
+  return found == load_errors_.end() ? absl::OkStatus() : found->second;
+}
+
+bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
+  if (worker.info.state != WorkerState::kReady || !worker.loaded.contains(need.model)) return false;
+  if (!need.worker.empty() && need.worker != worker.info.name) return false;
+  return kernels::MakePlan(worker.info.kernels, need.profile, need.variants).ok();
+}
+
+bool Fleet::AnyRoom() const {
+  Need least;
+  for (const auto& [name, worker] : workers_) {
+    if (worker.info.state != WorkerState::kReady) continue;
+    // What a worker packs is its own kind.
+    if (!worker.held.empty()) {
+      least.shape.model = worker.held.begin()->second.shape.model;
+      least.shape.plan = worker.held.begin()->second.shape.plan;
+    }
+    if (HasRoom(worker, least)) return true;
+  }
+  return false;
+}
+
+bool Fleet::HasRoom(const FleetWorker& worker, const Need& need) const {
+  if (worker.held.empty()) return true;
+  if (options_.fifo || need.alone) return false;
+  int64_t rows = need.shape.rows();
+  bool packs = true;
+  for (const auto& [job, held] : worker.held) {
+    if (held.alone) return false;
+    rows += held.shape.rows();
+    packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
+  }
+  if (worker.held.size() < kFewHeld) return true;
+  return packs && rows <= options_.fill_rows && worker.held.size() < kMostHeld;
+}
+
+FleetWorker* Fleet::Place(const Need& need) {
+  FleetWorker* best = nullptr;
+  absl::Duration best_backlog;
+  for (auto& [name, worker] : workers_) {
+    if (!HasRoom(worker, need) || !Suits(worker, need)) continue;
+    const absl::Duration backlog = worker.Backlog();
+    if (best != nullptr && backlog >= best_backlog) continue;
+    best = &worker;
+    best_backlog = backlog;
+  }
+  return best;
+}
+
+int Fleet::NumReady() const {
+  return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.info.state == WorkerState::kReady;
+  }));
+}
+
+bool Fleet::AllOut() const {
+  return !workers_.empty() && std::all_of(workers_.begin(), workers_.end(), [](const auto& entry) {
+    return entry.second.info.state == WorkerState::kOut;
+  });
+}
+
+void Fleet::Publish() {
+  std::vector<ServedModel> models;
+  for (const std::string& name : options_.models) {
+    const model::ModelCard* card = FindCard(name);
+    if (card == nullptr) continue;
+    ServedModel& served = models.emplace_back();
+    served.card = *card;
+    served.is_default = name == options_.models.front();
+    for (const auto& [worker_name, worker] : workers_) {
+      served.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
+    }
+  }
+  std::vector<WorkerInfo> workers;
+  std::map<std::string, int> running;
+  for (const auto& [name, worker] : workers_) {
+    WorkerInfo& info = workers.emplace_back(worker.info);
+    info.models.assign(worker.loaded.begin(), worker.loaded.end());
+    running[name] = static_cast<int>(worker.held.size());
+  }
+  MutexLock lock(mutex_);
+  public_models_ = std::move(models);
+  public_workers_ = std::move(workers);
+  public_running_ = std::move(running);
+}
+
+void Fleet::PublishRunning(const FleetWorker& worker) {
+  MutexLock lock(mutex_);
+  public_running_[worker.info.name] = static_cast<int>(worker.held.size());
+}
+
+std::vector<ServedModel> Fleet::Models() const {
+  MutexLock lock(mutex_);
+  return public_models_;
+}
+
+std::vector<WorkerInfo> Fleet::Workers() const {
+  MutexLock lock(mutex_);
+  return public_workers_;
+}
+
+int Fleet::Running(const std::string& worker) const {
+  MutexLock lock(mutex_);
+  const auto found = public_running_.find(worker);
+  return found == public_running_.end() ? 0 : found->second;
+}
+
+bool Fleet::AnyReady() const {
+  MutexLock lock(mutex_);
+  return std::any_of(public_workers_.begin(), public_workers_.end(),
+                     [](const WorkerInfo& worker) { return worker.state == WorkerState::kReady; });
+}
+
+}  // namespace reel::server

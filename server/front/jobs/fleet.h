@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workers as the dispatcher's thread knows them: their state, what each holds, the models'
+// cards. A snapshot of it is there for other threads.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "model/model_card.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::server {
+
+// What a worker has been given and has not reported the end of. It may outlive the job.
+struct HeldJob {
+  int attempt = 1;
+  WorkShape shape;
+  absl::Duration left;  // predicted
+  double order_key = 0;
+  bool alone = false;
+  bool started = false;  // has reported a stage of its own
+  std::optional<absl::Duration> cancelled_at;
+};
+
+struct FleetWorker {
+  WorkerInfo info;
+  std::set<std::string> loaded;  // models
+  std::map<std::string, HeldJob> held;
+  absl::Duration step_limit;  // as last set
+
+  absl::Duration Backlog() const;
+};
+
+// What a job asks of a worker.
+struct Need {
+  std::string model;
+  std::string worker;  // empty: any
+  std::string profile;
+  std::map<std::string, std::string> variants;
+  WorkShape shape;
+  bool alone = false;
+};
+
+// Confined to the dispatcher's thread, but for what is said to be thread-safe.
+class Fleet {
+ public:
+  explicit Fleet(const JobOptions& options);
+
+  void Update(const WorkerInfo& info);
+  // What it held, which is lost with it.
+  std::map<std::string, HeldJob> Lose(const std::string& worker);
+  void SetCard(const model::ModelCard& card);
+  void SetLoaded(const std::string& worker, const std::string& model);
+  void SetFailed(const std::string& model, const absl::Status& error);
+
+  void Hold(const std::string& worker, const std::string& job, HeldJob held);
+  std::optional<HeldJob> Release(const std::string& job, int attempt);
+  HeldJob* FindHeld(const std::string& job);
+
+  FleetWorker* Find(const std::string& worker);
+  const std::map<std::string, FleetWorker>& workers() const { return workers_; }
+  const model::ModelCard* FindCard(const std::string& model) const;
+  // Why it could not be loaded, the last time; OK: nothing known.
+  absl::Status LoadError(const std::string& model) const;
+
+  // The worker that would finish the job first among those that can take it now; null: none.
+  FleetWorker* Place(const Need& need);
+  // Whether any worker could take any job at all; cheap.
+  bool AnyRoom() const;
+  // Whether the worker could ever run it, full or not.
+  bool Suits(const FleetWorker& worker, const Need& need) const;
+  int NumReady() const;
+  // Any that is there or may come back.
+  bool AllOut() const;
+
+  // Thread-safe snapshots.
+  std::vector<ServedModel> Models() const;
+  std::vector<WorkerInfo> Workers() const;
+  int Running(const std::string& worker) const;
+  bool AnyReady() const;
+
+ private:
+  bool HasRoom(const FleetWorker& worker, const Need& need) const;
+  void Publish();
+  void PublishRunning(const FleetWorker& worker);
+
+  const JobOptions& options_;
+  std::map<std::string, FleetWorker> workers_;
+  std::map<std::string, model::ModelCard> cards_;
+  std::map<std::string, absl::Status> load_errors_;
+
+  mutable Mutex mutex_;
+  std::vector<ServedModel> public_models_ ABSL_GUARDED_BY(mutex_);
+  std::vector<WorkerInfo> public_workers_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, int> public_running_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::server

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the configuration says about jobs. Values; checked where the configuration is read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "model/resolve.h"
+
+namespace reel::server {
+
+struct TenantOptions {
+  double weight = 1;                   // share of device time against others
+  int max_jobs = 256;                  // queued or running
+  double device_seconds_per_hour = 0;  // 0: unlimited
+  int64_t max_stored_bytes = 0;        // 0: unlimited
+};
+
+// A configured name for a kernel selection.
+struct KernelProfileOptions {
+  std::string name;
+  std::string base = "auto";  // a built-in profile
+  std::map<std::string, std::string> variants;
+};
+
+struct JobOptions {
+  std::string replica = "r0";       // first part of ids: [a-z0-9]
+  std::vector<std::string> models;  // served names, default first
+  std::map<std::string, TenantOptions> tenants;
+  TenantOptions other_tenants;  // of those not named
+  std::vector<KernelProfileOptions> kernel_profiles;
+  model::RequestLimits limits;
+
+  double max_backlog_seconds = 120;  // predicted, per device
+  int max_queued_jobs = 1000;
+  int64_t fill_rows = 5376;
+  bool fifo = false;  // one job at a time, in order of arrival
+
+  absl::Duration default_timeout = absl::Minutes(10);
+  absl::Duration max_timeout = absl::Minutes(30);
+  absl::Duration heartbeat = absl::Seconds(5);
+  absl::Duration keep = absl::Hours(24);  // of finished videos
+  absl::Duration keep_failed = absl::Hours(1);
+  absl::Duration keep_request_ids = absl::Hours(24);
+  absl::Duration rejoin = absl::Seconds(120);  // bound jobs after a restart of reeld
+};
+
+inline const TenantOptions& TenantOf(const JobOptions& options, const std::string& tenant) {
+  const auto found = options.tenants.find(tenant);
+  return found == options.tenants.end() ? options.other_tenants : found->second;
+}
+
+}  // namespace reel::server

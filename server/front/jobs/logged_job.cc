@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/logged_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+
+namespace reel::server {
+namespace {
+
+absl::Status PastEnd(int64_t offset, int64_t size) {
+  ErrorDetails details;
+  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
+  return MakeError(Reason::kOffsetPastEnd,
+                   absl::StrCat("The offset lies past the end of the file: ", offset, " of ", size),
+                   details);
+}
+
+}  // namespace
+
+LoggedJob::LoggedJob(Video video, const JobRow& row, const MediaStore& media)
+    : media_(media), video_(std::move(video)) {
+  MutexLock lock(mutex_);
+  next_ = std::max<uint64_t>(2, row.reserved_sequence + 1);
+  reserved_ = row.reserved_sequence;
+  for (const RestartRow& restart : row.restarts) AddRestartEntry(restart);
+}
+
+std::shared_ptr<LoggedJob> LoggedJob::FromStore(Video video, const JobRow& row,
+                                                const MediaStore& media) {
+  auto job = std::make_shared<LoggedJob>(std::move(video), row, media);
+  MutexLock lock(job->mutex_);
+  job->media_size_ = row.media_bytes;
+  job->fragment_ends_ = row.fragment_ends;
+  if (job->video_.state == VideoState::kSucceeded) {
+    job->entries_[row.last_sequence] = {row.last_sequence, job->video_.end_time, FinishedEvent{}};
+  }
+  return job;
+}
+
+Video LoggedJob::Snapshot() const {
+  MutexLock lock(mutex_);
+  return video_;
+}
+
+std::optional<LogEntry> LoggedJob::NextEntry(uint64_t sequence) const {
+  MutexLock lock(mutex_);
+  if (sequence < 1) return LogEntry{1, video_.create_time, AcceptedEvent{video_}};
+  const auto next = entries_.upper_bound(sequence);
+  if (next == entries_.end()) return std::nullopt;
+  LogEntry entry = next->second;
+  if (auto* finished = std::get_if<FinishedEvent>(&entry.event)) finished->video = video_;
+  return entry;
+}
+
+int LoggedJob::attempt() const {
+  MutexLock lock(mutex_);
+  return video_.attempt;
+}
+
+int64_t LoggedJob::media_size() const {
+  MutexLock lock(mutex_);
+  return media_size_;
+}
+
+absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_bytes) const {
+  MediaPiece piece;
+  piece.offset = offset;
+  int64_t end = 0;
+  std::shared_ptr<const MediaReader> reader;
+  std::optional<int64_t> expected;
+  std::string id;
+  {
+    MutexLock lock(mutex_);
+    piece.attempt = video_.attempt;
+    const bool success = video_.state == VideoState::kSucceeded;
+    // Of a failure the status is what counts: there is no file to be past the end of.
+    if (offset < 0 || (success && offset > media_size_)) return PastEnd(offset, media_size_);
+    if (offset >= media_size_) return piece;
+    const auto fragment = std::upper_bound(fragment_ends_.begin(), fragment_ends_.end(), offset);
+    end = std::min(offset + std::max<int64_t>(max_bytes, 0), media_size_);
+    if (fragment != fragment_ends_.end()) {
+      end = std::min(end, *fragment);
+      piece.fragment_end = end == *fragment;
+    }
+    if (reader_attempt_ == video_.attempt) reader = reader_;
+    if (success) expected = media_size_;
+    id = video_.id;
+  }
+  if (reader == nullptr) {
+    REEL_ASSIGN_OR_RETURN(reader, media_.Open(id, piece.attempt, expected));
+    MutexLock lock(mutex_);
+    reader_ = reader;
+    reader_attempt_ = piece.attempt;
+  }
+  REEL_ASSIGN_OR_RETURN(piece.bytes, reader->Read(offset, end - offset));
+  if (static_cast<int64_t>(piece.bytes.size()) < end - offset) {
+    return MakeError(Reason::kMediaCorrupt, "The stored file is shorter than it was");
+  }
+  return piece;
+}
+
+void LoggedJob::Listen(std::weak_ptr<JobListener> listener) {
+  MutexLock lock(mutex_);
+  std::erase_if(listeners_, [](const auto& known) { return known.expired(); });
+  listeners_.push_back(std::move(listener));
+}
+
+void LoggedJob::Edit(absl::FunctionRef<void(Video&)> change) {
+  MutexLock lock(mutex_);
+  change(video_);
+}
+
+void LoggedJob::Drop(uint64_t& sequence) {
+  if (sequence != 0) entries_.erase(sequence);
+  sequence = 0;
+}
+
+bool LoggedJob::AddProgress(absl::Time now, Progress progress, bool keep) {
+  {
+    MutexLock lock(mutex_);
+    progress.fraction = std::clamp(progress.fraction, video_.progress.fraction, 1.0);
+    progress.remaining = std::max(progress.remaining, absl::ZeroDuration());
+    video_.progress = progress;
+    if (next_ > reserved_) return false;
+    Drop(replaceable_);
+    const uint64_t sequence = next_++;
+    entries_[sequence] = {sequence, now, ProgressEvent{progress}};
+    replaceable_ = keep ? 0 : sequence;
+  }
+  WakeAll();
+  return true;
+}
+
+void LoggedJob::AddPreview(absl::Time now, PreviewEvent preview) {
+  {
+    MutexLock lock(mutex_);
+    if (next_ > reserved_) return;
+    Drop(preview_);
+    preview_ = next_++;
+    entries_[preview_] = {preview_, now, std::move(preview)};
+  }
+  WakeAll();
+}
+
+void LoggedJob::GrowMedia(int attempt, int64_t size, bool fragment_end) {
+  {
+    MutexLock lock(mutex_);
+    if (attempt != video_.attempt || IsFinal(video_.state)) return;
+    media_size_ = size;
+    if (fragment_end) fragment_ends_.push_back(size);
+  }
+  WakeAll();
+}
+
+uint64_t LoggedJob::TakeSequence() {
+  MutexLock lock(mutex_);
+  return next_++;
+}
+
+void LoggedJob::AddRestartEntry(const RestartRow& restart) {
+  entries_[restart.sequence] = {restart.sequence, restart.time,
+                                RestartedEvent{restart.reason, restart.attempt}};
+}
+
+void LoggedJob::AddRestart(const RestartRow& restart, absl::FunctionRef<void(Video&)> change) {
+  {
+    MutexLock lock(mutex_);
+    Drop(replaceable_);
+    Drop(preview_);
+    media_size_ = 0;
+    fragment_ends_.clear();
+    change(video_);
+    AddRestartEntry(restart);
+  }
+  WakeAll();
+}
+
+void LoggedJob::End(Video video, uint64_t sequence) {
+  {
+    MutexLock lock(mutex_);
+    video_ = std::move(video);
+    Drop(preview_);
+    if (video_.state == VideoState::kSucceeded) {
+      entries_[sequence] = {sequence, video_.end_time, FinishedEvent{}};
+    } else {
+      media_size_ = 0;
+      fragment_ends_.clear();
+      reader_.reset();
+    }
+  }
+  WakeAll();
+}
+
+uint64_t LoggedJob::last_reserved() const {
+  MutexLock lock(mutex_);
+  return reserved_;
+}
+
+void LoggedJob::Reserve(uint64_t last) {
+  MutexLock lock(mutex_);
+  reserved_ = std::max(reserved_, last);
+}
+
+bool LoggedJob::wants_reservation() const {
+  MutexLock lock(mutex_);
+  return next_ + kSequenceBlock / 2 > reserved_;
+}
+
+std::vector<int64_t> LoggedJob::fragment_ends() const {
+  MutexLock lock(mutex_);
+  return fragment_ends_;
+}
+
+Priority LoggedJob::priority() const {
+  MutexLock lock(mutex_);
+  return video_.priority;
+}
+
+int LoggedJob::queue_position() const {
+  MutexLock lock(mutex_);
+  return video_.progress.queue_position;
+}
+
+void LoggedJob::WakeAll() {
+  std::vector<std::shared_ptr<JobListener>> woken;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& listener : listeners_) {
+      if (auto alive = listener.lock()) woken.push_back(std::move(alive));
+    }
+  }
+  for (const auto& listener : woken) listener->Wake();
+}
+
+}  // namespace reel::server

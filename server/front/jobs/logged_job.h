@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one implementation of Job: an event log in memory and a cursor into the media file. A live
+// one is fed by the dispatcher's thread; one read back from the store is final from the start.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "kernels/base/mutex.h"
+#include "server/front/jobs/job.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::server {
+
+// Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
+inline constexpr uint64_t kSequenceBlock = 1000;
+
+// Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
+class LoggedJob final : public Job {
+ public:
+  // A live job. Its numbers go on above `row.reserved_sequence`, or start at 2; its restarts are
+  // those of the row.
+  LoggedJob(Video video, const JobRow& row, const MediaStore& media);
+  // A final one.
+  static std::shared_ptr<LoggedJob> FromStore(Video video, const JobRow& row,
+                                              const MediaStore& media);
+
+  Video Snapshot() const override;
+  std::optional<LogEntry> NextEntry(uint64_t sequence) const override;
+  int attempt() const override;
+  int64_t media_size() const override;
+  absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const override;
+  void Listen(std::weak_ptr<JobListener> listener) override;
+
+  // Changes the snapshot without an entry.
+  void Edit(absl::FunctionRef<void(Video&)> change);
+  // Replaces the progress before it unless that was to be kept. The fraction never falls. False:
+  // no number is left, and nothing was added.
+  bool AddProgress(absl::Time now, Progress progress, bool keep);
+  // Replaces the preview before it.
+  void AddPreview(absl::Time now, PreviewEvent preview);
+  // The file of `attempt` is readable up to `size`.
+  void GrowMedia(int attempt, int64_t size, bool fragment_end);
+  // A number for an entry that becomes durable before it is added.
+  uint64_t TakeSequence();
+  // Starts the attempt anew, with the media at 0.
+  void AddRestart(const RestartRow& restart, absl::FunctionRef<void(Video&)> change);
+  // Final. A success adds `finished` under `sequence`; anything else drops the media.
+  void End(Video video, uint64_t sequence);
+
+  uint64_t last_reserved() const;
+  // The store has reserved numbers up to here.
+  void Reserve(uint64_t last);
+  // True when a further block should be reserved by now.
+  bool wants_reservation() const;
+  std::vector<int64_t> fragment_ends() const;
+  Priority priority() const;
+  int queue_position() const;
+
+ private:
+  using Entries = std::map<uint64_t, LogEntry>;
+  void AddRestartEntry(const RestartRow& restart) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Drop(uint64_t& sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WakeAll();
+
+  const MediaStore& media_;
+  mutable Mutex mutex_;
+  Video video_ ABSL_GUARDED_BY(mutex_);
+  Entries entries_ ABSL_GUARDED_BY(mutex_);  // from 2 on; `finished` without its video
+  uint64_t next_ ABSL_GUARDED_BY(mutex_) = 2;
+  uint64_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t replaceable_ ABSL_GUARDED_BY(mutex_) = 0;  // the latest progress; 0: none
+  uint64_t preview_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t media_size_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
+  mutable std::shared_ptr<const MediaReader> reader_ ABSL_GUARDED_BY(mutex_);
+  mutable int reader_attempt_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::server

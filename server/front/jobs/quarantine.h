@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes that cost workers: two within ten minutes keep a shape out for as long again. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/cost_model.h"
+
+namespace reel::server {
+
+// Confined to one thread. Times are of the monotonic clock.
+class Quarantine {
+ public:
+  static constexpr absl::Duration kWindow = absl::Minutes(10);
+  static constexpr int kLosses = 2;
+
+  // A worker was lost while it ran this alone.
+  void Blame(const WorkShape& shape, absl::Duration now);
+  // Zero: it may run.
+  absl::Duration Left(const WorkShape& shape, absl::Duration now) const;
+
+ private:
+  std::map<std::string, std::vector<absl::Duration>> losses_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs next: weighted fair share of device time between tenants; inside a tenant the priority
+// class, then least slack. Pure.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::server {
+
+// A job that waits. Times are of the monotonic clock.
+struct Waiting {
+  std::string tenant;
+  Priority priority = Priority::kNormal;
+  absl::Duration arrived;
+  absl::Duration deadline;
+  absl::Duration predicted;  // p90 of its run
+};
+
+// LOW counts as NORMAL after it has waited so long.
+inline constexpr absl::Duration kLowAgesAfter = absl::Seconds(60);
+// What an idle tenant may save up.
+inline constexpr absl::Duration kMostSavedUp = absl::Seconds(10);
+
+// Device time used by each tenant over its weight: the smallest is served next. Confined to one
+// thread.
+class FairShare {
+ public:
+  void SetWeight(const std::string& tenant, double weight);
+  // Negative to give back.
+  void Charge(const std::string& tenant, absl::Duration device_time);
+  // A job of it arrived while it had none: what it saved up above the limit is gone. `active` are
+  // the tenants that have jobs.
+  void Wake(const std::string& tenant, const std::vector<std::string>& active);
+  double virtual_time(const std::string& tenant) const;
+  double weight(const std::string& tenant) const;
+
+ private:
+  std::map<std::string, double> weights_;
+  std::map<std::string, double> used_;
+};
+
+// Of two jobs of one tenant.
+bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now);
+
+// Indices into `waiting` in the order in which they would run, if each took what is predicted.
+std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
+                              absl::Duration now);
+
+}  // namespace reel::server

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each tenant has used and stores: the figures behind its quota.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+
+namespace reel::server {
+
+// Confined to one thread. Times are of the monotonic clock.
+class TenantLedger {
+ public:
+  void AddStored(const std::string& tenant, int64_t bytes) { stored_[tenant] += bytes; }
+  int64_t stored(const std::string& tenant) const;
+
+  void AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now);
+  // In the last hour, to the minute.
+  double DeviceSecondsOfHour(const std::string& tenant, absl::Duration now) const;
+
+ private:
+  std::map<std::string, int64_t> stored_;
+  // (minute, seconds), at most an hour of them.
+  std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder that holds everything that outlives the process: reel.db, media/, conditions/, LOCK.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace reel::server {
+
+// Made (mode 0700) and locked for as long as the object lives; the lock goes with the process,
+// however it ends. Movable.
+class DataFolder {
+ public:
+  // FAILED_PRECONDITION when another process holds it.
+  static absl::StatusOr<DataFolder> Open(const std::string& path);
+  ~DataFolder();
+  DataFolder(DataFolder&& other) noexcept;
+  DataFolder& operator=(DataFolder&& other) noexcept;
+
+  const std::string& path() const { return path_; }
+  std::string database_path() const { return path_ + "/reel.db"; }
+
+ private:
+  DataFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  std::string path_;
+  int lock_ = -1;
+};
+
+}  // namespace reel::server

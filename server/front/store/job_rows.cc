@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/store/job_rows.h"
+
+#include <cstring>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::server::rows {
+namespace {
+
+#define REEL_JOB_COLUMNS                                                                    \
+  "id, tenant, request_id, spec_hash, state, attempt, bound, num_conditions, create_time, " \
+  "expire_time, reserved_sequence, last_sequence, media_bytes, fragment_ends, video"
+
+// Little-endian on every machine that Reel runs on; a data folder does not travel between kinds.
+std::string PackEnds(const std::vector<int64_t>& ends) {
+  return std::string(reinterpret_cast<const char*>(ends.data()), ends.size() * sizeof(int64_t));
+}
+
+std::vector<int64_t> UnpackEnds(const std::string& bytes) {
+  std::vector<int64_t> ends(bytes.size() / sizeof(int64_t));
+  if (!ends.empty()) std::memcpy(ends.data(), bytes.data(), ends.size() * sizeof(int64_t));
+  return ends;
+}
+
+JobRow Read(const Statement& from) {
+  JobRow row;
+  row.id = from.GetBytes(0);
+  row.tenant = from.GetBytes(1);
+  row.request_id = from.GetBytes(2);
+  row.spec_hash = from.GetBytes(3);
+  row.state = static_cast<RowState>(from.GetInt(4));
+  row.attempt = static_cast<int>(from.GetInt(5));
+  row.bound = from.GetInt(6) != 0;
+  row.num_conditions = static_cast<int>(from.GetInt(7));
+  row.create_time = from.GetTime(8, absl::InfinitePast());
+  row.expire_time = from.GetTime(9, absl::InfiniteFuture());
+  row.reserved_sequence = static_cast<uint64_t>(from.GetInt(10));
+  row.last_sequence = static_cast<uint64_t>(from.GetInt(11));
+  row.media_bytes = from.GetInt(12);
+  row.fragment_ends = UnpackEnds(from.GetBytes(13));
+  row.video = from.GetBytes(14);
+  return row;
+}
+
+absl::StatusOr<std::vector<JobRow>> ReadAll(Statement& query) {
+  std::vector<JobRow> found;
+  while (true) {
+    REEL_ASSIGN_OR_RETURN(const bool more, query.Step());
+    if (!more) break;
+    found.push_back(Read(query));
+  }
+  query.Reset();
+  return found;
+}
+
+absl::Status AddRestarts(Database& db, const JobRow& row) {
+  for (const RestartRow& restart : row.restarts) {
+    REEL_ASSIGN_OR_RETURN(Statement * add,
+                          db.Use("INSERT OR IGNORE INTO restarts (job, sequence, time, reason, "
+                                 "attempt) VALUES (?, ?, ?, ?, ?)"));
+    add->Text(row.id).Int(static_cast<int64_t>(restart.sequence)).Time(restart.time);
+    REEL_RETURN_IF_ERROR(add->Text(restart.reason).Int(restart.attempt).Run());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRestarts(Database& db, JobRow& row) {
+  REEL_ASSIGN_OR_RETURN(Statement * query,
+                        db.Use("SELECT sequence, time, reason, attempt FROM restarts WHERE job = ? "
+                               "ORDER BY sequence"));
+  query->Text(row.id);
+  while (true) {
+    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
+    if (!more) break;
+    RestartRow& restart = row.restarts.emplace_back();
+    restart.sequence = static_cast<uint64_t>(query->GetInt(0));
+    restart.time = query->GetTime(1, absl::InfinitePast());
+    restart.reason = query->GetBytes(2);
+    restart.attempt = static_cast<int>(query->GetInt(3));
+  }
+  query->Reset();
+  return absl::OkStatus();
+}
+
+Statement& BindRequestId(Statement& statement, const std::string& request_id) {
+  return request_id.empty() ? statement.Null() : statement.Text(request_id);
+}
+
+absl::StatusOr<std::optional<JobRow>> ReadOne(Database& db, Statement& query) {
+  REEL_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (!found) return std::optional<JobRow>();
+  JobRow row = Read(query);
+  query.Reset();
+  REEL_RETURN_IF_ERROR(ReadRestarts(db, row));
+  return std::optional<JobRow>(std::move(row));
+}
+
+}  // namespace
+
+absl::Status Insert(Database& db, const JobRow& row) {
+  REEL_ASSIGN_OR_RETURN(Statement * insert,
+                        db.Use("INSERT INTO jobs (" REEL_JOB_COLUMNS
+                               ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  insert->Text(row.id).Text(row.tenant);
+  BindRequestId(*insert, row.request_id).Text(row.spec_hash).Int(static_cast<int>(row.state));
+  insert->Int(row.attempt).Int(row.bound ? 1 : 0).Int(row.num_conditions);
+  insert->Time(row.create_time).Time(row.expire_time);
+  insert->Int(static_cast<int64_t>(row.reserved_sequence));
+  insert->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
+  REEL_RETURN_IF_ERROR(insert->Blob(PackEnds(row.fragment_ends)).Blob(row.video).Run());
+  return AddRestarts(db, row);
+}
+
+absl::Status Update(Database& db, const JobRow& row) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * update,
+      db.Use("UPDATE jobs SET request_id = ?, state = ?, attempt = ?, bound = ?, "
+             "num_conditions = ?, expire_time = ?, reserved_sequence = ?, last_sequence = ?, "
+             "media_bytes = ?, fragment_ends = ?, video = ? WHERE id = ?"));
+  BindRequestId(*update, row.request_id).Int(static_cast<int>(row.state)).Int(row.attempt);
+  update->Int(row.bound ? 1 : 0).Int(row.num_conditions).Time(row.expire_time);
+  update->Int(static_cast<int64_t>(row.reserved_sequence));
+  update->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
+  REEL_RETURN_IF_ERROR(
+      update->Blob(PackEnds(row.fragment_ends)).Blob(row.video).Text(row.id).Run());
+  return AddRestarts(db, row);
+}
+
+absl::Status Remove(Database& db, const std::string& id, absl::Time tombstone_until) {
+  if (tombstone_until > absl::UnixEpoch()) {
+    REEL_ASSIGN_OR_RETURN(
+        Statement * bury,
+        db.Use("INSERT OR REPLACE INTO tombstones (tenant, request_id, until) "
+               "SELECT tenant, request_id, ? FROM jobs WHERE id = ? AND request_id IS NOT NULL"));
+    REEL_RETURN_IF_ERROR(bury->Time(tombstone_until).Text(id).Run());
+  }
+  for (const char* sql : {"DELETE FROM restarts WHERE job = ?", "DELETE FROM jobs WHERE id = ?"}) {
+    REEL_ASSIGN_OR_RETURN(Statement * remove, db.Use(sql));
+    REEL_RETURN_IF_ERROR(remove->Text(id).Run());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PruneTombstones(Database& db, absl::Time now) {
+  REEL_ASSIGN_OR_RETURN(Statement * prune, db.Use("DELETE FROM tombstones WHERE until <= ?"));
+  return prune->Time(now).Run();
+}
+
+absl::StatusOr<std::optional<JobRow>> Find(Database& db, const std::string& id) {
+  REEL_ASSIGN_OR_RETURN(Statement * query,
+                        db.Use("SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE id = ?"));
+  return ReadOne(db, query->Text(id));
+}
+
+absl::StatusOr<RequestRecord> FindRequest(Database& db, const std::string& tenant,
+                                          const std::string& request_id) {
+  RequestRecord record;
+  REEL_ASSIGN_OR_RETURN(
+      Statement * query,
+      db.Use("SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE tenant = ? AND request_id = ?"));
+  REEL_ASSIGN_OR_RETURN(record.row, ReadOne(db, query->Text(tenant).Text(request_id)));
+  REEL_ASSIGN_OR_RETURN(Statement * graves,
+                        db.Use("SELECT 1 FROM tombstones WHERE tenant = ? AND request_id = ?"));
+  REEL_ASSIGN_OR_RETURN(record.tombstone, graves->Text(tenant).Text(request_id).Step());
+  graves->Reset();
+  return record;
+}
+
+absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query) {
+  // The states as a mask, so that one statement serves every filter.
+  int64_t mask = 0;
+  for (RowState state : query.states) mask |= int64_t{1} << static_cast<int>(state);
+  if (query.states.empty()) mask = 0xFF;
+  REEL_ASSIGN_OR_RETURN(
+      Statement * page,
+      db.Use("SELECT " REEL_JOB_COLUMNS
+             " FROM jobs WHERE tenant = ? AND (create_time, id) < (?, ?) AND "
+             "((1 << state) & ?) != 0 ORDER BY create_time DESC, id DESC LIMIT ?"));
+  page->Text(query.tenant);
+  if (query.before_id.empty()) {
+    page->Int(INT64_MAX).Text("");
+  } else {
+    page->Time(query.before_time).Text(query.before_id);
+  }
+  return ReadAll(page->Int(mask).Int(query.limit));
+}
+
+absl::StatusOr<std::vector<JobRow>> Live(Database& db) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * query,
+      db.Use("SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE state < 2 ORDER BY create_time, id"));
+  REEL_ASSIGN_OR_RETURN(std::vector<JobRow> found, ReadAll(*query));
+  for (JobRow& row : found) REEL_RETURN_IF_ERROR(ReadRestarts(db, row));
+  return found;
+}
+
+absl::StatusOr<std::vector<JobRow>> Expired(Database& db, absl::Time now, int limit) {
+  REEL_ASSIGN_OR_RETURN(Statement * query,
+                        db.Use("SELECT " REEL_JOB_COLUMNS
+                               " FROM jobs WHERE expire_time IS NOT NULL AND expire_time <= ? "
+                               "ORDER BY expire_time LIMIT ?"));
+  return ReadAll(query->Time(now).Int(limit));
+}
+
+absl::StatusOr<std::vector<StoredFile>> Files(Database& db) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * query,
+      db.Use("SELECT id, tenant, attempt, state, num_conditions, media_bytes FROM jobs"));
+  std::vector<StoredFile> found;
+  while (true) {
+    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
+    if (!more) break;
+    StoredFile& file = found.emplace_back();
+    file.id = query->GetBytes(0);
+    file.tenant = query->GetBytes(1);
+    file.attempt = static_cast<int>(query->GetInt(2));
+    file.finished = query->GetInt(3) == static_cast<int>(RowState::kSucceeded);
+    file.num_conditions = static_cast<int>(query->GetInt(4));
+    file.media_bytes = query->GetInt(5);
+  }
+  query->Reset();
+  return found;
+}
+
+absl::Status PutBlob(Database& db, const std::string& kind, const std::string& name,
+                     const std::string& value) {
+  REEL_ASSIGN_OR_RETURN(
+      Statement * put, db.Use("INSERT OR REPLACE INTO blobs (kind, name, value) VALUES (?, ?, ?)"));
+  return put->Text(kind).Text(name).Blob(value).Run();
+}
+
+absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std::string& kind) {
+  REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT name, value FROM blobs WHERE kind = ?"));
+  query->Text(kind);
+  std::map<std::string, std::string> found;
+  while (true) {
+    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
+    if (!more) break;
+    found[query->GetBytes(0)] = query->GetBytes(1);
+  }
+  query->Reset();
+  return found;
+}
+
+}  // namespace reel::server::rows

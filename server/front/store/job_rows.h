@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every statement of the job store, as a function over the database. Confined to the store's
+// thread.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/front/store/job_store.h"
+#include "server/front/store/sqlite.h"
+
+namespace reel::server::rows {
+
+absl::Status Insert(Database& db, const JobRow& row);
+absl::Status Update(Database& db, const JobRow& row);
+absl::Status Remove(Database& db, const std::string& id, absl::Time tombstone_until);
+absl::Status PruneTombstones(Database& db, absl::Time now);
+
+absl::StatusOr<std::optional<JobRow>> Find(Database& db, const std::string& id);
+absl::StatusOr<RequestRecord> FindRequest(Database& db, const std::string& tenant,
+                                          const std::string& request_id);
+absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query);
+absl::StatusOr<std::vector<JobRow>> Live(Database& db);
+absl::StatusOr<std::vector<JobRow>> Expired(Database& db, absl::Time now, int limit);
+absl::StatusOr<std::vector<StoredFile>> Files(Database& db);
+
+absl::Status PutBlob(Database& db, const std::string& kind, const std::string& name,
+                     const std::string& value);
+absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std::string& kind);
+
+}  // namespace reel::server::rows

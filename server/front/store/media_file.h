@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file of the media store: written at its end, hashed as it grows, read anywhere.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/front/store/file_ops.h"
+#include "server/front/store/media_store.h"
+#include "server/front/store/sha256.h"
+
+namespace reel::server {
+
+// An owned descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int get() const { return fd_; }
+  bool ok() const { return fd_ >= 0; }
+
+ private:
+  int fd_;
+};
+
+// errno of a failed write as a status: STORE_FULL for want of room or quota, else INTERNAL.
+absl::Status WriteError(int error);
+// All of `bytes`, at the end.
+absl::Status WriteAll(FileOps& ops, int fd, std::string_view bytes);
+
+// Confined to the media thread.
+class MediaWriter {
+ public:
+  // A new, empty file in the open folder; an old one of the same name is cut.
+  static absl::StatusOr<std::unique_ptr<MediaWriter>> Create(FileOps& ops, int folder,
+                                                             const std::string& name);
+  absl::Status Append(int64_t offset, std::string_view bytes);
+  // Synced, with its name in the folder.
+  absl::StatusOr<MediaDigest> Finish(int folder);
+  int64_t size() const { return size_; }
+
+ private:
+  MediaWriter(FileOps& ops, Descriptor file) : ops_(ops), file_(std::move(file)) {}
+  FileOps& ops_;
+  Descriptor file_;
+  Sha256 hash_;
+  int64_t size_ = 0;
+};
+
+// DATA_LOSS MEDIA_CORRUPT when it is gone or of another size.
+absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
+    int folder, const std::string& name, std::optional<int64_t> expected_size);
+
+}  // namespace reel::server

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Media files, one per attempt of a job, and the pictures that jobs were given. Ids are those that
+// this server made; anything else in a name is refused.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace reel::server {
+
+class FileOps;
+
+// An open file. Thread-safe; stays readable when the file is removed.
+class MediaReader {
+ public:
+  virtual ~MediaReader() = default;
+  // At most `max_bytes` from `offset`; fewer at the end. DATA_LOSS when the disk cannot deliver.
+  virtual absl::StatusOr<std::string> Read(int64_t offset, int64_t max_bytes) const = 0;
+};
+
+// A complete file.
+struct MediaDigest {
+  int64_t size = 0;
+  std::string sha256;  // lower-case hex
+};
+
+struct DiskUsage {
+  int64_t stored_bytes = 0;
+  int64_t limit_bytes = 0;
+  bool full() const { return stored_bytes >= limit_bytes; }
+};
+
+// Calls return at once but for Append, which waits while too many bytes are before the disk.
+// They are carried out in order on the media thread, and answered there. A write that fails is
+// STORE_FULL for want of room, else INTERNAL; the partial file is removed.
+class MediaStore {
+ public:
+  using Done = absl::AnyInvocable<void(absl::Status)>;
+  template <typename T>
+  using Reply = absl::AnyInvocable<void(absl::StatusOr<T>)>;
+  using Blob = std::shared_ptr<const std::string>;
+
+  virtual ~MediaStore() = default;
+
+  // From here on the file takes bytes.
+  virtual void Begin(const std::string& id, int attempt) = 0;
+  // Answers the size after it. ABORTED for a file that takes none; `offset` must be its size.
+  virtual void Append(const std::string& id, int attempt, int64_t offset, std::string bytes,
+                      Reply<int64_t> reply) = 0;
+  // Synced and hashed; takes no more bytes.
+  virtual void Finish(const std::string& id, int attempt, Reply<MediaDigest> reply) = 0;
+  // Removes the file, complete or not.
+  virtual void Remove(const std::string& id, int attempt, Done done) = 0;
+
+  // Any thread. DATA_LOSS MEDIA_CORRUPT when the file is gone or has another size than expected.
+  virtual absl::StatusOr<std::shared_ptr<const MediaReader>> Open(
+      const std::string& id, int attempt, std::optional<int64_t> expected_size) const = 0;
+
+  // Synced, all or none.
+  virtual void PutConditions(const std::string& id, std::vector<Blob> blobs, Done done) = 0;
+  virtual void ReadConditions(const std::string& id, int count, Reply<std::vector<Blob>> reply) = 0;
+  virtual void RemoveConditions(const std::string& id, int count) = 0;
+
+  // At start, before anything else: removes every file that is none of these.
+  struct Kept {
+    std::string id;
+    int attempt = 0;         // 0: no media
+    int num_conditions = 0;  // 0: none
+  };
+  virtual absl::Status KeepOnly(const std::vector<Kept>& kept) = 0;
+
+  // Any thread. Bytes of files, complete and growing, against what they may be.
+  virtual DiskUsage Usage() const = 0;
+};
+
+struct MediaStoreOptions {
+  std::string folder;                     // holds media/ and conditions/
+  int64_t max_bytes = 0;                  // 0: 90 % of the disk
+  int64_t max_waiting_bytes = 8ll << 20;  // before the disk; above it Append waits
+};
+
+// `ops` outlives the store. The destructor finishes what was called.
+absl::StatusOr<std::unique_ptr<MediaStore>> OpenMediaStore(const MediaStoreOptions& options,
+                                                           FileOps& ops);
+
+}  // namespace reel::server

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/store/schema.h"
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+
+namespace reel::server {
+namespace {
+
+constexpr int kVersion = 1;
+
+constexpr char kTables[] = R"sql(
+BEGIN IMMEDIATE;
+CREATE TABLE jobs (
+  id TEXT NOT NULL PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  request_id TEXT,
+  spec_hash TEXT NOT NULL,
+  state INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  bound INTEGER NOT NULL,
+  num_conditions INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  expire_time INTEGER,
+  reserved_sequence INTEGER NOT NULL,
+  last_sequence INTEGER NOT NULL,
+  media_bytes INTEGER NOT NULL,
+  fragment_ends BLOB NOT NULL,
+  video BLOB NOT NULL
+);
+CREATE UNIQUE INDEX jobs_by_request ON jobs (tenant, request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX jobs_by_age ON jobs (tenant, create_time, id);
+CREATE INDEX jobs_live ON jobs (create_time) WHERE state < 2;
+CREATE INDEX jobs_by_expiry ON jobs (expire_time) WHERE expire_time IS NOT NULL;
+CREATE TABLE restarts (
+  job TEXT NOT NULL,
+  sequence INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  PRIMARY KEY (job, sequence)
+) WITHOUT ROWID;
+CREATE TABLE tombstones (
+  tenant TEXT NOT NULL,
+  request_id TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  PRIMARY KEY (tenant, request_id)
+) WITHOUT ROWID;
+CREATE TABLE blobs (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value BLOB NOT NULL,
+  PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+COMMIT;
+)sql";
+
+}  // namespace
+
+absl::Status PrepareSchema(Database& database) {
+  REEL_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;"));
+  REEL_ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
+  if (version == kVersion) return absl::OkStatus();
+  if (version == 0) return database.Execute(kTables);
+  return absl::FailedPreconditionError(
+      absl::StrCat("The data folder was written by another version of Reel: its database has "
+                   "version ",
+                   version, ", this reeld knows ", kVersion));
+}
+
+}  // namespace reel::server

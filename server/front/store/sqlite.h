@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite's handles, owned. Confined to the store's thread once opened.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace reel::server {
+
+// A prepared statement. Parameters are bound in order, columns are read by number.
+class Statement {
+ public:
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+
+  Statement& Int(int64_t value);
+  Statement& Text(std::string_view value);
+  Statement& Blob(std::string_view value);
+  Statement& Null();
+  // Nanoseconds since 1970; infinities become null.
+  Statement& Time(absl::Time value);
+
+  // True: a row is there.
+  absl::StatusOr<bool> Step();
+  // Steps to the end, ignoring rows.
+  absl::Status Run();
+
+  int64_t GetInt(int column) const;
+  std::string GetBytes(int column) const;
+  bool IsNull(int column) const;
+  absl::Time GetTime(int column, absl::Time when_null) const;
+
+  // Ready for the next use.
+  void Reset();
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  int next_ = 1;
+};
+
+class Database {
+ public:
+  // Made with mode 0600 if it is not there.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path);
+
+  // One or more statements without parameters.
+  absl::Status Execute(const char* sql);
+  // Compiled once and kept; ready for parameters. `sql` is a literal. Null when it does not compile
+  // (see last_error).
+  absl::StatusOr<Statement*> Use(const char* sql);
+  absl::StatusOr<int64_t> QueryInt(const char* sql);
+  absl::Status last_error() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+  };
+  explicit Database(sqlite3* db) : db_(db) {}
+  std::unique_ptr<sqlite3, Close> db_;
+  // After db_, so that statements go first.
+  std::map<const char*, std::unique_ptr<Statement>> statements_;
+};
+
+// A code of SQLite as a status; a full disk is STORE_FULL.
+absl::Status SqliteStatus(int code, std::string_view message);
+
+}  // namespace reel::server

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes down what jobs/ tells the metrics.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "server/front/jobs/job_observer.h"
+
+namespace reel::testing {
+
+struct Observed {
+  std::vector<server::Video> ended;
+  std::vector<bool> ended_detached;
+  std::vector<absl::Status> refused;
+  std::vector<absl::Duration> cancels;
+  int started = 0, restarted = 0, stepped = 0, estimates = 0, within_p90 = 0;
+  std::vector<server::LossCause> losses;
+  server::QueueGauges gauges;
+};
+
+// Thread-safe.
+class RecordingObserver final : public server::JobObserver {
+ public:
+  Observed Get() const {
+    MutexLock lock(mutex_);
+    return seen_;
+  }
+  void JobEnded(const server::Video& video, bool detached) override {
+    MutexLock lock(mutex_);
+    seen_.ended.push_back(video);
+    seen_.ended_detached.push_back(detached);
+  }
+  void JobRefused(const absl::Status& why, bool) override {
+    MutexLock lock(mutex_);
+    seen_.refused.push_back(why);
+  }
+  void JobStarted(const server::Video&, absl::Duration) override {
+    MutexLock lock(mutex_);
+    ++seen_.started;
+  }
+  void JobRestarted() override {
+    MutexLock lock(mutex_);
+    ++seen_.restarted;
+  }
+  void CancelDone(absl::Duration took) override {
+    MutexLock lock(mutex_);
+    seen_.cancels.push_back(took);
+  }
+  void Stepped(const std::string&, const server::StepSample&) override {
+    MutexLock lock(mutex_);
+    ++seen_.stepped;
+  }
+  void WorkerChanged(const server::WorkerInfo&) override {}
+  void WorkerLost(const std::string&, server::LossCause cause) override {
+    MutexLock lock(mutex_);
+    seen_.losses.push_back(cause);
+  }
+  void Gauges(const server::QueueGauges& gauges) override {
+    MutexLock lock(mutex_);
+    seen_.gauges = gauges;
+  }
+  void EstimateChecked(absl::Duration, absl::Duration, bool within_p90) override {
+    MutexLock lock(mutex_);
+    ++seen_.estimates;
+    seen_.within_p90 += within_p90 ? 1 : 0;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  Observed seen_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::testing

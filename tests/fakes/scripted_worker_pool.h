@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers that do what a test says: commands are written down, reports come from the test.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "kernels/base/mutex.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::testing {
+
+// Thread-safe.
+class ScriptedWorkerPool final : public server::WorkerPool {
+ public:
+  struct Sent {
+    std::string worker;
+    server::Assignment assignment;
+  };
+
+  std::vector<server::WorkerInfo> Workers() const override { return {}; }
+  void Assign(const std::string& worker, server::Assignment assignment) override {
+    MutexLock lock(mutex_);
+    sent_.push_back({worker, std::move(assignment)});
+    changed_.NotifyAll();
+  }
+  void Cancel(const std::string& worker, const std::string& job) override {
+    (void)worker;
+    MutexLock lock(mutex_);
+    cancelled_.push_back(job);
+    changed_.NotifyAll();
+  }
+  void Reorder(const std::string&, const std::string&, double) override {}
+  void SetStepLimit(const std::string& worker, absl::Duration limit) override {
+    MutexLock lock(mutex_);
+    limits_[worker] = limit;
+  }
+
+  // The next assignment that was not taken yet; an empty worker after half a minute without one.
+  Sent TakeAssignment() {
+    const absl::Time end = absl::Now() + absl::Seconds(30);
+    MutexLock lock(mutex_);
+    while (sent_.empty() && absl::Now() < end) changed_.WaitFor(mutex_, end - absl::Now());
+    if (sent_.empty()) return {};
+    Sent sent = std::move(sent_.front());
+    sent_.pop_front();
+    return sent;
+  }
+  int num_waiting() const {
+    MutexLock lock(mutex_);
+    return static_cast<int>(sent_.size());
+  }
+  std::vector<std::string> cancelled() const {
+    MutexLock lock(mutex_);
+    return cancelled_;
+  }
+  absl::Duration step_limit(const std::string& worker) const {
+    MutexLock lock(mutex_);
+    const auto found = limits_.find(worker);
+    return found == limits_.end() ? absl::ZeroDuration() : found->second;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, absl::Duration> limits_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::testing

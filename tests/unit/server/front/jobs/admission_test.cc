@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/admission.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+class AdmissionTest : public ::testing::Test {
+ protected:
+  AdmissionTest() : fleet_(options_), admission_(options_, fleet_, costs_) {
+    options_.models = {"card", "late"};
+    request_.tenant = "t";
+    request_.spec.prompt = "a fox";
+  }
+  void AddWorker(const std::string& name, bool can_sm90 = false) {
+    WorkerInfo info;
+    info.name = name;
+    info.state = WorkerState::kReady;
+    info.kernels = {
+        {"rms_norm",
+         {{"fast", "built-in", true, true, ""}, {"sm90", "built-in", can_sm90, false, "too old"}}}};
+    fleet_.Update(info);
+    fleet_.SetCard(TestCard());
+    fleet_.SetLoaded(name, "card");
+  }
+  absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
+  absl::Status CheckLoad(const Load& load) {
+    auto checked = Check();
+    EXPECT_TRUE(checked.ok()) << checked.status();
+    return admission_.CheckLoad(request_, *checked, load, quarantine_, absl::ZeroDuration(), 1);
+  }
+  Load Idle() {
+    Load load;
+    load.disk.limit_bytes = 100;
+    return load;
+  }
+  // Steps of a second each.
+  void Observe() {
+    const WorkShape shape = Check()->need.shape;
+    for (int i = 0; i < 20; ++i) {
+      costs_.LearnStep(shape.model, shape.plan, shape.rows(), absl::Seconds(1));
+    }
+  }
+
+  JobOptions options_;
+  CostModel costs_;
+  Fleet fleet_;
+  Admission admission_;
+  Quarantine quarantine_;
+  NewJob request_;
+};
+
+TEST_F(AdmissionTest, ListsAllViolationsAtOnceWithTheirPaths) {
+  AddWorker("w0");
+  request_.spec.width = 100;
+  request_.spec.num_frames = 10;
+  request_.spec.worker = "nobody";
+  request_.timeout = absl::Hours(5);
+  request_.spec.kernels.profile = "turbo";
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kInvalidSpec);
+  const std::string details = SerializeError(status);
+  for (const char* path :
+       {"spec.width", "spec.num_frames", "spec.worker", "timeout", "spec.kernels"}) {
+    EXPECT_THAT(details, HasSubstr(path));
+  }
+}
+
+TEST_F(AdmissionTest, NamesTheModelsThatAreServed) {
+  AddWorker("w0");
+  request_.spec.model = "dall-e";
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kModelNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("card, late"));
+}
+
+TEST_F(AdmissionTest, TakesTheDefaultModel) {
+  AddWorker("w0");
+  const auto checked = Check();
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  EXPECT_EQ(checked->spec.model, "card");
+  EXPECT_EQ(*checked->spec.seed, 7u);
+}
+
+TEST_F(AdmissionTest, AModelWithoutACardIsNotReadyYet) {
+  AddWorker("w0");
+  request_.spec.model = "late";
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kModelNotReady);
+  EXPECT_TRUE(RetryAfterOf(Check().status()).has_value());
+  fleet_.SetFailed("late", absl::DataLossError("bad hash"));
+  EXPECT_THAT(std::string(Check().status().message()), HasSubstr("bad hash"));
+  // Rules that need no card come first.
+  request_.spec.prompt = std::string(9000, 'x');
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kInvalidSpec);
+}
+
+TEST_F(AdmissionTest, ChecksTimeouts) {
+  AddWorker("w0");
+  EXPECT_EQ(Check()->timeout, absl::Minutes(10));
+  options_.max_timeout = absl::Minutes(5);
+  EXPECT_EQ(Check()->timeout, absl::Minutes(5));
+  for (absl::Duration wrong : {absl::Minutes(6), absl::ZeroDuration(), absl::Seconds(-1)}) {
+    request_.timeout = wrong;
+    EXPECT_EQ(ReasonOf(Check().status()), Reason::kInvalidRequest) << wrong;
+  }
+}
+
+TEST_F(AdmissionTest, TellsUnknownKernelsFromUnavailableOnes) {
+  AddWorker("w0");
+  request_.spec.kernels.variants = {{"rms_norm", "warp"}};
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kUnknownKernel);
+  request_.spec.kernels.variants = {{"rms_norm", "sm90"}};
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kKernelUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("too old"));
+  // One worker that can is enough.
+  AddWorker("w1", true);
+  EXPECT_TRUE(Check().ok());
+  request_.spec.worker = "w0";
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+}
+
+TEST_F(AdmissionTest, ExpandsConfiguredProfiles) {
+  AddWorker("w0");
+  options_.kernel_profiles = {{"ours", "reference", {{"rms_norm", "fast"}}}};
+  request_.spec.kernels.profile = "ours";
+  const auto checked = Check();
+  ASSERT_TRUE(checked.ok()) << checked.status();
+  EXPECT_EQ(checked->need.profile, "reference");
+  EXPECT_EQ(checked->need.shape.plan, "reference+rms_norm=fast");
+  EXPECT_EQ(checked->spec.kernels.profile, "ours");
+}
+
+TEST_F(AdmissionTest, KnowsNoExperiments) {
+  AddWorker("w0");
+  request_.spec.kernels.experiment = "colours";
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kUnknownKernel);
+}
+
+TEST_F(AdmissionTest, ChecksRequestsWhileWorkersRestart) {
+  AddWorker("w0");
+  fleet_.Lose("w0");
+  EXPECT_TRUE(Check().ok());
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+}
+
+TEST_F(AdmissionTest, RefusesWhileDrainingBeforeAllElse) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.draining = true;
+  load.tenant_jobs = 100000;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kServerDraining);
+  EXPECT_TRUE(RetryAfterOf(CheckLoad(load)).has_value());
+}
+
+TEST_F(AdmissionTest, RefusesWithoutAnyDevice) {
+  AddWorker("w0");
+  WorkerInfo out;
+  out.name = "w0";
+  out.state = WorkerState::kOut;
+  fleet_.Update(out);
+  EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kNoDevice);
+}
+
+TEST_F(AdmissionTest, HoldsTenantsToTheirQuota) {
+  AddWorker("w0");
+  options_.tenants["t"] = {1, 3, 100, 1000};
+  Load load = Idle();
+  load.tenant_jobs = 2;
+  EXPECT_TRUE(CheckLoad(load).ok());
+  load.tenant_jobs = 3;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+  load = Idle();
+  load.tenant_device_seconds = 100;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+  load = Idle();
+  load.tenant_stored_bytes = 1000;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+}
+
+TEST_F(AdmissionTest, LetsATenantHaveSixteenJobsByDefault) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.tenant_jobs = 15;
+  EXPECT_TRUE(CheckLoad(load).ok());
+}
+
+TEST_F(AdmissionTest, RefusesWhenTheStoreIsFull) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.disk.stored_bytes = 100;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kStoreFull);
+}
+
+TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {
+  AddWorker("w0");
+  request_.timeout = absl::Seconds(9);
+  EXPECT_TRUE(CheckLoad(Idle()).ok());  // a guess refuses nobody
+  Observe();
+  const absl::Status status = CheckLoad(Idle());
+  EXPECT_EQ(ReasonOf(status), Reason::kDeadlineUnreachable);
+  EXPECT_THAT(SerializeError(status), HasSubstr("run_p90_seconds"));
+  request_.timeout = absl::Seconds(20);
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+  Load busy = Idle();
+  busy.backlog = absl::Seconds(15);
+  EXPECT_EQ(ReasonOf(CheckLoad(busy)), Reason::kDeadlineUnreachable);
+}
+
+TEST_F(AdmissionTest, BoundsTheQueueBySecondsPerDevice) {
+  AddWorker("w0");
+  Observe();
+  options_.max_backlog_seconds = 60;
+  Load load = Idle();
+  load.backlog = absl::Seconds(55);
+  const absl::Status status = CheckLoad(load);
+  EXPECT_EQ(ReasonOf(status), Reason::kQueueFull);
+  EXPECT_GE(*RetryAfterOf(status), absl::Seconds(4));
+  AddWorker("w1");
+  EXPECT_TRUE(CheckLoad(load).ok());
+}
+
+TEST_F(AdmissionTest, AnIdleServerTakesALongJob) {
+  AddWorker("w0");
+  Observe();
+  options_.max_backlog_seconds = 1;
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+}
+
+TEST_F(AdmissionTest, BoundsTheQueueByCount) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.queued = options_.max_queued_jobs;
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kQueueFull);
+}
+
+TEST_F(AdmissionTest, KeepsQuarantinedShapesOut) {
+  AddWorker("w0");
+  const WorkShape shape = Check()->need.shape;
+  quarantine_.Blame(shape, absl::ZeroDuration());
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+  quarantine_.Blame(shape, absl::ZeroDuration());
+  EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kShapeQuarantined);
+  request_.spec.width = 512;
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+class AssignmentTest : public ::testing::Test, public Harness {
+ protected:
+  void StartAll() {
+    Start();
+    AddWorker();
+  }
+};
+
+TEST_F(AssignmentTest, AWorkerHoldsAFewJobsAndNoMore) {
+  StartAll();
+  for (int i = 0; i < 5; ++i) MustCreate(Request());
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 2);
+  const Sent first = Take();
+  EXPECT_LT(first.assignment.order_key, Take().assignment.order_key);
+  RunToEnd(first);
+  EXPECT_NE(Take().worker, "");
+}
+
+TEST_F(AssignmentTest, SmallJobsFillAStep) {
+  options.fill_rows = 512 * 5;
+  StartAll();
+  for (int i = 0; i < 8; ++i) MustCreate(Request());
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 5);
+}
+
+TEST_F(AssignmentTest, SpreadsJobsOverWorkers) {
+  StartAll();
+  AddWorker("w1");
+  MustCreate(Request());
+  MustCreate(Request());
+  EXPECT_EQ((std::set<std::string>{Take().worker, Take().worker}),
+            (std::set<std::string>{"w0", "w1"}));
+}
+
+TEST_F(AssignmentTest, APinnedJobWaitsForItsWorker) {
+  StartAll();
+  AddWorker("w1");
+  NewJob pinned = Request();
+  pinned.spec.worker = "w1";
+  for (int i = 0; i < 3; ++i) MustCreate(pinned);
+  EXPECT_EQ(Take().worker, "w1");
+  EXPECT_EQ(Take().worker, "w1");
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+  NewJob free = Request();
+  MustCreate(free);
+  EXPECT_EQ(Take().worker, "w0");
+}
+
+TEST_F(AssignmentTest, AVariantGoesWhereItRuns) {
+  StartAll();
+  WorkerInfo info;
+  info.name = "new";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"rms_norm", {{"sm90", "built-in", true, true, ""}}}};
+  dispatcher->WorkerChanged(info);
+  dispatcher->ModelLoaded("new", TestCard());
+  NewJob request = Request();
+  request.spec.kernels.variants = {{"rms_norm", "sm90"}};
+  for (int i = 0; i < 2; ++i) MustCreate(request);
+  EXPECT_EQ(Take().worker, "new");
+  EXPECT_EQ(Take().worker, "new");
+}
+
+TEST_F(AssignmentTest, AFloodingTenantHoldsNobodyUp) {
+  StartAll();
+  options.max_backlog_seconds = 1e6;
+  for (int i = 0; i < 50; ++i) {
+    MustCreate(Request());
+    clock.Advance(absl::Milliseconds(1));
+  }
+  NewJob other = Request("other");
+  other.tenant = "u";
+  MustCreate(other);
+  // Two of the flood are at the worker; the next slot is the other tenant's.
+  std::vector<Sent> running = {Take(), Take()};
+  RunToEnd(running[0]);
+  EXPECT_EQ(Take().assignment.spec.prompt, "other");
+}
+
+TEST_F(AssignmentTest, HighPriorityGoesFirstWithinATenant) {
+  StartAll();
+  std::vector<Sent> running;
+  for (int i = 0; i < 2; ++i) {
+    MustCreate(Request());
+    running.push_back(Take());
+  }
+  for (const char* prompt : {"low", "normal", "high"}) {
+    NewJob request = Request(prompt);
+    request.priority = prompt[0] == 'l'   ? Priority::kLow
+                       : prompt[0] == 'n' ? Priority::kNormal
+                                          : Priority::kHigh;
+    MustCreate(request);
+  }
+  for (const char* expected : {"high", "normal", "low"}) {
+    RunToEnd(running.back());
+    running.pop_back();
+    running.push_back(Take());
+    EXPECT_EQ(running.back().assignment.spec.prompt, expected);
+  }
+}
+
+TEST_F(AssignmentTest, AConfiguredProfileTravelsAsWhatItStandsFor) {
+  options.kernel_profiles = {{"ours", "reference", {{"rms_norm", "fast"}}}};
+  StartAll();
+  NewJob request = Request();
+  request.spec.kernels.profile = "ours";
+  JobPtr job = MustCreate(request);
+  const Sent sent = Take();
+  EXPECT_EQ(sent.assignment.spec.kernels.profile, "reference");
+  EXPECT_EQ(sent.assignment.spec.kernels.variants.at("rms_norm"), "fast");
+  EXPECT_EQ(job->Snapshot().spec.kernels.profile, "ours");
+}
+
+TEST_F(AssignmentTest, TheWatchdogFollowsThePrediction) {
+  StartAll();
+  MustCreate(Request());
+  const Sent sent = Take();
+  EXPECT_EQ(pool.step_limit("w0"), absl::Seconds(5));  // the floor
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.jobs = {sent.assignment.job};
+  sample.duration = absl::Seconds(2);
+  for (int i = 0; i < 20; ++i) dispatcher->Stepped("w0", sample);
+  dispatcher->Flush();
+  EXPECT_GE(pool.step_limit("w0"), absl::Seconds(20));
+  EXPECT_LE(pool.step_limit("w0"), absl::Seconds(40));
+  EXPECT_EQ(observer.Get().stepped, 20);
+}
+
+TEST_F(AssignmentTest, AModelWithWeightsHasTimeForItsFirstStep) {
+  Start();
+  AddWorker();
+  model::ModelCard card = TestCard("late");
+  card.parameters = 1000;
+  dispatcher->ModelLoaded("w0", card);
+  NewJob request = Request();
+  request.spec.model = "late";
+  MustCreate(request);
+  Take();
+  EXPECT_GE(pool.step_limit("w0"), absl::Minutes(1));
+}
+
+TEST_F(AssignmentTest, NothingGoesToAWorkerThatIsNotReady) {
+  StartAll();
+  WorkerInfo info = dispatcher->Workers()[0];
+  info.state = WorkerState::kDraining;
+  dispatcher->WorkerChanged(info);
+  MustCreate(Request());
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+  info.state = WorkerState::kReady;
+  dispatcher->WorkerChanged(info);
+  EXPECT_EQ(Take().worker, "w0");
+}
+
+}  // namespace
+}  // namespace reel::server

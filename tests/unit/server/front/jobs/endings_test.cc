@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cancels, deadlines, and races between ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+class EndingsTest : public ::testing::Test, public Harness {
+ protected:
+  void SetUp() override {
+    Start();
+    AddWorker();
+  }
+};
+
+TEST_F(EndingsTest, CancelsARunningVideoAndFreesItsSlot) {
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 3);
+  Media(sent, 0, "partial");
+  Settle();
+  const auto before = Cancel(id);
+  ASSERT_TRUE(before.ok());
+  EXPECT_EQ(before->state, VideoState::kRunning);
+  const Video video = WaitForState(*job, VideoState::kCancelled);
+  EXPECT_EQ(ReasonOf(video.error), Reason::kCancelledByOwner);
+  EXPECT_EQ(video.expire_time, video.end_time + options.keep_failed);
+  EXPECT_THAT(pool.cancelled(), ElementsAre(id));
+  EXPECT_EQ(dispatcher->Running("w0"), 1);  // until the worker says so
+  clock.Advance(absl::Milliseconds(30));
+  CancelledAtWorker(sent);
+  Settle();
+  EXPECT_EQ(dispatcher->Running("w0"), 0);
+  EXPECT_THAT(observer.Get().cancels, ElementsAre(absl::Milliseconds(30)));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/media"));
+  EXPECT_EQ(job->media_size(), 0);
+}
+
+TEST_F(EndingsTest, CancelIsIdempotentAndChangesNoFinalVideo) {
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  RunToEnd(Take());
+  WaitForState(*job, VideoState::kSucceeded);
+  for (int i = 0; i < 2; ++i) {
+    const auto cancelled = Cancel(id);
+    ASSERT_TRUE(cancelled.ok());
+    EXPECT_EQ(cancelled->state, VideoState::kSucceeded);
+  }
+  JobPtr other = MustCreate(Request());
+  ASSERT_TRUE(Cancel(other->Snapshot().id).ok());
+  ASSERT_TRUE(Cancel(other->Snapshot().id).ok());
+  WaitForState(*other, VideoState::kCancelled);
+  Settle();
+  EXPECT_EQ(observer.Get().ended.size(), 2u);
+}
+
+TEST_F(EndingsTest, TheRaceWithSuccessIsDecidedOnce) {
+  for (int round = 0; round < 20; ++round) {
+    JobPtr job = MustCreate(Request());
+    const std::string id = job->Snapshot().id;
+    const Sent sent = Take();
+    Progress(sent, model::Stage::kDenoise, 10);
+    Media(sent, 0, "x");
+    const size_t ended = observer.Get().ended.size();
+    if (round % 2 == 0) {
+      Finish(sent, 1);
+      ASSERT_TRUE(Cancel(id).ok());
+      WaitForState(*job, VideoState::kSucceeded);
+    } else {
+      ASSERT_TRUE(Cancel(id).ok());
+      Finish(sent, 1);
+      WaitForState(*job, VideoState::kCancelled);
+    }
+    Settle();
+    EXPECT_EQ(observer.Get().ended.size(), ended + 1);
+    EXPECT_EQ(dispatcher->Running("w0"), 0);
+  }
+}
+
+TEST_F(EndingsTest, AnotherTenantsVideoCannotBeCancelled) {
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  const absl::Status theirs = Cancel(id, "u").status();
+  EXPECT_EQ(ReasonOf(theirs), Reason::kVideoNotFound);
+  EXPECT_EQ(ReasonOf(Cancel("r0-unknown").status()), Reason::kVideoNotFound);
+  EXPECT_FALSE(IsFinal(job->Snapshot().state));
+}
+
+TEST_F(EndingsTest, ADeadlineEndsAQueuedVideo) {
+  for (int i = 0; i < 2; ++i) {
+    MustCreate(Request());
+    Take();
+  }
+  NewJob request = Request();
+  request.timeout = absl::Seconds(10);
+  JobPtr job = MustCreate(request);
+  AdvanceAndPoke(absl::Seconds(9));
+  EXPECT_FALSE(IsFinal(job->Snapshot().state));
+  AdvanceAndPoke(absl::Seconds(1));
+  const Video video = WaitForState(*job, VideoState::kFailed);
+  EXPECT_EQ(ReasonOf(video.error), Reason::kDeadlinePassed);
+  EXPECT_TRUE(pool.cancelled().empty());
+}
+
+TEST_F(EndingsTest, ADeadlineEndsARunningVideoAndTellsItsSteps) {
+  NewJob request = Request();
+  request.timeout = absl::Seconds(10);
+  JobPtr job = MustCreate(request);
+  const Sent sent = Take();
+  EXPECT_EQ(sent.assignment.time_left, absl::Seconds(10));
+  Progress(sent, model::Stage::kDenoise, 4);
+  AdvanceAndPoke(absl::Seconds(10));
+  const Video video = WaitForState(*job, VideoState::kFailed);
+  EXPECT_EQ(ReasonOf(video.error), Reason::kDeadlinePassed);
+  EXPECT_THAT(std::string(video.error.message()), ::testing::HasSubstr("4 of 10"));
+  EXPECT_EQ(pool.cancelled().size(), 1u);
+}
+
+TEST_F(EndingsTest, ASetClockMovesNoDeadline) {
+  NewJob request = Request();
+  request.timeout = absl::Seconds(10);
+  JobPtr job = MustCreate(request);
+  Take();
+  for (absl::Duration jump : {absl::Hours(1), absl::Hours(-2)}) {
+    clock.JumpWall(jump);
+    AdvanceAndPoke(absl::Seconds(4));
+    EXPECT_FALSE(IsFinal(job->Snapshot().state));
+  }
+  AdvanceAndPoke(absl::Seconds(2));
+  WaitForState(*job, VideoState::kFailed);
+}
+
+TEST_F(EndingsTest, ACallsDeadlineIsNotLeaving) {
+  NewJob request = Request();
+  request.bound = true;
+  JobPtr job = MustCreate(request);
+  dispatcher->Leave(job->Snapshot().id, LeaveReason::kDeadline);
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
+}
+
+TEST_F(EndingsTest, ASlowReaderOfABoundVideoLeavesIt) {
+  NewJob request = Request();
+  request.bound = true;
+  JobPtr job = MustCreate(request);
+  dispatcher->Leave(job->Snapshot().id, LeaveReason::kSlowReader);
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kCancelled).error), Reason::kOwnerLeft);
+}
+
+TEST_F(EndingsTest, ADeadlineThatTheWorkerSawIsADeadline) {
+  JobPtr job = MustCreate(Request());
+  Failed(Take(), absl::DeadlineExceededError("time is up"));
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
+}
+
+TEST_F(EndingsTest, StatsSayWhatTheFrontSaw) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  clock.Advance(absl::Seconds(2));
+  Progress(sent, model::Stage::kDenoise, 1);
+  Settle();
+  clock.Advance(absl::Seconds(3));
+  Media(sent, 0, "x");
+  Settle();
+  clock.Advance(absl::Seconds(1));
+  Finish(sent, 1);
+  const Video video = WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_EQ(video.stats->queued, absl::Seconds(2));
+  EXPECT_EQ(video.stats->first_media_byte, absl::Seconds(5));
+  EXPECT_EQ(video.stats->total, absl::Seconds(6));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+constexpr char kId[] = "8d1a2f6e-0000-4000-8000-000000000001";
+
+class ExpiryTest : public ::testing::Test, public Harness {
+ protected:
+  std::string Render(const std::string& request_id = "", const std::string& bytes = "0123456789") {
+    NewJob request = Request();
+    request.request_id = request_id;
+    JobPtr job = MustCreate(request);
+    RunToEnd(Take(), bytes);
+    const std::string id = WaitForState(*job, VideoState::kSucceeded).id;
+    Settle();
+    return id;
+  }
+  // Expiry is looked for every few seconds.
+  void Reap() {
+    for (int i = 0; i < 6; ++i) AdvanceAndPoke(absl::Seconds(2));
+  }
+  bool Exists(const std::string& id) {
+    return std::filesystem::exists(folder.path() + "/media/" + id + ".1.mp4");
+  }
+};
+
+TEST_F(ExpiryTest, FinishedVideosGoAfterTheirTime) {
+  Start();
+  AddWorker();
+  const std::string id = Render(kId);
+  clock.Advance(options.keep - absl::Minutes(1));
+  Reap();
+  EXPECT_TRUE(Find(id).ok());
+  clock.Advance(absl::Minutes(1));
+  Reap();
+  EXPECT_EQ(ReasonOf(Find(id).status()), Reason::kVideoNotFound);
+  EXPECT_FALSE(Exists(id));
+  EXPECT_EQ(media->Usage().stored_bytes, 0);
+  NewJob again = Request();
+  again.request_id = kId;
+  EXPECT_EQ(ReasonOf(Create(again).status()), Reason::kVideoExpired);
+  // The tombstone goes, too.
+  clock.Advance(options.keep_request_ids);
+  for (int i = 0; i < 40; ++i) AdvanceAndPoke(absl::Seconds(1));
+  EXPECT_TRUE(Create(again).ok());
+}
+
+TEST_F(ExpiryTest, FailedOnesGoSooner) {
+  Start();
+  AddWorker();
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  ASSERT_TRUE(Cancel(id).ok());
+  WaitForState(*job, VideoState::kCancelled);
+  Settle();
+  EXPECT_TRUE(Find(id).ok());
+  clock.Advance(options.keep_failed);
+  Reap();
+  EXPECT_FALSE(Find(id).ok());
+}
+
+TEST_F(ExpiryTest, AFullStoreTakesJobsAgainWhenSomethingHasExpired) {
+  max_bytes = 10;
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kStoreFull);
+  clock.Advance(options.keep);
+  EXPECT_TRUE(Create(Request()).ok());  // room is made before it is refused
+  EXPECT_FALSE(Exists(id));
+}
+
+TEST_F(ExpiryTest, AFullStoreTakesJobsAgainAfterADelete) {
+  max_bytes = 10;
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  EXPECT_FALSE(Create(Request()).ok());
+  ASSERT_TRUE(Delete(id).ok());
+  EXPECT_TRUE(Create(Request()).ok());
+}
+
+TEST_F(ExpiryTest, DeletesFinalVideosOnly) {
+  Start();
+  AddWorker();
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  EXPECT_EQ(ReasonOf(Delete(id)), Reason::kVideoNotFinal);
+  EXPECT_EQ(ReasonOf(Delete(id, "u")), Reason::kVideoNotFound);
+  RunToEnd(Take());
+  WaitForState(*job, VideoState::kSucceeded);
+  Settle();
+  EXPECT_EQ(ReasonOf(Delete(id, "u")), Reason::kVideoNotFound);
+  EXPECT_TRUE(Delete(id).ok());
+  EXPECT_EQ(ReasonOf(Delete(id)), Reason::kVideoNotFound);
+  EXPECT_FALSE(Exists(id));
+  // Who reads it goes on reading.
+  EXPECT_EQ(ReasonOf(Find(id).status()), Reason::kVideoNotFound);
+}
+
+TEST_F(ExpiryTest, AReaderKeepsADeletedFile) {
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  JobPtr job = *Find(id);
+  EXPECT_EQ(job->ReadMedia(0, 4)->bytes, "0123");
+  ASSERT_TRUE(Delete(id).ok());
+  EXPECT_EQ(job->ReadMedia(4, 100)->bytes, "456789");
+}
+
+TEST_F(ExpiryTest, ATenantsStoredBytesAreCounted) {
+  options.tenants["t"].max_stored_bytes = 10;
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kTenantQuota);
+  Start();  // also by the next process
+  AddWorker();
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kTenantQuota);
+  ASSERT_TRUE(Delete(id).ok());
+  EXPECT_TRUE(Create(Request()).ok());
+}
+
+}  // namespace
+}  // namespace reel::server

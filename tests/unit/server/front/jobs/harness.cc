@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/server/front/jobs/harness.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "server/errors/error.h"
+
+namespace reel::server {
+namespace {
+
+class WakeUp final : public JobListener {
+ public:
+  void Wake() override {
+    MutexLock lock(mutex_);
+    woken_ = true;
+    changed_.NotifyAll();
+  }
+  void Wait() {
+    MutexLock lock(mutex_);
+    if (!woken_) changed_.WaitFor(mutex_, absl::Seconds(1));
+    woken_ = false;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+ssize_t LimitedDisk::Write(int fd, const void* data, size_t size) {
+  if (room < static_cast<int64_t>(size)) {
+    errno = ENOSPC;
+    return -1;
+  }
+  room -= static_cast<int64_t>(size);
+  return FileOps::Write(fd, data, size);
+}
+
+model::ModelCard TestCard(const std::string& name) {
+  model::ModelCard card;
+  card.name = name;
+  card.family = "test card";
+  card.supports_conditions = true;
+  card.defaults.width = 256;
+  card.defaults.height = 256;
+  card.defaults.num_frames = 25;
+  card.defaults.frame_rate = 25;
+  card.defaults.num_inference_steps = 10;
+  card.defaults.guidance_scale = 3;
+  card.defaults.guidance_rescale = 0;
+  card.defaults.denoise_strength = 1;
+  card.defaults.image_condition_noise_scale = 0;
+  card.defaults.decode_timestep = 0;
+  card.defaults.decode_noise_scale = 0;
+  card.defaults.max_text_tokens = 128;
+  return card;
+}
+
+Harness::Harness() {
+  options.models = {"card", "late"};
+  options.fill_rows = 0;  // a worker holds two jobs
+}
+
+Harness::~Harness() {
+  dispatcher.reset();
+  store.reset();
+  media.reset();
+}
+
+void Harness::Start() {
+  dispatcher.reset();
+  store.reset();
+  media.reset();
+  auto data = DataFolder::Open(folder.path());
+  store = *OpenJobStore(data->database_path());
+  media = *OpenMediaStore({folder.path(), max_bytes}, disk);
+  dispatcher = std::make_unique<Dispatcher>(
+      options, SchedulerParts{*store, *media, pool, observer, clock, serializer});
+  ASSERT_TRUE(dispatcher->Start().ok());
+}
+
+void Harness::AddWorker(const std::string& name) {
+  WorkerInfo info;
+  info.name = name;
+  info.device = "cpu";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"rms_norm",
+                   {{"fast", "built-in", true, true, ""},
+                    {"sm90", "built-in", false, false, "needs a newer device"}}}};
+  dispatcher->WorkerChanged(info);
+  dispatcher->ModelLoaded(name, TestCard());
+  dispatcher->Flush();
+}
+
+void Harness::AdvanceAndPoke(absl::Duration by) {
+  clock.Advance(by);
+  dispatcher->Poke();
+  Settle();
+}
+
+void Harness::Settle() {
+  // An answer of a store may post one more change: a few rounds reach the end of every chain.
+  for (int round = 0; round < 4; ++round) {
+    dispatcher->Flush();
+    (void)Await<std::vector<MediaStore::Blob>>(
+        [&](auto done) { media->ReadConditions("none", 0, std::move(done)); });
+    (void)Await<std::optional<JobRow>>([&](auto done) { store->Find("none", std::move(done)); });
+  }
+  dispatcher->Flush();
+}
+
+NewJob Harness::Request(const std::string& prompt) {
+  NewJob job;
+  job.tenant = "t";
+  job.spec.prompt = prompt;
+  job.spec_sent = prompt;
+  return job;
+}
+
+absl::StatusOr<JobPtr> Harness::Create(NewJob job) {
+  return Await<JobPtr>([&](auto done) { dispatcher->Create(std::move(job), std::move(done)); });
+}
+
+JobPtr Harness::MustCreate(NewJob job) {
+  auto created = Create(std::move(job));
+  EXPECT_TRUE(created.ok()) << created.status();
+  return created.ok() ? *created : nullptr;
+}
+
+absl::StatusOr<JobPtr> Harness::Find(const std::string& id, const std::string& tenant) {
+  return Await<JobPtr>([&](auto done) { dispatcher->Find(tenant, id, std::move(done)); });
+}
+
+absl::StatusOr<Video> Harness::Cancel(const std::string& id, const std::string& tenant) {
+  return Await<Video>([&](auto done) { dispatcher->Cancel(tenant, id, std::move(done)); });
+}
+
+absl::Status Harness::Delete(const std::string& id, const std::string& tenant) {
+  return AwaitStatus([&](auto done) { dispatcher->Delete(tenant, id, std::move(done)); });
+}
+
+size_t Harness::NumActive() {
+  return *Await<size_t>([&](auto done) { dispatcher->NumActive(std::move(done)); });
+}
+
+void Harness::Progress(const Sent& sent, model::Stage stage, int step) {
+  dispatcher->JobProgress(sent.assignment.job, sent.assignment.attempt, stage, step,
+                          sent.assignment.spec.num_steps());
+}
+
+void Harness::Media(const Sent& sent, int64_t offset, const std::string& bytes, bool fragment_end) {
+  dispatcher->JobMedia(sent.assignment.job, sent.assignment.attempt, offset, bytes, fragment_end);
+}
+
+void Harness::Finish(const Sent& sent, int64_t size) {
+  model::MediaInfo info;
+  info.content_type = "video/mp4";
+  info.size_bytes = size;
+  dispatcher->JobFinished(sent.assignment.job, sent.assignment.attempt, {}, info, {});
+}
+
+void Harness::RunToEnd(const Sent& sent, const std::string& bytes) {
+  Progress(sent, model::Stage::kTextEncode, 0);
+  Progress(sent, model::Stage::kDenoise, 1);
+  Progress(sent, model::Stage::kDenoise, sent.assignment.spec.num_steps());
+  Progress(sent, model::Stage::kDecode, sent.assignment.spec.num_steps());
+  Media(sent, 0, bytes);
+  Finish(sent, static_cast<int64_t>(bytes.size()));
+}
+
+void Harness::Failed(const Sent& sent, const absl::Status& error, bool suspect) {
+  dispatcher->JobFailed(sent.assignment.job, sent.assignment.attempt, error, suspect);
+}
+
+void Harness::CancelledAtWorker(const Sent& sent) {
+  Failed(sent, absl::CancelledError("cancelled"));
+}
+
+Video WaitFor(Job& job, const std::function<bool(const Video&)>& wanted) {
+  auto wake_up = std::make_shared<WakeUp>();
+  job.Listen(wake_up);
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  Video video = job.Snapshot();
+  while (!wanted(video) && absl::Now() < end) {
+    wake_up->Wait();
+    video = job.Snapshot();
+  }
+  return video;
+}
+
+Video WaitForEnd(Job& job) {
+  return WaitFor(job, [](const Video& video) { return IsFinal(video.state); });
+}
+
+Video WaitForState(Job& job, VideoState state) {
+  Video video = WaitFor(job, [&](const Video& seen) { return seen.state == state; });
+  EXPECT_EQ(video.state, state) << video.error;
+  return video;
+}
+
+std::string ReadAll(const Job& job) {
+  std::string all;
+  while (true) {
+    auto piece = job.ReadMedia(static_cast<int64_t>(all.size()), 1 << 20);
+    EXPECT_TRUE(piece.ok()) << piece.status();
+    if (!piece.ok() || piece->bytes.empty()) return all;
+    all += piece->bytes;
+  }
+}
+
+}  // namespace reel::server

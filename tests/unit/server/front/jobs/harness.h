@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dispatcher over real stores in a folder of its own, with workers and time that a test drives.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/store/data_folder.h"
+#include "server/front/store/file_ops.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+#include "tests/fakes/await.h"
+#include "tests/fakes/manual_clock.h"
+#include "tests/fakes/memory_serializer.h"
+#include "tests/fakes/recording_observer.h"
+#include "tests/fakes/scripted_worker_pool.h"
+#include "tests/fakes/temp_folder.h"
+
+namespace reel::server {
+
+using reel::testing::Await;
+using reel::testing::AwaitStatus;
+using Sent = reel::testing::ScriptedWorkerPool::Sent;
+using JobPtr = std::shared_ptr<Job>;
+
+// A disk with so much room.
+class LimitedDisk : public FileOps {
+ public:
+  ssize_t Write(int fd, const void* data, size_t size) override;
+  // Tests of durability are the store's.
+  int Sync(int) override { return 0; }
+  std::atomic<int64_t> room = int64_t{1} << 40;
+};
+
+model::ModelCard TestCard(const std::string& name = "card");
+
+class Harness {
+ public:
+  Harness();
+  ~Harness();
+
+  // With `options` as they are then. Twice in a row it is a new process on the same folder: the old
+  // one is dropped without a drain, as if it had been killed.
+  void Start();
+  // A worker that has loaded the card.
+  void AddWorker(const std::string& name = "w0");
+  void AdvanceAndPoke(absl::Duration by);
+  // Until everything that was posted, and what it posted to the stores, is done.
+  void Settle();
+
+  NewJob Request(const std::string& prompt = "a red fox");
+  absl::StatusOr<JobPtr> Create(NewJob job);
+  // Of a request that must be taken.
+  JobPtr MustCreate(NewJob job);
+  absl::StatusOr<JobPtr> Find(const std::string& id, const std::string& tenant = "t");
+  absl::StatusOr<Video> Cancel(const std::string& id, const std::string& tenant = "t");
+  absl::Status Delete(const std::string& id, const std::string& tenant = "t");
+  size_t NumActive();
+
+  // The worker's side of one job.
+  Sent Take() { return pool.TakeAssignment(); }
+  void Progress(const Sent& sent, model::Stage stage, int step);
+  void Media(const Sent& sent, int64_t offset, const std::string& bytes, bool fragment_end = true);
+  void Finish(const Sent& sent, int64_t size);
+  // Steps, one fragment, the end.
+  void RunToEnd(const Sent& sent, const std::string& bytes = "frames");
+  void Failed(const Sent& sent, const absl::Status& error, bool suspect = false);
+  void CancelledAtWorker(const Sent& sent);
+
+  reel::testing::TempFolder folder;
+  LimitedDisk disk;
+  reel::testing::ManualClock clock;
+  reel::testing::MemorySerializer serializer;
+  reel::testing::RecordingObserver observer;
+  reel::testing::ScriptedWorkerPool pool;
+  JobOptions options;
+  int64_t max_bytes = 0;
+  std::unique_ptr<JobStore> store;
+  std::unique_ptr<MediaStore> media;
+  std::unique_ptr<Dispatcher> dispatcher;
+};
+
+// Waits until the job's snapshot is as wanted; the last one seen.
+Video WaitFor(Job& job, const std::function<bool(const Video&)>& wanted);
+Video WaitForEnd(Job& job);
+Video WaitForState(Job& job, VideoState state);
+// Waits until the job has an entry of this kind, and gives it.
+template <typename Event>
+std::optional<LogEntry> FindEntry(const Job& job) {
+  for (auto entry = job.NextEntry(0); entry; entry = job.NextEntry(entry->sequence)) {
+    if (std::holds_alternative<Event>(entry->event)) return entry;
+  }
+  return std::nullopt;
+}
+std::string ReadAll(const Job& job);
+
+}  // namespace reel::server

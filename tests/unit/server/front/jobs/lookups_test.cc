@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+class LookupsTest : public ::testing::Test, public Harness {
+ protected:
+  void SetUp() override {
+    Start();
+    AddWorker();
+  }
+  ListPage List(ListQuery query) {
+    auto page =
+        Await<ListPage>([&](auto done) { dispatcher->List(std::move(query), std::move(done)); });
+    EXPECT_TRUE(page.ok()) << page.status();
+    return *std::move(page);
+  }
+};
+
+TEST_F(LookupsTest, AnotherTenantsVideoLooksLikeAnUnknownOne) {
+  JobPtr live = MustCreate(Request());
+  const std::string live_id = live->Snapshot().id;
+  EXPECT_TRUE(Find(live_id).ok());
+  const absl::Status theirs = Find(live_id, "u").status();
+  EXPECT_EQ(ReasonOf(theirs), Reason::kVideoNotFound);
+  EXPECT_EQ(theirs.message(), absl::StrCat("No such video: videos/", live_id));
+  RunToEnd(Take());
+  WaitForState(*live, VideoState::kSucceeded);
+  Settle();
+  EXPECT_TRUE(Find(live_id).ok());
+  EXPECT_EQ(Find(live_id, "u").status(), theirs);
+}
+
+TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    JobPtr job = MustCreate(Request());
+    ids.push_back(job->Snapshot().id);
+    clock.Advance(absl::Seconds(1));
+    if (i < 3) {
+      RunToEnd(Take());
+      WaitForState(*job, VideoState::kSucceeded);
+    }
+  }
+  const Sent running = Take();
+  Progress(running, model::Stage::kDenoise, 2);
+  Settle();
+  ListQuery query;
+  query.tenant = "t";
+  query.page_size = 3;
+  ListPage page = List(query);
+  ASSERT_EQ(page.videos.size(), 3u);
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.videos[0].id, ids[4]);
+  EXPECT_EQ(page.videos[1].id, ids[3]);
+  EXPECT_EQ(page.videos[1].state, VideoState::kRunning);
+  EXPECT_EQ(page.videos[1].progress.step, 2);  // as it is now, not as it was stored
+  EXPECT_EQ(page.videos[2].tenant, "t");
+  query.before_time = page.videos.back().create_time;
+  query.before_id = page.videos.back().id;
+  page = List(query);
+  ASSERT_EQ(page.videos.size(), 2u);
+  EXPECT_FALSE(page.more);
+  EXPECT_EQ(page.videos[1].id, ids[0]);
+
+  ListQuery filtered;
+  filtered.tenant = "t";
+  filtered.states = {VideoState::kRunning};
+  page = List(filtered);
+  ASSERT_EQ(page.videos.size(), 1u);
+  EXPECT_EQ(page.videos[0].id, ids[3]);
+  filtered.tenant = "u";
+  EXPECT_TRUE(List(filtered).videos.empty());
+}
+
+TEST_F(LookupsTest, ShowsModelsWorkersAndProfiles) {
+  ASSERT_EQ(dispatcher->Models().size(), 1u);
+  EXPECT_TRUE(dispatcher->Models()[0].is_default);
+  EXPECT_TRUE(dispatcher->Models()[0].ready);
+  ASSERT_EQ(dispatcher->Workers().size(), 1u);
+  EXPECT_EQ(dispatcher->Workers()[0].models, std::vector<std::string>{"card"});
+  EXPECT_TRUE(dispatcher->admitting());
+  MustCreate(Request());
+  Take();
+  EXPECT_EQ(dispatcher->Running("w0"), 1);
+  EXPECT_EQ(dispatcher->Running("unknown"), 0);
+  dispatcher->WorkerLost("w0", LossCause::kKilled);
+  dispatcher->Flush();
+  EXPECT_FALSE(dispatcher->admitting());
+  EXPECT_FALSE(dispatcher->Models()[0].ready);
+  EXPECT_THAT(dispatcher->KernelProfiles(), ::testing::Contains("reference"));
+}
+
+}  // namespace
+}  // namespace reel::server

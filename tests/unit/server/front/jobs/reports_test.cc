@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::server {
+namespace {
+
+class ReportsTest : public ::testing::Test, public Harness {
+ protected:
+  void SetUp() override {
+    Start();
+    AddWorker();
+  }
+};
+
+TEST_F(ReportsTest, RunningBeginsWithTheFirstStageOfItsOwn) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kQueue, 0);
+  Settle();
+  EXPECT_EQ(job->Snapshot().state, VideoState::kQueued);
+  Progress(sent, model::Stage::kTextEncode, 0);
+  Settle();
+  EXPECT_EQ(job->Snapshot().state, VideoState::kRunning);
+  EXPECT_EQ(job->Snapshot().start_time, clock.Wall());
+  EXPECT_EQ(observer.Get().started, 1);
+}
+
+TEST_F(ReportsTest, KeepsFirstAndLastStepsAndStagesAndTheLatestOfTheRest) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  for (int step = 1; step <= 10; ++step) Progress(sent, model::Stage::kDenoise, step);
+  Progress(sent, model::Stage::kDecode, 10);
+  Settle();
+  std::vector<int> steps;
+  for (auto entry = job->NextEntry(1); entry; entry = job->NextEntry(entry->sequence)) {
+    const auto& progress = std::get<ProgressEvent>(entry->event).progress;
+    if (progress.stage == model::Stage::kDenoise) steps.push_back(progress.step);
+  }
+  EXPECT_EQ(steps, (std::vector<int>{1, 10}));
+}
+
+TEST_F(ReportsTest, HoldsOnePreview) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 1);
+  for (int step = 1; step <= 3; ++step) {
+    dispatcher->JobPreview(sent.assignment.job, 1, step, std::string(100, 'j'), 64, 64);
+  }
+  Settle();
+  int previews = 0;
+  for (auto entry = job->NextEntry(0); entry; entry = job->NextEntry(entry->sequence)) {
+    if (const auto* preview = std::get_if<PreviewEvent>(&entry->event)) {
+      ++previews;
+      EXPECT_EQ(preview->step, 3);
+    }
+  }
+  EXPECT_EQ(previews, 1);
+  RunToEnd(sent);
+  WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_FALSE(FindEntry<PreviewEvent>(*job).has_value());
+}
+
+TEST_F(ReportsTest, ReportsOfAnotherAttemptOrJobChangeNothing) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  const std::string id = sent.assignment.job;
+  dispatcher->JobProgress(id, 7, model::Stage::kDenoise, 5, 10);
+  dispatcher->JobProgress("r0-unknown", 1, model::Stage::kDenoise, 5, 10);
+  dispatcher->JobPreview(id, 7, 1, "x", 1, 1);
+  dispatcher->JobMedia(id, 7, 0, "x", true);
+  dispatcher->JobMedia("../../etc/passwd", 1, 0, "x", true);
+  dispatcher->JobFinished(id, 7, {}, {}, {});
+  dispatcher->JobFailed(id, 7, absl::InternalError("x"), true);
+  dispatcher->JobFailed("r0-unknown", 1, absl::InternalError("x"), true);
+  Settle();
+  EXPECT_EQ(job->Snapshot().state, VideoState::kQueued);
+  EXPECT_EQ(job->media_size(), 0);
+  RunToEnd(sent);
+  WaitForState(*job, VideoState::kSucceeded);
+}
+
+TEST_F(ReportsTest, TheEstimateIsChecked) {
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.duration = absl::Seconds(1);
+  for (int i = 0; i < 10; ++i) dispatcher->Stepped("w0", sample);
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 1);
+  Settle();
+  clock.Advance(absl::Seconds(10));
+  RunToEnd(sent);
+  WaitForState(*job, VideoState::kSucceeded);
+  Settle();
+  EXPECT_EQ(observer.Get().estimates, 1);
+  EXPECT_EQ(observer.Get().within_p90, 1);
+}
+
+TEST_F(ReportsTest, AModelThatFailedToLoadSaysWhy) {
+  dispatcher->ModelFailed("w0", "late", absl::DataLossError("the weights fail their hash"));
+  NewJob request = Request();
+  request.spec.model = "late";
+  const absl::Status refused = Create(request).status();
+  EXPECT_EQ(ReasonOf(refused), Reason::kModelNotReady);
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("fail their hash"));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/store/media_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "server/errors/error.h"
+#include "server/front/store/file_ops.h"
+#include "server/front/store/sha256.h"
+#include "tests/fakes/await.h"
+#include "tests/fakes/temp_folder.h"
+
+namespace reel::server {
+namespace {
+
+using ::reel::testing::Await;
+using ::reel::testing::AwaitStatus;
+
+// A disk with so much room, then an error; and settable sizes.
+class SmallDisk : public FileOps {
+ public:
+  ssize_t Write(int fd, const void* data, size_t size) override {
+    const int64_t fits = std::min<int64_t>(room, static_cast<int64_t>(size));
+    if (fits == 0 && size > 0) {
+      errno = error;
+      return -1;
+    }
+    room -= fits;
+    return FileOps::Write(fd, data, static_cast<size_t>(fits));
+  }
+  int Sync(int fd) override {
+    if (sync_fails) {
+      errno = EIO;
+      return -1;
+    }
+    return FileOps::Sync(fd);
+  }
+  int DiskBytes(int, int64_t& total, int64_t& available) override {
+    total = disk_total;
+    available = disk_available;
+    return 0;
+  }
+  std::atomic<int64_t> room = 1 << 30;
+  std::atomic<bool> sync_fails = false;
+  int error = ENOSPC;
+  int64_t disk_total = 1000, disk_available = 500;
+};
+
+class MediaStoreTest : public ::testing::Test {
+ protected:
+  MediaStoreTest() {
+    std::filesystem::create_directory(temp_.path() + "/media");
+    std::filesystem::create_directory(temp_.path() + "/conditions");
+    Open({});
+  }
+  void Open(MediaStoreOptions options) {
+    options.folder = temp_.path();
+    store_.reset();
+    store_ = *OpenMediaStore(options, disk_);
+  }
+  absl::StatusOr<int64_t> Append(const std::string& id, int64_t offset, std::string bytes) {
+    return Await<int64_t>(
+        [&](auto done) { store_->Append(id, 1, offset, std::move(bytes), std::move(done)); });
+  }
+  absl::StatusOr<MediaDigest> Finish(const std::string& id) {
+    return Await<MediaDigest>([&](auto done) { store_->Finish(id, 1, std::move(done)); });
+  }
+  absl::Status Remove(const std::string& id) {
+    return AwaitStatus([&](auto done) { store_->Remove(id, 1, std::move(done)); });
+  }
+  bool Exists(const std::string& name) {
+    return std::filesystem::exists(temp_.path() + "/media/" + name);
+  }
+
+  reel::testing::TempFolder temp_;
+  SmallDisk disk_;
+  std::unique_ptr<MediaStore> store_;
+};
+
+TEST_F(MediaStoreTest, HashesWhatItWrites) {
+  store_->Begin("a", 1);
+  EXPECT_EQ(*Append("a", 0, "hello "), 6);
+  EXPECT_EQ(*Append("a", 6, "world"), 11);
+  const auto digest = Finish("a");
+  ASSERT_TRUE(digest.ok());
+  EXPECT_EQ(digest->size, 11);
+  EXPECT_EQ(digest->sha256, Sha256Hex("hello world"));
+}
+
+TEST_F(MediaStoreTest, ReadsAFileWhileItGrows) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  const auto reader = store_->Open("a", 1, std::nullopt);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(*(*reader)->Read(1, 100), "bc");
+  ASSERT_TRUE(Append("a", 3, "def").ok());
+  EXPECT_EQ(*(*reader)->Read(2, 3), "cde");
+  EXPECT_EQ(*(*reader)->Read(6, 3), "");
+}
+
+TEST_F(MediaStoreTest, KeepsAReaderAliveWhenTheFileGoes) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  const auto reader = store_->Open("a", 1, std::nullopt);
+  ASSERT_TRUE(Remove("a").ok());
+  EXPECT_FALSE(Exists("a.1.mp4"));
+  EXPECT_EQ(*(*reader)->Read(0, 3), "abc");
+}
+
+TEST_F(MediaStoreTest, RefusesBytesOutOfOrder) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  EXPECT_EQ(Append("a", 2, "x").status().code(), absl::StatusCode::kInternal);
+  EXPECT_FALSE(Exists("a.1.mp4"));
+}
+
+TEST_F(MediaStoreTest, DropsBytesForAFileThatTakesNone) {
+  EXPECT_EQ(Append("a", 0, "abc").status().code(), absl::StatusCode::kAborted);
+  EXPECT_FALSE(Exists("a.1.mp4"));
+}
+
+TEST_F(MediaStoreTest, AFullDiskEndsTheFileAndLeavesNothing) {
+  for (int error : {ENOSPC, EDQUOT}) {
+    disk_.error = error;
+    disk_.room = 4;
+    store_->Begin("a", 1);
+    const auto appended = Append("a", 0, "abcdef");
+    EXPECT_EQ(ReasonOf(appended.status()), Reason::kStoreFull) << error;
+    EXPECT_FALSE(Exists("a.1.mp4"));
+    EXPECT_EQ(store_->Usage().stored_bytes, 0);
+    // What comes after it is dropped, and with room again others go on.
+    EXPECT_EQ(Append("a", 6, "g").status().code(), absl::StatusCode::kAborted);
+    disk_.room = 1 << 20;
+    store_->Begin("b", 1);
+    EXPECT_TRUE(Append("b", 0, "abc").ok());
+    ASSERT_TRUE(Remove("b").ok());
+  }
+}
+
+TEST_F(MediaStoreTest, AFailedSyncIsNoSuccess) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  disk_.sync_fails = true;
+  EXPECT_EQ(Finish("a").status().code(), absl::StatusCode::kInternal);
+  EXPECT_FALSE(Exists("a.1.mp4"));
+}
+
+TEST_F(MediaStoreTest, NoticesADamagedOrMissingFile) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  ASSERT_TRUE(Finish("a").ok());
+  EXPECT_TRUE(store_->Open("a", 1, 3).ok());
+  EXPECT_EQ(ReasonOf(store_->Open("a", 1, 4).status()), Reason::kMediaCorrupt);
+  EXPECT_EQ(ReasonOf(store_->Open("b", 1, 4).status()), Reason::kMediaCorrupt);
+}
+
+TEST_F(MediaStoreTest, FollowsNoLinksAndNoStrangeNames) {
+  std::ofstream(temp_.path() + "/secret") << "s";
+  std::filesystem::create_symlink(temp_.path() + "/secret", temp_.path() + "/media/l.1.mp4");
+  EXPECT_FALSE(store_->Open("l", 1, std::nullopt).ok());
+  store_->Begin("l", 1);
+  EXPECT_FALSE(Append("l", 0, "x").ok());
+  for (const char* id : {"../secret", "/etc/passwd", "A", "", "a.b", "a/b"}) {
+    EXPECT_FALSE(store_->Open(id, 1, std::nullopt).ok()) << id;
+  }
+}
+
+TEST_F(MediaStoreTest, FilesAreForTheirOwnerAlone) {
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abc").ok());
+  struct stat info = {};
+  ASSERT_EQ(::stat((temp_.path() + "/media/a.1.mp4").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+}
+
+TEST_F(MediaStoreTest, CountsWhatItHolds) {
+  Open({"", 10});
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abcdef").ok());
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+  EXPECT_FALSE(store_->Usage().full());
+  ASSERT_TRUE(Append("a", 6, "abcdef").ok());
+  EXPECT_TRUE(store_->Usage().full());
+  ASSERT_TRUE(Finish("a").ok());
+  ASSERT_TRUE(Remove("a").ok());
+  EXPECT_EQ(store_->Usage().stored_bytes, 0);
+}
+
+TEST_F(MediaStoreTest, WithoutALimitTakesNineTenthsOfTheDisk) {
+  disk_.disk_total = 1000;
+  disk_.disk_available = 150;
+  EXPECT_EQ(store_->Usage().limit_bytes, 50);
+  disk_.disk_available = 100;
+  EXPECT_TRUE(store_->Usage().full());
+}
+
+TEST_F(MediaStoreTest, RemovesOrphansAndCountsTheRest) {
+  for (const char* name : {"keep.2.mp4", "keep.1.mp4", "gone.1.mp4", "junk"}) {
+    std::ofstream(temp_.path() + "/media/" + name) << "12345";
+  }
+  std::ofstream(temp_.path() + "/conditions/keep.0") << "1";
+  std::ofstream(temp_.path() + "/conditions/keep.1") << "1";
+  ASSERT_TRUE(store_->KeepOnly({{"keep", 2, 1}}).ok());
+  EXPECT_TRUE(Exists("keep.2.mp4"));
+  EXPECT_FALSE(Exists("keep.1.mp4"));
+  EXPECT_FALSE(Exists("gone.1.mp4"));
+  EXPECT_FALSE(Exists("junk"));
+  EXPECT_TRUE(std::filesystem::exists(temp_.path() + "/conditions/keep.0"));
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() + "/conditions/keep.1"));
+  EXPECT_EQ(store_->Usage().stored_bytes, 5);
+}
+
+TEST_F(MediaStoreTest, KeepsConditionsAllOrNone) {
+  const auto blob = [](const char* text) { return std::make_shared<const std::string>(text); };
+  const auto put = [&](std::vector<MediaStore::Blob> blobs) {
+    return AwaitStatus([&](auto done) { store_->PutConditions("a", blobs, std::move(done)); });
+  };
+  ASSERT_TRUE(put({blob("one"), blob("two")}).ok());
+  const auto read = Await<std::vector<MediaStore::Blob>>(
+      [&](auto done) { store_->ReadConditions("a", 2, std::move(done)); });
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read->at(1), "two");
+
+  disk_.room = 4;
+  EXPECT_EQ(ReasonOf(put({blob("one"), blob("two")})), Reason::kStoreFull);
+  EXPECT_TRUE(std::filesystem::is_empty(temp_.path() + "/conditions"));
+}
+
+TEST_F(MediaStoreTest, HoldsAFastWriterBeforeASlowDisk) {
+  Open({"", 0, 1000});
+  store_->Begin("a", 1);
+  Mutex mutex;
+  mutex.Lock();  // the media thread waits in the first answer
+  store_->Append("a", 1, 0, std::string(900, 'x'), [&](auto) { MutexLock lock(mutex); });
+  std::atomic<bool> entered = false;
+  std::thread writer([&] {
+    store_->Append("a", 1, 900, std::string(900, 'x'), [](auto) {});
+    entered = true;
+  });
+  EXPECT_FALSE(entered);
+  mutex.Unlock();
+  writer.join();
+  EXPECT_EQ(Finish("a")->size, 1800);
+}
+
+}  // namespace
+}  // namespace reel::server
