@@ -274,7 +274,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(AppOptions options, std::functio
   if (!app->impl_->options.port_file.empty()) {
     REEL_RETURN_IF_ERROR(WritePortFile(
         app->impl_->options.port_file,
-        absl::StrCat("grpc ", app->grpc_address(), "\nmetrics ", app->metrics_address(), "\n")));
+        absl::StrCat("grpc=", app->grpc_address(), "\nmetrics=", app->metrics_address(), "\n")));
   }
   return app;
 }
