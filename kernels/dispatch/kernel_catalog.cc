@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/base/status_macros.h"
 
 namespace reel::kernels {
 namespace {
@@ -24,23 +25,74 @@ std::string VariantNames(const OpListing& op, bool only_running) {
   return absl::StrJoin(names, ", ");
 }
 
+// A row fits the device or not whatever the call: any dtype that it has will do.
+VariantListing ListingOf(const KernelRow& row, const std::string& origin,
+                         const DeviceCapability& capability) {
+  const Dtype dtype = (row.dtypes & MaskOf(Dtype::kF16)) != 0 ? Dtype::kF16 : Dtype::kF32;
+  const std::string reason = WhyNot(
+      {row, origin, nullptr}, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
+  return {.name = row.variant,
+          .origin = origin,
+          .runs = reason.empty(),
+          .is_auto = false,
+          .reason = reason};
+}
+
+// The first that runs is what "auto" picks where its predicate takes the call.
+void MarkAuto(OpListing& op) {
+  bool found = false;
+  for (VariantListing& variant : op.variants) {
+    variant.is_auto = variant.runs && !found;
+    found = found || variant.runs;
+  }
+}
+
 }  // namespace
 
 void KernelCatalog::Add(OpListing op) {
   auto found = std::find_if(ops_.begin(), ops_.end(),
                             [&](const OpListing& known) { return known.op == op.op; });
   if (found == ops_.end()) {
+    if (std::none_of(op.variants.begin(), op.variants.end(),
+                     [](const VariantListing& variant) { return variant.is_auto; })) {
+      MarkAuto(op);
+    }
     ops_.push_back(std::move(op));
     std::sort(ops_.begin(), ops_.end(),
               [](const OpListing& a, const OpListing& b) { return a.op < b.op; });
   } else {
     for (VariantListing& variant : op.variants) found->variants.push_back(std::move(variant));
+    MarkAuto(*found);
   }
+}
+
+void KernelCatalog::AddRows(const OpRows& rows, const std::string& origin,
+                            const CudaLibraryTable* library) {
+  auto table = rows_ == nullptr ? std::make_shared<RowTable>(capability_)
+                                : std::make_shared<RowTable>(*rows_);
+  table->Add(rows, origin, library);
+  rows_ = std::move(table);
+  OpListing listing{.op = rows.op, .variants = {}};
+  for (int32_t i = 0; i < rows.count; ++i) {
+    listing.variants.push_back(ListingOf(rows.rows[i], origin, capability_));
+  }
+  Add(std::move(listing));
+}
+
+std::vector<std::string> KernelCatalog::Variants(std::string_view op) const {
+  std::vector<std::string> names;
+  for (const OpListing& listing : ops_) {
+    if (listing.op != op) continue;
+    for (const VariantListing& variant : listing.variants) names.push_back(variant.name);
+  }
+  return names;
 }
 
 absl::StatusOr<KernelPlan> KernelCatalog::Plan(
     std::string_view profile, const std::map<std::string, std::string>& variants) const {
-  return MakePlan(ops_, profile, variants);
+  REEL_ASSIGN_OR_RETURN(KernelPlan plan, MakePlan(ops_, profile, variants));
+  plan.set_rows(rows_);
+  return plan;
 }
 
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,

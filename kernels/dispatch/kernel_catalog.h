@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,16 +12,30 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/row_table.h"
 
 namespace reel::kernels {
 
 class KernelCatalog {
  public:
-  // Rows of one operator, best first, below those that were added before.
+  // For a CPU.
+  KernelCatalog() = default;
+  // For the device of this process.
+  explicit KernelCatalog(DeviceCapability capability) : capability_(capability) {}
+
+  // Rows of one operator that are listed, but launched elsewhere; best first, below those that were
+  // added before.
   void Add(OpListing op);
+  // Rows of one operator that its calls can choose. `library` is where they live (null: here) and
+  // stays loaded.
+  void AddRows(const OpRows& rows, const std::string& origin,
+               const CudaLibraryTable* library = nullptr);
 
   // Every operator by name, with what runs on the device of this process.
   const std::vector<OpListing>& List() const { return ops_; }
+  const DeviceCapability& capability() const { return capability_; }
+  // The names of an operator's variants, best first; of an unknown operator none.
+  std::vector<std::string> Variants(std::string_view op) const;
 
   // A plan from a profile ("auto", "reference", "batch_invariant"; empty: "auto") and single
   // variants on top of it. INVALID_ARGUMENT for an unknown name, with the known ones;
@@ -29,7 +44,10 @@ class KernelCatalog {
                                   const std::map<std::string, std::string>& variants) const;
 
  private:
+  DeviceCapability capability_;
   std::vector<OpListing> ops_;
+  // Replaced by every AddRows, so that plans made before keep what they chose from.
+  std::shared_ptr<const RowTable> rows_;
 };
 
 // The same check over a listing alone: for a process that has no kernels, only a worker's list of

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace reel::kernels {
+
+class RowTable;
 
 class KernelPlan {
  public:
@@ -22,10 +26,16 @@ class KernelPlan {
   // The variant forced for `op`; empty: the profile's choice.
   std::string_view Choice(std::string_view op) const;
 
+  // The rows to choose from. Null, as in a plan that no catalog made: an operator's own CPU rows.
+  const RowTable* rows() const { return rows_.get(); }
+  void set_rows(std::shared_ptr<const RowTable> rows) { rows_ = std::move(rows); }
+
  private:
   std::string profile_;
   std::map<std::string, std::string, std::less<>> choices_;
   std::string name_ = "auto";
+  // Shared: a plan may outlive the catalog that made it.
+  std::shared_ptr<const RowTable> rows_;
 };
 
 }  // namespace reel::kernels

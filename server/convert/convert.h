@@ -16,15 +16,22 @@
 namespace reel::server {
 
 // A message cannot be malformed beyond what Resolve checks, but for enum values: unknown ones
-// become kUnspecified. `with_bytes`: condition pixels are carried; else their size, type and hash
-// are described only.
+// become kUnspecified. Where a condition's bytes are there, its size, type and hash are computed
+// from them. `with_bytes`: condition pixels are carried; else their kind, size, type and hash are
+// described only.
 model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto);
 v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes = false);
 
+// What clients see of a card; `is_default` and `ready` are the caller's.
 v1::Model CardToProto(const model::ModelCard& card);
+// Only what a v1.Model holds: neither defaults nor presets nor calls (CardFromModelState of
+// worker_convert.h has those).
+model::ModelCard CardFromProto(const v1::Model& proto);
 
 v1::RunStats StatsToProto(const model::RunStats& stats);
 model::RunStats StatsFromProto(const v1::RunStats& proto);
+v1::KernelStat KernelStatToProto(const kernels::VariantTime& time);
+kernels::VariantTime KernelStatFromProto(const v1::KernelStat& proto);
 v1::MediaInfo MediaToProto(const model::MediaInfo& media);
 model::MediaInfo MediaFromProto(const v1::MediaInfo& proto);
 v1::Notice NoticeToProto(const model::Notice& notice);

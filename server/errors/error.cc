@@ -15,6 +15,7 @@ constexpr char kDomain[] = "reel";
 constexpr char kTypePrefix[] = "type.googleapis.com/";
 constexpr size_t kMaxViolations = 16;
 constexpr size_t kMaxDescriptionBytes = 200;
+constexpr size_t kMaxMessageBytes = 1024;  // of an error that is too large as a whole
 constexpr size_t kMaxSerializedBytes = 4096;
 
 template <typename Message>
@@ -35,9 +36,9 @@ std::optional<Message> Detach(const absl::Status& status) {
   return message;
 }
 
-std::string Shortened(const std::string& text) {
-  if (text.size() <= kMaxDescriptionBytes) return text;
-  size_t end = kMaxDescriptionBytes;
+std::string Shortened(const std::string& text, size_t max_bytes = kMaxDescriptionBytes) {
+  if (text.size() <= max_bytes) return text;
+  size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.substr(0, end) + "...";
 }
@@ -60,6 +61,34 @@ void SetDuration(google::protobuf::Duration& out, absl::Duration value) {
   const int64_t nanos = absl::ToInt64Nanoseconds(value);
   out.set_seconds(nanos / 1'000'000'000);
   out.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+}
+
+// Sheds what tells least until the error survives as metadata: the end of a long message,
+// violations from the last, whole details, and at the very end the variables of the message.
+void Fit(google::rpc::Status& proto) {
+  if (proto.ByteSizeLong() > kMaxSerializedBytes) {
+    proto.set_message(Shortened(proto.message(), kMaxMessageBytes));
+  }
+  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
+    google::rpc::BadRequest bad_request;
+    auto* last = proto.mutable_details(proto.details_size() - 1);
+    // Shed violations before whole details: the first ones tell most.
+    if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
+        bad_request.field_violations_size() > 1) {
+      bad_request.mutable_field_violations()->RemoveLast();
+      last->set_value(bad_request.SerializeAsString());
+    } else {
+      proto.mutable_details()->RemoveLast();
+    }
+  }
+  if (proto.ByteSizeLong() <= kMaxSerializedBytes) return;
+  google::rpc::ErrorInfo info;
+  if (proto.details(0).UnpackTo(&info)) {
+    info.clear_metadata();
+    proto.mutable_details(0)->set_value(info.SerializeAsString());
+  } else {
+    proto.clear_details();
+  }
 }
 
 }  // namespace
@@ -151,18 +180,7 @@ std::string SerializeError(const absl::Status& status) {
     any->set_type_url(type);
     any->set_value(std::move(value));
   }
-  while (proto.ByteSizeLong() > kMaxSerializedBytes && proto.details_size() > 1) {
-    google::rpc::BadRequest bad_request;
-    auto* last = proto.mutable_details(proto.details_size() - 1);
-    // Shed violations before whole details: the first ones tell most.
-    if (last->Is<google::rpc::BadRequest>() && last->UnpackTo(&bad_request) &&
-        bad_request.field_violations_size() > 1) {
-      bad_request.mutable_field_violations()->RemoveLast();
-      last->set_value(bad_request.SerializeAsString());
-    } else {
-      proto.mutable_details()->RemoveLast();
-    }
-  }
+  Fit(proto);
   return proto.SerializeAsString();
 }
 

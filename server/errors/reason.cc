@@ -17,6 +17,8 @@ constexpr ReasonRow kRows[] = {
      "exist."},
     {Reason::kModelNotFound, "MODEL_NOT_FOUND", StatusCode::kNotFound,
      "No model of this name is served."},
+    {Reason::kServiceNotFound, "SERVICE_NOT_FOUND", StatusCode::kNotFound,
+     "The health check names a service that has no health of its own."},
     {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,
      "No such video, or it belongs to somebody else."},
     {Reason::kVideoExpired, "VIDEO_EXPIRED", StatusCode::kNotFound,

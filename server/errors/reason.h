@@ -16,6 +16,7 @@ enum class Reason {
   kInvalidRequest,
   kUnknownKernel,
   kModelNotFound,
+  kServiceNotFound,
   kVideoNotFound,
   kVideoExpired,
   kRequestIdConflict,

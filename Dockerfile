@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# docker build -t reel . ; docker run --rm --read-only --tmpfs /tmp -p 127.0.0.1:50051:50051 reel
+# The image carries libx264 and is therefore GPL as a whole (NOTICE).
+
+FROM debian:12 AS build
+SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
+WORKDIR /src
+# First what changes rarely, so that its layer is kept.
+COPY deploy/build deploy/build
+RUN deploy/build/setup && rm -rf /var/lib/apt/lists/*
+COPY . .
+RUN source deploy/build/env && cmake --preset quickstart && cmake --build --preset quickstart \
+    && strip build/release/bin/reeld build/release/bin/reel-worker build/release/bin/reel
+
+FROM debian:12-slim
+COPY deploy/container/runtime-packages.txt /tmp/runtime-packages.txt
+RUN apt-get update \
+    && grep -v '^#' /tmp/runtime-packages.txt | xargs apt-get install -y --no-install-recommends \
+    && rm -rf /var/lib/apt/lists/* /tmp/runtime-packages.txt \
+    && groupadd --gid 10001 reel \
+    && useradd --uid 10001 --gid reel --no-create-home --home-dir /var/lib/reel --shell /usr/sbin/nologin reel \
+    && install -d -o reel -g reel -m 0700 /var/lib/reel \
+    && install -d /etc/reel
+COPY --from=build /src/build/release/bin/reeld /src/build/release/bin/reel-worker /src/build/release/bin/reel /usr/bin/
+COPY --from=build /src/LICENSE /src/NOTICE /usr/share/doc/reel/
+COPY deploy/config/container.textproto /etc/reel/reel.textproto
+# Everything but these is read-only at run time; the socket of the workers lies in /tmp.
+VOLUME ["/var/lib/reel"]
+EXPOSE 50051 9464
+USER 10001:10001
+# Kubernetes probes over gRPC; elsewhere `reel doctor` and /readyz tell.
+HEALTHCHECK NONE
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/bin/reeld", "--config", "/etc/reel/reel.textproto"]

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a client reaches its server. Plain values; nothing is read from the environment.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace reel::client {
+
+// Patience with a server that is away or busy. Only UNAVAILABLE and broken streams are tried again.
+struct RetryOptions {
+  // Tries of a call before its first answer, the first one included.
+  int max_attempts = 4;
+  // Times in a row that a stream which was under way is taken up again without getting any further.
+  int max_resumes = 10;
+  // Pauses double from the first to the last, and vary by 20 % so that clients do not march in
+  // step.
+  absl::Duration initial_backoff = absl::Milliseconds(100);
+  absl::Duration max_backoff = absl::Seconds(5);
+  // A server may ask for a longer pause; beyond this its answer is returned instead.
+  absl::Duration max_server_delay = absl::Minutes(1);
+  // Told before every pause, on the thread of the call. May be empty.
+  std::function<void(const absl::Status& why, absl::Duration pause)> on_retry;
+};
+
+struct ClientOptions {
+  // host:port, or unix:/path.
+  std::string server = "127.0.0.1:50051";
+  // TLS with the system's roots; implied by tls_ca.
+  bool tls = false;
+  // PEM files. The last two are the client's own certificate, for servers that ask for one.
+  std::string tls_ca, tls_certificate, tls_key;
+  // Holds a bearer token; read again for every call, since tokens are short-lived. Such a token is
+  // sent over TLS, a loopback address or a Unix socket only.
+  std::string token_file;
+  // Of each try of a call that does not stream.
+  absl::Duration call_timeout = absl::Seconds(15);
+  RetryOptions retry;
+};
+
+}  // namespace reel::client

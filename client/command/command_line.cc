@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/command_line.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "client/command/commands.h"
+#include "client/command/flag_spelling.h"
+#include "client/command/session.h"
+#include <CLI/CLI.hpp>
+
+namespace reel::client {
+namespace {
+
+constexpr char kExitCodes[] =
+    "Exit codes: 0 done, 2 usage, 3 invalid, 4 no server or busy, 5 quota, 6 deadline, 7 failed,\n"
+    "8 not found, 9 conflict, 10 not authorised, 130 interrupted.\n";
+
+struct GlobalFlags {
+  ClientOptions client;
+  bool json = false;
+  bool quiet = false;
+};
+
+void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
+  ClientOptions& client = flags.client;
+  app.add_option("--server", client.server, "HOST:PORT or unix:PATH; else REEL_SERVER")
+      ->capture_default_str();
+  app.add_option("--token-file", client.token_file, "File with a bearer token");
+  app.add_flag("--tls", client.tls, "Encrypt, trusting the system's certificates");
+  app.add_option("--tls-ca", client.tls_ca, "Encrypt, trusting the certificates in this PEM file");
+  app.add_option("--tls-cert", client.tls_certificate, "Own certificate (PEM), if asked for one");
+  app.add_option("--tls-key", client.tls_key, "Its key (PEM)");
+  app.add_flag("--json", flags.json, "Results and errors as JSON on stdout");
+  app.add_flag("-q,--quiet", flags.quiet, "No progress and no notes");
+}
+
+void AddCommands(CLI::App& app, Action& action) {
+  AddGenerate(app, action);
+  AddCreate(app, action);
+  AddWatch(app, action);
+  AddDownload(app, action);
+  AddList(app, action);
+  AddGet(app, action);
+  AddCancel(app, action);
+  AddDelete(app, action);
+  AddEstimate(app, action);
+  AddInfo(app, action);
+  AddModels(app, action);
+  AddKernels(app, action);
+  AddDoctor(app, action);
+  for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();
+}
+
+// CLI11 takes its arguments from the back; `help X` is `X --help`.
+std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
+  std::vector<std::string> parsed = WithDashes(arguments);
+  if (!parsed.empty() && parsed[0] == "help") {
+    parsed.erase(parsed.begin());
+    parsed.push_back("--help");
+  }
+  std::reverse(parsed.begin(), parsed.end());
+  return parsed;
+}
+
+// A sentence about the first flag that nobody knows, with the one it may have been; else empty.
+std::string UnknownFlag(const CLI::App& app) {
+  std::vector<std::string> known;
+  const auto collect = [&known](const CLI::App& level) {
+    for (const CLI::Option* option : level.get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  };
+  collect(app);
+  for (const CLI::App* chosen : app.get_subcommands()) collect(*chosen);
+  for (std::string flag : app.remaining(true)) {
+    flag = flag.substr(0, flag.find('='));
+    if (flag.rfind("--", 0) != 0) continue;
+    const std::string nearest = NearestFlag(flag, known);
+    return "no flag is called " + flag + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  }
+  return "";
+}
+
+// Help and versions go to stdout, mistakes to stderr with where to read on.
+int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* out, std::FILE* err) {
+  std::ostringstream text, ignored;
+  if (error.get_exit_code() == 0) {
+    app.exit(error, text, ignored);
+    std::fputs(text.str().c_str(), out);
+    return 0;
+  }
+  std::string command = "reel";
+  for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
+  const std::string unknown = UnknownFlag(app);
+  std::fprintf(err, "error: %s\nhint: `%s --help` lists what there is.\n",
+               unknown.empty() ? error.what() : unknown.c_str(), command.c_str());
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace
+
+int RunCommandLine(const std::vector<std::string>& arguments, const Environment& environment,
+                   std::FILE* out, std::FILE* err) {
+  CLI::App app("Renders videos from text on a Reel server.", "reel");
+  app.set_version_flag("--version", "reel " + environment.version);
+  app.require_subcommand(1);
+  app.footer(kExitCodes);
+  GlobalFlags flags;
+  flags.client.server = environment.server;
+  AddGlobalFlags(app, flags);
+  Action action;
+  AddCommands(app, action);
+  try {
+    app.parse(ForParser(arguments));
+  } catch (const CLI::ParseError& error) {
+    return ReportParse(app, error, out, err);
+  }
+  Console console(out, err, {environment.live, flags.quiet, environment.color, environment.width});
+  Session session{flags.client, console, flags.json, environment.version};
+  return static_cast<int>(action(session));
+}
+
+}  // namespace reel::client

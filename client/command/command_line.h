@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reel command behind its main: flags in, exit code out.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "client/command/environment.h"
+
+namespace reel::client {
+
+// The whole of `reel`: parses, runs, and returns the exit code. `arguments` without the program's
+// name.
+int RunCommandLine(const std::vector<std::string>& arguments, const Environment& environment,
+                   std::FILE* out, std::FILE* err);
+
+}  // namespace reel::client

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of `reel`, one function each: it adds the command's flags to `app`, and sets
+// `action` when the command line chooses it.
+#pragma once
+
+#include "client/command/session.h"
+#include <CLI/CLI.hpp>
+
+namespace reel::client {
+
+// generate_command.cc
+void AddGenerate(CLI::App& app, Action& action);
+// stored_video_commands.cc: following and fetching what exists
+void AddWatch(CLI::App& app, Action& action);
+void AddDownload(CLI::App& app, Action& action);
+// job_commands.cc
+void AddCreate(CLI::App& app, Action& action);
+void AddEstimate(CLI::App& app, Action& action);
+void AddCancel(CLI::App& app, Action& action);
+void AddDelete(CLI::App& app, Action& action);
+// listing_commands.cc
+void AddList(CLI::App& app, Action& action);
+void AddGet(CLI::App& app, Action& action);
+// server_commands.cc
+void AddInfo(CLI::App& app, Action& action);
+void AddModels(CLI::App& app, Action& action);
+void AddKernels(CLI::App& app, Action& action);
+// doctor_command.cc
+void AddDoctor(CLI::App& app, Action& action);
+
+}  // namespace reel::client

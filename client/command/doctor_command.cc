@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/command/commands.h"
+#include "client/command/json_output.h"
+#include "client/command/quantity.h"
+#include "client/command/video_text.h"
+
+namespace reel::client {
+namespace {
+
+constexpr absl::Duration kConnectPatience = absl::Seconds(3);
+
+struct Check {
+  std::string name;
+  bool ok = true;
+  std::string detail;
+  std::string hint;                        // what to do; empty when ok
+  ExitCode code = ExitCode::kUnavailable;  // of a problem
+};
+
+class Doctor {
+ public:
+  Doctor(Session& session, const VideoClient& client) : session_(session), client_(client) {}
+
+  // Each check needs the ones before it, so the first broken link ends the list.
+  const std::vector<Check>& Examine() {
+    if (Connect()) {
+      Encryption();
+      Health();
+      if (Version()) Models();
+    }
+    return checks_;
+  }
+
+ private:
+  Check& Add(const std::string& name, bool ok, const std::string& detail, const std::string& hint) {
+    return checks_.emplace_back(Check{name, ok, detail, ok ? "" : hint});
+  }
+
+  bool Refused(const std::string& name, const absl::Status& status) {
+    const bool token = ExitCodeOf(status) == ExitCode::kUnauthorised;
+    Add(name, false, std::string(status.message()),
+        token ? "Name a file with a valid token: --token-file FILE."
+              : "The server's log says more.")
+        .code = ExitCodeOf(status);
+    return false;
+  }
+
+  bool Connect() {
+    const absl::Time start = absl::Now();
+    const bool connected = client_.WaitUntilConnected(kConnectPatience);
+    std::string detail =
+        absl::StrCat(session_.options.server, " answered in ", HumanDuration(absl::Now() - start));
+    if (!connected) detail = Reason();
+    Add("connection", connected, detail,
+        "Is the server running there (`reeld`), is the port right (--server, REEL_SERVER), and do "
+        "both sides agree on TLS (--tls, --tls-ca)?");
+    return connected;
+  }
+
+  // The channel keeps why it failed to itself, and tells it to calls.
+  std::string Reason() const {
+    const auto health = client_.CheckHealth("");
+    return health.ok() ? "slow to answer" : std::string(health.status().message());
+  }
+
+  void Encryption() {
+    const ClientOptions& options = session_.options;
+    const bool encrypted = options.tls || !options.tls_ca.empty();
+    const bool local = absl::StartsWith(options.server, "127.") ||
+                       absl::StartsWith(options.server, "localhost") ||
+                       absl::StartsWith(options.server, "unix:");
+    const char* plain = local ? "none, and none needed on this machine" : "none";
+    Add("encryption", encrypted || local, encrypted ? "TLS" : plain,
+        "Prompts and videos travel in the clear; give the server a certificate and use --tls.")
+        .code = ExitCode::kOk;  // a gateway or mesh may well see to it
+  }
+
+  void Health() {
+    const auto health = client_.CheckHealth("");
+    if (!health.ok()) {
+      Refused("health", health.status());
+      return;
+    }
+    const bool serving = *health == reel::client::Health::kServing;
+    Add("health", serving, serving ? "takes work" : "takes no work now",
+        "It is starting, draining, or has no device left; see the next lines and its log.");
+  }
+
+  bool Version() {
+    const auto info = client_.Info();
+    if (!info.ok()) return Refused("version", info.status());
+    const auto major = [](const std::string& version) {
+      return version.substr(0, version.find('.'));
+    };
+    Add("version", major(info->version()) == major(session_.version),
+        absl::StrCat("server ", info->version(), ", this program ", session_.version),
+        "Their major versions differ; use the client that came with the server.")
+        .code = ExitCode::kOk;
+    int ready = 0;
+    std::string states;
+    for (const v1::Worker& worker : info->workers()) {
+      if (worker.state() == v1::WORKER_STATE_READY) ++ready;
+      absl::StrAppend(&states, states.empty() ? "" : ", ", worker.name(), " ",
+                      StateName(worker.state()));
+    }
+    Add("workers", ready > 0, states.empty() ? "none" : states,
+        "Wait while they start; lost ones start again, ones that are out need an operator.");
+    return true;
+  }
+
+  void Models() {
+    const auto models = client_.Models();
+    if (!models.ok()) {
+      Refused("models", models.status());
+      return;
+    }
+    bool ready = !models->empty();
+    std::string names;
+    for (const v1::Model& model : *models) {
+      ready = ready && model.ready();
+      absl::StrAppend(&names, names.empty() ? "" : ", ", model.name(),
+                      model.ready() ? " ready" : " loading");
+    }
+    Add("models", ready, names.empty() ? "none" : names,
+        "Loading takes from seconds to minutes; the server's log shows how far it is.");
+  }
+
+  Session& session_;
+  const VideoClient& client_;
+  std::vector<Check> checks_;
+};
+
+std::string Text(const std::vector<Check>& checks, bool color) {
+  std::string text;
+  for (const Check& check : checks) {
+    const std::string mark = check.ok ? "ok     " : "problem";
+    const std::string colored =
+        color ? absl::StrCat(check.ok ? "\033[32m" : "\033[1;31m", mark, "\033[0m") : mark;
+    absl::StrAppend(&text, colored, "  ", check.name, ": ", check.detail, "\n");
+    if (!check.hint.empty()) absl::StrAppend(&text, "         ", check.hint, "\n");
+  }
+  return text;
+}
+
+std::string Json(const std::vector<Check>& checks) {
+  std::string list;
+  for (const Check& check : checks) {
+    absl::StrAppend(&list, list.empty() ? "" : ",", "{\"name\":", JsonString(check.name),
+                    ",\"ok\":", check.ok ? "true" : "false",
+                    ",\"detail\":", JsonString(check.detail), ",\"hint\":", JsonString(check.hint),
+                    "}");
+  }
+  return absl::StrCat("{\"checks\":[", list, "]}\n");
+}
+
+ExitCode Examine(Session& session) {
+  session.options.retry.max_attempts = 1;
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  Doctor doctor(session, **client);
+  const std::vector<Check>& checks = doctor.Examine();
+  session.console.Print(session.json ? Json(checks) : Text(checks, session.console.color()));
+  for (const Check& check : checks) {
+    if (!check.ok && check.code != ExitCode::kOk) return check.code;
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+void AddDoctor(CLI::App& app, Action& action) {
+  app.add_subcommand("doctor", "Check the way to the server, and whether it can work")
+      ->callback([&action] { action = Examine; });
+}
+
+}  // namespace reel::client

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reel command takes from its surroundings. Read once, in main.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace reel::client {
+
+struct Environment {
+  std::string version;
+  std::string server;                              // REEL_SERVER, or the default
+  bool color = false;                              // for messages on stderr and stdout's tables
+  bool live = false;                               // stderr is a terminal that can redraw a line
+  std::function<int()> width = [] { return 80; };  // of that terminal, now
+};
+
+}  // namespace reel::client

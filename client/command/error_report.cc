@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/error_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/command/json_output.h"
+#include "client/command/quantity.h"
+#include "client/error_details.h"
+
+namespace reel::client {
+namespace {
+
+struct FieldFlag {
+  const char* field;
+  const char* flag;
+};
+
+// Longer paths before their beginnings.
+constexpr FieldFlag kFlags[] = {
+    {"spec.model", "--model"},
+    {"spec.prompt", "prompt"},
+    {"spec.negative_prompt", "--negative-prompt"},
+    {"spec.width", "--width"},
+    {"spec.height", "--height"},
+    {"spec.num_frames", "--frames"},
+    {"spec.frame_rate", "--fps"},
+    {"spec.num_inference_steps", "--steps"},
+    {"spec.guidance_scale", "--guidance"},
+    {"spec.seed", "--seed"},
+    {"spec.preset", "--preset"},
+    {"spec.worker", "--worker"},
+    {"spec.kernels.variants", "--kernel"},
+    {"spec.kernels.profile", "--kernels"},
+    {"spec.kernels", "--kernels"},
+    {"spec.preview.every_steps", "--preview-every"},
+    {"spec.preview", "--preview-every"},
+    {"spec.encoding.crf", "--crf"},
+    {"spec.encoding.speed", "--speed"},
+    {"request_id", "--request-id"},
+    {"priority", "--priority"},
+    {"timeout", "--timeout"},
+    {"labels", "--label"},
+};
+
+struct ReasonHint {
+  const char* reason;
+  const char* hint;
+};
+
+constexpr ReasonHint kHints[] = {
+    {"INVALID_SPEC", "`reel models` shows what each model accepts."},
+    {"UNKNOWN_KERNEL", "`reel kernels` lists operators and variants."},
+    {"KERNEL_UNAVAILABLE", "`reel kernels` says which variants run here, and why others do not."},
+    {"MODEL_NOT_FOUND", "`reel models` lists what is served."},
+    {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},
+    {"VIDEO_EXPIRED", "Render it again with another --request-id."},
+    {"REQUEST_ID_CONFLICT", "Use a new --request-id for another spec, or none: one is drawn."},
+    {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits for it and writes it."},
+    {"VIDEO_NOT_FINAL", "`reel cancel NAME` ends it first."},
+    {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
+    {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},
+    {"TENANT_QUOTA", "Wait for your other jobs, or end some: `reel list`, `reel cancel NAME`."},
+    {"STORE_FULL", "`reel delete NAME` frees space on the server."},
+    {"MODEL_NOT_READY", "The server is still loading; `reel doctor` shows when it is ready."},
+    {"NO_DEVICE", "`reel info` shows the server's workers."},
+    {"UNAUTHENTICATED", "Name a file with a valid token: --token-file FILE."},
+};
+
+std::string Hint(const absl::Status& status, const ErrorDetails& details,
+                 const std::string& server) {
+  if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
+    return "Start a server with `reeld`, or name another one with --server HOST:PORT or "
+           "REEL_SERVER; `reel doctor` looks closer.";
+  }
+  if (details.reason.empty() && status.code() == absl::StatusCode::kUnimplemented) {
+    return absl::StrCat("What answers at ", server, " is no Reel server, or an older one.");
+  }
+  for (const ReasonHint& hint : kHints) {
+    if (details.reason == hint.reason) return hint.hint;
+  }
+  if (details.retry_after) {
+    return absl::StrCat("Try again in ", HumanDuration(*details.retry_after), ".");
+  }
+  return "";
+}
+
+std::string Printable(std::string text) {
+  for (char& byte : text) {
+    if (static_cast<unsigned char>(byte) < ' ' || byte == '\x7F') byte = ' ';
+  }
+  return text;
+}
+
+// gRPC's own words for a server that is not there, shortened to what counts.
+std::string Headline(const absl::Status& status, const std::string& server) {
+  const std::string message = Printable(std::string(status.message()));
+  if (message.empty()) return absl::StatusCodeToString(status.code());
+  if (status.code() != absl::StatusCode::kUnavailable ||
+      !absl::StartsWith(message, "failed to connect")) {
+    return message;
+  }
+  const size_t cause = message.rfind(": ");
+  return absl::StrCat("No Reel server answers at ", server,
+                      cause == std::string::npos ? "" : message.substr(cause), ".");
+}
+
+}  // namespace
+
+std::string FlagOf(const std::string& field) {
+  for (const FieldFlag& entry : kFlags) {
+    if (field == entry.field) return entry.flag;
+    if (!absl::StartsWith(field, entry.field)) continue;
+    const char next = field[std::string_view(entry.field).size()];
+    if (next == '[' || next == '.') return entry.flag;
+  }
+  return field;
+}
+
+std::string ReportError(const absl::Status& status, const std::string& server, bool color) {
+  const ErrorDetails details = DetailsOf(status);
+  std::string text =
+      absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", Headline(status, server), "\n");
+  for (const FieldViolation& violation : details.violations) {
+    absl::StrAppend(&text, "  ", Printable(FlagOf(violation.field)), ": ",
+                    Printable(violation.description), "\n");
+  }
+  for (const std::string& failure : details.failures) {
+    absl::StrAppend(&text, "  ", Printable(failure), "\n");
+  }
+  const std::string hint = Hint(status, details, server);
+  if (!hint.empty()) absl::StrAppend(&text, "hint: ", hint, "\n");
+  return text;
+}
+
+std::string ErrorJson(const absl::Status& status) {
+  const ErrorDetails details = DetailsOf(status);
+  std::string json =
+      absl::StrCat("{\"error\":{\"code\":", JsonString(absl::StatusCodeToString(status.code())),
+                   ",\"message\":", JsonString(std::string(status.message())));
+  if (!details.reason.empty()) {
+    absl::StrAppend(&json, ",\"reason\":", JsonString(details.reason));
+  }
+  std::string violations;
+  for (const FieldViolation& violation : details.violations) {
+    absl::StrAppend(&violations, violations.empty() ? "" : ",",
+                    "{\"field\":", JsonString(violation.field),
+                    ",\"description\":", JsonString(violation.description), "}");
+  }
+  if (!violations.empty()) absl::StrAppend(&json, ",\"violations\":[", violations, "]");
+  if (details.retry_after) {
+    absl::StrAppend(&json, ",\"retryAfterSeconds\":", absl::ToDoubleSeconds(*details.retry_after));
+  }
+  return absl::StrCat(json, "}}");
+}
+
+}  // namespace reel::client

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// An error as people read it, and as scripts do.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace reel::client {
+
+// What happened, each violation on its own line under the flag that caused it, then what to do:
+//   error: The request is invalid: 1 violation.
+//     --width: 700 is not a multiple of 32; nearest: 704.
+//   hint: `reel models` shows what each model accepts.
+// `server` is the address that was asked.
+std::string ReportError(const absl::Status& status, const std::string& server, bool color);
+
+// {"error": {"code": "INVALID_ARGUMENT", "reason": ..., "message": ..., "violations": [...]}}
+std::string ErrorJson(const absl::Status& status);
+
+// The flag behind a field of a request: "--width" for "spec.width"; the field where none is known.
+std::string FlagOf(const std::string& field);
+
+}  // namespace reel::client

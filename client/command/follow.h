@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows a video on the terminal: progress, previews, media, Ctrl-C. Shared by generate and watch.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/command/session.h"
+#include "client/video_stream.h"
+
+namespace reel::client {
+
+struct FollowOptions {
+  std::string output;       // path; "-" for stdout, empty for no media
+  std::string preview_dir;  // empty: none are written
+  // Ctrl-C cancels the video on the server; else it only leaves.
+  bool cancel_on_interrupt = false;
+};
+
+struct Followed {
+  absl::StatusOr<v1::Video> video;
+  std::string name;  // as far as known, also after an error
+  int signal = 0;    // not 0: the person asked for the end
+};
+
+// `start` as for VideoStream; the client's calls and threads begin in here.
+Followed Follow(Session& session, const VideoStream::Start& start, const FollowOptions& options);
+
+}  // namespace reel::client

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "client/command/commands.h"
+#include "client/command/follow.h"
+#include "client/command/json_output.h"
+#include "client/command/quantity.h"
+#include "client/command/spec_flags.h"
+#include "client/error_details.h"
+
+namespace reel::client {
+namespace {
+
+struct GenerateFlags {
+  SpecFlags spec;
+  JobFlags job;
+  std::string output;
+  std::string preview_dir;
+  bool detach = false;
+};
+
+// By the clock: what the server says never becomes a path.
+std::string DefaultOutput() {
+  const std::string stem =
+      absl::StrCat("reel-", absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::LocalTimeZone()));
+  std::string path = stem + ".mp4";
+  for (int i = 2; std::filesystem::exists(path); ++i) path = absl::StrCat(stem, "-", i, ".mp4");
+  return path;
+}
+
+std::string Summary(const v1::Video& video) {
+  const v1::VideoSpec& spec = video.spec();
+  return absl::StrCat(
+      video.name(), ": ", spec.num_frames(), " frames of ", spec.width(), "x", spec.height(),
+      ", seed ", spec.seed(), ", ", HumanBytes(video.media().size_bytes()),
+      video.stats().has_total() ? ", in " + HumanDuration(FromProto(video.stats().total())) : "");
+}
+
+ExitCode Finish(Session& session, const v1::Video& video, const std::string& output) {
+  if (session.console.live()) session.console.Notice(Summary(video));
+  if (output == "-") return ExitCode::kOk;
+  const std::string json =
+      absl::StrCat("{\"video\":", JsonOf(video), ",\"path\":", JsonString(output), "}\n");
+  session.console.Print(session.json ? json : output + "\n");
+  return ExitCode::kOk;
+}
+
+ExitCode FinishFailed(Session& session, const Followed& followed, const GenerateFlags& flags) {
+  if (followed.signal != 0) {
+    if (session.json) session.Fail(absl::CancelledError("Interrupted."));
+    const char* what = flags.detach ? " goes on; `reel watch` joins it again" : " is cancelled";
+    if (!followed.name.empty()) session.console.Notice(followed.name + what);
+    return static_cast<ExitCode>(128 + followed.signal);
+  }
+  const ExitCode code = session.Fail(followed.video.status());
+  if (!followed.name.empty()) session.console.Notice("video: " + followed.name);
+  return code;
+}
+
+ExitCode Generate(Session& session, const GenerateFlags& flags) {
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = flags.spec.Spec();
+  flags.job.Fill(request);
+  request.set_detached(flags.detach);
+  if (session.json && flags.output == "-") {
+    session.console.Error("error: --json and -o - both want stdout\n");
+    return ExitCode::kUsage;
+  }
+  FollowOptions options;
+  options.output = flags.output.empty() ? DefaultOutput() : flags.output;
+  options.preview_dir = flags.preview_dir;
+  options.cancel_on_interrupt = !flags.detach;
+  const Followed followed = Follow(session, std::move(request), options);
+  return followed.video.ok() ? Finish(session, *followed.video, options.output)
+                             : FinishFailed(session, followed, flags);
+}
+
+}  // namespace
+
+void AddGenerate(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<GenerateFlags>();
+  CLI::App& command = *app.add_subcommand("generate", "Render a video and write its file");
+  flags->spec.AddTo(command);
+  flags->job.AddTo(command);
+  command.add_option("-o,--output", flags->output,
+                     "File to write; - for stdout; else reel-DATE-TIME.mp4");
+  CLI::Option* previews =
+      command.add_option("--preview-dir", flags->preview_dir, "Where the preview pictures go");
+  command.get_option("--preview-every")->needs(previews);
+  previews->needs(command.get_option("--preview-every"));
+  command.add_flag("--detach", flags->detach, "Keep the job when this command is left");
+  command.callback([flags, &action] {
+    action = [flags](Session& session) { return Generate(session, *flags); };
+  });
+}
+
+}  // namespace reel::client

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/command/commands.h"
+#include "client/command/json_output.h"
+#include "client/command/quantity.h"
+#include "client/command/spec_flags.h"
+#include "client/command/text_table.h"
+#include "client/command/video_text.h"
+
+namespace reel::client {
+namespace {
+
+struct CreateFlags {
+  SpecFlags spec;
+  JobFlags job;
+  bool validate_only = false;
+};
+
+ExitCode Create(Session& session, const CreateFlags& flags) {
+  v1::CreateVideoRequest request;
+  *request.mutable_spec() = flags.spec.Spec();
+  flags.job.Fill(request);
+  request.set_validate_only(flags.validate_only);
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto video = (*client)->Create(request);
+  if (!video.ok()) return session.Fail(video.status());
+  // The name alone, so that a script can take it.
+  return session.Show(*video, flags.validate_only ? "valid\n" : video->name() + "\n");
+}
+
+std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
+  TextTable table({"queue", absl::StrCat(HumanDuration(FromProto(estimate.queue())), ", ",
+                                         estimate.queue_position(), " jobs ahead")});
+  table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", ",
+                                    HumanDuration(FromProto(estimate.run_p90())), " at worst")});
+  const v1::VideoSpec& spec = estimate.spec();
+  table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",
+                                         spec.width(), spec.height(), spec.num_frames(),
+                                         spec.num_inference_steps(), estimate.latent_tokens())});
+  if (estimate.peak_memory_bytes() > 0) {
+    table.AddRow({"memory", HumanBytes(estimate.peak_memory_bytes())});
+  }
+  table.AddRow({"charge", absl::StrFormat("%.2f device seconds", estimate.device_seconds())});
+  table.AddRow({"now", estimate.admissible()
+                           ? "would be taken"
+                           : "would be refused: " + estimate.refusal().message()});
+  return table.Render();
+}
+
+ExitCode Estimate(Session& session, const SpecFlags& flags) {
+  v1::EstimateVideoRequest request;
+  *request.mutable_spec() = flags.Spec();
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto estimate = (*client)->Estimate(request);
+  if (!estimate.ok()) return session.Fail(estimate.status());
+  return session.Show(*estimate, DescribeEstimate(*estimate));
+}
+
+// Goes on after an error, so that one bad name does not keep the others; the first error counts.
+template <class Each>
+ExitCode ForEachName(Session& session, const std::vector<std::string>& names, Each each) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  ExitCode result = ExitCode::kOk;
+  for (const std::string& name : names) {
+    const absl::Status status = each(**client, FullName(name));
+    if (status.ok()) continue;
+    const ExitCode code = session.Fail(status);
+    if (result == ExitCode::kOk) result = code;
+  }
+  return result;
+}
+
+ExitCode Cancel(Session& session, const std::vector<std::string>& names) {
+  return ForEachName(session, names, [&session](VideoClient& client, const std::string& name) {
+    const auto video = client.Cancel(name);
+    if (!video.ok()) return video.status();
+    // Still running: it ends within a step.
+    session.Show(*video, absl::StrCat(name, "  ", StateName(video->state()), "\n"));
+    return absl::OkStatus();
+  });
+}
+
+ExitCode Delete(Session& session, const std::vector<std::string>& names) {
+  return ForEachName(session, names, [&session](VideoClient& client, const std::string& name) {
+    const absl::Status status = client.Delete(name);
+    if (status.ok() && !session.json) session.console.Print(name + "\n");
+    if (status.ok() && session.json) {
+      session.console.Print(absl::StrCat("{\"deleted\":", JsonString(name), "}\n"));
+    }
+    return status;
+  });
+}
+
+using OnNames = ExitCode (*)(Session&, const std::vector<std::string>&);
+
+void AddNames(CLI::App& app, Action& action, const std::string& name, const std::string& help,
+              OnNames run) {
+  auto names = std::make_shared<std::vector<std::string>>();
+  CLI::App& command = *app.add_subcommand(name, help);
+  command.add_option("name", *names, "videos/ID, or the ID; several are allowed")->required();
+  command.callback([names, run, &action] {
+    action = [names, run](Session& session) { return run(session, *names); };
+  });
+}
+
+}  // namespace
+
+void AddCreate(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<CreateFlags>();
+  CLI::App& command = *app.add_subcommand("create", "Start a job, print its name and leave");
+  flags->spec.AddTo(command);
+  flags->job.AddTo(command);
+  command.add_flag("--validate-only", flags->validate_only, "Check everything, start nothing");
+  command.callback(
+      [flags, &action] { action = [flags](Session& session) { return Create(session, *flags); }; });
+}
+
+void AddEstimate(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<SpecFlags>();
+  CLI::App& command = *app.add_subcommand("estimate", "Say what a video would cost now");
+  flags->AddTo(command);
+  command.callback([flags, &action] {
+    action = [flags](Session& session) { return Estimate(session, *flags); };
+  });
+}
+
+void AddCancel(CLI::App& app, Action& action) {
+  AddNames(app, action, "cancel", "End queued or running videos", Cancel);
+}
+
+void AddDelete(CLI::App& app, Action& action) {
+  AddNames(app, action, "delete", "Remove videos that have ended, and their files", Delete);
+}
+
+}  // namespace reel::client

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/command/commands.h"
+#include "client/command/quantity.h"
+#include "client/command/text_table.h"
+#include "client/command/video_text.h"
+
+namespace reel::client {
+namespace {
+
+std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
+  std::string version = info.version();
+  if (!info.revision().empty()) absl::StrAppend(&version, " (", info.revision(), ")");
+  TextTable facts({"version", version});
+  facts.AddRow({"up", HumanDuration(FromProto(info.uptime()))});
+  if (info.draining()) facts.AddRow({"state", "draining: takes no new work"});
+  facts.AddRow({"kernel profiles", absl::StrJoin(info.kernel_profiles(), ", ")});
+  const v1::Limits& limits = info.limits();
+  facts.AddRow({"prompt", absl::StrCat("at most ", limits.max_prompt_bytes(), " bytes")});
+  facts.AddRow(
+      {"time limit", absl::StrCat(HumanDuration(FromProto(limits.default_timeout())), ", at most ",
+                                  HumanDuration(FromProto(limits.max_timeout())))});
+  facts.AddRow({"jobs", absl::StrCat("at most ", limits.max_jobs_per_tenant(), " at a time")});
+  TextTable workers({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
+  for (const v1::Worker& worker : info.workers()) {
+    const std::string memory = worker.memory_total_bytes() == 0
+                                   ? "-"
+                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
+                                                  HumanBytes(worker.memory_total_bytes()));
+    workers.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
+                    absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
+                    absl::StrJoin(worker.models(), ", ")});
+  }
+  return absl::StrCat(facts.Render(), "\n", workers.Render());
+}
+
+std::string DescribeModels(const v1::ListModelsResponse& models) {
+  TextTable table(
+      {"MODEL", "FAMILY", "DEFAULT SHAPE", "STEPS", "SIZE", "MOST FRAMES", "PRESETS", "READY"});
+  for (const v1::Model& model : models.models()) {
+    const v1::ModelDefaults& defaults = model.defaults();
+    const v1::ModelLimits& limits = model.limits();
+    table.AddRow(
+        {absl::StrCat(model.name(), model.is_default() ? " (default)" : ""), model.family(),
+         absl::StrFormat("%dx%dx%d", defaults.width(), defaults.height(), defaults.num_frames()),
+         absl::StrFormat("%d (1-%d)", defaults.num_inference_steps(), limits.max_steps()),
+         absl::StrFormat("%d-%d by %d", limits.min_size(), limits.max_size(),
+                         model.spatial_multiple()),
+         absl::StrFormat("%d, %dk+1", limits.max_frames(), model.temporal_multiple()),
+         absl::StrJoin(model.presets(), ", "), model.ready() ? "yes" : "loading"});
+  }
+  return table.Render();
+}
+
+// "gpu0*" where it runs (the star: picked by the profile auto), then why it does not elsewhere.
+std::string DescribeSupport(const v1::KernelVariant& variant) {
+  std::string runs, reasons;
+  for (const v1::KernelSupport& support : variant.support()) {
+    if (support.runs()) {
+      absl::StrAppend(&runs, runs.empty() ? "" : ", ", support.worker(),
+                      support.is_auto() ? "*" : "");
+    } else {
+      absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", "not on ", support.worker(), ": ",
+                      support.reason());
+    }
+  }
+  if (runs.empty() || reasons.empty()) return runs + reasons;
+  return absl::StrCat(runs, "; ", reasons);
+}
+
+std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
+  TextTable table({"OP", "VARIANT", "ORIGIN", "RUNS ON (* = auto)"});
+  for (const v1::KernelOp& op : kernels.ops()) {
+    for (const v1::KernelVariant& variant : op.variants()) {
+      table.AddRow({op.op(), variant.name(), variant.origin(), DescribeSupport(variant)});
+    }
+  }
+  return table.Render();
+}
+
+ExitCode Info(Session& session) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto info = (*client)->Info();
+  if (!info.ok()) return session.Fail(info.status());
+  return session.Show(*info, DescribeInfo(*info));
+}
+
+ExitCode Models(Session& session) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto models = (*client)->Models();
+  if (!models.ok()) return session.Fail(models.status());
+  v1::ListModelsResponse response;
+  response.mutable_models()->Assign(models->begin(), models->end());
+  return session.Show(response, DescribeModels(response));
+}
+
+ExitCode Kernels(Session& session) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto ops = (*client)->Kernels();
+  if (!ops.ok()) return session.Fail(ops.status());
+  v1::ListKernelsResponse response;
+  response.mutable_ops()->Assign(ops->begin(), ops->end());
+  return session.Show(response, DescribeKernels(response));
+}
+
+void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
+              ExitCode (*run)(Session&)) {
+  app.add_subcommand(name, help)->callback([run, &action] { action = run; });
+}
+
+}  // namespace
+
+void AddInfo(CLI::App& app, Action& action) {
+  AddPlain(app, action, "info", "The server, its limits and workers", Info);
+}
+void AddModels(CLI::App& app, Action& action) {
+  AddPlain(app, action, "models", "What is served, with limits and defaults", Models);
+}
+void AddKernels(CLI::App& app, Action& action) {
+  AddPlain(app, action, "kernels", "Operators, their variants, and where each one runs", Kernels);
+}
+
+}  // namespace reel::client

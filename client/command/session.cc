@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/session.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/command/error_report.h"
+#include "client/command/json_output.h"
+#include "client/command/quantity.h"
+#include "client/error_details.h"
+
+namespace reel::client {
+
+absl::StatusOr<std::unique_ptr<VideoClient>> Session::Open() {
+  options.retry.on_retry = [this](const absl::Status& why, absl::Duration pause) {
+    const std::string reason = DetailsOf(why).reason;
+    const std::string line = absl::StrCat(
+        reason.empty() ? "no answer from " + options.server : "the server is busy (" + reason + ")",
+        "; trying again in ", HumanDuration(pause));
+    console.Progress([&](int width) { return line.substr(0, static_cast<size_t>(width) - 1); },
+                     true);
+  };
+  return VideoClient::Open(options);
+}
+
+ExitCode Session::Fail(const absl::Status& status) {
+  if (json) console.Print(ErrorJson(status) + "\n");
+  if (!json || !console.quiet()) {
+    console.Error(ReportError(status, options.server, console.color()));
+  }
+  return ExitCodeOf(status);
+}
+
+ExitCode Session::Show(const google::protobuf::Message& message, const std::string& text) {
+  console.Print(json ? JsonOf(message) + "\n" : text);
+  return ExitCode::kOk;
+}
+
+std::string FullName(const std::string& name) {
+  return absl::StrContains(name, '/') ? name : absl::StrCat("videos/", name);
+}
+
+}  // namespace reel::client

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every command of `reel` works with, and how it ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/client_options.h"
+#include "client/command/console.h"
+#include "client/command/exit_code.h"
+#include "client/video_client.h"
+#include "google/protobuf/message.h"
+
+namespace reel::client {
+
+struct Session {
+  ClientOptions options;
+  Console& console;
+  bool json = false;
+  std::string version;  // of this program
+
+  // A client whose retries are told on the terminal.
+  absl::StatusOr<std::unique_ptr<VideoClient>> Open();
+  // Reports an error as people or, with --json, scripts want it.
+  ExitCode Fail(const absl::Status& status);
+  // Prints a result: `text` for people, the message with --json.
+  ExitCode Show(const google::protobuf::Message& message, const std::string& text);
+};
+
+// What a command line asks for; run once, after parsing.
+using Action = std::function<ExitCode(Session&)>;
+
+// "videos/abc" for "abc"; anything with a slash as it is.
+std::string FullName(const std::string& name);
+
+}  // namespace reel::client

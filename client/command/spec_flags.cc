@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/spec_flags.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "client/command/quantity.h"
+
+namespace reel::client {
+namespace {
+
+using Pairs = std::map<std::string, std::string>;
+
+// NAME=VALUE, any number of times; never swallows the argument behind its own.
+void AddPairs(CLI::App& command, const std::string& flag, Pairs& pairs, const std::string& type,
+              const std::string& help) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          flag,
+          [&pairs, flag](const std::vector<std::string>& values) {
+            for (const std::string& value : values) {
+              const size_t equals = value.find('=');
+              if (equals == 0 || equals == std::string::npos) {
+                throw CLI::ValidationError(flag, "needs NAME=VALUE, not '" + value + "'");
+              }
+              pairs[value.substr(0, equals)] = value.substr(equals + 1);
+            }
+          },
+          help)
+      ->type_name(type)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// The value of an enum by the end of its name: "veryfast" of ENCODING_SPEED_VERYFAST. 0: none.
+template <class Parse, class Value>
+Value ByName(Parse parse, const std::string& prefix, const std::string& name, Value fallback) {
+  Value value = fallback;
+  return parse(absl::StrCat(prefix, absl::AsciiStrToUpper(name)), &value) ? value : fallback;
+}
+
+}  // namespace
+
+void SpecFlags::AddTo(CLI::App& command) {
+  command.add_option("prompt", prompt_, "What to show")->required();
+  command.add_option("--model", model_, "A served model; `reel models` lists them");
+  command.add_option("--negative-prompt", negative_prompt_, "What to steer away from");
+  command.add_option("--width", width_, "Pixels");
+  command.add_option("--height", height_, "Pixels");
+  command.add_option("--frames,--num-frames", frames_, "Number of frames, 8k + 1 for LTX-Video");
+  command.add_option("--fps,--frame-rate", fps_, "Frames per second");
+  command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps");
+  command.add_option("--guidance,--guidance-scale", guidance_,
+                     "Classifier-free guidance; at most 1 turns it off");
+  command.add_option("--seed", seed_, "Same seed, same video; else the server draws one");
+  command.add_option("--preset", preset_, "A named set of the model's defaults");
+  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, ...");
+  AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
+           "One operator's variant on top of the profile; may be repeated");
+  command.add_option("--preview-every", preview_every_, "A picture after every N-th step");
+  command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
+  command.add_option("--speed", speed_, "Effort of the encoder")
+      ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
+  command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them");
+}
+
+v1::VideoSpec SpecFlags::Spec() const {
+  v1::VideoSpec spec;
+  spec.set_model(model_);
+  spec.set_prompt(prompt_);
+  spec.set_negative_prompt(negative_prompt_);
+  spec.set_width(width_);
+  spec.set_height(height_);
+  spec.set_num_frames(frames_);
+  spec.set_frame_rate(fps_);
+  spec.set_num_inference_steps(steps_);
+  spec.set_preset(preset_);
+  spec.set_worker(worker_);
+  if (guidance_) spec.set_guidance_scale(*guidance_);
+  if (seed_) spec.set_seed(*seed_);
+  if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
+  for (const auto& [op, variant] : kernels_) {
+    (*spec.mutable_kernels()->mutable_variants())[op] = variant;
+  }
+  if (preview_every_ != 0) spec.mutable_preview()->set_every_steps(preview_every_);
+  if (crf_) spec.mutable_encoding()->set_crf(*crf_);
+  if (!speed_.empty()) {
+    spec.mutable_encoding()->set_speed(
+        ByName(v1::EncodingSpeed_Parse, "ENCODING_SPEED_", speed_, v1::ENCODING_SPEED_UNSPECIFIED));
+  }
+  return spec;
+}
+
+void JobFlags::AddTo(CLI::App& command) {
+  command.add_option("--request-id", request_id_,
+                     "A UUID of yours: a call with the same id and spec joins the same job");
+  command.add_option("--priority", priority_, "Order among your own jobs")
+      ->check(CLI::IsMember({"low", "normal", "high"}));
+  command
+      .add_option_function<std::string>(
+          "--timeout",
+          [this](const std::string& text) {
+            const auto duration = ParseDuration(text);
+            if (!duration.ok()) {
+              throw CLI::ValidationError("--timeout", std::string(duration.status().message()));
+            }
+            timeout_ = *duration;
+          },
+          "Give up when it is not finished by then: 90, 90s, 5m")
+      ->type_name("TIME");
+  AddPairs(command, "--label", labels_, "NAME=VALUE",
+           "Kept with the video for your bookkeeping; may be repeated");
+}
+
+v1::Priority JobFlags::priority() const {
+  return ByName(v1::Priority_Parse, "PRIORITY_", priority_, v1::PRIORITY_UNSPECIFIED);
+}
+
+google::protobuf::Duration JobFlags::timeout() const { return ToProto(*timeout_); }
+
+}  // namespace reel::client

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags that say what to render, shared by generate, create and estimate.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "reel/v1/video_service.pb.h"
+#include <CLI/CLI.hpp>
+
+namespace reel::client {
+
+// Only what was given is sent: everything else takes the model's defaults.
+class SpecFlags {
+ public:
+  // `command` keeps references to this object.
+  void AddTo(CLI::App& command);
+  v1::VideoSpec Spec() const;
+
+ private:
+  std::optional<double> guidance_;
+  std::optional<uint64_t> seed_;
+  std::optional<int> crf_;
+  std::string speed_;
+  std::map<std::string, std::string> kernels_;
+
+  int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
+  double fps_ = 0;
+  std::string model_, prompt_, negative_prompt_, preset_, profile_, worker_;
+};
+
+// The flags of a job beside its spec, shared by generate and create.
+class JobFlags {
+ public:
+  void AddTo(CLI::App& command);
+  // GenerateVideoRequest, CreateVideoRequest.
+  template <class Request>
+  void Fill(Request& request) const {
+    if (!request_id_.empty()) request.set_request_id(request_id_);
+    request.set_priority(priority());
+    if (timeout_) *request.mutable_timeout() = timeout();
+    request.mutable_labels()->insert(labels_.begin(), labels_.end());
+  }
+
+ private:
+  v1::Priority priority() const;
+  google::protobuf::Duration timeout() const;
+
+  std::string request_id_, priority_;
+  std::optional<absl::Duration> timeout_;
+  std::map<std::string, std::string> labels_;
+};
+
+}  // namespace reel::client

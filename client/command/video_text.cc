@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/video_text.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/command/quantity.h"
+#include "client/command/text_table.h"
+
+namespace reel::client {
+namespace {
+
+std::string WithoutPrefix(std::string name, std::string_view prefix) {
+  if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
+  return absl::AsciiStrToLower(name);
+}
+
+std::string Shape(const v1::VideoSpec& spec) {
+  std::string shape =
+      absl::StrFormat("%dx%d, %d frames at %g fps, %d steps", spec.width(), spec.height(),
+                      spec.num_frames(), spec.frame_rate(), spec.num_inference_steps());
+  if (spec.has_guidance_scale()) {
+    absl::StrAppend(&shape, absl::StrFormat(", guidance %g", spec.guidance_scale()));
+  }
+  if (spec.has_seed()) absl::StrAppend(&shape, ", seed ", spec.seed());
+  return shape;
+}
+
+std::string Kernels(const v1::RunStats& stats) {
+  std::string text;
+  for (const v1::KernelUse& use : stats.kernels()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", use.op(), "=", use.variant());
+  }
+  return text;
+}
+
+void AddStats(const v1::RunStats& stats, TextTable& table) {
+  const struct {
+    const char* name;
+    bool known;
+    const google::protobuf::Duration& duration;
+  } times[] = {{"queued", stats.has_queued(), stats.queued()},
+               {"text", stats.has_text_encode(), stats.text_encode()},
+               {"denoise", stats.has_denoise(), stats.denoise()},
+               {"decode", stats.has_decode(), stats.decode()},
+               {"first byte", stats.has_first_media_byte(), stats.first_media_byte()},
+               {"total", stats.has_total(), stats.total()}};
+  for (const auto& time : times) {
+    if (time.known) table.AddRow({time.name, HumanDuration(FromProto(time.duration))});
+  }
+  if (!stats.device().empty()) table.AddRow({"device", stats.device()});
+  if (stats.kernels_size() > 0) table.AddRow({"kernels", Kernels(stats)});
+  if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
+}
+
+}  // namespace
+
+std::string StateName(v1::VideoState state) {
+  return WithoutPrefix(v1::VideoState_Name(state), "VIDEO_STATE_");
+}
+
+std::string StateName(v1::WorkerState state) {
+  return WithoutPrefix(v1::WorkerState_Name(state), "WORKER_STATE_");
+}
+
+std::string DescribeVideo(const v1::Video& video) {
+  TextTable table({"name", video.name()});
+  table.AddRow({"state", StateName(video.state())});
+  if (video.state() == v1::VIDEO_STATE_QUEUED || video.state() == v1::VIDEO_STATE_RUNNING) {
+    table.AddRow(
+        {"progress", absl::StrFormat("%.0f%%, step %d of %d", video.progress().fraction() * 100,
+                                     video.progress().step(), video.progress().num_steps())});
+  }
+  if (video.has_error()) table.AddRow({"error", video.error().message()});
+  table.AddRow({"model", video.spec().model()});
+  table.AddRow({"shape", Shape(video.spec())});
+  table.AddRow({"prompt", video.spec().prompt()});
+  if (video.media().size_bytes() > 0) {
+    table.AddRow({"file", HumanBytes(video.media().size_bytes())});
+    table.AddRow({"sha256", video.media().sha256()});
+  }
+  table.AddRow({"created", HumanTime(video.create_time())});
+  if (video.has_end_time()) table.AddRow({"ended", HumanTime(video.end_time())});
+  if (video.has_expire_time()) table.AddRow({"expires", HumanTime(video.expire_time())});
+  AddStats(video.stats(), table);
+  for (const auto& [label, value] : video.labels()) table.AddRow({"label", label + "=" + value});
+  for (const v1::Notice& notice : video.notices()) table.AddRow({"note", notice.message()});
+  return table.Render();
+}
+
+}  // namespace reel::client

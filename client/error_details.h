@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a server's error says beyond its code and message. Errors of this library are absl::Status
+// values that carry the server's google.rpc details as payloads; this reads them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace reel::client {
+
+struct FieldViolation {
+  std::string field;        // path in the request, e.g. "spec.width"
+  std::string description;  // value, rule and nearest legal value
+};
+
+struct ErrorDetails {
+  std::string reason;                           // stable, UPPER_SNAKE_CASE; empty: not from Reel
+  std::string domain;                           // "reel"
+  std::map<std::string, std::string> metadata;  // the variables of the message
+  std::vector<FieldViolation> violations;       // of an INVALID_ARGUMENT, all of them
+  std::vector<std::string> failures;            // of quotas and preconditions: "subject: why"
+  std::optional<absl::Duration> retry_after;    // when another try is welcome
+  std::string resource_type, resource_name;
+};
+
+// All empty for a status without details.
+ErrorDetails DetailsOf(const absl::Status& status);
+
+// A status from the parts of a google.rpc.Status: as gRPC sends it in its trailers, and as
+// `Video.error` holds it. `serialized` may be empty or damaged: then code and message stand alone.
+absl::Status MakeStatus(int code, const std::string& message, const std::string& serialized);
+
+}  // namespace reel::client

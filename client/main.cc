@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reel command. The only place of the client that looks at the environment.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "client/client_options.h"
+#include "client/command/command_line.h"
+
+namespace {
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int TerminalWidth() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  reel::client::Environment environment;
+  environment.version = REEL_VERSION;
+  environment.server = Variable("REEL_SERVER");
+  if (environment.server.empty()) environment.server = reel::client::ClientOptions().server;
+  const bool redraws = Variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;
+  environment.live = redraws;
+  environment.color = redraws && Variable("NO_COLOR").empty();
+  environment.width = TerminalWidth;
+  // gRPC's own lines on stderr would break the progress line; what matters reaches us as a status.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
+  return reel::client::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc), environment,
+                                      stdout, stderr);
+}

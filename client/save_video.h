@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streams to files: what most callers want.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "client/download_stream.h"
+#include "client/part_file.h"
+#include "client/video_stream.h"
+
+namespace reel::client {
+
+class VideoClient;
+
+// Sees every event, media included, after it was written. An error ends the stream with it.
+using EventObserver = std::function<absl::Status(const v1::VideoEvent&)>;
+
+// Follows `stream` to its end and returns the finished video.
+absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& observer);
+
+// Follows `stream`, which must carry media from the beginning, writes PATH.part and renames it to
+// `path` when the whole file is there and right. Returns the finished video. On an error the part
+// is removed, unless the connection was lost: then `download` may go on with it.
+absl::StatusOr<v1::Video> SaveVideo(VideoStream& stream, const std::string& path,
+                                    const EventObserver& observer = nullptr);
+absl::StatusOr<v1::Video> SaveVideo(VideoStream&& stream, const std::string& path,
+                                    const EventObserver& observer = nullptr);
+
+// Sees how many bytes there are.
+using DownloadObserver = std::function<void(int64_t received)>;
+
+// Downloads the finished video `name`; goes on with a PATH.part that is there. A part that turns
+// out to be of another file is fetched anew, once.
+absl::StatusOr<v1::MediaInfo> SaveDownload(const VideoClient& client, const std::string& name,
+                                           const std::string& path,
+                                           const DownloadObserver& observer = nullptr);
+
+}  // namespace reel::client

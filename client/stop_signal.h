@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// How another thread ends a call that blocks.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+
+#include "absl/time/time.h"
+
+namespace reel::client {
+
+// Thread-safe. Once stopped it stays so.
+class StopSignal {
+ public:
+  // Ends the call under way and every pause. From any thread, any number of times.
+  void Stop();
+  bool stopped() const;
+
+  // True after the whole duration; false as soon as somebody stops.
+  bool Sleep(absl::Duration duration);
+
+  // While it lives, Stop() runs `cancel`, at once if it came first. `cancel` must not block and
+  // must not touch this signal. One at a time.
+  class Scope {
+   public:
+    Scope(StopSignal& signal, std::function<void()> cancel);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    StopSignal& signal_;
+  };
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopped_ = false;  // guarded by mutex_
+  std::function<void()>
+      cancel_;  // guarded by mutex_; run with it held, so that a Scope's end waits
+};
+
+}  // namespace reel::client

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reel's C++ client: video from text over gRPC, with retries, resumption and checked bytes.
+//
+//   auto client = reel::client::VideoClient::Open({.server = "127.0.0.1:50051"});
+//   reel::v1::GenerateVideoRequest request;
+//   request.mutable_spec()->set_prompt("a lighthouse in a storm");
+//   auto saved = reel::client::SaveVideo((*client)->Generate(request), "out.mp4");
+//
+// Errors are absl::Status values with the server's code and message; DetailsOf (error_details.h)
+// reads reasons, violations and retry hints from them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "client/client_options.h"
+#include "client/download_stream.h"
+#include "client/video_stream.h"
+#include "reel/v1/server_service.pb.h"
+#include "reel/v1/video_service.pb.h"
+
+namespace reel::client {
+
+class Connection;
+
+// What a server says of its own state. See serving states of grpc.health.v1.
+enum class Health { kUnknownService, kServing, kNotServing };
+
+// Thread-safe; streams that it made may outlive it. Calls that do not stream block for at most
+// options.call_timeout a try, and are tried again as RetryOptions says.
+class VideoClient {
+ public:
+  // Reads the files that the options name (INVALID_ARGUMENT if they are no good). Does not wait for
+  // the server.
+  static absl::StatusOr<std::unique_ptr<VideoClient>> Open(const ClientOptions& options);
+  ~VideoClient();
+
+  // Renders and streams. Without a request id one is drawn, so that joining again after a broken
+  // connection never renders twice. Leaving the stream ends the job unless it is `detached`.
+  VideoStream Generate(v1::GenerateVideoRequest request) const;
+  // Follows a video from any point.
+  VideoStream Watch(v1::WatchVideoRequest request) const;
+  // The bytes of a finished video.
+  DownloadStream Download(v1::DownloadVideoRequest request) const;
+
+  // Starts a job. Without a request id one is drawn.
+  absl::StatusOr<v1::Video> Create(v1::CreateVideoRequest request) const;
+  absl::StatusOr<v1::Video> Get(const std::string& name) const;
+  absl::StatusOr<v1::ListVideosResponse> List(const v1::ListVideosRequest& request) const;
+  absl::StatusOr<v1::Video> Cancel(const std::string& name) const;
+  absl::Status Delete(const std::string& name) const;
+  absl::StatusOr<v1::EstimateVideoResponse> Estimate(const v1::EstimateVideoRequest& request) const;
+
+  absl::StatusOr<v1::GetServerInfoResponse> Info() const;
+  absl::StatusOr<std::vector<v1::Model>> Models() const;
+  absl::StatusOr<std::vector<v1::KernelOp>> Kernels() const;
+
+  // Of one service ("" for the server), asked once and not retried.
+  absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;
+  // Whether the server answers at all, TLS included.
+  bool WaitUntilConnected(absl::Duration timeout) const;
+
+ private:
+  explicit VideoClient(std::shared_ptr<const Connection> connection);
+
+  std::shared_ptr<const Connection> connection_;
+};
+
+}  // namespace reel::client

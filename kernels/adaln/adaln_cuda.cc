@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/adaln/adaln_launch.h"
+#include "kernels/cuda/library_rows.h"
+#include "kernels/rows/fused_norm_call.h"
+
+namespace reel::kernels {
+
+std::vector<OpRows> AdalnCudaRows() {
+  return {
+      FusedNormCudaRows<LaunchAdalnRmsNormSm90, LaunchAdalnRmsNormSm80, LaunchAdalnRmsNormGeneric>(
+          "adaln_rms_norm"),
+      FusedNormCudaRows<LaunchAdalnLayerNormSm90, LaunchAdalnLayerNormSm80,
+                        LaunchAdalnLayerNormGeneric>("adaln_layer_norm"),
+      FusedNormCudaRows<LaunchAdalnZeroSm90, LaunchAdalnZeroSm80, LaunchAdalnZeroGeneric>(
+          "adaln_zero"),
+  };
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/adaln/adaln_row.cuh"
+
+namespace reel::kernels {
+
+int32_t LaunchAdalnRmsNormGeneric(const FusedNormParams& params, void* stream) {
+  return LaunchGenericRows(AdalnRmsNormRow{params}, stream);
+}
+
+int32_t LaunchAdalnLayerNormGeneric(const FusedNormParams& params, void* stream) {
+  return LaunchGenericRows(AdalnLayerNormRow{params}, stream);
+}
+
+int32_t LaunchAdalnZeroGeneric(const FusedNormParams& params, void* stream) {
+  return LaunchGenericRows(AdalnZeroRow{params}, stream);
+}
+
+}  // namespace reel::kernels

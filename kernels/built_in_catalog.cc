@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/built_in_catalog.h"
+
+#include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rows/fused_norm_call.h"
+
+namespace reel::kernels {
+
+std::vector<OpRows> BuiltInCpuRows() {
+  return {
+      RmsNormCpuRows(),
+      FusedNormCpuRows("rms_norm_residual"),
+      FusedNormCpuRows("layer_norm"),
+      FusedNormCpuRows("layer_norm_residual"),
+      FusedNormCpuRows("adaln_rms_norm"),
+      FusedNormCpuRows("adaln_layer_norm"),
+      FusedNormCpuRows("adaln_zero"),
+      FusedNormCpuRows("gate_residual"),
+      FusedNormCpuRows("gate_residual_adaln"),
+  };
+}
+
+KernelCatalog BuiltInCatalog(DeviceCapability capability, const CudaLibraryTable* library) {
+  KernelCatalog catalog(capability);
+  if (library != nullptr) {
+    for (int32_t i = 0; i < library->num_ops; ++i) {
+      catalog.AddRows(library->ops[i], "built-in", library);
+    }
+  }
+  for (const OpRows& rows : BuiltInCpuRows()) catalog.AddRows(rows, "built-in");
+  return catalog;
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door of libreel_cuda.so: one exported function that hands over all rows.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/cuda/error_kind.h"
+#include "kernels/cuda/library_rows.h"
+
+namespace reel::kernels {
+namespace {
+
+const char* ErrorName(int32_t error) { return cudaGetErrorName(static_cast<cudaError_t>(error)); }
+
+int32_t DeviceCount(int32_t* count) {
+  int found = 0;
+  const cudaError_t error = cudaGetDeviceCount(&found);
+  *count = error == cudaSuccess ? found : 0;
+  return error;
+}
+
+int32_t Properties(int32_t device, DeviceProperties* properties) {
+  cudaDeviceProp found{};
+  const cudaError_t error = cudaGetDeviceProperties(&found, device);
+  if (error != cudaSuccess) return error;
+  *properties = {.sm = found.major * 10 + found.minor,
+                 .memory_bytes = static_cast<int64_t>(found.totalGlobalMem),
+                 .name = {}};
+  std::memcpy(properties->name, found.name, sizeof(properties->name) - 1);
+  return cudaSuccess;
+}
+
+std::vector<OpRows> AllRows() {
+  std::vector<OpRows> all;
+  for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows}) {
+    for (const OpRows& rows : group()) all.push_back(rows);
+  }
+  return all;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_cuda_library() {
+  // Of the life of the library, which is never closed.
+  static const std::vector<OpRows>* const ops = new std::vector<OpRows>(AllRows());
+  static const CudaLibraryTable table = {
+      .version = kCudaLibraryVersion,
+      .num_ops = static_cast<int32_t>(ops->size()),
+      .ops = ops->data(),
+      .error_name = &ErrorName,
+      .error_kind = &CudaErrorKind,
+      .device_count = &DeviceCount,
+      .device_properties = &Properties,
+  };
+  return &table;
+}
+
+}  // namespace reel::kernels

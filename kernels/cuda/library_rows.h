@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA rows of every group of operators, as libreel_cuda hands them over.
+#pragma once
+
+#include <vector>
+
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+std::vector<OpRows> RmsNormCudaRows();
+std::vector<OpRows> LayerNormCudaRows();
+std::vector<OpRows> AdalnCudaRows();
+std::vector<OpRows> GateCudaRows();
+
+}  // namespace reel::kernels

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times operators on a CPU, where a call is over when it returns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernels/dispatch/kernel_timer.h"
+
+namespace reel::kernels {
+
+// Confined to the thread that executes.
+class ClockTimer : public KernelTimer {
+ public:
+  void Start(std::string_view op, std::string_view variant, DeviceStream stream) override;
+  void Stop(DeviceStream stream) override;
+  std::vector<VariantTime> Take() override;
+
+ private:
+  std::map<std::pair<std::string, std::string>, VariantTime> times_;
+  VariantTime* running_ = nullptr;  // between Start and Stop; map nodes do not move
+  int64_t started_ns_ = 0;
+};
+
+}  // namespace reel::kernels

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of an operator's variant table, and how a loaded library hands its rows over.
+//
+// Plain C layouts: the same structs describe built-in CPU rows, those of libreel_cuda and those of
+// native plug-ins, across the boundary of a shared library.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/dtype.h"
+
+namespace reel::kernels {
+
+inline constexpr int32_t kCpuOnly = 0;
+inline constexpr int32_t kAnyLaterSm = 9999;
+
+struct KernelRow {
+  const char* variant;
+  // The capabilities (major * 10 + minor) that it runs on; both kCpuOnly for a CPU row.
+  int32_t min_sm;
+  int32_t max_sm;
+  DtypeMask dtypes;
+  // Whether it can take a call. Looks at widths, strides and alignment, never at the number of
+  // rows: a row of a batch must get the same bits as the row alone. Null: takes every call.
+  bool (*accepts)(const void* params);
+  // On `stream` (cudaStream_t; null on a CPU). Returns a cudaError_t; 0 is success.
+  int32_t (*launch)(const void* params, void* stream);
+};
+
+// The rows of one operator from one source, best first.
+struct OpRows {
+  const char* op;
+  uint64_t params_size;  // of the struct behind `params`: a table of another size is refused
+  const KernelRow* rows;
+  int32_t count;
+};
+
+enum class DeviceErrorKind : int32_t {
+  kOutOfMemory = 1,  // the next, smaller call may succeed
+  kSticky = 2,       // the context is lost; only a new process cures it
+  kOther = 3,
+};
+
+struct DeviceProperties {
+  int32_t sm;  // major * 10 + minor
+  int64_t memory_bytes;
+  char name[256];
+};
+
+// What reel_cuda_library() of libreel_cuda.so returns.
+struct CudaLibraryTable {
+  int32_t version;  // kCudaLibraryVersion
+  int32_t num_ops;
+  const OpRows* ops;
+  const char* (*error_name)(int32_t error);
+  DeviceErrorKind (*error_kind)(int32_t error);
+  int32_t (*device_count)(int32_t* count);
+  int32_t (*device_properties)(int32_t device, DeviceProperties* properties);
+};
+inline constexpr int32_t kCudaLibraryVersion = 1;
+inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
+
+// Rows from typed functions.
+template <auto kAccepts>
+struct Erased;
+template <typename Params, bool (*kAccepts)(const Params&)>
+struct Erased<kAccepts> {
+  static bool Accepts(const void* params) { return kAccepts(*static_cast<const Params*>(params)); }
+};
+template <typename Params, void (*kRun)(const Params&)>
+struct Erased<kRun> {
+  static int32_t Launch(const void* params, void*) {
+    kRun(*static_cast<const Params*>(params));
+    return 0;
+  }
+};
+template <typename Params, int32_t (*kLaunch)(const Params&, void*)>
+struct Erased<kLaunch> {
+  static int32_t Launch(const void* params, void* stream) {
+    return kLaunch(*static_cast<const Params*>(params), stream);
+  }
+};
+
+template <auto kRun>
+constexpr KernelRow CpuRow(const char* variant, DtypeMask dtypes = kAnyFloating) {
+  return {variant, kCpuOnly, kCpuOnly, dtypes, nullptr, &Erased<kRun>::Launch};
+}
+template <auto kRun, auto kAccepts>
+constexpr KernelRow CpuRow(const char* variant, DtypeMask dtypes = kAnyFloating) {
+  return {variant, kCpuOnly, kCpuOnly, dtypes, &Erased<kAccepts>::Accepts, &Erased<kRun>::Launch};
+}
+// Any capability, every call.
+template <auto kLaunch>
+constexpr KernelRow GenericCudaRow(DtypeMask dtypes = kAnyFloating) {
+  return {"generic", 75, kAnyLaterSm, dtypes, nullptr, &Erased<kLaunch>::Launch};
+}
+template <auto kLaunch, auto kAccepts>
+constexpr KernelRow Sm80Row(DtypeMask dtypes = kAnyFloating) {
+  return {"sm80", 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
+}
+// Code for sm_90a runs on capability 9.0 alone.
+template <auto kLaunch, auto kAccepts>
+constexpr KernelRow Sm90Row(DtypeMask dtypes = kAnyFloating) {
+  return {"sm90", 90, 90, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
+}
+
+template <typename Params, int kCount>
+constexpr OpRows RowsOf(const char* op, const KernelRow (&rows)[kCount]) {
+  return {op, sizeof(Params), rows, kCount};
+}
+
+}  // namespace reel::kernels

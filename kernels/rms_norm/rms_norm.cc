@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rms_norm/rms_norm.h"
+
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/argument_checks.h"
+#include "kernels/dispatch/run_op.h"
+#include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+namespace {
+
+constexpr KernelRow kCpuRows[] = {
+    CpuRow<RmsNormCpu, RmsNormCpuAccepts>("cpu"),
+    CpuRow<RmsNormLoops>("loops"),
+};
+
+void Check(const RmsNormArgs& args, ArgumentChecks& checks) {
+  checks.Floating("x", args.x, 1, kMaxRowDims);
+  checks.Like("out", args.out, "x", args.x);
+  checks.Channels("weight", args.weight, args.x);
+  checks.Channels("bias", args.bias, args.x);
+  checks.Epsilon(args.eps);
+  checks.Output("out", args.out, {&args.x});
+}
+
+RmsNormParams ParamsOf(const RmsNormArgs& args) {
+  RmsNormParams params{.shape = RowsOf(args.x),
+                       .x = RowsOperand(args.x),
+                       .weight = VectorOperand(args.weight),
+                       .bias = VectorOperand(args.bias),
+                       .out = RowsOperand(args.out),
+                       .eps = static_cast<float>(args.eps),
+                       .weight_offset = static_cast<float>(args.weight_offset),
+                       .round_before_weight = args.round_before_weight};
+  MergeRowDims(params.shape, {&params.x, &params.weight, &params.bias, &params.out});
+  return params;
+}
+
+}  // namespace
+
+OpRows RmsNormCpuRows() { return RowsOf<RmsNormParams>("rms_norm", kCpuRows); }
+
+absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run) {
+  ArgumentChecks checks("rms_norm", run.stream);
+  Check(args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  const RmsNormParams params = ParamsOf(args);
+  return RunOp({.cpu_rows = RmsNormCpuRows(),
+                .dtype = args.x.dtype,
+                .params = &params,
+                .empty = args.x.num_elements() == 0,
+                .shapes = [&] { return checks.Shapes(); }},
+               run);
+}
+
+}  // namespace reel::kernels

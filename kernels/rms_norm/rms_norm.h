@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// rms_norm: y = round( x * rsqrt(mean(x^2) + eps) * (weight + weight_offset) + bias ), row by row.
+#pragma once
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct RmsNormArgs {
+  TensorView x;                      // [..., D], rank 1 to 5
+  std::optional<TensorView> weight;  // [D]; absent: 1, and nothing is read
+  std::optional<TensorView> bias;    // [D]
+  TensorView out;                    // like x; may be x
+  double eps = 1e-6;                 // inside the root
+  double weight_offset = 0;          // 1 for modules that store weight - 1
+  // round( round(x * rstd) * weight ), the order of LLaMA and T5, for parity with them.
+  bool round_before_weight = false;
+};
+
+// INVALID_ARGUMENT for sizes, dtypes, overlaps or eps that do not fit, UNIMPLEMENTED for a dtype
+// other than fp16, bf16, fp32, FAILED_PRECONDITION when no variant can run, INTERNAL,
+// RESOURCE_EXHAUSTED or ABORTED from a device.
+absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run);
+
+OpRows RmsNormCpuRows();
+
+}  // namespace reel::kernels

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/library_rows.h"
+#include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rms_norm/rms_norm_residual_launch.h"
+#include "kernels/rows/fused_norm_call.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+
+bool RmsNormVectorAccepts(const RmsNormParams& params) {
+  return FitsVectorRows(params.shape, params.x,
+                        {&params.x, &params.weight, &params.bias, &params.out});
+}
+
+std::vector<OpRows> RmsNormCudaRows() {
+  static constexpr KernelRow kRows[] = {
+      Sm90Row<LaunchRmsNormSm90, RmsNormVectorAccepts>(),
+      Sm80Row<LaunchRmsNormSm80, RmsNormVectorAccepts>(),
+      GenericCudaRow<LaunchRmsNormGeneric>(),
+  };
+  return {
+      RowsOf<RmsNormParams>("rms_norm", kRows),
+      FusedNormCudaRows<LaunchRmsNormResidualSm90, LaunchRmsNormResidualSm80,
+                        LaunchRmsNormResidualGeneric>("rms_norm_residual"),
+  };
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one formula behind the fused norms, adaptive norms and gates; an operator fills the parts
+// that it has. Included by nvcc too.
+//
+//   v   = x + residual * (residual_gate + residual_gate_bias)
+//   sum = round(v)
+//   n   = (v - mean) * rstd * weight + bias
+//   out = round( (n * (1 + scale + scale_bias) + shift + shift_bias) * (gate + gate_bias) )
+#pragma once
+
+#include "kernels/rows/row_layout.h"
+
+namespace reel::kernels {
+
+enum class Statistic : int32_t {
+  kNone,        // n = v
+  kMeanSquare,  // mean = 0, rstd = 1 / sqrt(mean(v^2) + eps)
+  kVariance,    // mean and biased variance of v, in two passes
+};
+
+struct FusedNormParams {
+  RowShape shape;
+  RowOperand x;
+  RowOperand residual, residual_gate, residual_gate_bias;
+  RowOperand weight, bias;
+  RowOperand scale, scale_bias, shift, shift_bias;
+  RowOperand gate, gate_bias;
+  RowOperand sum;  // absent: not written
+  RowOperand out;  // absent: not written, and no statistic is taken
+  Statistic statistic = Statistic::kMeanSquare;
+  float eps = 0;
+};
+
+void FusedNormLoops(const FusedNormParams& params);
+bool FusedNormCpuAccepts(const FusedNormParams& params);
+void FusedNormCpu(const FusedNormParams& params);
+bool FusedNormVectorAccepts(const FusedNormParams& params);
+
+}  // namespace reel::kernels

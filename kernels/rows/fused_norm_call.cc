@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rows/fused_norm_call.h"
+
+#include "kernels/dispatch/run_op.h"
+
+namespace reel::kernels {
+
+OpRows FusedNormCpuRows(const char* op) {
+  static constexpr KernelRow kRows[] = {
+      CpuRow<FusedNormCpu, FusedNormCpuAccepts>("cpu"),
+      CpuRow<FusedNormLoops>("loops"),
+  };
+  return RowsOf<FusedNormParams>(op, kRows);
+}
+
+FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps) {
+  FusedNormParams params;
+  params.shape = RowsOf(x);
+  params.x = RowsOperand(x);
+  params.statistic = statistic;
+  params.eps = static_cast<float>(eps);
+  return params;
+}
+
+absl::Status RunFusedNorm(const char* op, FusedNormParams params, const ArgumentChecks& checks,
+                          const Execution& run) {
+  MergeRowDims(params.shape,
+               {&params.x, &params.residual, &params.residual_gate, &params.residual_gate_bias,
+                &params.weight, &params.bias, &params.scale, &params.scale_bias, &params.shift,
+                &params.shift_bias, &params.gate, &params.gate_bias, &params.sum, &params.out});
+  return RunOp({.cpu_rows = FusedNormCpuRows(op),
+                .dtype = params.x.dtype,
+                .params = &params,
+                .empty = params.shape.rows == 0 || params.shape.width == 0,
+                .shapes = [&] { return checks.Shapes(); }},
+               run);
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensor views to row operands, on the host, after an operator has checked its arguments.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+
+#include "kernels/base/tensor_view.h"
+#include "kernels/rows/row_layout.h"
+
+namespace reel::kernels {
+
+// The rows of x: every dim but the last.
+RowShape RowsOf(const TensorView& x);
+
+// A tensor with the same leading sizes as x.
+RowOperand RowsOperand(const TensorView& view);
+// A vector [D], or with leading dims [B,D], [B,1,D], [B,S,D] beside rows of two leading dims;
+// absent: null data.
+RowOperand VectorOperand(const std::optional<TensorView>& view);
+
+// Merges leading dims wherever every operand lets two of them run as one.
+void MergeRowDims(RowShape& shape, std::initializer_list<RowOperand*> operands);
+
+// What 16-byte code takes: elements side by side, every row at a multiple of 16 bytes, at most
+// kMaxVectorRowBytes long. Absent operands fit.
+inline constexpr int64_t kMaxVectorRowBytes = 16384;
+bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
+                    std::initializer_list<const RowOperand*> operands);
+
+}  // namespace reel::kernels

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients see of a model's card, and lists of kernels.
+#include "server/convert/convert.h"
+
+namespace reel::server {
+namespace {
+
+void SetLimits(const model::ModelLimits& limits, v1::ModelLimits& proto) {
+  proto.set_min_size(limits.min_size);
+  proto.set_max_size(limits.max_size);
+  proto.set_max_frames(limits.max_frames);
+  proto.set_max_steps(limits.max_steps);
+  proto.set_max_latent_tokens(limits.max_latent_tokens);
+  proto.set_max_guidance_scale(limits.max_guidance_scale);
+  proto.set_max_frame_rate(limits.max_frame_rate);
+  proto.set_max_text_tokens(limits.max_text_tokens);
+}
+
+model::ModelLimits LimitsFromProto(const v1::ModelLimits& proto) {
+  return {.min_size = proto.min_size(),
+          .max_size = proto.max_size(),
+          .max_frames = proto.max_frames(),
+          .max_steps = proto.max_steps(),
+          .max_latent_tokens = proto.max_latent_tokens(),
+          .max_guidance_scale = proto.max_guidance_scale(),
+          .max_frame_rate = proto.max_frame_rate(),
+          .max_text_tokens = proto.max_text_tokens()};
+}
+
+void SetDefaults(const model::GenerationSpec& values, v1::ModelDefaults& proto) {
+  proto.set_width(values.width);
+  proto.set_height(values.height);
+  proto.set_num_frames(values.num_frames);
+  proto.set_frame_rate(values.frame_rate);
+  proto.set_num_inference_steps(values.num_steps());
+  proto.set_guidance_scale(values.guidance_scale.value_or(0));
+  proto.set_negative_prompt(values.negative_prompt);
+}
+
+}  // namespace
+
+v1::Model CardToProto(const model::ModelCard& card) {
+  v1::Model proto;
+  proto.set_name(card.name);
+  proto.set_family(card.family);
+  proto.set_weights_sha256(card.weights_sha256);
+  proto.set_parameters(card.parameters);
+  proto.set_spatial_multiple(card.spatial_multiple);
+  proto.set_temporal_multiple(card.temporal_multiple);
+  SetDefaults(card.defaults, *proto.mutable_defaults());
+  SetLimits(card.limits, *proto.mutable_limits());
+  proto.set_supports_conditions(card.supports_conditions);
+  for (const model::Preset& preset : card.presets) proto.add_presets(preset.name);
+  return proto;
+}
+
+model::ModelCard CardFromProto(const v1::Model& proto) {
+  model::ModelCard card;
+  card.name = proto.name();
+  card.family = proto.family();
+  card.weights_sha256 = proto.weights_sha256();
+  card.parameters = proto.parameters();
+  card.spatial_multiple = proto.spatial_multiple();
+  card.temporal_multiple = proto.temporal_multiple();
+  card.limits = LimitsFromProto(proto.limits());
+  card.supports_conditions = proto.supports_conditions();
+  return card;
+}
+
+v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& worker) {
+  v1::KernelOp proto;
+  proto.set_op(op.op);
+  for (const kernels::VariantListing& variant : op.variants) {
+    v1::KernelVariant& added = *proto.add_variants();
+    added.set_name(variant.name);
+    added.set_origin(variant.origin);
+    v1::KernelSupport& support = *added.add_support();
+    support.set_worker(worker);
+    support.set_runs(variant.runs);
+    support.set_is_auto(variant.is_auto);
+    support.set_reason(variant.reason);
+  }
+  return proto;
+}
+
+kernels::OpListing ListingFromProto(const v1::KernelOp& proto) {
+  kernels::OpListing op;
+  op.op = proto.op();
+  for (const v1::KernelVariant& variant : proto.variants()) {
+    kernels::VariantListing& added = op.variants.emplace_back();
+    added.name = variant.name();
+    added.origin = variant.origin();
+    if (variant.support().empty()) continue;
+    added.runs = variant.support(0).runs();
+    added.is_auto = variant.support(0).is_auto();
+    added.reason = variant.support(0).reason();
+  }
+  return op;
+}
+
+}  // namespace reel::server

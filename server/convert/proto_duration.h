@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations between abseil and protobuf, for every file that makes messages.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "google/protobuf/duration.pb.h"
+
+namespace reel::server {
+
+// What protobuf allows is about 10,000 years; anything longer becomes that.
+inline void SetProtoDuration(google::protobuf::Duration& out, absl::Duration value) {
+  const absl::Duration longest = absl::Seconds(int64_t{315'576'000'000});
+  value = std::clamp(value, -longest, longest);
+  absl::Duration rest;
+  out.set_seconds(absl::IDivDuration(value, absl::Seconds(1), &rest));
+  out.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
+}
+
+inline absl::Duration FromProtoDuration(const google::protobuf::Duration& proto) {
+  return absl::Seconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
+}
+
+}  // namespace reel::server

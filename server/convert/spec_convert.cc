@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// VideoSpec and GenerationSpec. A field that is added to the one and forgotten here fails the
+// reflection-driven test.
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "server/convert/convert.h"
+#include "server/convert/sha256.h"
+
+namespace reel::server {
+namespace {
+
+// What the bytes say that they are, by their first ones; empty for anything else. The worker's
+// decoder has the last word.
+std::string_view SniffContentType(std::string_view bytes) {
+  const auto at = [&](size_t offset, std::string_view magic) {
+    return bytes.size() >= offset + magic.size() && bytes.substr(offset, magic.size()) == magic;
+  };
+  if (at(0, "\x89PNG\r\n\x1a\n")) return "image/png";
+  if (at(0, "\xff\xd8\xff")) return "image/jpeg";
+  if (at(0, "RIFF") && at(8, "WEBP")) return "image/webp";
+  if (at(4, "ftyp")) return "video/mp4";
+  return {};
+}
+
+model::Condition ConditionFromProto(const v1::Condition& proto) {
+  model::Condition condition;
+  condition.kind =
+      proto.has_video() ? model::Condition::Kind::kVideo : model::Condition::Kind::kImage;
+  condition.frame_index = proto.frame_index();
+  if (proto.has_strength()) condition.strength = proto.strength();
+  const std::string& bytes = proto.has_video() ? proto.video() : proto.image();
+  if (bytes.empty()) {
+    condition.content_type = proto.content_type();
+    condition.size_bytes = proto.size_bytes();
+    condition.sha256 = proto.sha256();
+    return condition;
+  }
+  // The description is ours wherever the bytes are there: a caller's could be wrong.
+  condition.bytes = std::make_shared<const std::string>(bytes);
+  condition.content_type = SniffContentType(bytes);
+  condition.size_bytes = static_cast<int64_t>(bytes.size());
+  condition.sha256 = HexDigest(bytes);
+  return condition;
+}
+
+void SetCondition(const model::Condition& condition, bool with_bytes, v1::Condition& proto) {
+  // The empty member stays set without bytes: it tells a picture from a clip.
+  std::string bytes = with_bytes && condition.bytes ? *condition.bytes : std::string();
+  if (condition.kind == model::Condition::Kind::kVideo) {
+    proto.set_video(std::move(bytes));
+  } else {
+    proto.set_image(std::move(bytes));
+  }
+  proto.set_frame_index(condition.frame_index);
+  if (condition.strength) proto.set_strength(*condition.strength);
+  proto.set_content_type(condition.content_type);
+  proto.set_size_bytes(condition.size_bytes);
+  proto.set_sha256(condition.sha256);
+}
+
+model::VideoCodec CodecFromProto(v1::VideoCodec codec) {
+  return codec == v1::VIDEO_CODEC_H264 ? model::VideoCodec::kH264 : model::VideoCodec::kUnspecified;
+}
+
+v1::VideoCodec CodecToProto(model::VideoCodec codec) {
+  switch (codec) {
+    case model::VideoCodec::kUnspecified:
+      return v1::VIDEO_CODEC_UNSPECIFIED;
+    case model::VideoCodec::kH264:
+      return v1::VIDEO_CODEC_H264;
+  }
+  return v1::VIDEO_CODEC_UNSPECIFIED;
+}
+
+model::EncodingSpeed SpeedFromProto(v1::EncodingSpeed speed) {
+  switch (speed) {
+    case v1::ENCODING_SPEED_ULTRAFAST:
+      return model::EncodingSpeed::kUltrafast;
+    case v1::ENCODING_SPEED_SUPERFAST:
+      return model::EncodingSpeed::kSuperfast;
+    case v1::ENCODING_SPEED_VERYFAST:
+      return model::EncodingSpeed::kVeryfast;
+    case v1::ENCODING_SPEED_FASTER:
+      return model::EncodingSpeed::kFaster;
+    case v1::ENCODING_SPEED_MEDIUM:
+      return model::EncodingSpeed::kMedium;
+    default:
+      return model::EncodingSpeed::kUnspecified;
+  }
+}
+
+v1::EncodingSpeed SpeedToProto(model::EncodingSpeed speed) {
+  switch (speed) {
+    case model::EncodingSpeed::kUnspecified:
+      return v1::ENCODING_SPEED_UNSPECIFIED;
+    case model::EncodingSpeed::kUltrafast:
+      return v1::ENCODING_SPEED_ULTRAFAST;
+    case model::EncodingSpeed::kSuperfast:
+      return v1::ENCODING_SPEED_SUPERFAST;
+    case model::EncodingSpeed::kVeryfast:
+      return v1::ENCODING_SPEED_VERYFAST;
+    case model::EncodingSpeed::kFaster:
+      return v1::ENCODING_SPEED_FASTER;
+    case model::EncodingSpeed::kMedium:
+      return v1::ENCODING_SPEED_MEDIUM;
+  }
+  return v1::ENCODING_SPEED_UNSPECIFIED;
+}
+
+// The messages inside the spec. Absent and empty mean the same, so an empty one is left out.
+void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
+  if (spec.kernels != model::KernelSelection()) {
+    v1::KernelSelection& kernels = *proto.mutable_kernels();
+    kernels.set_profile(spec.kernels.profile);
+    kernels.mutable_variants()->insert(spec.kernels.variants.begin(), spec.kernels.variants.end());
+    kernels.set_experiment(spec.kernels.experiment);
+    kernels.set_arm(spec.kernels.arm);
+  }
+  if (spec.preview != model::PreviewOptions()) {
+    proto.mutable_preview()->set_every_steps(spec.preview.every_steps);
+    proto.mutable_preview()->set_max_side(spec.preview.max_side);
+  }
+  if (spec.encoding != model::EncodingOptions()) {
+    v1::EncodingOptions& encoding = *proto.mutable_encoding();
+    encoding.set_codec(CodecToProto(spec.encoding.codec));
+    if (spec.encoding.crf) encoding.set_crf(*spec.encoding.crf);
+    encoding.set_speed(SpeedToProto(spec.encoding.speed));
+  }
+}
+
+void TakeChoices(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
+  spec.kernels.profile = proto.kernels().profile();
+  spec.kernels.variants.insert(proto.kernels().variants().begin(),
+                               proto.kernels().variants().end());
+  spec.kernels.experiment = proto.kernels().experiment();
+  spec.kernels.arm = proto.kernels().arm();
+  spec.preview.every_steps = proto.preview().every_steps();
+  spec.preview.max_side = proto.preview().max_side();
+  spec.encoding.codec = CodecFromProto(proto.encoding().codec());
+  if (proto.encoding().has_crf()) spec.encoding.crf = proto.encoding().crf();
+  spec.encoding.speed = SpeedFromProto(proto.encoding().speed());
+}
+
+}  // namespace
+
+model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
+  model::GenerationSpec spec;
+  spec.model = proto.model();
+  spec.preset = proto.preset();
+  spec.prompt = proto.prompt();
+  spec.negative_prompt = proto.negative_prompt();
+  spec.width = proto.width();
+  spec.height = proto.height();
+  spec.num_frames = proto.num_frames();
+  spec.frame_rate = proto.frame_rate();
+  spec.num_inference_steps = proto.num_inference_steps();
+  spec.timesteps.assign(proto.timesteps().begin(), proto.timesteps().end());
+  if (proto.has_guidance_scale()) spec.guidance_scale = proto.guidance_scale();
+  if (proto.has_guidance_rescale()) spec.guidance_rescale = proto.guidance_rescale();
+  if (proto.has_seed()) spec.seed = proto.seed();
+  if (proto.has_denoise_strength()) spec.denoise_strength = proto.denoise_strength();
+  if (proto.has_image_condition_noise_scale()) {
+    spec.image_condition_noise_scale = proto.image_condition_noise_scale();
+  }
+  if (proto.has_decode_timestep()) spec.decode_timestep = proto.decode_timestep();
+  if (proto.has_decode_noise_scale()) spec.decode_noise_scale = proto.decode_noise_scale();
+  spec.max_text_tokens = proto.max_text_tokens();
+  for (const v1::Condition& condition : proto.conditions()) {
+    spec.conditions.push_back(ConditionFromProto(condition));
+  }
+  TakeChoices(proto, spec);
+  spec.worker = proto.worker();
+  return spec;
+}
+
+v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
+  v1::VideoSpec proto;
+  proto.set_model(spec.model);
+  proto.set_preset(spec.preset);
+  proto.set_prompt(spec.prompt);
+  proto.set_negative_prompt(spec.negative_prompt);
+  proto.set_width(spec.width);
+  proto.set_height(spec.height);
+  proto.set_num_frames(spec.num_frames);
+  proto.set_frame_rate(spec.frame_rate);
+  proto.set_num_inference_steps(spec.num_inference_steps);
+  proto.mutable_timesteps()->Add(spec.timesteps.begin(), spec.timesteps.end());
+  if (spec.guidance_scale) proto.set_guidance_scale(*spec.guidance_scale);
+  if (spec.guidance_rescale) proto.set_guidance_rescale(*spec.guidance_rescale);
+  if (spec.seed) proto.set_seed(*spec.seed);
+  if (spec.denoise_strength) proto.set_denoise_strength(*spec.denoise_strength);
+  if (spec.image_condition_noise_scale) {
+    proto.set_image_condition_noise_scale(*spec.image_condition_noise_scale);
+  }
+  if (spec.decode_timestep) proto.set_decode_timestep(*spec.decode_timestep);
+  if (spec.decode_noise_scale) proto.set_decode_noise_scale(*spec.decode_noise_scale);
+  proto.set_max_text_tokens(spec.max_text_tokens);
+  for (const model::Condition& condition : spec.conditions) {
+    SetCondition(condition, with_bytes, *proto.add_conditions());
+  }
+  SetChoices(spec, proto);
+  proto.set_worker(spec.worker);
+  return proto;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run did: statistics, the file, notices, stages.
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+
+namespace reel::server {
+
+v1::KernelStat KernelStatToProto(const kernels::VariantTime& time) {
+  v1::KernelStat proto;
+  proto.set_op(time.op);
+  proto.set_variant(time.variant);
+  proto.set_calls(time.calls);
+  SetProtoDuration(*proto.mutable_total(), absl::Nanoseconds(time.total_ns));
+  return proto;
+}
+
+kernels::VariantTime KernelStatFromProto(const v1::KernelStat& proto) {
+  return {.op = proto.op(),
+          .variant = proto.variant(),
+          .calls = proto.calls(),
+          .total_ns = absl::ToInt64Nanoseconds(FromProtoDuration(proto.total()))};
+}
+
+v1::RunStats StatsToProto(const model::RunStats& stats) {
+  v1::RunStats proto;
+  SetProtoDuration(*proto.mutable_queued(), stats.queued);
+  SetProtoDuration(*proto.mutable_text_encode(), stats.text_encode);
+  SetProtoDuration(*proto.mutable_denoise(), stats.denoise);
+  SetProtoDuration(*proto.mutable_decode(), stats.decode);
+  SetProtoDuration(*proto.mutable_encode_exposed(), stats.encode_exposed);
+  SetProtoDuration(*proto.mutable_total(), stats.total);
+  SetProtoDuration(*proto.mutable_first_media_byte(), stats.first_media_byte);
+  proto.set_device(stats.device);
+  proto.set_peak_memory_bytes(stats.peak_memory_bytes);
+  proto.set_mean_batch(stats.mean_batch);
+  for (const kernels::VariantUse& use : stats.kernels) {
+    v1::KernelUse& added = *proto.add_kernels();
+    added.set_op(use.op);
+    added.set_variant(use.variant);
+    added.set_calls(use.calls);
+  }
+  for (const kernels::VariantTime& time : stats.kernel_stats) {
+    *proto.add_kernel_stats() = KernelStatToProto(time);
+  }
+  proto.set_restarts(stats.restarts);
+  proto.set_device_seconds(stats.device_seconds);
+  proto.set_prompt_tokens(stats.prompt_tokens);
+  proto.set_negative_prompt_tokens(stats.negative_prompt_tokens);
+  proto.set_latent_tokens(stats.latent_tokens);
+  return proto;
+}
+
+model::RunStats StatsFromProto(const v1::RunStats& proto) {
+  model::RunStats stats;
+  stats.queued = FromProtoDuration(proto.queued());
+  stats.text_encode = FromProtoDuration(proto.text_encode());
+  stats.denoise = FromProtoDuration(proto.denoise());
+  stats.decode = FromProtoDuration(proto.decode());
+  stats.encode_exposed = FromProtoDuration(proto.encode_exposed());
+  stats.total = FromProtoDuration(proto.total());
+  stats.first_media_byte = FromProtoDuration(proto.first_media_byte());
+  stats.device = proto.device();
+  stats.peak_memory_bytes = proto.peak_memory_bytes();
+  stats.mean_batch = proto.mean_batch();
+  for (const v1::KernelUse& use : proto.kernels()) {
+    stats.kernels.push_back({.op = use.op(), .variant = use.variant(), .calls = use.calls()});
+  }
+  for (const v1::KernelStat& stat : proto.kernel_stats()) {
+    stats.kernel_stats.push_back(KernelStatFromProto(stat));
+  }
+  stats.restarts = proto.restarts();
+  stats.device_seconds = proto.device_seconds();
+  stats.prompt_tokens = proto.prompt_tokens();
+  stats.negative_prompt_tokens = proto.negative_prompt_tokens();
+  stats.latent_tokens = proto.latent_tokens();
+  return stats;
+}
+
+v1::MediaInfo MediaToProto(const model::MediaInfo& media) {
+  v1::MediaInfo proto;
+  proto.set_content_type(media.content_type);
+  proto.set_size_bytes(media.size_bytes);
+  proto.set_sha256(media.sha256);
+  SetProtoDuration(*proto.mutable_duration(), media.duration);
+  return proto;
+}
+
+model::MediaInfo MediaFromProto(const v1::MediaInfo& proto) {
+  return {.content_type = proto.content_type(),
+          .size_bytes = proto.size_bytes(),
+          .sha256 = proto.sha256(),
+          .duration = FromProtoDuration(proto.duration())};
+}
+
+v1::Notice NoticeToProto(const model::Notice& notice) {
+  v1::Notice proto;
+  proto.set_code(notice.code);
+  proto.set_message(notice.message);
+  return proto;
+}
+
+model::Notice NoticeFromProto(const v1::Notice& proto) {
+  return {.code = proto.code(), .message = proto.message()};
+}
+
+v1::Stage StageToProto(model::Stage stage) {
+  switch (stage) {
+    case model::Stage::kUnspecified:
+      return v1::STAGE_UNSPECIFIED;
+    case model::Stage::kQueue:
+      return v1::STAGE_QUEUE;
+    case model::Stage::kTextEncode:
+      return v1::STAGE_TEXT_ENCODE;
+    case model::Stage::kConditionEncode:
+      return v1::STAGE_CONDITION_ENCODE;
+    case model::Stage::kDenoise:
+      return v1::STAGE_DENOISE;
+    case model::Stage::kDecode:
+      return v1::STAGE_DECODE;
+    case model::Stage::kEncode:
+      return v1::STAGE_ENCODE;
+  }
+  return v1::STAGE_UNSPECIFIED;
+}
+
+model::Stage StageFromProto(v1::Stage stage) {
+  switch (stage) {
+    case v1::STAGE_QUEUE:
+      return model::Stage::kQueue;
+    case v1::STAGE_TEXT_ENCODE:
+      return model::Stage::kTextEncode;
+    case v1::STAGE_CONDITION_ENCODE:
+      return model::Stage::kConditionEncode;
+    case v1::STAGE_DENOISE:
+      return model::Stage::kDenoise;
+    case v1::STAGE_DECODE:
+      return model::Stage::kDecode;
+    case v1::STAGE_ENCODE:
+      return model::Stage::kEncode;
+    default:
+      return model::Stage::kUnspecified;
+  }
+}
+
+}  // namespace reel::server

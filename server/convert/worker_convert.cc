@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/convert/worker_convert.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/strings/cord.h"
+#include "google/rpc/error_details.pb.h"
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/errors/error.h"
+
+namespace reel::server {
+
+worker::v1::Configure SettingsToProto(const WorkerSettings& settings) {
+  worker::v1::Configure proto;
+  for (const model::LoadOptions& load : settings.models) *proto.add_models() = LoadToProto(load);
+  proto.set_kernel_sample_every(settings.kernel_sample_every);
+  proto.set_encoder_threads(settings.encoder_threads);
+  proto.set_fill_rows(settings.fill_rows);
+  return proto;
+}
+
+WorkerSettings SettingsFromProto(const worker::v1::Configure& proto) {
+  WorkerSettings settings;
+  for (const worker::v1::LoadModel& load : proto.models()) {
+    settings.models.push_back(LoadFromProto(load));
+  }
+  settings.kernel_sample_every = proto.kernel_sample_every();
+  if (proto.encoder_threads() > 0) settings.encoder_threads = proto.encoder_threads();
+  if (proto.fill_rows() > 0) settings.fill_rows = proto.fill_rows();
+  return settings;
+}
+
+worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
+  worker::v1::LoadModel proto;
+  proto.set_model(options.name);
+  proto.set_path(options.path);
+  proto.set_dtype(options.dtype);
+  if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
+  return proto;
+}
+
+model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
+  return {.name = proto.model(),
+          .path = proto.path(),
+          .dtype = proto.dtype(),
+          .test_card = TestCardFromProto(proto.test_card())};
+}
+
+worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {
+  worker::v1::TestCard proto;
+  SetProtoDuration(*proto.mutable_step_time(), options.step_time);
+  SetProtoDuration(*proto.mutable_step_time_per_extra_job(), options.step_time_per_extra_job);
+  SetProtoDuration(*proto.mutable_decode_time_per_frame(), options.decode_time_per_frame);
+  SetProtoDuration(*proto.mutable_load_time(), options.load_time);
+  for (const model::TestCardFault& fault : options.faults) {
+    worker::v1::Fault& added = *proto.add_faults();
+    added.set_kind(fault.kind);
+    added.set_step(fault.step);
+    added.set_prompt_contains(fault.prompt_contains);
+    added.set_times(fault.times);
+  }
+  return proto;
+}
+
+model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto) {
+  model::TestCardOptions options;
+  if (proto.has_step_time()) options.step_time = FromProtoDuration(proto.step_time());
+  if (proto.has_step_time_per_extra_job()) {
+    options.step_time_per_extra_job = FromProtoDuration(proto.step_time_per_extra_job());
+  }
+  if (proto.has_decode_time_per_frame()) {
+    options.decode_time_per_frame = FromProtoDuration(proto.decode_time_per_frame());
+  }
+  if (proto.has_load_time()) options.load_time = FromProtoDuration(proto.load_time());
+  for (const worker::v1::Fault& fault : proto.faults()) {
+    options.faults.push_back({.kind = fault.kind(),
+                              .step = fault.step(),
+                              .prompt_contains = fault.prompt_contains(),
+                              .times = fault.times()});
+  }
+  return options;
+}
+
+worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t weight_bytes) {
+  worker::v1::ModelState state;
+  state.set_model(card.name);
+  *state.mutable_card() = CardToProto(card);
+  for (const kernels::KernelCall& call : card.calls) {
+    worker::v1::KernelCall& added = *state.add_calls();
+    added.set_op(call.op);
+    added.set_dtype(call.dtype);
+    added.set_width(call.width);
+  }
+  state.set_weight_bytes(weight_bytes);
+  *state.mutable_defaults() = SpecToProto(card.defaults);
+  for (const model::Preset& preset : card.presets) {
+    worker::v1::Preset& added = *state.add_presets();
+    added.set_name(preset.name);
+    *added.mutable_values() = SpecToProto(preset.values);
+  }
+  return state;
+}
+
+model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
+  model::ModelCard card = CardFromProto(state.card());
+  card.defaults = SpecFromProto(state.defaults());
+  for (const worker::v1::Preset& preset : state.presets()) {
+    card.presets.push_back({.name = preset.name(), .values = SpecFromProto(preset.values())});
+  }
+  for (const worker::v1::KernelCall& call : state.calls()) {
+    card.calls.push_back({.op = call.op(), .dtype = call.dtype(), .width = call.width()});
+  }
+  return card;
+}
+
+worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect) {
+  const ReasonRow& row = Describe(ReasonOf(error).value_or(Reason::kInternal));
+  worker::v1::JobError proto;
+  proto.set_code(static_cast<int>(row.code));
+  proto.set_reason(std::string(row.name));
+  proto.set_message(std::string(error.message().data(), error.message().size()));
+  proto.set_job_is_suspect(suspect);
+  google::rpc::ErrorInfo info;
+  const auto payload = error.GetPayload("type.googleapis.com/google.rpc.ErrorInfo");
+  if (payload && info.ParseFromString(std::string(*payload))) {
+    for (const auto& [key, value] : info.metadata()) {
+      (*proto.mutable_metadata()->mutable_fields())[key].set_string_value(value);
+    }
+  }
+  return proto;
+}
+
+absl::Status ErrorFromProto(const worker::v1::JobError& proto) {
+  ErrorDetails details;
+  // Never through the default instance, which is libprotobuf's own and which TSan cannot follow.
+  if (proto.has_metadata()) {
+    for (const auto& [key, value] : proto.metadata().fields()) {
+      details.metadata[key] = value.string_value();
+    }
+  }
+  return MakeError(ReasonFromName(proto.reason()), proto.message(), details);
+}
+
+}  // namespace reel::server

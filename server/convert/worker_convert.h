@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only travels between reeld and its workers (and stands in the configuration): for
+// front/workers, worker/link and front/config. Apart from convert.h, so that rpc/ does not see the
+// worker protocol.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/model_card.h"
+#include "model/registry.h"
+#include "reel/worker/v1/worker.pb.h"
+
+namespace reel::server {
+
+// Version of worker.proto as both sides speak it.
+inline constexpr int kWorkerProtocol = 1;
+
+// What a worker is configured with. 0 takes the default, but for kernel_sample_every, where it
+// means never.
+struct WorkerSettings {
+  std::vector<model::LoadOptions> models;  // in the order of loading
+  int kernel_sample_every = 32;
+  int encoder_threads = 2;
+  int64_t fill_rows = 5376;
+};
+
+worker::v1::Configure SettingsToProto(const WorkerSettings& settings);
+WorkerSettings SettingsFromProto(const worker::v1::Configure& proto);
+
+worker::v1::LoadModel LoadToProto(const model::LoadOptions& options);
+model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto);
+
+// Durations that are unset take TestCardOptions' own.
+worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options);
+model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto);
+
+// The whole card: v1.Model alone would lose defaults, presets and calls.
+worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t weight_bytes);
+model::ModelCard CardFromModelState(const worker::v1::ModelState& state);
+
+// By the reason's name; a status without one travels as INTERNAL. Of the details only the metadata
+// goes along.
+worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect);
+absl::Status ErrorFromProto(const worker::v1::JobError& proto);
+
+}  // namespace reel::server

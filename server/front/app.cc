@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/app.h"
+
+#include <grpcpp/impl/codegen/service_type.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/health/health_board.h"
+#include "server/front/health/health_monitor.h"
+#include "server/front/health/health_service.h"
+#include "server/front/http/http_server.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/metrics/metrics.h"
+#include "server/front/rpc/grpc_server.h"
+#include "server/front/rpc/self_check.h"
+#include "server/front/rpc/server_service.h"
+#include "server/front/rpc/video_service.h"
+#include "server/front/store/data_folder.h"
+#include "server/front/store/file_ops.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+#include "server/front/stored_messages.h"
+#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/worker_host.h"
+#include "server/logging/log.h"
+
+namespace reel::server {
+namespace {
+
+constexpr int kPumpThreads = 2;
+// Ends of a drain: answers leave, then workers, then the rest.
+constexpr absl::Duration kFlush = absl::Seconds(2);
+constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
+constexpr absl::Duration kWorkerDrain = absl::Milliseconds(500);
+
+JobOptions MakeJobOptions(const ServerOptions& server) {
+  JobOptions options;
+  for (const model::LoadOptions& model : server.models) options.models.push_back(model.name);
+  for (const ConfiguredTenant& tenant : server.auth.tenants) {
+    options.tenants[tenant.name] = {tenant.weight, tenant.max_jobs, tenant.device_seconds_per_hour,
+                                    tenant.max_stored_bytes};
+  }
+  for (const ConfiguredProfile& profile : server.kernel_profiles) {
+    options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
+  }
+  options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
+  options.max_queued_jobs = server.scheduler.max_queued_jobs;
+  options.fill_rows = server.scheduler.fill_rows;
+  options.fifo = server.scheduler.fifo;
+  options.default_timeout = server.timing.default_timeout;
+  options.max_timeout = server.timing.max_timeout;
+  options.heartbeat = server.timing.heartbeat;
+  options.keep = server.data.keep;
+  return options;
+}
+
+WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
+  WorkerPoolOptions options;
+  for (const ConfiguredWorker& worker : app.server.workers) {
+    options.workers.push_back({worker.name, worker.device, worker.models});
+  }
+  options.models = app.server.models;
+  options.fill_rows = app.server.scheduler.fill_rows;
+  options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
+  options.runtime_base = app.runtime_base;
+  return options;
+}
+
+ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
+  ProcessLauncherOptions options;
+  options.binary = app.worker_binary.empty() ? WorkerBinaryBesideUs() : app.worker_binary;
+  options.extra_arguments = {"--log_level=" + app.server.telemetry.log_level,
+                             std::string("--log_format=") + (app.json_log ? "json" : "text")};
+  return options;
+}
+
+MetricsOptions MakeMetricsOptions(const AppOptions& app) {
+  MetricsOptions options{app.version, app.revision, {"auto", "reference", "batch_invariant"}, {}};
+  for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
+  for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
+  return options;
+}
+
+RequestRules MakeRules(const ServerOptions& server) {
+  RequestRules rules;
+  rules.max_timeout = server.timing.max_timeout;
+  rules.default_timeout = server.timing.default_timeout;
+  return rules;
+}
+
+// Readers never see half of it.
+absl::Status WritePortFile(const std::string& path, const std::string& text) {
+  const std::string draft = path + ".part";
+  std::ofstream(draft) << text;
+  if (std::rename(draft.c_str(), path.c_str()) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("The port file cannot be written: ", path));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// In the order in which parts are made; what stands above is used by what stands below.
+struct App::Impl {
+  explicit Impl(AppOptions app_options)
+      : options(std::move(app_options)),
+        metrics(MakeMetricsOptions(options)),
+        authorizer(options.server.auth.tokens_file.empty()
+                       ? std::make_unique<Authorizer>()
+                       : std::make_unique<Authorizer>(options.tokens)),
+        environment{*authorizer, metrics.calls(), open_calls},
+        pump(kPumpThreads, std::min(options.server.timing.write_stall / 8, absl::Seconds(1))) {}
+  ~Impl();
+
+  absl::Status OpenStores();
+  absl::Status StartJobs();
+  absl::Status StartServers();
+  absl::Status StartPlaintextHealth();
+  void StartWatches(std::function<void()> failed);
+  void DrainJobs();
+  bool hurried() {
+    MutexLock lock(mutex);
+    return hurry;
+  }
+
+  const AppOptions options;
+  const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  SystemClock clock;
+  FileOps file_ops;
+  StoredMessages serializer;
+  Metrics metrics;
+  std::unique_ptr<Authorizer> authorizer;
+  OpenCalls open_calls;
+  CallEnvironment environment;
+  HealthBoard board;
+  std::optional<DataFolder> folder;
+  std::unique_ptr<JobStore> store;
+  std::unique_ptr<MediaStore> media;
+  StreamPump pump;  // jobs may wake streams until they are gone
+  std::unique_ptr<WorkerHost> host;
+  std::unique_ptr<Dispatcher> dispatcher;
+  std::unique_ptr<grpc::Service> video_service, server_service, health_service;
+  std::unique_ptr<GrpcServer> grpc_server, health_server;
+  std::unique_ptr<HttpServer> http_server;
+  std::unique_ptr<HealthMonitor> monitor;
+  std::unique_ptr<SelfCheck> self_check;
+
+  Mutex mutex;
+  CondVar changed;
+  bool jobs_drained ABSL_GUARDED_BY(mutex) = false;
+  bool hurry ABSL_GUARDED_BY(mutex) = false;
+};
+
+App::Impl::~Impl() {
+  self_check.reset();
+  monitor.reset();
+  board.Close();
+  pump.CloseAll();
+  http_server.reset();
+  health_server.reset();
+  grpc_server.reset();
+  // The host reports to the dispatcher, which commands the host: the reports stop first.
+  if (host != nullptr) host->Stop();
+  dispatcher.reset();
+}
+
+absl::Status App::Impl::OpenStores() {
+  const DataOptions& data = options.server.data;
+  REEL_ASSIGN_OR_RETURN(DataFolder opened, DataFolder::Open(data.folder));
+  folder.emplace(std::move(opened));
+  REEL_ASSIGN_OR_RETURN(store, OpenJobStore(folder->database_path()));
+  MediaStoreOptions media_options;
+  media_options.folder = folder->path();
+  media_options.max_bytes = data.max_bytes;
+  REEL_ASSIGN_OR_RETURN(media, OpenMediaStore(media_options, file_ops));
+  return absl::OkStatus();
+}
+
+absl::Status App::Impl::StartJobs() {
+  const ProcessLauncherOptions launcher = MakeLauncherOptions(options);
+  if (access(launcher.binary.c_str(), X_OK) != 0) {
+    return absl::NotFoundError(absl::StrCat(
+        "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
+  }
+  host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
+  dispatcher = std::make_unique<Dispatcher>(
+      MakeJobOptions(options.server),
+      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer});
+  REEL_RETURN_IF_ERROR(dispatcher->Start());
+  return host->Start(*dispatcher);
+}
+
+absl::Status App::Impl::StartPlaintextHealth() {
+  if (options.server.health_listen.empty()) return absl::OkStatus();
+  GrpcServerOptions server;
+  server.address = options.server.health_listen;
+  REEL_ASSIGN_OR_RETURN(health_server, GrpcServer::Start(server, {health_service.get()}));
+  return absl::OkStatus();
+}
+
+absl::Status App::Impl::StartServers() {
+  const RequestRules rules = MakeRules(options.server);
+  video_service =
+      MakeVideoService(environment, *dispatcher, pump, {rules, options.server.timing.write_stall});
+  server_service = MakeServerService(environment, *dispatcher,
+                                     {options.version, options.revision, started, rules, 256});
+  health_service = MakeHealthService(environment, board);
+  REEL_RETURN_IF_ERROR(StartPlaintextHealth());
+  REEL_ASSIGN_OR_RETURN(
+      http_server,
+      HttpServer::Start(options.server.metrics_listen,
+                        {[this] { return metrics.Text(); },
+                         [this] { return board.Serving(kHealthLiveness).value_or(false); },
+                         [this] { return board.Serving(kHealthVideoService).value_or(false); }}));
+  GrpcServerOptions server;
+  server.address = options.server.listen.ToString();
+  server.tls = options.server.tls;
+  server.reflection = options.server.reflection;
+  server.longest_call = options.server.timing.max_timeout + absl::Minutes(1);
+  REEL_ASSIGN_OR_RETURN(
+      grpc_server,
+      GrpcServer::Start(server, {video_service.get(), server_service.get(), health_service.get()}));
+  return absl::OkStatus();
+}
+
+void App::Impl::StartWatches(std::function<void()> failed) {
+  monitor = std::make_unique<HealthMonitor>(
+      board, [this] { return dispatcher->admitting(); },
+      [this] {
+        for (const ServedModel& model : dispatcher->Models()) {
+          if (model.ready) return true;
+        }
+        return false;
+      });
+  SelfCheckOptions check;
+  check.address = grpc_server->address();
+  check.tls = options.server.tls.enabled();
+  self_check = std::make_unique<SelfCheck>(check, [this, failed = std::move(failed)] {
+    board.SetAlive(false);
+    failed();
+  });
+}
+
+void App::Impl::DrainJobs() {
+  const TimingOptions& timing = options.server.timing;
+  dispatcher->Drain(timing.propagation, timing.drain, [this] {
+    MutexLock lock(mutex);
+    jobs_drained = true;
+    changed.NotifyAll();
+  });
+  // The dispatcher keeps to its limits; should it hang, the rest goes on.
+  const absl::Time end = absl::Now() + timing.propagation + timing.drain + absl::Seconds(1);
+  MutexLock lock(mutex);
+  while (!jobs_drained && absl::Now() < end) changed.WaitFor(mutex, end - absl::Now());
+}
+
+App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+App::~App() = default;
+
+absl::StatusOr<std::unique_ptr<App>> App::Start(AppOptions options, std::function<void()> failed) {
+  auto impl = std::make_unique<Impl>(std::move(options));
+  REEL_RETURN_IF_ERROR(impl->OpenStores());
+  REEL_RETURN_IF_ERROR(impl->StartJobs());
+  REEL_RETURN_IF_ERROR(impl->StartServers());
+  impl->StartWatches(std::move(failed));
+  std::unique_ptr<App> app(new App(std::move(impl)));
+  if (!app->impl_->options.port_file.empty()) {
+    REEL_RETURN_IF_ERROR(WritePortFile(
+        app->impl_->options.port_file,
+        absl::StrCat("grpc ", app->grpc_address(), "\nmetrics ", app->metrics_address(), "\n")));
+  }
+  return app;
+}
+
+const std::string& App::grpc_address() const { return impl_->grpc_server->address(); }
+const std::string& App::metrics_address() const { return impl_->http_server->address_text(); }
+
+void App::Drain() {
+  Log(LogLevel::kInfo, "draining");
+  impl_->board.Drain();
+  impl_->metrics.SetDraining(true);
+  impl_->DrainJobs();
+  impl_->self_check.reset();
+  impl_->board.Close();
+  impl_->pump.CloseAll();
+  const absl::Duration flush = impl_->hurried() ? absl::Milliseconds(200) : kFlush;
+  if (!impl_->open_calls.WaitForNone(flush)) {
+    Log(LogLevel::kWarning, "calls are cut at the end of the drain",
+        {{"calls", impl_->open_calls.count()}});
+  }
+  if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
+  impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
+  impl_->host->Drain(impl_->hurried() ? absl::ZeroDuration() : kWorkerDrain);
+  impl_.reset();
+  Log(LogLevel::kInfo, "stopped");
+}
+
+void App::Hurry() {
+  {
+    MutexLock lock(impl_->mutex);
+    impl_->hurry = true;
+  }
+  impl_->dispatcher->Drain(absl::ZeroDuration(), absl::ZeroDuration(), [] {});
+}
+
+absl::Duration App::longest_drain() const {
+  const TimingOptions& timing = impl_->options.server.timing;
+  return timing.propagation + timing.drain + absl::Seconds(5);
+}
+
+void App::Reload() {
+  const std::string& path = impl_->options.server.auth.tokens_file;
+  if (path.empty()) {
+    Log(LogLevel::kInfo, "reloaded; certificates are watched, tokens are not configured");
+    return;
+  }
+  auto tokens = TokenTable::Load(path);
+  if (!tokens.ok()) {
+    Log(LogLevel::kError, "the tokens file is bad; the old tokens stay",
+        {{"error", tokens.status()}});
+    return;
+  }
+  Log(LogLevel::kInfo, "reloaded the tokens", {{"tokens", static_cast<int64_t>(tokens->size())}});
+  impl_->authorizer->Replace(*std::move(tokens));
+}
+
+}  // namespace reel::server

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// reeld as one object: made, drained, gone. app.cc is the only file that wires the folders
+// together.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/front/config/load_options.h"
+
+namespace reel::server {
+
+struct AppOptions {
+  ServerOptions server;
+  TokenTable tokens;
+  std::string worker_binary;  // empty: beside this program
+  std::string port_file;      // empty: none
+  std::string runtime_base;   // the user's run-time folder; empty: /tmp
+  std::string version, revision;
+  bool json_log = true;  // for the workers' own lines
+};
+
+class App {
+ public:
+  // Serving when it returns, though workers may still load. `failed` is called once if the listener
+  // is found dead: the process must end.
+  static absl::StatusOr<std::unique_ptr<App>> Start(AppOptions options,
+                                                    std::function<void()> failed);
+  // As fast as can be, when Drain was not called.
+  ~App();
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  const std::string& grpc_address() const;
+  const std::string& metrics_address() const;
+
+  // Stops in good order; returns when everything is down. Once.
+  void Drain();
+  // From another thread: a drain under way means now.
+  void Hurry();
+  // The longest that Drain can take; a watchdog's time.
+  absl::Duration longest_drain() const;
+  // Reads tokens again; certificates are watched anyway. The old ones stay where the new are bad.
+  void Reload();
+
+ private:
+  struct Impl;
+  explicit App(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace reel::server

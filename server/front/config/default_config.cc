@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/default_config.h"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/address.h"
+#include "server/front/config/nearest_name.h"
+
+namespace reel::server {
+namespace {
+
+using config::v1::ServerConfig;
+using config::v1::Timing;
+using google::protobuf::util::TimeUtil;
+
+constexpr char kTestCard[] = "testcard";
+
+// A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
+std::string NameOfPath(const std::string& path) {
+  std::filesystem::path p(path);
+  if (p.filename().empty()) p = p.parent_path();
+  std::string name = p.extension() == ".safetensors" ? p.stem() : p.filename();
+  std::string legal;
+  for (char c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    const bool first_ok = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (first_ok || (!legal.empty() && (c == '.' || c == '_' || c == '-'))) legal += c;
+  }
+  return legal.empty() ? "model" : legal.substr(0, 63);
+}
+
+void PutFirst(config::v1::Model model, ServerConfig& config) {
+  *config.add_models() = std::move(model);
+  for (int i = config.models_size() - 1; i > 0; --i)
+    config.mutable_models()->SwapElements(i, i - 1);
+}
+
+// A configured name becomes the default; anything else is served beside what is configured.
+std::string ApplyModel(const std::string& wanted, ServerConfig& config) {
+  for (int i = 0; i < config.models_size(); ++i) {
+    if (config.models(i).name() != wanted) continue;
+    for (; i > 0; --i) config.mutable_models()->SwapElements(i, i - 1);
+    return "";
+  }
+  config::v1::Model model;
+  std::error_code ignored;
+  if (wanted == kTestCard) {
+    model.set_name(kTestCard);
+    model.mutable_test_card();
+  } else if (wanted.find('/') != std::string::npos || std::filesystem::exists(wanted, ignored)) {
+    model.set_name(NameOfPath(wanted));
+    model.set_path(wanted);
+  } else {
+    std::vector<std::string> known = {kTestCard};
+    for (const auto& configured : config.models()) known.push_back(configured.name());
+    const std::string nearest = NearestName(wanted, known);
+    return absl::StrCat(
+        "--model: neither a configured name, nor testcard, nor a folder or file: '", wanted, "'",
+        nearest.empty() ? "" : absl::StrCat("; the nearest name is '", nearest, "'"));
+  }
+  PutFirst(std::move(model), config);
+  return "";
+}
+
+// Asks before it touches: a mutable accessor sets the field.
+template <typename Message>
+void DefaultDuration(Message& message, bool (Message::*has)() const,
+                     google::protobuf::Duration* (Message::*field)(), int64_t seconds) {
+  if (!(message.*has)()) *(message.*field)() = TimeUtil::SecondsToDuration(seconds);
+}
+
+void FillTiming(bool loopback, ServerConfig& config) {
+  auto& timing = *config.mutable_timing();
+  DefaultDuration(timing, &Timing::has_max_timeout, &Timing::mutable_max_timeout, 30 * 60);
+  if (!timing.has_default_timeout()) {
+    *timing.mutable_default_timeout() =
+        std::min(timing.max_timeout(), TimeUtil::SecondsToDuration(10 * 60));
+  }
+  DefaultDuration(timing, &Timing::has_propagation, &Timing::mutable_propagation, loopback ? 0 : 5);
+  DefaultDuration(timing, &Timing::has_drain, &Timing::mutable_drain, 30);
+  DefaultDuration(timing, &Timing::has_heartbeat, &Timing::mutable_heartbeat, 5);
+  DefaultDuration(timing, &Timing::has_write_stall, &Timing::mutable_write_stall, 30);
+}
+
+void FillModelsAndWorkers(ServerConfig& config) {
+  if (config.models().empty()) {
+    auto* model = config.add_models();
+    model->set_name(kTestCard);
+    model->mutable_test_card();
+  }
+  if (config.workers().empty()) config.add_workers()->set_device("cpu");
+  for (auto& worker : *config.mutable_workers()) {
+    if (worker.name().empty()) {
+      // "cuda:0" is no legal name, "cuda0" is.
+      std::string name = worker.device();
+      name.erase(std::remove(name.begin(), name.end(), ':'), name.end());
+      worker.set_name(name);
+    }
+    if (worker.models().empty()) {
+      for (const auto& model : config.models()) worker.add_models(model.name());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ApplyFlags(const Flags& flags, ServerConfig& config) {
+  std::vector<std::string> problems;
+  if (!flags.listen.empty()) config.set_listen(flags.listen);
+  if (!flags.metrics.empty()) config.set_metrics_listen(flags.metrics);
+  if (!flags.data_dir.empty()) config.mutable_data()->set_folder(flags.data_dir);
+  if (!flags.log.empty()) config.mutable_telemetry()->set_log_level(flags.log);
+  if (!flags.model.empty()) {
+    std::string problem = ApplyModel(flags.model, config);
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  if (!flags.devices.empty()) {
+    config.clear_workers();
+    const std::vector<std::string> devices = absl::StrSplit(flags.devices, ',');
+    for (const std::string& device : devices) config.add_workers()->set_device(device);
+  }
+  return problems;
+}
+
+void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
+  if (config.listen().empty()) config.set_listen("127.0.0.1:50051");
+  if (config.metrics_listen().empty()) config.set_metrics_listen("127.0.0.1:9464");
+  auto& data = *config.mutable_data();
+  if (data.folder().empty() && !surroundings.xdg_state_home.empty()) {
+    data.set_folder(surroundings.xdg_state_home + "/reel");
+  } else if (data.folder().empty() && !surroundings.home.empty()) {
+    data.set_folder(surroundings.home + "/.local/state/reel");
+  }
+  DefaultDuration(data, &config::v1::Data::has_keep, &config::v1::Data::mutable_keep, 24 * 3600);
+  FillModelsAndWorkers(config);
+  for (auto& profile : *config.mutable_kernel_profiles()) {
+    if (profile.base().empty()) profile.set_base("auto");
+  }
+  for (auto& tenant : *config.mutable_auth()->mutable_tenants()) {
+    if (tenant.weight() == 0) tenant.set_weight(1);
+    if (tenant.max_jobs() == 0) tenant.set_max_jobs(256);
+  }
+  auto& scheduler = *config.mutable_scheduler();
+  if (scheduler.max_backlog_seconds() == 0) scheduler.set_max_backlog_seconds(120);
+  if (scheduler.max_queued_jobs() == 0) scheduler.set_max_queued_jobs(1000);
+  if (scheduler.fill_rows() == 0) scheduler.set_fill_rows(5376);
+  if (scheduler.order().empty()) scheduler.set_order("steps");
+  const auto listen = ParseAddress(config.listen());
+  FillTiming(listen.ok() && listen->loopback(), config);
+  auto& telemetry = *config.mutable_telemetry();
+  if (telemetry.log_level().empty()) telemetry.set_log_level("info");
+  if (telemetry.kernel_sample_every() == 0) telemetry.set_kernel_sample_every(32);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// From file and flags to the effective configuration.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/front/config/flags.h"
+
+namespace reel::config::v1 {
+class ServerConfig;
+}
+
+namespace reel::server {
+
+// What main has read of the environment.
+struct Surroundings {
+  std::string xdg_state_home;
+  std::string home;
+};
+
+// Flags win over the file. Returns the problems of the flags' values.
+std::vector<std::string> ApplyFlags(const Flags& flags, config::v1::ServerConfig& config);
+
+// Fills what is unset, so that the log shows what holds.
+void FillDefaults(const Surroundings& surroundings, config::v1::ServerConfig& config);
+
+}  // namespace reel::server

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/flags.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+namespace reel::server {
+namespace {
+
+// "--data-dir=x" to "--data_dir=x": the name only, never the value.
+std::string WithUnderscores(std::string argument) {
+  if (argument.rfind("--", 0) != 0 || argument == "--") return argument;
+  const size_t end = std::min(argument.find('='), argument.size());
+  std::replace(argument.begin() + 2, argument.begin() + static_cast<std::ptrdiff_t>(end), '-', '_');
+  return argument;
+}
+
+void Declare(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config_file, "Configuration file (protobuf text format)");
+  app.add_flag("--check_config", flags.check_config,
+               "Check the configuration, print every problem, and leave");
+  app.add_flag("--version", flags.version, "Print the version and leave");
+  app.add_option("--listen", flags.listen, "gRPC address [127.0.0.1:50051]");
+  app.add_option("--metrics", flags.metrics, "Metrics and probes [127.0.0.1:9464]");
+  app.add_option("--data_dir", flags.data_dir, "Where videos live [the user's state folder]");
+  app.add_option("--model", flags.model,
+                 "Default model: a configured name, testcard, or a folder or checkpoint file");
+  app.add_option("--devices", flags.devices, "One worker each, e.g. cpu or cuda:0,cuda:1");
+  app.add_option("--log", flags.log, "debug, info, warning or error");
+  app.add_option("--worker_binary", flags.worker_binary, "[reel-worker beside reeld]");
+  app.add_option("--port_file", flags.port_file,
+                 "Write the bound addresses to this file once serving");
+}
+
+}  // namespace
+
+ParsedFlags ParseFlags(const std::vector<std::string>& arguments) {
+  ParsedFlags parsed;
+  CLI::App app("Renders videos from text and streams them over gRPC.", "reeld");
+  Declare(app, parsed.flags);
+  std::vector<std::string> reversed;  // as CLI11 wants them
+  for (const std::string& argument : arguments) reversed.push_back(WithUnderscores(argument));
+  std::reverse(reversed.begin(), reversed.end());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError& error) {
+    // CLI11 tells by exceptions what it found; they end here.
+    std::ostringstream text;
+    const int code = app.exit(error, text, text);
+    parsed.exit_code = code == 0 ? 0 : 2;
+    parsed.output = text.str();
+  }
+  return parsed;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/load_options.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/config_text.h"
+#include "server/front/config/read_file.h"
+
+namespace reel::server {
+namespace {
+
+std::string Text(const absl::Status& status) { return std::string(status.message()); }
+
+void ReadConfigFile(const std::string& path, config::v1::ServerConfig& config,
+                    std::vector<std::string>& problems) {
+  auto text = ReadSmallFile(path);
+  if (!text.ok()) {
+    problems.push_back(absl::StrCat("--config: ", Text(text.status())));
+    return;
+  }
+  for (const std::string& problem : ParseConfigText(*text, config)) {
+    problems.push_back(absl::StrCat(path, ":", problem));
+  }
+}
+
+void CheckTlsFiles(const TlsOptions& tls, std::vector<std::string>& problems) {
+  const auto check = [&](const char* key, const std::string& path, bool secret) {
+    if (path.empty()) return;
+    absl::Status status = ReadSmallFile(path).status();
+    if (status.ok() && secret) status = CheckSecretFileMode(path);
+    if (!status.ok()) problems.push_back(absl::StrCat(key, ": ", Text(status)));
+  };
+  check("tls.certificate_file", tls.certificate_file, false);
+  check("tls.key_file", tls.key_file, true);
+  check("tls.client_ca_file", tls.client_ca_file, false);
+}
+
+}  // namespace
+
+LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) {
+  LoadedOptions loaded;
+  config::v1::ServerConfig config;
+  if (!flags.config_file.empty()) ReadConfigFile(flags.config_file, config, loaded.problems);
+  for (std::string& problem : ApplyFlags(flags, config)) {
+    loaded.problems.push_back(std::move(problem));
+  }
+  FillDefaults(surroundings, config);
+  CheckedOptions checked = MakeServerOptions(config);
+  loaded.problems.insert(loaded.problems.end(), checked.problems.begin(), checked.problems.end());
+  loaded.options = std::move(checked.options);
+  loaded.effective = ConfigForLog(config);
+  CheckTlsFiles(loaded.options.tls, loaded.problems);
+  if (!loaded.options.auth.tokens_file.empty()) {
+    auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);
+    if (tokens.ok()) {
+      loaded.tokens = *std::move(tokens);
+    } else {
+      loaded.problems.push_back(absl::StrCat("auth.tokens_file: ", Text(tokens.status())));
+    }
+  }
+  return loaded;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/server_options.h"
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/convert/worker_convert.h"
+#include "server/front/config/nearest_name.h"
+
+namespace reel::server {
+namespace {
+
+namespace pb = config::v1;
+
+// Turns one message into one slice; gathers what is wrong, each with its key.
+class Reader {
+ public:
+  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
+
+  void Problem(const std::string& key, const std::string& what) {
+    problems_.push_back(absl::StrCat(key, ": ", what));
+  }
+  Address ReadAddress(const std::string& key, const std::string& text) {
+    auto address = ParseAddress(text);
+    if (address.ok()) return *address;
+    Problem(key, std::string(address.status().message()));
+    return {};
+  }
+  absl::Duration ReadDuration(const std::string& key, const google::protobuf::Duration& value) {
+    const absl::Duration duration =
+        absl::Seconds(value.seconds()) + absl::Nanoseconds(value.nanos());
+    if (duration < absl::ZeroDuration()) {
+      Problem(key, absl::StrCat("must not be negative: ", absl::FormatDuration(duration)));
+    }
+    return duration;
+  }
+  void Name(const std::string& key, const std::string& name, std::set<std::string>& taken) {
+    if (!IsLegalName(name)) {
+      Problem(key, absl::StrCat("must be 1..63 of a-z, 0-9, '.', '_', '-', the first a letter or "
+                                "digit: '",
+                                name, "'"));
+    } else if (!taken.insert(name).second) {
+      Problem(key, absl::StrCat("is there twice: '", name, "'"));
+    }
+  }
+  void OneOf(const std::string& key, const std::string& value,
+             const std::vector<std::string>& legal) {
+    for (const std::string& name : legal) {
+      if (value == name) return;
+    }
+    const std::string nearest = NearestName(value, legal);
+    Problem(key, absl::StrCat("must be one of ", absl::StrJoin(legal, ", "), ": '", value, "'",
+                              nearest.empty() ? "" : "; the nearest is '" + nearest + "'"));
+  }
+  template <typename T>
+  T AtLeast(const std::string& key, T value, T least) {
+    if (!(value >= least)) {
+      Problem(key, absl::StrCat("must be at least ", least, ": ", value));
+    }
+    return value;
+  }
+
+ private:
+  std::vector<std::string>& problems_;
+};
+
+std::string At(const char* list, int index, const char* field) {
+  return absl::StrCat(list, "[", index, "].", field);
+}
+
+AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
+  AuthOptions out;
+  out.tokens_file = auth.tokens_file();
+  std::set<std::string> names;
+  for (int i = 0; i < auth.tenants_size(); ++i) {
+    const pb::Tenant& tenant = auth.tenants(i);
+    reader.Name(At("auth.tenants", i, "name"), tenant.name(), names);
+    if (!(tenant.weight() > 0)) {
+      reader.Problem(At("auth.tenants", i, "weight"),
+                     absl::StrCat("must be above 0: ", tenant.weight()));
+    }
+    out.tenants.push_back({tenant.name(), tenant.weight(),
+                           reader.AtLeast(At("auth.tenants", i, "max_jobs"), tenant.max_jobs(), 1),
+                           reader.AtLeast(At("auth.tenants", i, "device_seconds_per_hour"),
+                                          tenant.device_seconds_per_hour(), 0.0),
+                           reader.AtLeast(At("auth.tenants", i, "max_stored_bytes"),
+                                          tenant.max_stored_bytes(), int64_t{0})});
+  }
+  return out;
+}
+
+void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Reader& reader) {
+  const auto check = [&](const char* field, const google::protobuf::Duration& value) {
+    reader.ReadDuration(absl::StrCat(key, ".", field), value);
+  };
+  check("step_time", card.step_time());
+  check("step_time_per_extra_job", card.step_time_per_extra_job());
+  check("decode_time_per_frame", card.decode_time_per_frame());
+  check("load_time", card.load_time());
+  for (int i = 0; i < card.faults_size(); ++i) {
+    reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), card.faults(i).kind(),
+                 {"hang", "exit", "nan", "oom", "sticky"});
+  }
+}
+
+std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<model::LoadOptions> out;
+  std::set<std::string> names;
+  for (int i = 0; i < config.models_size(); ++i) {
+    const pb::Model& model = config.models(i);
+    reader.Name(At("models", i, "name"), model.name(), names);
+    model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
+    if (!model.dtype().empty()) {
+      reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
+    }
+    if (model.has_test_card()) {
+      CheckTestCard(At("models", i, "test_card"), model.test_card(), reader);
+      options.test_card = TestCardFromProto(model.test_card());
+    } else if (model.path().empty()) {
+      reader.Problem(absl::StrCat("models[", i, "]"), "needs either path or test_card");
+    }
+    out.push_back(std::move(options));
+  }
+  return out;
+}
+
+bool IsDevice(const std::string& device) {
+  int index = -1;
+  return device == "cpu" || (absl::StartsWith(device, "cuda:") && device.size() <= 8 &&
+                             absl::SimpleAtoi(device.substr(5), &index) && index >= 0);
+}
+
+std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<std::string> models;
+  for (const pb::Model& model : config.models()) models.push_back(model.name());
+  std::vector<ConfiguredWorker> out;
+  std::set<std::string> names;
+  for (int i = 0; i < config.workers_size(); ++i) {
+    const pb::Worker& worker = config.workers(i);
+    if (!IsDevice(worker.device())) {
+      reader.Problem(At("workers", i, "device"),
+                     absl::StrCat("must be cpu or cuda:N: '", worker.device(), "'"));
+    } else {
+      reader.Name(At("workers", i, "name"), worker.name(), names);
+    }
+    for (const std::string& model : worker.models()) {
+      reader.OneOf(At("workers", i, "models"), model, models);
+    }
+    out.push_back(
+        {worker.name(), worker.device(), {worker.models().begin(), worker.models().end()}});
+  }
+  return out;
+}
+
+std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
+  std::vector<std::string> known = {"auto", "reference", "batch_invariant"};
+  std::set<std::string> names(known.begin(), known.end());
+  std::vector<ConfiguredProfile> out;
+  for (int i = 0; i < config.kernel_profiles_size(); ++i) {
+    const pb::KernelProfile& profile = config.kernel_profiles(i);
+    reader.Name(At("kernel_profiles", i, "name"), profile.name(), names);
+    // Only what stands before it can be a base, so that there are no circles.
+    reader.OneOf(At("kernel_profiles", i, "base"), profile.base(), known);
+    known.push_back(profile.name());
+    out.push_back(
+        {profile.name(), profile.base(), {profile.variants().begin(), profile.variants().end()}});
+  }
+  return out;
+}
+
+void ReadTiming(const pb::Timing& timing, Reader& reader, TimingOptions& out) {
+  out.default_timeout = reader.ReadDuration("timing.default_timeout", timing.default_timeout());
+  out.max_timeout = reader.ReadDuration("timing.max_timeout", timing.max_timeout());
+  out.propagation = reader.ReadDuration("timing.propagation", timing.propagation());
+  out.drain = reader.ReadDuration("timing.drain", timing.drain());
+  out.heartbeat = reader.ReadDuration("timing.heartbeat", timing.heartbeat());
+  out.write_stall = reader.ReadDuration("timing.write_stall", timing.write_stall());
+  if (out.max_timeout <= absl::ZeroDuration()) {
+    reader.Problem("timing.max_timeout", "must be above 0");
+  }
+  if (out.default_timeout > out.max_timeout || out.default_timeout <= absl::ZeroDuration()) {
+    reader.Problem("timing.default_timeout",
+                   absl::StrCat("must be above 0 and at most max_timeout (",
+                                absl::FormatDuration(out.max_timeout),
+                                "): ", absl::FormatDuration(out.default_timeout)));
+  }
+  if (out.heartbeat < absl::Milliseconds(100) || out.heartbeat > absl::Seconds(10)) {
+    reader.Problem("timing.heartbeat",
+                   absl::StrCat("must be 100ms to 10s: ", absl::FormatDuration(out.heartbeat)));
+  }
+  if (out.write_stall < absl::Milliseconds(100)) {
+    reader.Problem("timing.write_stall",
+                   absl::StrCat("must be at least 100ms: ", absl::FormatDuration(out.write_stall)));
+  }
+}
+
+void ReadScheduler(const pb::Scheduler& scheduler, Reader& reader, SchedulerOptions& out) {
+  out.max_backlog_seconds =
+      reader.AtLeast("scheduler.max_backlog_seconds", scheduler.max_backlog_seconds(), 0.001);
+  out.max_queued_jobs = reader.AtLeast("scheduler.max_queued_jobs", scheduler.max_queued_jobs(), 1);
+  out.fill_rows = reader.AtLeast("scheduler.fill_rows", scheduler.fill_rows(), int64_t{1});
+  reader.OneOf("scheduler.order", scheduler.order(), {"steps", "fifo"});
+  out.fifo = scheduler.order() == "fifo";
+}
+
+void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOptions& out) {
+  out.log_level = telemetry.log_level();
+  reader.OneOf("telemetry.log_level", out.log_level, {"debug", "info", "warning", "error"});
+  out.log_format = telemetry.log_format();
+  if (!out.log_format.empty()) {
+    reader.OneOf("telemetry.log_format", out.log_format, {"json", "text"});
+  }
+  out.kernel_sample_every =
+      reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
+  if (!(telemetry.trace_share() >= 0 && telemetry.trace_share() <= 1)) {
+    reader.Problem("telemetry.trace_share",
+                   absl::StrCat("must be 0..1: ", telemetry.trace_share()));
+  }
+}
+
+void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions& out) {
+  out.listen = reader.ReadAddress("listen", config.listen());
+  out.metrics_listen = reader.ReadAddress("metrics_listen", config.metrics_listen());
+  if (!config.health_listen().empty()) {
+    reader.ReadAddress("health_listen", config.health_listen());
+    out.health_listen = config.health_listen();
+  }
+  out.reflection = config.reflection() || out.listen.loopback();
+  out.tls = {config.tls().certificate_file(), config.tls().key_file(),
+             config.tls().client_ca_file()};
+  if (out.tls.certificate_file.empty() != out.tls.key_file.empty()) {
+    reader.Problem("tls", "needs both certificate_file and key_file");
+  }
+  if (!out.tls.client_ca_file.empty() && !out.tls.enabled()) {
+    reader.Problem("tls.client_ca_file", "needs certificate_file and key_file");
+  }
+  if (out.listen.host.empty() || out.listen.loopback() || out.tls.enabled()) return;
+  if (config.insecure_listen()) {
+    out.warnings.push_back("insecure_listen: calls from other machines are not encrypted");
+  } else {
+    reader.Problem("listen", absl::StrCat("goes beyond loopback (", out.listen.ToString(),
+                                          "): set tls, or insecure_listen where a proxy "
+                                          "or mesh encrypts"));
+  }
+}
+
+void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
+  out.folder = data.folder();
+  if (out.folder.empty()) {
+    reader.Problem("data.folder", "must be set: neither XDG_STATE_HOME nor HOME is known");
+  }
+  out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
+  out.keep = reader.ReadDuration("data.keep", data.keep());
+}
+
+// Parts of the file's language whose machinery is not built yet must not look as if they worked.
+void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
+  if (!config.experiments().empty()) {
+    reader.Problem("experiments", "A/B experiments are not served by this version");
+  }
+  if (!config.plugins().empty() || !config.plugin_root().empty()) {
+    reader.Problem("plugins", "kernel plug-ins are not loaded by this version");
+  }
+  for (int i = 0; i < config.models_size(); ++i) {
+    if (config.models(i).manifest_file().empty()) continue;
+    reader.Problem(At("models", i, "manifest_file"),
+                   "weights are not checked against a manifest by this version");
+  }
+  if (config.telemetry().log_prompts()) {
+    reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");
+  }
+  if (!config.telemetry().otlp_endpoint().empty()) {
+    reader.Problem("telemetry.otlp_endpoint", "traces are not exported by this version");
+  }
+}
+
+}  // namespace
+
+CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
+  CheckedOptions checked;
+  Reader reader(checked.problems);
+  ServerOptions& out = checked.options;
+  ReadListeners(config, reader, out);
+  out.auth = ReadAuth(config.auth(), reader);
+  ReadData(config.data(), reader, out.data);
+  out.models = ReadModels(config, reader);
+  out.workers = ReadWorkers(config, reader);
+  out.kernel_profiles = ReadProfiles(config, reader);
+  ReadScheduler(config.scheduler(), reader, out.scheduler);
+  ReadTiming(config.timing(), reader, out.timing);
+  ReadTelemetry(config.telemetry(), reader, out.telemetry);
+  RefuseUnbuilt(config, reader);
+  return checked;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration as the program uses it: every default filled, every rule checked, never changed
+// afterwards. app.cc hands slices of it to constructors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "model/registry.h"
+#include "server/front/config/address.h"
+
+namespace reel::config::v1 {
+class ServerConfig;
+}
+
+namespace reel::server {
+
+struct TlsOptions {
+  std::string certificate_file, key_file;  // empty: no TLS
+  std::string client_ca_file;              // set: clients must present a certificate of it
+  bool enabled() const { return !certificate_file.empty(); }
+};
+
+struct ConfiguredTenant {
+  std::string name;
+  double weight = 1;
+  int max_jobs = 256;
+  double device_seconds_per_hour = 0;  // 0: unlimited
+  int64_t max_stored_bytes = 0;        // 0: unlimited
+};
+
+struct AuthOptions {
+  std::string tokens_file;  // empty: everybody is the tenant "default"
+  std::vector<ConfiguredTenant> tenants;
+};
+
+struct DataOptions {
+  std::string folder;
+  int64_t max_bytes = 0;  // 0: 90 % of the disk
+  absl::Duration keep = absl::Hours(24);
+};
+
+struct ConfiguredWorker {
+  std::string name;
+  std::string device;               // "cuda:0", "cpu"
+  std::vector<std::string> models;  // never empty
+};
+
+struct ConfiguredProfile {
+  std::string name;
+  std::string base;  // "auto" when the file names none
+  std::map<std::string, std::string> variants;
+};
+
+struct SchedulerOptions {
+  double max_backlog_seconds = 120;
+  int max_queued_jobs = 1000;
+  int64_t fill_rows = 5376;
+  bool fifo = false;
+};
+
+struct TimingOptions {
+  absl::Duration default_timeout, max_timeout, propagation, drain, heartbeat, write_stall;
+};
+
+struct TelemetryOptions {
+  std::string log_level = "info";
+  std::string log_format;  // "json", "text" or empty: text on a terminal
+  int kernel_sample_every = 32;
+};
+
+struct ServerOptions {
+  Address listen, metrics_listen;
+  std::string health_listen;  // empty: none
+  bool reflection = false;
+  TlsOptions tls;
+  AuthOptions auth;
+  DataOptions data;
+  std::vector<model::LoadOptions> models;  // default first
+  std::vector<ConfiguredWorker> workers;
+  std::vector<ConfiguredProfile> kernel_profiles;
+  SchedulerOptions scheduler;
+  TimingOptions timing;
+  TelemetryOptions telemetry;
+  std::vector<std::string> warnings;  // for the log: legal, but worth a look
+};
+
+struct CheckedOptions {
+  ServerOptions options;              // meaningful when there are no problems
+  std::vector<std::string> problems;  // all of them, each naming its key
+};
+
+// Checks a configuration whose defaults are filled (default_config.h).
+CheckedOptions MakeServerOptions(const config::v1::ServerConfig& config);
+
+}  // namespace reel::server

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What health probes are told, by service name; whoever watches is told of changes. Free of gRPC.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+
+namespace reel::server {
+
+// The names that probes may ask for.
+inline constexpr char kHealthAll[] = "";
+inline constexpr char kHealthVideoService[] = "reel.v1.VideoService";
+inline constexpr char kHealthServerService[] = "reel.v1.ServerService";
+inline constexpr char kHealthLiveness[] = "liveness";
+inline constexpr char kHealthStartup[] = "startup";
+
+// Called without the board's lock, on the thread that made the change. Must not block.
+class HealthWatcher {
+ public:
+  virtual ~HealthWatcher() = default;
+  virtual void HealthChanged() = 0;
+};
+
+// Thread-safe.
+class HealthBoard {
+ public:
+  // Every name NOT_SERVING but liveness and the server's own service, which are true while the
+  // process answers.
+  HealthBoard();
+
+  // A worker is ready and nothing is draining: "" and the video service.
+  void SetAdmitting(bool admitting);
+  // A first model is warm. Stays.
+  void SetStarted();
+  // The listener and the supervisor are sane.
+  void SetAlive(bool alive);
+  // No more admission from now on, whatever SetAdmitting says.
+  void Drain();
+  // Watches end.
+  void Close();
+
+  // Nullopt for a name that is not known.
+  std::optional<bool> Serving(const std::string& service) const;
+  std::map<std::string, bool> All() const;
+  bool closed() const;
+
+  // Told until it is gone.
+  void Watch(std::weak_ptr<HealthWatcher> watcher);
+
+ private:
+  void Set(const std::vector<std::string>& services, bool serving);
+  void Tell();
+
+  mutable Mutex mutex_;
+  std::map<std::string, bool> serving_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<HealthWatcher>> watchers_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// /metrics, /healthz and /readyz on an address of their own, for operators and probes.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/front/config/address.h"
+
+namespace reel::server {
+
+// Called on the server's threads; must be thread-safe.
+struct HttpPages {
+  std::function<std::string()> metrics;
+  std::function<bool()> healthy;
+  std::function<bool()> ready;
+};
+
+class HttpServer {
+ public:
+  // Listens at once; port 0 takes a free one. UNAVAILABLE when the address is taken.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, HttpPages pages);
+  // Stops listening and waits for answers under way.
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // The real one, also for port 0.
+  const std::string& address_text() const { return address_; }
+
+ private:
+  struct Impl;
+  HttpServer(std::unique_ptr<Impl> impl, std::string address);
+  std::unique_ptr<Impl> impl_;
+  std::string address_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// reeld: reads the command line and the environment, then runs the app until a signal ends it.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/front/app.h"
+#include "server/front/config/load_options.h"
+#include "server/front/rpc/grpc_server.h"
+#include "server/logging/log.h"
+
+namespace {
+
+using reel::server::App;
+using reel::server::AppOptions;
+using reel::server::Log;
+using reel::server::LogLevel;
+
+constexpr int kExitBadConfig = 1;
+constexpr int kExitCannotStart = 1;
+constexpr int kExitListenerDead = 3;
+constexpr int kExitDrainHung = 4;
+
+std::string Environment(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+int PrintProblems(const std::vector<std::string>& problems) {
+  for (const std::string& problem : problems) std::fprintf(stderr, "reeld: %s\n", problem.c_str());
+  std::fprintf(stderr, "reeld: the configuration has %zu problem%s\n", problems.size(),
+               problems.size() == 1 ? "" : "s");
+  return kExitBadConfig;
+}
+
+// Before the first thread, so that all inherit it: signals come to sigwait alone.
+sigset_t BlockSignals() {
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, number);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+bool InitLogging(const reel::server::TelemetryOptions& telemetry) {
+  reel::server::LogOptions log;
+  const std::string& format = telemetry.log_format;
+  log.json = format.empty() ? isatty(STDERR_FILENO) == 0 : format == "json";
+  // The level was checked with the configuration.
+  if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
+  reel::server::InitLog(log);
+  return log.json;
+}
+
+// The process must end though something hangs, before whoever started it loses patience.
+void StartWatchdog(absl::Duration limit) {
+  std::thread([limit] {
+    absl::SleepFor(limit);
+    Log(LogLevel::kError, "the drain hangs; leaving");
+    _exit(kExitDrainHung);
+  }).detach();
+}
+
+// Serves until a drain is through. A first SIGTERM or SIGINT begins it, a second one hurries it.
+void ServeUntilSignalled(App& app, const sigset_t& signals) {
+  std::thread drain;
+  for (;;) {
+    int number = 0;
+    if (sigwait(&signals, &number) != 0) continue;
+    if (number == SIGUSR1) break;
+    if (number == SIGHUP) {
+      app.Reload();
+    } else if (drain.joinable()) {
+      app.Hurry();
+    } else {
+      StartWatchdog(app.longest_drain());
+      drain = std::thread([&app] {
+        app.Drain();
+        kill(getpid(), SIGUSR1);  // wakes sigwait
+      });
+    }
+  }
+  if (drain.joinable()) drain.join();
+}
+
+int Run(AppOptions options, const std::string& effective, const sigset_t& signals) {
+  const int64_t descriptors = reel::server::RaiseDescriptorLimit();
+  Log(LogLevel::kInfo, "starting",
+      {{"version", options.version},
+       {"revision", options.revision},
+       {"pid", static_cast<int64_t>(getpid())},
+       {"max_fds", descriptors},
+       {"config", effective}});
+  for (const std::string& warning : options.server.warnings) Log(LogLevel::kWarning, warning);
+  auto app = App::Start(std::move(options), [] { _exit(kExitListenerDead); });
+  if (!app.ok()) {
+    Log(LogLevel::kError, "cannot start", {{"error", app.status()}});
+    return kExitCannotStart;
+  }
+  Log(LogLevel::kInfo, "serving",
+      {{"grpc", (*app)->grpc_address()}, {"metrics", (*app)->metrics_address()}});
+  ServeUntilSignalled(**app, signals);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto parsed = reel::server::ParseFlags({argv + 1, argv + argc});
+  if (parsed.exit_code) {
+    std::fputs(parsed.output.c_str(), *parsed.exit_code == 0 ? stdout : stderr);
+    return *parsed.exit_code;
+  }
+  if (parsed.flags.version) {
+    std::puts("reeld " REEL_VERSION " " REEL_REVISION);
+    return 0;
+  }
+  const auto loaded =
+      reel::server::LoadOptions(parsed.flags, {Environment("XDG_STATE_HOME"), Environment("HOME")});
+  if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
+  if (parsed.flags.check_config) {
+    std::puts("The configuration is good.");
+    return 0;
+  }
+  const sigset_t signals = BlockSignals();
+  AppOptions options;
+  options.json_log = InitLogging(loaded.options.telemetry);
+  options.server = loaded.options;
+  options.tokens = loaded.tokens;
+  options.worker_binary = parsed.flags.worker_binary;
+  options.port_file = parsed.flags.port_file;
+  options.runtime_base = Environment("XDG_RUNTIME_DIR");
+  options.version = REEL_VERSION;
+  options.revision = REEL_REVISION;
+  return Run(std::move(options), loaded.effective, signals);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/call_metrics.h"
+
+#include <string>
+
+#include "server/front/metrics/buckets.h"
+
+namespace reel::server {
+namespace {
+
+using prometheus::Labels;
+using prometheus::Registry;
+
+prometheus::Family<prometheus::Counter>& Counter(Registry& registry, const char* name,
+                                                 const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+prometheus::Gauge& Gauge(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+prometheus::Histogram& Histogram(Registry& registry, const char* name, const char* help,
+                                 const buckets::Edges& edges) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, edges);
+}
+
+constexpr const char* kCodeNames[] = {
+    "OK",        "CANCELLED",      "UNKNOWN",           "INVALID_ARGUMENT",   "DEADLINE_EXCEEDED",
+    "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
+    "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
+    "DATA_LOSS", "UNAUTHENTICATED"};
+
+// What every call can end with; other codes get their series when they first appear.
+constexpr absl::StatusCode kUsualCodes[] = {absl::StatusCode::kOk,
+                                            absl::StatusCode::kCancelled,
+                                            absl::StatusCode::kInternal,
+                                            absl::StatusCode::kInvalidArgument,
+                                            absl::StatusCode::kUnavailable,
+                                            absl::StatusCode::kUnauthenticated,
+                                            absl::StatusCode::kPermissionDenied};
+
+Labels LabelsOf(const MethodRow& row) {
+  return {{"grpc_type", row.streams ? "server_stream" : "unary"},
+          {"grpc_service", std::string(row.service)},
+          {"grpc_method", std::string(row.name)}};
+}
+
+Labels WithCode(Labels labels, size_t code) {
+  labels["grpc_code"] = kCodeNames[code];
+  return labels;
+}
+
+}  // namespace
+
+CallMetrics::CallMetrics(Registry& registry, RefusalMetrics& refusals)
+    : refusals_(refusals),
+      handled_(Counter(registry, "grpc_server_handled_total", "Calls that ended, by code.")),
+      open_streams_(Gauge(registry, "reel_open_streams", "Server streams that are open.")),
+      buffered_(Gauge(registry, "reel_stream_buffered_bytes",
+                      "Bytes in writes that readers have not taken yet.")),
+      first_event_(Histogram(registry, "reel_first_event_duration_seconds",
+                             "From a GenerateVideo call to its first event.", buckets::Event())),
+      first_chunk_(Histogram(registry, "reel_first_chunk_duration_seconds",
+                             "From a GenerateVideo call to its first bytes.", buckets::Video())),
+      previews_(Counter(registry, "reel_previews_total", "Previews sent.").Add({})),
+      slow_cuts_(Counter(registry, "reel_slow_client_cuts_total",
+                         "Streams broken off since their reader took nothing.")
+                     .Add({})) {
+  AddMethods(registry);
+}
+
+void CallMetrics::AddMethods(Registry& registry) {
+  auto& started = Counter(registry, "grpc_server_started_total", "Calls that began.");
+  auto& received = Counter(registry, "grpc_server_msg_received_total", "Messages received.");
+  auto& sent = Counter(registry, "grpc_server_msg_sent_total", "Messages sent.");
+  auto& handling = prometheus::BuildHistogram()
+                       .Name("grpc_server_handling_seconds")
+                       .Help("Duration of calls.")
+                       .Register(registry);
+  for (const MethodRow& row : AllMethods()) {
+    const Labels labels = LabelsOf(row);
+    MethodSeries series;
+    series.started = &started.Add(labels);
+    series.received = &received.Add(labels);
+    series.sent = &sent.Add(labels);
+    for (const absl::StatusCode code : kUsualCodes) {
+      const auto index = static_cast<size_t>(code);
+      series.handled[index] = &handled_.Add(WithCode(labels, index));
+    }
+    if (row.measured) series.handling = &handling.Add(labels, buckets::Call());
+    methods_.push_back(series);
+  }
+}
+
+void CallMetrics::CallStarted(Method method) { Of(method).started->Increment(); }
+void CallMetrics::CallReceived(Method method) { Of(method).received->Increment(); }
+void CallMetrics::CallSent(Method method) { Of(method).sent->Increment(); }
+
+void CallMetrics::CallEnded(Method method, absl::StatusCode code, absl::Duration took) {
+  const size_t index = std::min(static_cast<size_t>(code), kCodes - 1);
+  prometheus::Counter* known = Of(method).handled[index];
+  // The table is not written to after the start: the family finds rare ones.
+  if (known == nullptr) known = &handled_.Add(WithCode(LabelsOf(RowOf(method)), index));
+  known->Increment();
+  if (Of(method).handling != nullptr) Of(method).handling->Observe(absl::ToDoubleSeconds(took));
+}
+
+void CallMetrics::RequestRefused(const absl::Status& why, bool detached) {
+  refusals_.Refused(why, detached);
+}
+
+void CallMetrics::StreamOpened() { open_streams_.Increment(); }
+void CallMetrics::StreamClosed() { open_streams_.Decrement(); }
+void CallMetrics::StreamBuffered(int64_t bytes) { buffered_.Increment(static_cast<double>(bytes)); }
+void CallMetrics::FirstEvent(absl::Duration after) {
+  first_event_.Observe(absl::ToDoubleSeconds(after));
+}
+void CallMetrics::FirstChunk(absl::Duration after) {
+  first_chunk_.Observe(absl::ToDoubleSeconds(after));
+}
+void CallMetrics::PreviewSent() { previews_.Increment(); }
+void CallMetrics::SlowReaderCut() { slow_cuts_.Increment(); }
+
+}  // namespace reel::server

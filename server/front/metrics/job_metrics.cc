@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/job_metrics.h"
+
+#include <cmath>
+
+#include "server/errors/error.h"
+#include "server/front/metrics/buckets.h"
+
+namespace reel::server {
+namespace {
+
+using prometheus::Registry;
+
+constexpr size_t kMaxTenants = 16;
+constexpr char kOther[] = "other";
+
+prometheus::Counter& Counter(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+}
+prometheus::Gauge& Gauge(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+}
+prometheus::Family<prometheus::Histogram>& Histograms(Registry& registry, const char* name,
+                                                      const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+prometheus::Family<prometheus::Counter>& Within(Registry& registry) {
+  return prometheus::BuildCounter()
+      .Name("reel_estimate_within_p90_total")
+      .Help("Finished jobs by whether they took at most the quoted p90.")
+      .Register(registry);
+}
+
+const char* Outcome(const Video& video) {
+  if (video.state == VideoState::kSucceeded) return "ok";
+  const auto reason = ReasonOf(video.error);
+  if (reason == Reason::kDeadlinePassed) return "deadline";
+  return video.state == VideoState::kCancelled ? "cancelled" : "failed";
+}
+
+}  // namespace
+
+JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetrics& workers,
+                       const std::vector<std::string>& tenants)
+    : refusals_(refusals),
+      workers_(workers),
+      cancel_duration_(Histograms(registry, "reel_cancel_duration_seconds",
+                                  "From the request to cancel to the free slot.")
+                           .Add({}, buckets::Event())),
+      frames_(Counter(registry, "reel_frames_total", "Frames of finished videos.")),
+      output_bytes_(Counter(registry, "reel_output_bytes_total", "Bytes of finished videos.")),
+      restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
+      queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
+      backlog_(Gauge(registry, "reel_queue_backlog_seconds",
+                     "Predicted device time of queued and running work, per ready device.")),
+      capacity_(Gauge(registry, "reel_queue_capacity_seconds",
+                      "Backlog above which requests are refused.")),
+      inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
+      store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
+      store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
+      estimate_error_(Histograms(registry, "reel_estimate_error_ratio",
+                                 "Error of the estimate against the actual time, of finished jobs.")
+                          .Add({}, buckets::Ratio())),
+      within_p90_(Within(registry).Add({{"result", "within"}})),
+      above_p90_(Within(registry).Add({{"result", "above"}})) {
+  auto& duration =
+      Histograms(registry, "reel_request_duration_seconds", "From acceptance to the end of a job.");
+  for (const bool detached : {false, true}) {
+    request_duration_[detached] = &duration.Add({{"mode", ModeName(detached)}}, buckets::Video());
+  }
+  auto& queue = Histograms(registry, "reel_queue_duration_seconds",
+                           "From acceptance to the first step of a job.");
+  queue_duration_[Priority::kLow] = &queue.Add({{"priority", "low"}}, buckets::Video());
+  queue_duration_[Priority::kNormal] = &queue.Add({{"priority", "normal"}}, buckets::Video());
+  queue_duration_[Priority::kHigh] = &queue.Add({{"priority", "high"}}, buckets::Video());
+  auto& stages = Histograms(registry, "reel_stage_duration_seconds",
+                            "Host time of a job's stages; not device time.");
+  for (const char* stage : {"text_encode", "denoise", "decode", "encode"}) {
+    stage_duration_[stage] = &stages.Add({{"stage", stage}}, buckets::Stage());
+  }
+  auto& seconds = prometheus::BuildCounter()
+                      .Name("reel_tenant_gpu_seconds_total")
+                      .Help("Device time charged to a tenant.")
+                      .Register(registry);
+  tenant_seconds_[kOther] = &seconds.Add({{"tenant", kOther}});
+  for (const std::string& tenant : tenants) {
+    if (tenant_seconds_.size() > kMaxTenants) break;
+    tenant_seconds_[tenant] = &seconds.Add({{"tenant", tenant}});
+  }
+}
+
+void JobMetrics::JobEnded(const Video& video, bool detached) {
+  const std::string& profile = video.spec.kernels.profile;
+  refusals_.Ended(detached, profile.empty() ? "auto" : profile, Outcome(video));
+  request_duration_[detached]->Observe(absl::ToDoubleSeconds(video.end_time - video.create_time));
+  if (const auto reason = ReasonOf(video.error)) workers_.JobFailed(video.worker, *reason);
+  if (video.stats) {
+    const auto tenant = tenant_seconds_.find(video.tenant);
+    (tenant != tenant_seconds_.end() ? tenant : tenant_seconds_.find(kOther))
+        ->second->Increment(std::max(0.0, video.stats->device_seconds));
+  }
+  if (video.state != VideoState::kSucceeded) return;
+  frames_.Increment(video.spec.num_frames);
+  output_bytes_.Increment(static_cast<double>(video.media.size_bytes));
+  if (video.stats) CountStages(*video.stats);
+}
+
+void JobMetrics::CountStages(const model::RunStats& stats) {
+  stage_duration_["text_encode"]->Observe(absl::ToDoubleSeconds(stats.text_encode));
+  stage_duration_["denoise"]->Observe(absl::ToDoubleSeconds(stats.denoise));
+  stage_duration_["decode"]->Observe(absl::ToDoubleSeconds(stats.decode));
+  stage_duration_["encode"]->Observe(absl::ToDoubleSeconds(stats.encode_exposed));
+}
+
+void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
+  refusals_.Refused(why, detached);
+}
+
+void JobMetrics::JobStarted(const Video& video, absl::Duration queued) {
+  queue_duration_[video.priority]->Observe(absl::ToDoubleSeconds(queued));
+}
+
+void JobMetrics::JobRestarted() { restarted_.Increment(); }
+
+void JobMetrics::CancelDone(absl::Duration took) {
+  cancel_duration_.Observe(absl::ToDoubleSeconds(took));
+}
+
+void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
+  workers_.Stepped(worker, sample);
+}
+void JobMetrics::WorkerChanged(const WorkerInfo& worker) { workers_.Changed(worker); }
+void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
+  workers_.Lost(worker, cause);
+}
+
+void JobMetrics::Gauges(const QueueGauges& gauges) {
+  queue_depth_.Set(gauges.queued);
+  inflight_.Set(gauges.running);
+  backlog_.Set(gauges.backlog_seconds);
+  capacity_.Set(gauges.capacity_seconds);
+  store_bytes_.Set(static_cast<double>(gauges.stored_bytes));
+  store_limit_.Set(static_cast<double>(gauges.stored_limit_bytes));
+}
+
+void JobMetrics::EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) {
+  (within_p90 ? within_p90_ : above_p90_).Increment();
+  if (actual <= absl::ZeroDuration()) return;
+  estimate_error_.Observe(std::abs(absl::FDivDuration(estimated - actual, actual)));
+}
+
+}  // namespace reel::server

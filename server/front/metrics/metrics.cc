@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/metrics.h"
+
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+#include <utility>
+
+#include "server/front/metrics/call_metrics.h"
+#include "server/front/metrics/job_metrics.h"
+#include "server/front/metrics/process_collector.h"
+
+namespace reel::server {
+
+struct Metrics::Impl {
+  explicit Impl(const MetricsOptions& options)
+      : dropped(prometheus::BuildCounter()
+                    .Name("reel_metric_series_dropped_total")
+                    .Help("Observations folded into 'other', since a family is full.")
+                    .Register(registry)),
+        draining(prometheus::BuildGauge()
+                     .Name("reel_draining")
+                     .Help("1 while no new work is taken before the end.")
+                     .Register(registry)
+                     .Add({})),
+        refusals(registry, options.profiles, dropped),
+        workers(registry, dropped),
+        jobs(registry, refusals, workers, options.tenants),
+        calls(registry, refusals) {
+    prometheus::BuildGauge()
+        .Name("reel_build_info")
+        .Help("What runs; always 1.")
+        .Register(registry)
+        .Add({{"version", options.version}, {"revision", options.revision}})
+        .Set(1);
+  }
+
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& dropped;
+  prometheus::Gauge& draining;
+  RefusalMetrics refusals;
+  WorkerMetrics workers;
+  JobMetrics jobs;
+  CallMetrics calls;
+  ProcessCollector process;
+  LogCollector log;
+};
+
+Metrics::Metrics(const MetricsOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Metrics::~Metrics() = default;
+
+JobObserver& Metrics::jobs() { return impl_->jobs; }
+CallObserver& Metrics::calls() { return impl_->calls; }
+void Metrics::SetDraining(bool draining) { impl_->draining.Set(draining ? 1 : 0); }
+
+std::string Metrics::Text() const {
+  std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
+  for (const prometheus::Collectable* more :
+       {static_cast<const prometheus::Collectable*>(&impl_->process),
+        static_cast<const prometheus::Collectable*>(&impl_->log)}) {
+    for (prometheus::MetricFamily& family : more->Collect()) families.push_back(std::move(family));
+  }
+  return prometheus::TextSerializer().Serialize(families);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that /metrics shows: the observers that other folders feed, and the text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/job_observer.h"
+#include "server/front/rpc/call_observer.h"
+
+namespace reel::server {
+
+struct MetricsOptions {
+  std::string version, revision;
+  std::vector<std::string> profiles;  // kernel profiles, built-in and configured
+  std::vector<std::string> tenants;   // configured
+};
+
+// Thread-safe.
+class Metrics {
+ public:
+  explicit Metrics(const MetricsOptions& options);
+  ~Metrics();
+
+  JobObserver& jobs();
+  CallObserver& calls();
+  void SetDraining(bool draining);
+
+  // Prometheus' text format, version 0.0.4.
+  std::string Text() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace reel::server

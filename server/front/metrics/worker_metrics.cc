@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/worker_metrics.h"
+
+#include <algorithm>
+
+#include "server/front/metrics/buckets.h"
+
+namespace reel::server {
+namespace {
+
+using prometheus::Labels;
+using prometheus::Registry;
+
+constexpr size_t kMaxDevices = 64;
+constexpr size_t kMaxKernelSeries = 60;  // operators times variants
+
+auto& Counters(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+auto& Gauges(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+auto& Histograms(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+const char* CauseName(LossCause cause) {
+  switch (cause) {
+    case LossCause::kKilled:
+      return "killed";
+    case LossCause::kExit:
+      return "exit";
+    case LossCause::kSticky:
+      return "sticky";
+    case LossCause::kHang:
+      return "hang";
+    case LossCause::kHeartbeat:
+      return "heartbeat";
+  }
+  return "exit";
+}
+
+std::string VersionOf(const WorkerInfo& worker, std::string_view name) {
+  for (const auto& [key, value] : worker.versions) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+}  // namespace
+
+WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
+    : info_(Gauges(registry, "reel_worker_info", "What a device is; always 1.")),
+      up_(Gauges(registry, "reel_worker_up", "1 while the device takes work."), kMaxDevices,
+          dropped.Add({{"family", "reel_worker_up"}})),
+      memory_(Gauges(registry, "reel_gpu_memory_bytes", "Device memory."), kMaxDevices,
+              dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
+      restarts_(Counters(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
+                8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
+      errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
+              8 * kMaxDevices, dropped.Add({{"family", "reel_gpu_errors_total"}})),
+      busy_(Counters(registry, "reel_gpu_busy_seconds_total", "Time that steps took."), kMaxDevices,
+            dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
+      sampled_(Counters(registry, "reel_kernel_sampled_steps_total",
+                        "Steps whose operators were timed."),
+               kMaxDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
+      steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
+             kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
+      kernels_(Histograms(registry, "reel_kernel_duration_seconds",
+                          "Mean of an operator's calls within a sampled step."),
+               kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})),
+      rows_(Histograms(registry, "reel_step_batch_rows", "Rows packed into a step.")
+                .Add({}, buckets::Rows())),
+      jobs_(Histograms(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
+                .Add({}, buckets::Jobs())) {}
+
+void WorkerMetrics::AddSeries(const std::string& worker) {
+  for (const char* cause : {"exit", "killed", "sticky", "hang", "heartbeat", "oom"}) {
+    restarts_.Get({{"device", worker}, {"reason", cause}});
+  }
+  for (const char* kind : {"oom", "sticky", "hang", "nan", "lost"}) {
+    errors_.Get({{"device", worker}, {"kind", kind}});
+  }
+  busy_.Get({{"device", worker}});
+  sampled_.Get({{"device", worker}});
+  steps_.Get({{"device", worker}}, buckets::Step());
+}
+
+void WorkerMetrics::SetInfo(const WorkerInfo& worker) {
+  const Labels labels = {{"device", worker.name},
+                         {"gpu", worker.device},
+                         {"arch", std::to_string(worker.compute_capability)},
+                         {"torch", VersionOf(worker, "torch")},
+                         {"cuda", VersionOf(worker, "cuda")}};
+  MutexLock lock(mutex_);
+  prometheus::Gauge*& known = infos_[worker.name];
+  prometheus::Gauge& now = info_.Add(labels);
+  if (known != nullptr && known != &now) info_.Remove(known);  // another build, another device
+  known = &now;
+  now.Set(1);
+}
+
+void WorkerMetrics::Changed(const WorkerInfo& worker) {
+  AddSeries(worker.name);
+  SetInfo(worker);
+  up_.Get({{"device", worker.name}}).Set(worker.state == WorkerState::kReady ? 1 : 0);
+  memory_.Get({{"device", worker.name}, {"kind", "allocated"}})
+      .Set(static_cast<double>(worker.memory_used_bytes));
+}
+
+void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
+  restarts_.Get({{"device", worker}, {"reason", CauseName(cause)}}).Increment();
+  const char* kind = cause == LossCause::kSticky ? "sticky"
+                     : cause == LossCause::kHang ? "hang"
+                                                 : "lost";
+  errors_.Get({{"device", worker}, {"kind", kind}}).Increment();
+}
+
+void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample) {
+  const double seconds = absl::ToDoubleSeconds(sample.duration);
+  busy_.Get({{"device", worker}}).Increment(std::max(0.0, seconds));
+  if (!sample.kernels.empty()) sampled_.Get({{"device", worker}}).Increment();
+  for (const kernels::VariantTime& time : sample.kernels) {
+    if (time.calls <= 0) continue;
+    kernels_.Get({{"op", time.op}, {"variant", time.variant}}, buckets::Kernel())
+        .Observe(static_cast<double>(time.total_ns) * 1e-9 / static_cast<double>(time.calls));
+  }
+  if (sample.stage != model::Stage::kDenoise) return;
+  steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
+  rows_.Observe(static_cast<double>(sample.rows));
+  jobs_.Observe(static_cast<double>(sample.jobs.size()));
+}
+
+void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {
+  if (worker.empty()) return;
+  if (reason == Reason::kOutOfDeviceMemory) {
+    errors_.Get({{"device", worker}, {"kind", "oom"}}).Increment();
+  } else if (reason == Reason::kNumericalFault) {
+    errors_.Get({{"device", worker}, {"kind", "nan"}}).Increment();
+  }
+}
+
+}  // namespace reel::server

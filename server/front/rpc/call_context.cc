@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/call_context.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/errors/error.h"
+#include "server/front/rpc/call_identity.h"
+#include "server/front/rpc/status_convert.h"
+#include "server/logging/log.h"
+
+namespace reel::server {
+namespace {
+
+// More would be carried by some proxies and not by others; gRPC itself takes 128 KiB, so that one
+// caller's excess does not end its neighbours' calls on a shared connection.
+constexpr size_t kMaxMetadataBytes = 8 * 1024;
+constexpr size_t kEntryOverhead = 32;  // as HTTP/2 counts
+
+std::string_view Find(const grpc::CallbackServerContext& context, const char* key) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return {};
+  return {found->second.data(), found->second.size()};
+}
+
+size_t MetadataBytes(const grpc::CallbackServerContext& context) {
+  size_t bytes = 0;
+  for (const auto& [key, value] : context.client_metadata()) {
+    bytes += key.size() + value.size() + kEntryOverhead;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void OpenCalls::Enter() {
+  MutexLock lock(mutex_);
+  ++count_;
+}
+
+void OpenCalls::Leave() {
+  MutexLock lock(mutex_);
+  if (--count_ == 0) changed_.NotifyAll();
+}
+
+int OpenCalls::count() const {
+  MutexLock lock(mutex_);
+  return count_;
+}
+
+bool OpenCalls::WaitForNone(absl::Duration timeout) {
+  const absl::Time end = absl::Now() + timeout;
+  MutexLock lock(mutex_);
+  while (count_ > 0) {
+    const absl::Duration left = end - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    changed_.WaitFor(mutex_, left);
+  }
+  return true;
+}
+
+CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServerContext& context,
+                         Method method)
+    : environment_(environment),
+      context_(context),
+      method_(method),
+      started_(std::chrono::steady_clock::now()) {
+  environment_.open_calls.Enter();
+  environment_.observer.CallStarted(method_);
+  environment_.observer.CallReceived(method_);
+  const std::string_view given = Find(context_, "x-request-id");
+  request_id_ = IsUuid(given) ? std::string(given) : DrawUuid();
+  trace_id_ = TraceIdOf(Find(context_, "traceparent"));
+  if (trace_id_.empty()) trace_id_ = DrawTraceId();
+}
+
+CallContext::~CallContext() { environment_.open_calls.Leave(); }
+
+absl::Status CallContext::Authorize() {
+  const size_t bytes = MetadataBytes(context_);
+  if (bytes > kMaxMetadataBytes) {
+    ErrorDetails details;
+    details.metadata = {{"bytes", absl::StrCat(bytes)}, {"limit", absl::StrCat(kMaxMetadataBytes)}};
+    return MakeError(Reason::kMetadataTooLarge,
+                     absl::StrCat("The call's metadata is too large: ", bytes, " bytes, at most ",
+                                  kMaxMetadataBytes),
+                     details);
+  }
+  auto principal = environment_.authorizer.Authorize(Find(context_, "authorization"), method_);
+  if (!principal.ok()) return principal.status();
+  principal_ = *std::move(principal);
+  return absl::OkStatus();
+}
+
+void CallContext::SetRequestId(const std::string& request_id) {
+  if (IsUuid(request_id)) request_id_ = request_id;
+}
+
+absl::Duration CallContext::age() const {
+  return absl::FromChrono(std::chrono::steady_clock::now() - started_);
+}
+
+absl::Time CallContext::deadline() const {
+  const auto deadline = context_.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
+  return absl::FromChrono(deadline);
+}
+
+grpc::Status CallContext::End(const absl::Status& status) {
+  context_.AddTrailingMetadata("x-request-id", request_id_);
+  context_.AddTrailingMetadata("x-trace-id", trace_id_);
+  grpc::Status sent = ToGrpc(status);
+  if (sent.error_code() == grpc::StatusCode::UNAVAILABLE) {
+    if (const auto retry = RetryAfterOf(status)) {
+      context_.AddTrailingMetadata("grpc-retry-pushback-ms",
+                                   absl::StrCat(absl::ToInt64Milliseconds(*retry)));
+    }
+  }
+  const absl::Duration took = age();
+  WriteLog(status, took);
+  environment_.observer.CallEnded(method_, static_cast<absl::StatusCode>(sent.error_code()), took);
+  return sent;
+}
+
+void CallContext::WriteLog(const absl::Status& status, absl::Duration took) const {
+  const MethodRow& row = RowOf(method_);
+  if (!row.measured) return;  // probes come every few seconds
+  const bool fault = absl::IsInternal(status) || absl::IsDataLoss(status);
+  const bool quiet = status.ok() && !row.streams && row.role == Role::kViewer;
+  const LogLevel level = fault ? LogLevel::kError : quiet ? LogLevel::kDebug : LogLevel::kInfo;
+  const auto reason = ReasonOf(status);
+  Log(level, "call",
+      {{"method", row.name},
+       {"code", absl::StatusCodeToString(status.code())},
+       {"reason", reason ? Describe(*reason).name : std::string_view()},
+       {"duration", took},
+       {"request_id", request_id_},
+       {"trace_id", trace_id_},
+       {"video", video_},
+       {"tenant", principal_.tenant.empty() ? "" : TenantHash(principal_.tenant)}});
+}
+
+}  // namespace reel::server

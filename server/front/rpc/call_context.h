@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What surrounds one RPC: who calls, under which names, and its end in trailers, log and metrics.
+#pragma once
+
+#include <grpcpp/server_context.h>
+
+#include <chrono>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/config/token_table.h"
+#include "server/front/rpc/authorizer.h"
+#include "server/front/rpc/call_observer.h"
+
+namespace reel::server {
+
+// Calls that are open: what a drain waits for. Thread-safe.
+class OpenCalls {
+ public:
+  void Enter();
+  void Leave();
+  int count() const;
+  // True when no call is open; false when `timeout` passed first.
+  bool WaitForNone(absl::Duration timeout);
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  int count_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+struct CallEnvironment {
+  const Authorizer& authorizer;
+  CallObserver& observer;
+  OpenCalls& open_calls;
+};
+
+// Lives as long as the call's reactor. Confined to whoever drives the call (under the stream's lock
+// for streams); `context` outlives it.
+class CallContext {
+ public:
+  CallContext(const CallEnvironment& environment, grpc::CallbackServerContext& context,
+              Method method);
+  ~CallContext();
+  CallContext(const CallContext&) = delete;
+  CallContext& operator=(const CallContext&) = delete;
+
+  // First thing in every RPC: metadata's size, then token and role.
+  absl::Status Authorize();
+
+  // The caller's own id of the request wins over the one that was read or drawn.
+  void SetRequestId(const std::string& request_id);
+  // For the log line.
+  void SetVideo(const std::string& id) { video_ = id; }
+
+  const std::string& tenant() const { return principal_.tenant; }
+  const std::string& request_id() const { return request_id_; }
+  const std::string& trace_id() const { return trace_id_; }
+  // By a clock that never jumps.
+  absl::Duration age() const;
+  // InfiniteFuture when the caller set none.
+  absl::Time deadline() const;
+  CallObserver& observer() const { return environment_.observer; }
+
+  void Sent() { environment_.observer.CallSent(method_); }
+  void Cancel() { context_.TryCancel(); }
+
+  // Once, just before gRPC's Finish: sets trailers, writes the log line, counts.
+  grpc::Status End(const absl::Status& status);
+
+ private:
+  void WriteLog(const absl::Status& status, absl::Duration took) const;
+
+  const CallEnvironment environment_;
+  grpc::CallbackServerContext& context_;
+  const Method method_;
+  const std::chrono::steady_clock::time_point started_;
+  Principal principal_;
+  std::string request_id_;
+  std::string trace_id_;
+  std::string video_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names by which one call is found again in logs and traces.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace reel::server {
+
+// True for 8-4-4-4-12 hexadecimal digits, either case.
+bool IsUuid(std::string_view text);
+// A random UUID (version 4), lower case.
+std::string DrawUuid();
+
+// The trace id of a W3C traceparent header (32 lower-case hex digits); empty when the header is
+// invalid, which is then as if it were not there.
+std::string TraceIdOf(std::string_view traceparent);
+// Random, not all zero.
+std::string DrawTraceId();
+
+// Stands for a tenant in logs: 8 hex digits of its name's SHA-256.
+std::string TenantHash(std::string_view tenant);
+
+}  // namespace reel::server

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <sys/resource.h>
+
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/front/config/address.h"
+#include "server/front/rpc/video_cursor.h"
+
+namespace reel::server {
+namespace {
+
+constexpr int kMebibyte = 1024 * 1024;
+constexpr int kKeepaliveMs = 30'000;
+constexpr int kKeepaliveTimeoutMs = 10'000;
+constexpr int kMinPingIntervalMs = 20'000;
+constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
+constexpr unsigned kCertificateRefreshSeconds = 10;
+
+// The settings and their reasons are in serving's table: this gRPC has known holes (a dead
+// listener, one caller's headers ending its neighbours' calls, readers that are never noticed).
+void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                             kMinPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 128 * 1024);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMaxConnectionAgeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                             static_cast<int>(absl::ToInt64Milliseconds(longest_call)));
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second reeld must not share it
+  builder.SetMaxReceiveMessageSize(4 * kMebibyte);
+  builder.SetMaxSendMessageSize(kMebibyte + 4096);
+  grpc::ResourceQuota quota("reeld");
+  quota.Resize(256 * static_cast<size_t>(kMebibyte));
+  builder.SetResourceQuota(quota);
+}
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const TlsOptions& tls) {
+  if (!tls.enabled()) return grpc::InsecureServerCredentials();
+  // Watches the files, so that a renewed certificate is taken without a restart.
+  auto provider = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
+      tls.key_file, tls.certificate_file, tls.client_ca_file, kCertificateRefreshSeconds);
+  grpc::experimental::TlsServerCredentialsOptions options(provider);
+  options.watch_identity_key_cert_pairs();
+  if (tls.client_ca_file.empty()) {
+    options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  } else {
+    options.watch_root_certs();
+    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+struct GrpcServer::Impl {
+  std::unique_ptr<grpc::Server> server;
+};
+
+GrpcServer::GrpcServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+GrpcServer::~GrpcServer() { Shutdown(absl::ZeroDuration()); }
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
+    const GrpcServerOptions& options, const std::vector<grpc::Service*>& services) {
+  auto address = ParseAddress(options.address);
+  if (!address.ok()) return address.status();
+  grpc::EnableDefaultHealthCheckService(false);
+  if (options.reflection) {
+    static std::once_flag once;  // gRPC's registry of plug-ins is the process's
+    std::call_once(once, grpc::reflection::InitProtoReflectionServerBuilderPlugin);
+  }
+  grpc::ServerBuilder builder;
+  Guard(builder, options.longest_call);
+  int port = 0;
+  builder.AddListeningPort(options.address, Credentials(options.tls), &port);
+  for (grpc::Service* service : services) builder.RegisterService(service);
+  auto impl = std::make_unique<Impl>();
+  impl->server = builder.BuildAndStart();
+  if (impl->server == nullptr || port == 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "The gRPC server cannot listen: the address may be in use or not of this machine: ",
+        options.address));
+  }
+  auto server = std::unique_ptr<GrpcServer>(new GrpcServer(std::move(impl)));
+  address->port = port;
+  server->address_ = address->ToString();
+  return server;
+}
+
+void GrpcServer::Shutdown(absl::Duration grace) {
+  if (impl_->server == nullptr) return;
+  impl_->server->Shutdown(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(grace));
+  impl_->server->Wait();
+  impl_->server.reset();
+}
+
+int64_t RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);  // a refusal leaves what was there
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/self_check.h"
+
+#include <arpa/inet.h>
+#include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "server/front/config/address.h"
+#include "server/logging/log.h"
+
+namespace reel::server {
+namespace {
+
+// The wildcard address is reached over loopback.
+Address Reachable(const std::string& bound) {
+  Address address = ParseAddress(bound).value_or(Address{});
+  if (address.host == "0.0.0.0" || address.host == "localhost") address.host = "127.0.0.1";
+  if (address.host == "::") address.host = "::1";
+  return address;
+}
+
+bool ProbePlaintext(const SelfCheckOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a new connection each time
+  auto channel = grpc::CreateCustomChannel(Reachable(options.address).ToString(),
+                                           grpc::InsecureChannelCredentials(), arguments);
+  auto stub = grpc::health::v1::Health::NewStub(channel);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() +
+                       absl::ToChronoMilliseconds(options.timeout));
+  grpc::health::v1::HealthCheckRequest request;
+  grpc::health::v1::HealthCheckResponse response;
+  request.set_service("liveness");
+  // Any answer at all shows that the listener lives.
+  const grpc::Status status = stub->Check(&context, request, &response);
+  return status.error_code() != grpc::StatusCode::UNAVAILABLE &&
+         status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED;
+}
+
+class Socket {
+ public:
+  explicit Socket(int family) : fd_(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool ProbeTls(const SelfCheckOptions& options) {
+  const Address address = Reachable(options.address);
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  v4.sin_family = AF_INET;
+  v6.sin6_family = AF_INET6;
+  v4.sin_port = v6.sin6_port = htons(static_cast<uint16_t>(address.port));
+  const bool is_v4 = inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr) == 1;
+  if (!is_v4 && inet_pton(AF_INET6, address.host.c_str(), &v6.sin6_addr) != 1) return true;
+  const Socket connection(is_v4 ? AF_INET : AF_INET6);
+  if (connection.get() < 0) return false;
+  const timeval limit = absl::ToTimeval(options.timeout);
+  setsockopt(connection.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(connection.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  const auto* target =
+      is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
+  const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
+  if (connect(connection.get(), target, size) != 0) return false;
+  constexpr std::string_view kNoHandshake = "reel self-check\n";
+  if (send(connection.get(), kNoHandshake.data(), kNoHandshake.size(), MSG_NOSIGNAL) < 0) {
+    return false;
+  }
+  char byte = 0;
+  const ssize_t got = recv(connection.get(), &byte, 1, 0);
+  return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+}  // namespace
+
+bool ProbeOnce(const SelfCheckOptions& options) {
+  return options.tls ? ProbeTls(options) : ProbePlaintext(options);
+}
+
+SelfCheck::SelfCheck(SelfCheckOptions options, std::function<void()> failed)
+    : options_(std::move(options)), failed_(std::move(failed)), thread_([this] { Run(); }) {}
+
+SelfCheck::~SelfCheck() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    stop_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void SelfCheck::Run() {
+  int misses = 0;
+  for (;;) {
+    {
+      MutexLock lock(mutex_);
+      const absl::Time next = absl::Now() + options_.period;
+      while (!stopping_ && absl::Now() < next) stop_.WaitFor(mutex_, next - absl::Now());
+      if (stopping_) return;
+    }
+    if (ProbeOnce(options_)) {
+      misses = 0;
+      continue;
+    }
+    ++misses;
+    Log(LogLevel::kWarning, "The server did not answer its own call",
+        {{"address", options_.address}, {"misses", misses}});
+    if (misses >= options_.misses) {
+      failed_();
+      return;
+    }
+  }
+}
+
+}  // namespace reel::server

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls the server from outside, over a new connection each time: gRPC 1.51's listener can be dead
+// for good while the process lives, and nothing else would notice.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+
+namespace reel::server {
+
+struct SelfCheckOptions {
+  std::string address;  // as bound
+  bool tls = false;
+  absl::Duration period = absl::Seconds(5);
+  absl::Duration timeout = absl::Seconds(2);
+  int misses = 3;  // in a row
+};
+
+class SelfCheck {
+ public:
+  // `failed` is called once, on the check's thread, after `misses` misses in a row.
+  SelfCheck(SelfCheckOptions options, std::function<void()> failed);
+  ~SelfCheck();
+  SelfCheck(const SelfCheck&) = delete;
+  SelfCheck& operator=(const SelfCheck&) = delete;
+
+ private:
+  void Run();
+
+  const SelfCheckOptions options_;
+  const std::function<void()> failed_;
+  Mutex mutex_;
+  CondVar stop_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+// One try: a connection of its own and one Health/Check of "liveness". With TLS, whose certificates
+// need not fit a caller from loopback, a spoilt handshake: whatever comes back shows that somebody
+// accepted it.
+bool ProbeOnce(const SelfCheckOptions& options);
+
+}  // namespace reel::server

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/server_service.h"
+
+#include <map>
+#include <utility>
+
+#include "reel/v1/server_service.grpc.pb.h"
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/front/rpc/unary_call.h"
+#include "server/front/rpc/video_cursor.h"
+
+namespace reel::server {
+namespace {
+
+using Context = grpc::CallbackServerContext;
+
+v1::WorkerState WorkerStateToProto(WorkerState state) {
+  switch (state) {
+    case WorkerState::kStarting:
+      return v1::WORKER_STATE_STARTING;
+    case WorkerState::kReady:
+      return v1::WORKER_STATE_READY;
+    case WorkerState::kDraining:
+      return v1::WORKER_STATE_DRAINING;
+    case WorkerState::kLost:
+      return v1::WORKER_STATE_LOST;
+    case WorkerState::kOut:
+      return v1::WORKER_STATE_OUT;
+  }
+  return v1::WORKER_STATE_UNSPECIFIED;
+}
+
+v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
+  v1::Worker proto;
+  proto.set_name(worker.name);
+  proto.set_device(worker.device);
+  proto.set_state(WorkerStateToProto(worker.state));
+  proto.set_memory_total_bytes(worker.memory_total_bytes);
+  proto.set_memory_used_bytes(worker.memory_used_bytes);
+  proto.set_running(running);
+  proto.set_restarts(worker.restarts);
+  for (const std::string& model : worker.models) proto.add_models(model);
+  return proto;
+}
+
+v1::Limits LimitsToProto(const ServerFacts& facts) {
+  v1::Limits proto;
+  proto.set_max_prompt_bytes(facts.rules.limits.max_prompt_bytes);
+  proto.set_max_condition_bytes(facts.rules.limits.max_condition_bytes);
+  proto.set_max_conditions(facts.rules.limits.max_conditions);
+  proto.set_max_condition_pixels(facts.rules.limits.max_condition_pixels);
+  proto.set_max_media_chunk_bytes(static_cast<int32_t>(kMaxChunkBytes));
+  SetProtoDuration(*proto.mutable_max_timeout(), facts.rules.max_timeout);
+  SetProtoDuration(*proto.mutable_default_timeout(), facts.rules.default_timeout);
+  proto.set_max_jobs_per_tenant(facts.max_jobs_per_tenant);
+  return proto;
+}
+
+// One entry per operator and variant over all workers; the first worker's order is the list's.
+void MergeOp(const v1::KernelOp& from, v1::KernelOp& into) {
+  into.set_op(from.op());
+  for (const v1::KernelVariant& variant : from.variants()) {
+    v1::KernelVariant* known = nullptr;
+    for (v1::KernelVariant& candidate : *into.mutable_variants()) {
+      if (candidate.name() == variant.name()) known = &candidate;
+    }
+    if (known == nullptr) {
+      *into.add_variants() = variant;
+    } else {
+      known->mutable_support()->MergeFrom(variant.support());
+    }
+  }
+}
+
+class ServerService final : public v1::ServerService::CallbackService {
+ public:
+  ServerService(const CallEnvironment& environment, const JobService& jobs, ServerFacts facts)
+      : environment_(environment), jobs_(jobs), facts_(std::move(facts)) {}
+
+  grpc::ServerUnaryReactor* GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
+                                          v1::GetServerInfoResponse* response) override {
+    return Answer(context, Method::kGetServerInfo, [&] {
+      response->set_version(facts_.version);
+      response->set_revision(facts_.revision);
+      SetProtoDuration(*response->mutable_uptime(),
+                       absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
+      response->set_draining(jobs_.draining());
+      for (const WorkerInfo& worker : jobs_.Workers()) {
+        *response->add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
+      }
+      *response->mutable_limits() = LimitsToProto(facts_);
+      for (const std::string& profile : jobs_.KernelProfiles()) {
+        response->add_kernel_profiles(profile);
+      }
+    });
+  }
+
+  grpc::ServerUnaryReactor* ListModels(Context* context, const v1::ListModelsRequest*,
+                                       v1::ListModelsResponse* response) override {
+    return Answer(context, Method::kListModels, [&] {
+      for (const ServedModel& served : jobs_.Models()) {
+        v1::Model* model = response->add_models();
+        *model = CardToProto(served.card);
+        model->set_is_default(served.is_default);
+        model->set_ready(served.ready);
+      }
+    });
+  }
+
+  grpc::ServerUnaryReactor* ListKernels(Context* context, const v1::ListKernelsRequest*,
+                                        v1::ListKernelsResponse* response) override {
+    return Answer(context, Method::kListKernels, [&] {
+      std::map<std::string, v1::KernelOp> ops;
+      for (const WorkerInfo& worker : jobs_.Workers()) {
+        for (const kernels::OpListing& op : worker.kernels) {
+          MergeOp(ListingToProto(op, worker.name), ops[op.op]);
+        }
+      }
+      for (auto& [name, op] : ops) *response->add_ops() = std::move(op);
+    });
+  }
+
+ private:
+  template <typename Fill>
+  grpc::ServerUnaryReactor* Answer(Context* context, Method method, const Fill& fill) {
+    auto* call = new UnaryCall(environment_, *context, method);
+    const absl::Status status = call->context.Authorize();
+    if (status.ok()) fill();
+    call->End(status);
+    return call;
+  }
+
+  const CallEnvironment environment_;
+  const JobService& jobs_;
+  const ServerFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeServerService(const CallEnvironment& environment,
+                                                 const JobService& jobs, ServerFacts facts) {
+  return std::make_unique<ServerService>(environment, jobs, std::move(facts));
+}
+
+}  // namespace reel::server

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that move streams on when their job wakes them, so that whoever woke them (the
+// dispatcher) neither reads files nor writes to sockets; and a watch over writes that stall.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+
+namespace reel::server {
+
+// Something that can be moved on. Both calls come on the pump's threads and must be short.
+class Pumped {
+ public:
+  virtual ~Pumped() = default;
+  virtual void Pump() = 0;
+  // A few times per stall limit.
+  virtual void CheckStall() = 0;
+  // The server goes down: end as soon as there is nothing to send.
+  virtual void Close() = 0;
+};
+
+// Thread-safe. Must outlive every call of Post; streams are held only while they wait here, and
+// weakly for the stall watch.
+class StreamPump {
+ public:
+  // Looks for stalls every `period`.
+  StreamPump(int threads, absl::Duration period);
+  ~StreamPump();
+  StreamPump(const StreamPump&) = delete;
+  StreamPump& operator=(const StreamPump&) = delete;
+
+  // Pump is called soon. Not deduplicated: that is the stream's own matter.
+  void Post(std::shared_ptr<Pumped> stream);
+  // CheckStall is called until it is gone.
+  void Watch(std::weak_ptr<Pumped> stream);
+  // Close of every stream that is watched, on the caller's thread; and of those that come later.
+  void CloseAll();
+
+ private:
+  void RunPump();
+  void RunWatch();
+  std::vector<std::shared_ptr<Pumped>> Alive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const absl::Duration period_;
+  Mutex mutex_;
+  CondVar posted_, stop_;
+  std::deque<std::shared_ptr<Pumped>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<Pumped>> watched_ ABSL_GUARDED_BY(mutex_);
+  bool closing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace reel::server

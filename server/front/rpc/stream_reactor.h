@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// gRPC's half of a server stream: hands a driver's writes to gRPC and gRPC's events to the driver.
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "server/front/rpc/call_context.h"
+#include "server/front/rpc/stream_driver.h"
+
+namespace reel::server {
+
+// What a stream sends. Confined to its stream's lock.
+template <typename Response>
+class MessageSource {
+ public:
+  virtual ~MessageSource() = default;
+  virtual StreamStep Next(Response& message, absl::Status& end) = 0;
+  // The message is about to be handed to gRPC.
+  virtual void Sending(const Response& message, CallContext& context) = 0;
+  // For the log.
+  virtual std::string video() const = 0;
+};
+
+// What others hold of a stream: enough to start or end it, at any time, also after the call has
+// gone. Copies are the same stream.
+template <typename Response>
+class StreamHandle {
+ public:
+  using Slot = std::unique_ptr<MessageSource<Response>>;
+  StreamHandle(std::shared_ptr<StreamDriver> driver, std::shared_ptr<Slot> slot)
+      : driver_(std::move(driver)), slot_(std::move(slot)) {}
+
+  // Once. The driver's lock orders the slot's filling before its first use.
+  void Start(std::unique_ptr<MessageSource<Response>> source) {
+    *slot_ = std::move(source);
+    driver_->Start();
+  }
+  void Fail(const absl::Status& status) { driver_->Fail(status); }
+  std::weak_ptr<JobListener> listener() const { return driver_; }
+
+ private:
+  std::shared_ptr<StreamDriver> driver_;
+  std::shared_ptr<Slot> slot_;
+};
+
+// Frees itself in OnDone, after which nothing of the call is left but how it ended, which goes to
+// `on_end`.
+template <typename Response>
+class StreamReactor final : public grpc::ServerWriteReactor<Response>, private StreamCall {
+ public:
+  using Slot = typename StreamHandle<Response>::Slot;
+
+  StreamReactor(const CallEnvironment& environment, grpc::CallbackServerContext& server_context,
+                Method method, StreamPump& pump, absl::Duration stall_limit)
+      : context_(environment, server_context, method),
+        driver_(std::make_shared<StreamDriver>(static_cast<StreamCall&>(*this), pump, stall_limit)),
+        slot_(std::make_shared<Slot>()) {
+    context_.observer().StreamOpened();
+    pump.Watch(driver_);
+  }
+
+  // While the RPC's handler runs and before anything is started.
+  CallContext& context() { return context_; }
+  void OnEnd(std::function<void(StreamEnd)> on_end) { on_end_ = std::move(on_end); }
+  StreamHandle<Response> handle() { return {driver_, slot_}; }
+
+ private:
+  ~StreamReactor() override = default;
+
+  void OnWriteDone(bool ok) override {
+    context_.observer().StreamBuffered(-buffered_);
+    driver_->OnWriteDone(ok);
+  }
+  void OnCancel() override { driver_->OnCancel(); }
+  void OnDone() override {
+    const StreamEnd end = driver_->Detach();
+    context_.observer().StreamClosed();
+    if (end == StreamEnd::kSlowReader) context_.observer().SlowReaderCut();
+    if (on_end_) on_end_(end);
+    delete this;
+  }
+
+  StreamStep Prepare(absl::Status& end) override {
+    started_ = true;
+    message_.Clear();
+    return (*slot_)->Next(message_, end);
+  }
+  void StartWrite() override {
+    buffered_ = static_cast<int64_t>(message_.ByteSizeLong());
+    context_.observer().StreamBuffered(buffered_);
+    context_.Sent();
+    (*slot_)->Sending(message_, context_);
+    grpc::ServerWriteReactor<Response>::StartWrite(&message_);
+  }
+  void Finish(const absl::Status& status) override {
+    if (started_) context_.SetVideo((*slot_)->video());
+    grpc::ServerWriteReactor<Response>::Finish(context_.End(status));
+  }
+  void Abort() override { context_.Cancel(); }
+
+  CallContext context_;
+  const std::shared_ptr<StreamDriver> driver_;
+  const std::shared_ptr<Slot> slot_;
+  std::function<void(StreamEnd)> on_end_;
+  Response message_;
+  int64_t buffered_ = 0;  // set before a write, read at its end
+  bool started_ = false;  // under the driver's lock
+};
+
+}  // namespace reel::server

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each streaming RPC sends.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "reel/v1/video_service.pb.h"
+#include "server/front/rpc/request_convert.h"
+#include "server/front/rpc/stream_reactor.h"
+#include "server/front/rpc/video_cursor.h"
+
+namespace reel::server {
+
+class GenerateSource final : public MessageSource<v1::GenerateVideoResponse> {
+ public:
+  GenerateSource(std::shared_ptr<Job> job, const WatchPoint& from);
+  StreamStep Next(v1::GenerateVideoResponse& message, absl::Status& end) override;
+  // Measures the first event and the first bytes.
+  void Sending(const v1::GenerateVideoResponse& message, CallContext& context) override;
+  std::string video() const override { return id_; }
+
+ private:
+  const std::string id_;
+  VideoCursor cursor_;
+  bool any_event_ = false, any_chunk_ = false;
+};
+
+class WatchSource final : public MessageSource<v1::WatchVideoResponse> {
+ public:
+  WatchSource(std::shared_ptr<Job> job, const WatchPoint& from);
+  StreamStep Next(v1::WatchVideoResponse& message, absl::Status& end) override;
+  void Sending(const v1::WatchVideoResponse& message, CallContext& context) override;
+  std::string video() const override { return id_; }
+
+ private:
+  const std::string id_;
+  VideoCursor cursor_;
+};
+
+class DownloadSource final : public MessageSource<v1::DownloadVideoResponse> {
+ public:
+  // `range` has passed CheckDownload.
+  DownloadSource(std::shared_ptr<Job> job, const DownloadRange& range);
+  StreamStep Next(v1::DownloadVideoResponse& message, absl::Status& end) override;
+  void Sending(const v1::DownloadVideoResponse&, CallContext&) override {}
+  std::string video() const override { return range_.id; }
+
+ private:
+  const std::shared_ptr<Job> job_;
+  const DownloadRange range_;
+  const int64_t end_;  // one behind the last byte
+  int64_t offset_;
+  bool last_sent_ = false;
+};
+
+// FAILED_PRECONDITION VIDEO_NOT_READY before success, OUT_OF_RANGE past the end.
+absl::Status CheckDownload(const Job& job, const DownloadRange& range);
+// OUT_OF_RANGE when the video is final and the offset lies past its end.
+absl::Status CheckWatch(const Job& job, const WatchPoint& from);
+
+}  // namespace reel::server

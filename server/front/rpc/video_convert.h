@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A video as a value and as the API's message.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reel/v1/video.pb.h"
+#include "server/front/jobs/job.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::server {
+
+v1::Video VideoToProto(const Video& video);
+// As ListVideos shows it: prompts cut to 256 bytes at a character's edge, no statistics.
+v1::Video VideoToListProto(const Video& video);
+// Everything but the tenant, which messages do not carry.
+Video VideoFromProto(const v1::Video& proto);
+
+// An entry of a job's log as the event of a stream.
+v1::VideoEvent EntryToProto(const LogEntry& entry);
+
+// A finite time.
+google::protobuf::Timestamp TimeToProto(absl::Time time);
+
+v1::VideoState StateToProto(VideoState state);
+// `proto` is one of the five states.
+VideoState StateFromProto(v1::VideoState proto);
+// Unspecified and unknown values are NORMAL.
+Priority PriorityFromProto(v1::Priority proto);
+
+// At most `max_bytes` of valid UTF-8, never half a character.
+std::string CutUtf8(std::string_view text, size_t max_bytes);
+
+}  // namespace reel::server

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/stored_messages.h"
+
+#include "server/convert/worker_convert.h"
+#include "server/front/rpc/video_convert.h"
+
+namespace reel::server {
+
+std::string StoredMessages::Serialize(const Video& video) const {
+  return VideoToProto(video).SerializeAsString();
+}
+
+absl::StatusOr<Video> StoredMessages::Parse(std::string_view bytes) const {
+  v1::Video proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("A stored video cannot be read");
+  }
+  return VideoFromProto(proto);
+}
+
+std::string StoredMessages::SerializeCard(const model::ModelCard& card) const {
+  return CardToModelState(card, /*weight_bytes=*/0).SerializeAsString();
+}
+
+absl::StatusOr<model::ModelCard> StoredMessages::ParseCard(std::string_view bytes) const {
+  worker::v1::ModelState proto;
+  if (!proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError("A stored model card cannot be read");
+  }
+  return CardFromModelState(proto);
+}
+
+}  // namespace reel::server

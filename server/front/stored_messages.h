@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos and cards as the store keeps them: serialised messages. Beside app.cc, since it needs both
+// the API's messages and the workers'.
+#pragma once
+
+#include "server/front/jobs/video_serializer.h"
+
+namespace reel::server {
+
+// Stateless; thread-safe.
+class StoredMessages final : public VideoSerializer {
+ public:
+  std::string Serialize(const Video& video) const override;
+  absl::StatusOr<Video> Parse(std::string_view bytes) const override;
+  std::string SerializeCard(const model::ModelCard& card) const override;
+  absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const override;
+};
+
+}  // namespace reel::server

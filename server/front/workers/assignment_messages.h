@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// An assignment as the messages that carry it.
+#pragma once
+
+#include <vector>
+
+#include "reel/worker/v1/worker.pb.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::server {
+
+// Largest piece of a condition's bytes.
+inline constexpr size_t kConditionPieceBytes = 256 << 10;
+
+// The pixels of its conditions in pieces, then Assign without them.
+std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment& assignment);
+
+}  // namespace reel::server

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits to be sent to one worker. Control overtakes pixels, but never those of its own job: a
+// Cancel cannot arrive before the Assign that it cancels.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "reel/worker/v1/worker.pb.h"
+
+namespace reel::server {
+
+// Not thread-safe; its owner has a lock.
+class SendQueue {
+ public:
+  using Message = worker::v1::AttachResponse;
+
+  // Empty `job`: concerns none.
+  void Push(const std::string& job, Message message);
+  std::optional<Message> Pop();
+  void Clear();
+
+ private:
+  struct Entry {
+    std::string job;
+    Message message;
+  };
+  std::deque<Message> control_;
+  std::deque<Entry> pixels_;  // and whatever belongs to a job of which pixels wait
+  std::unordered_map<std::string, int> waiting_;  // entries of pixels_ by job
+};
+
+}  // namespace reel::server

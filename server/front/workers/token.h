@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What proves that who dials in is the child that was started.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace reel::server {
+
+// 256 random bits in hex.
+std::string MakeToken();
+// In a time that does not depend on where they differ. An empty one equals nothing.
+bool TokensEqual(std::string_view a, std::string_view b);
+
+}  // namespace reel::server

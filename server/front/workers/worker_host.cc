@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/workers/worker_host.h"
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "server/front/workers/attach_server.h"
+#include "server/front/workers/runtime_folder.h"
+#include "server/front/workers/supervisor.h"
+#include "server/front/workers/worker_slot.h"
+
+namespace reel::server {
+
+WorkerHost::WorkerHost(WorkerPoolOptions options, std::unique_ptr<WorkerLauncher> launcher)
+    : options_(std::move(options)), launcher_(std::move(launcher)) {
+  for (const WorkerOptions& worker : options_.workers) {
+    slots_.push_back(std::make_unique<WorkerSlot>(worker, options_, [this] { launcher_->Wake(); }));
+  }
+}
+
+WorkerHost::~WorkerHost() { Stop(); }
+
+absl::Status WorkerHost::Start(WorkerEvents& events) {
+  for (const auto& slot : slots_) slot->SetEvents(events);
+  REEL_ASSIGN_OR_RETURN(RuntimeFolder folder, RuntimeFolder::Make(options_.runtime_base));
+  folder_ = std::make_unique<RuntimeFolder>(std::move(folder));
+  REEL_ASSIGN_OR_RETURN(
+      server_, AttachServer::Start(
+                   folder_->socket(),
+                   [this](const worker::v1::Hello& hello,
+                          std::shared_ptr<Session> session) -> absl::StatusOr<SessionOwner*> {
+                     WorkerSlot* const slot = Find(hello.worker());
+                     if (!slot)
+                       return absl::UnauthenticatedError("No worker of this name is configured");
+                     REEL_RETURN_IF_ERROR(slot->Admit(hello, std::move(session)));
+                     return slot;
+                   }));
+  std::vector<WorkerSlot*> slots;
+  for (const auto& slot : slots_) slots.push_back(slot.get());
+  supervisor_ = std::make_unique<Supervisor>(options_, *launcher_, folder_->socket(), slots);
+  return absl::OkStatus();
+}
+
+void WorkerHost::Drain(absl::Duration time_left) {
+  if (supervisor_) supervisor_->Drain(time_left);
+}
+
+void WorkerHost::Stop() {
+  supervisor_.reset();
+  server_.reset();
+  folder_.reset();
+  for (const auto& slot : slots_) slot->EndReports();
+}
+
+std::vector<WorkerInfo> WorkerHost::Workers() const {
+  std::vector<WorkerInfo> workers;
+  for (const auto& slot : slots_) workers.push_back(slot->Info());
+  return workers;
+}
+
+void WorkerHost::Assign(const std::string& worker, Assignment assignment) {
+  if (WorkerSlot* const slot = Find(worker)) slot->Assign(assignment);
+}
+
+void WorkerHost::Cancel(const std::string& worker, const std::string& job) {
+  worker::v1::AttachResponse message;
+  message.mutable_cancel()->set_job(job);
+  if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
+}
+
+void WorkerHost::Reorder(const std::string& worker, const std::string& job, double order_key) {
+  worker::v1::AttachResponse message;
+  message.mutable_reorder()->set_job(job);
+  message.mutable_reorder()->set_order_key(order_key);
+  if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
+}
+
+void WorkerHost::SetStepLimit(const std::string& worker, absl::Duration limit) {
+  if (WorkerSlot* const slot = Find(worker)) slot->SetStepLimit(limit);
+}
+
+WorkerSlot* WorkerHost::Find(const std::string& worker) const {
+  for (const auto& slot : slots_) {
+    if (slot->name() == worker) return slot.get();
+  }
+  return nullptr;
+}
+
+}  // namespace reel::server

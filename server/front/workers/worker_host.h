@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The WorkerPool of reeld: its own server on a Unix socket, a supervisor, and a slot for each
+// configured worker.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/front/workers/launcher.h"
+#include "server/front/workers/worker_pool.h"
+#include "server/front/workers/worker_pool_options.h"
+
+namespace reel::server {
+
+class AttachServer;
+class RuntimeFolder;
+class Supervisor;
+class WorkerSlot;
+
+// Thread-safe once started.
+class WorkerHost final : public WorkerPool {
+ public:
+  // `launcher`: MakeProcessLauncher in reeld.
+  WorkerHost(WorkerPoolOptions options, std::unique_ptr<WorkerLauncher> launcher);
+  // Stops.
+  ~WorkerHost() override;
+
+  // Listens and starts every worker, once. `events` hears of them until Stop returns. UNAVAILABLE
+  // when there is no place for the socket.
+  absl::Status Start(WorkerEvents& events);
+  // Lets the workers finish what they hold, for at most `time_left`. None is started again. Returns
+  // when all are gone.
+  void Drain(absl::Duration time_left);
+  // Kills what is left; no child and no report comes after. Idempotent.
+  void Stop();
+
+  std::vector<WorkerInfo> Workers() const override;
+  void Assign(const std::string& worker, Assignment assignment) override;
+  void Cancel(const std::string& worker, const std::string& job) override;
+  void Reorder(const std::string& worker, const std::string& job, double order_key) override;
+  void SetStepLimit(const std::string& worker, absl::Duration limit) override;
+
+ private:
+  WorkerSlot* Find(const std::string& worker) const;
+
+  const WorkerPoolOptions options_;
+  std::unique_ptr<WorkerLauncher> launcher_;
+  std::vector<std::unique_ptr<WorkerSlot>> slots_;
+  // In the order in which Start makes them; Stop takes them down backwards.
+  std::unique_ptr<RuntimeFolder> folder_;
+  std::unique_ptr<AttachServer> server_;
+  std::unique_ptr<Supervisor> supervisor_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pool is told at the start: devices, models, and how patient it is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "model/registry.h"
+#include "server/front/workers/restart_policy.h"
+
+namespace reel::server {
+
+struct WorkerOptions {
+  std::string name;                 // unique
+  std::string device = "cpu";       // "cpu", "cuda:0"
+  std::vector<std::string> models;  // which it loads; empty: all
+};
+
+struct WorkerPoolOptions {
+  std::vector<WorkerOptions> workers;
+  std::vector<model::LoadOptions> models;  // loaded in this order
+  int encoder_threads = 2;
+  int64_t fill_rows = 5376;
+  int kernel_sample_every = 32;
+  std::string runtime_base;  // the user's run-time folder; empty: /tmp
+  RestartOptions restart;
+
+  absl::Duration hello_timeout = absl::Seconds(60);     // from start to Hello
+  absl::Duration heartbeat_timeout = absl::Seconds(5);  // without a message, while we read
+  absl::Duration exit_grace = absl::Seconds(1);         // from a broken stream to the process's end
+  absl::Duration drain_grace = absl::Seconds(1);        // on top of the time that a drain is given
+  absl::Duration watch_interval = absl::Milliseconds(100);
+  int64_t media_buffer_bytes = 8 << 20;  // of one worker, in front of the disk
+};
+
+}  // namespace reel::server

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/workers/worker_slot.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/front/workers/assignment_messages.h"
+#include "server/front/workers/event_delivery.h"
+#include "server/front/workers/token.h"
+#include "server/logging/log.h"
+
+namespace reel::server {
+namespace {
+
+SteadyTime Now() { return std::chrono::steady_clock::now(); }
+
+WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options) {
+  WorkerSettings settings{.models = {},
+                          .kernel_sample_every = options.kernel_sample_every,
+                          .encoder_threads = options.encoder_threads,
+                          .fill_rows = options.fill_rows};
+  for (const model::LoadOptions& load : options.models) {
+    if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
+      settings.models.push_back(load);
+    }
+  }
+  return settings;
+}
+
+}  // namespace
+
+WorkerSlot::WorkerSlot(const WorkerOptions& worker, const WorkerPoolOptions& options,
+                       absl::AnyInvocable<void()> wake)
+    : options_(options),
+      name_(worker.name),
+      device_(worker.device),
+      settings_(SettingsOf(worker, options)),
+      wake_(std::move(wake)),
+      lane_(options.media_buffer_bytes, [this] { RoomAgain(); }) {
+  info_.name = worker.name;
+  info_.device = worker.device;
+}
+
+void WorkerSlot::SetEvents(WorkerEvents& events) { events_ = &events; }
+
+WorkerInfo WorkerSlot::Info() const {
+  MutexLock lock(mutex_);
+  return info_;
+}
+
+void WorkerSlot::Assign(const Assignment& assignment) {
+  for (worker::v1::AttachResponse& message : MakeAssignmentMessages(assignment)) {
+    Send(assignment.job, std::move(message));
+  }
+}
+
+void WorkerSlot::Send(const std::string& job, worker::v1::AttachResponse message) {
+  MutexLock lock(mutex_);
+  if (session_) session_->Send(job, std::move(message));
+}
+
+void WorkerSlot::SetStepLimit(absl::Duration limit) {
+  MutexLock lock(mutex_);
+  vitals_.step_limit = limit;
+}
+
+absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<Session> session) {
+  MutexLock lock(mutex_);
+  if (!TokensEqual(token_, hello.token())) {
+    return absl::UnauthenticatedError("The token is wrong or has been used");
+  }
+  if (hello.protocol() != kWorkerProtocol) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "The worker speaks protocol ", hello.protocol(), ", this server ", kWorkerProtocol));
+  }
+  token_.clear();
+  vitals_.attached = vitals_.last_message = Now();
+  info_.device = hello.device();
+  info_.memory_total_bytes = hello.memory_total_bytes();
+  info_.compute_capability = hello.compute_capability();
+  info_.kernels.clear();
+  for (const v1::KernelOp& op : hello.kernels()) info_.kernels.push_back(ListingFromProto(op));
+  info_.versions.assign(hello.versions().begin(), hello.versions().end());
+  std::ranges::sort(info_.versions);
+
+  worker::v1::AttachResponse configure;
+  *configure.mutable_configure() = SettingsToProto(settings_);
+  session->Send({}, std::move(configure));
+  session_ = std::move(session);
+  PostChanged();
+  return absl::OkStatus();
+}
+
+bool WorkerSlot::OnMessage(worker::v1::AttachRequest message) {
+  {
+    MutexLock lock(mutex_);
+    vitals_.last_message = Now();
+    if (message.has_heartbeat()) {
+      vitals_.in_step = FromProtoDuration(message.heartbeat().in_step());
+      return true;
+    }
+    // Before Post, so that RoomAgain comes after it.
+    vitals_.paused = true;
+  }
+  const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
+  const bool room =
+      lane_.Post([this, held = std::move(message)]() mutable { Handle(std::move(held)); }, bytes);
+  if (room) {
+    MutexLock lock(mutex_);
+    vitals_.paused = false;
+  }
+  return room;
+}
+
+void WorkerSlot::RoomAgain() {
+  MutexLock lock(mutex_);
+  vitals_.paused = false;
+  vitals_.last_message = Now();
+  if (session_) session_->Resume();
+}
+
+void WorkerSlot::OnBroken() {
+  {
+    MutexLock lock(mutex_);
+    session_ = nullptr;
+    vitals_.broken = Now();
+  }
+  wake_();
+}
+
+LaunchRequest WorkerSlot::BeginIncarnation(const std::string& socket) {
+  MutexLock lock(mutex_);
+  token_ = MakeToken();
+  vitals_ = Vitals();
+  vitals_.launched = Now();
+  vitals_.models_pending = static_cast<int>(settings_.models.size());
+  if (launched_before_) ++info_.restarts;
+  launched_before_ = true;
+  info_.state = WorkerState::kStarting;
+  PostChanged();
+  return {.worker = name_, .device = device_, .socket = socket, .token = token_};
+}
+
+void WorkerSlot::LaunchFailed() {
+  MutexLock lock(mutex_);
+  token_.clear();
+  info_.state = WorkerState::kLost;
+  PostChanged();
+}
+
+std::optional<LossCause> WorkerSlot::Diagnose(SteadyTime now) const {
+  MutexLock lock(mutex_);
+  if (vitals_.broken) {
+    if (Between(*vitals_.broken, now) > options_.exit_grace) return LossCause::kExit;
+  } else if (!vitals_.attached) {
+    if (Between(vitals_.launched, now) > options_.hello_timeout) return LossCause::kHeartbeat;
+  } else if (!vitals_.paused && Between(vitals_.last_message, now) > options_.heartbeat_timeout) {
+    return LossCause::kHeartbeat;
+  } else if (info_.state == WorkerState::kReady && vitals_.in_step > vitals_.step_limit) {
+    return LossCause::kHang;
+  }
+  return std::nullopt;
+}
+
+bool WorkerSlot::HasStream() const {
+  MutexLock lock(mutex_);
+  return session_ != nullptr;
+}
+
+void WorkerSlot::CloseStream() {
+  MutexLock lock(mutex_);
+  if (session_) session_->Close();
+}
+
+std::optional<SteadyTime> WorkerSlot::AttachedSince() const {
+  MutexLock lock(mutex_);
+  return vitals_.attached;
+}
+
+void WorkerSlot::Drain(absl::Duration time_left) {
+  worker::v1::AttachResponse message;
+  SetProtoDuration(*message.mutable_drain()->mutable_time_left(), time_left);
+  MutexLock lock(mutex_);
+  if (session_) session_->Send({}, std::move(message));
+  info_.state = WorkerState::kDraining;
+  PostChanged();
+}
+
+void WorkerSlot::EndIncarnation(LossCause cause, WorkerState next) {
+  MutexLock lock(mutex_);
+  token_.clear();
+  info_.state = next;
+  info_.models.clear();
+  info_.memory_used_bytes = 0;
+  lane_.Post([this, cause] { events_->WorkerLost(name_, cause); });
+  PostChanged();
+}
+
+void WorkerSlot::PostChanged() {
+  lane_.Post([this, info = info_] { events_->WorkerChanged(info); });
+}
+
+void WorkerSlot::Handle(worker::v1::AttachRequest message) {
+  if (message.has_model_state()) return TakeModelState(message.model_state());
+  if (message.has_step_stats()) TakeMemory(message.step_stats().memory_used_bytes());
+  DeliverJobEvent(name_, std::move(message), *events_);
+}
+
+void WorkerSlot::TakeModelState(const worker::v1::ModelState& state) {
+  if (state.has_card()) {
+    events_->ModelLoaded(name_, CardFromModelState(state));
+  } else if (state.has_error()) {
+    const absl::Status error = ErrorFromProto(state.error());
+    Log(LogLevel::kError, "A model could not be loaded",
+        {{"worker", name_}, {"model", state.model()}, {"error", error}});
+    events_->ModelFailed(name_, state.model(), error);
+  }
+  MutexLock lock(mutex_);
+  std::erase(info_.models, state.model());
+  if (state.has_card()) info_.models.push_back(state.model());
+  if (info_.state == WorkerState::kStarting && --vitals_.models_pending <= 0) {
+    // With no model at all it can do nothing, and starting it again would not help.
+    info_.state = info_.models.empty() ? WorkerState::kOut : WorkerState::kReady;
+    Log(LogLevel::kInfo, "Worker is up",
+        {{"worker", name_}, {"device", info_.device}, {"models", int64_t(info_.models.size())}});
+  }
+  PostChanged();
+}
+
+void WorkerSlot::TakeMemory(int64_t used_bytes) {
+  MutexLock lock(mutex_);
+  if (info_.memory_used_bytes == used_bytes) return;
+  info_.memory_used_bytes = used_bytes;
+  PostChanged();
+}
+
+}  // namespace reel::server

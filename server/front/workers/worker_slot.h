@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// One configured worker through all its incarnations: what is known of it, its stream while it has
+// one, and its reports in order.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "kernels/base/mutex.h"
+#include "server/convert/worker_convert.h"
+#include "server/front/workers/event_lane.h"
+#include "server/front/workers/launcher.h"
+#include "server/front/workers/session.h"
+#include "server/front/workers/worker_pool.h"
+#include "server/front/workers/worker_pool_options.h"
+
+namespace reel::server {
+
+class WorkerSlot final : public SessionOwner {
+ public:
+  // `wake` tells the supervisor to look; any thread.
+  WorkerSlot(const WorkerOptions& worker, const WorkerPoolOptions& options,
+             absl::AnyInvocable<void()> wake);
+  // Before anything else that reports.
+  void SetEvents(WorkerEvents& events);
+
+  const std::string& name() const { return name_; }
+  // After its last report; drops what is posted later.
+  void EndReports() { lane_.End(); }
+
+  // Any thread; what is sent is dropped while there is no stream.
+  WorkerInfo Info() const;
+  void Assign(const Assignment& assignment);
+  void Send(const std::string& job, worker::v1::AttachResponse message);
+  void SetStepLimit(absl::Duration limit);
+
+  // gRPC's threads. Admit: UNAUTHENTICATED for a wrong or used token, FAILED_PRECONDITION for
+  // another protocol.
+  absl::Status Admit(const worker::v1::Hello& hello, std::shared_ptr<Session> session);
+  bool OnMessage(worker::v1::AttachRequest message) override;
+  void OnBroken() override;
+
+  // The supervisor's thread.
+  LaunchRequest BeginIncarnation(const std::string& socket);
+  void LaunchFailed();
+  // Why it must be killed, if it must.
+  std::optional<LossCause> Diagnose(SteadyTime now) const;
+  bool HasStream() const;
+  void CloseStream();
+  std::optional<SteadyTime> AttachedSince() const;
+  void Drain(absl::Duration time_left);
+  // Without a stream and a process: reports the loss, exactly once. `next`: kLost or kOut.
+  void EndIncarnation(LossCause cause, WorkerState next);
+
+ private:
+  // Of one incarnation, for the watch over it.
+  struct Vitals {
+    SteadyTime launched;
+    std::optional<SteadyTime> attached, broken;
+    SteadyTime last_message;
+    absl::Duration in_step;
+    absl::Duration step_limit = absl::InfiniteDuration();
+    bool paused = false;  // we do not read, so silence means nothing
+    int models_pending = 0;
+  };
+
+  void RoomAgain();
+  // The lane's thread.
+  void Handle(worker::v1::AttachRequest message);
+  void TakeModelState(const worker::v1::ModelState& state);
+  void TakeMemory(int64_t used_bytes);
+  // Reports the info as it is now.
+  void PostChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const WorkerPoolOptions& options_;
+  const std::string name_;
+  const std::string device_;
+  const WorkerSettings settings_;
+  absl::AnyInvocable<void()> wake_;
+  WorkerEvents* events_ = nullptr;
+
+  mutable Mutex mutex_;
+  WorkerInfo info_ ABSL_GUARDED_BY(mutex_);
+  std::string token_ ABSL_GUARDED_BY(mutex_);  // empty: used
+  std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
+  Vitals vitals_ ABSL_GUARDED_BY(mutex_);
+  bool launched_before_ ABSL_GUARDED_BY(mutex_) = false;
+  EventLane lane_;  // last: its thread uses the rest
+};
+
+}  // namespace reel::server

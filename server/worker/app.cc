@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/app.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_catalog.h"
+#include "server/logging/log.h"
+#include "server/worker/engine/engine.h"
+#include "server/worker/link/worker_link.h"
+
+namespace reel::server {
+namespace {
+
+constexpr int kDeviceLostStatus = 42;
+// For the front to read what is queued.
+constexpr absl::Duration kGoodbye = absl::Seconds(5);
+constexpr absl::Duration kHastyGoodbye = absl::Milliseconds(500);
+
+class EngineTarget final : public CommandTarget {
+ public:
+  explicit EngineTarget(Engine& engine) : engine_(engine) {}
+  void Post(EngineCommand command) override { engine_.Post(std::move(command)); }
+  int64_t loop_count() const override { return engine_.loop_count(); }
+  absl::Duration in_step() const override { return engine_.in_step(); }
+
+ private:
+  Engine& engine_;
+};
+
+// To the end of the pipe; longer than any token is no token.
+std::string ReadToken(int fd) {
+  std::array<char, 256> buffer;
+  std::string token;
+  for (ssize_t size; token.size() < 1024 && (size = read(fd, buffer.data(), buffer.size())) > 0;) {
+    token.append(buffer.data(), static_cast<size_t>(size));
+  }
+  close(fd);
+  return token;
+}
+
+absl::StatusOr<kernels::DeviceStream> OpenDevice(const std::string& device) {
+  if (device == "cpu") return kernels::DeviceStream();
+  return absl::FailedPreconditionError(
+      absl::StrCat("This build drives the device 'cpu' only, not '", device, "'"));
+}
+
+}  // namespace
+
+int RunWorker(const WorkerFlags& flags) {
+  const absl::StatusOr<kernels::DeviceStream> stream = OpenDevice(flags.device);
+  if (!stream.ok()) {
+    Log(LogLevel::kError, "The device cannot be used", {{"error", stream.status()}});
+    return 1;
+  }
+  // The rows of the CPU; a device's library adds its own.
+  const kernels::KernelCatalog catalog;
+
+  LinkOptions options;
+  options.socket = flags.socket;
+  options.worker = flags.name;
+  options.token = ReadToken(flags.token_fd);
+  options.device = flags.device;
+  options.kernels = catalog.List();
+  options.versions = {{"reel", REEL_VERSION}};
+  auto connected = WorkerLink::Connect(options);
+  if (!connected.ok()) {
+    Log(LogLevel::kError, "The front did not let this worker in", {{"error", connected.status()}});
+    return 1;
+  }
+  WorkerLink& link = **connected;
+
+  Engine engine({.stream = *stream,
+                 .device = flags.device,
+                 .fill_rows = link.settings().fill_rows,
+                 .kernel_sample_every = link.settings().kernel_sample_every,
+                 .encoder_threads = link.settings().encoder_threads},
+                catalog, link);
+  EngineTarget target(engine);
+  for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load});
+  link.Serve(target, {.on_broken =
+                          [&] {
+                            Log(LogLevel::kWarning, "The front is gone, so this worker leaves");
+                            engine.Stop();
+                          },
+                      .on_device_lost =
+                          [&](const absl::Status& error) {
+                            Log(LogLevel::kError, "The device is lost", {{"error", error}});
+                            link.Leave(kHastyGoodbye);
+                            // No destructor may touch a dead device.
+                            _exit(kDeviceLostStatus);
+                          }});
+  engine.Run();
+  link.Leave(kGoodbye);
+  return 0;
+}
+
+}  // namespace reel::server

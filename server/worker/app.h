@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// One worker: a link to the front and an engine on this thread.
+#pragma once
+
+#include <string>
+
+namespace reel::server {
+
+struct WorkerFlags {
+  std::string socket;  // the front's
+  std::string name;
+  std::string device = "cpu";
+  int token_fd = -1;  // a pipe that holds the token
+};
+
+// The process's exit status. 0: drained, or the front is gone. 1: could not begin. A lost device
+// ends the process from within, with 42.
+int RunWorker(const WorkerFlags& flags);
+
+}  // namespace reel::server

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/link/command_reader.h"
+
+#include <memory>
+#include <utility>
+
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/convert/worker_convert.h"
+
+namespace reel::server {
+
+std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse message) {
+  using Kind = worker::v1::AttachResponse::MessageCase;
+  switch (message.message_case()) {
+    case Kind::kConditionData:
+      Keep(*message.mutable_condition_data());
+      return std::nullopt;
+    case Kind::kAssign:
+      return ReadAssign(message.assign());
+    case Kind::kReorder:
+      return ReorderJob{message.reorder().job(), message.reorder().order_key()};
+    case Kind::kPark:
+      return ParkJob{message.park().job(), message.park().to_host()};
+    case Kind::kResume:
+      return ResumeJob{message.resume().job()};
+    case Kind::kCancel:
+      TakeFor(message.cancel().job());
+      return CancelJob{message.cancel().job()};
+    case Kind::kLoadModel:
+      return LoadModel{LoadFromProto(message.load_model())};
+    case Kind::kUnloadModel:
+      return UnloadModel{message.unload_model().model()};
+    case Kind::kDrain:
+      return DrainEngine{FromProtoDuration(message.drain().time_left())};
+    default:
+      return std::nullopt;
+  }
+}
+
+void CommandReader::Keep(worker::v1::ConditionData& piece) {
+  const auto size = static_cast<int64_t>(piece.data().size());
+  // The job then fails for want of its pixels, and nothing else does.
+  if (waiting_bytes_ + size > kMaxWaitingBytes) return;
+  waiting_bytes_ += size;
+  waiting_[piece.job()][piece.index()] += piece.data();
+}
+
+CommandReader::Pixels CommandReader::TakeFor(const std::string& job) {
+  auto node = waiting_.extract(job);
+  if (node.empty()) return {};
+  for (const auto& [index, bytes] : node.mapped()) {
+    waiting_bytes_ -= static_cast<int64_t>(bytes.size());
+  }
+  return std::move(node.mapped());
+}
+
+EngineCommand CommandReader::ReadAssign(const worker::v1::Assign& assign) {
+  AssignJob job;
+  job.job = assign.job();
+  job.attempt = assign.attempt();
+  job.spec = SpecFromProto(assign.spec());
+  Pixels pixels = TakeFor(job.job);
+  for (size_t i = 0; i < job.spec.conditions.size(); ++i) {
+    model::Condition& condition = job.spec.conditions[i];
+    const auto found = pixels.find(static_cast<int>(i));
+    // An incomplete clip is worse than none.
+    if (found == pixels.end() ||
+        static_cast<int64_t>(found->second.size()) != condition.size_bytes) {
+      continue;
+    }
+    condition.bytes = std::make_shared<const std::string>(std::move(found->second));
+  }
+  job.order_key = assign.order_key();
+  if (assign.has_time_left()) job.time_left = FromProtoDuration(assign.time_left());
+  job.alone = assign.alone();
+  job.trace_id = assign.trace_id();
+  return job;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front's messages as commands of the engine. Pixels are kept until the Assign of their job.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "reel/worker/v1/worker.pb.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::server {
+
+// Confined to the reading thread.
+class CommandReader {
+ public:
+  // Pixels that wait for their Assign, over all jobs. The front sends much less.
+  static constexpr int64_t kMaxWaitingBytes = 64 << 20;
+
+  // Nullopt: nothing to do yet, or nothing that is known.
+  std::optional<EngineCommand> Read(worker::v1::AttachResponse message);
+
+ private:
+  // By index of the condition.
+  using Pixels = std::unordered_map<int, std::string>;
+
+  void Keep(worker::v1::ConditionData& piece);
+  Pixels TakeFor(const std::string& job);
+  EngineCommand ReadAssign(const worker::v1::Assign& assign);
+
+  std::unordered_map<std::string, Pixels> waiting_;
+  int64_t waiting_bytes_ = 0;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/link/outbox.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace reel::server {
+namespace {
+
+using worker::v1::AttachRequest;
+
+int64_t BytesOf(const AttachRequest& message) {
+  return static_cast<int64_t>(message.media().data().size());
+}
+
+// Whether `newer` makes `queued` superfluous. The first step and every change of stage stay.
+bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
+  if (queued.message_case() != newer.message_case()) return false;
+  if (newer.has_heartbeat()) return true;
+  if (newer.has_preview()) return queued.preview().job() == newer.preview().job();
+  if (newer.has_progress()) {
+    return queued.progress().job() == newer.progress().job() &&
+           queued.progress().attempt() == newer.progress().attempt() &&
+           queued.progress().stage() == newer.progress().stage() && queued.progress().step() > 1;
+  }
+  return false;
+}
+
+void Gather(worker::v1::StepStats& queued, worker::v1::StepStats& newer) {
+  for (worker::v1::Step& step : *newer.mutable_steps()) *queued.add_steps() = std::move(step);
+  queued.set_memory_used_bytes(newer.memory_used_bytes());
+  queued.set_memory_peak_bytes(std::max(queued.memory_peak_bytes(), newer.memory_peak_bytes()));
+  const int surplus = queued.steps_size() - Outbox::kMaxSteps;
+  if (surplus > 0) queued.mutable_steps()->DeleteSubrange(0, surplus);
+}
+
+}  // namespace
+
+bool Outbox::Replaces(Message& message) {
+  for (Message& queued : control_) {
+    if (queued.has_step_stats() && message.has_step_stats()) {
+      Gather(*queued.mutable_step_stats(), *message.mutable_step_stats());
+      return true;
+    }
+    if (IsStale(queued, message)) {
+      queued = std::move(message);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Outbox::PushControl(Message message) {
+  MutexLock lock(mutex_);
+  if (closed_ || Replaces(message)) return;
+  control_.push_back(std::move(message));
+  changed_.NotifyAll();
+}
+
+bool Outbox::PushMedia(Message message) {
+  MutexLock lock(mutex_);
+  while (!closed_ && media_bytes_ >= max_media_bytes_) changed_.Wait(mutex_);
+  if (closed_) return false;
+  media_bytes_ += BytesOf(message);
+  media_.push_back(std::move(message));
+  changed_.NotifyAll();
+  return true;
+}
+
+void Outbox::PushLast(Message message) {
+  MutexLock lock(mutex_);
+  if (closed_) return;
+  media_.push_back(std::move(message));
+  changed_.NotifyAll();
+}
+
+void Outbox::PushFailure(Message message) {
+  MutexLock lock(mutex_);
+  if (closed_) return;
+  std::erase_if(media_, [&](const Message& queued) {
+    if (!queued.has_media() || queued.media().job() != message.failed().job()) return false;
+    media_bytes_ -= BytesOf(queued);
+    return true;
+  });
+  control_.push_back(std::move(message));
+  changed_.NotifyAll();
+}
+
+std::optional<Outbox::Message> Outbox::Pop() {
+  MutexLock lock(mutex_);
+  while (control_.empty() && media_.empty() && !ended_ && !closed_) changed_.Wait(mutex_);
+  std::deque<Message>& queue = control_.empty() ? media_ : control_;
+  if (queue.empty()) return std::nullopt;
+  Message message = std::move(queue.front());
+  queue.pop_front();
+  media_bytes_ -= BytesOf(message);
+  changed_.NotifyAll();
+  return message;
+}
+
+void Outbox::End() {
+  MutexLock lock(mutex_);
+  ended_ = true;
+  changed_.NotifyAll();
+}
+
+void Outbox::Close() {
+  MutexLock lock(mutex_);
+  closed_ = true;
+  control_.clear();
+  media_.clear();
+  media_bytes_ = 0;
+  changed_.NotifyAll();
+}
+
+}  // namespace reel::server

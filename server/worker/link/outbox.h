@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits to be sent to the front. Control goes before media; a job's last message goes behind
+// its media. Bounded: media makes its producer wait, the rest is folded together.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "kernels/base/mutex.h"
+#include "reel/worker/v1/worker.pb.h"
+
+namespace reel::server {
+
+// Thread-safe.
+class Outbox {
+ public:
+  using Message = worker::v1::AttachRequest;
+  // Steps in one report; the oldest are forgotten when the front does not read.
+  static constexpr int kMaxSteps = 256;
+
+  explicit Outbox(int64_t max_media_bytes) : max_media_bytes_(max_media_bytes) {}
+
+  // Never blocks. What a newer message says better is replaced: a step of the same stage (but for
+  // the first), a preview of the same job, a heartbeat; steps are gathered into one message.
+  void PushControl(Message message);
+  // Blocks while the bound is reached. False: the outbox is closed, the message is dropped.
+  bool PushMedia(Message message);
+  // The success of a job: behind its media. Never blocks.
+  void PushLast(Message message);
+  // The failure of a job: its media that still waits is dropped, and this overtakes the rest.
+  void PushFailure(Message message);
+
+  // Blocks; nullopt once it is closed, or ended and empty.
+  std::optional<Message> Pop();
+
+  // Nothing more will be pushed; what is queued still goes out.
+  void End();
+  // Nobody will read: drops everything and releases who waits. Idempotent.
+  void Close();
+
+ private:
+  bool Replaces(Message& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int64_t max_media_bytes_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Message> control_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Message> media_ ABSL_GUARDED_BY(mutex_);  // and last messages
+  int64_t media_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace reel::server

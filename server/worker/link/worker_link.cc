@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/link/worker_link.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/mutex.h"
+#include "reel/worker/v1/worker.grpc.pb.h"
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/logging/log.h"
+#include "server/worker/link/command_reader.h"
+#include "server/worker/link/event_messages.h"
+#include "server/worker/link/outbox.h"
+
+namespace reel::server {
+namespace {
+
+using worker::v1::AttachRequest;
+using worker::v1::AttachResponse;
+
+AttachRequest HelloMessage(const LinkOptions& options) {
+  AttachRequest message;
+  worker::v1::Hello& hello = *message.mutable_hello();
+  hello.set_protocol(kWorkerProtocol);
+  hello.set_token(options.token);
+  hello.set_worker(options.worker);
+  hello.set_device(options.device);
+  hello.set_memory_total_bytes(options.memory_total_bytes);
+  hello.set_compute_capability(options.compute_capability);
+  for (const kernels::OpListing& op : options.kernels) {
+    *hello.add_kernels() = ListingToProto(op, options.worker);
+  }
+  hello.mutable_versions()->insert(options.versions.begin(), options.versions.end());
+  return message;
+}
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  return {static_cast<absl::StatusCode>(status.error_code()), status.error_message()};
+}
+
+}  // namespace
+
+// gRPC's synchronous stream with a thread for each direction: the writer alone writes, the reader
+// alone reads, and Finish comes when both are through.
+class WorkerLink::Stream {
+ public:
+  Stream(const LinkOptions& options, std::shared_ptr<grpc::Channel> channel)
+      : outbox(options.media_buffer_bytes),
+        heartbeat_(options.heartbeat),
+        stub_(worker::v1::WorkerService::NewStub(std::move(channel))),
+        stream_(stub_->Attach(&context_)) {}
+
+  // The threads that need no engine.
+  absl::Status Open(const LinkOptions& options) {
+    AttachResponse first;
+    if (!stream_->Write(HelloMessage(options)) || !stream_->Read(&first)) {
+      return FromGrpc(stream_->Finish());
+    }
+    if (!first.has_configure()) {
+      context_.TryCancel();
+      stream_->Finish();
+      return absl::FailedPreconditionError("The front's first message is not Configure");
+    }
+    settings = SettingsFromProto(first.configure());
+    writer_ = std::thread([this] { Write(); });
+    beater_ = std::thread([this] { Beat(); });
+    return absl::OkStatus();
+  }
+
+  void Serve(CommandTarget& target, Callbacks given) {
+    callbacks = std::move(given);
+    {
+      MutexLock lock(mutex_);
+      target_ = &target;
+      reading_ = true;
+    }
+    reader_ = std::thread([this, &target] { Read(target); });
+  }
+
+  void Leave(absl::Duration patience) {
+    if (!writer_.joinable()) return;
+    {
+      MutexLock lock(mutex_);
+      leaving_ = true;  // first: an end that the front answers is no break
+      changed_.NotifyAll();
+    }
+    outbox.End();
+    {
+      MutexLock lock(mutex_);
+      const absl::Time until = absl::Now() + patience;
+      while (reading_ && absl::Now() < until) changed_.WaitFor(mutex_, until - absl::Now());
+    }
+    context_.TryCancel();  // harmless when the front has closed
+    outbox.Close();
+    writer_.join();
+    beater_.join();
+    if (reader_.joinable()) reader_.join();
+    stream_->Finish();
+  }
+
+  Outbox outbox;
+  WorkerSettings settings;  // once open
+  Callbacks callbacks;      // once serving
+
+ private:
+  void Write() {
+    while (auto message = outbox.Pop()) {
+      if (!stream_->Write(*message)) return outbox.Close();
+    }
+    stream_->WritesDone();
+  }
+
+  void Read(CommandTarget& target) {
+    CommandReader commands;
+    AttachResponse message;
+    while (stream_->Read(&message)) {
+      if (auto command = commands.Read(std::move(message))) target.Post(*std::move(command));
+    }
+    outbox.Close();
+    bool broken;
+    {
+      MutexLock lock(mutex_);
+      reading_ = false;
+      broken = !leaving_;
+      changed_.NotifyAll();
+    }
+    if (broken && callbacks.on_broken) callbacks.on_broken();
+  }
+
+  // Of its own, so that no device work can hold it.
+  void Beat() {
+    MutexLock lock(mutex_);
+    while (!leaving_) {
+      AttachRequest message;
+      worker::v1::Heartbeat& beat = *message.mutable_heartbeat();
+      if (target_) {
+        beat.set_loop_count(target_->loop_count());
+        const absl::Duration in_step = target_->in_step();
+        if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
+      }
+      outbox.PushControl(std::move(message));
+      changed_.WaitFor(mutex_, heartbeat_);
+    }
+  }
+
+  const absl::Duration heartbeat_;
+  grpc::ClientContext context_;
+  const std::unique_ptr<worker::v1::WorkerService::Stub> stub_;
+  const std::unique_ptr<grpc::ClientReaderWriter<AttachRequest, AttachResponse>> stream_;
+
+  Mutex mutex_;
+  CondVar changed_;
+  CommandTarget* target_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread writer_, reader_, beater_;
+};
+
+absl::StatusOr<std::unique_ptr<WorkerLink>> WorkerLink::Connect(const LinkOptions& options) {
+  grpc::ChannelArguments arguments;
+  // One connection of its own; a proxy of the environment has no business with a socket file.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  auto channel = grpc::CreateCustomChannel("unix:" + options.socket,
+                                           grpc::InsecureChannelCredentials(), arguments);
+  if (!channel->WaitForConnected(std::chrono::system_clock::now() +
+                                 absl::ToChronoMilliseconds(options.dial_timeout))) {
+    return absl::UnavailableError(
+        absl::StrCat("Nobody listens on the front's socket ", options.socket));
+  }
+  auto stream = std::make_unique<Stream>(options, std::move(channel));
+  const absl::Status opened = stream->Open(options);
+  if (!opened.ok()) return opened;
+  return std::unique_ptr<WorkerLink>(new WorkerLink(std::move(stream)));
+}
+
+WorkerLink::WorkerLink(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
+WorkerLink::~WorkerLink() { Leave(absl::ZeroDuration()); }
+
+const WorkerSettings& WorkerLink::settings() const { return stream_->settings; }
+void WorkerLink::Serve(CommandTarget& target, Callbacks callbacks) {
+  stream_->Serve(target, std::move(callbacks));
+}
+void WorkerLink::Leave(absl::Duration patience) { stream_->Leave(patience); }
+
+void WorkerLink::ModelLoaded(const std::string& model, const model::ModelCard& card,
+                             int64_t weight_bytes) {
+  AttachRequest message;
+  *message.mutable_model_state() = CardToModelState(card, weight_bytes);
+  message.mutable_model_state()->set_model(model);
+  stream_->outbox.PushControl(std::move(message));
+}
+
+void WorkerLink::ModelFailed(const std::string& model, const absl::Status& error) {
+  stream_->outbox.PushControl(ModelFailedMessage(model, error));
+}
+
+void WorkerLink::Progress(const JobRef& job, model::Stage stage, int step, int num_steps) {
+  stream_->outbox.PushControl(ProgressMessage(job, stage, step, num_steps));
+}
+
+void WorkerLink::Preview(const JobRef& job, PreviewImage preview) {
+  stream_->outbox.PushControl(PreviewMessage(job, std::move(preview)));
+}
+
+void WorkerLink::Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) {
+  for (AttachRequest& message : MediaMessages(job, offset, std::move(bytes), fragment_end)) {
+    if (!stream_->outbox.PushMedia(std::move(message))) return;
+  }
+}
+
+void WorkerLink::Stepped(StepReport report) { stream_->outbox.PushControl(SteppedMessage(report)); }
+
+void WorkerLink::Parked(const JobRef& job, int64_t device_bytes) {
+  stream_->outbox.PushControl(ParkedMessage(job, device_bytes));
+}
+
+void WorkerLink::Finished(const JobRef& job, JobResult result) {
+  stream_->outbox.PushLast(FinishedMessage(job, result));
+}
+
+void WorkerLink::Failed(const JobRef& job, const absl::Status& error, bool suspect) {
+  stream_->outbox.PushFailure(FailedMessage(job, error, suspect));
+}
+
+void WorkerLink::DeviceLost(const absl::Status& error) {
+  if (stream_->callbacks.on_device_lost) stream_->callbacks.on_device_lost(error);
+}
+
+void WorkerLink::Drained() { Log(LogLevel::kInfo, "Everything that was held is finished"); }
+
+}  // namespace reel::server

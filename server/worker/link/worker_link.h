@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's end of the Attach stream: commands in, events out, a life sign every second. The
+// only file here that knows gRPC is its source.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_listing.h"
+#include "server/convert/worker_convert.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::server {
+
+struct LinkOptions {
+  std::string socket;  // path
+  std::string worker;  // its name
+  std::string token;
+  // Who dials in, for Hello.
+  std::string device;
+  int64_t memory_total_bytes = 0;
+  int compute_capability = 0;
+  std::vector<kernels::OpListing> kernels;
+  std::map<std::string, std::string> versions;
+
+  absl::Duration dial_timeout = absl::Seconds(10);
+  absl::Duration heartbeat = absl::Seconds(1);
+  int64_t media_buffer_bytes = 4 << 20;
+};
+
+// What the link needs of the engine. Thread-safe, never blocks.
+class CommandTarget {
+ public:
+  virtual ~CommandTarget() = default;
+  virtual void Post(EngineCommand command) = 0;
+  virtual int64_t loop_count() const = 0;
+  virtual absl::Duration in_step() const = 0;
+};
+
+// As EngineEvents it is called on the engine's and the encoders' threads; only Media may block,
+// while the front does not read.
+class WorkerLink final : public EngineEvents {
+ public:
+  // Dials, says Hello and waits for the settings. UNAVAILABLE when nobody listens; else how the
+  // front refused. The heartbeat begins here.
+  static absl::StatusOr<std::unique_ptr<WorkerLink>> Connect(const LinkOptions& options);
+  // Leaves without patience.
+  ~WorkerLink() override;
+
+  const WorkerSettings& settings() const;
+
+  struct Callbacks {
+    // The stream ended though nobody called Leave. On the link's thread.
+    absl::AnyInvocable<void()> on_broken;
+    // On the thread that reported it.
+    absl::AnyInvocable<void(const absl::Status&)> on_device_lost;
+  };
+  // Hands commands to `target` from now on, in their order, until Leave has returned. Once.
+  void Serve(CommandTarget& target, Callbacks callbacks);
+  // Sends what is queued and waits until the front has read it and closed; at most `patience`.
+  // Events are dropped from then on. Not on the link's thread; idempotent.
+  void Leave(absl::Duration patience);
+
+  void ModelLoaded(const std::string& model, const model::ModelCard& card,
+                   int64_t weight_bytes) override;
+  void ModelFailed(const std::string& model, const absl::Status& error) override;
+  void Progress(const JobRef& job, model::Stage stage, int step, int num_steps) override;
+  void Preview(const JobRef& job, PreviewImage preview) override;
+  void Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) override;
+  void Stepped(StepReport report) override;
+  void Parked(const JobRef& job, int64_t device_bytes) override;
+  void Finished(const JobRef& job, JobResult result) override;
+  void Failed(const JobRef& job, const absl::Status& error, bool suspect) override;
+  void DeviceLost(const absl::Status& error) override;
+  void Drained() override;
+
+ private:
+  class Stream;
+  explicit WorkerLink(std::unique_ptr<Stream> stream);
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// reel-worker: one device's process. Started by reeld, of no use alone.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "server/logging/log.h"
+#include "server/worker/app.h"
+#include <CLI/CLI.hpp>
+
+namespace {
+
+using reel::server::LogOptions;
+using reel::server::WorkerFlags;
+
+// "--parent-pid=7" as "--parent_pid=7": names take - and _ alike, values stay as they are.
+std::string WithUnderscores(std::string argument) {
+  if (!argument.starts_with("--")) return argument;
+  const auto end = std::find(argument.begin(), argument.end(), '=');
+  std::replace(argument.begin() + 2, end, '-', '_');
+  return argument;
+}
+
+// The worker ends with its parent, and was too late if that is gone by now. A Ctrl-C reaches the
+// whole group of a terminal, but whether and when a worker leaves is the front's decision.
+bool TieToParent(int parent_pid) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+  return parent_pid == 0 || getppid() == parent_pid;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  WorkerFlags flags;
+  int parent_pid = 0;
+  LogOptions log;
+  std::string log_level = "info", log_format = "json";
+
+  CLI::App cli("Drives one device for reeld, which starts this program itself.", "reel-worker");
+  cli.set_version_flag("--version", "reel-worker " REEL_VERSION);
+  cli.add_option("--socket", flags.socket, "The Unix socket of reeld's worker server")->required();
+  cli.add_option("--name", flags.name, "The worker's name in the configuration")->required();
+  cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token")
+      ->required();
+  cli.add_option("--parent_pid", parent_pid, "reeld's process id; leave at once if it is not ours");
+  cli.add_option("--device", flags.device, "cpu, cuda:0")->capture_default_str();
+  cli.add_option("--log_level", log_level, "debug, info, warning or error")->capture_default_str();
+  cli.add_option("--log_format", log_format, "json or text")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"json", "text"}));
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) arguments.push_back(WithUnderscores(argv[i]));
+  try {
+    cli.parse(arguments);  // in reverse, as CLI11 wants a vector
+  } catch (const CLI::ParseError& error) {
+    return cli.exit(error) == 0 ? 0 : 2;
+  }
+  log.json = log_format == "json";
+  if (const absl::Status level = reel::server::ParseLogLevel(log_level, log.level); !level.ok()) {
+    fprintf(stderr, "reel-worker: %s\n", std::string(level.message()).c_str());
+    return 2;
+  }
+  InitLog(log);
+  if (!TieToParent(parent_pid)) return 1;
+  return RunWorker(flags);
+}

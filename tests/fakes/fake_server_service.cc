@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fakes/fake_server_service.h"
+
+namespace reel::fakes {
+
+grpc::Status FakeServerService::GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
+                                              v1::GetServerInfoResponse* response) {
+  response->set_version("0.1.0");
+  response->mutable_uptime()->set_seconds(61);
+  v1::Worker& worker = *response->add_workers();
+  worker.set_name("cpu0");
+  worker.set_device("cpu");
+  worker.set_state(v1::WORKER_STATE_READY);
+  worker.add_models("testcard");
+  response->mutable_limits()->set_max_prompt_bytes(8192);
+  response->add_kernel_profiles("auto");
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeServerService::ListModels(grpc::ServerContext*, const v1::ListModelsRequest*,
+                                           v1::ListModelsResponse* response) {
+  v1::Model& model = *response->add_models();
+  model.set_name("testcard");
+  model.set_is_default(true);
+  model.set_family("test card");
+  model.set_ready(true);
+  model.mutable_defaults()->set_width(704);
+  model.mutable_defaults()->set_height(480);
+  model.mutable_defaults()->set_num_frames(121);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeServerService::ListKernels(grpc::ServerContext*, const v1::ListKernelsRequest*,
+                                            v1::ListKernelsResponse* response) {
+  v1::KernelOp& op = *response->add_ops();
+  op.set_op("rms_norm");
+  for (const char* name : {"cpu", "loops"}) {
+    v1::KernelVariant& variant = *op.add_variants();
+    variant.set_name(name);
+    variant.set_origin("built-in");
+    v1::KernelSupport& support = *variant.add_support();
+    support.set_worker("cpu0");
+    support.set_runs(true);
+    support.set_is_auto(op.variants_size() == 1);
+  }
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeHealth::Check(grpc::ServerContext*, const grpc::health::v1::HealthCheckRequest*,
+                               grpc::health::v1::HealthCheckResponse* response) {
+  response->set_status(grpc::health::v1::HealthCheckResponse::SERVING);
+  return grpc::Status::OK;
+}
+
+}  // namespace reel::fakes

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a fake server that have no script: what it is, and that it is well.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "reel/v1/server_service.grpc.pb.h"
+
+namespace reel::fakes {
+
+// One worker with one model and one operator of two variants.
+class FakeServerService final : public v1::ServerService::Service {
+ public:
+  grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
+                             v1::GetServerInfoResponse* response) override;
+  grpc::Status ListModels(grpc::ServerContext* context, const v1::ListModelsRequest* request,
+                          v1::ListModelsResponse* response) override;
+  grpc::Status ListKernels(grpc::ServerContext* context, const v1::ListKernelsRequest* request,
+                           v1::ListKernelsResponse* response) override;
+};
+
+// Serves.
+class FakeHealth final : public grpc::health::v1::Health::Service {
+ public:
+  grpc::Status Check(grpc::ServerContext* context,
+                     const grpc::health::v1::HealthCheckRequest* request,
+                     grpc::health::v1::HealthCheckResponse* response) override;
+};
+
+}  // namespace reel::fakes

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every metric of the dashboard and of the rules is in a live scrape, which promtool finds sound."""
+
+import json
+import re
+import subprocess
+import sys
+import urllib.request
+
+from server import ROOT, find_tool, run, running_server, wait_until_serving
+
+sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
+from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of_rules  # noqa: E402
+
+
+# Families without a series until something happens that a short run on a CPU does not do. They must be named in the
+# sources of the metrics.
+LATER = {
+    "reel_kernel_duration_seconds": "a model that calls operators",
+    "reel_kernel_sampled_steps_total": "a model that calls operators",
+    "reel_gpu_errors_total": "a device that fails",
+    "reel_gpu_memory_bytes": "a device with memory of its own",
+}
+
+
+def in_sources(family):
+    return any(f'"{family}"' in path.read_text(encoding="utf-8") for path in (ROOT / "server/front/metrics").glob("*.cc"))
+
+
+def scrape(server):
+    with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def families_of(text):
+    """Families that have at least one series."""
+    typed = set(re.findall(r"^# TYPE (\S+) \w+$", text, re.MULTILINE))
+    samples = set(re.findall(r"^([a-zA-Z_]\w*)[{ ]", text, re.MULTILINE))
+    return {family for family in typed if any(family_of(sample, typed) == family for sample in samples)}
+
+
+def absent_metrics(families):
+    queries = [*queries_of_dashboard(ROOT / "deploy/grafana/reel.json"), *queries_of_rules(ROOT / "deploy/prometheus/rules.yaml")]
+    for where, query in queries:
+        for metric in sorted(metrics_of(query)):
+            if family_of(metric, families) in families:
+                continue
+            if not (family_of(metric, LATER) in LATER and in_sources(family_of(metric, LATER))):
+                yield f"{where}: {metric} is not in the scrape"
+
+
+def main():
+    grpcurl, promtool = find_tool("grpcurl"), find_tool("promtool")
+    with running_server() as server:
+        wait_until_serving(server)
+        run(grpcurl, "-plaintext", "-d", json.dumps({"spec": {"prompt": "a red circle"}}), server.grpc,
+            "reel.v1.VideoService/GenerateVideo")
+        text = scrape(server)
+    families = families_of(text)
+    problems = list(absent_metrics(families))
+    assert list(absent_metrics(set())), "self-test: an empty scrape is accepted"
+    checked = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    if checked.returncode:
+        problems.append(f"promtool check metrics: {checked.stdout}{checked.stderr}")
+    print("\n".join(problems))
+    print(f"{len(families)} families, {sum(1 for line in text.splitlines() if not line.startswith('#'))} series")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real reeld for checks from outside: own data folder, free ports, ended with SIGTERM."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lint"))
+from tools import ROOT, find_tool, skip  # noqa: E402, F401
+
+START_SECONDS = 60
+STOP_SECONDS = 30
+
+
+def find_binary(name):
+    program = pathlib.Path(os.environ.get("REEL_BIN", ROOT / "build/release/bin"), name)
+    return program if program.is_file() else skip(f"{program} is not built")
+
+
+class Server:
+    """Where a running reeld listens."""
+
+    def __init__(self, grpc, metrics, process, log):
+        self.grpc, self.metrics, self.process, self.log = grpc, metrics, process, log
+
+
+def wait_for_ports(port_file, process, log):
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise AssertionError(f"reeld ended with {process.returncode}:\n{log.read_text()}")
+        text = port_file.read_text() if port_file.exists() else ""
+        found = dict(re.findall(r"^(\w+)[= ]\s*(\S+)$", text, re.MULTILINE))
+        if {"grpc", "metrics"} <= found.keys() and text.endswith("\n"):
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"reeld names no ports within {START_SECONDS} s:\n{log.read_text()}")
+
+
+@contextlib.contextmanager
+def running_server(*flags):
+    """Yields a Server. A server that does not end cleanly fails the test."""
+    reeld = find_binary("reeld")
+    find_binary("reel-worker")
+    with tempfile.TemporaryDirectory(prefix="reel-outside-") as folder:
+        port_file, log = pathlib.Path(folder, "ports"), pathlib.Path(folder, "log")
+        command = [reeld, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
+                   "--data_dir", pathlib.Path(folder, "data"), *flags]
+        with open(log, "wb") as out:
+            process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        try:
+            ports = wait_for_ports(port_file, process, log)
+            server = Server(ports["grpc"], ports["metrics"], process, log)
+            yield server
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(STOP_SECONDS)
+            if code != 0:
+                raise AssertionError(f"reeld ended with {code} on SIGTERM:\n{log.read_text()[-4000:]}")
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def snake_keys(message):
+    """grpcurl names fields as the proto does or in camel case, by its version and what reflection tells it."""
+    return {re.sub(r"(?<=[a-z0-9])([A-Z])", lambda m: "_" + m[1].lower(), key): value for key, value in message.items()}
+
+
+def run(*command, timeout=120, **options):
+    answer = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=timeout, check=False, **options)
+    if answer.returncode:
+        raise AssertionError(f"{' '.join(str(c) for c in command)} ended with {answer.returncode}:\n"
+                             f"{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
+    return answer.stdout
+
+
+def wait_until_serving(server):
+    """Until a worker is ready; the health service says so."""
+    grpcurl = find_tool("grpcurl")
+    end = time.monotonic() + START_SECONDS
+    last = ""
+    while time.monotonic() < end:
+        answer = subprocess.run([grpcurl, "-plaintext", server.grpc, "grpc.health.v1.Health/Check"], capture_output=True,
+                                text=True, check=False)
+        last = answer.stdout + answer.stderr
+        if '"SERVING"' in last:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"not serving within {START_SECONDS} s: {last}\n{server.log.read_text()[-4000:]}")

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may see whom: what each folder may include, as server/README.md and CMake's PRIVATE edges say it too."""
+
+import re
+
+from tree import Finding, folder_of
+
+# Third-party headers by kind; the first match counts. Standard and operating-system headers are free for all.
+KINDS = [
+    ("worker_proto", r"reel/worker/.*\.pb\.h$"),
+    ("config_proto", r"reel/config/.*\.pb\.h$"),
+    ("grpc", r"(grpc|grpcpp|grpc\+\+)/|.*\.grpc\.pb\.h$"),
+    ("reel_proto", r"reel/v1/.*\.pb\.h$"),
+    ("protobuf", r"google/(protobuf|rpc)/|.*\.pb\.h$"),
+    ("absl", r"absl/"),
+    ("torch", r"(torch|ATen|c10)/"),
+    ("cutlass", r"(cutlass|cute)/"),
+    ("cuda", r"(cuda|cudnn|cublas|nvrtc|nvtx|nvml|nccl|cub|thrust|mma)[\w./]*(\.h(pp)?)?$|driver_types\.h$|vector_types\.h$"),
+    ("ffmpeg", r"lib(av|sw)\w+/"),
+    ("sqlite", r"sqlite3"),
+    ("prometheus", r"prometheus/"),
+    ("http", r"httplib\.h"),
+    ("json", r"nlohmann/"),
+    ("crypto", r"openssl/"),
+    ("spdlog", r"spdlog/"),
+    ("cli", r"CLI/"),
+    ("sentencepiece", r"sentencepiece"),
+    ("python", r"(Python\.h|pybind11/)"),
+    ("system", r"(sys|linux|netinet|arpa|asm)/[\w.]+$|[\w]+(\.h)?$"),
+]
+FREE = {"system"}
+OURS = ("kernels/", "model/", "server/", "client/", "tests/")
+
+DISPATCH = ["kernels/base/", "kernels/dispatch/"]
+MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
+SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/"]
+ENGINE = ["server/worker/engine/"]
+MEDIA = ["server/worker/media/"]
+JOBS = ["server/front/jobs/"]
+STORE = ["server/front/store/"]
+WORKERS = ["server/front/workers/"]
+FRONT = ["server/front/", "server/convert/"]
+
+# Files (regular expression from the root; the first match counts), what of ours they may include beside their own
+# folder, and which third-party kinds.
+WALLS = [
+    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
+    (r"kernels/base/", [], {"absl"}),
+    (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
+    (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "json", "crypto", "cuda"}),
+    (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),
+    (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
+    (r"model/registry\.cc$", MODEL_API + [r"model/\w+/\w+\.h"], {"absl"}),  # the list of models
+    (r"model/\w+\.(h|cc)$", MODEL_API, {"absl"}),
+    (r"model/(testcard|sampler)/", MODEL_API, {"absl"}),
+    (r"model/tokenizer/", MODEL_API, {"absl", "sentencepiece"}),
+    (r"model/weights/", MODEL_API, {"absl", "torch", "json", "crypto"}),
+    (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
+    (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
+    (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
+    (r"server/convert/worker_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
+    (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf", "crypto"}),
+    (r"server/worker/engine/", SERVER_BASE + [r"server/worker/media/\w+\.h"], {"absl"}),
+    (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg", "crypto"}),
+    (r"server/worker/link/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/"],
+     {"absl", "grpc", "worker_proto", "reel_proto", "protobuf"}),
+    (r"server/worker/\w+\.(h|cc)$", SERVER_BASE + ["server/worker/", "server/convert/", r"model/testcard/\w+\.h", "kernels/"],
+     {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "cli"}),
+    (r"server/render/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/", r"model/\w+/\w+\.h", "kernels/"],
+     {"absl", "cli", "json", "reel_proto", "protobuf"}),
+    (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
+     {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
+    (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl", "crypto"}),
+    (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite", "crypto"}),
+    (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
+     {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
+    (r"server/front/(metrics|http)/", SERVER_BASE +
+     ["server/front/metrics/", r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h",
+      r"server/front/rpc/call_observer\.h", r"server/front/workers/worker_pool\.h"],
+     {"absl", "prometheus", "http"}),
+    (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
+    (r"server/front/config/", SERVER_BASE + ["server/convert/"],
+     {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
+    (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
+     {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),
+    (r"client/", ["client/"], {"absl", "grpc", "reel_proto", "protobuf", "cli", "json", "crypto"}),
+]
+# (file, include) -> why it is allowed all the same
+EXEMPT = {}
+
+INCLUDE = re.compile(r'\s*#\s*include\s+[<"]([^">]+)[">]')
+SOURCES = (".h", ".cc", ".cu", ".cuh")
+
+
+def kind_of(header):
+    return next((kind for kind, pattern in KINDS if re.match(pattern, header)), "unknown")
+
+
+def wall_of(path):
+    return next((wall for wall in WALLS if re.match(wall[0], path)), None)
+
+
+def check(tree):
+    for path in tree.matching(*SOURCES):
+        if path.startswith("tests/"):
+            continue
+        wall = wall_of(path)
+        if wall is None:
+            yield Finding(path, 1, "no wall is set for this folder: add a row to tests/lint/rules/include_walls.py")
+            continue
+        for number, line in tree.lines(path):
+            if (found := INCLUDE.match(line)) and (path, found[1]) not in EXEMPT:
+                if problem := problem_of(path, found[1], wall):
+                    yield Finding(path, number, problem)
+
+
+def problem_of(path, header, wall):
+    _, ours, kinds = wall
+    if header.startswith(OURS):
+        if folder_of(header) == folder_of(path) and not path.endswith((".cu", ".cuh")):
+            return None
+        if any(re.match(allowed, header) for allowed in ours):
+            return None
+        return f"{folder_of(path)}/ may not see {header}"
+    kind = kind_of(header)
+    if kind in kinds or kind in FREE:
+        return None
+    return f"{folder_of(path)}/ may not see {header} ({kind})"
+
+
+CASES = [
+    ("torch in the model API", {"model/resolve.h": "#include <torch/torch.h>"}, 1),
+    ("gRPC in jobs", {"server/front/jobs/job.cc": "#include <grpcpp/grpcpp.h>"}, 1),
+    ("worker protocol in rpc", {"server/front/rpc/a.cc": '#include "reel/worker/v1/worker.pb.h"'}, 1),
+    ("protobuf in the engine", {"server/worker/engine/e.cc": '  #  include "reel/v1/video.pb.h"'}, 1),
+    ("ours in the client", {"client/video_client.cc": '#include "server/errors/error.h"'}, 1),
+    ("model sees server", {"model/ltx/a.cc": '#include "server/logging/log.h"'}, 1),
+    ("another operator", {"kernels/rope/rope.cc": '#include "kernels/rms_norm/rms_norm.h"'}, 1),
+    ("absl in a kernel", {"kernels/rope/rope_sm80.cu": '#include "absl/status/status.h"'}, 1),
+    ("a header of a kernel that is not plain", {"kernels/rope/rope_sm80.cu": '#include "kernels/rope/rope.h"'}, 1),
+    ("folder without a wall", {"extra/a.cc": ""}, 1),
+    ("good", {
+        "server/front/rpc/a.cc": '#include <sys/un.h>\n#include <vector>\n#include "reel/v1/video_service.grpc.pb.h"\n',
+        "model/ltx/t.cc": "#include <ATen/core/Tensor.h>\n#include \"kernels/rope/rope.h\"",
+        "kernels/rope/rope_sm80.cu": '#include <cuda_bf16.h>\n#include "kernels/rope/rope_launch.h"',
+        "server/front/store/s.cc": "#include <sqlite3.h>",
+        "tests/unit/x_test.cc": "#include <torch/torch.h>",
+    }, 0),
+]

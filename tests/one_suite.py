@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Gathers the tests of several presets into one suite, so that one ctest runs them and one summary speaks for all.
+
+  one_suite.py OUT PRESET=WHICH...   writes OUT/CTestTestfile.cmake
+
+WHICH is a regular expression that a test's name or one of its labels matches. Tests are named PRESET/NAME and keep their properties. Tests
+labelled "timing" run with nothing beside them.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def tests_of(preset, which):
+    command = ["ctest", "--test-dir", f"build/{preset}", "--show-only=json-v1"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    for test in json.loads(answer.stdout)["tests"]:
+        properties = {p["name"]: p["value"] for p in test.get("properties", [])}
+        properties.setdefault("LABELS", [])
+        if any(re.fullmatch(which, word) for word in [test["name"], *properties["LABELS"]]):
+            yield test["name"], test.get("command"), properties
+
+
+def quoted(value):
+    """A bracket argument: nothing inside is special to CMake."""
+    return f"[==[{value}]==]"
+
+
+def cmake_value(value):
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    if isinstance(value, list):
+        return ";".join(str(v) for v in value)
+    return str(value)
+
+
+def entry(preset, name, command, properties):
+    if not command:  # its program was not built: it must not pass, nor vanish
+        command = ["false"]
+    full_name = quoted(f"{preset}/{name}")
+    properties = dict(properties, LABELS=properties["LABELS"] + [f"preset-{preset}"])
+    if "timing" in properties["LABELS"]:
+        properties["RUN_SERIAL"] = True
+    words = " ".join(quoted(word) for word in command)
+    settings = " ".join(f"{key} {quoted(cmake_value(value))}" for key, value in sorted(properties.items()))
+    return f"add_test({full_name} {words})\nset_tests_properties({full_name} PROPERTIES {settings})\n"
+
+
+def main():
+    out = pathlib.Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / "CTestTestfile.cmake", "w", encoding="utf-8") as file:
+        for argument in sys.argv[2:]:
+            preset, _, which = argument.partition("=")
+            for name, command, properties in tests_of(preset, which):
+                file.write(entry(preset, name, command, properties))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

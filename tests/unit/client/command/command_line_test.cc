@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tests/unit/client/command/command_fixture.h"
+
+namespace reel::client {
+namespace {
+
+using CommandLineTest = CommandTest;
+
+TEST_F(CommandLineTest, MistakesAreUsageErrors) {
+  for (const auto& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"paint"},
+                                             {"generate"},
+                                             {"generate", "x", "--width", "wide"},
+                                             {"generate", "x", "--label", "nothing"},
+                                             {"generate", "x", "--timeout", "0"},
+                                             {"generate", "x", "--speed", "warp"},
+                                             {"generate", "x", "--preview-every", "2"},
+                                             {"list", "--state", "lost"}}) {
+    EXPECT_EQ(Run(arguments), 2);
+    EXPECT_EQ(err_.find("error: "), 0u);
+    EXPECT_EQ(out_, "");
+  }
+  EXPECT_EQ(Run({"generate", "x", "--widht", "3"}), 2);
+  EXPECT_NE(err_.find("did you mean --width?"), std::string::npos);
+}
+
+TEST_F(CommandLineTest, HelpAndVersionNeedNoServer) {
+  server_.Shutdown();
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_, "reel 0.1.0\n");
+  EXPECT_EQ(Run({"help"}), 0);
+  EXPECT_NE(out_.find("generate"), std::string::npos);
+  EXPECT_EQ(Run({"help", "generate"}), 0);
+  EXPECT_NE(out_.find("--negative-prompt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reel::client

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/str_split.h"
+#include "tests/unit/client/command/command_fixture.h"
+
+namespace reel::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+using GenerateTest = CommandTest;
+
+TEST_F(GenerateTest, WritesTheFileAndSaysOnlyWhere) {
+  const std::string path = folder_ + "/a.mp4";
+  EXPECT_EQ(Run({"generate", "a lighthouse", "-o", path}), 0);
+  EXPECT_EQ(out_, path + "\n");
+  EXPECT_EQ(err_, "");
+  EXPECT_EQ(ReadAll(path), server_.media());
+}
+
+TEST_F(GenerateTest, SendsEveryFlag) {
+  const std::string line =
+      "generate lighthouse --model m --negative_prompt fog --width 64 --height 32 --frames 9 "
+      "--fps 12.5 --steps 4 --guidance 0 --seed 4294967297 --preset fast --kernels reference "
+      "--kernel rms_norm=loops --kernel rope=cpu --preview-every 2 --preview_dir previews "
+      "--priority high --timeout 1m30s --label a=b=c --request-id id --crf 0 --speed faster "
+      "--worker gpu0 --detach -o ";
+  EXPECT_EQ(Run(absl::StrSplit(line + folder_ + "/a.mp4", ' ')), 0) << err_;
+  const v1::GenerateVideoRequest request = server_.asked().generates.at(0);
+  EXPECT_EQ(request.ShortDebugString(),
+            "spec { model: \"m\" prompt: \"lighthouse\" negative_prompt: \"fog\" width: 64 "
+            "height: 32 num_frames: 9 frame_rate: 12.5 num_inference_steps: 4 guidance_scale: 0 "
+            "seed: 4294967297 kernels { profile: \"reference\" variants { key: \"rms_norm\" value: "
+            "\"loops\" } variants { key: \"rope\" value: \"cpu\" } } preview { every_steps: 2 } "
+            "encoding { crf: 0 speed: ENCODING_SPEED_FASTER } preset: \"fast\" worker: \"gpu0\" } "
+            "request_id: \"id\" priority: PRIORITY_HIGH detached: true timeout { seconds: 90 } "
+            "labels { key: \"a\" value: \"b=c\" }");
+}
+
+TEST_F(GenerateTest, LeavesDefaultsToTheServer) {
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0);
+  v1::GenerateVideoRequest request = server_.asked().generates.at(0);
+  request.clear_request_id();
+  EXPECT_EQ(request.ShortDebugString(), "spec { prompt: \"x\" }");
+}
+
+TEST_F(GenerateTest, StreamsToStdout) {
+  EXPECT_EQ(Run({"generate", "x", "-o", "-"}), 0);
+  EXPECT_EQ(out_, server_.media());
+  EXPECT_EQ(Run({"generate", "x", "-o", "-", "--json"}), 2);
+}
+
+TEST_F(GenerateTest, PrintsOneJsonObject) {
+  const std::string path = folder_ + "/a.mp4";
+  EXPECT_EQ(Run({"generate", "x", "-o", path, "--json"}), 0);
+  EXPECT_EQ(out_.find("{\"video\":{\"name\":\"videos/fake1\""), 0u);
+  EXPECT_NE(out_.find(",\"path\":\"" + path + "\"}\n"), std::string::npos);
+  EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 1);
+}
+
+TEST_F(GenerateTest, DrawsOneLineOnATerminal) {
+  environment_.live = true;
+  environment_.width = [] { return 60; };
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0);
+  EXPECT_NE(err_.find("\r\033[Kqueued     ["), std::string::npos);
+  EXPECT_NE(err_.find("\r\033[Kdenoise    ["), std::string::npos);
+  EXPECT_EQ(std::count(err_.begin(), err_.end(), '\n'), 1);  // the summary
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4", "-q"}), 0);
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(GenerateTest, ErrorsGoToStderrAndLeaveNoFile) {
+  fakes::Refusal refusal = fakes::MakeRefusal(3, "INVALID_SPEC", "Invalid.");
+  server_.RefuseNext("GenerateVideo", fakes::AddViolation(refusal, "spec.width", "Nearest: 704."));
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 3);
+  EXPECT_EQ(out_, "");
+  EXPECT_NE(err_.find("  --width: Nearest: 704.\n"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ + "/a.mp4.part"));
+  server_.RefuseNext("GenerateVideo", refusal);
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4", "--json", "-q"}), 3);
+  EXPECT_EQ(out_.find("{\"error\":{\"code\":\"INVALID_ARGUMENT\""), 0u);
+  EXPECT_EQ(err_, "");
+}
+
+TEST_F(GenerateTest, RefusesAnOutputThatCannotBeBeforeItRenders) {
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/no/a.mp4"}), 3);
+  EXPECT_TRUE(server_.asked().generates.empty());
+}
+
+}  // namespace
+}  // namespace reel::client

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tests/unit/client/command/command_fixture.h"
+
+namespace reel::client {
+namespace {
+
+using JobCommandsTest = CommandTest;
+
+TEST_F(JobCommandsTest, CreatePrintsTheNameAlone) {
+  EXPECT_EQ(Run({"create", "x"}), 0);
+  EXPECT_EQ(out_, "videos/fake1\n");
+  EXPECT_EQ(Run({"create", "x", "--validate_only"}), 0);
+  EXPECT_EQ(out_, "valid\n");
+  EXPECT_TRUE(server_.asked().creates.at(1).validate_only());
+}
+
+TEST_F(JobCommandsTest, CancelGoesOnAfterANameThatIsUnknown) {
+  EXPECT_EQ(Run({"cancel", "other", "fake1"}), 8);
+  EXPECT_EQ(out_, "videos/fake1  running\n");
+  EXPECT_EQ(server_.asked().cancels, 1);
+}
+
+TEST_F(JobCommandsTest, DeletePrintsWhatIsGone) {
+  EXPECT_EQ(Run({"delete", "fake1"}), 0);
+  EXPECT_EQ(out_, "videos/fake1\n");
+  EXPECT_EQ(Run({"delete", "fake1", "--json"}), 0);
+  EXPECT_EQ(out_, "{\"deleted\":\"videos/fake1\"}\n");
+}
+
+TEST_F(JobCommandsTest, EstimateSaysWhetherAJobWouldBeTaken) {
+  EXPECT_EQ(Run({"estimate", "x"}), 0);
+  EXPECT_NE(out_.find("would be taken"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reel::client

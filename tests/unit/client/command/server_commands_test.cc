@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "tests/unit/client/command/command_fixture.h"
+
+namespace reel::client {
+namespace {
+
+using ServerCommandsTest = CommandTest;
+
+TEST_F(ServerCommandsTest, TheServerIsDescribed) {
+  EXPECT_EQ(Run({"info"}), 0);
+  EXPECT_NE(out_.find("cpu0    ready"), std::string::npos);
+  EXPECT_EQ(Run({"models"}), 0);
+  EXPECT_NE(out_.find("testcard (default)"), std::string::npos);
+  EXPECT_EQ(Run({"kernels"}), 0);
+  EXPECT_NE(out_.find("cpu0*"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reel::client

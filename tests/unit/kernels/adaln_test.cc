@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/adaln/adaln.h"
+
+#include "tests/unit/kernels/norm_test.h"
+
+namespace reel::kernels {
+namespace {
+
+// Which operator, and which of the vectors' forms.
+struct Form {
+  std::string op = "adaln_rms_norm";
+  size_t vector_form = 2;  // index into VectorForms: [B,1,D]
+  bool affine = true;
+  bool biased = true;  // scale_bias and its kind
+  bool fp32_vectors = false;
+};
+
+struct Case : NormCase {
+  Case(const Form& use, Dtype dtype, const std::vector<int64_t>& x,
+       Layout layout = Layout::kContiguous)
+      : NormCase(use.op == "adaln_layer_norm" ? NormKind::kLayer : NormKind::kRms, 1e-6, dtype, x,
+                 layout),
+        form(use) {
+    AddRows("out");
+    const Dtype vectors = use.fp32_vectors ? Dtype::kF32 : dtype;
+    if (use.affine) AddVector("weight", vectors, {width()});
+    if (use.affine && use.op == "adaln_layer_norm") AddVector("bias", vectors, {width()});
+    for (const std::string name : {"scale", "shift", "gate"}) {
+      if (name == "gate" && use.op != "adaln_zero") continue;
+      AddVector(name, vectors, VectorForms(x)[use.vector_form]);
+      if (use.biased) AddVector(name + "_bias", vectors, {width()});
+    }
+  }
+
+  template <typename Args>
+  Args Fill(ForcedRun& run) {
+    Args args;
+    args.x = Use(run, "x");
+    args.weight = Maybe(run, "weight");
+    args.scale = Maybe(run, "scale");
+    args.shift = Maybe(run, "shift");
+    args.scale_bias = Maybe(run, "scale_bias");
+    args.shift_bias = Maybe(run, "shift_bias");
+    args.out = Use(run, "out");
+    args.eps = eps();
+    return args;
+  }
+
+  absl::Status Call(ForcedRun& run) override {
+    if (form.op == "adaln_rms_norm") {
+      return AdalnRmsNorm(Fill<AdalnRmsNormArgs>(run), run.execution());
+    }
+    if (form.op == "adaln_layer_norm") {
+      auto args = Fill<AdalnLayerNormArgs>(run);
+      args.bias = Maybe(run, "bias");
+      return AdalnLayerNorm(args, run.execution());
+    }
+    auto args = Fill<AdalnZeroArgs>(run);
+    args.gate = Maybe(run, "gate");
+    args.gate_bias = Maybe(run, "gate_bias");
+    return AdalnZero(args, run.execution());
+  }
+
+  Form form;
+};
+
+// One fixture for the three operators: the suites differ by their name alone.
+template <const char* kOp>
+class AdalnTest : public NormTest {
+ protected:
+  AdalnTest() : NormTest(kOp) {}
+
+  void ExpectEverything() {
+    ExpectMatchesAtEveryWidth(make);
+    ExpectMatchesInEveryLayout(make);
+    ExpectSameBitsAlone(make);
+    ExpectTakesEmptyTensors(make);
+  }
+  void ExpectEveryForm() {
+    for (size_t form = 0; form < 4; ++form) {
+      for (const bool affine : {false, true}) {
+        for (const bool fp32_vectors : {false, true}) {
+          SCOPED_TRACE(testing::Message() << form << affine << fp32_vectors);
+          Case call({.op = kOp,
+                     .vector_form = form,
+                     .affine = affine,
+                     .biased = affine,
+                     .fp32_vectors = fp32_vectors},
+                    dtype(), {2, 3, 64});
+          ExpectMatch(call, NormBound(call));
+        }
+      }
+    }
+  }
+
+  Make make = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<Case>(Form{.op = kOp}, dtype(), sizes, layout);
+  };
+};
+
+constexpr char kRms[] = "adaln_rms_norm";
+constexpr char kLayer[] = "adaln_layer_norm";
+constexpr char kZero[] = "adaln_zero";
+using AdalnRmsNormTest = AdalnTest<kRms>;
+using AdalnLayerNormTest = AdalnTest<kLayer>;
+using AdalnZeroTest = AdalnTest<kZero>;
+
+INSTANTIATE_TEST_SUITE_P(Rows, AdalnRmsNormTest, testing::ValuesIn(VariantsOf(kRms)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, AdalnLayerNormTest, testing::ValuesIn(VariantsOf(kLayer)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, AdalnZeroTest, testing::ValuesIn(VariantsOf(kZero)), NameOf);
+
+TEST_P(AdalnRmsNormTest, EqualsTheReference) { ExpectEverything(); }
+TEST_P(AdalnLayerNormTest, EqualsTheReference) { ExpectEverything(); }
+TEST_P(AdalnZeroTest, EqualsTheReference) { ExpectEverything(); }
+TEST_P(AdalnRmsNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
+TEST_P(AdalnLayerNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
+TEST_P(AdalnZeroTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
+
+TEST_P(AdalnRmsNormTest, TakesASliceOfAModulationTableAsItIs) {
+  // Rows 1 and 0 of a table [B,1,6,D] are scale and shift: their batch stride is 6 D.
+  Case call({}, dtype(), {2, 3, 64});
+  HostTensor table(dtype(), {2, 1, 6, 64});
+  table.FillNormal(9);
+  ForcedRun run("adaln_rms_norm", GetParam());
+  auto args = call.Fill<AdalnRmsNormArgs>(run);
+  const auto row = [&](int64_t index) {
+    TensorView view = Slice(run.Use(table), 2, index, 1);
+    view.rank = 3;
+    view.sizes = {2, 1, 64};
+    view.strides = {6 * 64, 6 * 64, 1};
+    return view;
+  };
+  args.shift = row(0);
+  args.scale = row(1);
+  ASSERT_TRUE(AdalnRmsNorm(args, run.execution()).ok());
+  run.Fetch();
+  for (int64_t i = 0; i < 128; ++i) {
+    call["shift"].Set(i, table.Get(i / 64 * 384 + i % 64));
+    call["scale"].Set(i, table.Get(i / 64 * 384 + 64 + i % 64));
+  }
+  for (const Expected& expected : call.Reference()) {
+    EXPECT_TRUE(AllWithin(NormBound(call), expected));
+  }
+}
+
+TEST_P(AdalnRmsNormTest, KeepsItsBoundWhereTheTermsNearlyCancel) {
+  Case call({.vector_form = 3, .affine = false, .biased = false}, dtype(), {1, 2, 64});
+  call["x"].SetAll([](int64_t i) { return i % 2 == 0 ? 1.0 : -1.0; });
+  call["scale"].SetAll([](int64_t) { return 3.0; });
+  call["shift"].SetAll([](int64_t i) { return i % 2 == 0 ? -4.0 : 4.0; });
+  ExpectMatch(call, NormBound(call));
+}
+
+class AdalnRefusals : public RefusalTest {
+ protected:
+  AdalnRefusals() : RefusalTest("adaln_rms_norm"), call({}, Dtype::kBf16, {2, 2, 8}) {}
+  template <typename Change>
+  void Refused(Change change, absl::StatusCode code, const std::string& text) {
+    auto args = call.Fill<AdalnRmsNormArgs>(run);
+    change(args);
+    ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, call["out"], code, text);
+  }
+  Case call;
+};
+
+TEST_F(AdalnRefusals, WantsScaleAndShift) {
+  Refused([](auto& args) { args.scale.reset(); }, kInvalid, "must both be given");
+}
+TEST_F(AdalnRefusals, TakesARankTwoVectorAsOneRowPerBatch) {
+  // [S,D] of four tokens beside a batch of two: ambiguous, so refused.
+  HostTensor vector(Dtype::kBf16, {4, 8});
+  Refused([&](auto& args) { args.scale = vector.view(); }, kInvalid,
+          "legal are [8], [2, 8], [2, 1, 8], [2, 2, 8]");
+}
+TEST_F(AdalnRefusals, WantsRankThree) {
+  Refused([](auto& args) { args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {4, 8}); },
+          kInvalid, "legal are 3 to 3");
+}
+TEST_F(AdalnRefusals, WantsAnOutputOfItsOwn) {
+  Refused([](auto& args) { args.out = args.x; }, kInvalid, "The output overlaps another tensor");
+}
+TEST_F(AdalnRefusals, NamesAMixOfDtypes) {
+  Refused([](auto& args) { args.shift->dtype = Dtype::kF16; }, kInvalid, "shift is fp16");
+  Refused([](auto& args) { args.scale->dtype = Dtype::kF64; }, kUnimplemented, "scale is fp64");
+}
+TEST_F(AdalnRefusals, WantsAGateForAdalnZero) {
+  auto args = call.Fill<AdalnZeroArgs>(run);
+  ExpectRefused([&] { return AdalnZero(args, run.execution()); }, call["out"], kInvalid,
+                "A gate must be given");
+}
+
+}  // namespace
+}  // namespace reel::kernels

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""libreel_cuda.so holds code for every architecture it was asked for, and exports one function.
+
+Reads the fat binaries in the file itself: cuobjdump is part of the toolkit, not of the compiler.
+usage: cuda_library_test.py LIBRARY "75;80;89;90a"
+"""
+import struct
+import subprocess
+import sys
+
+CONTAINER_MAGIC = 0xBA55ED50
+PTX, ELF = 1, 2
+ARCHITECTURE_SPECIFIC = 0x100000  # the "a" of 90a
+
+
+def fat_binaries(data):
+    """Each container as a list of (kind, "80" or "90a")."""
+    at = 0
+    while (at := data.find(struct.pack("<I", CONTAINER_MAGIC), at)) >= 0:
+        version, header, size = struct.unpack_from("<HHQ", data, at + 4)
+        entry, end = at + header, at + header + size
+        at += 4
+        if version != 1 or header != 16 or end > len(data):
+            continue
+        entries = []
+        while entry < end:
+            kind, _, entry_header, entry_size = struct.unpack_from("<HHIQ", data, entry)
+            (sm,) = struct.unpack_from("<I", data, entry + 28)
+            (flags,) = struct.unpack_from("<I", data, entry + 40)
+            entries.append((kind, f"{sm}a" if flags & ARCHITECTURE_SPECIFIC else f"{sm}"))
+            entry += entry_header + entry_size
+        if entries:
+            yield entries
+
+
+def main():
+    library, asked = sys.argv[1], set(sys.argv[2].split(";"))
+    with open(library, "rb") as file:
+        containers = list(fat_binaries(file.read()))
+    assert containers, "no device code at all"
+    for entries in containers:
+        code = {sm for kind, sm in entries if kind == ELF}
+        assert code <= asked, f"code for {code - asked}, which nobody asked for"
+        if code == {"90a"}:
+            continue  # a Hopper file
+        wanted = asked - {"75"} if "75" not in code else asked
+        assert code == wanted, f"code for {sorted(code)}, asked for {sorted(wanted)}"
+        if "90a" in asked:
+            assert (PTX, "90") in entries, "no PTX for devices after sm_90"
+    for architecture in asked:
+        found = sum((ELF, architecture) in entries for entries in containers)
+        print(f"sm_{architecture}: {found} of {len(containers)} files")
+        assert found > 0, f"no code for sm_{architecture}"
+    if "75" in asked:
+        assert any((ELF, "75") in entries for entries in containers)
+
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
+                             capture_output=True, text=True).stdout.split()
+    assert symbols[2::3] == ["reel_cuda_library"], f"exports {symbols[2::3]}"
+
+
+main()

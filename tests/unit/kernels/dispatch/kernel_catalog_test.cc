@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/kernel_catalog.h"
+
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/built_in_catalog.h"
+
+namespace reel::kernels {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+OpListing Op(const std::string& name, std::vector<VariantListing> variants) {
+  return {.op = name, .variants = std::move(variants)};
+}
+VariantListing Variant(const std::string& name, bool runs) {
+  return {.name = name,
+          .origin = "built-in",
+          .runs = runs,
+          .is_auto = false,
+          .reason = runs ? "" : "it needs a CUDA device"};
+}
+
+class KernelCatalogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    catalog.Add(Op("b", {Variant("sm90", false)}));
+    catalog.Add(Op("a", {Variant("cpu", true)}));
+    catalog.Add(Op("b", {Variant("loops", true)}));
+  }
+  KernelCatalog catalog;
+};
+
+TEST_F(KernelCatalogTest, ListsOperatorsByNameWithTheRowsInTheOrderOfTheirAddition) {
+  ASSERT_EQ(catalog.List().size(), 2U);
+  EXPECT_EQ(catalog.List()[0].op, "a");
+  EXPECT_THAT(catalog.Variants("b"), ElementsAre("sm90", "loops"));
+  EXPECT_TRUE(catalog.Variants("c").empty());
+}
+
+TEST_F(KernelCatalogTest, MarksTheFirstThatRunsAsAuto) {
+  const OpListing& b = catalog.List()[1];
+  EXPECT_FALSE(b.variants[0].is_auto);
+  EXPECT_TRUE(b.variants[1].is_auto);
+}
+
+TEST_F(KernelCatalogTest, MakesAPlanThatIsNamedByItsChoices) {
+  EXPECT_EQ(catalog.Plan("", {})->name(), "auto");
+  const auto plan = catalog.Plan("batch_invariant", {{"b", "loops"}, {"a", "cpu"}});
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->name(), "batch_invariant+a=cpu+b=loops");
+  EXPECT_EQ(plan->Choice("b"), "loops");
+  EXPECT_EQ(plan->Choice("c"), "");
+}
+
+TEST_F(KernelCatalogTest, NamesWhatIsLegalWhenItRefuses) {
+  const auto message = [&](const auto& profile, const auto& variants, absl::StatusCode code) {
+    const absl::Status status = catalog.Plan(profile, variants).status();
+    EXPECT_EQ(status.code(), code);
+    return std::string(status.message());
+  };
+  const std::map<std::string, std::string> none;
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  EXPECT_THAT(message("fast", none, kInvalid), HasSubstr("auto, reference, batch_invariant"));
+  EXPECT_THAT(message("", std::map<std::string, std::string>{{"c", "cpu"}}, kInvalid),
+              HasSubstr("known: a, b"));
+  EXPECT_THAT(message("", std::map<std::string, std::string>{{"b", "cpu"}}, kInvalid),
+              HasSubstr("it has: sm90, loops"));
+  EXPECT_THAT(message("", std::map<std::string, std::string>{{"b", "sm90"}},
+                      absl::StatusCode::kFailedPrecondition),
+              HasSubstr("it needs a CUDA device; these can: loops"));
+}
+
+TEST(BuiltInCatalog, HasOneNameForEveryRowAndLoopsForEveryOperator) {
+  const KernelCatalog catalog = BuiltInCatalog();
+  ASSERT_FALSE(catalog.List().empty());
+  for (const OpListing& op : catalog.List()) {
+    std::set<std::string> names;
+    for (const VariantListing& variant : op.variants) {
+      EXPECT_TRUE(names.insert(variant.name).second) << op.op << " " << variant.name;
+      EXPECT_TRUE(variant.runs) << op.op << " " << variant.name << ": " << variant.reason;
+      EXPECT_EQ(variant.origin, "built-in");
+    }
+    EXPECT_EQ(op.variants.back().name, "loops") << op.op;
+  }
+}
+
+TEST(BuiltInCatalog, SaysThatCpuRowsDoNotRunOnADevice) {
+  const KernelCatalog catalog = BuiltInCatalog({.device = 0, .sm = 90});
+  for (const OpListing& op : catalog.List()) {
+    for (const VariantListing& variant : op.variants) EXPECT_FALSE(variant.runs) << op.op;
+  }
+}
+
+}  // namespace
+}  // namespace reel::kernels

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/row_table.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace reel::kernels {
+namespace {
+
+using testing::HasSubstr;
+
+struct Params {
+  int width;
+};
+void Nothing(const Params&) {}
+bool IsEven(const Params& params) { return params.width % 2 == 0; }
+int32_t LaunchNothing(const Params&, void*) { return 0; }
+
+constexpr KernelRow kRows[] = {
+    Sm90Row<LaunchNothing, IsEven>(), Sm80Row<LaunchNothing, IsEven>(),
+    GenericCudaRow<LaunchNothing>(),  CpuRow<Nothing, IsEven>("cpu"),
+    CpuRow<Nothing>("loops"),
+};
+
+class ChooseRowTest : public testing::Test {
+ protected:
+  absl::StatusOr<std::string> Choose(int sm, int width, const KernelPlan& plan = {},
+                                     Dtype dtype = Dtype::kBf16) {
+    const DeviceCapability device{.device = sm == 0 ? -1 : 0, .sm = sm};
+    RowTable table(device);
+    table.Add(RowsOf<Params>("op", kRows), "built-in", nullptr);
+    const Params params{width};
+    auto row = ChooseRow(table.Rows("op", sizeof(Params)),
+                         {.op = "op", .dtype = dtype, .params = &params, .device = device}, plan);
+    if (!row.ok()) return row.status();
+    return std::string((*row)->row.variant);
+  }
+  static KernelPlan Forced(const std::string& variant) {
+    return KernelPlan("auto", {{"op", variant}});
+  }
+};
+
+TEST_F(ChooseRowTest, TakesTheFirstThatFitsTheDeviceAndTheCall) {
+  EXPECT_EQ(*Choose(90, 8), "sm90");
+  EXPECT_EQ(*Choose(80, 8), "sm80");
+  EXPECT_EQ(*Choose(89, 8), "sm80");
+  EXPECT_EQ(*Choose(100, 8), "sm80");
+  EXPECT_EQ(*Choose(90, 7), "generic");
+  EXPECT_EQ(*Choose(75, 8, {}, Dtype::kF16), "generic");
+  EXPECT_EQ(*Choose(0, 8), "cpu");
+  EXPECT_EQ(*Choose(0, 7), "loops");
+}
+
+TEST_F(ChooseRowTest, RefusesBf16BelowSm80ByName) {
+  const auto chosen = Choose(75, 8);
+  EXPECT_EQ(chosen.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(chosen.status().message()), HasSubstr("use fp16"));
+}
+
+TEST_F(ChooseRowTest, TakesTheForcedRowOrSaysWhichCouldRun) {
+  EXPECT_EQ(*Choose(90, 8, Forced("generic")), "generic");
+  const auto odd = Choose(90, 7, Forced("sm80"));
+  EXPECT_EQ(odd.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(odd.status().message()), HasSubstr("these can: generic"));
+  const auto older = Choose(80, 8, Forced("sm90"));
+  EXPECT_THAT(std::string(older.status().message()), HasSubstr("this device is sm_80"));
+  const auto cpu = Choose(90, 8, Forced("loops"));
+  EXPECT_THAT(std::string(cpu.status().message()), HasSubstr("it runs on the CPU"));
+  EXPECT_EQ(Choose(90, 8, Forced("sm70")).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ChooseRowTest, RunsTheFrameworksRowsUnderReference) {
+  const auto chosen = Choose(0, 8, KernelPlan("reference", {}));
+  EXPECT_THAT(std::string(chosen.status().message()), HasSubstr("op=aten"));
+}
+
+TEST(RowTable, HidesRowsThatWereBuiltForOtherParameters) {
+  RowTable table({});
+  table.Add(RowsOf<Params>("op", kRows), "built-in", nullptr);
+  EXPECT_EQ(table.Rows("op", sizeof(Params)).size(), 5U);
+  EXPECT_TRUE(table.Rows("op", sizeof(Params) + 4).empty());
+  EXPECT_TRUE(table.Rows("other", sizeof(Params)).empty());
+}
+
+TEST(RowTable, KeepsTheOrderOfItsSources) {
+  RowTable table({});
+  table.Add(RowsOf<Params>("op", kRows), "plug-in", nullptr);
+  table.Add(RowsOf<Params>("op", kRows), "built-in", nullptr);
+  const auto rows = table.Rows("op", sizeof(Params));
+  ASSERT_EQ(rows.size(), 10U);
+  EXPECT_EQ(rows.front().origin, "plug-in");
+  EXPECT_EQ(rows.back().origin, "built-in");
+}
+
+}  // namespace
+}  // namespace reel::kernels

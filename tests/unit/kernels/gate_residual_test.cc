@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gate/gate_residual.h"
+
+#include "tests/unit/kernels/norm_test.h"
+
+namespace reel::kernels {
+namespace {
+
+// The names of NormCase: the sub-layer's output is its residual, the gate its residual_gate.
+struct GateCase : NormCase {
+  GateCase(Dtype dtype, const std::vector<int64_t>& x, Layout layout = Layout::kContiguous,
+           std::optional<size_t> gate_form = 2, NormKind kind = NormKind::kNone)
+      : NormCase(kind, 1e-6, dtype, x, layout) {
+    AddRows("residual");
+    AddRows("sum");
+    if (!gate_form.has_value()) return;
+    AddVector("residual_gate", dtype, VectorForms(x)[*gate_form]);
+    AddVector("residual_gate_bias", Dtype::kF32, {width()});
+  }
+  GateResidualArgs Args(ForcedRun& run) {
+    return {.x = Use(run, "x"),
+            .y = Use(run, "residual"),
+            .gate = Maybe(run, "residual_gate"),
+            .gate_bias = Maybe(run, "residual_gate_bias"),
+            .out = Use(run, "sum")};
+  }
+  absl::Status Call(ForcedRun& run) override { return GateResidual(Args(run), run.execution()); }
+};
+
+struct AdalnCase : GateCase {
+  AdalnCase(Dtype dtype, const std::vector<int64_t>& x, Layout layout = Layout::kContiguous,
+            std::optional<size_t> gate_form = 2)
+      : GateCase(dtype, x, layout, gate_form, NormKind::kRms) {
+    AddRows("out");
+    for (const std::string name : {"scale", "shift"}) {
+      AddVector(name, dtype, VectorForms(x)[2]);
+      AddVector(name + "_bias", dtype, {width()});
+    }
+  }
+  GateResidualAdalnArgs AdalnArgs(ForcedRun& run) {
+    return {.x = Use(run, "x"),
+            .y = Use(run, "residual"),
+            .gate = Maybe(run, "residual_gate"),
+            .gate_bias = Maybe(run, "residual_gate_bias"),
+            .scale = Maybe(run, "scale"),
+            .shift = Maybe(run, "shift"),
+            .scale_bias = Maybe(run, "scale_bias"),
+            .shift_bias = Maybe(run, "shift_bias"),
+            .sum = Use(run, "sum"),
+            .out = Use(run, "out"),
+            .eps = eps()};
+  }
+  absl::Status Call(ForcedRun& run) override {
+    return GateResidualAdaln(AdalnArgs(run), run.execution());
+  }
+};
+
+class GateResidualTest : public NormTest {
+ protected:
+  GateResidualTest() : NormTest("gate_residual") {}
+  Make make = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<GateCase>(dtype(), sizes, layout);
+  };
+};
+class GateResidualAdalnTest : public NormTest {
+ protected:
+  GateResidualAdalnTest() : NormTest("gate_residual_adaln") {}
+  Make make = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<AdalnCase>(dtype(), sizes, layout);
+  };
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, GateResidualTest, testing::ValuesIn(VariantsOf("gate_residual")),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Rows, GateResidualAdalnTest,
+                         testing::ValuesIn(VariantsOf("gate_residual_adaln")), NameOf);
+
+TEST_P(GateResidualTest, EqualsTheReferenceAtEveryWidth) { ExpectMatchesAtEveryWidth(make); }
+TEST_P(GateResidualTest, EqualsTheReferenceInEveryLayout) { ExpectMatchesInEveryLayout(make); }
+TEST_P(GateResidualTest, TakesEmptyTensors) { ExpectTakesEmptyTensors(make); }
+TEST_P(GateResidualAdalnTest, EqualsTheReferenceAtEveryWidth) { ExpectMatchesAtEveryWidth(make); }
+TEST_P(GateResidualAdalnTest, EqualsTheReferenceInEveryLayout) { ExpectMatchesInEveryLayout(make); }
+TEST_P(GateResidualAdalnTest, GivesARowTheSameBitsAlone) { ExpectSameBitsAlone(make); }
+TEST_P(GateResidualAdalnTest, TakesEmptyTensors) { ExpectTakesEmptyTensors(make); }
+
+TEST_P(GateResidualTest, TakesEveryFormOfItsGateAndNone) {
+  for (size_t form = 0; form < 4; ++form) {
+    GateCase call(dtype(), {2, 3, 64}, Layout::kContiguous, form);
+    ExpectMatch(call, NormBound(call));
+  }
+  GateCase plain(dtype(), {2, 3, 64}, Layout::kContiguous, std::nullopt);
+  ExpectMatch(plain, NormBound(plain));
+}
+
+TEST_P(GateResidualAdalnTest, NeedsNoGate) {
+  AdalnCase call(dtype(), {2, 3, 64}, Layout::kContiguous, std::nullopt);
+  ExpectMatch(call, NormBound(call));
+}
+
+TEST_P(GateResidualAdalnTest, AddsInPlace) {
+  AdalnCase apart(dtype(), {2, 3, 64});
+  AdalnCase in_place(dtype(), {2, 3, 64});
+  ExpectMatch(apart, NormBound(apart));
+  ForcedRun run("gate_residual_adaln", GetParam());
+  GateResidualAdalnArgs args = in_place.AdalnArgs(run);
+  args.sum = args.x;
+  ASSERT_TRUE(GateResidualAdaln(args, run.execution()).ok());
+  run.Fetch();
+  EXPECT_TRUE(SameBits(in_place["x"], apart["sum"]));
+  EXPECT_TRUE(SameBits(in_place["out"], apart["out"]));
+}
+
+class GateRefusals : public RefusalTest {
+ protected:
+  GateRefusals() : RefusalTest("gate_residual"), call(Dtype::kF32, {2, 2, 8}) {}
+  AdalnCase call;
+};
+
+TEST_F(GateRefusals, NamesWhatDoesNotFit) {
+  const auto refused = [&](auto change, absl::StatusCode code, const std::string& text) {
+    GateResidualArgs args = call.Args(run);
+    change(args);
+    ExpectRefused([&] { return GateResidual(args, run.execution()); }, call["sum"], code, text);
+  };
+  refused([](auto& args) { args.gate.reset(); }, kInvalid, "A bias is given without");
+  refused([](auto& args) { args.y = Slice(args.y, 1, 0, 1); }, kInvalid, "must be equal: y");
+  refused([](auto& args) { args.out = args.y; }, kInvalid, "overlaps another tensor");
+  refused([](auto& args) { args.y.dtype = Dtype::kE4m3; }, kUnimplemented, "y is e4m3");
+}
+
+TEST_F(GateRefusals, WantsScaleAndShiftForTheNorm) {
+  GateResidualAdalnArgs args = call.AdalnArgs(run);
+  args.shift.reset();
+  ExpectRefused([&] { return GateResidualAdaln(args, run.execution()); }, call["out"], kInvalid,
+                "must both be given");
+}
+
+}  // namespace
+}  // namespace reel::kernels

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rms_norm/rms_norm.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "tests/unit/kernels/op_test.h"
+
+namespace reel::kernels {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// What is optional about a call.
+struct Form {
+  bool weight = true;
+  bool bias = false;
+  bool fp32_vectors = false;
+  bool round_before_weight = false;
+  double weight_offset = 0;
+  double eps = 1e-6;
+};
+
+struct Case : OpCase {
+  Case(Dtype dtype, const std::vector<int64_t>& sizes, const Form& use = {},
+       Layout layout = Layout::kContiguous)
+      : form(use),
+        x(dtype, sizes, layout),
+        out(dtype, sizes, layout),
+        weight(use.fp32_vectors ? Dtype::kF32 : dtype, {sizes.back()}),
+        bias(weight.view().dtype, {sizes.back()}) {
+    x.FillNormal(1);
+    weight.FillNormal(2);
+    bias.FillNormal(3);
+  }
+
+  RmsNormArgs Args(ForcedRun& run) {
+    RmsNormArgs args{.x = run.Use(x),
+                     .weight = std::nullopt,
+                     .bias = std::nullopt,
+                     .out = run.Use(out),
+                     .eps = form.eps,
+                     .weight_offset = form.weight_offset,
+                     .round_before_weight = form.round_before_weight};
+    if (form.weight) args.weight = run.Use(weight);
+    if (form.bias) args.bias = run.Use(bias);
+    return args;
+  }
+
+  absl::Status Call(ForcedRun& run) override { return RmsNorm(Args(run), run.execution()); }
+
+  std::vector<Expected> Reference() const override {
+    Expected expected{&out, {}, {}};
+    const int64_t width = weight.size();
+    for (int64_t begin = 0; begin < x.size(); begin += width) {
+      double squares = 0;
+      for (int64_t i = 0; i < width; ++i) squares += x.Get(begin + i) * x.Get(begin + i);
+      if (squares > std::numeric_limits<float>::max()) squares = kInf;
+      const double rstd = 1 / std::sqrt(squares / static_cast<double>(width) + form.eps);
+      for (int64_t i = 0; i < width; ++i) {
+        const double scaled =
+            x.Get(begin + i) * rstd * (form.weight ? weight.Get(i) + form.weight_offset : 1);
+        const double shift = form.bias ? bias.Get(i) : 0;
+        expected.Add(scaled + shift, std::abs(scaled) + std::abs(shift));
+      }
+    }
+    return {expected};
+  }
+
+  Form form;
+  HostTensor x;
+  HostTensor out;
+  HostTensor weight;
+  HostTensor bias;
+};
+
+class RmsNormTest : public OpTest {
+ protected:
+  RmsNormTest() : OpTest("rms_norm") {}
+  bool Right(Case& call) {
+    Bound bound = BoundFor(dtype(), 8 + std::log2(static_cast<double>(call.weight.size())));
+    if (call.form.round_before_weight) bound.ulps *= 2;  // two roundings
+    return Matches(call, bound);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, RmsNormTest, testing::ValuesIn(VariantsOf("rms_norm")), NameOf);
+
+TEST_P(RmsNormTest, EqualsTheReferenceAtEveryWidth) {
+  int ran = 0;
+  for (const int64_t width : {1,   2,    7,    8,    31,   33,   63,   64,   65,   127,
+                              128, 1000, 1023, 1985, 2048, 2050, 3072, 4096, 8191, 65536}) {
+    SCOPED_TRACE(width);
+    Case call(dtype(), {3, width});
+    ran += Right(call) ? 1 : 0;
+  }
+  EXPECT_GE(ran, TakesEverything(GetParam()) ? 20 : 5);
+}
+
+TEST_P(RmsNormTest, EqualsTheReferenceForEveryNumberOfRows) {
+  for (const int64_t rows : {1, 3, 131, 132, 133, 1320, 2688, 5376}) {
+    SCOPED_TRACE(rows);
+    Case call(dtype(), {rows, 64});
+    EXPECT_TRUE(Right(call));
+  }
+}
+
+TEST_P(RmsNormTest, EqualsTheReferenceInEveryLayoutAndForm) {
+  const Form forms[] = {{},
+                        {.weight = false},
+                        {.bias = true},
+                        {.fp32_vectors = true},
+                        {.bias = true, .fp32_vectors = true, .weight_offset = 1},
+                        {.weight = false, .bias = true, .eps = 1e-5},
+                        {.eps = 0}};
+  for (const Layout layout : AllLayouts()) {
+    for (const Form& form : forms) {
+      SCOPED_TRACE(LayoutName(layout));
+      for (const auto& sizes :
+           std::vector<std::vector<int64_t>>{{2048}, {2, 5, 72}, {2, 1, 3, 2, 40}}) {
+        Case call(dtype(), sizes, form, layout);
+        Right(call);
+      }
+    }
+  }
+}
+
+TEST_P(RmsNormTest, RoundsBeforeTheWeightWhenAsked) {
+  Form form{.round_before_weight = true};
+  Case call(dtype(), {4, 256}, form);
+  ASSERT_TRUE(Right(call));
+  // A weight of 3 shows the order: the product of a rounded value is a multiple of it.
+  call.weight.SetAll([](int64_t) { return 3; });
+  Case once(dtype(), {4, 256});
+  once.weight.SetAll([](int64_t) { return 3; });
+  ASSERT_TRUE(Right(call));
+  ASSERT_TRUE(Right(once));
+  // In fp32 the two orders agree but for a last bit here and there.
+  EXPECT_TRUE(dtype() == Dtype::kF32 || !SameBits(call.out, once.out));
+}
+
+TEST_P(RmsNormTest, WritesInPlace) {
+  Case apart(dtype(), {7, 128});
+  Case in_place(dtype(), {7, 128});
+  ASSERT_TRUE(Right(apart));
+  ForcedRun run("rms_norm", GetParam());
+  RmsNormArgs args = in_place.Args(run);
+  args.out = args.x;
+  ASSERT_TRUE(RmsNorm(args, run.execution()).ok());
+  run.Fetch();
+  EXPECT_TRUE(SameBits(in_place.x, apart.out));
+}
+
+TEST_P(RmsNormTest, GivesARowTheSameBitsAloneAndAmongMany) {
+  Case many(dtype(), {133, 2048});
+  ASSERT_TRUE(Right(many));
+  for (const int64_t row : {0, 1, 64, 132}) {
+    Case alone(dtype(), {1, 2048});
+    alone.x.SetAll([&](int64_t i) { return many.x.Get(row * 2048 + i); });
+    ASSERT_TRUE(Right(alone));
+    for (int64_t i = 0; i < 2048; ++i)
+      ASSERT_EQ(alone.out.Get(i), many.out.Get(row * 2048 + i)) << i;
+  }
+}
+
+TEST_P(RmsNormTest, TreatsSpecialValuesAsTorchDoes) {
+  Case call(dtype(), {6, 64}, {.weight = false, .eps = 0});
+  const double large = dtype() == Dtype::kF16 ? 6e4 : 1e30;
+  call.x.SetAll([&](int64_t i) {
+    switch (i / 64) {
+      case 0:
+        return i == 0 ? kInf : 1.0;
+      case 1:
+        return i == 64 + 33 ? kNan : 1.0;
+      case 2:
+        return 0.0;
+      case 3:
+        return large;
+      case 4:
+        return i % 2 == 0 ? -1e-6 : 1e-6;
+      default:
+        return i == 5 * 64 + 63 ? -kInf : -2.0;
+    }
+  });
+  ASSERT_TRUE(Right(call));
+  EXPECT_TRUE(std::isnan(call.out.Get(0)));
+  EXPECT_EQ(call.out.Get(1), 0);
+  EXPECT_TRUE(std::isnan(call.out.Get(64)));
+  EXPECT_TRUE(std::isnan(call.out.Get(2 * 64)));
+  EXPECT_EQ(call.out.Get(3 * 64), dtype() == Dtype::kF16 ? 1 : 0);
+}
+
+TEST_P(RmsNormTest, KeepsTheSignOfZero) {
+  Case call(dtype(), {1, 64}, {.weight = false});
+  call.x.SetAll([](int64_t i) { return i == 0 ? -0.0 : 1.0; });
+  ASSERT_TRUE(Right(call));
+  EXPECT_TRUE(std::signbit(call.out.Get(0)));
+}
+
+TEST_P(RmsNormTest, TakesEmptyTensors) {
+  for (const auto& sizes : std::vector<std::vector<int64_t>>{{0, 64}, {3, 0}, {0}}) {
+    Case call(dtype(), sizes);
+    ForcedRun run("rms_norm", GetParam());
+    const auto before = call.out.Snapshot();
+    EXPECT_TRUE(RmsNorm(call.Args(run), run.execution()).ok());
+    run.Fetch();
+    EXPECT_EQ(call.out.Snapshot(), before);
+  }
+}
+
+class RmsNormRefusals : public RefusalTest {
+ protected:
+  RmsNormRefusals() : RefusalTest("rms_norm"), call(Dtype::kBf16, {2, 8}, {.bias = true}) {
+    args = call.Args(run);
+  }
+  void Refused(absl::StatusCode code, const std::string& text) {
+    ExpectRefused([&] { return RmsNorm(args, run.execution()); }, call.out, code, text);
+  }
+
+  Case call;
+  RmsNormArgs args;
+};
+
+TEST_F(RmsNormRefusals, NamesADtypeThatIsNotSupported) {
+  for (const Dtype dtype : {Dtype::kF64, Dtype::kI32, Dtype::kI64, Dtype::kU8, Dtype::kE4m3}) {
+    args.x.dtype = dtype;
+    Refused(kUnimplemented, "legal are fp16, bf16, fp32");
+  }
+}
+
+TEST_F(RmsNormRefusals, NamesAMixOfDtypes) {
+  args.weight->dtype = Dtype::kF16;
+  Refused(kInvalid, "weight is fp16 beside bf16, legal are bf16 and fp32");
+}
+
+TEST_F(RmsNormRefusals, WantsAnOutputLikeItsInput) {
+  args.out = Slice(args.out, 1, 0, 7);
+  Refused(kInvalid, "Sizes and dtype must be equal");
+}
+
+TEST_F(RmsNormRefusals, WantsVectorsOfTheWidth) {
+  args.weight = Slice(*args.weight, 0, 0, 1);
+  Refused(kInvalid, "expected [8]");
+}
+
+TEST_F(RmsNormRefusals, WantsLegalEps) {
+  for (const double eps : {-1e-6, kInf, kNan}) {
+    args.eps = eps;
+    Refused(kInvalid, "eps must be finite and not below zero");
+  }
+}
+
+TEST_F(RmsNormRefusals, WantsData) {
+  args.x.data = nullptr;
+  Refused(kInvalid, "The tensor has no data: x");
+}
+
+TEST_F(RmsNormRefusals, WantsAlignedElements) {
+  args.x.data = static_cast<char*>(args.x.data) + 1;
+  Refused(kInvalid, "not aligned to its elements");
+}
+
+TEST_F(RmsNormRefusals, WantsTheStreamsDevice) {
+  args.weight->device = 0;
+  Refused(kInvalid, "weight on device 0, stream on the CPU");
+}
+
+TEST_F(RmsNormRefusals, WantsRankOneToFive) {
+  args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {1, 1, 1, 1, 2, 8});
+  Refused(kInvalid, "legal are 1 to 5");
+  args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {});
+  Refused(kInvalid, "legal are 1 to 5");
+}
+
+TEST_F(RmsNormRefusals, WantsOutputsThatOverlapNothingOrExactlyTheInput) {
+  args.out = args.x;
+  args.out.data = static_cast<char*>(args.out.data) + 2;
+  Refused(kInvalid, "The output overlaps another tensor");
+  args.out = args.x;
+  args.out.strides = {0, 1};
+  Refused(kInvalid, "must not name an element twice");
+}
+
+TEST_F(RmsNormRefusals, NamesTheVariantsWhenOneCannotTakeTheCall) {
+  ForcedRun forced("rms_norm", {.variant = "cpu", .dtype = Dtype::kF32, .on_gpu = false});
+  Case strided(Dtype::kF32, {2, 8}, {}, Layout::kStrided);
+  EXPECT_THAT(strided.Call(forced), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                             "rms_norm=cpu, it does not take these widths, strides "
+                                             "or alignments; these can: loops"));
+  EXPECT_EQ(forced.calls(), 0);
+}
+
+}  // namespace
+}  // namespace reel::kernels

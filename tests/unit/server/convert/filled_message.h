@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages in which every field has a value that is not its default, found by reflection: a field
+// that somebody adds later is filled too, and fails the round trip of a conversion that forgets it.
+#pragma once
+
+#include <string>
+
+#include "google/protobuf/message.h"
+
+namespace reel::server {
+
+// Repeated fields get two elements; in messages with a oneof the two take different members of it.
+// Enums take their last value.
+void Fill(google::protobuf::Message& message);
+
+// Empty when equal; else what differs.
+std::string Difference(const google::protobuf::Message& expected,
+                       const google::protobuf::Message& actual);
+
+}  // namespace reel::server

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "server/convert/convert.h"
+#include "server/convert/sha256.h"
+#include "tests/unit/server/convert/filled_message.h"
+
+namespace reel::server {
+namespace {
+
+// A filled spec whose output-only fields are what the bytes make them.
+v1::VideoSpec FilledSpec() {
+  v1::VideoSpec spec;
+  Fill(spec);
+  for (v1::Condition& condition : *spec.mutable_conditions()) {
+    const std::string& bytes = condition.has_video() ? condition.video() : condition.image();
+    condition.set_size_bytes(static_cast<int64_t>(bytes.size()));
+    condition.set_sha256(HexDigest(bytes));
+    condition.set_content_type("");
+  }
+  return spec;
+}
+
+TEST(SpecConvert, CarriesEveryFieldBothWays) {
+  const v1::VideoSpec sent = FilledSpec();
+  ASSERT_EQ(sent.conditions_size(), 2);
+  ASSERT_TRUE(sent.conditions(0).has_image());
+  ASSERT_TRUE(sent.conditions(1).has_video());
+  EXPECT_EQ(Difference(sent, SpecToProto(SpecFromProto(sent), true)), "");
+}
+
+TEST(SpecConvert, DescribesConditionsWithoutTheirBytes) {
+  v1::VideoSpec expected = FilledSpec();
+  const model::GenerationSpec spec = SpecFromProto(expected);
+  expected.mutable_conditions(0)->set_image("");
+  expected.mutable_conditions(1)->set_video("");
+  EXPECT_EQ(Difference(expected, SpecToProto(spec)), "");
+
+  const model::GenerationSpec again = SpecFromProto(expected);
+  EXPECT_EQ(again.conditions[1].kind, model::Condition::Kind::kVideo);
+  EXPECT_EQ(again.conditions[0].bytes, nullptr);
+  EXPECT_EQ(again.conditions[0].sha256, spec.conditions[0].sha256);
+  EXPECT_EQ(Difference(expected, SpecToProto(again, true)), "");
+}
+
+TEST(SpecConvert, KeepsUnsetFieldsUnset) {
+  const v1::VideoSpec empty;
+  EXPECT_EQ(Difference(empty, SpecToProto(SpecFromProto(empty))), "");
+  v1::VideoSpec zeros;
+  zeros.set_guidance_scale(0);
+  zeros.set_seed(0);
+  zeros.mutable_encoding()->set_crf(0);
+  EXPECT_EQ(Difference(zeros, SpecToProto(SpecFromProto(zeros))), "");
+}
+
+TEST(SpecConvert, TurnsUnknownEnumValuesIntoUnspecified) {
+  v1::VideoSpec spec;
+  spec.mutable_encoding()->set_codec(static_cast<v1::VideoCodec>(99));
+  spec.mutable_encoding()->set_speed(static_cast<v1::EncodingSpeed>(99));
+  EXPECT_EQ(SpecFromProto(spec).encoding.codec, model::VideoCodec::kUnspecified);
+  EXPECT_EQ(SpecFromProto(spec).encoding.speed, model::EncodingSpeed::kUnspecified);
+}
+
+TEST(SpecConvert, CarriesEveryEncodingSpeed) {
+  for (int value = v1::EncodingSpeed_MIN; value <= v1::EncodingSpeed_MAX; ++value) {
+    v1::VideoSpec spec;
+    spec.mutable_encoding()->set_crf(20);
+    spec.mutable_encoding()->set_speed(static_cast<v1::EncodingSpeed>(value));
+    EXPECT_EQ(Difference(spec, SpecToProto(SpecFromProto(spec))), "");
+  }
+}
+
+TEST(SpecConvert, DescribesBytesItselfWhateverTheCallerSays) {
+  v1::VideoSpec spec;
+  v1::Condition& condition = *spec.add_conditions();
+  condition.set_image("\x89PNG\r\n\x1a\nrest");
+  condition.set_sha256("forged");
+  condition.set_size_bytes(1);
+  condition.set_content_type("text/html");
+  const model::Condition seen = SpecFromProto(spec).conditions.at(0);
+  EXPECT_EQ(seen.content_type, "image/png");
+  EXPECT_EQ(seen.size_bytes, 12);
+  EXPECT_EQ(seen.sha256, HexDigest("\x89PNG\r\n\x1a\nrest"));
+}
+
+TEST(SpecConvert, KnowsTheTypesOfPicturesAndClips) {
+  const auto type_of = [](std::string bytes) {
+    v1::VideoSpec spec;
+    spec.add_conditions()->set_image(std::move(bytes));
+    return SpecFromProto(spec).conditions.at(0).content_type;
+  };
+  EXPECT_EQ(type_of("\xff\xd8\xff\xe0"), "image/jpeg");
+  EXPECT_EQ(type_of("RIFF....WEBPVP8 "), "image/webp");
+  EXPECT_EQ(type_of("....ftypisom"), "video/mp4");
+  EXPECT_EQ(type_of("RIFF"), "");
+  EXPECT_EQ(type_of("<svg>"), "");
+}
+
+TEST(HexDigest, MatchesAKnownDigest) {
+  EXPECT_EQ(HexDigest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/default_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reel/config/v1/config.pb.h"
+
+namespace reel::server {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+config::v1::ServerConfig Filled(const Flags& flags, const Surroundings& surroundings) {
+  config::v1::ServerConfig config;
+  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  FillDefaults(surroundings, config);
+  return config;
+}
+
+TEST(DefaultConfig, NothingGivenServesTheTestCardOnLoopback) {
+  const auto config = Filled({}, {"", "/home/somebody"});
+  EXPECT_EQ(config.listen(), "127.0.0.1:50051");
+  EXPECT_EQ(config.metrics_listen(), "127.0.0.1:9464");
+  EXPECT_EQ(config.data().folder(), "/home/somebody/.local/state/reel");
+  ASSERT_EQ(config.models_size(), 1);
+  EXPECT_EQ(config.models(0).name(), "testcard");
+  EXPECT_TRUE(config.models(0).has_test_card());
+  ASSERT_EQ(config.workers_size(), 1);
+  EXPECT_EQ(config.workers(0).device(), "cpu");
+  EXPECT_EQ(config.workers(0).name(), "cpu");
+  EXPECT_EQ(config.workers(0).models(0), "testcard");
+}
+
+TEST(DefaultConfig, TheStateFolderOfTheUserWins) {
+  EXPECT_EQ(Filled({}, {"/state", "/home/x"}).data().folder(), "/state/reel");
+}
+
+TEST(DefaultConfig, WaitsForBalancersOnlyBeyondLoopback) {
+  EXPECT_EQ(Filled({}, {}).timing().propagation().seconds(), 0);
+  Flags flags;
+  flags.listen = "0.0.0.0:1";
+  EXPECT_EQ(Filled(flags, {}).timing().propagation().seconds(), 5);
+}
+
+TEST(DefaultConfig, TheDefaultTimeoutStaysBelowTheLongest) {
+  config::v1::ServerConfig config;
+  config.mutable_timing()->mutable_max_timeout()->set_seconds(60);
+  FillDefaults({}, config);
+  EXPECT_EQ(config.timing().default_timeout().seconds(), 60);
+}
+
+TEST(ApplyFlags, WinsOverTheFile) {
+  config::v1::ServerConfig config;
+  config.set_listen("127.0.0.1:1");
+  config.add_workers()->set_device("cpu");
+  Flags flags;
+  flags.listen = "127.0.0.1:2";
+  flags.metrics = "127.0.0.1:3";
+  flags.data_dir = "/d";
+  flags.devices = "cuda:0,cuda:1";
+  flags.log = "debug";
+  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_EQ(config.listen(), "127.0.0.1:2");
+  EXPECT_EQ(config.metrics_listen(), "127.0.0.1:3");
+  EXPECT_EQ(config.data().folder(), "/d");
+  EXPECT_EQ(config.telemetry().log_level(), "debug");
+  ASSERT_EQ(config.workers_size(), 2);
+  FillDefaults({}, config);
+  EXPECT_EQ(config.workers(1).name(), "cuda1");
+}
+
+TEST(ApplyFlags, AConfiguredModelBecomesTheDefault) {
+  config::v1::ServerConfig config;
+  config.add_models()->set_name("a");
+  config.add_models()->set_name("b");
+  config.add_models()->set_name("c");
+  Flags flags;
+  flags.model = "c";
+  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  ASSERT_EQ(config.models_size(), 3);
+  EXPECT_EQ(config.models(0).name(), "c");
+  EXPECT_EQ(config.models(1).name(), "a");
+}
+
+TEST(ApplyFlags, APathIsServedUnderItsOwnName) {
+  config::v1::ServerConfig config;
+  Flags flags;
+  flags.model = "/models/LTX-Video 2B/";
+  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_EQ(config.models(0).name(), "ltx-video2b");
+  EXPECT_EQ(config.models(0).path(), "/models/LTX-Video 2B/");
+  config.Clear();
+  flags.model = "/models/ltx.0.9.safetensors";
+  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_EQ(config.models(0).name(), "ltx.0.9");
+}
+
+TEST(ApplyFlags, AnUnknownModelNamesTheNearest) {
+  config::v1::ServerConfig config;
+  Flags flags;
+  flags.model = "tescard";
+  EXPECT_THAT(ApplyFlags(flags, config), testing::ElementsAre(HasSubstr("'testcard'")));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/load_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+namespace reel::server {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
+  std::string path = testing::TempDir() + "/load_options_test_" + name;
+  std::ofstream(path) << text;
+  chmod(path.c_str(), mode);
+  return path;
+}
+
+TEST(LoadOptions, NoConfigurationIsLegal) {
+  const LoadedOptions loaded = LoadOptions({}, {"/state", ""});
+  EXPECT_THAT(loaded.problems, IsEmpty());
+  EXPECT_THAT(loaded.effective, HasSubstr("127.0.0.1:50051"));
+}
+
+TEST(LoadOptions, GathersTheProblemsOfEveryStage) {
+  Flags flags;
+  flags.config_file = Write("bad", "lisen: 'x'\nmetrics_listen: 'y'\n");
+  flags.model = "nosuchmodel";
+  const LoadedOptions loaded = LoadOptions(flags, {"/state", ""});
+  EXPECT_THAT(loaded.problems, Contains(HasSubstr(flags.config_file + ":1:")));
+  EXPECT_THAT(loaded.problems, Contains(HasSubstr("metrics_listen:")));
+  EXPECT_THAT(loaded.problems, Contains(HasSubstr("--model:")));
+}
+
+TEST(LoadOptions, AMissingFileIsAProblemThatNamesIt) {
+  Flags flags;
+  flags.config_file = "/nowhere/reel.textproto";
+  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems,
+              Contains(HasSubstr("/nowhere/reel.textproto")));
+}
+
+TEST(LoadOptions, AKeyThatOthersCanReadIsRefused) {
+  Flags flags;
+  const std::string certificate = Write("cert", "c");
+  const std::string key = Write("key", "k", 0644);
+  flags.config_file =
+      Write("tls", "tls { certificate_file: '" + certificate + "' key_file: '" + key + "' }");
+  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems, Contains(HasSubstr("tls.key_file:")));
+  chmod(key.c_str(), 0600);
+  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems, IsEmpty());
+}
+
+TEST(LoadOptions, TokensAreReadAndChecked) {
+  Flags flags;
+  const std::string tokens = Write("tokens", std::string(64, 'a') + " t user\n", 0600);
+  flags.config_file = Write("auth", "auth { tokens_file: '" + tokens + "' }");
+  EXPECT_EQ(LoadOptions(flags, {"/state", ""}).tokens.size(), 1U);
+  chmod(tokens.c_str(), 0644);
+  EXPECT_THAT(LoadOptions(flags, {"/state", ""}).problems,
+              Contains(HasSubstr("auth.tokens_file:")));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/read_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+namespace reel::server {
+namespace {
+
+std::string Write(const std::string& name, const std::string& text) {
+  std::string path = testing::TempDir() + "/read_file_test_" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(ReadSmallFile, ReadsTheWholeFile) {
+  EXPECT_EQ(*ReadSmallFile(Write("whole", "abc")), "abc");
+  EXPECT_EQ(*ReadSmallFile(Write("empty", "")), "");
+}
+
+TEST(ReadSmallFile, RefusesLargeMissingAndOddFilesAndNamesThem) {
+  const std::string path = Write("large", "12345");
+  EXPECT_EQ(ReadSmallFile(path, 5)->size(), 5U);
+  const absl::Status large = ReadSmallFile(path, 4).status();
+  EXPECT_EQ(large.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(large.message()), testing::HasSubstr(path));
+  EXPECT_EQ(ReadSmallFile(path + ".missing").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(ReadSmallFile(testing::TempDir()).ok());
+  EXPECT_FALSE(ReadSmallFile("/dev/null").ok());
+}
+
+TEST(CheckSecretFileMode, WantsTheOwnerAlone) {
+  const std::string path = Write("secret", "x");
+  chmod(path.c_str(), 0600);
+  EXPECT_TRUE(CheckSecretFileMode(path).ok());
+  chmod(path.c_str(), 0640);
+  const absl::Status open = CheckSecretFileMode(path);
+  EXPECT_EQ(open.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(std::string(open.message()), testing::HasSubstr("0640"));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/server_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/config_text.h"
+#include "server/front/config/default_config.h"
+
+namespace reel::server {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+CheckedOptions Check(const std::string& text) {
+  config::v1::ServerConfig config;
+  EXPECT_THAT(ParseConfigText(text, config), IsEmpty());
+  FillDefaults({"/state", ""}, config);
+  return MakeServerOptions(config);
+}
+
+TEST(ServerOptions, TheDefaultsAreLegal) {
+  const CheckedOptions checked = Check("");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_EQ(checked.options.listen.port, 50051);
+  EXPECT_TRUE(checked.options.reflection);
+  EXPECT_EQ(checked.options.data.keep, absl::Hours(24));
+  EXPECT_EQ(checked.options.timing.drain, absl::Seconds(30));
+  EXPECT_EQ(checked.options.timing.max_timeout, absl::Minutes(30));
+  EXPECT_EQ(checked.options.models[0].test_card.step_time, absl::Milliseconds(20));
+  EXPECT_EQ(checked.options.scheduler.max_queued_jobs, 1000);
+}
+
+TEST(ServerOptions, ListsEveryProblemWithItsKey) {
+  const CheckedOptions checked = Check(R"(
+    listen: "nowhere"
+    workers { device: "gpu" }
+    models { name: "Bad Name" path: "/m" dtype: "bf61" }
+    models { name: "empty" }
+    scheduler { order: "step" max_queued_jobs: -1 }
+    timing { heartbeat { seconds: 60 } drain { seconds: -1 } }
+    telemetry { log_level: "warn" }
+    auth { tenants { name: "t" weight: -1 } }
+  )");
+  EXPECT_THAT(
+      checked.problems,
+      testing::UnorderedElementsAre(
+          StartsWith("listen:"), StartsWith("workers[0].device:"), StartsWith("models[0].name:"),
+          AllOf(StartsWith("models[0].dtype:"), HasSubstr("nearest is 'bf16'")),
+          StartsWith("models[1]:"),
+          AllOf(StartsWith("scheduler.order:"), HasSubstr("nearest is 'steps'")),
+          StartsWith("scheduler.max_queued_jobs:"), StartsWith("timing.heartbeat:"),
+          StartsWith("timing.drain:"), StartsWith("telemetry.log_level:"),
+          StartsWith("auth.tenants[0].weight:")));
+}
+
+TEST(ServerOptions, BeyondLoopbackNeedsTlsOrAWord) {
+  EXPECT_THAT(Check("listen: '0.0.0.0:1'").problems, ElementsAre(StartsWith("listen:")));
+  const CheckedOptions insecure = Check("listen: '0.0.0.0:1' insecure_listen: true");
+  EXPECT_THAT(insecure.problems, IsEmpty());
+  EXPECT_THAT(insecure.options.warnings, SizeIs(1));
+  EXPECT_FALSE(insecure.options.reflection);
+  const CheckedOptions tls =
+      Check("listen: '0.0.0.0:1' tls { certificate_file: 'c' key_file: 'k' } reflection: true");
+  EXPECT_THAT(tls.problems, IsEmpty());
+  EXPECT_THAT(tls.options.warnings, IsEmpty());
+  EXPECT_TRUE(tls.options.reflection);
+}
+
+TEST(ServerOptions, HalfATlsIsAProblem) {
+  EXPECT_THAT(Check("tls { certificate_file: 'c' }").problems, ElementsAre(StartsWith("tls:")));
+  EXPECT_THAT(Check("tls { client_ca_file: 'c' }").problems,
+              ElementsAre(StartsWith("tls.client_ca_file:")));
+}
+
+TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
+  EXPECT_THAT(Check("models { name: 'a' path: 'x' } models { name: 'a' path: 'y' }").problems,
+              Contains(HasSubstr("twice")));
+  EXPECT_THAT(Check("workers { device: 'cpu' } workers { device: 'cpu' }").problems,
+              Contains(StartsWith("workers[1].name:")));
+  EXPECT_THAT(Check("workers { device: 'cpu' models: 'tescard' }").problems,
+              ElementsAre(HasSubstr("nearest is 'testcard'")));
+  EXPECT_THAT(Check("kernel_profiles { name: 'auto' }").problems, Contains(HasSubstr("twice")));
+  EXPECT_THAT(
+      Check("kernel_profiles { name: 'p' base: 'q' } kernel_profiles { name: 'q' }").problems,
+      ElementsAre(StartsWith("kernel_profiles[0].base:")));
+}
+
+TEST(ServerOptions, TestCardFaultsAreKnownKinds) {
+  const CheckedOptions good = Check(
+      "models { name: 't' test_card { faults { kind: 'exit' step: 3 prompt_contains: 'x' times: 1 "
+      "} } }");
+  EXPECT_THAT(good.problems, IsEmpty());
+  EXPECT_EQ(good.options.models[0].test_card.faults[0].step, 3);
+  EXPECT_THAT(Check("models { name: 't' test_card { faults { kind: 'crash' } } }").problems,
+              ElementsAre(StartsWith("models[0].test_card.faults[0].kind:")));
+}
+
+TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
+  EXPECT_THAT(Check("experiments { name: 'e' }").problems, ElementsAre(StartsWith("experiments:")));
+  EXPECT_THAT(Check("plugin_root: '/p' plugins { name: 'a' }").problems,
+              ElementsAre(StartsWith("plugins:")));
+  EXPECT_THAT(Check("models { name: 'm' path: '/m' manifest_file: '/f' }").problems,
+              ElementsAre(StartsWith("models[0].manifest_file:")));
+  EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
+              ElementsAre(StartsWith("telemetry.log_prompts:")));
+  EXPECT_THAT(Check("telemetry { otlp_endpoint: 'http://x' }").problems,
+              ElementsAre(StartsWith("telemetry.otlp_endpoint:")));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/workers/assignment_messages.h"
+
+#include <gtest/gtest.h>
+
+#include "server/convert/convert.h"
+
+namespace reel::server {
+namespace {
+
+TEST(AssignmentMessages, SendsPixelsInPiecesBeforeTheAssign) {
+  Assignment assignment;
+  assignment.job = "j";
+  assignment.attempt = 2;
+  assignment.time_left = absl::Seconds(30);
+  assignment.alone = true;
+  assignment.spec.prompt = "a lighthouse";
+  assignment.spec.conditions.resize(2);
+  const std::string pixels(kConditionPieceBytes * 2 + 5, 'p');
+  assignment.spec.conditions[1].bytes = std::make_shared<const std::string>(pixels);
+  assignment.spec.conditions[1].kind = model::Condition::Kind::kVideo;
+
+  const auto messages = MakeAssignmentMessages(assignment);
+  ASSERT_EQ(messages.size(), 4u);
+  std::string joined;
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(messages[i].has_condition_data());
+    EXPECT_EQ(messages[i].condition_data().index(), 1);
+    EXPECT_EQ(messages[i].condition_data().last(), i == 2);
+    joined += messages[i].condition_data().data();
+  }
+  EXPECT_EQ(joined, pixels);
+  const worker::v1::Assign& assign = messages[3].assign();
+  EXPECT_EQ(assign.job(), "j");
+  EXPECT_EQ(assign.attempt(), 2);
+  EXPECT_EQ(assign.time_left().seconds(), 30);
+  EXPECT_TRUE(assign.alone());
+  EXPECT_EQ(assign.spec().prompt(), "a lighthouse");
+  EXPECT_EQ(assign.spec().conditions(1).video(), "");
+  EXPECT_TRUE(assign.spec().conditions(1).has_video());
+}
+
+TEST(AssignmentMessages, LeavesAnEndlessDeadlineOut) {
+  Assignment assignment;
+  assignment.time_left = absl::InfiniteDuration();
+  const auto messages = MakeAssignmentMessages(assignment);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_FALSE(messages[0].assign().has_time_left());
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/link/outbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+
+namespace reel::server {
+namespace {
+
+using Message = Outbox::Message;
+using testing::ElementsAre;
+
+Message Progress(const std::string& job, v1::Stage stage, int step) {
+  Message message;
+  message.mutable_progress()->set_job(job);
+  message.mutable_progress()->set_stage(stage);
+  message.mutable_progress()->set_step(step);
+  return message;
+}
+Message Media(const std::string& job, size_t bytes) {
+  Message message;
+  message.mutable_media()->set_job(job);
+  message.mutable_media()->set_data(std::string(bytes, 'm'));
+  return message;
+}
+Message Finished(const std::string& job) {
+  Message message;
+  message.mutable_finished()->set_job(job);
+  return message;
+}
+Message Failed(const std::string& job) {
+  Message message;
+  message.mutable_failed()->set_job(job);
+  return message;
+}
+
+std::string Text(const Message& message) {
+  if (message.has_progress()) {
+    return absl::StrCat("progress ", message.progress().job(), " ", message.progress().stage(), " ",
+                        message.progress().step());
+  }
+  if (message.has_media()) return "media " + message.media().job();
+  if (message.has_finished()) return "finished " + message.finished().job();
+  if (message.has_failed()) return "failed " + message.failed().job();
+  if (message.has_heartbeat()) return absl::StrCat("beat ", message.heartbeat().loop_count());
+  if (message.has_preview()) return absl::StrCat("preview ", message.preview().preview().step());
+  return "?";
+}
+
+std::vector<std::string> Drained(Outbox& outbox) {
+  outbox.End();
+  std::vector<std::string> lines;
+  while (auto message = outbox.Pop()) lines.push_back(Text(*message));
+  return lines;
+}
+
+TEST(Outbox, SendsControlBeforeMedia) {
+  Outbox outbox(1000);
+  outbox.PushMedia(Media("a", 10));
+  outbox.PushControl(Progress("b", v1::STAGE_DENOISE, 1));
+  EXPECT_THAT(Drained(outbox), ElementsAre("progress b 4 1", "media a"));
+}
+
+TEST(Outbox, SendsAFinishedBehindTheMediaOfItsJob) {
+  Outbox outbox(1000);
+  outbox.PushMedia(Media("a", 10));
+  outbox.PushLast(Finished("a"));
+  outbox.PushMedia(Media("b", 10));
+  EXPECT_THAT(Drained(outbox), ElementsAre("media a", "finished a", "media b"));
+}
+
+TEST(Outbox, DropsTheMediaOfAFailedJobAlone) {
+  Outbox outbox(20);
+  outbox.PushMedia(Media("a", 10));
+  outbox.PushMedia(Media("b", 10));
+  outbox.PushFailure(Failed("a"));
+  outbox.PushMedia(Media("b", 1));  // there is room again, else this would block
+  EXPECT_THAT(Drained(outbox), ElementsAre("failed a", "media b", "media b"));
+}
+
+TEST(Outbox, KeepsTheFirstAndTheLatestStepOfEachStage) {
+  Outbox outbox(1000);
+  for (int step = 1; step <= 8; ++step) {
+    outbox.PushControl(Progress("a", v1::STAGE_DENOISE, step));
+    outbox.PushControl(Progress("b", v1::STAGE_DENOISE, step));
+  }
+  outbox.PushControl(Progress("a", v1::STAGE_DECODE, 8));
+  EXPECT_THAT(Drained(outbox), ElementsAre("progress a 4 1", "progress b 4 1", "progress a 4 8",
+                                           "progress b 4 8", "progress a 5 8"));
+}
+
+TEST(Outbox, KeepsOneHeartbeatAndOnePreviewOfAJob) {
+  Outbox outbox(1000);
+  for (int i = 1; i <= 3; ++i) {
+    Message beat, preview;
+    beat.mutable_heartbeat()->set_loop_count(i);
+    preview.mutable_preview()->set_job("a");
+    preview.mutable_preview()->mutable_preview()->set_step(i);
+    outbox.PushControl(beat);
+    outbox.PushControl(preview);
+  }
+  EXPECT_THAT(Drained(outbox), ElementsAre("beat 3", "preview 3"));
+}
+
+TEST(Outbox, GathersStepsAndForgetsTheOldest) {
+  Outbox outbox(1000);
+  for (int i = 0; i < Outbox::kMaxSteps + 10; ++i) {
+    Message message;
+    message.mutable_step_stats()->add_steps()->set_rows(i);
+    message.mutable_step_stats()->set_memory_peak_bytes(i == 0 ? 999 : 5);
+    outbox.PushControl(message);
+  }
+  const Message gathered = *outbox.Pop();
+  ASSERT_EQ(gathered.step_stats().steps_size(), Outbox::kMaxSteps);
+  EXPECT_EQ(gathered.step_stats().steps(0).rows(), 10);
+  EXPECT_EQ(gathered.step_stats().memory_peak_bytes(), 999);
+}
+
+TEST(Outbox, MakesAProducerOfMediaWaitForRoom) {
+  Outbox outbox(10);
+  ASSERT_TRUE(outbox.PushMedia(Media("a", 10)));
+  std::thread producer([&] {
+    EXPECT_TRUE(outbox.PushMedia(Media("b", 10)));
+    outbox.End();
+  });
+  // Both arrive only because taking the first lets the second in.
+  EXPECT_EQ(Text(*outbox.Pop()), "media a");
+  EXPECT_EQ(Text(*outbox.Pop()), "media b");
+  producer.join();
+  EXPECT_FALSE(outbox.Pop().has_value());
+}
+
+TEST(Outbox, ReleasesAProducerWhenItCloses) {
+  Outbox outbox(10);
+  outbox.PushMedia(Media("a", 10));
+  std::thread producer([&] { EXPECT_FALSE(outbox.PushMedia(Media("b", 10))); });
+  outbox.Close();
+  producer.join();
+  EXPECT_FALSE(outbox.Pop().has_value());
+}
+
+}  // namespace
+}  // namespace reel::server
