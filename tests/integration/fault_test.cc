@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mount.h>
 
 #include <filesystem>
 #include <thread>
@@ -128,27 +129,51 @@ TEST(Fault, ASecondFrontOnTheSameFolderIsRefused) {
   EXPECT_TRUE(server.Alive());
 }
 
-TEST(Fault, AFullStoreFailsTheOneJobAndListsNoPartialFile) {
-  ServerSetup setup;  // room for the small file, none for the large one
-  setup.config = R"(data { max_bytes: 400000 })";
+// A small disk of its own for a data folder; needs the right to mount.
+class SmallDisk {
+ public:
+  SmallDisk() : mounted_(::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1600k") == 0) {}
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  std::string path(const std::string& below) const { return folder_.path(below); }
+
+ private:
+  ScratchFolder folder_;
+  bool mounted_;
+};
+
+size_t FilesIn(const std::string& folder) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  return files;
+}
+
+TEST(Fault, AFullDiskFailsTheOneJobAndListsNoPartialFile) {
+  SmallDisk disk;
+  if (!disk.mounted()) GTEST_SKIP() << "SKIPPED: no right to mount a small disk";
+  ServerSetup setup;
+  setup.data_folder = disk.path("data");
   ReelServer server(setup);
   Calls calls(server.Connect());
   ASSERT_TRUE(calls.Generate(SmallSpec("small")).status.ok());
-  v1::VideoSpec large = SmallSpec("large");
-  large.set_width(512);
-  large.set_height(512);
-  large.set_num_frames(97);
+  v1::VideoSpec large = SmallSpec("large");  // two MB
+  large.set_width(1280);
+  large.set_height(1024);
+  large.set_num_frames(121);
   large.mutable_encoding()->set_crf(0);
+  large.mutable_encoding()->set_speed(v1::ENCODING_SPEED_ULTRAFAST);
   const StreamResult full = calls.Generate(large);
   EXPECT_EQ(full.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(full.reason(), "STORE_FULL");
-  ASSERT_TRUE(Eventually([&] {
-    size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(server.data_folder() + "/media")) {
-      files += entry.is_regular_file() ? 1 : 0;
-    }
-    return files == 1;
-  }));
+  EXPECT_TRUE(Eventually([&] { return FilesIn(disk.path("data/media")) == 1; }));
+  int succeeded = 0;
+  for (const v1::Video& video : calls.List())
+    succeeded += video.state() == v1::VIDEO_STATE_SUCCEEDED;
+  EXPECT_EQ(succeeded, 1);
   EXPECT_TRUE(calls.Generate(SmallSpec("small again")).status.ok());
 }
 
