@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/built_in_catalog.h"
 
+#include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
@@ -17,6 +19,10 @@ std::vector<OpRows> BuiltInCpuRows() {
       FusedNormCpuRows("adaln_zero"),
       FusedNormCpuRows("gate_residual"),
       FusedNormCpuRows("gate_residual_adaln"),
+      Rope1dCpuRows(),
+      Rope3dCpuRows(),
+      LtxRopeCpuRows(),
+      QkNormRopeCpuRows(),
   };
 }
 

@@ -12,5 +12,7 @@ std::vector<OpRows> RmsNormCudaRows();
 std::vector<OpRows> LayerNormCudaRows();
 std::vector<OpRows> AdalnCudaRows();
 std::vector<OpRows> GateCudaRows();
+std::vector<OpRows> RopeCudaRows();
+std::vector<OpRows> LtxRopeCudaRows();
 
 }  // namespace reel::kernels
