@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/built_in_catalog.h"
 
+#include "kernels/activation/activation.h"
+#include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -23,6 +25,9 @@ std::vector<OpRows> BuiltInCpuRows() {
       Rope3dCpuRows(),
       LtxRopeCpuRows(),
       QkNormRopeCpuRows(),
+      GatedActivationCpuRows(),
+      ActivationCpuRows(),
+      ChannelNormSiluCpuRows(),
   };
 }
 

@@ -14,5 +14,7 @@ std::vector<OpRows> AdalnCudaRows();
 std::vector<OpRows> GateCudaRows();
 std::vector<OpRows> RopeCudaRows();
 std::vector<OpRows> LtxRopeCudaRows();
+std::vector<OpRows> ActivationCudaRows();
+std::vector<OpRows> ChannelNormSiluCudaRows();
 
 }  // namespace reel::kernels
