@@ -3,6 +3,7 @@
 
 #include "kernels/activation/activation.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -28,6 +29,7 @@ std::vector<OpRows> BuiltInCpuRows() {
       GatedActivationCpuRows(),
       ActivationCpuRows(),
       ChannelNormSiluCpuRows(),
+      FrameConvertCpuRows(),
   };
 }
 

@@ -35,7 +35,7 @@ std::vector<OpRows> AllRows() {
   std::vector<OpRows> all;
   for (const auto group :
        {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows, RopeCudaRows,
-        LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows}) {
+        LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows, FrameConvertCudaRows}) {
     for (const OpRows& rows : group()) all.push_back(rows);
   }
   return all;

@@ -16,5 +16,6 @@ std::vector<OpRows> RopeCudaRows();
 std::vector<OpRows> LtxRopeCudaRows();
 std::vector<OpRows> ActivationCudaRows();
 std::vector<OpRows> ChannelNormSiluCudaRows();
+std::vector<OpRows> FrameConvertCudaRows();
 
 }  // namespace reel::kernels
