@@ -2,6 +2,7 @@
 #include "server/front/http/http_server.h"
 
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <thread>
 #include <utility>
@@ -35,6 +36,11 @@ void Configure(httplib::Server& server) {
   server.set_write_timeout(kTimeoutSeconds);
   server.set_payload_max_length(1024);
   server.set_tcp_nodelay(true);
+  // The library would share the port with a second server.
+  server.set_socket_options([](int socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
 }
 
 void AddPages(httplib::Server& server, HttpPages pages) {

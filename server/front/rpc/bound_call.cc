@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/bound_call.h"
 
-#include <algorithm>
-
 #include "absl/time/clock.h"
+#include "server/front/rpc/request_convert.h"
 
 namespace reel::server {
 namespace {
 
 absl::Time LessMargin(absl::Time deadline) {
   if (deadline == absl::InfiniteFuture()) return deadline;
-  return deadline - std::min(absl::Milliseconds(200), (deadline - absl::Now()) / 20);
+  return deadline - VerdictMargin(deadline - absl::Now());
 }
 
 }  // namespace

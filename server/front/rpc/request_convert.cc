@@ -266,10 +266,14 @@ absl::StatusOr<DownloadRange> DownloadRangeFrom(const v1::DownloadVideoRequest& 
   return range;
 }
 
+absl::Duration VerdictMargin(absl::Duration call_time_left) {
+  return std::min(kLargestMargin, call_time_left / 20) + call_time_left / 100;
+}
+
 absl::Duration TimeoutOfCall(absl::Duration call_time_left, const RequestRules& rules) {
   if (call_time_left == absl::InfiniteDuration()) return rules.default_timeout;
-  const absl::Duration margin = std::min(kLargestMargin, call_time_left / 20);
-  return std::clamp(call_time_left - margin, absl::Milliseconds(1), rules.max_timeout);
+  return std::clamp(call_time_left - VerdictMargin(call_time_left), absl::Milliseconds(1),
+                    rules.max_timeout);
 }
 
 }  // namespace reel::server

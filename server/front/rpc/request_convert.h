@@ -62,8 +62,13 @@ struct DownloadRange {
 };
 absl::StatusOr<DownloadRange> DownloadRangeFrom(const v1::DownloadVideoRequest& request);
 
-// What a bound GenerateVideo asks for when it names no timeout: the call's own time less a margin,
-// so that the verdict still reaches the caller (a status sent at the deadline never arrives).
+// How long before its call's end a verdict must leave so that it still arrives: a status that is
+// sent at the deadline never does. gRPC's C++ and Python clients round what they tell the server
+// up, by as much as 1 %.
+absl::Duration VerdictMargin(absl::Duration call_time_left);
+
+// What a bound GenerateVideo asks for when it names no timeout: the call's own time less the
+// margin.
 absl::Duration TimeoutOfCall(absl::Duration call_time_left, const RequestRules& rules);
 
 }  // namespace reel::server

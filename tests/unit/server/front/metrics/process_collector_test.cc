@@ -35,7 +35,8 @@ TEST(ProcessCollector, TellsPlausibleValues) {
 
 TEST(LogCollector, CountsLinesByLevel) {
   const auto warnings = [] {
-    for (const auto& metric : LogCollector().Collect()[0].metric) {
+    const auto families = LogCollector().Collect();
+    for (const auto& metric : families[0].metric) {
       if (metric.label[0].value == "warning") return metric.counter.value;
     }
     return -1.0;

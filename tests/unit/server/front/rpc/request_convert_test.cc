@@ -199,8 +199,8 @@ TEST(WatchPointFrom, RefusesNegativesAllAtOnce) {
 TEST(TimeoutOfCall, LeavesTimeForTheVerdict) {
   const RequestRules rules;
   EXPECT_EQ(TimeoutOfCall(absl::InfiniteDuration(), rules), absl::Minutes(10));
-  EXPECT_EQ(TimeoutOfCall(absl::Seconds(100), rules), absl::Milliseconds(99'800));
-  EXPECT_EQ(TimeoutOfCall(absl::Seconds(1), rules), absl::Milliseconds(950));
+  EXPECT_EQ(TimeoutOfCall(absl::Seconds(100), rules), absl::Milliseconds(98'800));
+  EXPECT_EQ(TimeoutOfCall(absl::Seconds(1), rules), absl::Milliseconds(940));
   EXPECT_EQ(TimeoutOfCall(absl::Hours(10), rules), absl::Minutes(30));
   EXPECT_GT(TimeoutOfCall(absl::Seconds(-1), rules), absl::ZeroDuration());
 }
