@@ -72,10 +72,10 @@ ReelServer::ReelServer(ServerSetup setup) : setup_(std::move(setup)) {
   std::vector<std::string> arguments = {Binary("reeld"),    "--listen",    "127.0.0.1:0",
                                         "--metrics",        "127.0.0.1:0", "--data_dir",
                                         setup_.data_folder, "--port_file", port_file};
-  if (!setup_.config.empty()) {
-    std::ofstream(scratch_.path("reel.textproto")) << setup_.config;
-    arguments.insert(arguments.end(), {"--config", scratch_.path("reel.textproto")});
-  }
+  // A fixed limit: with the default one, a machine whose disk is nearly full refuses jobs.
+  std::ofstream(scratch_.path("reel.textproto"))
+      << setup_.config << "\ndata { max_bytes: 1000000000 }\n";
+  arguments.insert(arguments.end(), {"--config", scratch_.path("reel.textproto")});
   arguments.insert(arguments.end(), setup_.flags.begin(), setup_.flags.end());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
