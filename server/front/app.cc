@@ -271,16 +271,23 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(AppOptions options, std::functio
   REEL_RETURN_IF_ERROR(impl->StartServers());
   impl->StartWatches(std::move(failed));
   std::unique_ptr<App> app(new App(std::move(impl)));
-  if (!app->impl_->options.port_file.empty()) {
-    REEL_RETURN_IF_ERROR(WritePortFile(
-        app->impl_->options.port_file,
-        absl::StrCat("grpc=", app->grpc_address(), "\nmetrics=", app->metrics_address(), "\n")));
-  }
+  const std::string& port_file = app->impl_->options.port_file;
+  if (!port_file.empty()) REEL_RETURN_IF_ERROR(WritePortFile(port_file, app->Addresses()));
   return app;
 }
 
 const std::string& App::grpc_address() const { return impl_->grpc_server->address(); }
 const std::string& App::metrics_address() const { return impl_->http_server->address_text(); }
+
+std::string App::health_address() const {
+  return impl_->health_server == nullptr ? "" : impl_->health_server->address();
+}
+
+std::string App::Addresses() const {
+  std::string text = absl::StrCat("grpc=", grpc_address(), "\nmetrics=", metrics_address(), "\n");
+  if (!health_address().empty()) absl::StrAppend(&text, "health=", health_address(), "\n");
+  return text;
+}
 
 void App::Drain() {
   Log(LogLevel::kInfo, "draining");
@@ -298,8 +305,6 @@ void App::Drain() {
   if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
   impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
   impl_->host->Drain(impl_->hurried() ? absl::ZeroDuration() : kWorkerDrain);
-  impl_.reset();
-  Log(LogLevel::kInfo, "stopped");
 }
 
 void App::Hurry() {

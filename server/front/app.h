@@ -29,17 +29,19 @@ class App {
   // is found dead: the process must end.
   static absl::StatusOr<std::unique_ptr<App>> Start(AppOptions options,
                                                     std::function<void()> failed);
-  // As fast as can be, when Drain was not called.
+  // Closes the stores; as fast as can be, when Drain was not called.
   ~App();
   App(const App&) = delete;
   App& operator=(const App&) = delete;
 
   const std::string& grpc_address() const;
   const std::string& metrics_address() const;
+  // Of the plaintext health port; empty where there is none.
+  std::string health_address() const;
 
-  // Stops in good order; returns when everything is down. Once.
+  // Ends jobs, calls and workers in good order; returns when none is left. Once.
   void Drain();
-  // From another thread: a drain under way means now.
+  // From another thread while Drain runs or has run: it means now.
   void Hurry();
   // The longest that Drain can take; a watchdog's time.
   absl::Duration longest_drain() const;
@@ -49,6 +51,8 @@ class App {
  private:
   struct Impl;
   explicit App(std::unique_ptr<Impl> impl);
+  // A "name address" line each.
+  std::string Addresses() const;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "server/front/app.h"
 #include "server/front/config/load_options.h"
+#include "server/front/rpc/grpc_log.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
 
@@ -56,6 +57,7 @@ bool InitLogging(const reel::server::TelemetryOptions& telemetry) {
   // The level was checked with the configuration.
   if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
   reel::server::InitLog(log);
+  reel::server::TakeGrpcLog();
   return log.json;
 }
 
@@ -105,8 +107,12 @@ int Run(AppOptions options, const std::string& effective, const sigset_t& signal
     return kExitCannotStart;
   }
   Log(LogLevel::kInfo, "serving",
-      {{"grpc", (*app)->grpc_address()}, {"metrics", (*app)->metrics_address()}});
+      {{"grpc", (*app)->grpc_address()},
+       {"metrics", (*app)->metrics_address()},
+       {"health", (*app)->health_address()}});
   ServeUntilSignalled(**app, signals);
+  app->reset();
+  Log(LogLevel::kInfo, "stopped");
   return 0;
 }
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string_view>
 #include <utility>
 
 #include "grpc/health/v1/health.grpc.pb.h"
@@ -76,10 +75,7 @@ bool ProbeTls(const SelfCheckOptions& options) {
       is_v4 ? reinterpret_cast<const sockaddr*>(&v4) : reinterpret_cast<const sockaddr*>(&v6);
   const socklen_t size = is_v4 ? sizeof v4 : sizeof v6;
   if (connect(connection.get(), target, size) != 0) return false;
-  constexpr std::string_view kNoHandshake = "reel self-check\n";
-  if (send(connection.get(), kNoHandshake.data(), kNoHandshake.size(), MSG_NOSIGNAL) < 0) {
-    return false;
-  }
+  shutdown(connection.get(), SHUT_WR);  // there will be no handshake
   char byte = 0;
   const ssize_t got = recv(connection.get(), &byte, 1, 0);
   return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);

@@ -40,8 +40,8 @@ class SelfCheck {
 };
 
 // One try: a connection of its own and one Health/Check of "liveness". With TLS, whose certificates
-// need not fit a caller from loopback, a spoilt handshake: whatever comes back shows that somebody
-// accepted it.
+// need not fit a caller from loopback, a connection that ends before its handshake: the server's
+// hanging up shows that somebody accepted it.
 bool ProbeOnce(const SelfCheckOptions& options);
 
 }  // namespace reel::server

@@ -108,7 +108,8 @@ void ReeldProcess::WaitForPorts(const std::string& port_file) {
   std::istringstream lines(ReadFile(port_file));
   std::string name, address;
   while (std::getline(lines, name, '=') && std::getline(lines, address)) {
-    (name == "grpc" ? grpc_address_ : metrics_address_) = address;
+    if (name == "grpc") grpc_address_ = address;
+    if (name == "metrics") metrics_address_ = address;
   }
 }
 

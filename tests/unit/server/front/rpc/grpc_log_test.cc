@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/rpc/grpc_log.h"
+
+#include <gmock/gmock.h>
+#include <grpc/support/log.h>
+#include <gtest/gtest.h>
+
+namespace reel::server {
+namespace {
+
+TEST(GrpcLog, ItsErrorsAreLinesOfOurs) {
+  TakeGrpcLog();
+  testing::internal::CaptureStderr();
+  gpr_log(GPR_ERROR, "connection %d said \"no\"\nand left", 7);
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, testing::AllOf(testing::HasSubstr("\"level\":\"warning\""),
+                                   testing::HasSubstr("connection 7 said \\\"no\\\"\\nand left"),
+                                   testing::EndsWith("}\n")));
+}
+
+}  // namespace
+}  // namespace reel::server
