@@ -24,6 +24,9 @@ class Connection {
 
   // The token and, if there is one, the deadline. Reads the token file.
   absl::Status Prepare(grpc::ClientContext& context, std::optional<absl::Duration> timeout) const;
+  // Before another try: the channel forgets its own pause between attempts to connect, since ours
+  // is over, and gets a moment for one.
+  void Reconnect() const;
   // True once the server has answered the connection.
   bool WaitUntilConnected(absl::Duration timeout) const;
 

@@ -98,7 +98,10 @@ class DownloadStream::Impl {
 
   absl::Status TryAgain(const Failure& failure) {
     call_.reset();
-    return under_way_ ? retrier_.AfterBrokenStream(failure) : retrier_.AfterFailedCall(failure);
+    const absl::Status again =
+        under_way_ ? retrier_.AfterBrokenStream(failure) : retrier_.AfterFailedCall(failure);
+    if (again.ok()) connection_->Reconnect();
+    return again;
   }
 
   absl::Status Open() {

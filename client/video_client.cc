@@ -28,6 +28,7 @@ absl::StatusOr<Response> Call(const Connection& connection, Stub& stub,
     if (status.ok()) return response;
     absl::Status again = retrier.AfterFailedCall(MakeFailure(status, context));
     if (!again.ok()) return again;
+    connection.Reconnect();
   }
 }
 

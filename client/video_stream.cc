@@ -89,8 +89,10 @@ class VideoStream::Impl {
     if (failure.status.ok()) {
       failure.status = absl::UnavailableError("The stream ended before the video did.");
     }
-    return filter_.name().empty() ? retrier_.AfterFailedCall(failure)
-                                  : retrier_.AfterBrokenStream(failure);
+    const absl::Status again = filter_.name().empty() ? retrier_.AfterFailedCall(failure)
+                                                      : retrier_.AfterBrokenStream(failure);
+    if (again.ok()) connection_->Reconnect();
+    return again;
   }
 
   absl::Status Open() {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/built_in_catalog.h"
 
+#include "kernels/activation/activation.h"
+#include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/frame_convert/frame_convert.h"
+#include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
@@ -17,6 +22,14 @@ std::vector<OpRows> BuiltInCpuRows() {
       FusedNormCpuRows("adaln_zero"),
       FusedNormCpuRows("gate_residual"),
       FusedNormCpuRows("gate_residual_adaln"),
+      Rope1dCpuRows(),
+      Rope3dCpuRows(),
+      LtxRopeCpuRows(),
+      QkNormRopeCpuRows(),
+      GatedActivationCpuRows(),
+      ActivationCpuRows(),
+      ChannelNormSiluCpuRows(),
+      FrameConvertCpuRows(),
   };
 }
 

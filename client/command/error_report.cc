@@ -93,6 +93,12 @@ std::string Printable(std::string text) {
   return text;
 }
 
+// The server's message begins with the first violation; all of them follow here, each on its line.
+std::string ViolationsHeadline(size_t count) {
+  return count == 1 ? "The request breaks a rule:"
+                    : absl::StrCat("The request breaks ", count, " rules:");
+}
+
 // gRPC's own words for a server that is not there, shortened to what counts.
 std::string Headline(const absl::Status& status, const std::string& server) {
   const std::string message = Printable(std::string(status.message()));
@@ -120,8 +126,10 @@ std::string FlagOf(const std::string& field) {
 
 std::string ReportError(const absl::Status& status, const std::string& server, bool color) {
   const ErrorDetails details = DetailsOf(status);
-  std::string text =
-      absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", Headline(status, server), "\n");
+  const std::string headline = details.violations.empty()
+                                   ? Headline(status, server)
+                                   : ViolationsHeadline(details.violations.size());
+  std::string text = absl::StrCat(color ? "\033[1;31merror:\033[0m " : "error: ", headline, "\n");
   for (const FieldViolation& violation : details.violations) {
     absl::StrAppend(&text, "  ", Printable(FlagOf(violation.field)), ": ",
                     Printable(violation.description), "\n");

@@ -9,7 +9,7 @@
 namespace reel::client {
 
 // What happened, each violation on its own line under the flag that caused it, then what to do:
-//   error: The request is invalid: 1 violation.
+//   error: The request breaks a rule:
 //     --width: 700 is not a multiple of 32; nearest: 704.
 //   hint: `reel models` shows what each model accepts.
 // `server` is the address that was asked.

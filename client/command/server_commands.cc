@@ -107,7 +107,8 @@ ExitCode Kernels(Session& session) {
   if (!ops.ok()) return session.Fail(ops.status());
   v1::ListKernelsResponse response;
   response.mutable_ops()->Assign(ops->begin(), ops->end());
-  return session.Show(response, DescribeKernels(response));
+  if (ops->empty()) session.console.Notice("no operators: the served models run without kernels");
+  return session.Show(response, ops->empty() ? "" : DescribeKernels(response));
 }
 
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,

@@ -7,11 +7,11 @@ namespace reel::kernels {
 
 std::vector<OpRows> AdalnCudaRows() {
   return {
-      FusedNormCudaRows<LaunchAdalnRmsNormSm90, LaunchAdalnRmsNormSm80, LaunchAdalnRmsNormGeneric>(
-          "adaln_rms_norm"),
-      FusedNormCudaRows<LaunchAdalnLayerNormSm90, LaunchAdalnLayerNormSm80,
-                        LaunchAdalnLayerNormGeneric>("adaln_layer_norm"),
-      FusedNormCudaRows<LaunchAdalnZeroSm90, LaunchAdalnZeroSm80, LaunchAdalnZeroGeneric>(
+      FusedNormHopperRows<LaunchAdalnRmsNormSm90, LaunchAdalnRmsNormSm80,
+                          LaunchAdalnRmsNormGeneric>("adaln_rms_norm"),
+      FusedNormHopperRows<LaunchAdalnLayerNormSm90, LaunchAdalnLayerNormSm80,
+                          LaunchAdalnLayerNormGeneric>("adaln_layer_norm"),
+      FusedNormHopperRows<LaunchAdalnZeroSm90, LaunchAdalnZeroSm80, LaunchAdalnZeroGeneric>(
           "adaln_zero"),
   };
 }

@@ -85,6 +85,7 @@ int64_t TensorView::num_elements() const {
 }
 
 bool TensorView::is_contiguous() const {
+  if (num_elements() == 0) return true;
   int64_t expected = 1;
   for (size_t d = Kept(rank); d-- > 0;) {
     if (sizes[d] != 1 && strides[d] != expected) return false;

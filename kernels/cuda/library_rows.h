@@ -12,5 +12,10 @@ std::vector<OpRows> RmsNormCudaRows();
 std::vector<OpRows> LayerNormCudaRows();
 std::vector<OpRows> AdalnCudaRows();
 std::vector<OpRows> GateCudaRows();
+std::vector<OpRows> RopeCudaRows();
+std::vector<OpRows> LtxRopeCudaRows();
+std::vector<OpRows> ActivationCudaRows();
+std::vector<OpRows> ChannelNormSiluCudaRows();
+std::vector<OpRows> FrameConvertCudaRows();
 
 }  // namespace reel::kernels

@@ -7,10 +7,10 @@ namespace reel::kernels {
 
 std::vector<OpRows> GateCudaRows() {
   return {
-      FusedNormCudaRows<LaunchGateResidualSm90, LaunchGateResidualSm80, LaunchGateResidualGeneric>(
-          "gate_residual"),
-      FusedNormCudaRows<LaunchGateResidualAdalnSm90, LaunchGateResidualAdalnSm80,
-                        LaunchGateResidualAdalnGeneric>("gate_residual_adaln"),
+      FusedNormHopperRows<LaunchGateResidualSm90, LaunchGateResidualSm80,
+                          LaunchGateResidualGeneric>("gate_residual"),
+      FusedNormHopperRows<LaunchGateResidualAdalnSm90, LaunchGateResidualAdalnSm80,
+                          LaunchGateResidualAdalnGeneric>("gate_residual_adaln"),
   };
 }
 

@@ -7,10 +7,9 @@ namespace reel::kernels {
 
 std::vector<OpRows> LayerNormCudaRows() {
   return {
-      FusedNormCudaRows<LaunchLayerNormSm90, LaunchLayerNormSm80, LaunchLayerNormGeneric>(
-          "layer_norm"),
-      FusedNormCudaRows<LaunchLayerNormResidualSm90, LaunchLayerNormResidualSm80,
-                        LaunchLayerNormResidualGeneric>("layer_norm_residual"),
+      FusedNormCudaRows<LaunchLayerNormSm80, LaunchLayerNormGeneric>("layer_norm"),
+      FusedNormCudaRows<LaunchLayerNormResidualSm80, LaunchLayerNormResidualGeneric>(
+          "layer_norm_residual"),
   };
 }
 

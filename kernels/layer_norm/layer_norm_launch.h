@@ -8,9 +8,7 @@ namespace reel::kernels {
 
 int32_t LaunchLayerNormGeneric(const FusedNormParams& params, void* stream);
 int32_t LaunchLayerNormSm80(const FusedNormParams& params, void* stream);
-int32_t LaunchLayerNormSm90(const FusedNormParams& params, void* stream);
 int32_t LaunchLayerNormResidualGeneric(const FusedNormParams& params, void* stream);
 int32_t LaunchLayerNormResidualSm80(const FusedNormParams& params, void* stream);
-int32_t LaunchLayerNormResidualSm90(const FusedNormParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -20,8 +20,8 @@ std::vector<OpRows> RmsNormCudaRows() {
   };
   return {
       RowsOf<RmsNormParams>("rms_norm", kRows),
-      FusedNormCudaRows<LaunchRmsNormResidualSm90, LaunchRmsNormResidualSm80,
-                        LaunchRmsNormResidualGeneric>("rms_norm_residual"),
+      FusedNormCudaRows<LaunchRmsNormResidualSm80, LaunchRmsNormResidualGeneric>(
+          "rms_norm_residual"),
   };
 }
 

@@ -8,6 +8,5 @@ namespace reel::kernels {
 
 int32_t LaunchRmsNormResidualGeneric(const FusedNormParams& params, void* stream);
 int32_t LaunchRmsNormResidualSm80(const FusedNormParams& params, void* stream);
-int32_t LaunchRmsNormResidualSm90(const FusedNormParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -13,6 +13,7 @@ namespace reel::kernels {
 
 struct RmsNormRow {
   static constexpr Statistic kStatistic = Statistic::kMeanSquare;
+  static constexpr int kRun = 1;
   RmsNormParams p;
 
   __host__ __device__ const RowShape& shape() const { return p.shape; }

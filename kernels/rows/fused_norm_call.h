@@ -22,8 +22,17 @@ absl::Status RunFusedNorm(const char* op, FusedNormParams params, const Argument
                           const Execution& run);
 
 // The CUDA rows of an operator of this family.
-template <auto kSm90, auto kSm80, auto kGeneric>
+template <auto kSm80, auto kGeneric>
 OpRows FusedNormCudaRows(const char* op) {
+  static constexpr KernelRow kRows[] = {
+      Sm80Row<kSm80, FusedNormVectorAccepts>(),
+      GenericCudaRow<kGeneric>(),
+  };
+  return RowsOf<FusedNormParams>(op, kRows);
+}
+// With one for Hopper.
+template <auto kSm90, auto kSm80, auto kGeneric>
+OpRows FusedNormHopperRows(const char* op) {
   static constexpr KernelRow kRows[] = {
       Sm90Row<kSm90, FusedNormVectorAccepts>(),
       Sm80Row<kSm80, FusedNormVectorAccepts>(),

@@ -20,6 +20,7 @@ inline constexpr unsigned kNormed = 64;       // the output out
 template <Statistic kStatisticOf, unsigned kParts>
 struct FusedNormRow {
   static constexpr Statistic kStatistic = kStatisticOf;
+  static constexpr int kRun = 1;
   FusedNormParams p;
 
   __host__ __device__ const RowShape& shape() const { return p.shape; }

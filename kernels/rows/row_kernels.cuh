@@ -5,6 +5,7 @@
 //   static constexpr Statistic kStatistic;
 //   const RowShape& shape() const;  Dtype dtype() const;  float eps() const;
 //   struct Row;  Row At(int64_t row) const;              pointers to one row of every operand
+//   static constexpr int kRun;  elements that GenericRows handles together; divides the width
 //   template <T, n> void Load(const Row&, int64_t i, float (&values)[n]) const;
 //   template <T, n> void Emit(const Row&, int64_t i, float (&values)[n], RowStatistics) const;
 // Load gives the fp32 values that the statistic is taken of, Emit turns them into the outputs.
@@ -48,25 +49,27 @@ __device__ inline RowStatistics StatisticsOf(int64_t width, float eps, const Eac
 template <typename T, typename Op>
 __global__ void __launch_bounds__(kGenericThreads) GenericRows(const __grid_constant__ Op op) {
   constexpr int kWarps = kGenericThreads / 32;
+  constexpr int kRun = Op::kRun;
   __shared__ float scratch[kWarps];
   const int64_t width = op.shape().width;
   for (int64_t index = blockIdx.x; index < op.shape().rows; index += gridDim.x) {
     const auto row = op.At(index);
     const auto each = [&](auto term) {
       float sum = 0;
-      for (int64_t i = threadIdx.x; i < width; i += kGenericThreads) {
-        float value[1];
-        op.template Load<T>(row, i, value);
-        sum += term(value[0]);
+      for (int64_t i = threadIdx.x * kRun; i < width; i += kGenericThreads * kRun) {
+        float values[kRun];
+        op.template Load<T>(row, i, values);
+#pragma unroll
+        for (int k = 0; k < kRun; ++k) sum += term(values[k]);
       }
       return sum;
     };
     const RowStatistics statistics = StatisticsOf<Op::kStatistic>(
         width, op.eps(), each, [&](float part) { return GroupSum<kWarps>(part, scratch); });
-    for (int64_t i = threadIdx.x; i < width; i += kGenericThreads) {
-      float value[1];
-      op.template Load<T>(row, i, value);
-      op.template Emit<T>(row, i, value, statistics);
+    for (int64_t i = threadIdx.x * kRun; i < width; i += kGenericThreads * kRun) {
+      float values[kRun];
+      op.template Load<T>(row, i, values);
+      op.template Emit<T>(row, i, values, statistics);
     }
   }
 }
@@ -165,15 +168,13 @@ int32_t LaunchVectorRowsOf(const Op& op, cudaStream_t stream) {
   return error != cudaSuccess ? error : last;
 }
 
-// One warp up to 12 vectors a lane (3072 elements of 16 bits), then two, then four.
+// One warp up to 12 vectors a lane (3072 elements of 16 bits), then four.
 template <typename T, bool kOverlap, typename Op>
 int32_t LaunchVectorRowsTyped(const Op& op, cudaStream_t stream) {
   const int64_t vectors = op.shape().width / kPerVector<T>;
   if (vectors <= 1 * 32) return LaunchVectorRowsOf<T, 1, 1, kOverlap>(op, stream);
-  if (vectors <= 4 * 32) return LaunchVectorRowsOf<T, 4, 1, kOverlap>(op, stream);
   if (vectors <= 8 * 32) return LaunchVectorRowsOf<T, 8, 1, kOverlap>(op, stream);
   if (vectors <= 12 * 32) return LaunchVectorRowsOf<T, 12, 1, kOverlap>(op, stream);
-  if (vectors <= 8 * 64) return LaunchVectorRowsOf<T, 8, 2, kOverlap>(op, stream);
   if (vectors <= 8 * 128) return LaunchVectorRowsOf<T, 8, 4, kOverlap>(op, stream);
   return cudaErrorInvalidValue;
 }

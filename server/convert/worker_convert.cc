@@ -134,11 +134,8 @@ worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect) {
 
 absl::Status ErrorFromProto(const worker::v1::JobError& proto) {
   ErrorDetails details;
-  // Never through the default instance, which is libprotobuf's own and which TSan cannot follow.
-  if (proto.has_metadata()) {
-    for (const auto& [key, value] : proto.metadata().fields()) {
-      details.metadata[key] = value.string_value();
-    }
+  for (const auto& [key, value] : proto.metadata().fields()) {
+    details.metadata[key] = value.string_value();
   }
   return MakeError(ReasonFromName(proto.reason()), proto.message(), details);
 }

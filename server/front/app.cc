@@ -284,8 +284,8 @@ std::string App::health_address() const {
 }
 
 std::string App::Addresses() const {
-  std::string text = absl::StrCat("grpc ", grpc_address(), "\nmetrics ", metrics_address(), "\n");
-  if (!health_address().empty()) absl::StrAppend(&text, "health ", health_address(), "\n");
+  std::string text = absl::StrCat("grpc=", grpc_address(), "\nmetrics=", metrics_address(), "\n");
+  if (!health_address().empty()) absl::StrAppend(&text, "health=", health_address(), "\n");
   return text;
 }
 

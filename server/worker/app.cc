@@ -10,7 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/built_in_catalog.h"
+#include "kernels/dispatch/clock_timer.h"
 #include "server/logging/log.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
@@ -60,7 +61,7 @@ int RunWorker(const WorkerFlags& flags) {
     return 1;
   }
   // The rows of the CPU; a device's library adds its own.
-  const kernels::KernelCatalog catalog;
+  const kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
 
   LinkOptions options;
   options.socket = flags.socket;
@@ -76,10 +77,12 @@ int RunWorker(const WorkerFlags& flags) {
   }
   WorkerLink& link = **connected;
 
+  kernels::ClockTimer timer;
   Engine engine({.stream = *stream,
                  .device = flags.device,
                  .fill_rows = link.settings().fill_rows,
                  .kernel_sample_every = link.settings().kernel_sample_every,
+                 .timer = &timer,
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);

@@ -59,7 +59,18 @@ absl::StatusOr<int64_t> FakeLauncher::Launch(const LaunchRequest& request) {
   return static_cast<int64_t>(workers_.size());
 }
 
-void FakeLauncher::Kill(int64_t id) { End(static_cast<int>(id), 0, SIGKILL); }
+void FakeLauncher::IgnoreKills(bool ignore) {
+  MutexLock lock(mutex_);
+  ignores_kills_ = ignore;
+}
+
+void FakeLauncher::Kill(int64_t id) {
+  {
+    MutexLock lock(mutex_);
+    if (ignores_kills_) return;
+  }
+  End(static_cast<int>(id), 0, SIGKILL);
+}
 
 std::vector<WorkerExit> FakeLauncher::Wait(absl::Duration timeout) {
   MutexLock lock(mutex_);

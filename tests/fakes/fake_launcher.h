@@ -21,6 +21,8 @@ class FakeLauncher final : public WorkerLauncher {
   void SetScript(const FakeScript& script);
   // The next that many launches fail.
   void FailLaunches(int times);
+  // As for a process that is on its way out and takes its time.
+  void IgnoreKills(bool ignore);
   // Blocks until the n-th launch (from 1) that did not fail; id and worker of it.
   std::shared_ptr<FakeWorker> WaitForLaunch(int n);
   int launches() const;
@@ -46,6 +48,7 @@ class FakeLauncher final : public WorkerLauncher {
   int64_t waits_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<int64_t, WorkerExit> ended_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerExit> exits_ ABSL_GUARDED_BY(mutex_);
+  bool ignores_kills_ ABSL_GUARDED_BY(mutex_) = false;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

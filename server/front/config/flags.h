@@ -14,7 +14,7 @@ struct Flags {
   bool version = false;
   std::string listen, metrics, data_dir, model, devices, log;  // empty: not given
   std::string worker_binary;                                   // empty: reel-worker beside reeld
-  std::string port_file;  // the bound addresses are written here, a "name address" line each
+  std::string port_file;  // the bound addresses are written here, a "name=address" line each
 };
 
 struct ParsedFlags {

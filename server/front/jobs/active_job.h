@@ -43,6 +43,7 @@ struct ActiveJob {
   int kills = 0;           // of workers, from outside
   int bound_calls = 0;
   bool waits_for_owner = false;  // after a restart of reeld
+  bool told_start = false;       // to the metrics
   bool reserving = false;        // numbers for its log
   model::Stage stage = model::Stage::kQueue;
   int step = 0;

@@ -215,6 +215,7 @@ void Scheduler::Abandon(const std::string& id, Caller caller, const absl::Status
   }
   jobs_.erase(id);
   Refuse(std::move(caller), why);
+  CheckDrained();
 }
 
 void Scheduler::OnCreated(const std::string& id, Caller caller, const absl::Status& status) {
@@ -238,6 +239,7 @@ void Scheduler::OnCreated(const std::string& id, Caller caller, const absl::Stat
   if (closed_ && job.row.bound) EndByDrain(job);  // the server began to drain in between
   Answered(key);
   Pump();
+  CheckDrained();
 }
 
 void Scheduler::Validate(NewJob job, Answer<Video> done) {

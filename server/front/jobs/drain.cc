@@ -53,7 +53,9 @@ void Scheduler::EndDrain() {
 void Scheduler::CheckDrained() {
   if (!closed_ || drained_.empty()) return;
   for (const auto& [id, job] : jobs_) {
-    const bool waits = job.phase == Phase::kQueued || job.phase == Phase::kRestarting;
+    // Those that are bound are on their way to an end.
+    const bool waits =
+        !job.row.bound && (job.phase == Phase::kQueued || job.phase == Phase::kRestarting);
     const bool given_up = limit_met_ && job.at_worker() && !job.row.bound;
     if (!waits && !given_up) return;
   }

@@ -59,6 +59,7 @@ void Scheduler::End(ActiveJob& job, VideoState state, absl::Status error) {
 
   Video video = job.log->Snapshot();
   video.state = state;
+  video.attempt = job.row.attempt;
   video.error = std::move(error);
   video.end_time = wall();
   video.expire_time = wall() + options_.keep_failed;
@@ -153,7 +154,6 @@ void Scheduler::OnDigest(const std::string& id, Video video, absl::StatusOr<Medi
 void Scheduler::OnEnded(const std::string& id, Video video, uint64_t sequence, absl::Status saved) {
   ActiveJob& job = jobs_.at(id);
   if (!saved.ok()) {
-    // The row says what it said before: after a restart the job runs again.
     Log(LogLevel::kError, "The end of a video could not be stored",
         {{"video", id}, {"error", saved}});
     if (video.state == VideoState::kSucceeded) {
@@ -162,7 +162,9 @@ void Scheduler::OnEnded(const std::string& id, Video video, uint64_t sequence, a
       const Reason reason = ReasonOf(saved).value_or(Reason::kInternal);
       video.error = EndError(job, reason, "The finished video could not be stored");
       video.media = {};
+      video.expire_time = video.end_time + options_.keep_failed;
     }
+    KeepUnsaved(job, video);
   }
   if (video.state == VideoState::kSucceeded) {
     ledger_.AddStored(job.row.tenant, job.row.media_bytes);
@@ -182,6 +184,33 @@ void Scheduler::OnEnded(const std::string& id, Video video, uint64_t sequence, a
   }
   Pump();
   CheckDrained();
+}
+
+// The row still says that the job is live; what it should say is kept until the store takes it.
+void Scheduler::KeepUnsaved(const ActiveJob& job, const Video& video) {
+  JobRow row = job.row;
+  row.state = static_cast<RowState>(video.state);
+  row.expire_time = video.expire_time;
+  row.request_id.clear();
+  row.last_sequence = 0;
+  row.media_bytes = 0;
+  row.fragment_ends.clear();
+  row.video = parts_.serializer.Serialize(video);
+  unsaved_[row.id] = std::move(row);
+}
+
+void Scheduler::SaveUnsaved() {
+  for (const auto& [id, row] : unsaved_) {
+    parts_.store.Update(row, Durability::kSynced,
+                        Here<absl::Status>([this, id = id](const absl::Status& saved) {
+                          if (saved.ok()) unsaved_.erase(id);
+                        }));
+  }
+}
+
+const JobRow& Scheduler::Latest(const JobRow& row) const {
+  const auto found = unsaved_.find(row.id);
+  return found == unsaved_.end() ? row : found->second;
 }
 
 }  // namespace reel::server

@@ -39,7 +39,7 @@ void Scheduler::Delete(const std::string& tenant, const std::string& id, JobStor
                 if (!row->has_value() || (*row)->tenant != tenant || FindActive(id) != nullptr) {
                   return done(VideoNotFound(id));
                 }
-                RemoveStored(**row, std::move(done));
+                RemoveStored(Latest(**row), std::move(done));
               }));
 }
 
@@ -51,6 +51,7 @@ void Scheduler::RemoveStored(const JobRow& row, JobStore::Done done) {
                  done = std::move(done)](absl::Status status) mutable {
     removing_.erase(id);
     if (status.ok()) {
+      unsaved_.erase(id);
       ledger_.AddStored(tenant, -bytes);
     } else {
       Log(LogLevel::kError, "A video could not be removed", {{"video", id}, {"error", status}});
@@ -73,12 +74,20 @@ void Scheduler::Reap(Task done) {
           if (done) done();
           return;
         }
+        struct Batch {
+          size_t left;
+          bool more;  // and nothing went wrong, which would go wrong again
+          Task done;
+        };
+        auto batch = std::make_shared<Batch>(
+            Batch{rows->size(), rows->size() == kReapAtOnce, std::move(done)});
         // The last one that is gone calls on.
-        auto left = std::make_shared<size_t>(rows->size());
-        auto then = std::make_shared<Task>(std::move(done));
         for (const JobRow& row : *rows) {
-          RemoveStored(row, [left, then](const absl::Status&) {
-            if (--*left == 0 && *then) (*then)();
+          RemoveStored(row, [this, batch](const absl::Status& removed) {
+            batch->more &= removed.ok();
+            if (--batch->left > 0) return;
+            if (batch->more) return Reap(std::move(batch->done));
+            if (batch->done) batch->done();
           });
         }
       }));

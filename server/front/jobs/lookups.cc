@@ -22,7 +22,7 @@ void Scheduler::Find(const std::string& tenant, const std::string& id,
                 if (!row->has_value() || (*row)->tenant != tenant || FindActive(id) != nullptr) {
                   return done(VideoNotFound(id));
                 }
-                auto stored = ReadBack(**row);
+                auto stored = ReadBack(Latest(**row));
                 if (!stored.ok()) return done(stored.status());
                 done(std::shared_ptr<Job>(*std::move(stored)));
               }));
@@ -35,25 +35,26 @@ void Scheduler::List(ListQuery query, Answer<ListPage> done) {
   page.before_time = query.before_time;
   page.before_id = query.before_id;
   page.limit = query.page_size + 1;  // one more shows whether there is more
-  parts_.store.Page(std::move(page), Here<absl::StatusOr<std::vector<JobRow>>>(
-                                         [this, size = static_cast<size_t>(query.page_size),
-                                          done = std::move(done)](auto rows) mutable {
-                                           if (!rows.ok()) return done(rows.status());
-                                           ListPage found;
-                                           found.more = rows->size() > size;
-                                           if (found.more) rows->resize(size);
-                                           for (const JobRow& row : *rows) {
-                                             if (const ActiveJob* job = FindActive(row.id)) {
-                                               found.videos.push_back(job->log->Snapshot());
-                                               continue;
-                                             }
-                                             auto video = parts_.serializer.Parse(row.video);
-                                             if (!video.ok()) return done(video.status());
-                                             video->tenant = row.tenant;
-                                             found.videos.push_back(*std::move(video));
-                                           }
-                                           done(std::move(found));
-                                         }));
+  parts_.store.Page(
+      std::move(page),
+      Here<absl::StatusOr<std::vector<JobRow>>>([this, size = static_cast<size_t>(query.page_size),
+                                                 done = std::move(done)](auto rows) mutable {
+        if (!rows.ok()) return done(rows.status());
+        ListPage found;
+        found.more = rows->size() > size;
+        if (found.more) rows->resize(size);
+        for (const JobRow& row : *rows) {
+          if (const ActiveJob* job = FindActive(row.id)) {
+            found.videos.push_back(job->log->Snapshot());
+            continue;
+          }
+          auto video = parts_.serializer.Parse(Latest(row).video);
+          if (!video.ok()) return done(video.status());
+          video->tenant = row.tenant;
+          found.videos.push_back(*std::move(video));
+        }
+        done(std::move(found));
+      }));
 }
 
 }  // namespace reel::server

@@ -150,6 +150,7 @@ void Scheduler::OnRestarted(const std::string& id, const RestartRow& restart,
   parts_.observer.JobRestarted();
   if (job->phase != Phase::kRestarting) return;  // it has met its end in between
   job->phase = Phase::kQueued;
+  if (closed_ && job->row.bound) return EndByDrain(*job);
   AddProgress(*job, true, 0, absl::ZeroDuration());
   Pump();
 }

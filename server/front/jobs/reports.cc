@@ -12,6 +12,12 @@ void Scheduler::ModelLoaded(const std::string& worker, const model::ModelCard& c
   parts_.store.PutBlob("card", card.name, parts_.serializer.SerializeCard(card));
   fleet_.SetCard(card);
   fleet_.SetLoaded(worker, card.name);
+  for (auto& [id, job] : jobs_) {
+    // Taken up from an earlier process before any card was known.
+    if (job.need.model != card.name || job.need.shape.tokens > 0) continue;
+    job.need.shape = ShapeOf(job.log->Snapshot().spec, card, Admission::PlanName(job.need));
+    job.cost = costs_.Predict(job.need.shape);
+  }
   Pump();
 }
 
@@ -49,7 +55,10 @@ void Scheduler::StartRun(ActiveJob& job) {
     video.start_time = wall();
   });
   Save(job, Durability::kLogged, nullptr);
-  parts_.observer.JobStarted(job.log->Snapshot(), job.started - job.accepted);
+  // Of a job that starts again the wait has been told.
+  if (!std::exchange(job.told_start, true)) {
+    parts_.observer.JobStarted(job.log->Snapshot(), job.started - job.accepted);
+  }
 }
 
 // What its worker does before it: jobs with lower keys, unless all are packed into one step.

@@ -157,6 +157,9 @@ class Scheduler {
   void EndByDeadline(ActiveJob& job);
   void OnDigest(const std::string& id, Video video, absl::StatusOr<MediaDigest> digest);
   void OnEnded(const std::string& id, Video video, uint64_t sequence, absl::Status status);
+  void KeepUnsaved(const ActiveJob& job, const Video& video);
+  void SaveUnsaved();
+  const JobRow& Latest(const JobRow& row) const;
   // expiry.cc
   void Reap(Task done);
   void RemoveStored(const JobRow& row, JobStore::Done done);
@@ -178,6 +181,8 @@ class Scheduler {
   std::map<std::string, ActiveJob> jobs_;
   std::map<RequestKey, Request> requests_;
   std::set<std::string> removing_;  // stored videos on their way out
+  // Ends that the store could not take, for want of room on its disk; tried again.
+  std::map<std::string, JobRow> unsaved_;
   Fleet fleet_;
   CostModel costs_;
   Admission admission_;

@@ -12,9 +12,14 @@
 namespace reel::server {
 namespace {
 
-constexpr absl::Duration kTick = absl::Seconds(1);
+constexpr absl::Duration kLongestTick = absl::Seconds(1);
+constexpr absl::Duration kShortestTick = absl::Milliseconds(10);
 constexpr int64_t kTicksPerReap = 5;
 constexpr int64_t kTicksPerSave = 30;
+
+absl::Duration TickFor(absl::Duration heartbeat) {
+  return std::clamp(heartbeat / 4, kShortestTick, kLongestTick);
+}
 
 }  // namespace
 
@@ -42,10 +47,11 @@ absl::Duration Scheduler::RunTimers() {
 
 void Scheduler::Tick() {
   ++ticks_;
-  timers_.Set("tick", now() + std::min(kTick, options_.heartbeat / 4));
+  timers_.Set("tick", now() + TickFor(options_.heartbeat));
   Heartbeats();
   gauges_stale_ = true;
   if (ticks_ % kTicksPerReap == 0) Reap(nullptr);
+  SaveUnsaved();
   if (ticks_ % kTicksPerSave == 0) {
     parts_.store.PruneTombstones(wall());
     SaveCosts();
@@ -58,8 +64,7 @@ void Scheduler::SaveCosts() {
 
 // Every live job shows a sign of life in time, a queued one also when its place has changed.
 void Scheduler::Heartbeats() {
-  const absl::Duration tick = std::min(kTick, options_.heartbeat / 4);
-  const absl::Duration silent_since = now() - (options_.heartbeat - tick);
+  const absl::Duration silent_since = now() - (options_.heartbeat - TickFor(options_.heartbeat));
   absl::Duration ahead;
   for (const auto& [name, worker] : fleet_.workers()) ahead += worker.Backlog();
   const int devices = std::max(1, fleet_.NumReady());

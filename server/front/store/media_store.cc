@@ -157,6 +157,9 @@ class FileMediaStore final : public MediaStore {
     if (found == growing_.end()) return absl::AbortedError("The file takes no bytes");
     Growing& growing = found->second;
     absl::Status written = growing.error;
+    if (written.ok() && !Fits(bytes)) {
+      written = MakeError(Reason::kStoreFull, "The store for results has reached its limit");
+    }
     if (written.ok()) written = growing.writer->Append(offset, bytes);
     if (!written.ok()) {
       (void)Drop(key);
@@ -164,6 +167,11 @@ class FileMediaStore final : public MediaStore {
     }
     stored_bytes_ += static_cast<int64_t>(bytes.size());
     return growing.writer->size();
+  }
+
+  bool Fits(const std::string& bytes) const {
+    return options_.max_bytes == 0 ||
+           stored_bytes_ + static_cast<int64_t>(bytes.size()) <= options_.max_bytes;
   }
 
   absl::StatusOr<MediaDigest> DoFinish(const Key& key) {

@@ -39,7 +39,7 @@ struct DiskUsage {
 
 // Calls return at once but for Append, which waits while too many bytes are before the disk.
 // They are carried out in order on the media thread, and answered there. A write that fails is
-// STORE_FULL for want of room, else INTERNAL; the partial file is removed.
+// STORE_FULL for want of room (also above max_bytes), else INTERNAL; the partial file is removed.
 class MediaStore {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;

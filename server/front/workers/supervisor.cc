@@ -183,7 +183,9 @@ void Supervisor::Kill(Child& child, LossCause cause) {
 void Supervisor::Lose(Child& child, Mode mode) {
   const SteadyTime now = Now();
   const WorkerExit exit = *child.exit;
-  const LossCause cause = child.killed_for.value_or(CauseOf(exit));
+  // One that ended by itself before our signal came knows better what it died of.
+  const bool killed = child.killed_for && exit.signal == SIGKILL;
+  const LossCause cause = killed ? *child.killed_for : CauseOf(exit);
   const bool own_fault =
       cause == LossCause::kSticky || cause == LossCause::kHang || cause == LossCause::kHeartbeat;
   auto wait = child.policy.AfterLoss(now, child.slot->AttachedSince(), own_fault);

@@ -105,9 +105,12 @@ ReeldProcess::~ReeldProcess() {
 
 void ReeldProcess::WaitForPorts(const std::string& port_file) {
   WaitFor("ports", [&] { return std::filesystem::exists(port_file); });
-  std::istringstream words(ReadFile(port_file));
+  std::istringstream lines(ReadFile(port_file));
   std::string name, address;
-  while (words >> name >> address) (name == "grpc" ? grpc_address_ : metrics_address_) = address;
+  while (std::getline(lines, name, '=') && std::getline(lines, address)) {
+    if (name == "grpc") grpc_address_ = address;
+    if (name == "metrics") metrics_address_ = address;
+  }
 }
 
 void ReeldProcess::WaitForWarmth() {

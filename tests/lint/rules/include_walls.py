@@ -44,7 +44,7 @@ FRONT = ["server/front/", "server/convert/"]
 # Files (regular expression from the root; the first match counts), what of ours they may include beside their own
 # folder, and which third-party kinds.
 WALLS = [
-    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout|job)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/", [], {"absl"}),
     (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),

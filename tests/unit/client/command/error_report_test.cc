@@ -23,7 +23,7 @@ fakes::Refusal Invalid() {
 
 TEST(ReportError, NamesEachFlagAndWhatToDo) {
   EXPECT_EQ(ReportError(Received(Invalid()), "s:1", false),
-            "error: The request is invalid.\n"
+            "error: The request breaks 2 rules:\n"
             "  --width: 700 is not a multiple of 32; nearest: 704.\n"
             "  --kernel: No variant \"x\".\n"
             "hint: `reel models` shows what each model accepts.\n");

@@ -91,5 +91,27 @@ TEST_F(DrainTest, AskedTwiceItMeansNow) {
   EXPECT_EQ(second->Take(), true);
 }
 
+TEST_F(DrainTest, ABoundVideoThatLosesItsWorkerMeanwhileEnds) {
+  JobPtr job = MustCreateBound();
+  Progress(Take(), model::Stage::kDenoise, 1);
+  auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
+  dispatcher->WorkerLost("w0", LossCause::kKilled);
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kCancelled).error), Reason::kServerDraining);
+  EXPECT_EQ(drained->Take(), true);
+}
+
+TEST_F(DrainTest, WhatIsBeingCreatedMeanwhileIsAnsweredAndCounted) {
+  auto created = std::make_shared<reel::testing::Promised<absl::StatusOr<JobPtr>>>();
+  NewJob request = Request();
+  request.bound = true;
+  dispatcher->Create(request, [created](auto job) { created->Give(std::move(job)); });
+  auto drained = Drain(absl::ZeroDuration(), absl::Seconds(30));
+  auto job = *created->Take();
+  ASSERT_TRUE(job.ok()) << job.status();
+  AdvanceAndPoke(absl::Seconds(30));
+  WaitForState(**job, VideoState::kCancelled);
+  EXPECT_EQ(drained->Take(), true);
+}
+
 }  // namespace
 }  // namespace reel::server

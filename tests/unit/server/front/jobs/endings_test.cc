@@ -178,5 +178,37 @@ TEST_F(EndingsTest, StatsSayWhatTheFrontSaw) {
   EXPECT_EQ(video.stats->total, absl::Seconds(6));
 }
 
+TEST_F(EndingsTest, AnEndThatTheStoreCannotTakeIsStillTheEndAndIsStoredLater) {
+  JobPtr job = MustCreate(Request());
+  const std::string id = job->Snapshot().id;
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 3);
+  Settle();
+  failing_store->fail_updates = true;
+  ASSERT_TRUE(Cancel(id).ok());
+  WaitForState(*job, VideoState::kCancelled);
+  Settle();
+  EXPECT_EQ((*Find(id))->Snapshot().state, VideoState::kCancelled);
+  failing_store->fail_updates = false;
+  AdvanceAndPoke(absl::Seconds(1));
+  EXPECT_EQ((*Find(id))->Snapshot().state, VideoState::kCancelled);
+  const auto row =
+      Await<std::optional<JobRow>>([&](auto done) { store->Find(id, std::move(done)); });
+  EXPECT_EQ((*row)->state, RowState::kCancelled);
+}
+
+TEST_F(EndingsTest, ASuccessThatCannotBeStoredIsNone) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 10);
+  Media(sent, 0, "x");
+  Settle();
+  failing_store->fail_updates = true;
+  Finish(sent, 1);
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kStoreFull);
+  Settle();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/media"));
+}
+
 }  // namespace
 }  // namespace reel::server

@@ -40,6 +40,14 @@ ssize_t LimitedDisk::Write(int fd, const void* data, size_t size) {
   return FileOps::Write(fd, data, size);
 }
 
+void FailingStore::Update(JobRow row, Durability durability, Done done) {
+  if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
+  // The answer comes on the store's thread, as ever.
+  store_->Find("none", [done = std::move(done)](auto) mutable {
+    if (done) done(MakeError(Reason::kStoreFull, "The disk of the data folder is full"));
+  });
+}
+
 model::ModelCard TestCard(const std::string& name) {
   model::ModelCard card;
   card.name = name;
@@ -76,7 +84,9 @@ void Harness::Start() {
   store.reset();
   media.reset();
   auto data = DataFolder::Open(folder.path());
-  store = *OpenJobStore(data->database_path());
+  auto failing = std::make_unique<FailingStore>(*OpenJobStore(data->database_path()));
+  failing_store = failing.get();
+  store = std::move(failing);
   media = *OpenMediaStore({folder.path(), max_bytes}, disk);
   dispatcher = std::make_unique<Dispatcher>(
       options, SchedulerParts{*store, *media, pool, observer, clock, serializer});
@@ -97,6 +107,7 @@ void Harness::AddWorker(const std::string& name) {
 }
 
 void Harness::AdvanceAndPoke(absl::Duration by) {
+  Settle();  // what came before belongs to the time before
   clock.Advance(by);
   dispatcher->Poke();
   Settle();

@@ -2,6 +2,7 @@
 // A dispatcher over real stores in a folder of its own, with workers and time that a test drives.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +34,43 @@ class LimitedDisk : public FileOps {
   // Tests of durability are the store's.
   int Sync(int) override { return 0; }
   std::atomic<int64_t> room = int64_t{1} << 40;
+};
+
+// A store whose disk can be full.
+class FailingStore final : public JobStore {
+ public:
+  explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
+  void Create(JobRow row, Done done) override { store_->Create(std::move(row), std::move(done)); }
+  void Update(JobRow row, Durability durability, Done done) override;
+  void Remove(std::string id, absl::Time until, Done done) override {
+    store_->Remove(std::move(id), until, std::move(done));
+  }
+  void PruneTombstones(absl::Time now) override { store_->PruneTombstones(now); }
+  void Find(std::string id, Reply<std::optional<JobRow>> reply) override {
+    store_->Find(std::move(id), std::move(reply));
+  }
+  void FindRequest(std::string tenant, std::string id, Reply<RequestRecord> reply) override {
+    store_->FindRequest(std::move(tenant), std::move(id), std::move(reply));
+  }
+  void Page(PageQuery query, Reply<std::vector<JobRow>> reply) override {
+    store_->Page(std::move(query), std::move(reply));
+  }
+  void Live(Reply<std::vector<JobRow>> reply) override { store_->Live(std::move(reply)); }
+  void Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply) override {
+    store_->Expired(now, limit, std::move(reply));
+  }
+  void Files(Reply<std::vector<StoredFile>> reply) override { store_->Files(std::move(reply)); }
+  void PutBlob(std::string kind, std::string name, std::string value) override {
+    store_->PutBlob(std::move(kind), std::move(name), std::move(value));
+  }
+  void Blobs(std::string kind, Reply<std::map<std::string, std::string>> reply) override {
+    store_->Blobs(std::move(kind), std::move(reply));
+  }
+
+  std::atomic<bool> fail_updates = false;
+
+ private:
+  std::unique_ptr<JobStore> store_;
 };
 
 model::ModelCard TestCard(const std::string& name = "card");
@@ -79,6 +117,7 @@ class Harness {
   JobOptions options;
   int64_t max_bytes = 0;
   std::unique_ptr<JobStore> store;
+  FailingStore* failing_store = nullptr;  // the same
   std::unique_ptr<MediaStore> media;
   std::unique_ptr<Dispatcher> dispatcher;
 };

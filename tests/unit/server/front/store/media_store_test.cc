@@ -186,11 +186,21 @@ TEST_F(MediaStoreTest, CountsWhatItHolds) {
   ASSERT_TRUE(Append("a", 0, "abcdef").ok());
   EXPECT_EQ(store_->Usage().stored_bytes, 6);
   EXPECT_FALSE(store_->Usage().full());
-  ASSERT_TRUE(Append("a", 6, "abcdef").ok());
+  ASSERT_TRUE(Append("a", 6, "abcd").ok());
   EXPECT_TRUE(store_->Usage().full());
   ASSERT_TRUE(Finish("a").ok());
   ASSERT_TRUE(Remove("a").ok());
   EXPECT_EQ(store_->Usage().stored_bytes, 0);
+}
+
+TEST_F(MediaStoreTest, ALimitIsALimit) {
+  Open({"", 10});
+  for (const char* id : {"a", "b"}) store_->Begin(id, 1);
+  ASSERT_TRUE(Append("a", 0, "abcdef").ok());
+  EXPECT_EQ(ReasonOf(Append("b", 0, "abcdef").status()), Reason::kStoreFull);
+  EXPECT_FALSE(Exists("b.1.mp4"));
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+  EXPECT_TRUE(Append("a", 6, "abcd").ok());
 }
 
 TEST_F(MediaStoreTest, WithoutALimitTakesNineTenthsOfTheDisk) {

@@ -109,6 +109,18 @@ TEST_F(WorkerLossTest, KillsAWorkerWhoseStreamBroke) {
   EXPECT_EQ(launcher_->launches(), 2);
 }
 
+TEST_F(WorkerLossTest, BelievesTheStatusOfAWorkerThatEndedBeforeItWasKilled) {
+  options_.exit_grace = absl::ZeroDuration();
+  StartReady();
+  launcher_->IgnoreKills(true);
+  const auto worker = launcher_->WaitForLaunch(1);
+  worker->Vanish();
+  launcher_->PassWaits(20);  // by then it has been killed
+  launcher_->IgnoreKills(false);
+  launcher_->End(1, 42, 0);
+  EXPECT_EQ(WaitForLoss(), LossCause::kSticky);
+}
+
 TEST_F(WorkerLossTest, KillsASilentWorker) {
   options_.heartbeat_timeout = absl::Milliseconds(100);
   StartReady();

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// activation        y = round( act(x + bias) )
+// gated_activation  y = round( act(gate) * value )
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/activation/activation_kind.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct ActivationArgs {
+  TensorView x;                    // [..., n], rank 1 to 5
+  std::optional<TensorView> bias;  // [n], added first
+  TensorView out;                  // like x; may be x
+  Activation kind = Activation::kGeluTanh;
+};
+
+struct GatedActivationArgs {
+  TensorView x;                     // [..., 2n]: the two halves side by side; or the gate [..., n]
+  std::optional<TensorView> value;  // [..., n] beside a gate of its own
+  TensorView out;                   // [..., n]; overlaps nothing
+  Activation kind = Activation::kGeluTanh;
+  bool gate_first = true;  // which half is the gate: diffusers' GEGLU and SwiGLU have it second
+};
+
+// Statuses as in RmsNorm; INVALID_ARGUMENT too for halves of an odd width.
+absl::Status ActivationOp(const ActivationArgs& args, const Execution& run);
+absl::Status GatedActivation(const GatedActivationArgs& args, const Execution& run);
+
+OpRows ActivationCpuRows();
+OpRows GatedActivationCpuRows();
+
+}  // namespace reel::kernels

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activations. Included by nvcc too.
+#pragma once
+
+#include <cstdint>
+
+namespace reel::kernels {
+
+enum class Activation : int32_t {
+  kGeluErf,    // x * Phi(x)
+  kGeluTanh,   // x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): LTX, T5; gelu_new, gelu_fast
+  kGeluQuick,  // x * sigmoid(1.702 x)
+  kSilu,       // x * sigmoid(x)
+};
+
+}  // namespace reel::kernels

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checked call of activation and gated_activation. Included by nvcc too.
+#pragma once
+
+#include "kernels/activation/activation_kind.h"
+#include "kernels/rows/row_layout.h"
+
+namespace reel::kernels {
+
+struct ActivationParams {
+  RowShape shape;
+  RowOperand x;      // of a gated call the gate
+  RowOperand bias;   // [n] or absent
+  RowOperand value;  // of a gated call
+  RowOperand out;
+  Activation kind = Activation::kGeluTanh;
+};
+
+void ActivationLoops(const ActivationParams& params);
+bool ActivationCpuAccepts(const ActivationParams& params);
+void ActivationCpu(const ActivationParams& params);
+bool ActivationVectorAccepts(const ActivationParams& params);
+int32_t LaunchActivationGeneric(const ActivationParams& params, void* stream);
+int32_t LaunchActivationSm80(const ActivationParams& params, void* stream);
+
+}  // namespace reel::kernels

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// channel_norm_silu: v = rms over the channels of each pixel; v * (1 + scale) + shift; silu;
+// written with the temporal padding of the convolution that follows, so that neither a pad nor a
+// cat is left.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct ChannelNormSiluArgs {
+  TensorView x;  // [B,F,H,W,C]; channels-last memory of [B,C,F,H,W] is fast
+  std::optional<TensorView> scale, shift;  // [B,C], both or none
+  // [B, pad_front + F + pad_back, H, W, C]: copies of the first frame, the frames, copies of the
+  // last. Overlaps nothing.
+  TensorView out;
+  int64_t pad_front = 0;  // decoder (1,1), causal encoder (2,0)
+  int64_t pad_back = 0;
+  bool silu = true;
+  double eps = 1e-8;
+};
+
+// Statuses as in RmsNorm; INVALID_ARGUMENT too for padding of no frames.
+absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& run);
+
+OpRows ChannelNormSiluCpuRows();
+
+}  // namespace reel::kernels

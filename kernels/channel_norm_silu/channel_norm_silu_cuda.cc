@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/channel_norm_silu/channel_norm_silu_launch.h"
+#include "kernels/cuda/library_rows.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+
+bool ChannelNormSiluVectorAccepts(const ChannelNormSiluParams& params) {
+  return params.out_frame_stride * DtypeSize(params.out.dtype) % 16 == 0 &&
+         FitsVectorRows(params.shape, params.x,
+                        {&params.x, &params.out, &params.scale, &params.shift});
+}
+
+std::vector<OpRows> ChannelNormSiluCudaRows() {
+  static constexpr KernelRow kRows[] = {
+      Sm80Row<LaunchChannelNormSiluSm80, ChannelNormSiluVectorAccepts>(),
+      GenericCudaRow<LaunchChannelNormSiluGeneric>(),
+  };
+  return {RowsOf<ChannelNormSiluParams>("channel_norm_silu", kRows)};
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/library_rows.h"
+#include "kernels/ltx_rope/ltx_rope_launch.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+
+bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
+  const LtxRopeSide& q = params.side[0];
+  const LtxRopeSide& k = params.side[1];
+  return params.head_width == params.shape.width &&
+         FitsVectorRows(params.shape, q.in, {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight});
+}
+
+std::vector<OpRows> LtxRopeCudaRows() {
+  static constexpr KernelRow kRope[] = {
+      Sm90Row<LaunchLtxRopeSm90, LtxRopeVectorAccepts>(),
+      Sm80Row<LaunchLtxRopeSm80, LtxRopeVectorAccepts>(),
+      GenericCudaRow<LaunchLtxRopeGeneric>(),
+  };
+  static constexpr KernelRow kNormRope[] = {
+      Sm90Row<LaunchQkNormRopeSm90, LtxRopeVectorAccepts>(),
+      Sm80Row<LaunchQkNormRopeSm80, LtxRopeVectorAccepts>(),
+      GenericCudaRow<LaunchQkNormRopeGeneric>(),
+  };
+  return {RowsOf<LtxRopeParams>("ltx_rope", kRope),
+          RowsOf<LtxRopeParams>("qk_norm_rope", kNormRope)};
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// ltx_rope and qk_norm_rope for the row kernels; formula and table in ltx_rope.h.
+//
+// A row is a token of q, then of k. Pairs of channels are handled together, so that writing in
+// place is safe. The factored table (128 KB for 2,688 tokens of width 2048) stays in the caches.
+// Bound by memory: q and k are read and written once.
+#pragma once
+
+#include "kernels/ltx_rope/ltx_rope_launch.h"
+#include "kernels/rows/row_kernels.cuh"
+
+namespace reel::kernels {
+
+template <Statistic kStatisticOf>
+struct LtxRopeRow {
+  static constexpr Statistic kStatistic = kStatisticOf;
+  static constexpr int kRun = 2;
+  LtxRopeParams p;
+  RowShape all;  // both sides
+
+  explicit LtxRopeRow(const LtxRopeParams& params) : p(params), all(params.shape) {
+    all.rows *= params.sides;
+  }
+
+  __host__ __device__ const RowShape& shape() const { return all; }
+  __host__ Dtype dtype() const { return p.side[0].in.dtype; }
+  __device__ float eps() const { return p.eps; }
+
+  struct Row {
+    RowPointer in, out, weight, cos, sin;
+    int64_t in_head_stride, out_head_stride;
+    const float2* axes[3];  // the row of the table of each axis
+  };
+  __device__ Row At(int64_t row) const {
+    const LtxRopeSide& side = p.side[row < p.shape.rows ? 0 : 1];
+    const int64_t token = row < p.shape.rows ? row : row - p.shape.rows;
+    Row at{PointAt(p.shape, side.in, token),
+           PointAt(p.shape, side.out, token),
+           PointAt(p.shape, side.weight, 0),
+           PointAt(p.shape, p.cos, token),
+           PointAt(p.shape, p.sin, token),
+           side.in_head_stride,
+           side.out_head_stride,
+           {}};
+    if (p.cos_sin != nullptr) {
+      const int32_t* index =
+          static_cast<const int32_t*>(p.index.data) + RowOffset(p.shape, p.index, token);
+#pragma unroll
+      for (int axis = 0; axis < 3; ++axis) {
+        at.axes[axis] = reinterpret_cast<const float2*>(p.cos_sin) +
+                        index[axis * p.index.inner] * p.frequencies;
+      }
+    }
+    return at;
+  }
+
+  template <typename T, int kCount>
+  __device__ void Load(const Row& row, int64_t i, float (&x)[kCount]) const {
+    if constexpr (kCount == kRun) {
+      const T* data = reinterpret_cast<const T*>(row.in.data) +
+                      ChannelOffset(i, row.in_head_stride, row.in.inner);
+      x[0] = ToFp32(data[0]);
+      x[1] = ToFp32(data[row.in.inner]);
+    } else {
+      LoadRow<T>(row.in, i, x);
+    }
+  }
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount],
+                       const RowStatistics& statistics) const {
+    if constexpr (kStatistic != Statistic::kNone) Scale<T>(row, i, x, statistics.rstd);
+#pragma unroll
+    for (int k = 0; k < kCount; k += 2) {
+      const float4 turn = TurnOf(row, static_cast<int>(i) + k);
+      const float a = x[k];
+      const float b = x[k + 1];
+      x[k] = a * turn.x - b * turn.y;
+      x[k + 1] = b * turn.z + a * turn.w;
+    }
+    if constexpr (kCount == kRun) {
+      T* data =
+          reinterpret_cast<T*>(row.out.data) + ChannelOffset(i, row.out_head_stride, row.out.inner);
+      data[0] = FromFp32<T>(x[0]);
+      data[row.out.inner] = FromFp32<T>(x[1]);
+    } else {
+      StoreRow<T>(row.out, i, x);
+    }
+  }
+
+ private:
+  // Where the pair that begins at channel i lies; a head's width is even.
+  __device__ int64_t ChannelOffset(int64_t i, int64_t head_stride, int64_t inner) const {
+    if (p.head_width == p.shape.width) return i * inner;
+    const int64_t head = i / p.head_width;
+    return head * head_stride + (i - head * p.head_width) * inner;
+  }
+
+  template <typename T, int kCount>
+  __device__ static void Scale(const Row& row, int64_t i, float (&x)[kCount], float rstd) {
+    float weight[kCount];
+    if constexpr (kCount == kRun) {
+      float one[1];
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) {
+        LoadVector<T>(row.weight, i + k, 1.0f, one);
+        weight[k] = one[0];
+      }
+    } else {
+      LoadVector<T>(row.weight, i, 1.0f, weight);
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) x[k] = x[k] * rstd * weight[k];
+  }
+
+  // cos and sin of the first channel of a pair, then of the second: they differ in a dense table
+  // only.
+  __device__ float4 TurnOf(const Row& row, int channel) const {
+    if (row.cos.data != nullptr) {
+      const auto* cos = reinterpret_cast<const float*>(row.cos.data);
+      const auto* sin = reinterpret_cast<const float*>(row.sin.data);
+      return {cos[channel * row.cos.inner], sin[channel * row.sin.inner],
+              cos[(channel + 1) * row.cos.inner], sin[(channel + 1) * row.sin.inner]};
+    }
+    const int skipped = static_cast<int>(p.shape.width % 6);
+    if (p.cos_sin == nullptr || channel < skipped) return {1, 0, 1, 0};
+    const unsigned pair = static_cast<unsigned>(channel - skipped) / 2;
+    const unsigned frequency = pair / 3;
+    const unsigned axis = pair - frequency * 3;
+    // A choice of registers: an index into the array would put it into local memory.
+    const float2* table = axis == 0 ? row.axes[0] : (axis == 1 ? row.axes[1] : row.axes[2]);
+    const float2 turn = table[frequency];
+    return {turn.x, turn.y, turn.x, turn.y};
+  }
+};
+
+using LtxRopeAlone = LtxRopeRow<Statistic::kNone>;
+using QkNormRopeRow = LtxRopeRow<Statistic::kMeanSquare>;
+
+}  // namespace reel::kernels

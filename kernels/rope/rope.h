@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary embeddings by position: a pair of channels (a, b) becomes (a cos - b sin, b cos + a sin).
+// Angles are computed in fp64, once for all heads, and rounded to fp32; one rounding of each
+// output.
+//   rope_1d  angle of pair i: position * theta^(-2i / rotary_dim)
+//   rope_3d  tokens of a grid (t*H + h)*W + w; each axis turns its own section of the channels
+// Neither is what LTX-Video uses: that is ltx_rope.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct Rope1dArgs {
+  TensorView q, q_out;                    // [B,S,Nq,Dh]; q_out may be q
+  std::optional<TensorView> k, k_out;     // [B,Sk,Nk,Dh], both or none; k_out may be k
+  std::optional<TensorView> positions;    // int32 or int64 [S] or [B,S]; else 0, 1, ... S-1
+  std::optional<TensorView> k_positions;  // [Sk] or [B,Sk]; else those of q, and Sk = S
+  int64_t offset = 0;                     // added to every position; may be negative
+  std::optional<int64_t> rotary_dim;      // even, <= Dh; the rest is copied; else Dh
+  bool interleaved = true;                // pairs (2i, 2i+1), else (i, i + rotary_dim/2)
+  double theta = 10000;
+};
+
+struct Rope3dArgs {
+  TensorView q, q_out;                 // [B,T*H*W,N,Dh]; q_out may be q
+  std::optional<TensorView> k, k_out;  // the same tokens, any number of heads
+  int64_t frames = 0, height = 0, width = 0;
+  // Channels per axis (t, h, w): even, not below 0, Dh together; a width of 0 does not turn. Else
+  // t and h get a third of the pairs each, rounded down, and w the rest.
+  std::optional<std::array<int64_t, 3>> split;
+  std::array<double, 3> theta = {10000, 10000, 10000};
+};
+
+// Statuses as in RmsNorm; INVALID_ARGUMENT too for theta <= 0, a grid that is not S, a bad split or
+// rotary_dim, and k of another length without positions.
+absl::Status Rope1d(const Rope1dArgs& args, const Execution& run);
+absl::Status Rope3d(const Rope3dArgs& args, const Execution& run);
+
+OpRows Rope1dCpuRows();
+OpRows Rope3dCpuRows();
+
+}  // namespace reel::kernels

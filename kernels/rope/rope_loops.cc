@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: fp64 angles and products, one rounding.
+#include <cmath>
+#include <vector>
+
+#include "kernels/base/float_types.h"
+#include "kernels/rope/rope_launch.h"
+
+namespace reel::kernels {
+namespace {
+
+// What a token does to one pair of channels of every head.
+struct Turn {
+  int64_t first;
+  int64_t second;
+  double cos;
+  double sin;
+};
+
+std::vector<Turn> TurnsOf(const RopeParams& params, const RopeOperand& operand, int64_t batch,
+                          int64_t token) {
+  std::vector<Turn> turns;
+  for (int s = 0; s < 3; ++s) {
+    const RopeSection& section = params.sections[s];
+    const auto coordinate = static_cast<double>(RopeCoordinate(params, operand, batch, token, s));
+    for (int64_t i = 0; i < section.pairs; ++i) {
+      const double angle =
+          coordinate *
+          std::pow(section.theta, -static_cast<double>(i) / static_cast<double>(section.pairs));
+      turns.push_back({RopeFirst(params, section, i), RopeSecond(params, section, i),
+                       std::cos(angle), std::sin(angle)});
+    }
+  }
+  return turns;
+}
+
+template <typename T>
+void TurnHead(const RopeParams& params, const RopeOperand& operand, const std::vector<Turn>& turns,
+              const T* in, T* out) {
+  const auto read = [&](int64_t channel) {
+    return static_cast<double>(ToFloat(in[channel * operand.in_strides[3]]));
+  };
+  for (const Turn& turn : turns) {
+    const double a = read(turn.first);
+    const double b = read(turn.second);
+    out[turn.first * operand.out_strides[3]] = RoundTo<T>(a * turn.cos - b * turn.sin);
+    out[turn.second * operand.out_strides[3]] = RoundTo<T>(b * turn.cos + a * turn.sin);
+  }
+  for (int64_t channel = params.rotated; channel < params.head_width; ++channel) {
+    out[channel * operand.out_strides[3]] = in[channel * operand.in_strides[3]];
+  }
+}
+
+template <typename T>
+void TurnOperand(const RopeParams& params, const RopeOperand& operand) {
+  for (int64_t batch = 0; batch < params.batch; ++batch) {
+    for (int64_t token = 0; token < operand.tokens; ++token) {
+      const std::vector<Turn> turns = TurnsOf(params, operand, batch, token);
+      for (int64_t head = 0; head < operand.heads; ++head) {
+        const auto at = [&](const int64_t(&strides)[4]) {
+          return batch * strides[0] + token * strides[1] + head * strides[2];
+        };
+        TurnHead(params, operand, turns, static_cast<const T*>(operand.in) + at(operand.in_strides),
+                 static_cast<T*>(operand.out) + at(operand.out_strides));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void RopeLoops(const RopeParams& params) {
+  VisitFloating(params.dtype, [&]<typename T>(T) {
+    for (const RopeOperand& operand : params.operands) TurnOperand<T>(params, operand);
+  });
+}
+
+}  // namespace reel::kernels

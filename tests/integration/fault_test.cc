@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Killing things loses nothing but time: a worker, reeld itself, a device, the disk.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/integration/calls.h"
+#include "tests/integration/reel_server.h"
+
+namespace reel::tests {
+namespace {
+
+using ::testing::IsEmpty;
+
+v1::VideoSpec Steps(const std::string& prompt, int steps) {
+  v1::VideoSpec spec = SmallSpec(prompt);
+  spec.set_num_inference_steps(steps);
+  return spec;
+}
+
+TEST(Fault, AKilledWorkerCostsTimeOnly) {
+  ReelServer server;
+  Calls calls(server.Connect());
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = Steps("x", 60);
+  bool killed = false;
+  const StreamResult result = calls.Generate(request, [&](const v1::VideoEvent& event) {
+    if (!killed && event.has_progress() && event.progress().step() >= 5) {
+      killed = true;
+      for (const pid_t child : server.Children()) ::kill(child, SIGKILL);
+    }
+    return true;
+  });
+  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
+  EXPECT_THAT(result.faults, IsEmpty());
+  EXPECT_EQ(result.restarts, 1);
+  EXPECT_EQ(result.finished.attempt(), 2);
+  EXPECT_EQ(result.finished.stats().restarts(), 1);
+  EXPECT_EQ(result.finished.media().sha256(), Sha256Hex(result.file));
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total"), 1);
+  EXPECT_EQ(server.Metric("reel_restarted_jobs_total"), 1);
+}
+
+TEST(Fault, AStickyDeviceErrorFailsThePoisonerAndSparesTheOther) {
+  ServerSetup setup;
+  setup.config = R"(models { name: "testcard" test_card {
+      faults { kind: "sticky" step: 10 prompt_contains: "poison" } } })";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  const std::string good = calls.Create(Steps("good", 40)).name();
+  const std::string bad = calls.Create(Steps("poison", 40)).name();
+  const v1::Video failed = calls.Await(bad);
+  EXPECT_EQ(failed.state(), v1::VIDEO_STATE_FAILED);
+  EXPECT_EQ(failed.error().code(), static_cast<int>(grpc::StatusCode::INTERNAL));
+  EXPECT_EQ(calls.Await(good).state(), v1::VIDEO_STATE_SUCCEEDED);
+  EXPECT_TRUE(server.Alive());
+}
+
+TEST(Fault, BadNumbersNeverLeave) {
+  ServerSetup setup;
+  setup.config = R"(models { name: "testcard" test_card {
+      faults { kind: "nan" step: 2 prompt_contains: "nan" } } })";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  const StreamResult bad = calls.Generate(SmallSpec("nan"));
+  EXPECT_EQ(bad.status.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(bad.reason(), "NUMERICAL_FAULT");
+  EXPECT_THAT(bad.file, IsEmpty());
+  EXPECT_TRUE(calls.Generate(SmallSpec("fine")).status.ok());
+}
+
+TEST(Fault, AHangEndsAtTheWatchdogAndTheNextJobRuns) {
+  ServerSetup setup;
+  setup.config = R"(models { name: "testcard" test_card {
+      faults { kind: "hang" step: 2 prompt_contains: "hang" } } })";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  const StreamResult hung = calls.Generate(SmallSpec("hang"));
+  EXPECT_EQ(hung.status.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_TRUE(calls.Generate(SmallSpec("fine")).status.ok());
+}
+
+TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {
+  ScratchFolder folder;
+  ServerSetup setup;
+  setup.data_folder = folder.path("data");
+  std::string finished, running, queued, file;
+  std::vector<pid_t> workers;
+  {
+    ReelServer server(setup);
+    Calls calls(server.Connect());
+    const StreamResult made = calls.Generate(SmallSpec("kept", 3));
+    ASSERT_TRUE(made.status.ok()) << made.status.error_message();
+    finished = made.accepted.name();
+    file = made.file;
+    running = calls.Create(Steps("running", 100)).name();
+    queued = calls.Create(Steps("queued", 5)).name();
+    ASSERT_TRUE(Eventually([&] { return calls.Get(running).progress().step() > 3; }));
+    workers = server.Children();
+    server.Signal(SIGKILL);
+    ASSERT_TRUE(server.WaitForExit(absl::Seconds(5)).ok());
+  }
+  for (const pid_t worker : workers) {
+    EXPECT_TRUE(Eventually([&] { return ::kill(worker, 0) != 0; }, absl::Seconds(2))) << worker;
+  }
+  ReelServer again(setup);
+  Calls calls(again.Connect());
+  std::string downloaded;
+  ASSERT_TRUE(calls.Download(finished, 0, &downloaded).ok());
+  EXPECT_EQ(downloaded, file);
+  const v1::Video resumed = calls.Await(running);
+  EXPECT_EQ(resumed.state(), v1::VIDEO_STATE_SUCCEEDED);
+  EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
+  EXPECT_EQ(calls.List().size(), 3U);
+}
+
+TEST(Fault, ASecondFrontOnTheSameFolderIsRefused) {
+  ReelServer server;
+  ServerSetup setup;
+  const std::string command = std::string(std::getenv("REEL_BIN")) +
+                              "/reeld --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --data_dir " +
+                              server.data_folder() + " > /dev/null 2>&1";
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
+  EXPECT_TRUE(server.Alive());
+}
+
+// A small disk of its own for a data folder; needs the right to mount.
+class SmallDisk {
+ public:
+  SmallDisk() : mounted_(::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1600k") == 0) {}
+  ~SmallDisk() {
+    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
+  }
+  bool mounted() const { return mounted_; }
+  std::string path(const std::string& below) const { return folder_.path(below); }
+
+ private:
+  ScratchFolder folder_;
+  bool mounted_;
+};
+
+size_t FilesIn(const std::string& folder) {
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    files += entry.is_regular_file() ? 1 : 0;
+  }
+  return files;
+}
+
+TEST(Fault, AFullDiskFailsTheOneJobAndListsNoPartialFile) {
+  SmallDisk disk;
+  if (!disk.mounted()) GTEST_SKIP() << "SKIPPED: no right to mount a small disk";
+  ServerSetup setup;
+  setup.data_folder = disk.path("data");
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  ASSERT_TRUE(calls.Generate(SmallSpec("small")).status.ok());
+  v1::VideoSpec large = SmallSpec("large");  // two MB
+  large.set_width(1280);
+  large.set_height(1024);
+  large.set_num_frames(121);
+  large.mutable_encoding()->set_crf(0);
+  large.mutable_encoding()->set_speed(v1::ENCODING_SPEED_ULTRAFAST);
+  const StreamResult full = calls.Generate(large);
+  EXPECT_EQ(full.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(full.reason(), "STORE_FULL");
+  EXPECT_TRUE(Eventually([&] { return FilesIn(disk.path("data/media")) == 1; }));
+  int succeeded = 0;
+  for (const v1::Video& video : calls.List())
+    succeeded += video.state() == v1::VIDEO_STATE_SUCCEEDED;
+  EXPECT_EQ(succeeded, 1);
+  EXPECT_TRUE(calls.Generate(SmallSpec("small again")).status.ok());
+}
+
+TEST(Fault, DrainFinishesWhatRunsAndKeepsWhatIsQueued) {
+  ScratchFolder folder;
+  ServerSetup setup;
+  setup.data_folder = folder.path("data");
+  std::string queued;
+  {
+    ReelServer server(setup);
+    Calls calls(server.Connect());
+    v1::GenerateVideoRequest request;
+    *request.mutable_spec() = Steps("running", 40);
+    bool signalled = false;
+    const StreamResult running = calls.Generate(request, [&](const v1::VideoEvent& event) {
+      if (!signalled && event.has_progress() && event.progress().step() >= 2) {
+        signalled = true;
+        for (int i = 0; i < 12; ++i) queued = calls.Create(Steps("queued", 20)).name();
+        server.Signal(SIGTERM);
+      }
+      return true;
+    });
+    EXPECT_TRUE(running.status.ok()) << running.status.error_message();
+    const auto status = server.WaitForExit(absl::Seconds(40));
+    ASSERT_TRUE(status.ok());
+    EXPECT_EQ(*status, 0);
+    EXPECT_THAT(server.Children(), IsEmpty());
+  }
+  ReelServer again(setup);
+  Calls calls(again.Connect());
+  EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
+}
+
+}  // namespace
+}  // namespace reel::tests

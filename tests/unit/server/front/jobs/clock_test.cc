@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/clock.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::server {
+namespace {
+
+TEST(SystemClock, NeverGoesBack) {
+  const SystemClock clock;
+  absl::Duration last = clock.Monotonic();
+  for (int i = 0; i < 1000; ++i) {
+    const absl::Duration now = clock.Monotonic();
+    EXPECT_GE(now, last);
+    last = now;
+  }
+}
+
+TEST(SystemClock, TellsTheTimeOfDay) {
+  const SystemClock clock;
+  EXPECT_LT(absl::AbsDuration(clock.Wall() - absl::Now()), absl::Minutes(1));
+}
+
+}  // namespace
+}  // namespace reel::server

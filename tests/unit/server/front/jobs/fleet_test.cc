@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/fleet.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reel::server {
+namespace {
+
+class FleetTest : public ::testing::Test {
+ protected:
+  FleetTest() : fleet_((options_.models = {"m", "n"}, options_.fill_rows = 1000, options_)) {}
+  void Add(const std::string& name, WorkerState state = WorkerState::kReady) {
+    WorkerInfo info;
+    info.name = name;
+    info.state = state;
+    fleet_.Update(info);
+    if (state == WorkerState::kReady) fleet_.SetLoaded(name, "m");
+  }
+  static Need NeedOf(int64_t rows, bool alone = false) {
+    Need need;
+    need.model = "m";
+    need.shape.model = "m";
+    need.shape.plan = "auto";
+    need.shape.tokens = rows;
+    need.alone = alone;
+    return need;
+  }
+  void Hold(const std::string& worker, const std::string& job, int64_t rows,
+            absl::Duration left = absl::Seconds(1), bool alone = false) {
+    HeldJob held;
+    held.shape = NeedOf(rows).shape;
+    held.left = left;
+    held.alone = alone;
+    fleet_.Hold(worker, job, held);
+  }
+  std::string PlaceOf(const Need& need) {
+    const FleetWorker* worker = fleet_.Place(need);
+    return worker == nullptr ? "" : worker->info.name;
+  }
+
+  JobOptions options_;
+  Fleet fleet_;
+};
+
+TEST_F(FleetTest, PlacesWhereItIsFinishedFirst) {
+  Add("a");
+  Add("b");
+  Hold("a", "1", 500, absl::Seconds(9));
+  Hold("b", "2", 500, absl::Seconds(3));
+  EXPECT_EQ(PlaceOf(NeedOf(500)), "b");
+}
+
+TEST_F(FleetTest, PlacesNothingWithoutTheModelOrReadiness) {
+  Add("a", WorkerState::kStarting);
+  EXPECT_EQ(PlaceOf(NeedOf(1)), "");
+  Add("a");
+  EXPECT_EQ(PlaceOf(NeedOf(1)), "a");
+  Need other = NeedOf(1);
+  other.model = "n";
+  EXPECT_EQ(PlaceOf(other), "");
+}
+
+TEST_F(FleetTest, FillsAStepButMixesOnlyEquals) {
+  Add("a");
+  Hold("a", "1", 300);
+  Hold("a", "2", 300);
+  EXPECT_EQ(PlaceOf(NeedOf(300)), "a");
+  EXPECT_EQ(PlaceOf(NeedOf(500)), "");  // more than a step takes
+  Need other_plan = NeedOf(300);
+  other_plan.shape.plan = "reference";
+  EXPECT_EQ(PlaceOf(other_plan), "");
+  EXPECT_TRUE(fleet_.AnyRoom());
+  Hold("a", "3", 400);
+  EXPECT_FALSE(fleet_.AnyRoom());
+}
+
+TEST_F(FleetTest, HoldsTwoWhateverTheirSize) {
+  Add("a");
+  Hold("a", "1", 100000);
+  EXPECT_EQ(PlaceOf(NeedOf(100000)), "a");
+  Hold("a", "2", 100000);
+  EXPECT_EQ(PlaceOf(NeedOf(1)), "");
+}
+
+TEST_F(FleetTest, AloneMeansAnEmptyWorkerThatStaysSo) {
+  Add("a");
+  Hold("a", "1", 1);
+  EXPECT_EQ(PlaceOf(NeedOf(1, true)), "");
+  EXPECT_TRUE(fleet_.Release("1", 1).has_value());
+  EXPECT_EQ(PlaceOf(NeedOf(1, true)), "a");
+  Hold("a", "2", 1, absl::Seconds(1), true);
+  EXPECT_EQ(PlaceOf(NeedOf(1)), "");
+  EXPECT_FALSE(fleet_.AnyRoom());
+}
+
+TEST_F(FleetTest, ReleasesTheAttemptThatWasHeld) {
+  Add("a");
+  Hold("a", "1", 1);
+  EXPECT_FALSE(fleet_.Release("1", 2).has_value());
+  EXPECT_EQ(fleet_.Running("a"), 1);
+  EXPECT_TRUE(fleet_.Release("1", 1).has_value());
+  EXPECT_EQ(fleet_.Running("a"), 0);
+}
+
+TEST_F(FleetTest, ALostWorkerHoldsNothingAndHasNothingLoaded) {
+  Add("a");
+  Hold("a", "1", 1);
+  EXPECT_EQ(fleet_.Lose("a").size(), 1u);
+  EXPECT_EQ(fleet_.Running("a"), 0);
+  EXPECT_FALSE(fleet_.AnyReady());
+  EXPECT_TRUE(fleet_.Lose("unknown").empty());
+  Add("a", WorkerState::kStarting);
+  EXPECT_EQ(PlaceOf(NeedOf(1)), "");
+}
+
+TEST_F(FleetTest, IsOutWhenEveryWorkerIs) {
+  EXPECT_FALSE(fleet_.AllOut());  // none has been seen yet
+  Add("a", WorkerState::kOut);
+  EXPECT_TRUE(fleet_.AllOut());
+  Add("b", WorkerState::kStarting);
+  EXPECT_FALSE(fleet_.AllOut());
+}
+
+TEST_F(FleetTest, ShowsServedModelsDefaultFirst) {
+  Add("a");
+  model::ModelCard card;
+  for (const char* name : {"n", "m", "not served"}) {
+    card.name = name;
+    fleet_.SetCard(card);
+  }
+  const auto models = fleet_.Models();
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0].card.name, "m");
+  EXPECT_TRUE(models[0].is_default);
+  EXPECT_TRUE(models[0].ready);
+  EXPECT_FALSE(models[1].ready);
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/video_id.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace reel::server {
+namespace {
+
+TEST(VideoId, CarriesTheReplicaAndNeverRepeats) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 2000; ++i) ids.insert(NewVideoId("r7"));
+  EXPECT_EQ(ids.size(), 2000u);
+  for (const std::string& id : ids) {
+    EXPECT_THAT(id, ::testing::MatchesRegex("r7-[a-z2-7]{26}"));
+  }
+}
+
+TEST(VideoId, EveryPlaceVaries) {
+  std::vector<std::set<char>> seen(29);
+  for (int i = 0; i < 200; ++i) {
+    const std::string id = NewVideoId("r0");
+    for (size_t place = 3; place < id.size(); ++place) seen[place].insert(id[place]);
+  }
+  for (size_t place = 3; place < 29; ++place) EXPECT_GT(seen[place].size(), 4u) << place;
+}
+
+}  // namespace
+}  // namespace reel::server
