@@ -51,7 +51,7 @@ class App {
  private:
   struct Impl;
   explicit App(std::unique_ptr<Impl> impl);
-  // A "name address" line each.
+  // A "name=address" line each.
   std::string Addresses() const;
   std::unique_ptr<Impl> impl_;
 };

@@ -143,14 +143,16 @@ TEST(GenerateVideo, TheCallsDeadlineLessAMarginIsTheJobs) {
   EXPECT_FALSE(reader->Finish().ok());
 }
 
-TEST(GenerateVideo, AtTheDeadlineTheDeadlineIsToBlame) {
+// Whom the end is put down to is BoundCall's test: here the way from client to server takes as long
+// as the machine is busy.
+TEST(GenerateVideo, AtTheDeadlineTheCallEndsAndTheJobIsLeft) {
   RpcServer server;
   server.jobs.Add("r1-a");
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(300));
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
   auto reader = server.video().GenerateVideo(&context, v1::GenerateVideoRequest());
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  EXPECT_EQ(server.jobs.WaitForLeave().reason, LeaveReason::kDeadline);
+  EXPECT_EQ(server.jobs.WaitForLeave().id, "r1-a");
 }
 
 TEST(WatchVideo, ResumesWhereTheReaderStopped) {
