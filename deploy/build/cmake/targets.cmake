@@ -24,6 +24,9 @@ function(reel_binary name)
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE})
 endfunction()
 
+# What the preset tsan builds: the tests of threaded code, and the binaries that they run.
+add_custom_target(reel_tsan_tests)
+
 # reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld])
 # is a GoogleTest program and one ctest entry; BINARIES are built first, and are found beside the build's bin folder.
 function(reel_test name)
@@ -33,6 +36,9 @@ function(reel_test name)
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
   if(ARG_BINARIES)
     add_dependencies(${name} ${ARG_BINARIES})
+  endif()
+  if("tsan" IN_LIST ARG_LABELS)
+    add_dependencies(reel_tsan_tests ${name})
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
