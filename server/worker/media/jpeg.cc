@@ -30,20 +30,35 @@ absl::StatusOr<SwsContextPtr> OpenScaler(const model::RgbImage& image, int width
   return scaler;
 }
 
-absl::StatusOr<AvFramePtr> Scaled(const model::RgbImage& image, int width, int height) {
-  REEL_ASSIGN_OR_RETURN(const SwsContextPtr scaler, OpenScaler(image, width, height));
+absl::StatusOr<AvFramePtr> NewFrame(AVPixelFormat format, int width, int height) {
   AvFramePtr frame(av_frame_alloc());
   if (!frame) return absl::InternalError("Out of memory for a preview");
-  frame->format = kPixelFormat;
-  frame->color_range = AVCOL_RANGE_JPEG;
+  frame->format = format;
   frame->width = width;
   frame->height = height;
   REEL_RETURN_IF_ERROR(AvStatus(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer"));
-  const uint8_t* planes[] = {image.pixels.data(), nullptr, nullptr, nullptr};
-  const int strides[] = {image.width * 3, 0, 0, 0};
-  REEL_RETURN_IF_ERROR(AvStatus(
-      sws_scale(scaler.get(), planes, strides, 0, image.height, frame->data, frame->linesize),
-      "sws_scale"));
+  return frame;
+}
+
+// swscale reads whole vectors, past the last pixel: its source needs a frame's padding.
+absl::StatusOr<AvFramePtr> Padded(const model::RgbImage& image) {
+  REEL_ASSIGN_OR_RETURN(AvFramePtr frame, NewFrame(AV_PIX_FMT_RGB24, image.width, image.height));
+  const ptrdiff_t row_bytes = ptrdiff_t{image.width} * 3;
+  for (int y = 0; y < image.height; ++y) {
+    std::copy_n(image.pixels.data() + y * row_bytes, row_bytes,
+                frame->data[0] + ptrdiff_t{y} * frame->linesize[0]);
+  }
+  return frame;
+}
+
+absl::StatusOr<AvFramePtr> Scaled(const model::RgbImage& image, int width, int height) {
+  REEL_ASSIGN_OR_RETURN(const SwsContextPtr scaler, OpenScaler(image, width, height));
+  REEL_ASSIGN_OR_RETURN(const AvFramePtr source, Padded(image));
+  REEL_ASSIGN_OR_RETURN(AvFramePtr frame, NewFrame(kPixelFormat, width, height));
+  frame->color_range = AVCOL_RANGE_JPEG;
+  REEL_RETURN_IF_ERROR(AvStatus(sws_scale(scaler.get(), source->data, source->linesize, 0,
+                                          image.height, frame->data, frame->linesize),
+                                "sws_scale"));
   return frame;
 }
 
