@@ -24,6 +24,12 @@ struct Condition {
   int64_t size_bytes = 0;
   std::string sha256;                        // lower-case hex
   std::shared_ptr<const std::string> bytes;  // as sent; null where only the description is known
+
+  // The bytes are compared by what describes them: size and hash.
+  friend bool operator==(const Condition& a, const Condition& b) {
+    return a.kind == b.kind && a.frame_index == b.frame_index && a.strength == b.strength &&
+           a.content_type == b.content_type && a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
+  }
 };
 
 // Which implementation of each operator runs.
@@ -83,6 +89,8 @@ struct GenerationSpec {
   int num_steps() const {
     return timesteps.empty() ? num_inference_steps : static_cast<int>(timesteps.size());
   }
+
+  friend bool operator==(const GenerationSpec&, const GenerationSpec&) = default;
 };
 
 }  // namespace reel::model

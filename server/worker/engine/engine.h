@@ -20,7 +20,8 @@
 
 namespace reel::kernels {
 class KernelCatalog;
-}
+class KernelTimer;
+}  // namespace reel::kernels
 
 namespace reel::server {
 
@@ -29,6 +30,8 @@ struct EngineOptions {
   std::string device;  // for people and statistics, e.g. "cpu"
   int64_t fill_rows = 5376;
   int kernel_sample_every = 32;  // 0: never
+  // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.
+  kernels::KernelTimer* timer = nullptr;
   int encoder_threads = 2;
 };
 
@@ -98,7 +101,9 @@ struct JobResult {
 };
 
 // What happens, as it happens. Called on the engine's and the encoders' threads; must not block,
-// but for Media, which may hold an encoder thread (never the engine) until there is room.
+// but for Media, which may hold an encoder thread (never the engine) until there is room. Media of
+// a job comes before its Finished; after a Failed one piece that was on its way may still come. The
+// engine's destructor waits for calls of Media to return.
 class EngineEvents {
  public:
   virtual ~EngineEvents() = default;
@@ -116,7 +121,7 @@ class EngineEvents {
   virtual void Failed(const JobRef& job, const absl::Status& error, bool suspect) = 0;
   // The device's context is lost: the process must end, and says so with exit code 42.
   virtual void DeviceLost(const absl::Status& error) = 0;
-  // All that it held is finished; Run returns.
+  // All that it held is finished, or its time to finish is up and the rest is dropped; Run returns.
   virtual void Drained() = 0;
 };
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/resolve.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "model/spec_defaults.h"
+#include "model/spec_rules.h"
+#include "model/utf8.h"
+#include "model/violation_list.h"
+
+namespace reel::model {
+namespace {
+
+void CheckModelName(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  if (spec.model == card.name) return;
+  out.Add("model", absl::StrCat(Quoted(spec.model), " is not this model; nearest: ", card.name));
+}
+
+// Null for no preset, and for an unknown one, which is a violation.
+const Preset* ChosenPreset(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  if (spec.preset.empty()) return nullptr;
+  const Preset* preset = FindPreset(card, spec.preset);
+  if (preset != nullptr) return preset;
+  const std::string names = absl::StrJoin(
+      card.presets, ", ", [](std::string* text, const Preset& known) { *text += known.name; });
+  out.Add("preset", absl::StrCat(Quoted(spec.preset), " is not a preset of this model; ",
+                                 names.empty() ? "it has none: leave it out" : "known: ", names));
+  return nullptr;
+}
+
+}  // namespace
+
+Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const RequestLimits& limits,
+                   uint64_t fresh_seed) {
+  ViolationList violations;
+  CheckForAnyModel(sent, limits, violations);
+
+  GenerationSpec spec = sent;
+  if (spec.model.empty()) spec.model = card.name;
+  CheckModelName(spec, card, violations);
+  // As many steps as there are timesteps says the same thing twice.
+  if (!spec.timesteps.empty() && spec.num_steps() == spec.num_inference_steps) {
+    spec.num_inference_steps = 0;
+  }
+  GenerationSpec known;
+  if (const Preset* preset = ChosenPreset(spec, card, violations)) FillFrom(known, preset->values);
+  FillFrom(known, card.defaults);
+  FillFrom(spec, known);
+  FillServerDefaults(spec, fresh_seed);
+
+  CheckAgainstCard(spec, known, card, violations);
+  return {std::move(spec), violations.Take()};
+}
+
+std::vector<FieldViolation> CheckWithoutCard(const GenerationSpec& sent,
+                                             const RequestLimits& limits) {
+  ViolationList violations;
+  CheckForAnyModel(sent, limits, violations);
+  return violations.Take();
+}
+
+}  // namespace reel::model

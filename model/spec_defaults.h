@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first half of Resolve: which value an unset field takes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+
+namespace reel::model {
+
+// The preset of this name; null when the card has none.
+const Preset* FindPreset(const ModelCard& card, std::string_view name);
+
+// Fields of `spec` that are unset take those of `values`. A schedule (steps or timesteps) is one
+// field.
+void FillFrom(GenerationSpec& spec, const GenerationSpec& values);
+
+// What no model has a say in: seed, kernels, preview, encoding, strengths of conditions.
+void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed);
+
+}  // namespace reel::model

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/spec_rules.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace reel::model {
+namespace {
+
+constexpr double kMaxTimestep = 1000;
+
+// Size and length, and what they come to together.
+void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  const ModelLimits& limits = card.limits;
+  const ViolationList::Grid side{card.spatial_multiple, 0, limits.min_size, limits.max_size};
+  const bool width = out.OnGrid("width", spec.width, side);
+  const bool height = out.OnGrid("height", spec.height, side);
+  const bool frames =
+      out.OnGrid("num_frames", spec.num_frames, {card.temporal_multiple, 1, 1, limits.max_frames});
+  if (!width || !height || !frames) return;
+  const int64_t tokens = LatentTokens(spec, card);
+  if (tokens <= limits.max_latent_tokens) return;
+  const int64_t per_frame =
+      int64_t{spec.width / card.spatial_multiple} * (spec.height / card.spatial_multiple);
+  const int64_t latent_frames = limits.max_latent_tokens / per_frame;
+  out.Add("num_frames",
+          absl::StrCat(
+              spec.num_frames, " frames of ", spec.width, "x", spec.height, " are ", tokens,
+              " latent tokens, above ", limits.max_latent_tokens,
+              latent_frames > 0
+                  ? absl::StrCat("; nearest: ", (latent_frames - 1) * card.temporal_multiple + 1)
+                  : "; choose a smaller size"));
+}
+
+void CheckTimesteps(const GenerationSpec& spec, const ModelLimits& limits, ViolationList& out) {
+  const auto count = static_cast<int64_t>(spec.timesteps.size());
+  if (!out.InRange("timesteps", count, int64_t{1}, int64_t{limits.max_steps})) return;
+  for (size_t i = 0; i < spec.timesteps.size(); ++i) {
+    const std::string field = absl::StrCat("timesteps[", i, "]");
+    if (!out.InRange(field, spec.timesteps[i], 0.0, kMaxTimestep) || i == 0) continue;
+    // A value before it that is no number is reported on its own.
+    if (spec.timesteps[i] >= spec.timesteps[i - 1]) {
+      out.Add(field, absl::StrCat(spec.timesteps[i], " does not descend; nearest: anything below ",
+                                  spec.timesteps[i - 1]));
+    }
+  }
+}
+
+void CheckSchedule(const GenerationSpec& spec, const ModelLimits& limits, ViolationList& out) {
+  if (spec.timesteps.empty()) {
+    out.InRange("num_inference_steps", int64_t{spec.num_inference_steps}, int64_t{1},
+                int64_t{limits.max_steps});
+    return;
+  }
+  CheckTimesteps(spec, limits, out);
+  if (spec.num_inference_steps != 0) {
+    out.Add("num_inference_steps",
+            absl::StrCat(spec.num_inference_steps, " steps and ", spec.timesteps.size(),
+                         " timesteps are both set; nearest: leave num_inference_steps out"));
+  }
+}
+
+// A model that does not use a field has no value for it either.
+void CheckOptional(std::string_view field, std::optional<double> value, std::optional<double> known,
+                   double high, ViolationList& out) {
+  if (!value) return;
+  if (!known) {
+    out.Add(std::string(field), "this model does not use it; nearest: leave it out");
+  } else {
+    out.InRange(field, *value, 0.0, high);
+  }
+}
+
+void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& card,
+                                ViolationList& out) {
+  if (spec.conditions.empty()) return;
+  if (!card.supports_conditions) {
+    out.Add("conditions",
+            absl::StrCat(spec.conditions.size(), " given, but this model takes none; nearest: 0"));
+    return;
+  }
+  if (spec.num_frames < 1) return;
+  for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    out.InRange(absl::StrCat("conditions[", i, "].frame_index"),
+                int64_t{spec.conditions[i].frame_index}, int64_t{0}, int64_t{spec.num_frames} - 1);
+  }
+}
+
+}  // namespace
+
+void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
+                      const ModelCard& card, ViolationList& out) {
+  const ModelLimits& limits = card.limits;
+  CheckShape(spec, card, out);
+  out.InRange("frame_rate", spec.frame_rate, 1.0, limits.max_frame_rate);
+  CheckSchedule(spec, limits, out);
+  CheckOptional("guidance_scale", spec.guidance_scale, known.guidance_scale,
+                limits.max_guidance_scale, out);
+  CheckOptional("guidance_rescale", spec.guidance_rescale, known.guidance_rescale, 1, out);
+  CheckOptional("denoise_strength", spec.denoise_strength, known.denoise_strength, 1, out);
+  CheckOptional("image_condition_noise_scale", spec.image_condition_noise_scale,
+                known.image_condition_noise_scale, 1, out);
+  CheckOptional("decode_timestep", spec.decode_timestep, known.decode_timestep, 1, out);
+  CheckOptional("decode_noise_scale", spec.decode_noise_scale, known.decode_noise_scale, 1, out);
+  if (spec.max_text_tokens != 0) {
+    out.InRange("max_text_tokens", int64_t{spec.max_text_tokens}, int64_t{1},
+                int64_t{limits.max_text_tokens});
+  }
+  CheckConditionsAgainstCard(spec, card, out);
+}
+
+}  // namespace reel::model

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The moving test picture: a classic test card in colours that the prompt and the seed choose, a
+// hand that turns once in two seconds of 24 frames, a disc that wanders, the frame's number, and
+// the code of picture_code.h.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/testcard/picture_code.h"
+
+namespace reel::model {
+
+class TestPicture {
+ public:
+  TestPicture(std::string_view prompt, uint64_t seed, int width, int height);
+
+  // [height, width, 3] of one frame.
+  std::vector<uint8_t> Draw(int frame) const;
+  // The same with noise over it: `share` 1 is noise alone, as before the first step.
+  std::vector<uint8_t> DrawNoisy(int frame, double share) const;
+
+ private:
+  void DrawStill();
+
+  int width_;
+  int height_;
+  uint32_t hash_;
+  uint32_t look_;  // what the colours and the disc's path are made from
+  CodeLayout layout_;
+  std::vector<uint8_t> still_;  // what no frame changes
+};
+
+}  // namespace reel::model

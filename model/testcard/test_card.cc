@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/testcard/test_card.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "model/testcard/faults.h"
+#include "model/testcard/frame_pixels.h"
+#include "model/testcard/picture.h"
+
+namespace reel::model {
+namespace {
+
+// Small pieces, so that a cancel is read soon; a single frame first, so that the first bytes leave
+// soon.
+constexpr int kFramesPerPiece = 4;
+constexpr int64_t kBytesPerToken = 128 * 4;  // what latents of LTX-Video would take
+
+class TestCardGeneration final : public Generation {
+ public:
+  TestCardGeneration(const GenerationSpec& resolved, int64_t tokens)
+      : spec(resolved),
+        picture(spec.prompt, *spec.seed, spec.width, spec.height),
+        tokens_(tokens) {}
+
+  int step() const override { return steps_done; }
+  int num_steps() const override { return spec.num_steps(); }
+  int64_t rows() const override { return tokens_ * (spec.guidance_scale > 1 ? 2 : 1); }
+  int64_t device_bytes() const override { return on_host_ ? 0 : tokens_ * kBytesPerToken; }
+  absl::Status Park(bool to_host) override {
+    parked = true;
+    on_host_ = to_host;
+    return absl::OkStatus();
+  }
+  absl::Status Resume() override {
+    parked = on_host_ = false;
+    return absl::OkStatus();
+  }
+
+  const GenerationSpec spec;
+  const TestPicture picture;
+  int steps_done = 0;
+  int frames_done = 0;
+  bool parked = false;
+
+ private:
+  int64_t tokens_;
+  bool on_host_ = false;
+};
+
+TestCardGeneration& Mine(Generation& generation) {
+  return static_cast<TestCardGeneration&>(generation);
+}
+
+[[noreturn]] void Hang() {
+  for (;;) absl::SleepFor(absl::Hours(1));
+}
+
+absl::Status StatusOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kNone:
+      return absl::OkStatus();
+    case FaultKind::kHang:
+      Hang();
+    case FaultKind::kExit:
+      _exit(1);
+    case FaultKind::kNan:
+      return absl::DataLossError("The test card was told to make numbers that are none");
+    case FaultKind::kOom:
+      return absl::ResourceExhaustedError("The test card was told to run out of device memory");
+    case FaultKind::kSticky:
+      return absl::AbortedError("The test card was told to lose its device");
+  }
+  return absl::OkStatus();
+}
+
+class TestCard final : public Pipeline {
+ public:
+  TestCard(const std::string& name, const TestCardOptions& options)
+      : card_(TestCardModelCard(name)), options_(options), faults_(options.faults) {}
+
+  const ModelCard& card() const override { return card_; }
+
+  absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
+                                                     const kernels::Execution&) override {
+    return std::make_unique<TestCardGeneration>(resolved, LatentTokens(resolved, card_));
+  }
+
+  absl::StatusOr<bool> BeginNext(Generation&, const kernels::Execution&) override { return true; }
+
+  std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
+                                 const kernels::Execution&) override {
+    const auto extra = static_cast<int>(generations.size()) - 1;
+    absl::SleepFor(options_.step_time + std::max(extra, 0) * options_.step_time_per_extra_job);
+    std::vector<absl::Status> results;
+    for (Generation* generation : generations) results.push_back(FaultOf(Mine(*generation)));
+    // Memory and context belong to the device: whoever was in the step shares the loss.
+    for (const absl::Status& result : results) {
+      if (!absl::IsResourceExhausted(result) && !absl::IsAborted(result)) continue;
+      return std::vector<absl::Status>(generations.size(), result);
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].ok()) ++Mine(*generations[i]).steps_done;
+    }
+    return results;
+  }
+
+  absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
+                                   const kernels::Execution&) override {
+    const auto& mine = static_cast<const TestCardGeneration&>(generation);
+    const double noise = 1 - static_cast<double>(mine.step()) / std::max(1, mine.num_steps());
+    const int longest = std::max(mine.spec.width, mine.spec.height);
+    // A picture per pixel that is kept; what is still too large, the encoder shrinks.
+    const int every = std::max(1, longest / std::max(1, max_side));
+    const std::vector<uint8_t> full = mine.picture.DrawNoisy(mine.spec.num_frames / 2, noise);
+    RgbImage image{mine.spec.width / every, mine.spec.height / every, {}};
+    for (int y = 0; y < image.height; ++y) {
+      for (int x = 0; x < image.width; ++x) {
+        const auto at = (static_cast<std::ptrdiff_t>(y) * every * mine.spec.width + x * every) * 3;
+        image.pixels.insert(image.pixels.end(), full.begin() + at, full.begin() + at + 3);
+      }
+    }
+    return image;
+  }
+
+  absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
+                                  const kernels::Execution&) override {
+    TestCardGeneration& mine = Mine(generation);
+    const int left = mine.spec.num_frames - mine.frames_done;
+    const int count = std::min(mine.frames_done == 0 ? 1 : kFramesPerPiece, left);
+    absl::SleepFor(count * options_.decode_time_per_frame);
+    std::vector<std::byte> frames;
+    for (int i = 0; i < count; ++i) {
+      AppendFrame(mine.picture.Draw(mine.frames_done + i), mine.spec.width, sink.format(), frames);
+    }
+    REEL_RETURN_IF_ERROR(
+        sink.Push({sink.format(), mine.spec.width, mine.spec.height, count, frames}));
+    mine.frames_done += count;
+    return mine.frames_done == mine.spec.num_frames;
+  }
+
+  absl::StatusOr<LatentsView> Latents(const Generation&) const override {
+    return absl::FailedPreconditionError("The test card has no latents");
+  }
+
+ private:
+  absl::Status FaultOf(const TestCardGeneration& generation) {
+    if (generation.parked) return absl::FailedPreconditionError("A parked generation was stepped");
+    return StatusOf(faults_.Next(generation.spec.prompt, generation.steps_done));
+  }
+
+  const ModelCard card_;
+  const TestCardOptions options_;
+  FaultTable faults_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Pipeline>> MakeTestCard(const std::string& name,
+                                                       const TestCardOptions& options) {
+  REEL_RETURN_IF_ERROR(FaultTable::Check(options.faults));
+  absl::SleepFor(options.load_time);
+  return std::make_unique<TestCard>(name, options);
+}
+
+}  // namespace reel::model

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person sees on stderr while a video is made: one line that is written over, on a terminal
+// only.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "model/resolve.h"
+#include "model/run_stats.h"
+
+namespace reel::server {
+
+class Console {
+ public:
+  explicit Console(bool is_terminal) : is_terminal_(is_terminal) {}
+
+  void Progress(model::Stage stage, int step, int num_steps);
+  // Ends the line that is written over.
+  void ClearLine();
+  void Error(const std::string& message);
+  void Violations(const std::vector<model::FieldViolation>& violations);
+  void Timings(const model::RunStats& stats, int num_steps, absl::Duration load,
+               absl::Duration total);
+
+ private:
+  const bool is_terminal_;
+  bool has_line_ = false;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// reel-render: a pipeline without a server.
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "kernels/dispatch/kernel_catalog.h"
+#include "server/render/console.h"
+#include "server/render/render_exact.h"
+#include "server/render/render_options.h"
+#include "server/render/render_video.h"
+
+int main(int argc, char** argv) {
+  using namespace reel;
+  int exit_code = server::kSuccess;
+  const auto options =
+      server::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
+  if (!options) return exit_code;
+  const kernels::KernelCatalog catalog;
+  server::Console console(isatty(STDERR_FILENO) == 1);
+  const auto render = options->exact ? &server::RenderExact : &server::RenderVideo;
+  exit_code = render(*options, catalog, console);
+  // The path alone, for scripts.
+  if (exit_code == server::kSuccess) std::printf("%s\n", options->output.c_str());
+  return exit_code;
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/render/render_exact.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "model/registry.h"
+#include "model/resolve.h"
+#include "server/render/interrupt.h"
+#include "server/render/part_file.h"
+#include "server/render/safetensors_writer.h"
+
+namespace reel::server {
+namespace {
+
+class TensorSink : public model::FrameSink {
+ public:
+  explicit TensorSink(SafetensorsWriter& writer) : writer_(writer) {}
+  model::FrameFormat format() const override { return model::FrameFormat::kRgbF32; }
+  bool HasRoom() const override { return true; }
+  absl::Status Push(const model::FramesView& frames) override { return writer_.Write(frames.data); }
+
+ private:
+  SafetensorsWriter& writer_;
+};
+
+// The run of one spec, with a look at the interrupt between any two pieces.
+class ExactRun {
+ public:
+  ExactRun(model::Pipeline& pipeline, const model::GenerationSpec& spec, Console& console,
+           const std::atomic<bool>& interrupted)
+      : pipeline_(pipeline), spec_(spec), console_(console), interrupted_(interrupted) {}
+
+  absl::Status Render(const kernels::KernelPlan& plan, PartFile& file) {
+    const kernels::Execution run{plan, counters_, nullptr, {}};
+    REEL_ASSIGN_OR_RETURN(const auto generation, pipeline_.Create(spec_, run));
+    REEL_RETURN_IF_ERROR(Denoise(*generation, run));
+    const absl::Time start = absl::Now();
+    REEL_RETURN_IF_ERROR(Write(*generation, run, file));
+    stats_.decode = absl::Now() - start;
+    return file.Commit();
+  }
+  model::RunStats stats() const {
+    model::RunStats stats = stats_;
+    stats.kernels = counters_.Uses();
+    return stats;
+  }
+
+ private:
+  absl::Status Proceed(model::Stage stage, int step) {
+    if (interrupted_) return absl::CancelledError("Interrupted");
+    console_.Progress(stage, step, spec_.num_steps());
+    return absl::OkStatus();
+  }
+
+  absl::Status Denoise(model::Generation& generation, const kernels::Execution& run) {
+    absl::Time start = absl::Now();
+    for (bool ready = false; !ready;) {
+      REEL_RETURN_IF_ERROR(Proceed(model::Stage::kTextEncode, 0));
+      REEL_ASSIGN_OR_RETURN(ready, pipeline_.BeginNext(generation, run));
+    }
+    stats_.text_encode = absl::Now() - start;
+    start = absl::Now();
+    while (generation.step() < generation.num_steps()) {
+      REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDenoise, generation.step()));
+      model::Generation* const batch[] = {&generation};
+      const std::vector<absl::Status> statuses = pipeline_.Step(batch, run);
+      if (statuses.size() != 1) return absl::InternalError("The model gave no answer to a step");
+      REEL_RETURN_IF_ERROR(statuses[0]);
+    }
+    stats_.denoise = absl::Now() - start;
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(model::Generation& generation, const kernels::Execution& run, PartFile& file) {
+    std::vector<TensorShape> tensors;
+    const auto latents = pipeline_.Latents(generation);
+    if (!latents.ok() && !absl::IsFailedPrecondition(latents.status())) return latents.status();
+    if (latents.ok()) {
+      tensors.push_back(
+          {"latents", {1, latents->channels, latents->frames, latents->height, latents->width}});
+    }
+    tensors.push_back({"frames", {spec_.num_frames, spec_.height, spec_.width, 3}});
+    SafetensorsWriter writer(file, std::move(tensors));
+    REEL_RETURN_IF_ERROR(writer.WriteHeader());
+    if (latents.ok()) {
+      REEL_RETURN_IF_ERROR(writer.Write({reinterpret_cast<const std::byte*>(latents->data.data()),
+                                         latents->data.size() * sizeof(float)}));
+    }
+    TensorSink sink(writer);
+    for (bool last = false; !last;) {
+      REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDecode, spec_.num_steps()));
+      REEL_ASSIGN_OR_RETURN(last, pipeline_.DecodeNext(generation, sink, run));
+    }
+    return writer.Finish();
+  }
+
+  model::Pipeline& pipeline_;
+  const model::GenerationSpec& spec_;
+  Console& console_;
+  const std::atomic<bool>& interrupted_;
+  kernels::KernelCounters counters_;
+  model::RunStats stats_;
+};
+
+int Report(Console& console, const absl::Status& status, int exit_code) {
+  console.Error(std::string(status.message()));
+  return exit_code;
+}
+
+}  // namespace
+
+int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& catalog,
+                Console& console) {
+  std::atomic<bool> interrupted = false;
+  const InterruptWatch watch([&] { interrupted = true; });
+  const absl::Time start = absl::Now();
+  model::LoadOptions load;
+  load.path = options.model_path;
+  load.dtype = options.dtype;
+  const auto pipeline = model::LoadPipeline(load, {});
+  if (!pipeline.ok()) return Report(console, pipeline.status(), kFailed);
+  const absl::Duration loading = absl::Now() - start;
+  const auto resolved =
+      model::Resolve(options.spec, (*pipeline)->card(), model::RequestLimits(), /*fresh_seed=*/0);
+  if (!resolved.ok()) {
+    console.Violations(resolved.violations);
+    return kInvalid;
+  }
+  const auto plan = catalog.Plan(resolved.spec.kernels.profile, resolved.spec.kernels.variants);
+  if (!plan.ok()) return Report(console, plan.status(), kInvalid);
+  auto file = PartFile::Create(options.output);
+  if (!file.ok()) return Report(console, file.status(), kFailed);
+  ExactRun run(**pipeline, resolved.spec, console, interrupted);
+  if (const absl::Status status = run.Render(*plan, **file); !status.ok()) {
+    return Report(console, status, absl::IsCancelled(status) ? kInterrupted : kFailed);
+  }
+  console.ClearLine();
+  if (options.timings) {
+    console.Timings(run.stats(), resolved.spec.num_steps(), loading, absl::Now() - start);
+  }
+  return kSuccess;
+}
+
+}  // namespace reel::server

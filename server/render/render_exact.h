@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// One video straight through a pipeline, into a .safetensors file: `frames` [T, H, W, 3] as 32-bit
+// floats 0..1, before `latents` [1, C, F, h, w] where the model has them.
+#pragma once
+
+#include "kernels/dispatch/kernel_catalog.h"
+#include "server/render/console.h"
+#include "server/render/render_options.h"
+
+namespace reel::server {
+
+// Returns the program's exit code; what went wrong has been printed.
+int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& catalog,
+                Console& console);
+
+}  // namespace reel::server

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line of reel-render asks for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/generation_spec.h"
+
+namespace reel::server {
+
+struct RenderOptions {
+  std::string model_path;  // empty: the test card
+  std::string dtype;       // empty: best for the device
+  model::GenerationSpec spec;
+  std::string output;
+  bool exact = false;  // .safetensors instead of .mp4
+  bool timings = false;
+  int encoder_threads = 2;
+};
+
+// The ways for this program to end.
+enum ExitCode { kSuccess = 0, kUsage = 2, kInvalid = 3, kFailed = 7, kInterrupted = 130 };
+
+// Reads the command line; flags are spelt with '-' or '_' alike. Without a value it has printed
+// what there is to say (help, or what is wrong), and `exit_code` is set.
+std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments, int& exit_code);
+
+}  // namespace reel::server

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/render/render_video.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "kernels/base/mutex.h"
+#include "model/resolve.h"
+#include "server/errors/error.h"
+#include "server/render/interrupt.h"
+#include "server/render/part_file.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::server {
+namespace {
+
+constexpr char kJob[] = "render";
+
+// Leads one job through the engine: resolves its spec once the model is there, keeps its bytes, and
+// stops the engine at the end.
+class OneJob : public EngineEvents {
+ public:
+  OneJob(const RenderOptions& options, Console& console) : options_(options), console_(console) {}
+
+  // Before the engine runs.
+  void Attach(Engine& engine, PartFile& file) {
+    engine_ = &engine;
+    file_ = &file;
+  }
+  int exit_code() const { return exit_code_; }
+
+  void ModelLoaded(const std::string&, const model::ModelCard& card, int64_t) override {
+    loaded_ = absl::Now();
+    const auto resolved =
+        model::Resolve(options_.spec, card, model::RequestLimits(), /*fresh_seed=*/0);
+    if (!resolved.ok()) {
+      console_.Violations(resolved.violations);
+      Leave(kInvalid);
+      return;
+    }
+    num_steps_ = resolved.spec.num_steps();
+    AssignJob assign;
+    assign.job = kJob;
+    assign.spec = resolved.spec;
+    engine_->Post(std::move(assign));
+  }
+  void ModelFailed(const std::string&, const absl::Status& error) override {
+    console_.Error(std::string(error.message()));
+    Leave(kFailed);
+  }
+  void Progress(const JobRef&, model::Stage stage, int step, int num_steps) override {
+    console_.Progress(stage, step, num_steps);
+  }
+  void Preview(const JobRef&, PreviewImage) override {}
+  void Media(const JobRef&, int64_t, std::string bytes, bool) override {
+    MutexLock lock(mutex_);
+    if (!write_error_.ok()) return;
+    write_error_ = file_->Write(bytes);
+    if (!write_error_.ok()) engine_->Post(CancelJob{kJob});
+  }
+  void Stepped(StepReport) override {}
+  void Parked(const JobRef&, int64_t) override {}
+  void Finished(const JobRef&, JobResult result) override {
+    absl::Status status = write_error();
+    if (status.ok()) status = file_->Commit();
+    if (!status.ok()) {
+      console_.Error(std::string(status.message()));
+      Leave(kFailed);
+      return;
+    }
+    console_.ClearLine();
+    if (options_.timings) {
+      console_.Timings(result.stats, num_steps_, loaded_ - start_, absl::Now() - start_);
+    }
+    Leave(kSuccess);
+  }
+  void Failed(const JobRef&, const absl::Status& error, bool) override {
+    const absl::Status written = write_error();
+    const absl::Status& why = written.ok() ? error : written;
+    console_.Error(std::string(why.message()));
+    const Reason reason = ReasonOf(why).value_or(Reason::kInternal);
+    const bool invalid = reason == Reason::kUnknownKernel || reason == Reason::kKernelUnavailable;
+    const bool interrupted = absl::IsCancelled(why);
+    Leave(interrupted ? kInterrupted : invalid ? kInvalid : kFailed);
+  }
+  void DeviceLost(const absl::Status& error) override {
+    console_.Error(std::string(error.message()));
+    Leave(kFailed);
+  }
+  void Drained() override {}
+
+ private:
+  absl::Status write_error() {
+    MutexLock lock(mutex_);
+    return write_error_;
+  }
+  void Leave(int exit_code) {
+    exit_code_ = exit_code;
+    engine_->Stop();
+  }
+
+  const RenderOptions& options_;
+  Console& console_;
+  Engine* engine_ = nullptr;
+  PartFile* file_ = nullptr;
+  const absl::Time start_ = absl::Now();
+  absl::Time loaded_;
+  int num_steps_ = 0;
+  int exit_code_ = kInterrupted;  // until something else ends the run
+  Mutex mutex_;
+  absl::Status write_error_ ABSL_GUARDED_BY(mutex_);  // from the encoder's thread
+};
+
+}  // namespace
+
+int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& catalog,
+                Console& console) {
+  std::unique_ptr<PartFile> file;  // outlives the engine, which writes to it
+  OneJob job(options, console);
+  EngineOptions engine_options;
+  engine_options.device = "cpu";
+  engine_options.encoder_threads = options.encoder_threads;
+  engine_options.kernel_sample_every = 0;
+  Engine engine(engine_options, catalog, job);
+  // Before there is a file that an interrupt would have to take away.
+  const InterruptWatch watch([&] { engine.Stop(); });
+  auto created = PartFile::Create(options.output);
+  if (!created.ok()) {
+    console.Error(std::string(created.status().message()));
+    return kFailed;
+  }
+  file = *std::move(created);
+  job.Attach(engine, *file);
+  LoadModel load;
+  load.options.path = options.model_path;
+  load.options.dtype = options.dtype;
+  load.options.name = options.model_path.empty() ? "testcard" : "model";
+  engine.Post(std::move(load));
+  engine.Run();
+  console.ClearLine();
+  return job.exit_code();
+}
+
+}  // namespace reel::server

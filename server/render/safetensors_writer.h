@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes tensors of 32-bit floats in the safetensors format, piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "server/render/part_file.h"
+
+namespace reel::server {
+
+struct TensorShape {
+  std::string name;
+  std::vector<int64_t> dims;
+  int64_t bytes() const;
+};
+
+// The tensors' data follow in the order of `tensors`. Not thread-safe.
+class SafetensorsWriter {
+ public:
+  // `file` outlives the writer.
+  SafetensorsWriter(PartFile& file, std::vector<TensorShape> tensors)
+      : file_(file), tensors_(std::move(tensors)) {}
+
+  absl::Status WriteHeader();
+  absl::Status Write(absl::Span<const std::byte> data);
+  // INTERNAL unless exactly the announced bytes were written.
+  absl::Status Finish() const;
+
+ private:
+  PartFile& file_;
+  std::vector<TensorShape> tensors_;
+  int64_t written_ = 0;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/batch.h"
+
+namespace reel::server {
+namespace {
+
+bool StepsAlone(const HeldJob& job) {
+  // Equal bytes in company are unproven, so that profile means: not in company.
+  return job.alone || job.plan.profile() == "batch_invariant";
+}
+
+bool MayShareStep(const HeldJob& job, const HeldJob& lead) {
+  return &job != &lead && !job.parked && job.phase <= Phase::kDenoise &&
+         job.pipeline == lead.pipeline && job.plan.name() == lead.plan.name() && !StepsAlone(job);
+}
+
+}  // namespace
+
+Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
+  Batch batch{{&lead}, lead.generation->rows(), nullptr};
+  if (StepsAlone(lead)) return batch;
+  for (const auto& job : jobs.all()) {
+    if (batch.rows >= fill_rows) break;
+    if (!MayShareStep(*job, lead)) continue;
+    // Before it is created nobody knows its rows.
+    const int64_t rows = job->generation == nullptr ? 0 : job->generation->rows();
+    if (batch.rows + rows > fill_rows) continue;
+    if (job->phase != Phase::kDenoise || job->preview_due) {
+      batch.not_yet = job.get();
+      return batch;
+    }
+    batch.jobs.push_back(job.get());
+    batch.rows += rows;
+  }
+  return batch;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which jobs share a step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "server/worker/engine/held_job.h"
+
+namespace reel::server {
+
+struct Batch {
+  std::vector<HeldJob*> jobs;  // the lead first
+  int64_t rows = 0;
+  // Set when a job that would fit has a piece of its own to do first; the step comes after it.
+  HeldJob* not_yet = nullptr;
+};
+
+// The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
+// same plan, none of them alone, at most `fill_rows` rows together (the lead alone may have more).
+Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows);
+
+}  // namespace reel::server

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/engine.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "server/worker/engine/engine_core.h"
+
+namespace reel::server {
+
+// Between any two pieces: commands, deadlines, finished encoders. Nothing here waits but the last
+// line, and that only when nobody can move.
+void Engine::Impl::Run() {
+  for (;;) {
+    for (EngineCommand& command : inbox_.Take()) {
+      std::visit([this](auto& c) { CarryOut(c); }, command);
+    }
+    if (inbox_.stopped() || device_lost_) return;
+    EndOverdueJobs();
+    EndEncodedJobs();
+    DropUnusedModels();
+    if (draining_ && (jobs_.all().empty() || SteadyNow() >= drain_end_)) {
+      while (!jobs_.all().empty()) Release(*jobs_.all().back());
+      events_.Drained();
+      return;
+    }
+    if (MoveOne()) continue;
+    const absl::Duration slept = inbox_.WaitUntil(std::min(jobs_.FirstDeadline(), drain_end_));
+    for (const auto& job : jobs_.all()) {
+      if (job->phase == Phase::kEncode) job->tally.WaitedForEncoder(slept);
+    }
+  }
+}
+
+bool Engine::Impl::MoveOne() {
+  HeldJob* job = jobs_.FirstThatCanMove();
+  if (job == nullptr) return false;
+  Batch batch;
+  if (job->phase == Phase::kDenoise && !job->preview_due) {
+    batch = PickBatch(jobs_, *job, options_.fill_rows);
+    if (batch.not_yet != nullptr) job = batch.not_yet;
+  }
+  if (job->preview_due) {
+    MakePreview(*job);
+    return true;
+  }
+  switch (job->phase) {
+    case Phase::kCreate:
+      Create(*job);
+      break;
+    case Phase::kBegin:
+      Begin(*job);
+      break;
+    case Phase::kDenoise:
+      Step(batch);
+      break;
+    case Phase::kDecode:
+      Decode(*job);
+      break;
+    case Phase::kEncode:
+      return false;
+  }
+  return true;
+}
+
+void Engine::Impl::EndOverdueJobs() {
+  const absl::Time now = SteadyNow();
+  std::vector<HeldJob*> overdue;
+  for (const auto& job : jobs_.all()) {
+    if (job->deadline <= now) overdue.push_back(job.get());
+  }
+  for (HeldJob* job : overdue) {
+    Fail(*job, Reason::kDeadlinePassed, "The deadline passed while the video was rendered", false);
+  }
+}
+
+void Engine::Impl::EndEncodedJobs() {
+  std::erase_if(retired_, [](const auto& encoder) { return encoder->done(); });
+  std::vector<HeldJob*> ended;
+  for (const auto& job : jobs_.all()) {
+    if (job->encoder != nullptr && job->encoder->done()) ended.push_back(job.get());
+  }
+  for (HeldJob* job : ended) EndEncoded(*job);
+}
+
+void Engine::Impl::EndEncoded(HeldJob& job) {
+  const auto file = job.encoder->result();
+  if (!file.ok() || job.phase != Phase::kEncode || file->num_frames != job.spec.num_frames) {
+    Fail(job, Reason::kEncoderFault, "The video encoder failed", false);
+    return;
+  }
+  JobResult result;
+  result.stats = job.tally.Stats(options_.device, LatentTokens(job.spec, job.pipeline->card()));
+  result.media.content_type = file->content_type;
+  result.media.size_bytes = file->size_bytes;
+  result.media.duration = file->duration;
+  const JobRef ref = job.ref;
+  Release(job);
+  events_.Finished(ref, std::move(result));
+}
+
+void Engine::Impl::Release(HeldJob& job) {
+  const std::unique_ptr<HeldJob> held = jobs_.Remove(job);
+  if (held->encoder == nullptr || held->encoder->done()) return;
+  // Its thread may be held by whoever takes the bytes: to wait for it here would stop everybody.
+  held->encoder->Abandon();
+  retired_.push_back(std::move(held->encoder));
+}
+
+void Engine::Impl::DropUnusedModels() {
+  std::erase_if(models_, [this](const auto& entry) {
+    return entry.second.unloading && !jobs_.Uses(entry.second.pipeline.get());
+  });
+}
+
+Engine::Engine(EngineOptions options, const kernels::KernelCatalog& catalog, EngineEvents& events)
+    : impl_(std::make_unique<Impl>(std::move(options), catalog, events)) {}
+Engine::~Engine() = default;
+
+void Engine::Post(EngineCommand command) { impl_->inbox().Post(std::move(command)); }
+void Engine::Run() { impl_->Run(); }
+void Engine::Stop() { impl_->inbox().Stop(); }
+int64_t Engine::loop_count() const { return impl_->clock().count(); }
+absl::Duration Engine::in_step() const { return impl_->clock().in_piece(); }
+
+}  // namespace reel::server

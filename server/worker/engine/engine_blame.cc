@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is to blame for an error, and how a job ends that is not finished.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/worker/engine/engine_core.h"
+
+namespace reel::server {
+
+void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
+  switch (error.code()) {
+    case absl::StatusCode::kResourceExhausted:
+      if (!job.ran_out_of_memory) {
+        job.ran_out_of_memory = job.alone = true;
+        return;
+      }
+      Fail(job, Reason::kOutOfDeviceMemory,
+           "The device ran out of memory though the job was alone on it", true);
+      return;
+    case absl::StatusCode::kDataLoss:
+      Fail(job, Reason::kNumericalFault, "The model's numbers went bad, so nothing was sent", true);
+      return;
+    case absl::StatusCode::kAborted:
+      // In company nobody knows who it was: the front tries each again, alone.
+      if (alone) Fail(job, Reason::kWorkerFault, "The device was lost under this job", true);
+      device_lost_ = true;
+      events_.DeviceLost(error);
+      return;
+    default:
+      Fail(job, Reason::kInternal, absl::StrCat("The model failed: ", std::string(error.message())),
+           false);
+  }
+}
+
+void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect) {
+  const int num_steps = job.spec.num_steps();
+  int steps = job.phase == Phase::kEncode ? num_steps : 0;
+  if (job.generation != nullptr) steps = job.generation->step();
+  ErrorDetails details;
+  details.metadata["video"] = "videos/" + job.ref.job;
+  details.metadata["steps_done"] = std::to_string(steps);
+  details.metadata["num_steps"] = std::to_string(num_steps);
+  const JobRef ref = job.ref;
+  Release(job);
+  events_.Failed(ref, MakeError(reason, message, details), suspect);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_catalog.h"
+#include "model/resolve.h"
+#include "server/worker/engine/engine_core.h"
+
+namespace reel::server {
+namespace {
+
+// The front resolved this spec with the same card; another answer here is a fault of ours, and
+// rendering something else than was promised would be worse.
+absl::Status CheckResolved(const model::GenerationSpec& spec, const model::ModelCard& card) {
+  const model::Resolution again = model::Resolve(spec, card, model::RequestLimits(), 0);
+  if (!again.ok()) {
+    return MakeError(Reason::kInternal,
+                     absl::StrCat("The worker refuses a spec that was admitted; field: ",
+                                  again.violations[0].field));
+  }
+  if (again.spec != spec) {
+    return MakeError(Reason::kInternal, "The worker resolves a spec to another one");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void Engine::Impl::CarryOut(LoadModel& command) {
+  const std::string name = command.options.name;
+  const auto known = models_.find(name);
+  if (known != models_.end() && jobs_.Uses(known->second.pipeline.get())) {
+    events_.ModelFailed(name, absl::FailedPreconditionError("The model is loaded and in use"));
+    return;
+  }
+  auto pipeline = model::LoadPipeline(command.options, options_.stream);
+  if (!pipeline.ok()) {
+    events_.ModelFailed(name, pipeline.status());
+    return;
+  }
+  const model::ModelCard card = (*pipeline)->card();
+  models_[name] = {*std::move(pipeline), false};
+  events_.ModelLoaded(name, card, 0);
+}
+
+void Engine::Impl::CarryOut(UnloadModel& command) {
+  const auto found = models_.find(command.model);
+  if (found != models_.end()) found->second.unloading = true;
+}
+
+absl::Status Engine::Impl::Admit(const AssignJob& command, HeldJob& job) {
+  if (draining_) {
+    return MakeError(Reason::kServerDraining, "The worker is draining and takes no job");
+  }
+  const auto found = models_.find(command.spec.model);
+  if (found == models_.end() || found->second.unloading) {
+    ErrorDetails details;
+    details.resource_type = "model";
+    details.resource_name = command.spec.model;
+    return MakeError(Reason::kModelNotFound, "The worker does not have the model", details);
+  }
+  job.pipeline = found->second.pipeline.get();
+  if (absl::Status status = CheckResolved(command.spec, job.pipeline->card()); !status.ok()) {
+    return status;
+  }
+  auto plan = catalog_.Plan(command.spec.kernels.profile, command.spec.kernels.variants);
+  if (!plan.ok()) {
+    const bool unknown = absl::IsInvalidArgument(plan.status());
+    return MakeError(unknown ? Reason::kUnknownKernel : Reason::kKernelUnavailable,
+                     std::string(plan.status().message()));
+  }
+  job.plan = *std::move(plan);
+  return absl::OkStatus();
+}
+
+void Engine::Impl::CarryOut(AssignJob& command) {
+  auto job = std::make_unique<HeldJob>();
+  job->ref = {command.job, command.attempt};
+  if (jobs_.Find(command.job) != nullptr) {
+    events_.Failed(job->ref, MakeError(Reason::kInternal, "The job is already here"), false);
+    return;
+  }
+  if (const absl::Status status = Admit(command, *job); !status.ok()) {
+    // Told again, the same worker would say the same of a spec; not so of its own state.
+    const Reason reason = ReasonOf(status).value_or(Reason::kInternal);
+    const bool suspect = reason == Reason::kInternal || reason == Reason::kUnknownKernel;
+    events_.Failed(job->ref, status, suspect);
+    return;
+  }
+  job->spec = std::move(command.spec);
+  job->order_key = command.order_key;
+  job->alone = command.alone;
+  job->deadline = SteadyNow() + command.time_left;
+  jobs_.Add(std::move(job));
+}
+
+void Engine::Impl::CarryOut(ReorderJob& command) {
+  if (HeldJob* job = jobs_.Find(command.job)) jobs_.Reorder(*job, command.order_key);
+}
+
+void Engine::Impl::CarryOut(ParkJob& command) {
+  HeldJob* job = jobs_.Find(command.job);
+  if (job == nullptr) return;
+  job->parked = true;
+  int64_t held = 0;
+  if (job->generation != nullptr) {
+    if (const absl::Status status = job->generation->Park(command.to_host); !status.ok()) {
+      Blame(*job, status, true);
+      return;
+    }
+    held = job->generation->device_bytes();
+  }
+  events_.Parked(job->ref, held);
+}
+
+void Engine::Impl::CarryOut(ResumeJob& command) {
+  HeldJob* job = jobs_.Find(command.job);
+  if (job == nullptr || !job->parked) return;
+  job->parked = false;
+  if (job->generation == nullptr) return;
+  if (const absl::Status status = job->generation->Resume(); !status.ok()) {
+    Blame(*job, status, true);
+  }
+}
+
+void Engine::Impl::CarryOut(CancelJob& command) {
+  // One that is not here has ended already, and its end has been told.
+  if (HeldJob* job = jobs_.Find(command.job)) {
+    Fail(*job, Reason::kCancelledByOwner, "The video was cancelled", false);
+  }
+}
+
+void Engine::Impl::CarryOut(DrainEngine& command) {
+  draining_ = true;
+  drain_end_ = SteadyNow() + command.time_left;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's inside. The loop is in engine.cc, what commands do in engine_commands.cc, and the
+// pieces that move a job in engine_pieces.cc.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "server/errors/error.h"
+#include "server/worker/engine/batch.h"
+#include "server/worker/engine/engine.h"
+#include "server/worker/engine/held_job.h"
+#include "server/worker/engine/inbox.h"
+#include "server/worker/engine/piece_clock.h"
+
+namespace reel::server {
+
+// Confined to the engine thread, but for the inbox and the clock.
+class Engine::Impl {
+ public:
+  Impl(EngineOptions options, const kernels::KernelCatalog& catalog, EngineEvents& events)
+      : options_(std::move(options)), catalog_(catalog), events_(events) {}
+
+  void Run();
+  Inbox& inbox() { return inbox_; }
+  const PieceClock& clock() const { return clock_; }
+
+ private:
+  struct LoadedModel {
+    std::unique_ptr<model::Pipeline> pipeline;
+    bool unloading = false;  // goes when its last job does
+  };
+
+  // Commands.
+  void CarryOut(LoadModel& command);
+  void CarryOut(UnloadModel& command);
+  void CarryOut(AssignJob& command);
+  void CarryOut(ReorderJob& command);
+  void CarryOut(ParkJob& command);
+  void CarryOut(ResumeJob& command);
+  void CarryOut(CancelJob& command);
+  void CarryOut(DrainEngine& command);
+  // Why a job cannot be held; OK after filling pipeline and plan.
+  absl::Status Admit(const AssignJob& command, HeldJob& job);
+
+  // Pieces. Each ends with the job further on, waiting, or gone.
+  bool MoveOne();
+  void Create(HeldJob& job);
+  void Begin(HeldJob& job);
+  void MakePreview(HeldJob& job);
+  void Step(const Batch& batch);
+  void Decode(HeldJob& job);
+  void StartDecoding(HeldJob& job);
+  bool IsSampled(const HeldJob& lead) const;
+  void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
+                  std::vector<kernels::VariantTime> times);
+  void AfterStep(HeldJob& job);
+
+  // Ends of jobs.
+  void EndOverdueJobs();
+  void EndEncodedJobs();
+  void EndEncoded(HeldJob& job);
+  // What a pipeline's error means; `alone`: nobody else was in the piece.
+  void Blame(HeldJob& job, const absl::Status& error, bool alone);
+  void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
+  // Out of the table, with everything that it held.
+  void Release(HeldJob& job);
+  void DropUnusedModels();
+
+  kernels::Execution Execution(const HeldJob& job, kernels::KernelCounters& counters,
+                               kernels::KernelTimer* timer) const {
+    return {job.plan, counters, timer, options_.stream};
+  }
+
+  const EngineOptions options_;
+  const kernels::KernelCatalog& catalog_;
+  EngineEvents& events_;
+  Inbox inbox_;
+  PieceClock clock_;
+  std::map<std::string, LoadedModel> models_;
+  JobTable jobs_;  // before models_ in death: generations belong to pipelines
+  // Of jobs that ended early: each waits for its thread, which others may hold.
+  std::vector<std::unique_ptr<VideoEncoder>> retired_;
+  int64_t memory_peak_bytes_ = 0;
+  bool device_lost_ = false;
+  bool draining_ = false;
+  absl::Time drain_end_ = absl::InfiniteFuture();
+};
+
+}  // namespace reel::server

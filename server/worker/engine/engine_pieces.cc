@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "kernels/dispatch/kernel_timer.h"
+#include "server/worker/engine/engine_core.h"
+#include "server/worker/media/jpeg.h"
+
+namespace reel::server {
+namespace {
+
+using model::Stage;
+
+const char* PresetName(model::EncodingSpeed speed) {
+  switch (speed) {
+    case model::EncodingSpeed::kUltrafast:
+      return "ultrafast";
+    case model::EncodingSpeed::kSuperfast:
+      return "superfast";
+    case model::EncodingSpeed::kFaster:
+      return "faster";
+    case model::EncodingSpeed::kMedium:
+      return "medium";
+    case model::EncodingSpeed::kUnspecified:
+    case model::EncodingSpeed::kVeryfast:
+      break;
+  }
+  return "veryfast";
+}
+
+}  // namespace
+
+void Engine::Impl::Create(HeldJob& job) {
+  events_.Progress(job.ref, Stage::kTextEncode, 0, job.spec.num_steps());
+  kernels::KernelCounters counters;
+  PieceClock::Piece piece(clock_);
+  auto generation = job.pipeline->Create(job.spec, Execution(job, counters, nullptr));
+  job.tally.TextEncoded(piece.elapsed());
+  job.tally.Used(counters.Uses());
+  if (!generation.ok()) {
+    Blame(job, generation.status(), true);
+    return;
+  }
+  job.generation = *std::move(generation);
+  job.phase = Phase::kBegin;
+}
+
+void Engine::Impl::Begin(HeldJob& job) {
+  kernels::KernelCounters counters;
+  PieceClock::Piece piece(clock_);
+  const auto ready = job.pipeline->BeginNext(*job.generation, Execution(job, counters, nullptr));
+  job.tally.TextEncoded(piece.elapsed());
+  job.tally.Used(counters.Uses());
+  job.tally.HoldsMemory(job.generation->device_bytes());
+  if (!ready.ok()) {
+    Blame(job, ready.status(), true);
+  } else if (*ready) {
+    job.phase = Phase::kDenoise;
+    events_.Progress(job.ref, Stage::kDenoise, 0, job.generation->num_steps());
+  }
+}
+
+bool Engine::Impl::IsSampled(const HeldJob& lead) const {
+  const int step = lead.generation->step();
+  // Never the first: it pays for what later ones find ready.
+  return options_.timer != nullptr && options_.kernel_sample_every > 0 && step > 0 &&
+         step % options_.kernel_sample_every == 0;
+}
+
+void Engine::Impl::Step(const Batch& batch) {
+  HeldJob& lead = *batch.jobs.front();
+  std::vector<model::Generation*> generations;
+  for (HeldJob* job : batch.jobs) generations.push_back(job->generation.get());
+  kernels::KernelTimer* timer = IsSampled(lead) ? options_.timer : nullptr;
+  kernels::KernelCounters counters;
+  std::vector<absl::Status> statuses;
+  absl::Duration took;
+  {
+    PieceClock::Piece piece(clock_);
+    statuses = lead.pipeline->Step(generations, Execution(lead, counters, timer));
+    took = piece.elapsed();
+  }
+  const auto times = timer == nullptr ? std::vector<kernels::VariantTime>() : timer->Take();
+  const auto uses = counters.Uses();
+  for (HeldJob* job : batch.jobs) {
+    const auto rows = static_cast<double>(std::max<int64_t>(batch.rows, 1));
+    job->tally.Stepped(took, static_cast<int>(batch.jobs.size()),
+                       static_cast<double>(job->generation->rows()) / rows);
+    job->tally.Used(uses);
+    job->tally.Timed(times);
+    job->tally.HoldsMemory(job->generation->device_bytes());
+  }
+  ReportStep(batch, Stage::kDenoise, took, times);
+  for (size_t i = 0; i < batch.jobs.size() && !device_lost_; ++i) {
+    const absl::Status status =
+        i < statuses.size() ? statuses[i] : absl::InternalError("no answer");
+    if (status.ok()) {
+      AfterStep(*batch.jobs[i]);
+    } else {
+      Blame(*batch.jobs[i], status, batch.jobs.size() == 1);
+    }
+  }
+}
+
+void Engine::Impl::AfterStep(HeldJob& job) {
+  const int step = job.generation->step();
+  const int every = job.spec.preview.every_steps;
+  job.preview_due = every > 0 && step % every == 0;
+  if (step >= job.generation->num_steps()) job.phase = Phase::kDecode;
+  events_.Progress(job.ref, Stage::kDenoise, step, job.generation->num_steps());
+}
+
+void Engine::Impl::MakePreview(HeldJob& job) {
+  job.preview_due = false;
+  const int side = job.spec.preview.max_side;
+  kernels::KernelCounters counters;
+  PieceClock::Piece piece(clock_);
+  const auto image =
+      job.pipeline->Preview(*job.generation, side, Execution(job, counters, nullptr));
+  if (absl::IsAborted(image.status()) || absl::IsDataLoss(image.status())) {
+    Blame(job, image.status(), true);
+    return;
+  }
+  // A preview is a courtesy: one that cannot be had is left out.
+  if (!image.ok()) return;
+  auto jpeg = EncodeJpeg(*image, side);
+  if (!jpeg.ok()) return;
+  events_.Preview(job.ref,
+                  {job.generation->step(), std::move(jpeg->bytes), jpeg->width, jpeg->height});
+}
+
+void Engine::Impl::StartDecoding(HeldJob& job) {
+  EncoderOptions options;
+  options.format.width = job.spec.width;
+  options.format.height = job.spec.height;
+  options.format.frame_rate = job.spec.frame_rate;
+  options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
+  options.format.preset = PresetName(job.spec.encoding.speed);
+  options.format.threads = options_.encoder_threads;
+  job.encoder = std::make_unique<VideoEncoder>(
+      std::move(options),
+      [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
+        events_.Media(ref, offset, std::move(bytes), fragment_end);
+      },
+      [this] { inbox_.Wake(); });
+  const int steps = job.generation->num_steps();
+  events_.Progress(job.ref, Stage::kDecode, steps, steps);
+}
+
+void Engine::Impl::Decode(HeldJob& job) {
+  if (job.encoder == nullptr) StartDecoding(job);
+  kernels::KernelCounters counters;
+  absl::StatusOr<bool> last = false;
+  absl::Duration took;
+  {
+    PieceClock::Piece piece(clock_);
+    last =
+        job.pipeline->DecodeNext(*job.generation, *job.encoder, Execution(job, counters, nullptr));
+    took = piece.elapsed();
+  }
+  job.tally.Decoded(took);
+  job.tally.Used(counters.Uses());
+  job.tally.HoldsMemory(job.generation->device_bytes());
+  ReportStep({{&job}, job.generation->rows(), nullptr}, Stage::kDecode, took, {});
+  if (!last.ok()) {
+    // The sink's error comes back through the pipeline; the encoder itself knows best.
+    if (!job.encoder->done()) Blame(job, last.status(), true);
+    return;
+  }
+  if (!*last) return;
+  const int steps = job.generation->num_steps();
+  job.generation = nullptr;
+  job.phase = Phase::kEncode;
+  events_.Progress(job.ref, Stage::kEncode, steps, steps);
+  job.encoder->Finish();
+}
+
+void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
+                              std::vector<kernels::VariantTime> times) {
+  StepReport report;
+  for (const HeldJob* job : batch.jobs) {
+    report.jobs.push_back(job->ref.job);
+    report.job_rows.push_back(job->generation->rows());
+  }
+  for (const auto& job : jobs_.all()) {
+    if (job->generation != nullptr) report.memory_used_bytes += job->generation->device_bytes();
+  }
+  memory_peak_bytes_ = std::max(memory_peak_bytes_, report.memory_used_bytes);
+  report.memory_peak_bytes = memory_peak_bytes_;
+  report.model = batch.jobs.front()->spec.model;
+  report.plan = batch.jobs.front()->plan.name();
+  report.rows = batch.rows;
+  report.duration = took;
+  report.stage = stage;
+  report.kernels = std::move(times);
+  events_.Stepped(std::move(report));
+}
+
+}  // namespace reel::server

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/held_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace reel::server {
+
+bool HeldJob::CanMove() const {
+  if (parked || phase == Phase::kEncode) return false;
+  return phase != Phase::kDecode || encoder == nullptr || encoder->HasRoom();
+}
+
+void JobTable::Add(std::unique_ptr<HeldJob> job) {
+  job->arrival = arrivals_++;
+  jobs_.push_back(std::move(job));
+  Sort();
+}
+
+void JobTable::Reorder(HeldJob& job, double order_key) {
+  job.order_key = order_key;
+  Sort();
+}
+
+void JobTable::Sort() {
+  // A key that is no number has no place in any order.
+  for (auto& job : jobs_) {
+    if (std::isnan(job->order_key)) job->order_key = 0;
+  }
+  std::sort(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+    return std::pair(a->order_key, a->arrival) < std::pair(b->order_key, b->arrival);
+  });
+}
+
+std::unique_ptr<HeldJob> JobTable::Remove(const HeldJob& job) {
+  const auto found = std::find_if(jobs_.begin(), jobs_.end(),
+                                  [&](const auto& held) { return held.get() == &job; });
+  if (found == jobs_.end()) return nullptr;
+  std::unique_ptr<HeldJob> removed = std::move(*found);
+  jobs_.erase(found);
+  return removed;
+}
+
+HeldJob* JobTable::Find(const std::string& job) const {
+  for (const auto& held : jobs_) {
+    if (held->ref.job == job) return held.get();
+  }
+  return nullptr;
+}
+
+HeldJob* JobTable::FirstThatCanMove() const {
+  for (const auto& held : jobs_) {
+    if (held->CanMove()) return held.get();
+  }
+  return nullptr;
+}
+
+bool JobTable::Uses(const model::Pipeline* pipeline) const {
+  return std::any_of(jobs_.begin(), jobs_.end(),
+                     [&](const auto& held) { return held->pipeline == pipeline; });
+}
+
+absl::Time JobTable::FirstDeadline() const {
+  absl::Time first = absl::InfiniteFuture();
+  for (const auto& held : jobs_) first = std::min(first, held->deadline);
+  return first;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job as the engine holds it, and all of them in their order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "model/pipeline.h"
+#include "server/worker/engine/engine.h"
+#include "server/worker/engine/job_tally.h"
+#include "server/worker/media/video_encoder.h"
+
+namespace reel::server {
+
+// Which piece comes next. The order is that of a run.
+enum class Phase { kCreate, kBegin, kDenoise, kDecode, kEncode };
+
+struct HeldJob {
+  JobRef ref;
+  model::GenerationSpec spec;
+  model::Pipeline* pipeline = nullptr;  // of a model that stays loaded while it is used
+  kernels::KernelPlan plan;
+  double order_key = 0;
+  int64_t arrival = 0;  // between equal keys
+  absl::Time deadline;  // steady
+  Phase phase = Phase::kCreate;
+  bool alone = false;
+  bool parked = false;
+  bool preview_due = false;
+  bool ran_out_of_memory = false;  // once: the next try is alone and the last
+  std::unique_ptr<model::Generation> generation;
+  std::unique_ptr<VideoEncoder> encoder;
+  JobTally tally;
+
+  // False: it waits for somebody else, its encoder or its owner.
+  bool CanMove() const;
+};
+
+// Sorted by order key, then arrival. Confined to the engine thread.
+class JobTable {
+ public:
+  using Jobs = std::vector<std::unique_ptr<HeldJob>>;
+
+  void Add(std::unique_ptr<HeldJob> job);
+  void Reorder(HeldJob& job, double order_key);
+  std::unique_ptr<HeldJob> Remove(const HeldJob& job);
+
+  HeldJob* Find(const std::string& job) const;
+  HeldJob* FirstThatCanMove() const;
+  bool Uses(const model::Pipeline* pipeline) const;
+  // InfiniteFuture when nobody has one.
+  absl::Time FirstDeadline() const;
+  const Jobs& all() const { return jobs_; }
+
+ private:
+  void Sort();
+  Jobs jobs_;
+  int64_t arrivals_ = 0;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What others tell the engine thread: commands, "look again", "stop".
+#pragma once
+
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::server {
+
+// A monotonic instant in absl's arithmetic: comparable with each other only.
+absl::Time SteadyNow();
+
+// Thread-safe.
+class Inbox {
+ public:
+  void Post(EngineCommand command);
+  // Something else has changed, e.g. an encoder has room.
+  void Wake();
+  void Stop();
+
+  // Engine thread: the commands so far, in order. Wakes before this call are answered by it.
+  std::vector<EngineCommand> Take();
+  bool stopped() const;
+  // Engine thread: returns at the next post, wake or stop since Take, or at `end`; tells how long
+  // it slept.
+  absl::Duration WaitUntil(absl::Time end);
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::vector<EngineCommand> commands_ ABSL_GUARDED_BY(mutex_);
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace reel::server

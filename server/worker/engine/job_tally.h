@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job has cost so far.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_listing.h"
+#include "model/run_stats.h"
+
+namespace reel::server {
+
+class JobTally {
+ public:
+  void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
+  // A step of `jobs` jobs, of whose rows this job had `share`.
+  void Stepped(absl::Duration took, int jobs, double share);
+  void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
+  void WaitedForEncoder(absl::Duration took) { encode_exposed_ += took; }
+  void Used(const std::vector<kernels::VariantUse>& uses);
+  void Timed(const std::vector<kernels::VariantTime>& times);
+  void HoldsMemory(int64_t bytes);
+
+  // The worker's half of the statistics.
+  model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
+
+ private:
+  using Variant = std::pair<std::string, std::string>;  // operator, variant
+
+  absl::Duration text_encode_, denoise_, decode_, encode_exposed_, device_;
+  int64_t steps_ = 0, batched_jobs_ = 0;
+  int64_t peak_memory_bytes_ = 0;
+  std::map<Variant, int64_t> calls_;
+  std::map<Variant, std::pair<int64_t, int64_t>> times_;  // calls, nanoseconds
+};
+
+}  // namespace reel::server

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the engine thread is, readable from the heartbeat's thread while device work blocks it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "server/worker/engine/inbox.h"
+
+namespace reel::server {
+
+class PieceClock {
+ public:
+  // For the length of a piece.
+  class Piece {
+   public:
+    explicit Piece(PieceClock& clock) : clock_(clock), start_(SteadyNow()) {
+      clock_.started_ns_.store(absl::ToUnixNanos(start_), std::memory_order_relaxed);
+    }
+    Piece(const Piece&) = delete;
+    Piece& operator=(const Piece&) = delete;
+    ~Piece() {
+      clock_.started_ns_.store(0, std::memory_order_relaxed);
+      clock_.count_.fetch_add(1, std::memory_order_relaxed);
+    }
+    absl::Duration elapsed() const { return SteadyNow() - start_; }
+
+   private:
+    PieceClock& clock_;
+    absl::Time start_;
+  };
+
+  // Thread-safe.
+  int64_t count() const { return count_.load(std::memory_order_relaxed); }
+  absl::Duration in_piece() const {
+    const int64_t started = started_ns_.load(std::memory_order_relaxed);
+    return started == 0 ? absl::ZeroDuration() : SteadyNow() - absl::FromUnixNanos(started);
+  }
+
+ private:
+  std::atomic<int64_t> started_ns_{0};  // 0: between pieces
+  std::atomic<int64_t> count_{0};
+};
+
+}  // namespace reel::server

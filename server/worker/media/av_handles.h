@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Owners of libav's handles, and its error numbers as statuses.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/dict.h>
+#include <libavutil/frame.h>
+#include <libswscale/swscale.h>
+}
+
+namespace reel::server {
+
+struct AvDeleter {
+  void operator()(AVCodecContext* p) const { avcodec_free_context(&p); }
+  void operator()(AVFrame* p) const { av_frame_free(&p); }
+  void operator()(AVPacket* p) const { av_packet_free(&p); }
+  void operator()(SwsContext* p) const { sws_freeContext(p); }
+  // An output's context; its AVIOContext has an owner of its own.
+  void operator()(AVFormatContext* p) const { avformat_free_context(p); }
+  // With the buffer, which libav may have replaced.
+  void operator()(AVIOContext* p) const {
+    av_freep(&p->buffer);
+    avio_context_free(&p);
+  }
+};
+
+using AvCodecContextPtr = std::unique_ptr<AVCodecContext, AvDeleter>;
+using AvFramePtr = std::unique_ptr<AVFrame, AvDeleter>;
+using AvPacketPtr = std::unique_ptr<AVPacket, AvDeleter>;
+using AvFormatContextPtr = std::unique_ptr<AVFormatContext, AvDeleter>;
+using AvioContextPtr = std::unique_ptr<AVIOContext, AvDeleter>;
+using SwsContextPtr = std::unique_ptr<SwsContext, AvDeleter>;
+
+// Options by name; what is left after an open was not understood.
+class AvOptions {
+ public:
+  AvOptions() = default;
+  AvOptions(const AvOptions&) = delete;
+  AvOptions& operator=(const AvOptions&) = delete;
+  ~AvOptions() { av_dict_free(&dictionary_); }
+  void Set(const char* name, const char* value) { av_dict_set(&dictionary_, name, value, 0); }
+  AVDictionary** get() { return &dictionary_; }
+  // The first that nobody took; null when all were.
+  const char* unused() const {
+    const AVDictionaryEntry* entry = av_dict_get(dictionary_, "", nullptr, AV_DICT_IGNORE_SUFFIX);
+    return entry == nullptr ? nullptr : entry->key;
+  }
+
+ private:
+  AVDictionary* dictionary_ = nullptr;
+};
+
+// OK for codes from 0 on; else INTERNAL with libav's own words.
+absl::Status AvStatus(int code, std::string_view call);
+
+}  // namespace reel::server

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/fragment_writer.h"
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::server {
+namespace {
+
+constexpr int kBufferBytes = 64 * 1024;
+
+// Fragments where we cut; no sample in the head; offsets relative to each fragment; no index at the
+// end, so that the file ends with its last fragment.
+constexpr char kMovFlags[] = "frag_custom+empty_moov+default_base_moof+skip_trailer";
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(const AVCodecContext& codec) {
+  std::unique_ptr<FragmentWriter> writer(new FragmentWriter);
+  auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
+  if (buffer == nullptr) return absl::InternalError("Out of memory for a file's buffer");
+  writer->io_.reset(
+      avio_alloc_context(buffer, kBufferBytes, 1, writer.get(), nullptr, &OnWrite, nullptr));
+  if (!writer->io_) {
+    av_free(buffer);
+    return absl::InternalError("Out of memory for a file's buffer");
+  }
+  writer->io_->seekable = 0;
+  AVFormatContext* format = nullptr;
+  REEL_RETURN_IF_ERROR(AvStatus(avformat_alloc_output_context2(&format, nullptr, "mp4", nullptr),
+                                "avformat_alloc_output_context2"));
+  writer->format_.reset(format);
+  format->pb = writer->io_.get();
+  format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT;
+  REEL_RETURN_IF_ERROR(writer->WriteHead(codec));
+  return writer;
+}
+
+absl::Status FragmentWriter::WriteHead(const AVCodecContext& codec) {
+  AVStream* stream = avformat_new_stream(format_.get(), nullptr);
+  if (stream == nullptr) return absl::InternalError("Out of memory for a stream");
+  REEL_RETURN_IF_ERROR(AvStatus(avcodec_parameters_from_context(stream->codecpar, &codec),
+                                "avcodec_parameters_from_context"));
+  codec_time_base_ = codec.time_base;
+  stream->time_base = codec.time_base;
+  stream->avg_frame_rate = codec.framerate;
+  AvOptions options;
+  options.Set("movflags", kMovFlags);
+  return AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header");
+}
+
+int FragmentWriter::OnWrite(void* self, uint8_t* data, int size) {
+  static_cast<FragmentWriter*>(self)->bytes_.append(reinterpret_cast<const char*>(data),
+                                                    static_cast<size_t>(size));
+  return size;
+}
+
+absl::Status FragmentWriter::Write(AVPacket& packet) {
+  packet.stream_index = 0;
+  av_packet_rescale_ts(&packet, codec_time_base_, format_->streams[0]->time_base);
+  return AvStatus(av_write_frame(format_.get(), &packet), "av_write_frame");
+}
+
+absl::Status FragmentWriter::Cut() {
+  return AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame");
+}
+
+std::string FragmentWriter::TakeBytes() {
+  avio_flush(io_.get());
+  return std::exchange(bytes_, std::string());
+}
+
+}  // namespace reel::server

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine's way to a file: a sink of frames that encodes on a thread of its own and hands out
+// the bytes of a fragmented H.264 MP4 as they come into being. Pushing never waits for the encoder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "model/frame_sink.h"
+#include "server/worker/media/video_format.h"
+
+namespace reel::server {
+
+struct EncoderOptions {
+  VideoFormat format;
+  int queue_frames = 16;  // waiting ones above which there is no room
+};
+
+struct EncodedFile {
+  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"
+  int64_t size_bytes = 0;
+  int num_frames = 0;
+  absl::Duration duration;
+};
+
+// Thread-safe, but for destruction.
+class VideoEncoder final : public model::FrameSink {
+ public:
+  // At most 1 MiB of the file from `offset` on, in order. The file plays up to a piece that is a
+  // fragment's end. Called on the encoder's thread, which it may hold.
+  using Output = absl::AnyInvocable<void(int64_t offset, std::string bytes, bool fragment_end)>;
+  // There is room again, or the encoder is done. Called on the encoder's thread; must not block.
+  using Signal = absl::AnyInvocable<void()>;
+
+  VideoEncoder(EncoderOptions options, Output output, Signal signal);
+  // Abandons, then waits for the call of Output that is under way, if any.
+  ~VideoEncoder() override;
+  VideoEncoder(const VideoEncoder&) = delete;
+  VideoEncoder& operator=(const VideoEncoder&) = delete;
+
+  model::FrameFormat format() const override { return model::FrameFormat::kI420; }
+  bool HasRoom() const override;
+  // Fails with the encoder's own error once it has one.
+  absl::Status Push(const model::FramesView& frames) override;
+
+  // No further frames: encode what waits, then be done. Returns at once.
+  void Finish();
+  // Stop where you are. Returns at once; one call of Output that had been decided may still come.
+  void Abandon();
+
+  // True: the thread has ended its work, and nothing of it is heard any more.
+  bool done() const;
+  // Of one that is done: the file, or what went wrong.
+  absl::StatusOr<EncodedFile> result() const;
+
+ private:
+  using Frame = std::vector<std::byte>;
+
+  void Run();
+  absl::StatusOr<EncodedFile> EncodeAll();
+  absl::Status Emit(std::string bytes, bool fragment_end);
+  // Waits; nullopt after the last one. CANCELLED when abandoned.
+  absl::StatusOr<std::optional<Frame>> NextFrame();
+  bool abandoned() const;
+
+  const EncoderOptions options_;
+  Output output_;
+  Signal signal_;
+  int64_t offset_ = 0;  // encoder's thread only
+
+  mutable Mutex mutex_;
+  CondVar changed_;
+  std::deque<Frame> frames_ ABSL_GUARDED_BY(mutex_);
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<absl::StatusOr<EncodedFile>> result_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace reel::server

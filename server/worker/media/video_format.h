@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the encoder makes of frames: sizes and effort, free of libav.
+#pragma once
+
+#include <string>
+
+namespace reel::server {
+
+struct VideoFormat {
+  int width = 0;  // even
+  int height = 0;
+  double frame_rate = 24;
+  int crf = 18;                     // 0..51
+  std::string preset = "veryfast";  // x264's name for it
+  int threads = 1;
+};
+
+}  // namespace reel::server

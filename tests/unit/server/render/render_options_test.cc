@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/render/render_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace reel::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::optional<RenderOptions> Parse(std::vector<std::string> extra, int* exit_code = nullptr) {
+  std::vector<std::string> arguments = {"--prompt", "a_fox --x", "--output", "a.mp4"};
+  arguments.insert(arguments.end(), extra.begin(), extra.end());
+  int ignored = 0;
+  return ParseRenderOptions(arguments, exit_code == nullptr ? ignored : *exit_code);
+}
+
+TEST(ParseRenderOptions, TakesDashesAndUnderscoresAlike) {
+  for (const char* flag : {"--num-frames", "--num_frames"}) {
+    const auto options = Parse({flag, "9"});
+    ASSERT_TRUE(options) << flag;
+    EXPECT_EQ(options->spec.num_frames, 9);
+  }
+  EXPECT_EQ(Parse({"--guidance_scale=2.5"})->spec.guidance_scale, 2.5);
+  EXPECT_EQ(Parse({})->spec.prompt, "a_fox --x");
+}
+
+TEST(ParseRenderOptions, LeavesOutWhatIsNotSet) {
+  const auto options = Parse({});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->spec.width, 0);
+  EXPECT_EQ(options->spec.guidance_scale, std::nullopt);
+  EXPECT_EQ(options->spec.seed, 0u);
+  EXPECT_EQ(options->model_path, "");
+  EXPECT_FALSE(options->exact);
+}
+
+TEST(ParseRenderOptions, ReadsSchedules) {
+  EXPECT_THAT(Parse({"--timesteps", "1000,500.5,1"})->spec.timesteps, ElementsAre(1000, 500.5, 1));
+}
+
+TEST(ParseRenderOptions, TellsTheOutputsApart) {
+  int exit_code = 0;
+  const auto exact = ParseRenderOptions({"--prompt", "x", "--output", "b.safetensors"}, exit_code);
+  ASSERT_TRUE(exact);
+  EXPECT_TRUE(exact->exact);
+  EXPECT_FALSE(ParseRenderOptions({"--prompt", "x", "--output", "b.avi"}, exit_code));
+  EXPECT_EQ(exit_code, kUsage);
+}
+
+TEST(ParseRenderOptions, RefusesWhatThisBuildCannotDo) {
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--image", "a.png"},
+                                                {"--condition", "a.png@0:1"},
+                                                {"--device", "cuda:0"},
+                                                {"--dtype", "int3"},
+                                                {"--steps", "many"},
+                                                {"--frobnicate"}}) {
+    int exit_code = 0;
+    EXPECT_FALSE(Parse(flags, &exit_code)) << flags[0];
+    EXPECT_EQ(exit_code, kUsage) << flags[0];
+  }
+}
+
+TEST(ParseRenderOptions, HelpIsNoError) {
+  int exit_code = -1;
+  EXPECT_FALSE(ParseRenderOptions({"--help"}, exit_code));
+  EXPECT_EQ(exit_code, kSuccess);
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/batch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+namespace reel::server {
+namespace {
+
+using ::testing::ElementsAre;
+
+class FakeGeneration : public model::Generation {
+ public:
+  explicit FakeGeneration(int64_t rows) : rows_(rows) {}
+  int step() const override { return 0; }
+  int num_steps() const override { return 1; }
+  int64_t rows() const override { return rows_; }
+  int64_t device_bytes() const override { return 0; }
+  absl::Status Park(bool) override { return absl::OkStatus(); }
+  absl::Status Resume() override { return absl::OkStatus(); }
+
+ private:
+  int64_t rows_;
+};
+
+class PickBatchTest : public ::testing::Test {
+ protected:
+  HeldJob& Add(int64_t rows, Phase phase = Phase::kDenoise) {
+    auto job = std::make_unique<HeldJob>();
+    if (phase != Phase::kCreate) job->generation = std::make_unique<FakeGeneration>(rows);
+    job->phase = phase;
+    HeldJob& added = *job;
+    jobs_.Add(std::move(job));
+    return added;
+  }
+  JobTable jobs_;
+};
+
+TEST_F(PickBatchTest, SkipsJobsThatAreTooLargeAndGoesOn) {
+  HeldJob& lead = Add(50);
+  Add(60);
+  HeldJob& small = Add(50);
+  Add(1);
+  const Batch batch = PickBatch(jobs_, lead, 100);
+  EXPECT_THAT(batch.jobs, ElementsAre(&lead, &small));
+  EXPECT_EQ(batch.rows, 100);
+}
+
+TEST_F(PickBatchTest, ALeadLargerThanTheStepGoesAlone) {
+  HeldJob& lead = Add(500);
+  Add(1);
+  EXPECT_THAT(PickBatch(jobs_, lead, 100).jobs, ElementsAre(&lead));
+}
+
+TEST_F(PickBatchTest, WaitsForOneThatCouldJoin) {
+  HeldJob& lead = Add(50);
+  HeldJob& fresh = Add(0, Phase::kCreate);
+  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, &fresh);
+  fresh.generation = std::make_unique<FakeGeneration>(80);
+  fresh.phase = Phase::kBegin;
+  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, nullptr);
+  EXPECT_EQ(PickBatch(jobs_, lead, 200).not_yet, &fresh);
+}
+
+TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
+  HeldJob& lead = Add(10);
+  Add(10).parked = true;
+  Add(10).alone = true;
+  Add(10, Phase::kDecode);
+  HeldJob& other_plan = Add(10);
+  other_plan.plan = kernels::KernelPlan("reference", {});
+  const Batch batch = PickBatch(jobs_, lead, 100);
+  EXPECT_THAT(batch.jobs, ElementsAre(&lead));
+  EXPECT_EQ(batch.not_yet, nullptr);
+}
+
+TEST_F(PickBatchTest, APreviewComesBeforeTheNextStep) {
+  HeldJob& lead = Add(10);
+  HeldJob& other = Add(10);
+  other.preview_due = true;
+  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, &other);
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who moves when: batches, order, parking, and jobs whose encoder is behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/worker/engine/engine_fixture.h"
+
+namespace reel::server {
+namespace {
+
+using model::Stage;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::SizeIs;
+
+class EngineOrderTest : public EngineTest {
+ protected:
+  // Jobs of each denoising step, in the order of the steps.
+  std::vector<std::vector<std::string>> Batches() {
+    std::vector<std::vector<std::string>> batches;
+    for (const StepReport& step : events_.steps()) batches.push_back(step.jobs);
+    return batches;
+  }
+  void WaitForAll(const std::vector<std::string>& jobs) {
+    for (const auto& job : jobs) {
+      ASSERT_TRUE(events_.WaitForEnd(job)) << job;
+      EXPECT_TRUE(events_.ended(job).error.ok()) << job << events_.ended(job).error;
+    }
+  }
+};
+
+TEST_F(EngineOrderTest, CompatibleJobsShareTheirSteps) {
+  for (const char* job : {"a", "b", "c"}) Assign(job);
+  Start();
+  WaitForAll({"a", "b", "c"});
+  EXPECT_THAT(Batches(), SizeIs(4));
+  EXPECT_THAT(Batches(), Each(ElementsAre("a", "b", "c")));
+  EXPECT_EQ(events_.ended("b").result.stats.mean_batch, 3);
+  EXPECT_EQ(events_.steps()[0].rows, 3 * 16);
+  EXPECT_THAT(events_.steps()[0].job_rows, ElementsAre(16, 16, 16));
+}
+
+TEST_F(EngineOrderTest, AStepTakesNoMoreRowsThanFillIt) {
+  options_.fill_rows = 32;
+  for (const char* job : {"a", "b", "c"}) Assign(job);
+  Start();
+  WaitForAll({"a", "b", "c"});
+  EXPECT_THAT(Batches()[0], ElementsAre("a", "b"));
+  EXPECT_THAT(Batches()[4], ElementsAre("c"));
+}
+
+TEST_F(EngineOrderTest, AJobThatMustBeAloneIs) {
+  Assign("a");
+  AssignJob alone = Job("b", Spec("b"));
+  alone.alone = true;
+  engine().Post(alone);
+  Assign("c");
+  Start();
+  WaitForAll({"a", "b", "c"});
+  for (const auto& batch : Batches()) {
+    EXPECT_TRUE(batch == std::vector<std::string>{"b"} ||
+                batch == (std::vector<std::string>{"a", "c"}));
+  }
+}
+
+TEST_F(EngineOrderTest, OtherPlansAreNeverSteppedTogether) {
+  model::GenerationSpec reference = Spec("b");
+  reference.kernels.profile = "reference";
+  model::GenerationSpec invariant = Spec("c");
+  invariant.kernels.profile = "batch_invariant";
+  Assign("a");
+  engine().Post(Job("b", reference));
+  engine().Post(Job("c", invariant));
+  engine().Post(Job("d", invariant));
+  Start();
+  WaitForAll({"a", "b", "c", "d"});
+  EXPECT_THAT(Batches(), Each(SizeIs(1)));
+}
+
+TEST_F(EngineOrderTest, TheLowestKeyGoesFirst) {
+  options_.fill_rows = 1;
+  Assign("late", 2);
+  Assign("soon", 1);
+  Assign("last", 3);
+  Start();
+  WaitForAll({"late", "soon", "last"});
+  std::vector<std::string> order;
+  for (const auto& batch : Batches()) {
+    if (order.empty() || order.back() != batch[0]) order.push_back(batch[0]);
+  }
+  EXPECT_THAT(order, ElementsAre("soon", "late", "last"));
+}
+
+TEST_F(EngineOrderTest, ANewKeyCountsFromTheNextStep) {
+  options_.fill_rows = 1;
+  Assign("a", 1);
+  Assign("b", 2);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (job.job == "a" && stage == Stage::kDenoise && step == 2) engine().Post(ReorderJob{"b", 0});
+  };
+  Start();
+  WaitForAll({"a", "b"});
+  const auto batches = Batches();
+  EXPECT_THAT(batches[1], ElementsAre("a"));
+  EXPECT_THAT(batches[2], ElementsAre("b"));
+}
+
+TEST_F(EngineOrderTest, AJobThatComesLaterJoinsTheBatch) {
+  Assign("a");
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (job.job == "a" && stage == Stage::kDenoise && step == 2) Assign("b");
+  };
+  Start();
+  WaitForAll({"a", "b"});
+  EXPECT_THAT(Batches(), Contains(ElementsAre("a", "b")));
+  EXPECT_THAT(Batches(), SizeIs(6));
+}
+
+TEST_F(EngineOrderTest, AFullSinkLetsOthersStep) {
+  events_.Hold("slow");
+  model::GenerationSpec slow = Spec("slow");
+  slow.num_frames = 257;
+  engine().Post(Job("slow", slow, 0));
+  events_.on_progress = [this](const JobRef& job, Stage stage, int) {
+    // The other one comes when the first is already decoding, so it steps beside that.
+    if (job.job == "slow" && stage == Stage::kDecode) Assign("quick", 1);
+  };
+  Start();
+  ASSERT_TRUE(events_.WaitForHeldMedia("slow"));
+  WaitForAll({"quick"});
+  EXPECT_FALSE(events_.has_ended("slow"));
+  events_.ReleaseAll();
+  WaitForAll({"slow"});
+}
+
+TEST_F(EngineOrderTest, AParkedJobWaitsAndThenGoesOnExactly) {
+  options_.fill_rows = 1;
+  Assign("solo", -1);
+  Assign("a", 0);
+  Assign("b", 1);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (stage != Stage::kDenoise || step != 2) return;
+    if (job.job == "a") engine().Post(ParkJob{"a", true});
+    if (job.job == "b") engine().Post(ResumeJob{"a"});
+  };
+  Start();
+  WaitForAll({"solo", "a", "b"});
+  ASSERT_TRUE(events_.WaitForParked("a"));
+  std::vector<std::string> order;
+  for (const auto& batch : Batches()) order.push_back(batch[0]);
+  EXPECT_THAT(std::vector<std::string>(order.begin() + 4, order.end()),
+              ElementsAre("a", "a", "b", "b", "a", "a", "b", "b"));
+}
+
+}  // namespace
+}  // namespace reel::server

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job's life in the engine, when nothing goes wrong.
+#include "server/worker/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "kernels/dispatch/kernel_timer.h"
+#include "model/testcard/picture_code.h"
+#include "server/errors/error.h"
+#include "tests/unit/server/worker/engine/engine_fixture.h"
+#include "tests/unit/server/worker/media/ffmpeg_tool.h"
+
+namespace reel::server {
+namespace {
+
+using model::Stage;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+void ExpectOwnFrames(const std::string& file, const model::GenerationSpec& spec) {
+  const auto video = Decode(file);
+  ASSERT_TRUE(video);
+  ASSERT_THAT(video->luma, SizeIs(spec.num_frames));
+  const uint32_t hash = model::PictureHash(spec.prompt, *spec.seed, spec.width, spec.height);
+  for (int i = 0; i < spec.num_frames; ++i) {
+    EXPECT_EQ(
+        model::DecodeCode(video->luma[static_cast<size_t>(i)], spec.width, spec.width, spec.height),
+        (model::PictureCode{hash, i}));
+  }
+}
+
+TEST_F(EngineTest, TellsTheStagesInTheirOrder) {
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_TRUE(events_.ended("a").error.ok()) << events_.ended("a").error;
+  EXPECT_THAT(
+      events_.progress("a"),
+      ElementsAre(Pair(Stage::kTextEncode, 0), Pair(Stage::kDenoise, 0), Pair(Stage::kDenoise, 1),
+                  Pair(Stage::kDenoise, 2), Pair(Stage::kDenoise, 3), Pair(Stage::kDenoise, 4),
+                  Pair(Stage::kDecode, 4), Pair(Stage::kEncode, 4)));
+}
+
+TEST_F(EngineTest, SaysWhatTheRunWasAndCost) {
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  const JobResult result = events_.ended("a").result;
+  EXPECT_EQ(result.media.size_bytes, static_cast<int64_t>(events_.file("a").size()));
+  EXPECT_EQ(result.media.duration, absl::Seconds(9.0 / 24));
+  EXPECT_THAT(result.media.content_type, StartsWith("video/mp4; codecs=\"avc1."));
+  EXPECT_EQ(result.stats.device, "cpu");
+  EXPECT_EQ(result.stats.latent_tokens, 8);
+  EXPECT_EQ(result.stats.mean_batch, 1);
+  EXPECT_GE(result.stats.denoise, absl::Milliseconds(4));
+  EXPECT_GE(result.stats.device_seconds, 0.004);
+  EXPECT_TRUE(events_.contiguous());
+  EXPECT_EQ(events_.fragments("a"), 2);
+}
+
+TEST_F(EngineTest, JobsInOneBatchGetTheirOwnFrames) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  for (const char* job : {"a", "b", "c"}) Assign(job);
+  Start();
+  for (const char* job : {"a", "b", "c"}) {
+    ASSERT_TRUE(events_.WaitForEnd(job));
+    ExpectOwnFrames(events_.file(job), Spec(job));
+  }
+}
+
+TEST_F(EngineTest, TheSameSpecGivesTheSameFileAloneAndInCompany) {
+  engine().Post(Job("a", Spec("fox")));
+  engine().Post(Job("b", Spec("fox")));
+  Assign("other");
+  AssignJob alone = Job("c", Spec("fox"));
+  alone.alone = true;
+  engine().Post(alone);
+  Start();
+  for (const char* job : {"a", "b", "c"}) ASSERT_TRUE(events_.WaitForEnd(job));
+  EXPECT_EQ(events_.file("a"), events_.file("b"));
+  EXPECT_EQ(events_.file("a"), events_.file("c"));
+}
+
+TEST_F(EngineTest, SendsPreviewsEveryNthStep) {
+  model::GenerationSpec spec = Spec("fox");
+  spec.preview = {2, 32};
+  engine().Post(Job("a", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  const auto previews = events_.previews("a");
+  ASSERT_THAT(previews, SizeIs(2));
+  EXPECT_EQ(previews[0].step, 2);
+  EXPECT_EQ(previews[1].step, 4);
+  EXPECT_EQ(previews[0].width, 32);
+  EXPECT_THAT(previews[0].jpeg, StartsWith("\xFF\xD8"));
+}
+
+TEST_F(EngineTest, ReportsLoadedAndFailedModels) {
+  model::LoadOptions unknown;
+  unknown.name = "ltx";
+  unknown.path = "/nowhere";
+  engine().Post(LoadModel{unknown});
+  Start();
+  ASSERT_TRUE(events_.WaitForModel("testcard"));
+  ASSERT_TRUE(events_.WaitForModel("ltx"));
+  EXPECT_EQ(events_.card("testcard").family, "test card");
+  EXPECT_EQ(events_.model_error("ltx").code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(EngineTest, AnUnloadedModelTakesNoJobButFinishesItsOwn) {
+  Assign("a");
+  engine().Post(UnloadModel{"testcard"});
+  Assign("b");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  ASSERT_TRUE(events_.WaitForEnd("b"));
+  EXPECT_TRUE(events_.ended("a").error.ok());
+  EXPECT_EQ(ReasonOf(events_.ended("b").error), Reason::kModelNotFound);
+}
+
+TEST_F(EngineTest, RefusesASpecThatIsNotResolved) {
+  model::GenerationSpec unresolved = Spec("fox");
+  unresolved.encoding.crf.reset();
+  engine().Post(Job("a", unresolved));
+  model::GenerationSpec illegal = Spec("fox");
+  illegal.width = 500;
+  engine().Post(Job("b", illegal));
+  Start();
+  for (const char* job : {"a", "b"}) {
+    ASSERT_TRUE(events_.WaitForEnd(job));
+    EXPECT_EQ(ReasonOf(events_.ended(job).error), Reason::kInternal);
+    EXPECT_TRUE(events_.ended(job).suspect);
+  }
+}
+
+TEST_F(EngineTest, RefusesKernelsThatDoNotExist) {
+  model::GenerationSpec spec = Spec("fox");
+  spec.kernels.variants["rms_norm"] = "sm90";
+  engine().Post(Job("a", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_EQ(ReasonOf(events_.ended("a").error), Reason::kUnknownKernel);
+}
+
+TEST_F(EngineTest, AJobThatIsHereIsNotTakenTwice) {
+  Assign("a");
+  AssignJob again = Job("a", Spec("a"));
+  again.attempt = 2;
+  engine().Post(again);
+  events_.Hold("a");  // the first one cannot finish before the second's end has been looked at
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_EQ(events_.ended("a").ref.attempt, 2);
+  EXPECT_EQ(ReasonOf(events_.ended("a").error), Reason::kInternal);
+}
+
+// Counts what is asked of it.
+class FakeTimer : public kernels::KernelTimer {
+ public:
+  void Start(std::string_view, std::string_view, kernels::DeviceStream) override {}
+  void Stop(kernels::DeviceStream) override {}
+  std::vector<kernels::VariantTime> Take() override { return {{"rms_norm", "loops", 1, 1000}}; }
+};
+
+TEST_F(EngineTest, SamplesOneStepInManyButNeverTheFirst) {
+  FakeTimer timer;
+  options_.timer = &timer;
+  options_.kernel_sample_every = 4;
+  model::GenerationSpec spec = Spec("fox");
+  spec.num_inference_steps = 10;
+  engine().Post(Job("a", spec));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  const auto steps = events_.steps();
+  ASSERT_THAT(steps, SizeIs(10));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(steps[i].kernels.size(), i == 4 || i == 8 ? 1u : 0u) << i;
+  }
+  const auto stats = events_.ended("a").result.stats.kernel_stats;
+  ASSERT_THAT(stats, SizeIs(1));
+  EXPECT_EQ(stats[0].total_ns, 2000);
+  Stop();
+}
+
+TEST_F(EngineTest, TheHeartbeatSeesAStepUnderWay) {
+  test_card_.step_time = absl::Milliseconds(300);
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForStep("a", 1));
+  const int64_t before = engine().loop_count();
+  EXPECT_GE(before, 3);
+  const absl::Time end = absl::Now() + absl::Seconds(30);
+  absl::Duration longest;
+  while (longest < absl::Milliseconds(100) && absl::Now() < end) {
+    longest = std::max(longest, engine().in_step());
+    std::this_thread::yield();
+  }
+  EXPECT_GE(longest, absl::Milliseconds(100));
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_GT(engine().loop_count(), before);
+}
+
+}  // namespace
+}  // namespace reel::server

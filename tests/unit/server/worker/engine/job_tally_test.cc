@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/job_tally.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::server {
+namespace {
+
+TEST(JobTally, SumsWhatAJobCost) {
+  JobTally tally;
+  tally.TextEncoded(absl::Seconds(1));
+  tally.Stepped(absl::Seconds(2), 1, 1);
+  tally.Stepped(absl::Seconds(2), 4, 0.25);
+  tally.Decoded(absl::Seconds(3));
+  tally.WaitedForEncoder(absl::Seconds(5));
+  tally.HoldsMemory(10);
+  tally.HoldsMemory(4);
+  const model::RunStats stats = tally.Stats("cpu", 8);
+  EXPECT_EQ(stats.text_encode, absl::Seconds(1));
+  EXPECT_EQ(stats.denoise, absl::Seconds(4));
+  EXPECT_EQ(stats.decode, absl::Seconds(3));
+  EXPECT_EQ(stats.encode_exposed, absl::Seconds(5));
+  EXPECT_DOUBLE_EQ(stats.device_seconds, 1 + 2 + 0.5 + 3);
+  EXPECT_DOUBLE_EQ(stats.mean_batch, 2.5);
+  EXPECT_EQ(stats.peak_memory_bytes, 10);
+  EXPECT_EQ(stats.latent_tokens, 8);
+}
+
+TEST(JobTally, CountsKernelsByOperatorAndVariant) {
+  JobTally tally;
+  tally.Used({{"rms_norm", "loops", 3}, {"rope", "loops", 1}});
+  tally.Used({{"rms_norm", "loops", 2}, {"rms_norm", "cpu", 1}});
+  tally.Timed({{"rope", "loops", 1, 100}});
+  tally.Timed({{"rope", "loops", 2, 50}});
+  const model::RunStats stats = tally.Stats("cpu", 0);
+  ASSERT_EQ(stats.kernels.size(), 3u);
+  EXPECT_EQ(stats.kernels[1].variant, "loops");
+  EXPECT_EQ(stats.kernels[1].calls, 5);
+  ASSERT_EQ(stats.kernel_stats.size(), 1u);
+  EXPECT_EQ(stats.kernel_stats[0].calls, 3);
+  EXPECT_EQ(stats.kernel_stats[0].total_ns, 150);
+}
+
+TEST(JobTally, AJobWithoutStepsHasNoBatch) { EXPECT_EQ(JobTally().Stats("", 0).mean_batch, 0); }
+
+}  // namespace
+}  // namespace reel::server

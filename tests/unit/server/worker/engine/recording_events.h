@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Remembers everything that an engine says, and can hold the encoder's thread of a job.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::server {
+
+class RecordingEvents : public EngineEvents {
+ public:
+  struct Ended {
+    JobRef ref;
+    absl::Status error;  // OK: finished
+    bool suspect = false;
+    JobResult result;
+  };
+  using ProgressHook = std::function<void(const JobRef&, model::Stage, int step)>;
+
+  // Called on the engine's thread with no lock held; set before the engine runs.
+  ProgressHook on_progress;
+
+  void ModelLoaded(const std::string& model, const model::ModelCard& card, int64_t) override {
+    Change([&] { cards_.emplace(model, card); });
+  }
+  void ModelFailed(const std::string& model, const absl::Status& error) override {
+    Change([&] { model_errors_.emplace(model, error); });
+  }
+  void Progress(const JobRef& job, model::Stage stage, int step, int) override {
+    Change([&] { progress_[job.job].emplace_back(stage, step); });
+    if (on_progress) on_progress(job, stage, step);
+  }
+  void Preview(const JobRef& job, PreviewImage preview) override {
+    Change([&] { previews_[job.job].push_back(std::move(preview)); });
+  }
+  void Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) override {
+    MutexLock lock(mutex_);
+    held_now_.insert(job.job);
+    changed_.NotifyAll();
+    while (held_.count(job.job) != 0) changed_.Wait(mutex_);
+    held_now_.erase(job.job);
+    std::string& file = files_[job.job];
+    contiguous_ = contiguous_ && offset == static_cast<int64_t>(file.size());
+    file += bytes;
+    if (fragment_end) ++fragments_[job.job];
+    changed_.NotifyAll();
+  }
+  void Stepped(StepReport report) override {
+    Change([&] { steps_.push_back(std::move(report)); });
+  }
+  void Parked(const JobRef& job, int64_t) override {
+    Change([&] { parked_.insert(job.job); });
+  }
+  void Finished(const JobRef& job, JobResult result) override {
+    Change([&] { ended_[job.job] = {job, absl::OkStatus(), false, std::move(result)}; });
+  }
+  void Failed(const JobRef& job, const absl::Status& error, bool suspect) override {
+    Change([&] { ended_[job.job] = {job, error, suspect, {}}; });
+  }
+  void DeviceLost(const absl::Status& error) override {
+    Change([&] { device_lost_ = error; });
+  }
+  void Drained() override {
+    Change([&] { drained_ = true; });
+  }
+
+  // Media of this job waits until it is released.
+  void Hold(const std::string& job) {
+    Change([&] { held_.insert(job); });
+  }
+  void ReleaseAll() {
+    Change([&] { held_.clear(); });
+  }
+
+  // False after a minute: something that had to come did not.
+  bool WaitForEnd(const std::string& job) {
+    return Wait([&] { return ended_.count(job) != 0; });
+  }
+  bool WaitForHeldMedia(const std::string& job) {
+    return Wait([&] { return held_now_.count(job) != 0; });
+  }
+  bool WaitForModel(const std::string& model) {
+    return Wait([&] { return cards_.count(model) + model_errors_.count(model) != 0; });
+  }
+  bool WaitForParked(const std::string& job) {
+    return Wait([&] { return parked_.count(job) != 0; });
+  }
+  bool WaitForStep(const std::string& job, int step) {
+    return Wait([&] {
+      for (const auto& [stage, done] : progress_[job]) {
+        if (stage == model::Stage::kDenoise && done >= step) return true;
+      }
+      return false;
+    });
+  }
+
+  // Snapshots.
+  Ended ended(const std::string& job) {
+    MutexLock lock(mutex_);
+    return ended_.at(job);
+  }
+  bool has_ended(const std::string& job) {
+    MutexLock lock(mutex_);
+    return ended_.count(job) != 0;
+  }
+  std::string file(const std::string& job) {
+    MutexLock lock(mutex_);
+    return files_[job];
+  }
+  int fragments(const std::string& job) {
+    MutexLock lock(mutex_);
+    return fragments_[job];
+  }
+  std::vector<std::pair<model::Stage, int>> progress(const std::string& job) {
+    MutexLock lock(mutex_);
+    return progress_[job];
+  }
+  std::vector<PreviewImage> previews(const std::string& job) {
+    MutexLock lock(mutex_);
+    return previews_[job];
+  }
+  // Of the denoising stage.
+  std::vector<StepReport> steps() {
+    MutexLock lock(mutex_);
+    std::vector<StepReport> denoise;
+    for (const StepReport& step : steps_) {
+      if (step.stage == model::Stage::kDenoise) denoise.push_back(step);
+    }
+    return denoise;
+  }
+  std::optional<absl::Status> device_lost() {
+    MutexLock lock(mutex_);
+    return device_lost_;
+  }
+  absl::Status model_error(const std::string& model) {
+    MutexLock lock(mutex_);
+    return model_errors_.count(model) ? model_errors_[model] : absl::Status();
+  }
+  model::ModelCard card(const std::string& model) {
+    MutexLock lock(mutex_);
+    return cards_.at(model);
+  }
+  bool drained() {
+    MutexLock lock(mutex_);
+    return drained_;
+  }
+  bool contiguous() {
+    MutexLock lock(mutex_);
+    return contiguous_;
+  }
+
+ private:
+  template <typename F>
+  void Change(F change) {
+    MutexLock lock(mutex_);
+    change();
+    changed_.NotifyAll();
+  }
+  template <typename F>
+  bool Wait(F condition) {
+    const absl::Time end = absl::Now() + absl::Minutes(1);
+    MutexLock lock(mutex_);
+    while (!condition() && absl::Now() < end) changed_.WaitFor(mutex_, absl::Seconds(1));
+    return condition();
+  }
+
+  Mutex mutex_;
+  CondVar changed_;
+  std::map<std::string, model::ModelCard> cards_;
+  std::map<std::string, absl::Status> model_errors_;
+  std::map<std::string, std::vector<std::pair<model::Stage, int>>> progress_;
+  std::map<std::string, std::vector<PreviewImage>> previews_;
+  std::map<std::string, std::string> files_;
+  std::map<std::string, int> fragments_;
+  std::map<std::string, Ended> ended_;
+  std::vector<StepReport> steps_;
+  std::set<std::string> held_, held_now_, parked_;
+  std::optional<absl::Status> device_lost_;
+  bool drained_ = false;
+  bool contiguous_ = true;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ffmpeg and ffprobe commands as judges of our files: independent of the code under test.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reel::server {
+
+// False: the commands are not on this machine, and the test must skip loudly.
+bool HaveFfmpeg();
+
+struct DecodedVideo {
+  int width = 0, height = 0;
+  std::vector<std::vector<uint8_t>> luma;  // a plane per frame
+};
+
+// nullopt when ffmpeg has anything to complain about.
+std::optional<DecodedVideo> Decode(std::string_view file);
+
+// One value of a file, e.g. ("stream=color_space"), ("format=duration").
+std::string Probe(std::string_view file, const std::string& entry);
+
+// Luma of a picture (PNG, JPEG).
+std::optional<DecodedVideo> DecodePicture(std::string_view file);
+
+}  // namespace reel::server

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/video_encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "model/testcard/frame_pixels.h"
+#include "model/testcard/picture.h"
+#include "tests/unit/server/worker/media/ffmpeg_tool.h"
+
+namespace reel::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr absl::Duration kPatience = absl::Seconds(60);  // of a wait that ends when it must
+
+// Collects a file, and may hold the encoder's thread at its next piece.
+class File {
+ public:
+  VideoEncoder::Output Output() {
+    return [this](int64_t offset, std::string piece, bool fragment_end) {
+      MutexLock lock(mutex_);
+      ++calls_;
+      changed_.NotifyAll();
+      while (held_) changed_.Wait(mutex_);
+      EXPECT_EQ(offset, static_cast<int64_t>(bytes_.size()));
+      EXPECT_LE(piece.size(), size_t{1} << 20);
+      bytes_ += piece;
+      if (fragment_end) ends_.push_back(bytes_.size());
+      changed_.NotifyAll();
+    };
+  }
+  VideoEncoder::Signal Signal() {
+    return [this] {
+      MutexLock lock(mutex_);
+      ++signals_;
+      changed_.NotifyAll();
+    };
+  }
+  void Hold() {
+    MutexLock lock(mutex_);
+    held_ = true;
+  }
+  void Release() {
+    MutexLock lock(mutex_);
+    held_ = false;
+    changed_.NotifyAll();
+  }
+  template <typename Condition>
+  bool WaitUntil(Condition condition) {
+    const absl::Time end = absl::Now() + kPatience;
+    MutexLock lock(mutex_);
+    while (!condition() && absl::Now() < end) changed_.WaitFor(mutex_, absl::Seconds(1));
+    return condition();
+  }
+  bool WaitForFragments(size_t count) {
+    return WaitUntil([&] { return ends_.size() >= count; });
+  }
+  bool WaitForCalls(int count) {
+    return WaitUntil([&] { return calls_ >= count; });
+  }
+  // Of one that has been finished or abandoned.
+  bool WaitForDone(const VideoEncoder& encoder) {
+    return WaitUntil([&] { return encoder.done(); });
+  }
+  std::string bytes() {
+    MutexLock lock(mutex_);
+    return bytes_;
+  }
+  std::vector<size_t> ends() {
+    MutexLock lock(mutex_);
+    return ends_;
+  }
+  int calls() {
+    MutexLock lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::string bytes_;
+  std::vector<size_t> ends_;
+  int calls_ = 0, signals_ = 0;
+  bool held_ = false;
+};
+
+EncoderOptions Options(int width, int height) {
+  EncoderOptions options;
+  options.format.width = width;
+  options.format.height = height;
+  options.format.threads = 2;
+  return options;
+}
+
+absl::Status PushFrame(VideoEncoder& encoder, const model::TestPicture& picture, int width,
+                       int height, int frame) {
+  std::vector<std::byte> bytes;
+  model::AppendFrame(picture.Draw(frame), width, model::FrameFormat::kI420, bytes);
+  return encoder.Push({model::FrameFormat::kI420, width, height, 1, bytes});
+}
+
+struct Encoded {
+  std::string bytes;
+  std::vector<size_t> ends;
+  EncodedFile file;
+};
+
+Encoded EncodeClip(EncoderOptions options, int frames) {
+  const int width = options.format.width, height = options.format.height;
+  options.queue_frames = frames;
+  File file;
+  VideoEncoder encoder(options, file.Output(), file.Signal());
+  const model::TestPicture picture("a fox", 7, width, height);
+  for (int i = 0; i < frames; ++i) {
+    EXPECT_TRUE(PushFrame(encoder, picture, width, height, i).ok());
+  }
+  encoder.Finish();
+  EXPECT_TRUE(file.WaitForDone(encoder));
+  EXPECT_TRUE(encoder.result().ok()) << encoder.result().status();
+  return {file.bytes(), file.ends(), encoder.result().value_or(EncodedFile())};
+}
+
+void ExpectCodes(const DecodedVideo& video, int frames) {
+  ASSERT_EQ(video.luma.size(), static_cast<size_t>(frames));
+  const uint32_t hash = model::PictureHash("a fox", 7, video.width, video.height);
+  for (int i = 0; i < frames; ++i) {
+    EXPECT_EQ(model::DecodeCode(video.luma[static_cast<size_t>(i)], video.width, video.width,
+                                video.height),
+              (model::PictureCode{hash, i}))
+        << "frame " << i;
+  }
+}
+
+TEST(VideoEncoder, EveryPrefixThatEndsWithAFragmentPlays) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  const Encoded clip = EncodeClip(Options(128, 64), 30);
+  ASSERT_EQ(clip.ends.size(), 4u);
+  const int frames[] = {1, 13, 25, 30};
+  for (size_t i = 0; i < clip.ends.size(); ++i) {
+    const auto video = Decode(std::string_view(clip.bytes).substr(0, clip.ends[i]));
+    ASSERT_TRUE(video) << "prefix " << i;
+    ExpectCodes(*video, frames[i]);
+  }
+  EXPECT_EQ(clip.ends.back(), clip.bytes.size());
+}
+
+TEST(VideoEncoder, TheFileIsWhatItSaysItIs) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  EncoderOptions options = Options(384, 256);
+  options.format.frame_rate = 25;
+  const Encoded clip = EncodeClip(options, 50);
+  EXPECT_EQ(clip.file.size_bytes, static_cast<int64_t>(clip.bytes.size()));
+  EXPECT_EQ(clip.file.duration, absl::Seconds(2));
+  EXPECT_THAT(clip.file.content_type, HasSubstr("video/mp4; codecs=\"avc1.64"));
+  EXPECT_EQ(Probe(clip.bytes, "stream=nb_read_frames"), "50");
+  EXPECT_EQ(Probe(clip.bytes, "stream=r_frame_rate"), "25/1");
+  EXPECT_EQ(Probe(clip.bytes, "stream=has_b_frames"), "0");
+  EXPECT_EQ(Probe(clip.bytes, "stream=color_range"), "tv");
+  EXPECT_EQ(Probe(clip.bytes, "stream=color_space,color_transfer,color_primaries"),
+            "bt709\nbt709\nbt709");
+  double seconds = 0, start = 1;
+  ASSERT_TRUE(absl::SimpleAtod(Probe(clip.bytes, "format=duration"), &seconds));
+  EXPECT_NEAR(seconds, 2, 1e-3);
+  ASSERT_TRUE(absl::SimpleAtod(Probe(clip.bytes, "format=start_time"), &start));
+  EXPECT_EQ(start, 0);
+}
+
+TEST(VideoEncoder, KeepsOddFrameRates) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  EncoderOptions options = Options(64, 64);
+  options.format.frame_rate = 23.976;
+  EXPECT_EQ(Probe(EncodeClip(options, 3).bytes, "stream=avg_frame_rate"), "2997/125");
+}
+
+TEST(VideoEncoder, TheCodeSurvivesEveryQualityAndSize) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  for (const int crf : {0, 18, 30}) {
+    for (const auto& [width, height] :
+         {std::pair(32, 32), std::pair(96, 64), std::pair(384, 256)}) {
+      EncoderOptions options = Options(width, height);
+      options.format.crf = crf;
+      const auto video = Decode(EncodeClip(options, 14).bytes);
+      ASSERT_TRUE(video) << width << "x" << height << " crf " << crf;
+      ExpectCodes(*video, 14);
+    }
+  }
+}
+
+TEST(VideoEncoder, BytesLeaveBeforeLaterFramesExist) {
+  File file;
+  VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
+  const model::TestPicture picture("a fox", 7, 64, 64);
+  ASSERT_TRUE(PushFrame(encoder, picture, 64, 64, 0).ok());
+  EXPECT_TRUE(file.WaitForFragments(1));
+  for (int i = 1; i <= 12; ++i) ASSERT_TRUE(PushFrame(encoder, picture, 64, 64, i).ok());
+  EXPECT_TRUE(file.WaitForFragments(2));
+}
+
+TEST(VideoEncoder, TheSameFramesGiveTheSameBytes) {
+  for (const int threads : {1, 3}) {
+    EncoderOptions options = Options(384, 256);
+    options.format.threads = threads;
+    EXPECT_EQ(EncodeClip(options, 20).bytes, EncodeClip(options, 20).bytes);
+  }
+}
+
+TEST(VideoEncoder, HasNoRoomWhileNobodyTakesItsBytes) {
+  File file;
+  file.Hold();
+  EncoderOptions options = Options(64, 64);
+  options.queue_frames = 3;
+  VideoEncoder encoder(options, file.Output(), file.Signal());
+  const model::TestPicture picture("a fox", 7, 64, 64);
+  ASSERT_TRUE(PushFrame(encoder, picture, 64, 64, 0).ok());
+  ASSERT_TRUE(file.WaitForCalls(1));
+  int pushed = 1;
+  while (encoder.HasRoom() && pushed < 100) {
+    ASSERT_TRUE(PushFrame(encoder, picture, 64, 64, pushed++).ok());
+  }
+  EXPECT_EQ(pushed, 4);
+  file.Release();
+  EXPECT_TRUE(file.WaitUntil([&] { return encoder.HasRoom(); }));
+  encoder.Finish();
+  ASSERT_TRUE(file.WaitForDone(encoder));
+  EXPECT_EQ(encoder.result()->num_frames, 4);
+}
+
+TEST(VideoEncoder, AbandoningReturnsAtOnceAndStopsTheBytes) {
+  File file;
+  file.Hold();
+  auto encoder = std::make_unique<VideoEncoder>(Options(64, 64), file.Output(), file.Signal());
+  const model::TestPicture picture("a fox", 7, 64, 64);
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(PushFrame(*encoder, picture, 64, 64, i).ok());
+  ASSERT_TRUE(file.WaitForCalls(1));
+  encoder->Abandon();
+  EXPECT_FALSE(encoder->done());
+  file.Release();
+  ASSERT_TRUE(file.WaitForDone(*encoder));
+  EXPECT_EQ(encoder->result().status().code(), absl::StatusCode::kCancelled);
+  encoder.reset();
+  EXPECT_EQ(file.calls(), 1);
+}
+
+TEST(VideoEncoder, ReportsWhatItCannotEncode) {
+  File file;
+  EncoderOptions options = Options(64, 64);
+  options.format.preset = "warp";
+  VideoEncoder encoder(options, file.Output(), file.Signal());
+  ASSERT_TRUE(file.WaitForDone(encoder));
+  EXPECT_EQ(encoder.result().status().code(), absl::StatusCode::kInternal);
+  EXPECT_TRUE(encoder.HasRoom());
+  const model::TestPicture picture("a fox", 7, 64, 64);
+  EXPECT_EQ(PushFrame(encoder, picture, 64, 64, 0), encoder.result().status());
+  EXPECT_EQ(file.calls(), 0);
+}
+
+TEST(VideoEncoder, RefusesFramesOfAnotherShape) {
+  File file;
+  VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
+  const model::TestPicture picture("a fox", 7, 96, 64);
+  EXPECT_FALSE(PushFrame(encoder, picture, 96, 64, 0).ok());
+}
+
+TEST(VideoEncoder, AFileWithoutFramesIsAnError) {
+  File file;
+  VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
+  encoder.Finish();
+  ASSERT_TRUE(file.WaitForDone(encoder));
+  EXPECT_FALSE(encoder.result().ok());
+}
+
+}  // namespace
+}  // namespace reel::server
