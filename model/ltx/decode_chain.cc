@@ -24,31 +24,39 @@ class Latents : public FrameSource {
   int64_t next_ = 0;
 };
 
+// Hands out as many frames at a time as come in. The frame that only the end of the clip completes
+// comes alone: were it joined to the frames before it, each layer would add one to the last piece,
+// and a short clip would come out in one.
 class Conv : public FrameSource {
  public:
   Conv(FrameSourcePtr input, const VideoConv& conv) : input_(std::move(input)), conv_(conv) {}
 
   Frames Next() override {
-    while (true) {
+    while (!ended_) {
       const Frames in = input_->Next();
+      ended_ = in.last;
       // Frames that the next output looks back at; before the clip stands its first frame.
       const at::Tensor before = before_.defined() ? before_ : in.x.slice(2, 0, 1);
-      at::Tensor x = at::cat({before, in.x}, 2);
-      if (in.last) x = at::cat({x, x.slice(2, x.size(2) - 1)}, 2);
-      const int64_t have = x.size(2);
-      const int64_t keep = std::min<int64_t>(have, conv_.kernel() - 1);
-      before_ = x.slice(2, have - keep).clone();  // a view would keep the whole piece
-      if (have >= conv_.kernel()) {
-        const auto convolve = [this](const at::Tensor& window) { return conv_.Valid(window); };
-        return {ByFrame(x, conv_.kernel(), convolve), in.last};
-      }
+      const at::Tensor x = at::cat({before, in.x}, 2);
+      before_ = x.slice(2, x.size(2) - kLookBack).clone();  // a view would keep the whole piece
+      if (x.size(2) > kLookBack) return {Convolve(x), false};
     }
+    // Behind the clip stands its last frame.
+    return {Convolve(at::cat({before_, before_.slice(2, kLookBack - 1)}, 2)), true};
   }
 
  private:
+  static constexpr int64_t kLookBack = 2;
+
+  at::Tensor Convolve(const at::Tensor& x) const {
+    return ByFrame(x, kLookBack + 1,
+                   [this](const at::Tensor& window) { return conv_.Valid(window); });
+  }
+
   FrameSourcePtr input_;
   const VideoConv& conv_;
   at::Tensor before_;
+  bool ended_ = false;
 };
 
 // What was handed on and will be needed again, in order.

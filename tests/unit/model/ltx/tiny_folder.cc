@@ -74,8 +74,9 @@ TinyFolder::TinyFolder(const std::string& version) {
 }
 
 void TinyFolder::TakeSchedulerOf(const std::string& version) const {
-  fs::copy(GoldenFolder() + "models/" + version + "/scheduler", path() + "/scheduler",
-           fs::copy_options::overwrite_existing);
+  const std::string file = "/scheduler/scheduler_config.json";
+  fs::copy_file(GoldenFolder() + "models/" + version + file, path() + file,
+                fs::copy_options::overwrite_existing);
 }
 
 Golden::Golden(const std::string& version)

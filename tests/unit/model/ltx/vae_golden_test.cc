@@ -36,6 +36,7 @@ class VaeGolden : public testing::TestWithParam<std::string> {
     for (bool last = false; !last;) {
       const Frames frames = source->Next();
       pieces.push_back(frames.x);
+      EXPECT_LE(frames.x.size(2), 8 * piece);
       last = frames.last;
     }
     return at::cat(pieces, 2);
