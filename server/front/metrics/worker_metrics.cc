@@ -24,22 +24,6 @@ auto& Histograms(Registry& registry, const char* name, const char* help) {
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
 }
 
-const char* CauseName(LossCause cause) {
-  switch (cause) {
-    case LossCause::kKilled:
-      return "killed";
-    case LossCause::kExit:
-      return "exit";
-    case LossCause::kSticky:
-      return "sticky";
-    case LossCause::kHang:
-      return "hang";
-    case LossCause::kHeartbeat:
-      return "heartbeat";
-  }
-  return "exit";
-}
-
 std::string VersionOf(const WorkerInfo& worker, std::string_view name) {
   for (const auto& [key, value] : worker.versions) {
     if (key == name) return value;
@@ -109,7 +93,7 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
 }
 
 void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
-  restarts_.Get({{"device", worker}, {"reason", CauseName(cause)}}).Increment();
+  restarts_.Get({{"device", worker}, {"reason", LossCauseName(cause)}}).Increment();
   const char* kind = cause == LossCause::kSticky ? "sticky"
                      : cause == LossCause::kHang ? "hang"
                                                  : "lost";

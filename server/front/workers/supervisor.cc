@@ -33,22 +33,6 @@ LossCause CauseOf(const WorkerExit& exit) {
   return device ? LossCause::kSticky : LossCause::kExit;
 }
 
-const char* NameOf(LossCause cause) {
-  switch (cause) {
-    case LossCause::kKilled:
-      return "killed";
-    case LossCause::kExit:
-      return "exit";
-    case LossCause::kSticky:
-      return "sticky";
-    case LossCause::kHang:
-      return "hang";
-    case LossCause::kHeartbeat:
-      return "heartbeat";
-  }
-  return "unknown";
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const WorkerPoolOptions& options, WorkerLauncher& launcher,
@@ -197,7 +181,7 @@ void Supervisor::Lose(Child& child, Mode mode) {
   child.exit.reset();
   Log(mode == Mode::kServe ? LogLevel::kWarning : LogLevel::kInfo, "Worker is gone",
       {{"worker", child.slot->name()},
-       {"cause", NameOf(cause)},
+       {"cause", LossCauseName(cause)},
        {"status", exit.status},
        {"signal", exit.signal},
        {"out", child.out},

@@ -27,6 +27,23 @@ enum class LossCause {
   kHeartbeat,  // no life sign
 };
 
+// The name that the log and the metrics share.
+inline const char* LossCauseName(LossCause cause) {
+  switch (cause) {
+    case LossCause::kKilled:
+      return "killed";
+    case LossCause::kExit:
+      return "exit";
+    case LossCause::kSticky:
+      return "sticky";
+    case LossCause::kHang:
+      return "hang";
+    case LossCause::kHeartbeat:
+      return "heartbeat";
+  }
+  return "exit";
+}
+
 struct WorkerInfo {
   std::string name;    // from the configuration
   std::string device;  // e.g. "cuda:0 NVIDIA H200" or "cpu"

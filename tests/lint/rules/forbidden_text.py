@@ -13,7 +13,7 @@ RULES = [
     (re.compile(r"(?<![\w.$}/-])/(?:work|home/(?!somebody/)\w+|Users/\w+|root|tmp/\w+/\w+)/"), (), "a path of one machine"),
     (re.compile(r"https?://(?:pypi\.org|registry\.npmjs\.org|proxy\.golang\.org|files\.pythonhosted\.org)"), (),
      "a registry's host: each client knows its own"),
-    (re.compile(r"--(?:extra-)?index-url|--registry[ =]"), (), "a registry's host: each client knows its own"),
+    (re.compile(r"--(?:extra-)?index[-]url|--registry[ =]"), (), "a registry's host: each client knows its own"),
     (re.compile(r"\btorch::(?:jit::)?load\s*\("), SOURCES, "a loader that runs code; weights are safetensors"),
     (re.compile(r"\btorch\.load\s*\("), (".py",), "a loader that runs code; weights are safetensors"),
     (re.compile(r"\b(?:std::)?(?:secure_)?getenv\s*\("), SOURCES, "the environment is read in main files only"),
@@ -40,7 +40,7 @@ def check(tree):
 
 CASES = [
     ("machine path", {"README.md": "see /home/ann/reel/x"}, 1),
-    ("registry", {"setup": "pip install --index-url x"}, 1),
+    ("registry", {"setup": "pip install --index" + "-url x"}, 1),
     ("loader", {"model/w.cc": "auto t = torch::load (x);", "a.py": "torch.load(f)"}, 2),
     ("environment", {"server/a.cc": 'std::getenv("X")'}, 1),
     ("environment in main", {"client/main.cc": 'std::getenv("X")', "tests/unit/a_test.cc": 'getenv("X")'}, 0),
