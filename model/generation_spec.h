@@ -13,6 +13,12 @@
 
 namespace reel::model {
 
+// Decoded pictures of a condition, as wide and high as the video: [num_frames, height, width, 3].
+struct ConditionPixels {
+  int width = 0, height = 0, num_frames = 0;
+  std::vector<uint8_t> rgb;
+};
+
 // A picture or clip that a stretch of the video must follow. The bytes travel beside the spec,
 // never in a log.
 struct Condition {
@@ -24,6 +30,7 @@ struct Condition {
   int64_t size_bytes = 0;
   std::string sha256;                        // lower-case hex
   std::shared_ptr<const std::string> bytes;  // as sent; null where only the description is known
+  std::shared_ptr<const ConditionPixels> pixels;  // set in the worker, by whoever decodes `bytes`
 
   // The bytes are compared by what describes them: size and hash.
   friend bool operator==(const Condition& a, const Condition& b) {
@@ -31,6 +38,10 @@ struct Condition {
            a.content_type == b.content_type && a.size_bytes == b.size_bytes && a.sha256 == b.sha256;
   }
 };
+
+// Which of the reference's pipelines runs a conditioned request. kAuto: that for conditions, or
+// that for a first image where the model's schedule allows no other. Not part of the API.
+enum class ConditionPipeline { kAuto, kImage, kCondition };
 
 // Which implementation of each operator runs.
 struct KernelSelection {
@@ -80,6 +91,7 @@ struct GenerationSpec {
   std::optional<double> decode_noise_scale;
   int max_text_tokens = 0;
   std::vector<Condition> conditions;
+  ConditionPipeline condition_pipeline = ConditionPipeline::kAuto;
   KernelSelection kernels;
   PreviewOptions preview;
   EncodingOptions encoding;

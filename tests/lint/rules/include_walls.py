@@ -33,6 +33,7 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/")
 
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
+MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -53,9 +54,10 @@ WALLS = [
     (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
     (r"model/registry\.cc$", MODEL_API + [r"model/\w+/\w+\.h"], {"absl"}),  # the list of models
     (r"model/\w+\.(h|cc)$", MODEL_API, {"absl"}),
-    (r"model/(testcard|sampler)/", MODEL_API, {"absl"}),
-    (r"model/tokenizer/", MODEL_API, {"absl", "sentencepiece"}),
-    (r"model/weights/", MODEL_API, {"absl", "torch", "json", "crypto"}),
+    (r"model/testcard/", MODEL_API, {"absl"}),
+    (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
+    (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
+    (r"model/weights/", MODEL_API, {"absl", "json", "crypto"}),
     (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),

@@ -18,6 +18,7 @@ EXEMPT = {
     "client/command/*.cc": "client_command_test and tests/integration/client run the command",
     "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every row of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
+    "model/bridge/*.cc": "every golden test of model/ltx runs through it",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
     "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
 }

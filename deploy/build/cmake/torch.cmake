@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# libtorch from the wheel that deploy/build/setup --torch installs, as the target reel_torch.
+# Own imported targets, not find_package(Torch): that one wants CUDA to be found and adds its flags everywhere.
+# Its include folder carries headers of another protobuf: never on a target that uses protobuf.
+set(REEL_TORCH AUTO CACHE STRING "LTX-Video with libtorch: AUTO (when it is installed), ON, OFF")
+set_property(CACHE REEL_TORCH PROPERTY STRINGS AUTO ON OFF)
+
+file(GLOB reel_torch_root ${CMAKE_SOURCE_DIR}/.deps/venv/lib/python3*/site-packages/torch)
+set(REEL_TORCH_ROOT "${reel_torch_root}" CACHE PATH "Folder of torch with include/ and lib/")
+
+set(REEL_HAS_TORCH OFF)
+if(REEL_TORCH STREQUAL "OFF")
+elseif(EXISTS "${REEL_TORCH_ROOT}/lib/libtorch_cpu.so")
+  set(REEL_HAS_TORCH ON)
+elseif(REEL_TORCH STREQUAL "ON")
+  message(FATAL_ERROR "REEL_TORCH is ON, but there is no libtorch: run deploy/build/setup --torch")
+endif()
+
+if(REEL_HAS_TORCH)
+  add_library(reel_torch INTERFACE)
+  target_include_directories(reel_torch SYSTEM INTERFACE ${REEL_TORCH_ROOT}/include)
+  # The CPU libraries only: a process on a machine without CUDA loads none of it.
+  target_link_libraries(reel_torch INTERFACE
+    ${REEL_TORCH_ROOT}/lib/libtorch_cpu.so ${REEL_TORCH_ROOT}/lib/libc10.so)
+endif()
+message(STATUS "libtorch: ${REEL_HAS_TORCH}")
+
+# reel_torch_library(model_ltx SOURCES a.cc PUBLIC reel::model_layers)
+# is a reel_library that sees torch and uses the precompiled header of its operators.
+function(reel_torch_library name)
+  reel_library(${name} ${ARGN})
+  target_link_libraries(reel_${name} PUBLIC reel_torch)
+  reel_use_torch_header(reel_${name})
+endfunction()
+
+function(reel_use_torch_header target)
+  if(NOT TARGET reel_torch_header)
+    file(WRITE ${CMAKE_BINARY_DIR}/torch_header.cc "")
+    add_library(reel_torch_header OBJECT ${CMAKE_BINARY_DIR}/torch_header.cc)
+    target_link_libraries(reel_torch_header PRIVATE reel_torch)
+    target_precompile_headers(reel_torch_header PRIVATE ${CMAKE_SOURCE_DIR}/model/bridge/aten.h)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM reel_torch_header)
+  # Programs are compiled with -fPIE by default, which the header is not; ccache asks for the other.
+  target_compile_options(${target} PRIVATE -fPIC -fpch-preprocess)
+endfunction()

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hands a component's stored tensors to its layers, in the type and on the device that it runs on.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "model/bridge/aten.h"
+#include "model/weights/weight_set.h"
+
+namespace reel::model {
+
+// Confined to one thread, for the time of a load. Remembers the first error and gives undefined
+// tensors from then on, so that a component is built straight through and checked once, by Finish.
+// Each tensor is copied once, and its pages of the file are dropped.
+class Weights {
+ public:
+  // `stored` is borrowed.
+  Weights(const WeightSet& stored, at::ScalarType dtype, at::Device device)
+      : stored_(stored), dtype_(dtype), device_(device) {}
+
+  // The tensor `name`, which must have this shape. `dtype` instead of the component's.
+  at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
+  at::Tensor TakeAs(const std::string& name, const std::vector<int64_t>& shape,
+                    at::ScalarType dtype);
+  bool Has(const std::string& name) const { return stored_.Find(name) != nullptr; }
+  // A tensor that is stored but not needed.
+  void Skip(const std::string& name) { taken_.insert(name); }
+
+  at::ScalarType dtype() const { return dtype_; }
+  at::Device device() const { return device_; }
+  int64_t bytes() const { return bytes_; }
+  int64_t parameters() const { return parameters_; }
+
+  // FAILED_PRECONDITION with file and tensor: one was missing, had another shape or a type that is
+  // no number of a network, or some were left over.
+  absl::Status Finish() const;
+
+ private:
+  void Fail(const std::string& name, const std::string& why);
+
+  const WeightSet& stored_;
+  const at::ScalarType dtype_;
+  const at::Device device_;
+  std::set<std::string, std::less<>> taken_;
+  int64_t bytes_ = 0;
+  int64_t parameters_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace reel::model

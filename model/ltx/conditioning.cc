@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/conditioning.h"
+
+#include <utility>
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kTemporal = 8;
+// Latents of a later clip that become tokens of their own: the first of them stands for one frame
+// only, as at the beginning of a clip, and would not fit into the middle of another.
+constexpr int64_t kPrefixLatents = 2;
+
+}  // namespace
+
+at::Tensor LatentEncoder::Sample(const Ops& ops, const at::Tensor& pixels,
+                                 at::Generator& generator) const {
+  const LatentMoments moments = encoder.Encode(ops, pixels);
+  // Drawn on the host: the same numbers on every device.
+  const at::Tensor noise =
+      at::randn(moments.mean.sizes(), generator, moments.mean.options().device(at::kCPU));
+  return moments.Sample(noise.to(moments.mean.device()));
+}
+
+at::Tensor DrawNoise(const LatentShape& shape, int64_t channels, at::Generator& generator,
+                     at::Device device) {
+  return at::randn({1, channels, shape.frames, shape.height, shape.width}, generator,
+                   at::TensorOptions(at::kFloat))
+      .to(device);
+}
+
+Tokens ImageTokens(const Ops& ops, const LatentEncoder& encoder, const PictureCondition& image,
+                   int64_t channels, DenoiseState& state) {
+  const at::Tensor sample = encoder.Sample(ops, image.pixels, state.generator).to(at::kFloat);
+  const at::Tensor latent = encoder.statistics.Normalize(sample);  // [1, C, 1, h, w]
+  const LatentShape& shape = state.shape;
+  const at::Tensor noise = DrawNoise(shape, channels, state.generator, latent.device());
+  at::Tensor mask = at::zeros({1, 1, shape.frames, shape.height, shape.width}, latent.options());
+  mask.slice(2, 0, 1).fill_(1.0);
+  Tokens tokens;
+  tokens.x = PackLatents(latent * mask + noise * (1 - mask));
+  tokens.mask = PackLatents(mask).squeeze(-1);
+  return tokens;
+}
+
+ConditionTokens::ConditionTokens(const LatentShape& shape, double frame_rate, at::Tensor noise)
+    : shape_(shape),
+      frame_rate_(frame_rate),
+      grid_(std::move(noise)),
+      frame_mask_(at::zeros({shape.frames}, grid_.options())) {}
+
+void ConditionTokens::Add(const Ops& ops, const LatentEncoder& encoder,
+                          const PictureCondition& condition, at::Generator& generator) {
+  // Normalised in the autoencoder's type here, unlike an image's.
+  const at::Tensor sample = encoder.Sample(ops, condition.pixels, generator);
+  at::Tensor latents = encoder.statistics.Normalize(sample).to(at::kFloat);
+  const int64_t count = latents.size(2);
+  int64_t first = 0;  // of the video's frames
+  at::Tensor pinned = latents;
+  if (condition.frame_index != 0) {
+    first = condition.frame_index / kTemporal + kPrefixLatents;
+    pinned = latents.slice(2, std::min(count, kPrefixLatents));
+    latents = latents.slice(2, 0, kPrefixLatents);
+  }
+  if (const int64_t frames = pinned.size(2); frames > 0) {
+    at::Tensor place = grid_.slice(2, first, first + frames);
+    place.copy_(at::lerp(place, pinned, condition.strength));
+    frame_mask_.slice(0, first, first + frames).fill_(condition.strength);
+  }
+  if (condition.frame_index != 0) AddExtra(latents, condition, generator);
+}
+
+void ConditionTokens::AddExtra(const at::Tensor& latents, const PictureCondition& condition,
+                               at::Generator& generator) {
+  const at::Tensor noise =
+      at::randn(latents.sizes(), generator, at::TensorOptions(at::kFloat)).to(latents.device());
+  const at::Tensor tokens = PackLatents(at::lerp(noise, latents, condition.strength));
+  extra_mask_.push_back(at::full({1, tokens.size(1)}, condition.strength, tokens.options()));
+  extra_coordinates_.push_back(CausalCoordinates({latents.size(2), shape_.height, shape_.width},
+                                                 frame_rate_, condition.frame_index));
+  extra_.push_back(tokens);
+}
+
+Tokens ConditionTokens::Finish(bool has_conditions) const {
+  Tokens tokens;
+  tokens.x = PackLatents(grid_);
+  tokens.coordinates = CausalCoordinates(shape_, frame_rate_, 0);
+  if (!has_conditions) return tokens;
+  tokens.mask = frame_mask_.repeat_interleave(shape_.height * shape_.width).unsqueeze(0);
+  if (!extra_.empty()) {
+    const auto front = [](std::vector<at::Tensor> parts, const at::Tensor& last, int64_t dim) {
+      parts.push_back(last);
+      return at::cat(parts, dim);
+    };
+    const int64_t video = tokens.x.size(1);
+    tokens.x = front(extra_, tokens.x, 1);
+    tokens.mask = front(extra_mask_, tokens.mask, 1);
+    tokens.coordinates = front(extra_coordinates_, tokens.coordinates, 1);
+    tokens.extra = tokens.x.size(1) - video;
+  }
+  tokens.initial = tokens.x.clone();
+  return tokens;
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder's layers as sources of frames; see frame_source.h.
+#pragma once
+
+#include "model/ltx/frame_source.h"
+#include "model/ltx/vae_config.h"
+#include "model/ltx/vae_layers.h"
+
+namespace reel::model::ltx {
+
+// The latents of a clip, `piece` at a time. [1, C, F, h, w]
+FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
+
+// Three taps in time; the first and the last frame of the clip are repeated. `conv` is borrowed.
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv);
+
+// Two planes [h, w] of noise, undefined where none is injected.
+struct ResnetNoise {
+  at::Tensor first, second;
+};
+
+// `resnet` and `run` are borrowed.
+FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
+                            ResnetModulation modulation, ResnetNoise noise,
+                            const kernels::Execution& run);
+
+// Twice the rows, columns and frames; the very first frame is dropped.
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage);
+
+// Norm, modulation ([1, C, 1, 1, 1] or undefined), SiLU, the last convolution, pixels in -1..1.
+FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
+                           ResnetModulation modulation, const kernels::Execution& run);
+
+}  // namespace reel::model::ltx

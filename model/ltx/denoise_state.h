@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clip on its way from noise to latents.
+#pragma once
+
+#include <cstdint>
+
+#include "model/bridge/ops.h"
+#include "model/ltx/rope.h"
+#include "model/ltx/transformer.h"
+#include "model/sampler/schedule.h"
+
+namespace reel::model::ltx {
+
+// Which of the reference's pipelines a request is.
+enum class Mode {
+  kText,       // LTXPipeline
+  kImage,      // LTXImageToVideoPipeline: the first latent frame is the image, and stays
+  kCondition,  // LTXConditionPipeline: pictures and clips anywhere, with strengths
+};
+
+// The tokens that the transformer works on: those of conditions first, then the video's.
+struct Tokens {
+  at::Tensor x;            // [1, S, C] fp32
+  at::Tensor mask;         // [1, S] fp32: 1 is pinned, 0 is free; undefined without conditions
+  at::Tensor initial;      // [1, S, C], x before the first step; undefined without conditions
+  at::Tensor coordinates;  // [3, S]
+  int64_t extra = 0;       // tokens in front that are not part of the video
+};
+
+struct DenoiseState {
+  Mode mode = Mode::kText;
+  LatentShape shape;
+  Tokens tokens;
+  TextContext text;  // of [negative, positive] when guided, else of the prompt
+  RopeTable rope;
+  Schedule schedule;
+  int first_step = 0;  // of the schedule
+  int step = 0;        // of the schedule
+  double guidance_scale = 1;
+  double guidance_rescale = 0;
+  double condition_noise = 0;  // on fully pinned tokens while the video is noisy
+  bool stochastic = false;
+  at::Generator generator;        // the request's own, in the reference's order of draws
+  at::Generator other_generator;  // for what the reference draws from its global one
+
+  bool guided() const { return guidance_scale > 1; }
+  // Normalised latents of the video, [1, C, F, h, w] fp32.
+  at::Tensor Latents() const;
+};
+
+// One step of the schedule, in place.
+void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decoder as a chain of sources: each frame is made when the next layer asks for it, so that a
+// clip is decoded in order, exactly, with a few frames of memory in each layer.
+#pragma once
+
+#include <memory>
+
+#include "model/bridge/aten.h"
+
+namespace reel::model::ltx {
+
+// One or more frames [1, C, f, h, w]; `last`: the clip ends with them.
+struct Frames {
+  at::Tensor x;
+  bool last = false;
+};
+
+// Confined to the engine thread. Not to be asked again after the last frames.
+class FrameSource {
+ public:
+  virtual ~FrameSource() = default;
+  virtual Frames Next() = 0;
+};
+
+using FrameSourcePtr = std::unique_ptr<FrameSource>;
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latents as grids and as tokens, normalised and not.
+#pragma once
+
+#include "model/bridge/aten.h"
+#include "model/ltx/rope.h"
+
+namespace reel::model::ltx {
+
+// [B, C, F, h, w] to [B, F h w, C], and back.
+at::Tensor PackLatents(const at::Tensor& grid);
+at::Tensor UnpackLatents(const at::Tensor& tokens, const LatentShape& shape);
+
+// Mean and deviation of each channel of the autoencoder's latents, [1, C, 1, 1, 1].
+struct LatentStatistics {
+  at::Tensor mean, deviation;
+  double scaling_factor = 1;
+
+  // In the latents' own type. Encoders leave the scaling factor out, as the reference does.
+  at::Tensor Normalize(const at::Tensor& latents) const;
+  at::Tensor Denormalize(const at::Tensor& latents) const;
+};
+
+}  // namespace reel::model::ltx

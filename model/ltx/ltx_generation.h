@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One video of an LTX-Video model in the making.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "model/ltx/conditioning.h"
+#include "model/ltx/denoise_state.h"
+#include "model/ltx/frame_source.h"
+#include "model/pipeline.h"
+
+namespace reel::model::ltx {
+
+// A plain state: the pipeline moves it. All tensors are in host memory on a CPU.
+class LtxGeneration final : public Generation {
+ public:
+  explicit LtxGeneration(GenerationSpec resolved) : spec(std::move(resolved)) {}
+
+  int step() const override { return state.step - state.first_step; }
+  int num_steps() const override { return state.schedule.steps() - state.first_step; }
+  int64_t rows() const override { return planned_tokens * (state.guided() ? 2 : 1); }
+  int64_t device_bytes() const override;
+  // What a decoder holds is not moved: a generation is parked before it decodes, or not at all.
+  absl::Status Park(bool to_host) override;
+  absl::Status Resume() override;
+
+  const GenerationSpec spec;
+  DenoiseState state;
+  int64_t planned_tokens = 0;  // what `state.tokens` will hold
+
+  // Beginning: text, then one condition at a time.
+  bool has_text = false;
+  std::vector<PictureCondition> conditions;
+  size_t conditions_done = 0;
+  std::optional<ConditionTokens> building;
+  bool ready = false;
+
+  // Decoding. The chain of `frames` looks at `decode_run`, which holds how the latest piece runs.
+  std::optional<kernels::Execution> decode_run;
+  FrameSourcePtr frames;
+  bool decoded = false;
+
+  mutable at::Tensor host_latents;  // what the last call of Latents gave out
+};
+
+}  // namespace reel::model::ltx

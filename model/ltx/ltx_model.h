@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything of one LTX-Video model: read from a diffusers folder, held in one type on one device.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/ltx/latents.h"
+#include "model/ltx/prompt_encoder.h"
+#include "model/ltx/transformer.h"
+#include "model/ltx/vae_config.h"
+#include "model/ltx/vae_decoder.h"
+#include "model/ltx/vae_encoder.h"
+#include "model/sampler/schedule.h"
+
+namespace reel::model::ltx {
+
+struct LtxModel {
+  at::ScalarType dtype = at::kFloat;
+  std::string version;  // "0.9.0", "0.9.1", "0.9.5": the oldest release with such parts
+  SchedulerConfig scheduler;
+  PromptEncoder prompts;
+  Transformer transformer;
+  VaeConfig vae_config;
+  VaeEncoder encoder;
+  VaeDecoder decoder;
+  LatentStatistics statistics;
+  int64_t parameters = 0;
+};
+
+// True for a folder with a model_index.json that names an LTX pipeline.
+bool IsLtxFolder(const std::string& path);
+
+// `dtype` is fp32, bf16, fp16, or empty for fp32 on a CPU. Throws what libtorch throws.
+// NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
+absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const std::string& folder,
+                                                       const std::string& dtype);
+
+}  // namespace reel::model::ltx

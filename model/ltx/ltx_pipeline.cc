@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/ltx_pipeline.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/bridge/torch_guard.h"
+#include "model/ltx/frame_output.h"
+#include "model/ltx/ltx_card.h"
+#include "model/ltx/ltx_generation.h"
+#include "model/ltx/ltx_model.h"
+#include "model/ltx/preview.h"
+#include "model/ltx/request_conditions.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kLatentsPerPiece = 1;
+constexpr int kSpatial = 32, kTemporal = 8;
+
+LtxGeneration& Mine(Generation& generation) { return static_cast<LtxGeneration&>(generation); }
+const LtxGeneration& Mine(const Generation& generation) {
+  return static_cast<const LtxGeneration&>(generation);
+}
+
+absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
+                                    const DenoiseState& state) {
+  if (!spec.timesteps.empty()) return GivenSchedule(scheduler, spec.timesteps);
+  if (state.mode == Mode::kCondition) {
+    return LinearQuadraticSchedule(scheduler, spec.num_inference_steps);
+  }
+  return SpacedSchedule(scheduler, spec.num_inference_steps, state.shape.tokens());
+}
+
+class LtxPipeline final : public Pipeline {
+ public:
+  LtxPipeline(std::unique_ptr<LtxModel> model, const std::string& name)
+      : model_(std::move(model)), card_(CardOf(*model_, name)) {}
+
+  const ModelCard& card() const override { return card_; }
+
+  absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
+                                                     const kernels::Execution&) override {
+    return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
+      const c10::InferenceMode no_gradients;
+      return CreateState(resolved);
+    });
+  }
+
+  absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) override {
+    return TorchGuard([&]() -> absl::StatusOr<bool> {
+      const c10::InferenceMode no_gradients;
+      LtxGeneration& mine = Mine(generation);
+      if (!mine.has_text) {
+        REEL_RETURN_IF_ERROR(BeginText(mine, Ops(run)));
+      } else if (mine.state.mode == Mode::kCondition &&
+                 mine.conditions_done < mine.conditions.size()) {
+        AddCondition(mine, Ops(run));
+      } else if (!mine.ready) {
+        FinishTokens(mine, Ops(run));
+      }
+      return mine.ready;
+    });
+  }
+
+  // One after the other: each is exactly its own step, whoever else is there.
+  std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
+                                 const kernels::Execution& run) override {
+    std::vector<absl::Status> results;
+    for (Generation* generation : generations) {
+      results.push_back(TorchGuard([&] { return StepOne(Mine(*generation), Ops(run)); }));
+    }
+    return results;
+  }
+
+  absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
+                                   const kernels::Execution& run) override {
+    return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
+      const c10::InferenceMode no_gradients;
+      const LtxGeneration& mine = Mine(generation);
+      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      return PreviewOf(*model_, mine.state.Latents(), max_side, run);
+    });
+  }
+
+  absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
+                                  const kernels::Execution& run) override {
+    return TorchGuard([&]() -> absl::StatusOr<bool> {
+      const c10::InferenceMode no_gradients;
+      LtxGeneration& mine = Mine(generation);
+      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      if (mine.decoded) return absl::FailedPreconditionError("the generation is decoded already");
+      mine.decode_run.emplace(run);
+      if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
+      const Frames frames = mine.frames->Next();
+      REEL_RETURN_IF_ERROR(PushFrames(frames.x, sink));
+      mine.decoded = frames.last;
+      if (mine.decoded) mine.frames.reset();
+      return frames.last;
+    });
+  }
+
+  absl::StatusOr<LatentsView> Latents(const Generation& generation) const override {
+    return TorchGuard([&]() -> absl::StatusOr<LatentsView> {
+      const LtxGeneration& mine = Mine(generation);
+      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      mine.host_latents = mine.state.Latents().to(at::kCPU).contiguous();
+      const LatentShape& shape = mine.state.shape;
+      return LatentsView{.channels = static_cast<int>(mine.host_latents.size(1)),
+                         .frames = static_cast<int>(shape.frames),
+                         .height = static_cast<int>(shape.height),
+                         .width = static_cast<int>(shape.width),
+                         .data = {mine.host_latents.data_ptr<float>(),
+                                  static_cast<size_t>(mine.host_latents.numel())}};
+    });
+  }
+
+ private:
+  absl::StatusOr<std::unique_ptr<Generation>> CreateState(const GenerationSpec& spec) {
+    if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
+        spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "the size of the video is none that the model makes: ", spec.width, "x", spec.height,
+          ", ", spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
+    }
+    auto mine = std::make_unique<LtxGeneration>(spec);
+    DenoiseState& state = mine->state;
+    state.shape = {(spec.num_frames - 1) / kTemporal + 1, spec.height / kSpatial,
+                   spec.width / kSpatial};
+    REEL_ASSIGN_OR_RETURN(state.mode, ModeOf(spec, model_->scheduler));
+    REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_->scheduler, state));
+    REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, model_->dtype));
+    if (state.mode == Mode::kCondition) {
+      state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
+    }
+    state.step = state.first_step;
+    state.guidance_scale = spec.guidance_scale.value_or(1);
+    state.guidance_rescale = spec.guidance_rescale.value_or(0);
+    state.condition_noise = spec.image_condition_noise_scale.value_or(0);
+    state.stochastic = model_->scheduler.stochastic_sampling;
+    const uint64_t seed = spec.seed.value_or(0) & 0xffffffffu;
+    state.generator = at::detail::createCPUGenerator(seed);
+    state.other_generator = at::detail::createCPUGenerator(seed);
+    mine->planned_tokens = state.shape.tokens();
+    return mine;
+  }
+
+  absl::Status BeginText(LtxGeneration& mine, const Ops& ops) {
+    DenoiseState& state = mine.state;
+    const bool masked = state.mode == Mode::kCondition;
+    std::vector<at::Tensor> embeddings, masks;
+    std::vector<std::string> texts = {mine.spec.prompt};
+    if (state.guided()) texts.insert(texts.begin(), mine.spec.negative_prompt);
+    for (const std::string& text : texts) {
+      REEL_ASSIGN_OR_RETURN(const Prompt prompt,
+                            model_->prompts.Encode(ops, text, mine.spec.max_text_tokens, masked));
+      embeddings.push_back(prompt.embeddings);
+      masks.push_back(prompt.mask);
+    }
+    state.text = model_->transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));
+    mine.has_text = true;
+    if (masked) {
+      mine.building.emplace(state.shape, mine.spec.frame_rate,
+                            DrawNoise(state.shape, channels(), state.generator, at::kCPU));
+    }
+    return absl::OkStatus();
+  }
+
+  void AddCondition(LtxGeneration& mine, const Ops& ops) {
+    mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
+                       mine.state.generator);
+  }
+
+  void FinishTokens(LtxGeneration& mine, const Ops& ops) {
+    DenoiseState& state = mine.state;
+    Tokens& tokens = state.tokens;
+    switch (state.mode) {
+      case Mode::kText:
+        tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, at::kCPU));
+        break;
+      case Mode::kImage:
+        tokens = ImageTokens(ops, encoder(), mine.conditions[0], channels(), state);
+        break;
+      case Mode::kCondition:
+        tokens = mine.building->Finish(!mine.conditions.empty());
+        mine.building.reset();
+        break;
+    }
+    if (!tokens.coordinates.defined()) {
+      tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
+    }
+    state.rope = MakeRopeTable(tokens.coordinates, model_->transformer.config().width());
+    mine.planned_tokens = tokens.x.size(1);
+    mine.conditions.clear();  // their pixels are in the tokens now
+    mine.ready = true;
+  }
+
+  absl::Status StepOne(LtxGeneration& mine, const Ops& ops) {
+    const c10::InferenceMode no_gradients;
+    if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+    if (mine.step() >= mine.num_steps()) {
+      return absl::FailedPreconditionError("the generation has no step left");
+    }
+    DenoiseStep(ops, model_->transformer, mine.state);
+    if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat("the latents are no numbers any more, after step ", mine.step()));
+  }
+
+  FrameSourcePtr BeginDecode(LtxGeneration& mine, const kernels::Execution& run) {
+    DenoiseState& state = mine.state;
+    at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
+    const double time = mine.spec.decode_timestep.value_or(0);
+    if (model_->decoder.is_conditioned()) {
+      const at::Tensor noise = at::randn(latents.sizes(), state.generator, latents.options());
+      const at::Tensor scale =
+          at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
+      latents = (1 - scale) * latents + scale * noise;
+    }
+    return model_->decoder.Decode(run, latents, kLatentsPerPiece, time, state.other_generator);
+  }
+
+  LatentEncoder encoder() const { return {model_->encoder, model_->statistics}; }
+  int64_t channels() const { return model_->transformer.config().in_channels; }
+
+  const std::unique_ptr<LtxModel> model_;
+  const ModelCard card_;
+};
+
+}  // namespace
+
+bool IsLtxModel(const std::string& path) { return IsLtxFolder(path); }
+
+absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
+                                                          kernels::DeviceStream stream) {
+  if (stream.device >= 0) {
+    return absl::FailedPreconditionError("this build runs LTX-Video on a CPU only");
+  }
+  return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
+    const c10::InferenceMode no_gradients;
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
+                          LoadLtxModel(options.path, options.dtype));
+    return std::make_unique<LtxPipeline>(std::move(model), options.name);
+  });
+}
+
+}  // namespace reel::model::ltx

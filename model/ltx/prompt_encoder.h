@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts to embeddings, and a bounded memory of them.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/ltx/t5_encoder.h"
+#include "model/tokenizer/t5_tokenizer.h"
+
+namespace reel::model::ltx {
+
+struct Prompt {
+  at::Tensor embeddings;  // [1, L, width]
+  at::Tensor mask;        // [1, L] int64
+  bool truncated = false;
+};
+
+// Confined to the engine thread.
+class PromptEncoder {
+ public:
+  PromptEncoder(T5Tokenizer tokenizer, T5Encoder encoder, int64_t cache_bytes)
+      : tokenizer_(std::move(tokenizer)), encoder_(std::move(encoder)), limit_(cache_bytes) {}
+
+  // `masked`: padding is not attended to (condition pipeline); else it is, as in the others.
+  absl::StatusOr<Prompt> Encode(const Ops& ops, const std::string& text, int length, bool masked);
+
+  const T5Encoder& encoder() const { return encoder_; }
+  int64_t cached_bytes() const { return bytes_; }
+
+ private:
+  using Key = std::tuple<std::string, int, bool>;
+  using Entry = std::pair<Key, Prompt>;
+
+  void Remember(Key key, const Prompt& prompt);
+
+  T5Tokenizer tokenizer_;
+  T5Encoder encoder_;
+  const int64_t limit_;
+  std::list<Entry> entries_;  // newest first
+  std::map<Key, std::list<Entry>::iterator> index_;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace reel::model::ltx

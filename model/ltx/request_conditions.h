@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conditions of a request as the autoencoder takes them, checked against the clip.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/generation_spec.h"
+#include "model/ltx/conditioning.h"
+#include "model/ltx/denoise_state.h"
+
+namespace reel::model::ltx {
+
+// INVALID_ARGUMENT names the condition and the rule: pixels of another size than the video, outside
+// the clip, or a later clip of fewer than nine frames.
+absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
+                                                           at::ScalarType dtype);
+
+// Which of the reference's pipelines makes this request. Schedules that depend on the number of
+// tokens cannot be conditioned by tokens: such models take one image at the beginning, fully, and
+// nothing else. FAILED_PRECONDITION says so.
+absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler);
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/rope.h"
+
+#include <cmath>
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kSpatial = 32, kTemporal = 8;  // pixels and frames per latent
+constexpr double kBaseFrames = 20, kBasePixels = 2048;
+constexpr double kTheta = 10000;
+
+struct Grid {
+  at::Tensor t, y, x;  // [N]
+};
+
+Grid TokenGrid(const LatentShape& shape, at::ScalarType dtype) {
+  const at::TensorOptions options(dtype);
+  const std::vector<at::Tensor> axes =
+      at::meshgrid({at::arange(shape.frames, options), at::arange(shape.height, options),
+                    at::arange(shape.width, options)},
+                   "ij");
+  return {axes[0].flatten(), axes[1].flatten(), axes[2].flatten()};
+}
+
+}  // namespace
+
+// The order of multiplications and divisions is the reference's: it decides the last bits.
+at::Tensor PlainCoordinates(const LatentShape& shape, double frame_rate) {
+  const Grid grid = TokenGrid(shape, at::kFloat);
+  return at::stack({grid.t * (kTemporal / frame_rate) / kBaseFrames,
+                    grid.y * double{kSpatial} / kBasePixels,
+                    grid.x * double{kSpatial} / kBasePixels});
+}
+
+at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_t frame_index) {
+  const Grid grid = TokenGrid(shape, at::kLong);
+  const at::Tensor frame = (grid.t * kTemporal + (1 - kTemporal)).clamp_min(0) + frame_index;
+  return at::stack({frame.to(at::kFloat) * (1.0 / frame_rate) / kBaseFrames,
+                    (grid.y * kSpatial).to(at::kFloat) / kBasePixels,
+                    (grid.x * kSpatial).to(at::kFloat) / kBasePixels});
+}
+
+RopeTable MakeRopeTable(const at::Tensor& coordinates, int64_t width) {
+  const at::Tensor exponents = at::linspace(0.0, 1.0, width / 6, at::TensorOptions(at::kFloat));
+  const at::Tensor frequencies = at::pow(kTheta, exponents) * M_PI / 2.0;  // [K]
+  const at::Tensor grid = coordinates.transpose(0, 1).unsqueeze(0);        // [1, N, 3]
+  const at::Tensor angles =                                                // k slow, axis fast
+      (frequencies * (grid.unsqueeze(-1) * 2 - 1)).transpose(-1, -2).flatten(2);  // [1, N, 3K]
+  RopeTable table = {angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)};
+  if (const int64_t rest = width % 6; rest != 0) {  // the first channels are not rotated
+    const at::Tensor front = table.cos.slice(2, 0, rest);
+    table = {at::cat({at::ones_like(front), table.cos}, -1),
+             at::cat({at::zeros_like(front), table.sin}, -1)};
+  }
+  return table;
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where each token is, and the angles that tell the transformer. Always fp32.
+#pragma once
+
+#include <cstdint>
+
+#include "model/bridge/aten.h"
+#include "model/bridge/ops.h"
+
+namespace reel::model::ltx {
+
+// Latent sizes of a clip.
+struct LatentShape {
+  int64_t frames = 0, height = 0, width = 0;
+
+  int64_t tokens() const { return frames * height * width; }
+};
+
+// Token coordinates [3, N] in fractions of the model's base (20 s, 2048 px), token order frame,
+// row, column. Of the text and image pipelines: latent frame f is at 8 f / frame_rate.
+at::Tensor PlainCoordinates(const LatentShape& shape, double frame_rate);
+// Of the condition pipeline: frame 0 stands alone, later latents own eight frames each;
+// `frame_index` moves a condition's tokens in time.
+at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_t frame_index);
+
+// The table of `coordinates` [3, N] for a transformer of this width: [1, N, D].
+RopeTable MakeRopeTable(const at::Tensor& coordinates, int64_t width);
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// T5 v1.1's encoder, as transformers 5.23.0 runs it with its default attention.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/layers/linear.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace reel::model::ltx {
+
+// Defaults are those of T5 v1.1 XXL, as LTX-Video ships it.
+struct T5Config {
+  int64_t vocab_size = 32128;
+  int64_t width = 4096;
+  int64_t head_dim = 64;
+  int64_t num_heads = 64;
+  int64_t feed_forward = 10240;
+  int64_t num_layers = 24;
+  int64_t num_buckets = 32;
+  int64_t max_distance = 128;
+  double eps = 1e-6;
+};
+
+absl::StatusOr<T5Config> ReadT5Config(const nlohmann::json& json, const std::string& source);
+
+// Immutable after loading.
+class T5Encoder {
+ public:
+  static absl::StatusOr<T5Encoder> Load(const WeightSet& stored, const T5Config& config,
+                                        at::ScalarType dtype, at::Device device);
+
+  // `ids` [B, S] int64 below vocab_size; `mask` [B, S], or undefined: padding is attended to. Gives
+  // [B, S, width] in the model's type.
+  at::Tensor Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const;
+
+  const T5Config& config() const { return config_; }
+  at::ScalarType dtype() const { return embedding_.scalar_type(); }
+  int64_t bytes() const { return bytes_; }
+  int64_t parameters() const { return parameters_; }
+
+ private:
+  struct Block {
+    at::Tensor attention_norm, feed_forward_norm;  // [width]
+    Linear q, k, v, o;
+    Linear gate, value, out;  // wi_0, wi_1, wo
+  };
+
+  explicit T5Encoder(const T5Config& config) : config_(config) {}
+
+  static Block TakeBlock(Weights& weights, int64_t index, const T5Config& config);
+  at::Tensor PositionBias(int64_t length) const;  // [1, N, S, S]
+  at::Tensor Attend(const Ops& ops, const Block& block, const at::Tensor& x,
+                    const at::Tensor& bias) const;
+  at::Tensor FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const;
+
+  T5Config config_;
+  at::Tensor embedding_;      // [vocab, width]
+  at::Tensor relative_bias_;  // [buckets, N]
+  at::Tensor final_norm_;     // [width]
+  std::vector<Block> blocks_;
+  int64_t bytes_ = 0;
+  int64_t parameters_ = 0;
+};
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/transformer.h"
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr double kMasked = -10000;
+constexpr double kHeadEps = 1e-6;
+
+}  // namespace
+
+absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
+                                              const TransformerConfig& config, at::ScalarType dtype,
+                                              at::Device device) {
+  Weights weights(stored, dtype, device);
+  const int64_t width = config.width();
+  Transformer model(config);
+  model.proj_in_ = TakeLinear(weights, "proj_in", config.in_channels, width);
+  model.proj_out_ = TakeLinear(weights, "proj_out", width, config.out_channels);
+  model.caption_1_ =
+      TakeLinear(weights, "caption_projection.linear_1", config.caption_channels, width);
+  model.caption_2_ = TakeLinear(weights, "caption_projection.linear_2", width, width);
+  model.time_embedding_ = TakeTimestepEmbedding(weights, "time_embed.emb", width);
+  model.time_rows_ = TakeLinear(weights, "time_embed.linear", width, 6 * width);
+  model.scale_shift_table_ = weights.Take("scale_shift_table", {2, width});
+  for (int64_t i = 0; i < config.num_layers; ++i) {
+    model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
+  }
+  REEL_RETURN_IF_ERROR(weights.Finish());
+  model.bytes_ = weights.bytes();
+  model.parameters_ = weights.parameters();
+  return model;
+}
+
+TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
+                                 const at::Tensor& mask) const {
+  TextContext context;
+  const at::Tensor text = caption_2_(ops.GeluTanh(caption_1_(embeddings.to(dtype()))));
+  context.bias = ((1 - mask.to(dtype())) * kMasked).unsqueeze(1).unsqueeze(1);
+  for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
+  return context;
+}
+
+at::Tensor Transformer::Velocity(const Ops& ops, const at::Tensor& x, const at::Tensor& timesteps,
+                                 const RopeTable& rope, const TextContext& text) const {
+  const int64_t batch = x.size(0);
+  at::Tensor h = proj_in_(x);
+  const at::Tensor embedded = time_embedding_(timesteps.flatten());                  // [B S_t, D]
+  const at::Tensor rows = time_rows_(at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    h = blocks_[i](ops, std::move(h), rows, rope, text.blocks[i], text.bias);
+  }
+  const std::vector<at::Tensor> head =
+      (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);
+  return proj_out_(ops.AdalnLayerNorm(h, head[1], head[0], kHeadEps));
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/transformer_block.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr double kQueryKeyEps = 1e-5;
+
+AttentionLayer TakeAttention(Weights& weights, const std::string& name,
+                             const TransformerConfig& config) {
+  const int64_t width = config.width();
+  AttentionLayer layer;
+  layer.num_heads = config.num_heads;
+  layer.to_q = TakeLinear(weights, name + ".to_q", width, width, config.attention_bias);
+  layer.to_k = TakeLinear(weights, name + ".to_k", width, width, config.attention_bias);
+  layer.to_v = TakeLinear(weights, name + ".to_v", width, width, config.attention_bias);
+  layer.to_out = TakeLinear(weights, name + ".to_out.0", width, width, config.attention_out_bias);
+  layer.norm_q = weights.Take(name + ".norm_q.weight", {width});
+  layer.norm_k = weights.Take(name + ".norm_k.weight", {width});
+  return layer;
+}
+
+}  // namespace
+
+at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
+  return ops.RmsNorm(to_q(x), norm_q, kQueryKeyEps);
+}
+
+at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
+  return ops.RmsNorm(to_k(x), norm_k, kQueryKeyEps);
+}
+
+at::Tensor AttentionLayer::Attend(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
+                                  const at::Tensor& v, const at::Tensor& bias) const {
+  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
+    return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
+  };
+  const at::Tensor heads = ops.Attention(split(q), split(k), split(v), bias, 0);
+  return to_out(heads.transpose(1, 2).flatten(2, 3));
+}
+
+TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const {
+  return {text_attention.Key(ops, text), text_attention.to_v(text)};
+}
+
+at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::Tensor& time,
+                                        const RopeTable& rope, const TextKeys& text,
+                                        const at::Tensor& text_bias) const {
+  // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward
+  const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
+
+  at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
+  const at::Tensor q = ops.LtxRope(self_attention.Query(ops, h), rope);
+  const at::Tensor k = ops.LtxRope(self_attention.Key(ops, h), rope);
+  h = self_attention.Attend(ops, q, k, self_attention.to_v(h), {});
+  x = ops.GateResidual(x, h, rows[2]);
+
+  // The text is attended to from the bare residual stream, without norm and gate.
+  h = text_attention.Attend(ops, text_attention.Query(ops, x), text.k, text.v, text_bias);
+  x = ops.GateResidual(x, h, {});
+
+  h = ops.AdalnRmsNorm(x, rows[4], rows[3], eps);
+  return ops.GateResidual(x, contract(ops.GeluTanh(expand(h))), rows[5]);
+}
+
+TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
+                                      const TransformerConfig& config) {
+  const std::string name = "transformer_blocks." + std::to_string(index);
+  const int64_t width = config.width();
+  TransformerBlock block;
+  block.eps = config.norm_eps;
+  block.self_attention = TakeAttention(weights, name + ".attn1", config);
+  block.text_attention = TakeAttention(weights, name + ".attn2", config);
+  block.expand = TakeLinear(weights, name + ".ff.net.0.proj", width, 4 * width);
+  block.contract = TakeLinear(weights, name + ".ff.net.2", 4 * width, width);
+  block.scale_shift_table = weights.Take(name + ".scale_shift_table", {6, width});
+  return block;
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One block of the transformer: self-attention, attention to the text, feed-forward.
+#pragma once
+
+#include <string>
+
+#include "model/bridge/ops.h"
+#include "model/layers/linear.h"
+#include "model/ltx/transformer_config.h"
+
+namespace reel::model::ltx {
+
+// Projections of one attention. Query and key norms span all heads.
+struct AttentionLayer {
+  Linear to_q, to_k, to_v, to_out;
+  at::Tensor norm_q, norm_k;  // [D]
+  int64_t num_heads = 0;
+
+  // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
+  at::Tensor Query(const Ops& ops, const at::Tensor& x) const;
+  at::Tensor Key(const Ops& ops, const at::Tensor& x) const;
+  // q, k, v [B, *, D]; `bias` as Ops::Attention takes it.
+  at::Tensor Attend(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                    const at::Tensor& bias) const;
+};
+
+// What attention to the text needs of it: the same at every step.
+struct TextKeys {
+  at::Tensor k, v;  // [B, L, D]
+};
+
+struct TransformerBlock {
+  AttentionLayer self_attention, text_attention;
+  Linear expand, contract;       // feed-forward
+  at::Tensor scale_shift_table;  // [6, D]
+  double eps = 1e-6;
+
+  TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
+  // x [B, S, D]; `time` [B, 1 or S, 6 D]; `text_bias` [B, 1, 1, L].
+  at::Tensor operator()(const Ops& ops, at::Tensor x, const at::Tensor& time, const RopeTable& rope,
+                        const TextKeys& text, const at::Tensor& text_bias) const;
+};
+
+// Reads transformer_blocks.`index`.
+TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
+                                      const TransformerConfig& config);
+
+}  // namespace reel::model::ltx

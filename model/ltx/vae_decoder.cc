@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/vae_decoder.h"
+
+#include <string>
+#include <utility>
+
+namespace reel::model::ltx {
+
+struct VaeDecoder::Build {
+  const kernels::Execution& run;
+  at::Generator& noise;
+  at::Tensor time;  // [1], scaled; undefined where the decoder is not conditioned
+  at::TensorOptions options;
+  int64_t height, width;  // of the frames so far
+  FrameSourcePtr chain;
+};
+
+VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& name,
+                                        const UpStage& layout) const {
+  Stage stage;
+  stage.layout = layout;
+  ResnetOptions options = {.in = layout.in,
+                           .out = layout.out,
+                           .eps = config_.norm_eps,
+                           .conditioned = config_.timestep_conditioning,
+                           .inject_noise = layout.inject_noise};
+  if (layout.has_conv_in) stage.conv_in = TakeVaeResnet(weights, name + ".conv_in", options);
+  if (config_.timestep_conditioning) {
+    // As wide as the stage after its upsampling, in all releases.
+    stage.time = TakeTimestepEmbedding(weights, name + ".time_embedder", 4 * layout.out);
+  }
+  if (layout.upsample) {
+    const int64_t in = layout.out * layout.factor;
+    stage.upsampler =
+        TakeVideoConv(weights, name + ".upsamplers.0.conv", in, in * 8 / layout.factor);
+  }
+  options.in = layout.out;
+  for (int64_t i = 0; i < layout.layers; ++i) {
+    stage.resnets.push_back(
+        TakeVaeResnet(weights, name + ".resnets." + std::to_string(i), options));
+  }
+  return stage;
+}
+
+VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(config) {
+  conv_in_ = TakeVideoConv(weights, "decoder.conv_in", config.latent_channels, config.decoder_mid);
+  mid_ = TakeStage(weights, "decoder.mid_block",
+                   {.in = config.decoder_mid,
+                    .out = config.decoder_mid,
+                    .layers = config.decoder_mid_layers,
+                    .inject_noise = config.decoder_mid_noise});
+  for (size_t i = 0; i < config.up.size(); ++i) {
+    stages_.push_back(TakeStage(weights, "decoder.up_blocks." + std::to_string(i), config.up[i]));
+  }
+  if (config.timestep_conditioning) {
+    time_multiplier_ = weights.Take("decoder.timestep_scale_multiplier", {});
+    time_ = TakeTimestepEmbedding(weights, "decoder.time_embedder", 2 * config.decoder_out);
+    scale_shift_table_ = weights.Take("decoder.scale_shift_table", {2, config.decoder_out});
+  }
+  conv_out_ = TakeVideoConv(weights, "decoder.conv_out", config.decoder_out,
+                            3 * config.patch * config.patch);
+}
+
+void VaeDecoder::AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time) {
+  ResnetNoise noise;
+  if (resnet.injects_noise()) {
+    noise.first = at::randn({build.height, build.width}, build.noise, build.options);
+    noise.second = at::randn({build.height, build.width}, build.noise, build.options);
+  }
+  const ResnetModulation modulation = time.defined() ? resnet.Modulate(time) : ResnetModulation();
+  build.chain =
+      ResnetSource(std::move(build.chain), resnet, modulation, std::move(noise), build.run);
+}
+
+void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
+  if (stage.conv_in.has_value()) AddResnet(build, *stage.conv_in, {});
+  const at::Tensor time = stage.time.has_value() ? (*stage.time)(build.time) : at::Tensor();
+  if (stage.upsampler.has_value()) {
+    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout);
+    build.height *= 2;
+    build.width *= 2;
+  }
+  for (const VaeResnet& resnet : stage.resnets) AddResnet(build, resnet, time);
+}
+
+FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tensor& latents,
+                                  int64_t piece, double time, at::Generator& noise) const {
+  Build build = {.run = run,
+                 .noise = noise,
+                 .time = {},
+                 .options = latents.options(),
+                 .height = latents.size(3),
+                 .width = latents.size(4),
+                 .chain = LatentSource(latents, piece)};
+  ResnetModulation head;
+  if (is_conditioned()) {
+    build.time = at::full({1}, time, latents.options()) * time_multiplier_;
+    const at::Tensor rows =
+        (*time_)(build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
+    const auto row = [&rows](int64_t i) {
+      return rows.select(1, i).unsqueeze(-1).unsqueeze(-1).unsqueeze(-1);
+    };
+    head.shift1 = row(0);
+    head.scale1 = row(1);
+  }
+  build.chain = ConvSource(std::move(build.chain), conv_in_);
+  AddStage(build, mid_);
+  for (const Stage& stage : stages_) AddStage(build, stage);
+  return PixelSource(std::move(build.chain), conv_out_, config_.patch, head, run);
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Latents to pictures: the decoder of the video autoencoder, as a chain of frames on demand.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/bridge/ops.h"
+#include "model/ltx/decode_chain.h"
+#include "model/ltx/vae_config.h"
+#include "model/ltx/vae_layers.h"
+
+namespace reel::model::ltx {
+
+// Immutable after loading.
+class VaeDecoder {
+ public:
+  // Reads decoder.*; errors are remembered in `weights`.
+  VaeDecoder(Weights& weights, const VaeConfig& config);
+
+  bool is_conditioned() const { return config_.timestep_conditioning; }
+
+  // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
+  // type: `piece` latents go in at a time. The pieces equal those of any other size. `time` is
+  // 0..1, for conditioned decoders; noise for those that inject it is drawn here, in the
+  // reference's order, from `noise`. This and `run` are borrowed.
+  FrameSourcePtr Decode(const kernels::Execution& run, const at::Tensor& latents, int64_t piece,
+                        double time, at::Generator& noise) const;
+
+ private:
+  struct Stage {
+    UpStage layout;
+    std::optional<VaeResnet> conv_in;
+    std::optional<TimestepEmbedding> time;
+    std::optional<VideoConv> upsampler;
+    std::vector<VaeResnet> resnets;
+  };
+  // What a chain is being built from.
+  struct Build;
+
+  Stage TakeStage(Weights& weights, const std::string& name, const UpStage& layout) const;
+  static void AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time);
+  void AddStage(Build& build, const Stage& stage) const;
+
+  VaeConfig config_;
+  VideoConv conv_in_, conv_out_;
+  at::Tensor time_multiplier_;    // []
+  at::Tensor scale_shift_table_;  // [2, C]
+  std::optional<TimestepEmbedding> time_;
+  Stage mid_;
+  std::vector<Stage> stages_;
+};
+
+}  // namespace reel::model::ltx

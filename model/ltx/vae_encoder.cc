@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/vae_encoder.h"
+
+#include <string>
+
+namespace reel::model::ltx {
+namespace {
+
+std::vector<VaeResnet> TakeResnets(Weights& weights, const std::string& name, int64_t channels,
+                                   int64_t count, double eps) {
+  std::vector<VaeResnet> resnets;
+  for (int64_t i = 0; i < count; ++i) {
+    resnets.push_back(TakeVaeResnet(weights, name + ".resnets." + std::to_string(i),
+                                    {.in = channels, .out = channels, .eps = eps}));
+  }
+  return resnets;
+}
+
+// A convolution whose result is folded, plus the folded input averaged over groups of channels.
+at::Tensor Fold(const VideoConv& conv, const DownStage& layout, const at::Tensor& x) {
+  const auto [t, s] = std::pair(layout.stride_t, layout.stride_s);
+  const at::Tensor extended = at::cat({x.slice(2, 0, t - 1), x}, 2);
+  const at::Tensor residual =
+      SpaceToDepth(extended, t, s, s).unflatten(1, {layout.out, -1}).mean(2);
+  return SpaceToDepth(conv.Causal(extended), t, s, s) + residual;
+}
+
+}  // namespace
+
+at::Tensor LatentMoments::Sample(const at::Tensor& noise) const {
+  const at::Tensor deviation = at::exp(0.5 * log_variance.clamp(-30.0, 20.0));
+  return mean + deviation * noise;
+}
+
+VaeEncoder::Stage VaeEncoder::TakeStage(Weights& weights, const std::string& name,
+                                        const DownStage& layout, double eps) {
+  Stage stage;
+  stage.layout = layout;
+  stage.resnets = TakeResnets(weights, name, layout.in, layout.layers, eps);
+  const std::string sampler = name + ".downsamplers.0";
+  if (layout.sampler == DownStage::Sampler::kStridedConv) {
+    stage.downsampler = TakeVideoConv(weights, sampler, layout.in, layout.in, 3, 2);
+  } else if (layout.sampler == DownStage::Sampler::kSpaceToDepth) {
+    const int64_t fold = layout.stride_t * layout.stride_s * layout.stride_s;
+    stage.downsampler = TakeVideoConv(weights, sampler + ".conv", layout.in, layout.out / fold);
+  }
+  if (layout.has_conv_out) {
+    stage.conv_out = TakeVaeResnet(weights, name + ".conv_out",
+                                   {.in = layout.in, .out = layout.out, .eps = eps});
+  }
+  return stage;
+}
+
+VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config) : patch_(config.patch) {
+  conv_in_ = TakeVideoConv(weights, "encoder.conv_in", 3 * patch_ * patch_, config.encoder_in);
+  for (size_t i = 0; i < config.down.size(); ++i) {
+    stages_.push_back(TakeStage(weights, "encoder.down_blocks." + std::to_string(i), config.down[i],
+                                config.norm_eps));
+  }
+  mid_ = TakeResnets(weights, "encoder.mid_block", config.encoder_mid, config.encoder_mid_layers,
+                     config.norm_eps);
+  conv_out_ =
+      TakeVideoConv(weights, "encoder.conv_out", config.encoder_mid, config.latent_channels + 1);
+}
+
+at::Tensor VaeEncoder::Run(const Ops& ops, const Stage& stage, at::Tensor x) {
+  for (const VaeResnet& resnet : stage.resnets) x = resnet.Causal(ops, x);
+  switch (stage.layout.sampler) {
+    case DownStage::Sampler::kNone:
+      break;
+    case DownStage::Sampler::kStridedConv:
+      x = stage.downsampler.Causal(x);
+      break;
+    case DownStage::Sampler::kSpaceToDepth:
+      x = Fold(stage.downsampler, stage.layout, x);
+      break;
+  }
+  return stage.layout.has_conv_out ? stage.conv_out.Causal(ops, x) : x;
+}
+
+LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels) const {
+  at::Tensor x = conv_in_.Causal(Patchify(pixels, patch_));
+  for (const Stage& stage : stages_) x = Run(ops, stage, std::move(x));
+  for (const VaeResnet& resnet : mid_) x = resnet.Causal(ops, x);
+  x = conv_out_.Causal(ops.ChannelNormSilu(x, {}, {}));
+  const int64_t channels = x.size(1) - 1;
+  return {x.slice(1, 0, channels), x.slice(1, channels)};
+}
+
+}  // namespace reel::model::ltx

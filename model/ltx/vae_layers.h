@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What encoder and decoder of the video autoencoder are made of. Tensors are [B, C, F, H, W].
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "model/bridge/ops.h"
+#include "model/layers/timestep_embedding.h"
+#include "model/layers/weights.h"
+
+namespace reel::model::ltx {
+
+// A convolution over frames, rows and columns: zeros beyond the picture's edges, and no padding in
+// time of its own: who calls decides which frames stand before the first and behind the last.
+struct VideoConv {
+  at::Tensor weight, bias;
+  int64_t stride = 1;
+
+  // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1.
+  at::Tensor Valid(const at::Tensor& x) const;
+  // Causal: the first frame is repeated k - 1 times in front.
+  at::Tensor Causal(const at::Tensor& x) const;
+  int64_t kernel() const { return weight.size(2); }
+};
+
+// `map` of every `window` neighbouring frames of x, to one frame each. On a CPU one by one: there
+// the libraries choose their algorithms, and vector ends fall, by size, which decides the last
+// bits; so a frame's value does not depend on how many are beside it.
+at::Tensor ByFrame(const at::Tensor& x, int64_t window,
+                   const std::function<at::Tensor(const at::Tensor&)>& map);
+
+// Reads `name`.conv.{weight,bias}.
+VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
+                        int64_t kernel = 3, int64_t stride = 1);
+
+// Shift and scale of both norms of a residual block, each [1, C, 1, 1, 1]; undefined where the
+// block is not conditioned on a time.
+struct ResnetModulation {
+  at::Tensor shift1, scale1, shift2, scale2;
+};
+
+// norm, SiLU, conv, twice, added to the input.
+struct VaeResnet {
+  VideoConv conv1, conv2;
+  at::Tensor norm3_weight, norm3_bias;    // where the number of channels changes
+  VideoConv shortcut;                     //
+  at::Tensor scale_shift_table;           // [4, C], where conditioned
+  at::Tensor noise_scale1, noise_scale2;  // [C, 1, 1], where noise is injected
+  double norm3_eps = 1e-6;
+
+  bool changes_channels() const { return shortcut.weight.defined(); }
+  bool injects_noise() const { return noise_scale1.defined(); }
+  // `time` [1, 4 C] of the block that this one is part of.
+  ResnetModulation Modulate(const at::Tensor& time) const;
+  // What is added at the end.
+  at::Tensor Shortcut(const Ops& ops, const at::Tensor& x) const;
+  // As the encoder runs it: causal, without time and noise.
+  at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
+};
+
+struct ResnetOptions {
+  int64_t in = 0, out = 0;
+  double eps = 1e-6;
+  bool conditioned = false;
+  bool inject_noise = false;
+};
+
+VaeResnet TakeVaeResnet(Weights& weights, const std::string& name, const ResnetOptions& options);
+
+// [B, C t y x, F, H, W] to [B, C, F t, H y, W x]; the channel's last index is x.
+at::Tensor DepthToSpace(const at::Tensor& x, int64_t t, int64_t y, int64_t width);
+// The inverse.
+at::Tensor SpaceToDepth(const at::Tensor& x, int64_t t, int64_t y, int64_t width);
+
+// Pictures to patches and back; in the channels the column comes before the row.
+at::Tensor Patchify(const at::Tensor& pixels, int64_t patch);
+at::Tensor Unpatchify(const at::Tensor& x, int64_t patch);
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/tokenizer/t5_tokenizer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/tokenizer/grapheme.h"
+#include "model/tokenizer/utf8.h"
+
+namespace reel::model {
+namespace {
+
+constexpr int64_t kPad = 0, kEnd = 1;
+constexpr std::string_view kWordMark = "\xe2\x96\x81";  // U+2581, stands before each word
+
+}  // namespace
+
+T5Tokenizer::T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap)
+    : charsmap_(std::move(charsmap)),
+      unigram_(vocabulary.pieces),
+      size_(static_cast<int64_t>(vocabulary.pieces.size())) {
+  for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
+    Piece& piece = vocabulary.pieces[id];
+    if (piece.is_special) specials_.push_back({std::move(piece.text), static_cast<int64_t>(id)});
+  }
+}
+
+absl::StatusOr<T5Tokenizer> T5Tokenizer::Make(Vocabulary vocabulary) {
+  REEL_ASSIGN_OR_RETURN(Charsmap charsmap, Charsmap::Parse(vocabulary.charsmap));
+  return T5Tokenizer(std::move(vocabulary), std::move(charsmap));
+}
+
+absl::StatusOr<T5Tokenizer> T5Tokenizer::Load(const std::string& folder) {
+  REEL_ASSIGN_OR_RETURN(Vocabulary vocabulary, LoadVocabulary(folder));
+  absl::StatusOr<T5Tokenizer> tokenizer = Make(std::move(vocabulary));
+  if (!tokenizer.ok()) {
+    return absl::Status(tokenizer.status().code(), absl::StrCat("bad tokenizer: ", folder, ": ",
+                                                                tokenizer.status().message()));
+  }
+  return tokenizer;
+}
+
+const T5Tokenizer::Special* T5Tokenizer::SpecialAt(std::string_view text) const {
+  const Special* longest = nullptr;
+  for (const Special& special : specials_) {
+    if (text.substr(0, special.text.size()) != special.text) continue;
+    if (longest == nullptr || special.text.size() > longest->text.size()) longest = &special;
+  }
+  return longest;
+}
+
+void T5Tokenizer::EncodeWord(std::string_view word, std::vector<int64_t>& ids) const {
+  std::string marked;
+  if (word.substr(0, kWordMark.size()) != kWordMark) marked = kWordMark;
+  marked += word;
+  // A mark inside the word begins another one.
+  for (size_t begin = 0; begin < marked.size();) {
+    const size_t end = std::min(marked.find(kWordMark, begin + kWordMark.size()), marked.size());
+    unigram_.Encode(std::string_view(marked).substr(begin, end - begin), ids);
+    begin = end;
+  }
+}
+
+void T5Tokenizer::EncodePlain(std::string_view text, std::vector<int64_t>& ids) const {
+  const std::string normal = charsmap_.Normalize(text);
+  size_t word = 0, at = 0;
+  const auto flush = [&] {
+    if (at > word) EncodeWord(std::string_view(normal).substr(word, at - word), ids);
+  };
+  while (at < normal.size()) {
+    const CodePoint c = FirstCodePoint(std::string_view(normal).substr(at));
+    if (IsWhitespace(c.value)) {
+      flush();
+      word = at + c.bytes;
+    }
+    at += c.bytes;
+  }
+  flush();
+}
+
+absl::StatusOr<TokenIds> T5Tokenizer::Encode(std::string_view text, int length) const {
+  if (length < 1) return absl::InvalidArgumentError("the token length must be at least 1");
+  if (!IsValidUtf8(text)) return absl::InvalidArgumentError("the text is not UTF-8");
+  std::vector<int64_t> ids;
+  size_t plain = 0, at = 0;
+  while (at < text.size()) {
+    // All special tokens begin with '<' in every T5, but a vocabulary may define others.
+    const Special* special = SpecialAt(text.substr(at));
+    if (special == nullptr) {
+      ++at;
+      continue;
+    }
+    EncodePlain(text.substr(plain, at - plain), ids);
+    ids.push_back(special->id);
+    at += special->text.size();
+    plain = at;
+  }
+  EncodePlain(text.substr(plain), ids);
+
+  const auto size = static_cast<size_t>(length);
+  TokenIds tokens;
+  tokens.truncated = ids.size() > size - 1;
+  ids.resize(std::min(ids.size(), size - 1));
+  ids.push_back(kEnd);
+  tokens.mask.assign(ids.size(), 1);
+  tokens.mask.resize(size, 0);
+  ids.resize(size, kPad);
+  tokens.ids = std::move(ids);
+  return tokens;
+}
+
+}  // namespace reel::model

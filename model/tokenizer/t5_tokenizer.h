@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a prompt to token ids, as T5Tokenizer of transformers 5.23.0 does it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/tokenizer/charsmap.h"
+#include "model/tokenizer/unigram.h"
+#include "model/tokenizer/vocabulary.h"
+
+namespace reel::model {
+
+// `ids` and `mask` have the length that was asked for: pieces, the end token, padding (id 0).
+struct TokenIds {
+  std::vector<int64_t> ids;
+  std::vector<int64_t> mask;  // 1: a piece or the end token
+  bool truncated = false;     // the text had more pieces than fit
+};
+
+// Immutable; may be used from any thread.
+class T5Tokenizer {
+ public:
+  // Reads a tokenizer folder; see LoadVocabulary.
+  static absl::StatusOr<T5Tokenizer> Load(const std::string& folder);
+  static absl::StatusOr<T5Tokenizer> Make(Vocabulary vocabulary);
+
+  T5Tokenizer(T5Tokenizer&&) = default;
+  T5Tokenizer& operator=(T5Tokenizer&&) = default;
+
+  // INVALID_ARGUMENT: `text` is not UTF-8, or `length` is below 1. The text is in no message.
+  absl::StatusOr<TokenIds> Encode(std::string_view text, int length) const;
+  int64_t size() const { return size_; }
+
+ private:
+  struct Special {
+    std::string text;
+    int64_t id;
+  };
+
+  T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap);
+  // The special token that `text` begins with, the longest; null: none.
+  const Special* SpecialAt(std::string_view text) const;
+  void EncodePlain(std::string_view text, std::vector<int64_t>& ids) const;
+  void EncodeWord(std::string_view word, std::vector<int64_t>& ids) const;
+
+  Charsmap charsmap_;
+  Unigram unigram_;
+  std::vector<Special> specials_;
+  int64_t size_ = 0;
+};
+
+}  // namespace reel::model

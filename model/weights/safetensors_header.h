@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header of a safetensors file, checked to the last bit before anything is believed. Hostile
+// files are expected here: this parser is fuzzed (tests/fuzz).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/weights/tensor_type.h"
+
+namespace reel::model {
+
+struct SafetensorsLimits {
+  int64_t max_header_bytes = int64_t{16} << 20;
+  int64_t max_tensors = 20'000;
+  int64_t max_rank = 8;
+  int64_t max_name_bytes = 512;
+};
+
+// Where one tensor lies, in bytes from the beginning of the file.
+struct TensorEntry {
+  std::string name;
+  TensorType type = TensorType::kF32;
+  std::vector<int64_t> shape;  // empty: a scalar
+  int64_t begin = 0;
+  int64_t end = 0;  // end - begin = elements * BytesOf(type)
+};
+
+struct SafetensorsHeader {
+  std::vector<TensorEntry>
+      tensors;  // by position in the file; they cover it without gap or overlap
+  std::map<std::string, std::string> metadata;
+};
+
+// Reads the beginning of `file`, the whole file's bytes. FAILED_PRECONDITION names the rule that is
+// broken and, where there is one, the tensor; the caller adds the file's name.
+absl::StatusOr<SafetensorsHeader> ParseSafetensorsHeader(absl::Span<const std::byte> file,
+                                                         const SafetensorsLimits& limits = {});
+
+}  // namespace reel::model

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensors of one component by name, wherever they lie: one file, shards with an index, or a
+// part of a single-file checkpoint under other names.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "model/weights/safetensors_file.h"
+
+namespace reel::model {
+
+struct StoredTensor {
+  // Shared: components that are cut out of one checkpoint are loaded and dropped one by one.
+  std::shared_ptr<const SafetensorsFile> file;
+  const TensorEntry* entry = nullptr;  // of `file`
+
+  absl::Span<const std::byte> bytes() const { return file->Bytes(*entry); }
+};
+
+// Immutable; may be read from any thread.
+class WeightSet {
+ public:
+  static absl::StatusOr<WeightSet> OpenFile(const std::string& path);
+  // `folder`/`stem`.safetensors.index.json with its shards if there is one, else
+  // `folder`/`stem`.safetensors.
+  static absl::StatusOr<WeightSet> OpenFolder(const std::string& folder, const std::string& stem);
+
+  // What `rename` gives a name for, under that name. FAILED_PRECONDITION when two get the same.
+  absl::StatusOr<WeightSet> Renamed(
+      const std::function<std::optional<std::string>(const std::string&)>& rename) const;
+
+  // Where it was opened, for messages.
+  const std::string& source() const { return source_; }
+  // By name as the component knows it; null: there is none.
+  const StoredTensor* Find(std::string_view name) const;
+  const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
+  // A single file's free text; empty for shards and where the key is missing.
+  std::string Metadata(const std::string& key) const;
+
+ private:
+  explicit WeightSet(std::string source) : source_(std::move(source)) {}
+
+  std::string source_;
+  std::map<std::string, StoredTensor, std::less<>> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace reel::model

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the goldens beside this file with the reference implementations.
+
+  python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
+  venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models]
+
+Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
+read what this leaves; run it again when a reference's version changes.
+"""
+import sys
+
+import golden_models
+import golden_schedules
+import golden_tokenizer
+
+PARTS = {
+    "tokenizer": golden_tokenizer.generate,
+    "schedules": golden_schedules.generate,
+    "models": golden_models.generate,
+}
+
+if __name__ == "__main__":
+    chosen = sys.argv[1:] or list(PARTS)
+    for name in chosen:
+        PARTS[name]()

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole requests against diffusers' pipelines: the latents after every step, and the frames.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "model/ltx/ltx_pipeline.h"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int kHeight = 64, kWidth = 96, kSteps = 3;
+constexpr int64_t kFrameStride = 7;
+
+// Picture i of the goldens' clip: every byte is its position times i + 1, modulo 251.
+std::shared_ptr<const ConditionPixels> Pictures(int frames, bool inverted = false) {
+  auto pixels = std::make_shared<ConditionPixels>();
+  pixels->width = kWidth;
+  pixels->height = kHeight;
+  pixels->num_frames = frames;
+  for (int64_t f = 0; f < frames; ++f) {
+    for (int64_t i = 0; i < kHeight * kWidth; ++i) {
+      for (int64_t c = 0; c < 3; ++c) {
+        const auto value = static_cast<uint8_t>((c * kHeight * kWidth + i) * (f + 1) % 251);
+        pixels->rgb.push_back(inverted ? static_cast<uint8_t>(255 - value) : value);
+      }
+    }
+  }
+  return pixels;
+}
+
+Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, double strength) {
+  Condition condition;
+  condition.kind = pixels->num_frames > 1 ? Condition::Kind::kVideo : Condition::Kind::kImage;
+  condition.frame_index = frame;
+  condition.strength = strength;
+  condition.pixels = std::move(pixels);
+  return condition;
+}
+
+GenerationSpec Spec(const std::string& kind) {
+  GenerationSpec spec;
+  spec.prompt = "a red fox walks through a snowy forest. cinematic, 35mm film";
+  spec.negative_prompt = "worst quality, blurry";
+  spec.width = kWidth;
+  spec.height = kHeight;
+  spec.num_frames = kind == "condition" ? 33 : 17;
+  spec.frame_rate = 25;
+  spec.num_inference_steps = kSteps;
+  spec.guidance_scale = 3;
+  spec.guidance_rescale = 0.7;
+  spec.seed = 0;
+  spec.denoise_strength = 1;
+  spec.image_condition_noise_scale = 0.15;
+  spec.decode_timestep = 0.05;
+  spec.decode_noise_scale = 0.025;
+  spec.max_text_tokens = 24;
+  if (kind == "image") {
+    spec.condition_pipeline = ConditionPipeline::kImage;
+    spec.conditions = {Pinned(Pictures(1), 0, 1)};
+  }
+  if (kind == "condition") {
+    spec.conditions = {Pinned(Pictures(1), 0, 1), Pinned(Pictures(1, true), 16, 0.8),
+                       Pinned(Pictures(9), 24, 0.9)};
+  }
+  return spec;
+}
+
+class CollectingSink : public FrameSink {
+ public:
+  explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}
+  FrameFormat format() const override { return format_; }
+  bool HasRoom() const override { return true; }
+  absl::Status Push(const FramesView& frames) override {
+    most = std::max(most, frames.num_frames);
+    num_frames += frames.num_frames;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(frames.data.data());
+    data.insert(data.end(), bytes, bytes + frames.data.size());
+    return absl::OkStatus();
+  }
+  at::Tensor Values() const {
+    const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
+    std::copy(data.begin(), data.end(), static_cast<uint8_t*>(values.data_ptr()));
+    return values;
+  }
+
+  int most = 0, num_frames = 0;
+  std::vector<uint8_t> data;
+
+ private:
+  const FrameFormat format_;
+};
+
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32") {
+  LoadOptions options;
+  options.name = "tiny";
+  options.path = folder.path();
+  options.dtype = dtype;
+  auto pipeline = LoadLtxPipeline(options, {});
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  return pipeline.ok() ? *std::move(pipeline) : nullptr;
+}
+
+std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,
+                                  const kernels::Execution& run) {
+  auto generation = pipeline.Create(spec, run);
+  EXPECT_TRUE(generation.ok()) << generation.status();
+  if (!generation.ok()) return nullptr;
+  for (int pieces = 0; pieces < 20; ++pieces) {
+    const auto ready = pipeline.BeginNext(**generation, run);
+    EXPECT_TRUE(ready.ok()) << ready.status();
+    if (!ready.ok() || *ready) return *std::move(generation);
+  }
+  ADD_FAILURE() << "never ready";
+  return nullptr;
+}
+
+// Normalised latents, [C, F, h, w].
+at::Tensor LatentsOf(const Pipeline& pipeline, const Generation& generation) {
+  const LatentsView view = *pipeline.Latents(generation);
+  const at::Tensor latents =
+      at::empty({view.channels, view.frames, view.height, view.width}, at::kFloat);
+  std::copy(view.data.begin(), view.data.end(), latents.data_ptr<float>());
+  return latents;
+}
+
+void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
+             const kernels::Execution& run) {
+  for (const absl::Status& status : pipeline.Step(generations, run)) {
+    ASSERT_TRUE(status.ok()) << status;
+  }
+}
+
+CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
+                         FrameFormat format = FrameFormat::kRgbF32) {
+  CollectingSink sink(format);
+  for (absl::StatusOr<bool> done = false; !*done;) {
+    done = pipeline.DecodeNext(generation, sink, run);
+    EXPECT_TRUE(done.ok()) << done.status();
+    if (!done.ok()) break;
+  }
+  return sink;
+}
+
+class PipelineGolden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+
+TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
+  const auto& [version, kind] = GetParam();
+  const TinyFolder folder(version);
+  if (kind == "condition") folder.TakeSchedulerOf("0.9.5");
+  const Golden golden(version);
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  TestRun test;
+  const auto generation = Begin(*pipeline, Spec(kind), test.run);
+  ASSERT_NE(generation, nullptr);
+  ASSERT_EQ(generation->num_steps(), kSteps);
+  const std::string label = version + " " + kind;
+  const at::Tensor steps = golden[kind + ".latents"];  // [steps, 1, S, C]
+  for (int i = 0; i < kSteps; ++i) {
+    ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline, {generation.get()}, test.run));
+    const at::Tensor latents = LatentsOf(*pipeline, *generation);
+    const at::Tensor tokens = latents.flatten(1).transpose(0, 1);
+    const at::Tensor expected = steps[i][0].slice(0, steps.size(2) - tokens.size(0));
+    EXPECT_LT(Compare(label + " step " + std::to_string(i + 1), tokens, expected).relative,
+              kLatentBound);
+  }
+  const CollectingSink sink = DecodeAll(*pipeline, *generation, test.run);
+  EXPECT_EQ(sink.num_frames, Spec(kind).num_frames);
+  EXPECT_LE(sink.most, 8);  // bounded pieces, whatever the clip
+  const at::Tensor frames = sink.Values().slice(0, 0, std::nullopt, kFrameStride);
+  EXPECT_LT(Compare(label + " frames", frames, golden[kind + ".frames"]).worst, kFrameBound);
+}
+
+INSTANTIATE_TEST_SUITE_P(Generations, PipelineGolden,
+                         testing::Combine(testing::Values("0.9.0", "0.9.1", "0.9.5"),
+                                          testing::Values("text", "image", "condition")));
+
+TEST(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
+  const TinyFolder folder("0.9.5");
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  TestRun test;
+  std::vector<GenerationSpec> specs = {Spec("text"), Spec("image"), Spec("condition"),
+                                       Spec("text")};
+  specs[3].width = 64;
+  specs[3].num_frames = 9;
+  specs[3].guidance_scale = 1;
+  specs[3].seed = 7;
+  specs[3].num_inference_steps = 5;
+  std::vector<at::Tensor> alone;
+  std::vector<std::unique_ptr<Generation>> together;
+  for (const GenerationSpec& spec : specs) {
+    const auto generation = Begin(*pipeline, spec, test.run);
+    for (int i = 0; i < kSteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
+    alone.push_back(LatentsOf(*pipeline, *generation));
+    together.push_back(Begin(*pipeline, spec, test.run));
+  }
+  StepAll(*pipeline, {together[2].get(), together[0].get()}, test.run);
+  ASSERT_TRUE(together[0]->Park(true).ok());
+  StepAll(*pipeline, {together[3].get(), together[1].get(), together[2].get()}, test.run);
+  ASSERT_TRUE(together[0]->Resume().ok());
+  StepAll(*pipeline, {together[0].get(), together[3].get()}, test.run);
+  StepAll(*pipeline, {together[1].get(), together[0].get()}, test.run);
+  StepAll(*pipeline, {together[2].get(), together[3].get(), together[1].get()}, test.run);
+  for (size_t i = 0; i < specs.size(); ++i) {
+    EXPECT_TRUE(LatentsOf(*pipeline, *together[i]).equal(alone[i])) << i;
+  }
+}
+
+TEST(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
+  const TinyFolder folder("0.9.1");
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  TestRun test;
+  std::vector<std::vector<uint8_t>> videos;
+  for (const bool looks : {false, true}) {
+    const auto generation = Begin(*pipeline, Spec("text"), test.run);
+    for (int i = 0; i < kSteps; ++i) {
+      StepAll(*pipeline, {generation.get()}, test.run);
+      if (!looks) continue;
+      const auto preview = pipeline->Preview(*generation, 48, test.run);
+      ASSERT_TRUE(preview.ok()) << preview.status();
+      EXPECT_EQ(preview->width, 48);
+      EXPECT_EQ(preview->height, 32);
+      EXPECT_EQ(preview->pixels.size(), 48u * 32 * 3);
+    }
+    videos.push_back(DecodeAll(*pipeline, *generation, test.run, FrameFormat::kI420).data);
+  }
+  EXPECT_EQ(videos[0].size(), 17u * kHeight * kWidth * 3 / 2);
+  EXPECT_EQ(videos[0], videos[1]);
+}
+
+TEST(LtxPipeline, SixteenBitsStayNearThirtyTwo) {
+  const TinyFolder folder("0.9.5");
+  const Golden golden("0.9.5");
+  const auto pipeline = Load(folder, "bf16");
+  ASSERT_NE(pipeline, nullptr);
+  TestRun test;
+  const auto generation = Begin(*pipeline, Spec("text"), test.run);
+  for (int i = 0; i < kSteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
+  const at::Tensor tokens = LatentsOf(*pipeline, *generation).flatten(1).transpose(0, 1);
+  EXPECT_LT(Compare("bf16 latents", tokens, golden["text.latents"][kSteps - 1][0]).relative, 0.5);
+}
+
+TEST(LtxPipeline, RefusesWhatItCannotRender) {
+  const TinyFolder folder("0.9.0");  // dynamic schedule
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  TestRun test;
+  const auto code = [&](const GenerationSpec& spec) {
+    return pipeline->Create(spec, test.run).status().code();
+  };
+  GenerationSpec spec = Spec("text");
+  spec.width = 100;
+  EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
+  spec = Spec("text");
+  spec.num_frames = 16;
+  EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kFailedPrecondition);
+  spec = Spec("image");
+  spec.conditions[0].pixels = nullptr;
+  EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
+  spec.conditions[0].pixels = Pictures(1);
+  spec.height = 96;
+  EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(LtxPipeline, NamesWhatIsMissingInAFolder) {
+  const ScratchFolder empty;
+  LoadOptions options;
+  options.path = empty.path();
+  const auto status = LoadLtxPipeline(options, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(std::string(status.message()).find("scheduler_config.json"), std::string::npos);
+}
+
+TEST(LtxPipeline, HasACardWithWhatItCalls) {
+  const TinyFolder folder("0.9.5");
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  EXPECT_EQ(pipeline->card().name, "tiny");
+  EXPECT_EQ(pipeline->card().family, "LTX-Video 0.9.5");
+  EXPECT_EQ(pipeline->card().parameters, 52584 + 50880 + 1684918 + 16);
+  EXPECT_FALSE(pipeline->card().calls.empty());
+}
+
+}  // namespace
+}  // namespace reel::model::ltx

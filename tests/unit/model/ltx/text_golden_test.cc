@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompt to embeddings, against transformers.
+#include <string>
+
+#include "gtest/gtest.h"
+#include "model/ltx/t5_encoder.h"
+#include "model/tokenizer/t5_tokenizer.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr char kPrompt[] = "a red fox walks through a snowy forest. cinematic, 35mm film";
+constexpr char kNegative[] = "worst quality, blurry";
+constexpr int kTokens = 24;
+
+absl::StatusOr<T5Encoder> LoadEncoder(const std::string& folder, at::ScalarType dtype) {
+  const auto json = ReadJsonFile(folder + "/text_encoder/config.json");
+  const auto config = ReadT5Config(*json, "config.json");
+  const auto stored = WeightSet::OpenFolder(folder + "/text_encoder", "model");
+  if (!stored.ok()) return stored.status();
+  return T5Encoder::Load(*stored, *config, dtype, at::kCPU);
+}
+
+at::Tensor Ids(const T5Tokenizer& tokenizer, bool masks) {
+  std::vector<at::Tensor> rows;
+  for (const char* text : {kPrompt, kNegative}) {
+    const TokenIds tokens = *tokenizer.Encode(text, kTokens);
+    rows.push_back(at::tensor(masks ? tokens.mask : tokens.ids));
+  }
+  return at::stack(rows);
+}
+
+TEST(TextGolden, EqualsTransformersFromThePromptOn) {
+  const TinyFolder folder("0.9.0");
+  const Golden golden("0.9.0");
+  const auto tokenizer = T5Tokenizer::Load(folder.path() + "/tokenizer");
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  const at::Tensor ids = Ids(*tokenizer, false), mask = Ids(*tokenizer, true);
+  EXPECT_TRUE(ids.equal(golden["text.ids"]));
+  EXPECT_TRUE(mask.equal(golden["text.mask"]));
+
+  const auto encoder = LoadEncoder(folder.path(), at::kFloat);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  TestRun test;
+  const Ops ops(test.run);
+  EXPECT_LT(
+      Compare("text, unmasked", encoder->Encode(ops, ids, {}), golden["text.unmasked"]).relative,
+      1e-5);
+  EXPECT_LT(
+      Compare("text, masked", encoder->Encode(ops, ids, mask), golden["text.masked"]).relative,
+      1e-5);
+  const at::Tensor many = (at::arange(150) * 7).remainder(1000).to(at::kLong).unsqueeze(0);
+  EXPECT_LT(
+      Compare("text, all buckets", encoder->Encode(ops, many, {}), golden["text.long"]).relative,
+      1e-5);
+}
+
+TEST(TextGolden, AMaskOfOnesIsNoMask) {
+  const TinyFolder folder("0.9.0");
+  const auto encoder = LoadEncoder(folder.path(), at::kFloat);
+  ASSERT_TRUE(encoder.ok());
+  TestRun test;
+  const at::Tensor ids = at::tensor({5, 17, 42, 1}).to(at::kLong).unsqueeze(0);
+  EXPECT_TRUE(encoder->Encode(Ops(test.run), ids, at::ones_like(ids))
+                  .equal(encoder->Encode(Ops(test.run), ids, {})));
+}
+
+TEST(TextGolden, RunsInSixteenBits) {
+  const TinyFolder folder("0.9.0");
+  const Golden golden("0.9.0");
+  TestRun test;
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+    const auto encoder = LoadEncoder(folder.path(), dtype);
+    ASSERT_TRUE(encoder.ok());
+    const at::Tensor text = encoder->Encode(Ops(test.run), golden["text.ids"], {});
+    EXPECT_LT(Compare("text, 16 bits", text, golden["text.unmasked"]).relative, 0.1);
+  }
+}
+
+}  // namespace
+}  // namespace reel::model::ltx

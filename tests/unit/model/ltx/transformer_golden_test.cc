@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Angles, times, one block, and the whole transformer, against diffusers.
+#include <string>
+
+#include "gtest/gtest.h"
+#include "model/layers/timestep_embedding.h"
+#include "model/ltx/rope.h"
+#include "model/ltx/transformer.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr LatentShape kShape = {2, 3, 5};
+constexpr double kFrameRate = 25;
+
+TransformerConfig TinyConfig(const std::string& folder) {
+  return *ReadTransformerConfig(*ReadJsonFile(folder + "/transformer/config.json"), "config.json");
+}
+
+// The condition of the goldens: coordinates in frames and pixels.
+at::Tensor GivenCoordinates() {
+  const at::Tensor coords = Draw(23, {1, 3, 30}).abs()[0] * 100;
+  return at::stack({coords[0] / 20.0, coords[1] / 2048.0, coords[2] / 2048.0});
+}
+
+class TransformerGolden : public testing::Test {
+ protected:
+  TransformerGolden() : folder_("0.9.0"), golden_("0.9.0") {}
+
+  absl::StatusOr<Transformer> Load(at::ScalarType dtype) const {
+    const auto stored =
+        WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
+    if (!stored.ok()) return stored.status();
+    return Transformer::Load(*stored, TinyConfig(folder_.path()), dtype, at::kCPU);
+  }
+
+  TextContext Text(const Transformer& model) const {
+    const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 6});
+    return model.Prepare(ops_, Draw(22, {2, 6, 32}), mask);
+  }
+
+  at::Tensor Scalar(const Transformer& model) const {
+    return model.Velocity(ops_, Draw(21, {2, 30, 8}).to(model.dtype()),
+                          at::tensor({725.0f, 31.0f}).view({2, 1}),
+                          MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32), Text(model));
+  }
+
+  const TinyFolder folder_;
+  const Golden golden_;
+  TestRun test_;
+  const Ops ops_{test_.run};
+};
+
+TEST_F(TransformerGolden, RopeEqualsDiffusersBitForBit) {
+  const RopeTable plain = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
+  EXPECT_TRUE(plain.cos.equal(golden_["rope.plain.cos"]));
+  EXPECT_TRUE(plain.sin.equal(golden_["rope.plain.sin"]));
+  const RopeTable given = MakeRopeTable(GivenCoordinates(), 32);
+  EXPECT_TRUE(given.cos.equal(golden_["rope.given.cos"]));
+}
+
+TEST_F(TransformerGolden, RopeOfTheFullWidthHasThePublishedValues) {
+  constexpr int64_t kToken = 1000;  // frame 2, row 9, column 16 of 7 x 16 x 24
+  const LatentShape shape = {7, 16, 24};
+  const std::vector<std::pair<RopeTable, std::vector<float>>> cases = {
+      {MakeRopeTable(PlainCoordinates(shape, 25), 2048),
+       {1, .100361690f, .427555114f, .707106769f, .060121931f}},
+      {MakeRopeTable(CausalCoordinates(shape, 25, 0), 2048),
+       {1, .056518536f, .427555114f, .707106769f, .014967674f}}};
+  for (const auto& [table, values] : cases) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      const auto channel = static_cast<int64_t>(2 * i);
+      EXPECT_NEAR(table.cos[0][kToken][channel].item<float>(), values[i], 2e-7);
+      EXPECT_EQ(table.cos[0][kToken][channel + 1].item<float>(),
+                table.cos[0][kToken][channel].item<float>());
+    }
+  }
+}
+
+TEST_F(TransformerGolden, TimeSinusoidEqualsDiffusersBitForBit) {
+  EXPECT_TRUE(TimestepSinusoid(at::tensor({725.0f, 50.0f, 0.03f})).equal(golden_["time.sinusoid"]));
+}
+
+TEST_F(TransformerGolden, OneBlock) {
+  const auto stored =
+      WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
+  Weights weights(*stored, at::kFloat, at::kCPU);
+  const TransformerConfig config = TinyConfig(folder_.path());
+  const TransformerBlock block = TakeTransformerBlock(weights, 0, config);
+  const TimestepEmbedding embedding = TakeTimestepEmbedding(weights, "time_embed.emb", 32);
+  const Linear rows = TakeLinear(weights, "time_embed.linear", 32, 192);
+  const at::Tensor time = rows(at::silu(embedding(at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
+  const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
+  const at::Tensor x = block(
+      ops_, Draw(24, {2, 30, 32}), time, MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+      block.KeysOf(ops_, Draw(25, {2, 6, 32})), (1 - mask.to(at::kFloat)) * -10000);
+  EXPECT_LT(Compare("one block", x, golden_["block"]).relative, 1e-5);
+}
+
+TEST_F(TransformerGolden, OneTimeForAllTokens) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->parameters(), 52584);
+  EXPECT_LT(Compare("transformer", Scalar(*model), golden_["transformer.scalar"]).relative, 1e-5);
+}
+
+TEST_F(TransformerGolden, ATimeForEachToken) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const at::Tensor times = at::where(at::arange(30) < 15, 0.0, 409.5).to(at::kFloat);
+  const at::Tensor velocity = model->Velocity(ops_, Draw(21, {2, 30, 8}), times.repeat({2, 1}),
+                                              MakeRopeTable(GivenCoordinates(), 32), Text(*model));
+  EXPECT_LT(Compare("transformer, per token", velocity, golden_["transformer.per_token"]).relative,
+            1e-5);
+}
+
+TEST_F(TransformerGolden, RunsInSixteenBits) {
+  for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
+    const auto model = Load(dtype);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_LT(
+        Compare("transformer, 16 bits", Scalar(*model), golden_["transformer.scalar"]).relative,
+        0.1);
+  }
+}
+
+TEST_F(TransformerGolden, CountsEveryOperator) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok());
+  const TextContext text = Text(*model);
+  test_.counters = {};
+  Scalar(*model);
+  std::map<std::string, int64_t> calls;
+  for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
+  EXPECT_EQ(calls["adaln_rms_norm"], 4);
+  EXPECT_EQ(calls["gate_residual"], 6);
+  EXPECT_EQ(calls["ltx_rope"], 4);
+  EXPECT_EQ(calls["attention"], 4);
+}
+
+TEST_F(TransformerGolden, NamesTheTensorThatDoesNotFit) {
+  TransformerConfig config = TinyConfig(folder_.path());
+  const auto stored =
+      WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
+  const auto message = [&] {
+    return std::string(Transformer::Load(*stored, config, at::kFloat, at::kCPU).status().message());
+  };
+  config.num_layers = 3;
+  EXPECT_NE(message().find("transformer_blocks.2."), std::string::npos);
+  config.num_layers = 1;
+  EXPECT_NE(message().find("does not ask for"), std::string::npos);
+  config.num_layers = 2;
+  config.caption_channels = 16;
+  EXPECT_NE(message().find("caption_projection.linear_1.weight"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reel::model::ltx

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weight files for tests: right ones and wrong ones.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace reel::model {
+
+// A folder that lives as long as the object.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string pattern = testing::TempDir() + "/reel_weights_XXXXXX";
+    path_ = mkdtemp(pattern.data());
+  }
+  ~ScratchFolder() { std::filesystem::remove_all(path_); }
+  std::string Write(const std::string& name, const std::string& content) const {
+    const std::string path = path_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Length, header, data.
+inline std::string SafetensorsBytes(const std::string& header, const std::string& data) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes.push_back(static_cast<char>((header.size() >> (8 * i)) & 0xff));
+  return bytes + header + data;
+}
+
+struct NamedShape {
+  std::string name;
+  std::vector<int64_t> shape;
+};
+
+// All F32; element i of the file is the float i.
+inline std::string SafetensorsOf(const std::vector<NamedShape>& tensors,
+                                 const std::string& metadata = "") {
+  std::string header = "{", data;
+  if (!metadata.empty()) header += "\"__metadata__\":" + metadata + ",";
+  float next = 0;
+  for (const NamedShape& tensor : tensors) {
+    const size_t begin = data.size();
+    int64_t count = 1;
+    std::string shape;
+    for (const int64_t size : tensor.shape) {
+      count *= size;
+      shape += (shape.empty() ? "" : ",") + std::to_string(size);
+    }
+    for (int64_t i = 0; i < count; ++i, next += 1) {
+      data.append(reinterpret_cast<const char*>(&next), sizeof(next));
+    }
+    header += "\"" + tensor.name + "\":{\"dtype\":\"F32\",\"shape\":[" + shape +
+              "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(data.size()) +
+              "]},";
+  }
+  header.back() = '}';
+  return SafetensorsBytes(header, data);
+}
+
+}  // namespace reel::model
