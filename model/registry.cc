@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/testcard/test_card.h"
 #ifdef REEL_HAS_LTX
+#include "model/bridge/framework_rows.h"
 #include "model/ltx/ltx_pipeline.h"
 #endif
 
@@ -25,6 +26,12 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
       absl::StrCat("This build has no model that reads weights, only the test card, which takes no "
                    "path; model ",
                    options.name));
+#endif
+}
+
+void AddModelRows([[maybe_unused]] kernels::KernelCatalog& catalog) {
+#ifdef REEL_HAS_LTX
+  AddFrameworkRows(catalog);
 #endif
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_catalog.h"
 #include "model/pipeline.h"
 
 namespace reel::model {
@@ -40,5 +41,8 @@ struct LoadOptions {
 // Loads a model for the device of `stream`. Blocks for as long as that takes.
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
                                                        kernels::DeviceStream stream);
+
+// The rows of operators that the families of this build bring along, beside the built-in ones.
+void AddModelRows(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

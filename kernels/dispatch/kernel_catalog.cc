@@ -66,6 +66,14 @@ void KernelCatalog::Add(OpListing op) {
   }
 }
 
+void KernelCatalog::AddFirst(OpListing op) {
+  const auto found = std::find_if(ops_.begin(), ops_.end(),
+                                  [&](const OpListing& known) { return known.op == op.op; });
+  if (found == ops_.end()) return Add(std::move(op));
+  std::swap(found->variants, op.variants);
+  Add(std::move(op));
+}
+
 void KernelCatalog::AddRows(const OpRows& rows, const std::string& origin,
                             const CudaLibraryTable* library) {
   auto table = rows_ == nullptr ? std::make_shared<RowTable>(capability_)

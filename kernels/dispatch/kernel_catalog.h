@@ -26,6 +26,8 @@ class KernelCatalog {
   // Rows of one operator that are listed, but launched elsewhere; best first, below those that were
   // added before.
   void Add(OpListing op);
+  // The same, above all rows of the operator.
+  void AddFirst(OpListing op);
   // Rows of one operator that its calls can choose. `library` is where they live (null: here) and
   // stays loaded.
   void AddRows(const OpRows& rows, const std::string& origin,

@@ -1,94 +1,242 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/ops.h"
 
-#include <cmath>
+#include <optional>
 
+#include "absl/status/status.h"
+#include "kernels/activation/activation.h"
+#include "kernels/adaln/adaln.h"
+#include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/kernel_timer.h"
+#include "kernels/gate/gate_residual.h"
+#include "kernels/layer_norm/layer_norm.h"
+#include "kernels/ltx_rope/ltx_rope.h"
+#include "kernels/rms_norm/rms_norm.h"
+#include "model/bridge/aten_ops.h"
+#include "model/bridge/framework_rows.h"
+#include "model/bridge/tensor_view_of.h"
+#include "model/bridge/torch_guard.h"
 
 namespace reel::model {
 namespace {
 
-constexpr std::string_view kAten = "aten";
 constexpr double kChannelNormEps = 1e-8;
 
-std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+// [B, C, F, H, W] as the kernels see it, [B, F, H, W, C]: the same memory.
+at::Tensor ChannelsLast(const at::Tensor& x) { return x.movedim(1, -1); }
+
+// [B, C, 1, 1, 1] to [B, C].
+std::optional<kernels::TensorView> PerChannel(const at::Tensor& vector) {
+  return vector.defined() ? std::optional(ViewOf(vector.flatten(1))) : std::nullopt;
 }
 
 }  // namespace
 
-void Ops::Count(std::string_view op) const { run_.counters.Count(op, kAten); }
+bool Ops::RunsAten(std::string_view op) const {
+  if (const std::string_view choice = run_.plan.Choice(op); !choice.empty()) {
+    return choice == kAtenVariant;
+  }
+  return run_.plan.profile() == "reference" || AtenComesFirst(op, run_.stream);
+}
+
+template <typename Body>
+auto Ops::Aten(std::string_view op, Body&& body) const {
+  run_.counters.Count(op, kAtenVariant);
+  if (run_.timer == nullptr) return body();
+  run_.timer->Start(op, kAtenVariant, run_.stream);
+  auto result = body();
+  run_.timer->Stop(run_.stream);
+  return result;
+}
 
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
-  Count("rms_norm");
-  return at::rms_norm(x, {x.size(-1)}, OrNone(weight), eps);
+  if (RunsAten("rms_norm")) return Aten("rms_norm", [&] { return aten::RmsNorm(x, weight, eps); });
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
+                                 .weight = OptionalViewOf(weight),
+                                 .bias = {},
+                                 .out = ViewOf(out),
+                                 .eps = eps},
+                                run_));
+  return out;
 }
 
 at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight,
                                     double eps) const {
-  Count("rms_norm");
-  const at::Tensor wide = x.to(at::kFloat);
-  const at::Tensor scaled = wide * at::rsqrt(wide.pow(2).mean(-1, true) + eps);
-  return weight * scaled.to(weight.scalar_type());
+  if (RunsAten("rms_norm")) {
+    return Aten("rms_norm", [&] { return aten::RmsNormRoundedFirst(x, weight, eps); });
+  }
+  const at::Tensor out = at::empty_like(x, weight.options());
+  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
+                                 .weight = ViewOf(weight),
+                                 .bias = {},
+                                 .out = ViewOf(out),
+                                 .eps = eps,
+                                 .round_before_weight = true},
+                                run_));
+  return out;
 }
 
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
-  Count("layer_norm");
-  return at::layer_norm(x, {x.size(-1)}, OrNone(weight), OrNone(bias), eps);
+  if (RunsAten("layer_norm")) {
+    return Aten("layer_norm", [&] { return aten::LayerNorm(x, weight, bias, eps); });
+  }
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::LayerNorm({.x = ViewOf(x),
+                                   .weight = OptionalViewOf(weight),
+                                   .bias = OptionalViewOf(bias),
+                                   .out = ViewOf(out),
+                                   .eps = eps},
+                                  run_));
+  return out;
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                              double eps) const {
-  Count("adaln_rms_norm");
-  return at::rms_norm(x, {x.size(-1)}, std::nullopt, eps) * (1 + scale) + shift;
+  if (RunsAten("adaln_rms_norm")) {
+    return Aten("adaln_rms_norm", [&] { return aten::AdalnRmsNorm(x, scale, shift, eps); });
+  }
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
+                                      .weight = {},
+                                      .scale = ViewOf(scale),
+                                      .shift = ViewOf(shift),
+                                      .scale_bias = {},
+                                      .shift_bias = {},
+                                      .out = ViewOf(out),
+                                      .eps = eps},
+                                     run_));
+  return out;
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
-  Count("adaln_layer_norm");
-  return at::layer_norm(x, {x.size(-1)}, std::nullopt, std::nullopt, eps) * (1 + scale) + shift;
+  if (RunsAten("adaln_layer_norm")) {
+    return Aten("adaln_layer_norm", [&] { return aten::AdalnLayerNorm(x, scale, shift, eps); });
+  }
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::AdalnLayerNorm({.x = ViewOf(x),
+                                        .weight = {},
+                                        .bias = {},
+                                        .scale = ViewOf(scale),
+                                        .shift = ViewOf(shift),
+                                        .scale_bias = {},
+                                        .shift_bias = {},
+                                        .out = ViewOf(out),
+                                        .eps = eps},
+                                       run_));
+  return out;
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
                              const at::Tensor& gate) const {
-  Count("gate_residual");
-  return gate.defined() ? x + y * gate : x + y;
+  if (RunsAten("gate_residual")) {
+    return Aten("gate_residual", [&] { return aten::GateResidual(x, y, gate); });
+  }
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::GateResidual({.x = ViewOf(x),
+                                      .y = ViewOf(y),
+                                      .gate = OptionalViewOf(gate),
+                                      .gate_bias = {},
+                                      .out = ViewOf(out)},
+                                     run_));
+  return out;
 }
 
-at::Tensor Ops::LtxRope(const at::Tensor& x, const RopeTable& table) const {
-  Count("ltx_rope");
-  const at::Tensor pairs = x.unflatten(2, {-1, 2});  // [B, S, D/2, 2]
-  const at::Tensor turned = at::stack({-pairs.select(-1, 1), pairs.select(-1, 0)}, -1).flatten(2);
-  return (x.to(at::kFloat) * table.cos + turned.to(at::kFloat) * table.sin).to(x.scalar_type());
+Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
+                                       const at::Tensor& gate, const at::Tensor& scale,
+                                       const at::Tensor& shift, double eps) const {
+  if (RunsAten("gate_residual_adaln")) {
+    return Aten("gate_residual_adaln", [&]() -> SumAndNorm {
+      const at::Tensor sum = aten::GateResidual(x, y, gate);
+      return {sum, aten::AdalnRmsNorm(sum, scale, shift, eps)};
+    });
+  }
+  const SumAndNorm result = {at::empty_like(x), at::empty_like(x)};
+  ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
+                                           .y = ViewOf(y),
+                                           .gate = OptionalViewOf(gate),
+                                           .gate_bias = {},
+                                           .scale = ViewOf(scale),
+                                           .shift = ViewOf(shift),
+                                           .scale_bias = {},
+                                           .shift_bias = {},
+                                           .sum = ViewOf(result.sum),
+                                           .out = ViewOf(result.out),
+                                           .eps = eps},
+                                          run_));
+  return result;
 }
 
+Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
+                            const at::Tensor& k_weight, double eps, const RopeTable& table) const {
+  if (RunsAten("qk_norm_rope")) {
+    return Aten("qk_norm_rope", [&]() -> Normed {
+      return {aten::LtxRope(aten::RmsNorm(q, q_weight, eps), table),
+              aten::LtxRope(aten::RmsNorm(k, k_weight, eps), table)};
+    });
+  }
+  const Normed result = {at::empty_like(q), at::empty_like(k)};
+  ThrowIfError(kernels::QkNormRope(
+      {.q = ViewOf(q),
+       .q_out = ViewOf(result.q),
+       .k = ViewOf(k),
+       .k_out = ViewOf(result.k),
+       .q_weight = ViewOf(q_weight),
+       .k_weight = ViewOf(k_weight),
+       .table =
+           kernels::LtxRopeTableView{
+               .cos_sin = {}, .index = {}, .cos = ViewOf(table.cos), .sin = ViewOf(table.sin)},
+       .eps = eps},
+      run_));
+  return result;
+}
+
+// libtorch chooses among its own kernels for it; there is no other row.
 at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& bias, double scale) const {
-  Count("attention");
-  return at::scaled_dot_product_attention(q, k, v, OrNone(bias), 0.0, false,
-                                          scale == 0 ? std::nullopt : std::optional(scale));
+  return Aten("attention", [&] { return aten::Attention(q, k, v, bias, scale); });
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
-  Count("activation");
-  return at::gelu(x, "tanh");
+  if (RunsAten("activation")) return Aten("activation", [&] { return aten::GeluTanh(x); });
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::ActivationOp(
+      {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
+      run_));
+  return out;
 }
 
 at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const {
-  Count("gated_activation");
-  const double root = std::sqrt(2.0 / M_PI);
-  const at::Tensor inner = root * (gate + 0.044715 * at::pow(gate, 3.0));
-  return 0.5 * gate * (1.0 + at::tanh(inner)) * value;
+  if (RunsAten("gated_activation")) {
+    return Aten("gated_activation", [&] { return aten::GatedGelu(gate, value); });
+  }
+  const at::Tensor out = at::empty_like(value);
+  ThrowIfError(kernels::GatedActivation({.x = ViewOf(gate),
+                                         .value = ViewOf(value),
+                                         .out = ViewOf(out),
+                                         .kind = kernels::Activation::kGeluTanh},
+                                        run_));
+  return out;
 }
 
 at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
-  Count("channel_norm_silu");
-  const at::Tensor mean_square = x.to(at::kFloat).pow(2).mean(1, true);
-  at::Tensor y = (x * at::rsqrt(mean_square + kChannelNormEps)).to(x.scalar_type());
-  if (scale.defined()) y = y * (1 + scale) + shift;
-  return at::silu(y);
+  if (RunsAten("channel_norm_silu")) {
+    return Aten("channel_norm_silu",
+                [&] { return aten::ChannelNormSilu(x, scale, shift, kChannelNormEps); });
+  }
+  const at::Tensor out = at::empty_like(x);
+  ThrowIfError(kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
+                                         .scale = PerChannel(scale),
+                                         .shift = PerChannel(shift),
+                                         .out = ViewOf(ChannelsLast(out)),
+                                         .eps = kChannelNormEps},
+                                        run_));
+  return out;
 }
 
 }  // namespace reel::model

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators that a model is made of, on tensors: the one place where a request's plan decides
-// what runs. Each call is counted under its key and variant. This side runs libtorch's own
-// implementation, the variant "aten", in the reference's order of operations and roundings.
+// what runs, a row of kernels/ or libtorch's own implementation, the variant "aten". Each call is
+// counted, and on sampled steps timed, under its key and variant.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/rope_table.h"
 
 namespace reel::model {
 
-// cos and sin of each channel's angle, [B or 1, S, D] fp32.
-struct RopeTable {
-  at::Tensor cos, sin;
-};
-
-// A value for one call of a pipeline; throws what libtorch throws. Vectors (scale, shift, gate) are
-// [B, 1 or S, D]; an undefined tensor means that there is none.
+// A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
+// TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
+// is none.
 class Ops {
  public:
   explicit Ops(const kernels::Execution& run) : run_(run) {}
+  explicit Ops(kernels::Execution&&) = delete;  // borrowed
 
   const kernels::Execution& run() const { return run_; }
 
@@ -39,13 +36,23 @@ class Ops {
                             double eps) const;
   // x + y * gate; without a gate x + y.
   at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) const;
-  // Pairs of neighbouring channels of x [B, S, D], rotated over the whole width.
-  at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) const;
+  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift
+  struct SumAndNorm {
+    at::Tensor sum, out;
+  };
+  SumAndNorm GateResidualAdaln(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
+                               const at::Tensor& scale, const at::Tensor& shift, double eps) const;
+  // RMS norms of q and k [B, S, D] over the full width, then pairs of neighbouring channels turned.
+  struct Normed {
+    at::Tensor q, k;
+  };
+  Normed QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
+                    const at::Tensor& k_weight, double eps, const RopeTable& table) const;
   // q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` is added to the scores. scale 0: 1/sqrt(Dh).
   at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                        const at::Tensor& bias, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
-  // gelu_tanh(gate) * value, the gelu op by op in the tensors' type as T5 does it.
+  // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),
   // then SiLU.
@@ -53,7 +60,11 @@ class Ops {
                              const at::Tensor& shift) const;
 
  private:
-  void Count(std::string_view op) const;
+  // Whether the plan takes libtorch's implementation of `op`.
+  bool RunsAten(std::string_view op) const;
+  // Counts and times `body` as the variant "aten" of `op`.
+  template <typename Body>
+  auto Aten(std::string_view op, Body&& body) const;
 
   const kernels::Execution& run_;
 };

@@ -24,6 +24,7 @@ std::string FirstLine(const std::exception& error) {
 }  // namespace
 
 absl::Status StatusOfTorchError(const std::exception& error) {
+  if (const auto* refusal = dynamic_cast<const KernelError*>(&error)) return refusal->status();
   const std::string text = FirstLine(error);
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
       dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {

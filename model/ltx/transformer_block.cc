@@ -50,17 +50,16 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
   const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
 
   at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
-  const at::Tensor q = ops.LtxRope(self_attention.Query(ops, h), rope);
-  const at::Tensor k = ops.LtxRope(self_attention.Key(ops, h), rope);
+  const auto [q, k] =
+      ops.QkNormRope(self_attention.to_q(h), self_attention.norm_q, self_attention.to_k(h),
+                     self_attention.norm_k, kQueryKeyEps, rope);
   h = self_attention.Attend(ops, q, k, self_attention.to_v(h), {});
   x = ops.GateResidual(x, h, rows[2]);
 
   // The text is attended to from the bare residual stream, without norm and gate.
   h = text_attention.Attend(ops, text_attention.Query(ops, x), text.k, text.v, text_bias);
-  x = ops.GateResidual(x, h, {});
-
-  h = ops.AdalnRmsNorm(x, rows[4], rows[3], eps);
-  return ops.GateResidual(x, contract(ops.GeluTanh(expand(h))), rows[5]);
+  const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
+  return ops.GateResidual(sum, contract(ops.GeluTanh(expand(normed))), rows[5]);
 }
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/built_in_catalog.h"
+#include "model/registry.h"
 #include "server/render/console.h"
 #include "server/render/render_exact.h"
 #include "server/render/render_options.h"
@@ -18,7 +19,8 @@ int main(int argc, char** argv) {
   const auto options =
       server::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
   if (!options) return exit_code;
-  const kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  model::AddModelRows(catalog);
   server::Console console(isatty(STDERR_FILENO) == 1);
   const auto render = options->exact ? &server::RenderExact : &server::RenderVideo;
   exit_code = render(*options, catalog, console);

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/clock_timer.h"
+#include "model/registry.h"
 #include "server/logging/log.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
@@ -60,8 +61,8 @@ int RunWorker(const WorkerFlags& flags) {
     Log(LogLevel::kError, "The device cannot be used", {{"error", stream.status()}});
     return 1;
   }
-  // The rows of the CPU; a device's library adds its own.
-  const kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  model::AddModelRows(catalog);
 
   LinkOptions options;
   options.socket = flags.socket;

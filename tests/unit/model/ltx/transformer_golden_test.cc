@@ -135,9 +135,10 @@ TEST_F(TransformerGolden, CountsEveryOperator) {
   Scalar(*model);
   std::map<std::string, int64_t> calls;
   for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
-  EXPECT_EQ(calls["adaln_rms_norm"], 4);
-  EXPECT_EQ(calls["gate_residual"], 6);
-  EXPECT_EQ(calls["ltx_rope"], 4);
+  EXPECT_EQ(calls["adaln_rms_norm"], 2);
+  EXPECT_EQ(calls["gate_residual"], 4);
+  EXPECT_EQ(calls["gate_residual_adaln"], 2);
+  EXPECT_EQ(calls["qk_norm_rope"], 2);
   EXPECT_EQ(calls["attention"], 4);
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/aten_ops.h"
+
+#include <cmath>
+#include <optional>
+
+namespace reel::model::aten {
+namespace {
+
+std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+}  // namespace
+
+at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  return at::rms_norm(x, {x.size(-1)}, OrNone(weight), eps);
+}
+
+at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, double eps) {
+  const at::Tensor wide = x.to(at::kFloat);
+  const at::Tensor scaled = wide * at::rsqrt(wide.pow(2).mean(-1, true) + eps);
+  return weight * scaled.to(weight.scalar_type());
+}
+
+at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                     double eps) {
+  return at::layer_norm(x, {x.size(-1)}, OrNone(weight), OrNone(bias), eps);
+}
+
+at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                        double eps) {
+  return at::rms_norm(x, {x.size(-1)}, std::nullopt, eps) * (1 + scale) + shift;
+}
+
+at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                          double eps) {
+  return at::layer_norm(x, {x.size(-1)}, std::nullopt, std::nullopt, eps) * (1 + scale) + shift;
+}
+
+at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) {
+  return gate.defined() ? x + y * gate : x + y;
+}
+
+at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
+  const at::Tensor pairs = x.unflatten(2, {-1, 2});  // [B, S, D/2, 2]
+  const at::Tensor turned = at::stack({-pairs.select(-1, 1), pairs.select(-1, 0)}, -1).flatten(2);
+  return (x.to(at::kFloat) * table.cos + turned.to(at::kFloat) * table.sin).to(x.scalar_type());
+}
+
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& bias, double scale) {
+  return at::scaled_dot_product_attention(q, k, v, OrNone(bias), 0.0, false,
+                                          scale == 0 ? std::nullopt : std::optional(scale));
+}
+
+at::Tensor GeluTanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
+
+at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) {
+  const double root = std::sqrt(2.0 / M_PI);
+  const at::Tensor inner = root * (gate + 0.044715 * at::pow(gate, 3.0));
+  return 0.5 * gate * (1.0 + at::tanh(inner)) * value;
+}
+
+at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                           double eps) {
+  const at::Tensor mean_square = x.to(at::kFloat).pow(2).mean(1, true);
+  at::Tensor y = (x * at::rsqrt(mean_square + eps)).to(x.scalar_type());
+  if (scale.defined()) y = y * (1 + scale) + shift;
+  return at::silu(y);
+}
+
+}  // namespace reel::model::aten

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows "aten": each operator by libtorch itself, in the reference's order of operations and
+// roundings. What the profile "reference" runs.
+#pragma once
+
+#include <utility>
+
+#include "model/bridge/aten.h"
+#include "model/bridge/rope_table.h"
+
+namespace reel::model::aten {
+
+at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps);
+at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, double eps);
+at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                     double eps);
+at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                        double eps);
+at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                          double eps);
+at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate);
+at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table);
+at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const at::Tensor& bias, double scale);
+at::Tensor GeluTanh(const at::Tensor& x);
+at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);
+at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                           double eps);
+
+}  // namespace reel::model::aten

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/framework_rows.h"
+
+#include <array>
+#include <string>
+
+namespace reel::model {
+namespace {
+
+constexpr std::array<std::string_view, 11> kOps = {
+    "activation",    "adaln_layer_norm",    "adaln_rms_norm",   "attention",  "channel_norm_silu",
+    "gate_residual", "gate_residual_adaln", "gated_activation", "layer_norm", "qk_norm_rope",
+    "rms_norm"};
+
+}  // namespace
+
+// On a CPU the built-in rows run on one thread, and libtorch's on all that the process has.
+bool AtenComesFirst(std::string_view, kernels::DeviceStream stream) { return stream.device < 0; }
+
+void AddFrameworkRows(kernels::KernelCatalog& catalog) {
+  const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
+  for (const std::string_view op : kOps) {
+    kernels::OpListing listing = {.op = std::string(op),
+                                  .variants = {{.name = std::string(kAtenVariant),
+                                                .origin = "framework",
+                                                .runs = true,
+                                                .is_auto = false,
+                                                .reason = ""}}};
+    if (AtenComesFirst(op, stream)) {
+      catalog.AddFirst(std::move(listing));
+    } else {
+      catalog.Add(std::move(listing));
+    }
+  }
+}
+
+}  // namespace reel::model

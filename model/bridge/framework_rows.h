@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which operators libtorch runs for models, as rows "aten" of a process's catalog. Knows no tensor:
+// a process may list what it never calls.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_catalog.h"
+
+namespace reel::model {
+
+inline constexpr std::string_view kAtenVariant = "aten";
+
+// Whether the profile "auto" prefers libtorch's implementation of `op` there.
+bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);
+
+// Before or behind the built-in rows, as "auto" takes them.
+void AddFrameworkRows(kernels::KernelCatalog& catalog);
+
+}  // namespace reel::model

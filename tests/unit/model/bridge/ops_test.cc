@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan chooses, and that libtorch's rows and the kernels' compute the same.
+#include "model/bridge/ops.h"
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/built_in_catalog.h"
+#include "kernels/dispatch/clock_timer.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "model/bridge/framework_rows.h"
+#include "model/bridge/torch_guard.h"
+
+namespace reel::model {
+namespace {
+
+constexpr int64_t kBatch = 2, kTokens = 7, kWidth = 48, kHeads = 4;
+
+// One operator called as a model calls it, on the same values each time.
+struct Call {
+  std::string op;
+  std::function<std::vector<at::Tensor>(const Ops&)> run;
+};
+
+class OpsTest : public testing::TestWithParam<at::ScalarType> {
+ protected:
+  OpsTest() { AddFrameworkRows(catalog_); }
+
+  at::Tensor Values(at::IntArrayRef shape) {
+    return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(GetParam());
+  }
+
+  std::vector<Call> Calls() {
+    const at::Tensor x = Values({kBatch, kTokens, kWidth}), y = Values({kBatch, kTokens, kWidth});
+    const at::Tensor weight = Values({kWidth}), bias = Values({kWidth});
+    // A slice of a table of rows, as a transformer block has it.
+    const std::vector<at::Tensor> rows = Values({kBatch, 1, 3, kWidth}).unbind(2);
+    const at::Tensor angles = at::randn({1, kTokens, kWidth}, generator_, at::TensorOptions());
+    const RopeTable table = {angles.cos(), angles.sin()};
+    const at::Tensor video = Values({1, 6, 3, 4, 5});
+    const at::Tensor scale = Values({1, 6, 1, 1, 1}), shift = Values({1, 6, 1, 1, 1});
+    return {
+        {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, weight, 1e-5)); }},
+        {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, {}, 1e-6)); }},
+        {"rms_norm",
+         [=](const Ops& ops) { return List(ops.RmsNormRoundedFirst(x, weight, 1e-6)); }},
+        {"layer_norm", [=](const Ops& ops) { return List(ops.LayerNorm(x, weight, bias, 1e-6)); }},
+        {"adaln_rms_norm",
+         [=](const Ops& ops) { return List(ops.AdalnRmsNorm(x, rows[0], rows[1], 1e-6)); }},
+        {"adaln_layer_norm",
+         [=](const Ops& ops) { return List(ops.AdalnLayerNorm(x, rows[0], rows[1], 1e-6)); }},
+        {"gate_residual", [=](const Ops& ops) { return List(ops.GateResidual(x, y, rows[2])); }},
+        {"gate_residual", [=](const Ops& ops) { return List(ops.GateResidual(x, y, {})); }},
+        {"gate_residual_adaln",
+         [=](const Ops& ops) {
+           const auto [sum, out] = ops.GateResidualAdaln(x, y, {}, rows[0], rows[1], 1e-6);
+           return std::vector{sum, out};
+         }},
+        {"qk_norm_rope",
+         [=](const Ops& ops) {
+           const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
+           return std::vector{q, k};
+         }},
+        {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
+        {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
+        {"channel_norm_silu",
+         [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, {}, {})); }},
+        {"channel_norm_silu",
+         [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, scale, shift)); }},
+    };
+  }
+
+  std::vector<at::Tensor> Run(const Call& call, const std::string& variant) {
+    const auto plan = catalog_.Plan("auto", {{call.op, variant}});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    const kernels::Execution run{*plan, counters_, nullptr, {}};
+    return call.run(Ops(run));
+  }
+
+  static std::vector<at::Tensor> List(at::Tensor tensor) { return {std::move(tensor)}; }
+
+  at::Generator generator_ = at::detail::createCPUGenerator(11);
+  kernels::KernelCatalog catalog_ = kernels::BuiltInCatalog();
+  kernels::KernelCounters counters_;
+};
+
+// In fp32 the order of sums differs; in 16 bits libtorch's rows round in between as well.
+double BoundOf(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 0.06; }
+
+TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
+  for (const Call& call : Calls()) {
+    const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
+    for (const std::string& variant : catalog_.Variants(call.op)) {
+      const std::vector<at::Tensor> actual = Run(call, variant);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t i = 0; i < actual.size(); ++i) {
+        ASSERT_EQ(actual[i].sizes(), expected[i].sizes());
+        ASSERT_EQ(actual[i].scalar_type(), GetParam());
+        const at::Tensor wide = expected[i].to(at::kDouble);
+        const double worst =
+            ((actual[i].to(at::kDouble) - wide).abs() / (wide.abs() + 1)).max().item<double>();
+        EXPECT_LT(worst, BoundOf(GetParam())) << call.op << "=" << variant << ", result " << i;
+      }
+    }
+  }
+}
+
+TEST_P(OpsTest, CountsTheVariantThatRan) {
+  for (const Call& call : Calls()) {
+    for (const std::string& variant : catalog_.Variants(call.op)) {
+      counters_ = {};
+      Run(call, variant);
+      const auto uses = counters_.Uses();
+      ASSERT_EQ(uses.size(), 1u) << call.op;
+      EXPECT_EQ(uses[0].op, call.op);
+      EXPECT_EQ(uses[0].variant, variant);
+      EXPECT_EQ(uses[0].calls, 1);
+    }
+  }
+}
+
+TEST_P(OpsTest, TheProfileReferenceRunsLibtorchAlone) {
+  const auto plan = catalog_.Plan("reference", {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const kernels::Execution run{*plan, counters_, nullptr, {}};
+  for (const Call& call : Calls()) call.run(Ops(run));
+  for (const auto& use : counters_.Uses()) EXPECT_EQ(use.variant, kAtenVariant) << use.op;
+}
+
+TEST_P(OpsTest, TimesTheRowsOfLibtorchToo) {
+  const Call call = Calls()[0];
+  const kernels::KernelPlan plan;
+  kernels::ClockTimer timer;
+  const kernels::Execution run{plan, counters_, &timer, {}};
+  call.run(Ops(run));
+  const auto times = timer.Take();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].variant, kAtenVariant);
+  EXPECT_GT(times[0].total_ns, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, OpsTest, testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+                         [](const auto& type) { return at::toString(type.param); });
+
+TEST(OpsRefusals, AKernelsRefusalComesOutOfTheGuardAsItWas) {
+  const kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  const auto plan = catalog.Plan("auto", {{"rms_norm", "loops"}});
+  ASSERT_TRUE(plan.ok());
+  kernels::KernelCounters counters;
+  const kernels::Execution run{*plan, counters, nullptr, {}};
+  const Ops ops(run);
+  const absl::Status status = TorchGuard([&] {
+    ops.RmsNorm(at::ones({2, 8}), at::ones({4}), 1e-6);
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("weight"));
+}
+
+TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
+  kernels::KernelCatalog cpu = kernels::BuiltInCatalog();
+  AddFrameworkRows(cpu);
+  kernels::KernelCatalog gpu = kernels::BuiltInCatalog({.device = 0, .sm = 90});
+  AddFrameworkRows(gpu);
+  for (const std::string op : {"rms_norm", "qk_norm_rope", "channel_norm_silu"}) {
+    EXPECT_EQ(cpu.Variants(op).front(), kAtenVariant);
+    EXPECT_EQ(gpu.Variants(op).back(), kAtenVariant);
+  }
+  EXPECT_THAT(cpu.Variants("attention"), testing::ElementsAre(std::string(kAtenVariant)));
+}
+
+}  // namespace
+}  // namespace reel::model
