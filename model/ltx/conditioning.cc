@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "model/bridge/random.h"
+
 namespace reel::model::ltx {
 namespace {
 
@@ -15,18 +17,14 @@ constexpr int64_t kPrefixLatents = 2;
 
 at::Tensor LatentEncoder::Sample(const Ops& ops, const at::Tensor& pixels,
                                  at::Generator& generator) const {
-  const LatentMoments moments = encoder.Encode(ops, pixels);
-  // Drawn on the host: the same numbers on every device.
-  const at::Tensor noise =
-      at::randn(moments.mean.sizes(), generator, moments.mean.options().device(at::kCPU));
-  return moments.Sample(noise.to(moments.mean.device()));
+  const LatentMoments moments = encoder.Encode(ops, pixels.to(statistics.mean.device()));
+  return moments.Sample(DrawNormal(moments.mean.sizes(), generator, moments.mean.options()));
 }
 
 at::Tensor DrawNoise(const LatentShape& shape, int64_t channels, at::Generator& generator,
                      at::Device device) {
-  return at::randn({1, channels, shape.frames, shape.height, shape.width}, generator,
-                   at::TensorOptions(at::kFloat))
-      .to(device);
+  return DrawNormal({1, channels, shape.frames, shape.height, shape.width}, generator,
+                    at::TensorOptions(device).dtype(at::kFloat));
 }
 
 Tokens ImageTokens(const Ops& ops, const LatentEncoder& encoder, const PictureCondition& image,
@@ -73,7 +71,7 @@ void ConditionTokens::Add(const Ops& ops, const LatentEncoder& encoder,
 void ConditionTokens::AddExtra(const at::Tensor& latents, const PictureCondition& condition,
                                at::Generator& generator) {
   const at::Tensor noise =
-      at::randn(latents.sizes(), generator, at::TensorOptions(at::kFloat)).to(latents.device());
+      DrawNormal(latents.sizes(), generator, latents.options().dtype(at::kFloat));
   const at::Tensor tokens = PackLatents(at::lerp(noise, latents, condition.strength));
   extra_mask_.push_back(at::full({1, tokens.size(1)}, condition.strength, tokens.options()));
   extra_coordinates_.push_back(CausalCoordinates({latents.size(2), shape_.height, shape_.width},

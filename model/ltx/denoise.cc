@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step rules of the three pipelines. Types and the order of operations are the reference's.
+#include "model/bridge/random.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/guidance.h"
 #include "model/ltx/latents.h"
@@ -28,7 +29,7 @@ at::Tensor Move(DenoiseState& state, const at::Tensor& x, const at::Tensor& velo
                 const at::Tensor& sigma, const at::Tensor& next) {
   if (!state.stochastic) return x + (next - sigma) * velocity;
   const at::Tensor clean = x - sigma * velocity;
-  const at::Tensor noise = at::randn(x.sizes(), state.other_generator, x.options());
+  const at::Tensor noise = DrawNormal(x.sizes(), state.other_generator, x.options());
   return (1.0 - next) * clean + next * noise;
 }
 
@@ -55,7 +56,7 @@ void StepTogether(const Ops& ops, const Transformer& transformer, DenoiseState& 
 // Fully pinned tokens are set back to their condition, with noise that fades as the video clears.
 void NoisePinned(DenoiseState& state, const at::Tensor& sigma) {
   Tokens& tokens = state.tokens;
-  const at::Tensor noise = at::randn(tokens.x.sizes(), state.generator, tokens.x.options());
+  const at::Tensor noise = DrawNormal(tokens.x.sizes(), state.generator, tokens.x.options());
   const at::Tensor noised = tokens.initial + state.condition_noise * noise * (sigma * sigma);
   tokens.x = at::where((tokens.mask > kPinned).unsqueeze(-1), noised, tokens.x);
 }

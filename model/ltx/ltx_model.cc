@@ -14,8 +14,9 @@ namespace {
 constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
 constexpr int64_t kPromptCacheBytes = int64_t{64} << 20;
 
-absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name) {
-  if (name.empty() || name == "fp32") return at::kFloat;
+absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name, at::Device device) {
+  if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
+  if (name == "fp32") return at::kFloat;
   if (name == "bf16") return at::kBFloat16;
   if (name == "fp16") return at::kHalf;
   return absl::InvalidArgumentError(absl::StrCat("the type is none of fp32, bf16, fp16: ", name));
@@ -26,19 +27,21 @@ std::string VersionOf(const VaeConfig& config) {
   return config.timestep_conditioning ? "0.9.1" : "0.9.0";
 }
 
-absl::StatusOr<Transformer> LoadTransformer(const std::string& folder, at::ScalarType dtype) {
+absl::StatusOr<Transformer> LoadTransformer(const std::string& folder, at::ScalarType dtype,
+                                            at::Device device) {
   REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
                         ReadTransformerConfig(json, folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
-  return Transformer::Load(stored, config, dtype, at::kCPU);
+  return Transformer::Load(stored, config, dtype, device);
 }
 
-absl::StatusOr<T5Encoder> LoadTextEncoder(const std::string& folder, at::ScalarType dtype) {
+absl::StatusOr<T5Encoder> LoadTextEncoder(const std::string& folder, at::ScalarType dtype,
+                                          at::Device device) {
   REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, "model"));
-  return T5Encoder::Load(stored, config, dtype, at::kCPU);
+  return T5Encoder::Load(stored, config, dtype, device);
 }
 
 struct Vae {
@@ -49,11 +52,11 @@ struct Vae {
   int64_t parameters;
 };
 
-absl::StatusOr<Vae> LoadVae(const std::string& folder, at::ScalarType dtype) {
+absl::StatusOr<Vae> LoadVae(const std::string& folder, at::ScalarType dtype, at::Device device) {
   REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const VaeConfig config, ReadVaeConfig(json, folder + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
-  Weights weights(stored, dtype, at::kCPU);
+  Weights weights(stored, dtype, device);
   Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
   const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
   const at::Tensor deviation = weights.Take("latents_std", {config.latent_channels});
@@ -88,18 +91,21 @@ bool IsLtxFolder(const std::string& path) {
 }
 
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const std::string& folder,
-                                                       const std::string& dtype_name) {
-  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(dtype_name));
+                                                       const std::string& dtype_name,
+                                                       at::Device device) {
+  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(dtype_name, device));
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler,
                         LoadSchedulerConfig(folder + "/scheduler"));
   REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(folder + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(folder + "/vae", dtype));
-  REEL_ASSIGN_OR_RETURN(T5Encoder text, LoadTextEncoder(folder + "/text_encoder", dtype));
-  REEL_ASSIGN_OR_RETURN(Transformer transformer, LoadTransformer(folder + "/transformer", dtype));
+  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(folder + "/vae", dtype, device));
+  REEL_ASSIGN_OR_RETURN(T5Encoder text, LoadTextEncoder(folder + "/text_encoder", dtype, device));
+  REEL_ASSIGN_OR_RETURN(Transformer transformer,
+                        LoadTransformer(folder + "/transformer", dtype, device));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, folder));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters();
   return std::make_unique<LtxModel>(
       LtxModel{.dtype = dtype,
+               .device = device,
                .version = VersionOf(vae.config),
                .scheduler = scheduler,
                .prompts = PromptEncoder(std::move(tokenizer), std::move(text), kPromptCacheBytes),

@@ -18,6 +18,7 @@ namespace reel::model::ltx {
 
 struct LtxModel {
   at::ScalarType dtype = at::kFloat;
+  at::Device device = at::kCPU;
   std::string version;  // "0.9.0", "0.9.1", "0.9.5": the oldest release with such parts
   SchedulerConfig scheduler;
   PromptEncoder prompts;
@@ -32,9 +33,9 @@ struct LtxModel {
 // True for a folder with a model_index.json that names an LTX pipeline.
 bool IsLtxFolder(const std::string& path);
 
-// `dtype` is fp32, bf16, fp16, or empty for fp32 on a CPU. Throws what libtorch throws.
-// NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
+// `dtype` is fp32, bf16, fp16, or empty for fp32 on a CPU and bf16 on a GPU. Throws what libtorch
+// throws. NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const std::string& folder,
-                                                       const std::string& dtype);
+                                                       const std::string& dtype, at::Device device);
 
 }  // namespace reel::model::ltx

@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/random.h"
+#include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/ltx_card.h"
@@ -163,7 +165,7 @@ class LtxPipeline final : public Pipeline {
     mine.has_text = true;
     if (masked) {
       mine.building.emplace(state.shape, mine.spec.frame_rate,
-                            DrawNoise(state.shape, channels(), state.generator, at::kCPU));
+                            DrawNoise(state.shape, channels(), state.generator, model_->device));
     }
     return absl::OkStatus();
   }
@@ -178,7 +180,7 @@ class LtxPipeline final : public Pipeline {
     Tokens& tokens = state.tokens;
     switch (state.mode) {
       case Mode::kText:
-        tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, at::kCPU));
+        tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, model_->device));
         break;
       case Mode::kImage:
         tokens = ImageTokens(ops, encoder(), mine.conditions[0], channels(), state);
@@ -192,6 +194,7 @@ class LtxPipeline final : public Pipeline {
       tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
     }
     state.rope = MakeRopeTable(tokens.coordinates, model_->transformer.config().width());
+    state.rope = {state.rope.cos.to(model_->device), state.rope.sin.to(model_->device)};
     mine.planned_tokens = tokens.x.size(1);
     mine.conditions.clear();  // their pixels are in the tokens now
     mine.ready = true;
@@ -214,7 +217,7 @@ class LtxPipeline final : public Pipeline {
     at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
     const double time = mine.spec.decode_timestep.value_or(0);
     if (model_->decoder.is_conditioned()) {
-      const at::Tensor noise = at::randn(latents.sizes(), state.generator, latents.options());
+      const at::Tensor noise = DrawNormal(latents.sizes(), state.generator, latents.options());
       const at::Tensor scale =
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
@@ -235,13 +238,11 @@ bool IsLtxModel(const std::string& path) { return IsLtxFolder(path); }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream) {
-  if (stream.device >= 0) {
-    return absl::FailedPreconditionError("this build runs LTX-Video on a CPU only");
-  }
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
     const c10::InferenceMode no_gradients;
+    REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
-                          LoadLtxModel(options.path, options.dtype));
+                          LoadLtxModel(options.path, options.dtype, device));
     return std::make_unique<LtxPipeline>(std::move(model), options.name);
   });
 }

@@ -136,10 +136,11 @@ at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::
 }
 
 at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const {
-  at::Tensor x = at::embedding(embedding_, ids);  // [B, S, width]
+  at::Tensor x = at::embedding(embedding_, ids.to(embedding_.device()));  // [B, S, width]
   at::Tensor bias = PositionBias(ids.size(1));
   if (mask.defined() && !(mask != 0).all().item<bool>()) {
-    const at::Tensor keep = (mask != 0).unsqueeze(1).unsqueeze(1);  // [B, 1, 1, S]
+    const at::Tensor keep =
+        (mask != 0).unsqueeze(1).unsqueeze(1).to(bias.device());  // [B, 1, 1, S]
     bias = at::where(keep, bias, at::scalar_tensor(LowestOf(bias.scalar_type()), bias.options()));
   }
   for (const Block& block : blocks_) {

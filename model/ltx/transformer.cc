@@ -38,7 +38,7 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
   const at::Tensor text = caption_2_(ops.GeluTanh(caption_1_(embeddings.to(dtype()))));
-  context.bias = ((1 - mask.to(dtype())) * kMasked).unsqueeze(1).unsqueeze(1);
+  context.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
   for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
   return context;
 }

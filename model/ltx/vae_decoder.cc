@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "model/bridge/random.h"
+
 namespace reel::model::ltx {
 
 struct VaeDecoder::Build {
@@ -64,8 +66,8 @@ VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(conf
 void VaeDecoder::AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time) {
   ResnetNoise noise;
   if (resnet.injects_noise()) {
-    noise.first = at::randn({build.height, build.width}, build.noise, build.options);
-    noise.second = at::randn({build.height, build.width}, build.noise, build.options);
+    noise.first = DrawNormal({build.height, build.width}, build.noise, build.options);
+    noise.second = DrawNormal({build.height, build.width}, build.noise, build.options);
   }
   const ResnetModulation modulation = time.defined() ? resnet.Modulate(time) : ResnetModulation();
   build.chain =

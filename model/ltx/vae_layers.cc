@@ -43,9 +43,8 @@ ResnetModulation VaeResnet::Modulate(const at::Tensor& time) const {
 
 at::Tensor VaeResnet::Shortcut(const Ops& ops, const at::Tensor& x) const {
   if (!changes_channels()) return x;
-  const at::Tensor normed =
-      ops.LayerNorm(x.movedim(1, -1), norm3_weight, norm3_bias, norm3_eps).movedim(-1, 1);
-  return shortcut.Valid(normed);
+  const at::Tensor rows = x.movedim(1, -1).contiguous();  // [B, F, H, W, C]
+  return shortcut.Valid(ops.LayerNorm(rows, norm3_weight, norm3_bias, norm3_eps).movedim(-1, 1));
 }
 
 at::Tensor VaeResnet::Causal(const Ops& ops, const at::Tensor& x) const {

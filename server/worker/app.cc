@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/clock_timer.h"
+#include "kernels/open_device.h"
 #include "model/registry.h"
 #include "server/logging/log.h"
 #include "server/worker/engine/engine.h"
@@ -47,21 +47,15 @@ std::string ReadToken(int fd) {
   return token;
 }
 
-absl::StatusOr<kernels::DeviceStream> OpenDevice(const std::string& device) {
-  if (device == "cpu") return kernels::DeviceStream();
-  return absl::FailedPreconditionError(
-      absl::StrCat("This build drives the device 'cpu' only, not '", device, "'"));
-}
-
 }  // namespace
 
 int RunWorker(const WorkerFlags& flags) {
-  const absl::StatusOr<kernels::DeviceStream> stream = OpenDevice(flags.device);
-  if (!stream.ok()) {
-    Log(LogLevel::kError, "The device cannot be used", {{"error", stream.status()}});
+  auto opened = kernels::OpenDevice(flags.device, kernels::CudaLibraryPath());
+  if (!opened.ok()) {
+    Log(LogLevel::kError, "The device cannot be used", {{"error", opened.status()}});
     return 1;
   }
-  kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelRows(catalog);
 
   LinkOptions options;
@@ -78,12 +72,13 @@ int RunWorker(const WorkerFlags& flags) {
   }
   WorkerLink& link = **connected;
 
+  // Of a GPU the clock would see launches only.
   kernels::ClockTimer timer;
-  Engine engine({.stream = *stream,
+  Engine engine({.stream = opened->stream,
                  .device = flags.device,
                  .fill_rows = link.settings().fill_rows,
                  .kernel_sample_every = link.settings().kernel_sample_every,
-                 .timer = &timer,
+                 .timer = opened->stream.device < 0 ? &timer : nullptr,
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);

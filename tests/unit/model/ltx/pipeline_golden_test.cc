@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "model/ltx/ltx_pipeline.h"
+#include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
@@ -99,7 +100,7 @@ std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtyp
   options.name = "tiny";
   options.path = folder.path();
   options.dtype = dtype;
-  auto pipeline = LoadLtxPipeline(options, {});
+  auto pipeline = LoadLtxPipeline(options, DeviceUnderTest()->stream);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   return pipeline.ok() ? *std::move(pipeline) : nullptr;
 }
@@ -145,20 +146,31 @@ CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kerne
   return sink;
 }
 
-class PipelineGolden : public testing::TestWithParam<std::tuple<std::string, std::string>> {};
+class LtxPipeline : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!DeviceUnderTest().ok()) {
+      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
+    }
+  }
+};
+
+class PipelineGolden
+    : public LtxPipeline,
+      public testing::WithParamInterface<std::tuple<std::string, std::string, Rows>> {};
 
 TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
-  const auto& [version, kind] = GetParam();
+  const auto& [version, kind, rows] = GetParam();
   const TinyFolder folder(version);
   if (kind == "condition") folder.TakeSchedulerOf("0.9.5");
   const Golden golden(version);
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
-  TestRun test;
+  TestRun test(rows);
   const auto generation = Begin(*pipeline, Spec(kind), test.run);
   ASSERT_NE(generation, nullptr);
   ASSERT_EQ(generation->num_steps(), kSteps);
-  const std::string label = version + " " + kind;
+  const std::string label = version + " " + kind + (rows == Rows::kKernels ? ", own kernels" : "");
   const at::Tensor steps = golden[kind + ".latents"];  // [steps, 1, S, C]
   for (int i = 0; i < kSteps; ++i) {
     ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline, {generation.get()}, test.run));
@@ -177,9 +189,10 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
 
 INSTANTIATE_TEST_SUITE_P(Generations, PipelineGolden,
                          testing::Combine(testing::Values("0.9.0", "0.9.1", "0.9.5"),
-                                          testing::Values("text", "image", "condition")));
+                                          testing::Values("text", "image", "condition"),
+                                          testing::Values(Rows::kLibtorch, Rows::kKernels)));
 
-TEST(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
+TEST_F(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
   const TinyFolder folder("0.9.5");
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
@@ -211,7 +224,7 @@ TEST(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
   }
 }
 
-TEST(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
+TEST_F(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
   const TinyFolder folder("0.9.1");
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
@@ -234,7 +247,7 @@ TEST(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
   EXPECT_EQ(videos[0], videos[1]);
 }
 
-TEST(LtxPipeline, SixteenBitsStayNearThirtyTwo) {
+TEST_F(LtxPipeline, SixteenBitsStayNearThirtyTwo) {
   const TinyFolder folder("0.9.5");
   const Golden golden("0.9.5");
   const auto pipeline = Load(folder, "bf16");
@@ -246,7 +259,7 @@ TEST(LtxPipeline, SixteenBitsStayNearThirtyTwo) {
   EXPECT_LT(Compare("bf16 latents", tokens, golden["text.latents"][kSteps - 1][0]).relative, 0.5);
 }
 
-TEST(LtxPipeline, RefusesWhatItCannotRender) {
+TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
   const TinyFolder folder("0.9.0");  // dynamic schedule
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
@@ -269,7 +282,7 @@ TEST(LtxPipeline, RefusesWhatItCannotRender) {
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(LtxPipeline, NamesWhatIsMissingInAFolder) {
+TEST_F(LtxPipeline, NamesWhatIsMissingInAFolder) {
   const ScratchFolder empty;
   LoadOptions options;
   options.path = empty.path();
@@ -278,7 +291,7 @@ TEST(LtxPipeline, NamesWhatIsMissingInAFolder) {
   EXPECT_NE(std::string(status.message()).find("scheduler_config.json"), std::string::npos);
 }
 
-TEST(LtxPipeline, HasACardWithWhatItCalls) {
+TEST_F(LtxPipeline, HasACardWithWhatItCalls) {
   const TinyFolder folder("0.9.5");
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);

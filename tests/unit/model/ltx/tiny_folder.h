@@ -8,9 +8,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_counters.h"
-#include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/aten.h"
 #include "model/weights/weight_set.h"
 #include "tests/unit/model/weights/weight_file.h"
@@ -41,13 +38,6 @@ class Golden {
 
 // randn of the reference's generator.
 at::Tensor Draw(uint64_t seed, at::IntArrayRef shape);
-
-// What every call needs.
-struct TestRun {
-  kernels::KernelPlan plan;
-  kernels::KernelCounters counters;
-  kernels::Execution run{plan, counters, nullptr, {}};
-};
 
 struct Difference {
   double worst = 0;     // largest absolute difference

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/torch_device.h"
+
+#include <ATen/Context.h>
+#include <dlfcn.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace reel::model {
+namespace {
+
+constexpr char kCudaHalf[] = "libtorch_cuda.so";
+
+}  // namespace
+
+absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream) {
+  if (stream.device < 0) return at::Device(at::kCPU);
+  // Its static initialisers register the operators; they are looked up from then on.
+  if (dlopen(kCudaHalf, RTLD_NOW | RTLD_GLOBAL) == nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("libtorch's CUDA half cannot be loaded: ", dlerror()));
+  }
+  if (!at::hasCUDA() || at::getNumGPUs() <= static_cast<size_t>(stream.device)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("libtorch sees no such CUDA device: ", stream.device));
+  }
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device));
+}
+
+}  // namespace reel::model

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/open_device.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace reel::kernels {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kNoLibrary[] = "/no/such/folder/libreel_cuda.so";
+
+TEST(OpenDevice, ACpuNeedsNoLibraryAndHasItsRows) {
+  const auto opened = OpenDevice("cpu", kNoLibrary);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(opened->stream.device, -1);
+  EXPECT_THAT(opened->catalog.Variants("rms_norm"), testing::Contains("cpu"));
+}
+
+TEST(OpenDevice, AutoFallsBackToTheCpuWhereNoGpuIs) {
+  const auto opened = OpenDevice("auto", kNoLibrary);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(opened->stream.device, -1);
+}
+
+TEST(OpenDevice, NamesTheLibraryThatIsMissing) {
+  const absl::Status status = OpenDevice("cuda:0", kNoLibrary).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(kNoLibrary));
+}
+
+TEST(OpenDevice, NamesTheLegalNames) {
+  for (const std::string name : {"", "gpu", "cuda", "cuda:", "cuda:-1", "cuda:1x", "CPU"}) {
+    const absl::Status status = OpenDevice(name, kNoLibrary).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("cuda:N"));
+  }
+}
+
+TEST(CudaLibraryPath, LiesBesideTheFolderOfTheProgram) {
+  EXPECT_THAT(CudaLibraryPath(), testing::EndsWith("/lib/libreel_cuda.so"));
+}
+
+}  // namespace
+}  // namespace reel::kernels
