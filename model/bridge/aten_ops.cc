@@ -11,6 +11,24 @@ std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
 
+// In 0..1, cut in the frames' own type as the reference does it.
+at::Tensor UnitOf(const at::Tensor& frames) {
+  return (frames * 0.5 + 0.5).clamp(0.0, 1.0).to(at::kFloat);
+}
+
+at::Tensor Bytes(const at::Tensor& values) {
+  return values.round().clamp(0.0, 255.0).to(at::kByte).flatten(1);
+}
+
+// A colour difference [F, H, W] at half the size: rows in pairs, columns [1 2 1] around the left.
+at::Tensor Halved(const at::Tensor& x) {
+  const at::Tensor rows = (x.slice(1, 0, std::nullopt, 2) + x.slice(1, 1, std::nullopt, 2)) / 2;
+  const at::Tensor middle = rows.slice(2, 0, std::nullopt, 2);
+  const at::Tensor right = rows.slice(2, 1, std::nullopt, 2);
+  const at::Tensor left = at::cat({rows.slice(2, 0, 1), right.slice(2, 0, -1)}, 2);
+  return (left + 2 * middle + right) / 4;
+}
+
 }  // namespace
 
 at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
@@ -68,6 +86,19 @@ at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const a
   at::Tensor y = (x * at::rsqrt(mean_square + eps)).to(x.scalar_type());
   if (scale.defined()) y = y * (1 + scale) + shift;
   return at::silu(y);
+}
+
+at::Tensor Rgb8(const at::Tensor& frames) {
+  return (UnitOf(frames) * 255.0).round().to(at::kByte).permute({0, 2, 3, 1}).contiguous();
+}
+
+at::Tensor I420(const at::Tensor& frames) {
+  const at::Tensor rgb = UnitOf(frames);
+  const at::Tensor red = rgb.select(1, 0), blue = rgb.select(1, 2);
+  const at::Tensor luma = 0.2126 * red + 0.7152 * rgb.select(1, 1) + 0.0722 * blue;
+  return at::cat({Bytes(16 + 219 * luma), Bytes(128 + 224 / 1.8556 * Halved(blue - luma)),
+                  Bytes(128 + 224 / 1.5748 * Halved(red - luma))},
+                 1);
 }
 
 }  // namespace reel::model::aten

@@ -26,5 +26,8 @@ at::Tensor GeluTanh(const at::Tensor& x);
 at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);
 at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                            double eps);
+// Frames [F, 3, H, W] in -1..1 to [F, H, W, 3], and to [F, 3/2 H W].
+at::Tensor Rgb8(const at::Tensor& frames);
+at::Tensor I420(const at::Tensor& frames);
 
 }  // namespace reel::model::aten

@@ -7,10 +7,10 @@
 namespace reel::model {
 namespace {
 
-constexpr std::array<std::string_view, 11> kOps = {
-    "activation",    "adaln_layer_norm",    "adaln_rms_norm",   "attention",  "channel_norm_silu",
-    "gate_residual", "gate_residual_adaln", "gated_activation", "layer_norm", "qk_norm_rope",
-    "rms_norm"};
+constexpr std::array<std::string_view, 12> kOps = {
+    "activation",        "adaln_layer_norm", "adaln_rms_norm", "attention",
+    "channel_norm_silu", "frame_convert",    "gate_residual",  "gate_residual_adaln",
+    "gated_activation",  "layer_norm",       "qk_norm_rope",   "rms_norm"};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_timer.h"
+#include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/ltx_rope/ltx_rope.h"
@@ -30,6 +31,17 @@ at::Tensor ChannelsLast(const at::Tensor& x) { return x.movedim(1, -1); }
 // [B, C, 1, 1, 1] to [B, C].
 std::optional<kernels::TensorView> PerChannel(const at::Tensor& vector) {
   return vector.defined() ? std::optional(ViewOf(vector.flatten(1))) : std::nullopt;
+}
+
+// [1, 3, F, H, W] to [F, 3, H, W], the same memory.
+at::Tensor FramesOf(const at::Tensor& pictures) { return pictures.select(0, 0).movedim(1, 0); }
+
+kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameFormat format) {
+  kernels::FrameConvertArgs args;
+  args.frames = ViewOf(frames);
+  args.layout = kernels::FrameLayout::kPlanar;
+  args.format = format;
+  return args;
 }
 
 }  // namespace
@@ -237,6 +249,34 @@ at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                          .eps = kChannelNormEps},
                                         run_));
   return out;
+}
+
+at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {
+  const at::Tensor frames = FramesOf(pictures);
+  if (RunsAten("frame_convert")) return Aten("frame_convert", [&] { return aten::Rgb8(frames); });
+  const at::Tensor rgb = at::empty({frames.size(0), frames.size(2), frames.size(3), 3},
+                                   frames.options().dtype(at::kByte));
+  kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kRgb8);
+  args.rgb = ViewOf(rgb);
+  ThrowIfError(kernels::FrameConvert(args, run_));
+  return rgb;
+}
+
+at::Tensor Ops::I420(const at::Tensor& pictures) const {
+  const at::Tensor frames = FramesOf(pictures);
+  if (RunsAten("frame_convert")) return Aten("frame_convert", [&] { return aten::I420(frames); });
+  const int64_t height = frames.size(2), width = frames.size(3), pixels = height * width;
+  const at::Tensor planes =
+      at::empty({frames.size(0), pixels * 3 / 2}, frames.options().dtype(at::kByte));
+  const auto plane = [&](int64_t first, int64_t rows, int64_t columns) {
+    return ViewOf(planes.slice(1, first, first + rows * columns).unflatten(1, {rows, columns}));
+  };
+  kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kI420);
+  args.y = plane(0, height, width);
+  args.u = plane(pixels, height / 2, width / 2);
+  args.v = plane(pixels + pixels / 4, height / 2, width / 2);
+  ThrowIfError(kernels::FrameConvert(args, run_));
+  return planes;
 }
 
 }  // namespace reel::model

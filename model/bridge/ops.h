@@ -58,6 +58,10 @@ class Ops {
   // then SiLU.
   at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                              const at::Tensor& shift) const;
+  // Pictures [1, 3, F, H, W] in -1..1 to 8 bits: RGB [F, H, W, 3], or planes Y, U, V of BT.709 in
+  // limited range, chroma at the left column, [F, 3/2 H W]. Sides are even.
+  at::Tensor Rgb8(const at::Tensor& pictures) const;
+  at::Tensor I420(const at::Tensor& pictures) const;
 
  private:
   // Whether the plan takes libtorch's implementation of `op`.

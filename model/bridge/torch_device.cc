@@ -26,6 +26,8 @@ absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream) {
     return absl::FailedPreconditionError(
         absl::StrCat("libtorch sees no such CUDA device: ", stream.device));
   }
+  // fp32 means fp32: libtorch's convolutions would round to 10 bits.
+  at::globalContext().setAllowTF32CuDNN(false);
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device));
 }
 

@@ -8,8 +8,9 @@
 
 namespace reel::model {
 
-// For a CUDA device this loads libtorch's CUDA half, which a process on a CPU never does; the
-// library stays until the process ends. FAILED_PRECONDITION when that, or the device, is not there.
+// For a CUDA device this loads libtorch's CUDA half, which a process on a CPU never does, and turns
+// TF32 off in its convolutions; the library stays until the process ends. FAILED_PRECONDITION when
+// that, or the device, is not there.
 absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream);
 
 }  // namespace reel::model

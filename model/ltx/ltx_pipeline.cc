@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_pipeline.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,9 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kLatentsPerPiece = 1;
+// Of one decoding piece, which is at least one latent frame: a CPU works frame by frame anyway, a
+// GPU wants more at once than a small frame is.
+constexpr int64_t kDevicePixelsPerPiece = int64_t{32} << 20;
 constexpr int kSpatial = 32, kTemporal = 8;
 
 LtxGeneration& Mine(Generation& generation) { return static_cast<LtxGeneration&>(generation); }
@@ -97,7 +100,7 @@ class LtxPipeline final : public Pipeline {
       mine.decode_run.emplace(run);
       if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
       const Frames frames = mine.frames->Next();
-      REEL_RETURN_IF_ERROR(PushFrames(frames.x, sink));
+      REEL_RETURN_IF_ERROR(PushFrames(Ops(run), frames.x, sink));
       mine.decoded = frames.last;
       if (mine.decoded) mine.frames.reset();
       return frames.last;
@@ -222,9 +225,15 @@ class LtxPipeline final : public Pipeline {
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
     }
-    return model_->decoder.Decode(run, latents, kLatentsPerPiece, time, state.other_generator);
+    return model_->decoder.Decode(run, latents, LatentsPerPiece(mine.spec), time,
+                                  state.other_generator);
   }
 
+  int64_t LatentsPerPiece(const GenerationSpec& spec) const {
+    if (model_->device.is_cpu()) return 1;
+    const int64_t pixels = int64_t{kTemporal} * spec.width * spec.height;
+    return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
+  }
   LatentEncoder encoder() const { return {model_->encoder, model_->statistics}; }
   int64_t channels() const { return model_->transformer.config().in_channels; }
 

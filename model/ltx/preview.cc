@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/ltx/frame_output.h"
+#include "model/bridge/ops.h"
 
 namespace reel::model::ltx {
 
@@ -15,7 +15,7 @@ RgbImage PreviewOf(const LtxModel& model, const at::Tensor& latents, int max_sid
   // A generator of its own: a preview must not change the video.
   at::Generator noise = at::detail::createCPUGenerator(0);
   const Frames frames = model.decoder.Decode(run, one, 1, 0.05, noise)->Next();
-  at::Tensor pixels = ToRgb8(ToUnitRgb(frames.x))[0];  // [H, W, 3]
+  at::Tensor pixels = Ops(run).Rgb8(frames.x)[0].to(at::kCPU);  // [H, W, 3]
   const int64_t longest = std::max(pixels.size(0), pixels.size(1));
   const int64_t every = (longest + max_side - 1) / std::max(1, max_side);
   if (every > 1) {

@@ -5,7 +5,9 @@ namespace reel::model::ltx {
 
 at::Tensor VideoConv::Valid(const at::Tensor& x) const {
   const int64_t pad = kernel() / 2;
-  return at::conv3d(x, weight, bias, {stride, stride, stride}, at::IntArrayRef({0, pad, pad}));
+  // A GPU's convolutions and norms want the channels of a pixel side by side, as the weights are.
+  const at::Tensor rows = x.is_cuda() ? x.contiguous(at::MemoryFormat::ChannelsLast3d) : x;
+  return at::conv3d(rows, weight, bias, {stride, stride, stride}, at::IntArrayRef({0, pad, pad}));
 }
 
 at::Tensor VideoConv::Causal(const at::Tensor& x) const {
@@ -28,8 +30,11 @@ at::Tensor ByFrame(const at::Tensor& x, int64_t window,
 
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
                         int64_t kernel, int64_t stride) {
-  return {weights.Take(name + ".conv.weight", {out, in, kernel, kernel, kernel}),
-          weights.Take(name + ".conv.bias", {out}), stride};
+  at::Tensor weight = weights.Take(name + ".conv.weight", {out, in, kernel, kernel, kernel});
+  if (weight.defined() && weight.is_cuda()) {
+    weight = weight.contiguous(at::MemoryFormat::ChannelsLast3d);
+  }
+  return {weight, weights.Take(name + ".conv.bias", {out}), stride};
 }
 
 ResnetModulation VaeResnet::Modulate(const at::Tensor& time) const {

@@ -89,6 +89,21 @@ class OpsTest : public testing::TestWithParam<at::ScalarType> {
   kernels::KernelCounters counters_;
 };
 
+TEST_P(OpsTest, EveryRowConvertsFramesAlike) {
+  const at::Tensor pictures = Values({1, 3, 2, 6, 8});
+  for (const std::string& variant : catalog_.Variants("frame_convert")) {
+    const auto all = [&](const Ops& ops) {
+      return std::vector{ops.Rgb8(pictures), ops.I420(pictures)};
+    };
+    const auto expected = Run({"frame_convert", all}, std::string(kAtenVariant));
+    const auto actual = Run({"frame_convert", all}, variant);
+    EXPECT_TRUE(actual[0].equal(expected[0])) << variant;
+    EXPECT_EQ(actual[1].sizes(), at::IntArrayRef({2, 72}));
+    const at::Tensor apart = (actual[1].to(at::kInt) - expected[1].to(at::kInt)).abs();
+    EXPECT_LE(apart.max().item<int>(), 1) << variant;
+  }
+}
+
 // In fp32 the order of sums differs; in 16 bits libtorch's rows round in between as well.
 double BoundOf(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 0.06; }
 
