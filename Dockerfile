@@ -7,10 +7,14 @@ SHELL ["/bin/bash", "-euo", "pipefail", "-c"]
 WORKDIR /src
 # First what changes rarely, so that its layer is kept.
 COPY deploy/build deploy/build
-RUN deploy/build/setup && rm -rf /var/lib/apt/lists/*
+RUN deploy/build/setup --torch && rm -rf /var/lib/apt/lists/*
 COPY . .
 RUN source deploy/build/env && cmake --preset quickstart && cmake --build --preset quickstart \
     && strip build/release/bin/reeld build/release/bin/reel-worker build/release/bin/reel
+# What libtorch's CPU half loads; the binaries look for it in lib/reel beside their folder.
+RUN mkdir libtorch && cd .deps/venv/lib/python3*/site-packages \
+    && cp torch/lib/libtorch_cpu.so torch/lib/libc10.so torch/lib/libgomp.so.1 \
+       nvidia/cu13/lib/libcupti.so.13 nvidia/cu13/lib/libcudart.so.13 /src/libtorch/
 
 FROM debian:12-slim
 COPY deploy/container/runtime-packages.txt /tmp/runtime-packages.txt
@@ -22,6 +26,7 @@ RUN apt-get update \
     && install -d -o reel -g reel -m 0700 /var/lib/reel \
     && install -d /etc/reel
 COPY --from=build /src/build/release/bin/reeld /src/build/release/bin/reel-worker /src/build/release/bin/reel /usr/bin/
+COPY --from=build /src/libtorch /usr/lib/reel
 COPY --from=build /src/LICENSE /src/NOTICE /usr/share/doc/reel/
 COPY deploy/config/container.textproto /etc/reel/reel.textproto
 # Everything but these is read-only at run time; the socket of the workers lies in /tmp.

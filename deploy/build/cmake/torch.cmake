@@ -17,6 +17,8 @@ elseif(REEL_TORCH STREQUAL "ON")
 endif()
 
 if(REEL_HAS_TORCH)
+  # Where an installation keeps the libraries; the build's own folder comes behind it.
+  list(APPEND CMAKE_BUILD_RPATH "$ORIGIN/../lib/reel")
   add_library(reel_torch INTERFACE)
   target_include_directories(reel_torch SYSTEM INTERFACE ${REEL_TORCH_ROOT}/include)
   # The CPU libraries only: a process on a machine without CUDA loads none of it.

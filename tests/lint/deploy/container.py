@@ -53,7 +53,17 @@ def broken_rules(text):
     return [name for name, holds in rules.items() if not holds]
 
 
-def needed_packages(folder):
+def bundled_libraries(folder):
+    """Those of .deps that the binaries load, by themselves or through another: the image must copy each."""
+    bundled = set()
+    for binary in BINARIES:
+        for library, place in re.findall(r"(\S+) => (\S+)", run("ldd", folder / binary).stdout):
+            if "/.deps/" in place or os.path.realpath(place).startswith(f"{os.path.realpath(ROOT / '.deps')}/"):
+                bundled.add(library)
+    return bundled
+
+
+def needed_packages(folder, bundled):
     """By package, the libraries that the dynamic sections of the binaries name."""
     packages = {}
     for binary in BINARIES:
@@ -61,7 +71,7 @@ def needed_packages(folder):
         needed = re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-d", program).stdout)
         places = dict(re.findall(r"(\S+) => (\S+)", run("ldd", program).stdout))
         for library in needed:
-            if library.startswith("ld-linux"):
+            if library.startswith("ld-linux") or library in bundled:
                 continue
             place = os.path.realpath(places.get(library, library))
             found = run("dpkg", "-S", place).stdout or run("dpkg", "-S", place.removeprefix("/usr")).stdout
@@ -69,9 +79,13 @@ def needed_packages(folder):
     return packages
 
 
-def compare_packages(folder):
+def compare_packages(folder, text):
+    bundled = bundled_libraries(folder)
+    copied = set(re.findall(r"lib[\w.+-]+\.so[\w.]*", text))
+    for library in sorted(bundled - copied):
+        yield f"{library} is loaded from .deps, and the Dockerfile does not copy it"
     listed = {line for line in PACKAGES.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")}
-    needed = {name: libraries for name, libraries in needed_packages(folder).items() if name not in BASE}
+    needed = {name: libraries for name, libraries in needed_packages(folder, bundled).items() if name not in BASE}
     for name in sorted(needed.keys() - listed):
         yield f"{name} is needed for {', '.join(sorted(needed[name]))} and not listed"
     for name in sorted(listed - needed.keys()):
@@ -88,7 +102,7 @@ def main():
     absent = [binary for binary in BINARIES if not (folder / binary).is_file()]
     absent += [tool for tool in ("dpkg", "readelf", "ldd") if not shutil.which(tool)]
     if not absent:
-        problems += [f"{PACKAGES.relative_to(ROOT)}:1: {problem}" for problem in compare_packages(folder)]
+        problems += [f"{PACKAGES.relative_to(ROOT)}:1: {problem}" for problem in compare_packages(folder, text)]
     print("\n".join(problems))
     if problems:
         return 1
