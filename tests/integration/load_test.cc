@@ -214,8 +214,7 @@ TEST(Load, FiftyStalledReadersCostLittleMemoryAndNobodysTime) {
   setup.config += R"(models { name: "flood" test_card {} }
                      workers { name: "cpu" device: "cpu" models: "testcard" }
                      workers { name: "flood" device: "cpu" models: "flood" })";
-  setup.flags = {"--worker_binary",
-                 std::string(std::getenv("REEL_BIN")) + "/../tests/flood-worker"};
+  setup.flags = {"--worker_binary", BinaryPath("../tests/flood-worker")};
   ReelServer server(setup);
   Calls calls(server.Connect());
   const StreamResult made = calls.Generate(FloodRequest(), nullptr, absl::Minutes(3));

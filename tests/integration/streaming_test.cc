@@ -102,6 +102,9 @@ TEST(Streaming, AStreamResumesAtAnyOffset) {
     ASSERT_TRUE(rest.status.ok()) << rest.status.error_message();
     EXPECT_THAT(rest.faults, IsEmpty());
     EXPECT_EQ(rest.file, made.file.substr(offset));
+    std::string downloaded;
+    EXPECT_TRUE(calls.Download(made.accepted.name(), watch.media_offset(), &downloaded).ok());
+    EXPECT_EQ(downloaded, made.file.substr(offset));
   }
   v1::WatchVideoRequest beyond;
   beyond.set_name(made.accepted.name());
