@@ -68,9 +68,21 @@ constexpr ReasonHint kHints[] = {
     {"UNAUTHENTICATED", "Name a file with a valid token: --token-file FILE."},
 };
 
+// The connection was made and then broken off, as a server with TLS does to callers without.
+bool IsHungUp(const absl::Status& status) {
+  for (const char* sign : {"Socket closed", "handshake", "Connection reset"}) {
+    if (absl::StrContains(status.message(), sign)) return true;
+  }
+  return false;
+}
+
 std::string Hint(const absl::Status& status, const ErrorDetails& details,
                  const std::string& server) {
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
+    if (IsHungUp(status)) {
+      return "Something listens there but hung up: does it want TLS (--tls, --tls-ca FILE), or a "
+             "certificate of yours (--tls-cert, --tls-key)? `reel doctor` looks closer.";
+    }
     return "Start a server with `reeld`, or name another one with --server HOST:PORT or "
            "REEL_SERVER; `reel doctor` looks closer.";
   }
