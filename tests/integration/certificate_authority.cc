@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,13 @@ Identity Make(const testing::TempFolder& folder, const std::string& name,
 }
 
 }  // namespace
+
+void Identity::InstallAs(const std::string& certificate_file, const std::string& key_file) const {
+  for (const auto& [from, to] : {std::pair(certificate, certificate_file), {key, key_file}}) {
+    std::filesystem::copy_file(from, to + ".new");
+    std::filesystem::rename(to + ".new", to);
+  }
+}
 
 CertificateAuthority::CertificateAuthority() : root_(Make(folder_, "authority", {})) {}
 

@@ -11,6 +11,8 @@ namespace reel::tests {
 // Paths of PEM files.
 struct Identity {
   std::string certificate, key;
+  // Copies them as a renewal does: each file appears whole, one after the other.
+  void InstallAs(const std::string& certificate_file, const std::string& key_file) const;
 };
 
 class CertificateAuthority {

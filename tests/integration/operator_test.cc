@@ -3,6 +3,8 @@
 // counts are those of the clients.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
 
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
@@ -56,6 +58,35 @@ TEST(Operator, AMissingWorkerProgramIsNamed) {
       RunReeld("listen: '127.0.0.1:0'", {"--worker-binary=/nowhere/worker"});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.errors, HasSubstr("/nowhere/worker"));
+}
+
+TEST(Operator, TokensDecideAndAreReadAgainOnSighup) {
+  const testing::TempFolder folder;
+  const std::string tokens = folder.Write("tokens", Sha256Hex("old") + " alice user\n");
+  ASSERT_EQ(::chmod(tokens.c_str(), 0600), 0);
+  ServerSetup setup;
+  setup.config = "auth { tokens_file: '" + tokens + "' }";
+  ReelServer server(setup);
+  const std::string old_token = folder.Write("old", "old\n"),
+                    new_token = folder.Write("new", "new");
+  const auto list = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = {"--server", server.address(), "list"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return RunProgram(BinaryPath("reel"), arguments).status;
+  };
+  constexpr int kNotAuthorised = 10;
+  EXPECT_EQ(list({}), kNotAuthorised);
+  EXPECT_EQ(list({"--token-file", new_token}), kNotAuthorised);
+  EXPECT_EQ(list({"--token-file", old_token}), 0);
+  folder.Write("tokens", Sha256Hex("new") + " alice user\n");
+  server.Signal(SIGHUP);
+  EXPECT_TRUE(Eventually([&] { return list({"--token-file", new_token}) == 0; }));
+  EXPECT_EQ(list({"--token-file", old_token}), kNotAuthorised);
+  folder.Write("tokens", "rubbish\n");
+  server.Signal(SIGHUP);
+  EXPECT_TRUE(
+      Eventually([&] { return server.Log().find("old tokens stay") != std::string::npos; }));
+  EXPECT_EQ(list({"--token-file", new_token}), 0);
 }
 
 TEST(Operator, CountsAreThoseOfTheClients) {

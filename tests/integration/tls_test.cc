@@ -2,12 +2,13 @@
 // Encryption, as an operator sets it up and a user meets it: the real programs, with certificates
 // of the test's own.
 #include <gmock/gmock.h>
+#include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/certificate_authority.h"
 #include "tests/integration/reel_server.h"
@@ -32,13 +33,8 @@ class Tls : public ::testing::Test {
     setup.config += " }\n";
     return setup;
   }
-  // As a renewal does: each file appears whole.
   void Install(const Identity& identity) {
-    for (const auto& [from, to] : {std::pair(identity.certificate, folder_.File("tls.crt")),
-                                   std::pair(identity.key, folder_.File("tls.key"))}) {
-      std::filesystem::copy_file(from, to + ".new");
-      std::filesystem::rename(to + ".new", to);
-    }
+    identity.InstallAs(folder_.File("tls.crt"), folder_.File("tls.key"));
   }
   void InstallText(const std::string& certificate, const std::string& key) {
     folder_.Write("tls.crt", certificate);
@@ -161,6 +157,22 @@ TEST_F(Tls, ABadRenewalIsLoggedAndTheOldCertificateServesOn) {
   EXPECT_THAT(server.Log(), HasSubstr("old certificate serves on"));
   Install(stranger_.Issue("server"));
   EXPECT_TRUE(Reaches(server, stranger_));
+}
+
+TEST_F(Tls, TheHealthPortIsPlainAndKnowsNothingElse) {
+  ServerSetup setup = Setup(authority_.Issue("server"), authority_.root());
+  setup.config += "health_listen: '127.0.0.1:0'";
+  const ReelServer server(setup);
+  const auto channel =
+      grpc::CreateChannel(server.health_address(), grpc::InsecureChannelCredentials());
+  grpc::health::v1::HealthCheckResponse health;
+  grpc::ClientContext first, second;
+  const auto stub = grpc::health::v1::Health::NewStub(channel);
+  EXPECT_TRUE(stub->Check(&first, {}, &health).ok());
+  EXPECT_EQ(health.status(), grpc::health::v1::HealthCheckResponse::SERVING);
+  v1::GetServerInfoResponse info;
+  const grpc::Status refused = Calls(channel).server().GetServerInfo(&second, {}, &info);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNIMPLEMENTED);
 }
 
 TEST_F(Tls, FilesThatCannotServeEndTheStart) {
