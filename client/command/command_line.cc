@@ -63,9 +63,24 @@ std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
   return parsed;
 }
 
-// A sentence about the first flag that nobody knows, with the one it may have been; else empty.
-std::string UnknownFlag(const CLI::App& app) {
+std::string Unknown(const char* what, const std::string& word,
+                    const std::vector<std::string>& known) {
+  const std::string nearest = NearestFlag(word, known);
+  return std::string("no ") + what + " is called " + word +
+         (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+}
+
+// A sentence about the first word or flag that nobody knows, with the one it may have been; else
+// empty.
+std::string UnknownWord(const CLI::App& app) {
   std::vector<std::string> known;
+  const std::vector<std::string> words = app.remaining(true);
+  if (app.get_subcommands().empty() && !words.empty() && words[0].rfind('-', 0) != 0) {
+    for (const CLI::App* command : app.get_subcommands(nullptr)) {
+      known.push_back(command->get_name());
+    }
+    return Unknown("command", words[0], known);
+  }
   const auto collect = [&known](const CLI::App& level) {
     for (const CLI::Option* option : level.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -73,11 +88,8 @@ std::string UnknownFlag(const CLI::App& app) {
   };
   collect(app);
   for (const CLI::App* chosen : app.get_subcommands()) collect(*chosen);
-  for (std::string flag : app.remaining(true)) {
-    flag = flag.substr(0, flag.find('='));
-    if (flag.rfind("--", 0) != 0) continue;
-    const std::string nearest = NearestFlag(flag, known);
-    return "no flag is called " + flag + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+  for (const std::string& word : words) {
+    if (word.rfind("--", 0) == 0) return Unknown("flag", word.substr(0, word.find('=')), known);
   }
   return "";
 }
@@ -92,7 +104,7 @@ int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* ou
   }
   std::string command = "reel";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
-  const std::string unknown = UnknownFlag(app);
+  const std::string unknown = UnknownWord(app);
   std::fprintf(err, "error: %s\nhint: `%s --help` lists what there is.\n",
                unknown.empty() ? error.what() : unknown.c_str(), command.c_str());
   return static_cast<int>(ExitCode::kUsage);

@@ -57,7 +57,8 @@ constexpr ReasonHint kHints[] = {
     {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},
     {"VIDEO_EXPIRED", "Render it again with another --request-id."},
     {"REQUEST_ID_CONFLICT", "Use a new --request-id for another spec, or none: one is drawn."},
-    {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits for it and writes it."},
+    {"VIDEO_NOT_READY",
+     "`reel watch NAME -o FILE` waits for one that is still made, and writes it."},
     {"VIDEO_NOT_FINAL", "`reel cancel NAME` ends it first."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},
@@ -68,9 +69,21 @@ constexpr ReasonHint kHints[] = {
     {"UNAUTHENTICATED", "Name a file with a valid token: --token-file FILE."},
 };
 
+// The connection was made and then broken off, as a server with TLS does to callers without.
+bool IsHungUp(const absl::Status& status) {
+  for (const char* sign : {"Socket closed", "handshake", "Connection reset"}) {
+    if (absl::StrContains(status.message(), sign)) return true;
+  }
+  return false;
+}
+
 std::string Hint(const absl::Status& status, const ErrorDetails& details,
                  const std::string& server) {
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
+    if (IsHungUp(status)) {
+      return "Something listens there but hung up: does it want TLS (--tls, --tls-ca FILE), or a "
+             "certificate of yours (--tls-cert, --tls-key)? `reel doctor` looks closer.";
+    }
     return "Start a server with `reeld`, or name another one with --server HOST:PORT or "
            "REEL_SERVER; `reel doctor` looks closer.";
   }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "server/convert/convert.h"
-#include "server/convert/sha256.h"
+#include "server/digest/sha256.h"
 
 namespace reel::server {
 namespace {
@@ -41,7 +41,7 @@ model::Condition ConditionFromProto(const v1::Condition& proto) {
   condition.bytes = std::make_shared<const std::string>(bytes);
   condition.content_type = SniffContentType(bytes);
   condition.size_bytes = static_cast<int64_t>(bytes.size());
-  condition.sha256 = HexDigest(bytes);
+  condition.sha256 = Sha256Hex(bytes);
   return condition;
 }
 

@@ -323,7 +323,8 @@ absl::Duration App::longest_drain() const {
 void App::Reload() {
   const std::string& path = impl_->options.server.auth.tokens_file;
   if (path.empty()) {
-    Log(LogLevel::kInfo, "reloaded; certificates are watched, tokens are not configured");
+    Log(LogLevel::kInfo,
+        "reloaded; each connection looks at the certificates, tokens are not configured");
     return;
   }
   auto tokens = TokenTable::Load(path);

@@ -45,7 +45,8 @@ class App {
   void Hurry();
   // The longest that Drain can take; a watchdog's time.
   absl::Duration longest_drain() const;
-  // Reads tokens again; certificates are watched anyway. The old ones stay where the new are bad.
+  // Reads tokens again; certificates are looked at by each connection anyway. The old ones stay
+  // where the new are bad.
   void Reload();
 
  private:

@@ -6,8 +6,11 @@
 
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <memory>
+
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -33,44 +36,22 @@ Sink& sink() {
 
 constexpr const char* kLevelNames[] = {"debug", "info", "warning", "error"};
 
-void AppendJsonString(std::string& out, std::string_view text) {
-  out += '"';
-  for (const char c : text) {
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-          absl::StrAppendFormat(&out, "\\u%04x", static_cast<unsigned char>(c));
-        } else {
-          out += c;
-        }
-    }
-  }
-  out += '"';
+// Plain ASCII: control characters are escaped, of any alphabet, and bytes that are no UTF-8 become
+// replacement characters. What a library prints to a worker's stderr may be anything.
+std::string JsonString(std::string_view text) {
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true, kReplace);
 }
 
 std::string ValueText(const Field::Value& value, bool json) {
   std::string out;
   if (const auto* text = std::get_if<std::string>(&value)) {
     // Control bytes are escaped in text logs too: a value cannot forge a line.
-    AppendJsonString(out, *text);
+    out = JsonString(*text);
   } else if (const auto* integer = std::get_if<int64_t>(&value)) {
     absl::StrAppend(&out, *integer);
   } else if (const auto* number = std::get_if<double>(&value)) {
+    if (json && !std::isfinite(*number)) return "null";
     absl::StrAppendFormat(&out, json ? "%.9g" : "%.4g", *number);
   } else {
     out = std::get<bool>(value) ? "true" : "false";
@@ -104,12 +85,10 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<Field> 
   const char* const name = kLevelNames[static_cast<size_t>(level)];
   std::string line;
   if (json) {
-    absl::StrAppend(&line, "{\"time\":\"", Now(true), "\",\"level\":\"", name, "\",\"msg\":");
-    AppendJsonString(line, message);
+    absl::StrAppend(&line, "{\"time\":\"", Now(true), "\",\"level\":\"", name,
+                    "\",\"msg\":", JsonString(message));
     for (const Field& field : fields) {
-      line += ',';
-      AppendJsonString(line, field.key);
-      absl::StrAppend(&line, ":", ValueText(field.value, true));
+      absl::StrAppend(&line, ",", JsonString(field.key), ":", ValueText(field.value, true));
     }
     line += '}';
   } else {
@@ -124,11 +103,10 @@ void Log(LogLevel level, std::string_view message, std::initializer_list<Field> 
 
 void LogForwarded(std::string_view worker, std::string_view line) {
   constexpr std::string_view kPrefix = "{\"time\":";
-  if (sink().options.json && line.substr(0, kPrefix.size()) == kPrefix && line.back() == '}') {
-    std::string forwarded(line.substr(0, line.size() - 1));
-    forwarded += ",\"worker\":";
-    AppendJsonString(forwarded, worker);
-    forwarded += '}';
+  if (sink().options.json && line.substr(0, kPrefix.size()) == kPrefix &&
+      nlohmann::json::accept(line)) {
+    std::string forwarded(line.substr(0, line.rfind('}')));
+    absl::StrAppend(&forwarded, ",\"worker\":", JsonString(worker), "}");
     Write(LogLevel::kInfo, forwarded);
   } else {
     Log(LogLevel::kInfo, line, {Field("worker", worker)});

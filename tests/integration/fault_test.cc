@@ -6,7 +6,6 @@
 #include <sys/mount.h>
 
 #include <filesystem>
-#include <thread>
 
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
@@ -85,9 +84,9 @@ TEST(Fault, AHangEndsAtTheWatchdogAndTheNextJobRuns) {
 }
 
 TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {
-  ScratchFolder folder;
+  const testing::TempFolder folder;
   ServerSetup setup;
-  setup.data_folder = folder.path("data");
+  setup.data_folder = folder.File("data");
   std::string finished, running, queued, file;
   std::vector<pid_t> workers;
   {
@@ -118,17 +117,6 @@ TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {
   EXPECT_EQ(calls.List().size(), 3U);
 }
 
-TEST(Fault, ASecondFrontOnTheSameFolderIsRefused) {
-  ReelServer server;
-  ServerSetup setup;
-  const std::string command = std::string(std::getenv("REEL_BIN")) +
-                              "/reeld --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --data_dir " +
-                              server.data_folder() + " > /dev/null 2>&1";
-  const int status = std::system(command.c_str());
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 0);
-  EXPECT_TRUE(server.Alive());
-}
-
 // A small disk of its own for a data folder; needs the right to mount.
 class SmallDisk {
  public:
@@ -137,10 +125,10 @@ class SmallDisk {
     if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
   }
   bool mounted() const { return mounted_; }
-  std::string path(const std::string& below) const { return folder_.path(below); }
+  std::string path(const std::string& below) const { return folder_.File(below); }
 
  private:
-  ScratchFolder folder_;
+  testing::TempFolder folder_;
   bool mounted_;
 };
 
@@ -175,36 +163,6 @@ TEST(Fault, AFullDiskFailsTheOneJobAndListsNoPartialFile) {
     succeeded += video.state() == v1::VIDEO_STATE_SUCCEEDED;
   EXPECT_EQ(succeeded, 1);
   EXPECT_TRUE(calls.Generate(SmallSpec("small again")).status.ok());
-}
-
-TEST(Fault, DrainFinishesWhatRunsAndKeepsWhatIsQueued) {
-  ScratchFolder folder;
-  ServerSetup setup;
-  setup.data_folder = folder.path("data");
-  std::string queued;
-  {
-    ReelServer server(setup);
-    Calls calls(server.Connect());
-    v1::GenerateVideoRequest request;
-    *request.mutable_spec() = Steps("running", 40);
-    bool signalled = false;
-    const StreamResult running = calls.Generate(request, [&](const v1::VideoEvent& event) {
-      if (!signalled && event.has_progress() && event.progress().step() >= 2) {
-        signalled = true;
-        for (int i = 0; i < 12; ++i) queued = calls.Create(Steps("queued", 20)).name();
-        server.Signal(SIGTERM);
-      }
-      return true;
-    });
-    EXPECT_TRUE(running.status.ok()) << running.status.error_message();
-    const auto status = server.WaitForExit(absl::Seconds(40));
-    ASSERT_TRUE(status.ok());
-    EXPECT_EQ(*status, 0);
-    EXPECT_THAT(server.Children(), IsEmpty());
-  }
-  ReelServer again(setup);
-  Calls calls(again.Connect());
-  EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
 }
 
 }  // namespace

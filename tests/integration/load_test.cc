@@ -13,8 +13,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "model/testcard/picture_code.h"
+#include "tests/fakes/decoded_video.h"
 #include "tests/integration/calls.h"
-#include "tests/integration/mp4_frames.h"
 #include "tests/integration/reel_server.h"
 
 namespace reel::tests {
@@ -69,13 +69,12 @@ void RunOne(Calls& calls, int job, Tally& tally) {
   }
   ++tally.succeeded;
   tally.bytes += static_cast<int64_t>(result.file.size());
-  const auto frames = DecodeMp4(result.file);
+  const auto video = testing::Decode(result.file);
   const uint32_t expected =
       model::PictureHash(spec.prompt(), spec.seed(), spec.width(), spec.height());
-  bool right = frames.ok() && frames->size() == static_cast<size_t>(spec.num_frames());
-  for (size_t i = 0; right && i < frames->size(); ++i) {
-    const LumaFrame& frame = (*frames)[i];
-    const auto code = model::DecodeCode(frame.luma, frame.width, frame.width, frame.height);
+  bool right = video.ok() && video->luma.size() == static_cast<size_t>(spec.num_frames());
+  for (size_t i = 0; right && i < video->luma.size(); ++i) {
+    const auto code = model::DecodeCode(video->luma[i], video->width, video->width, video->height);
     right = code && code->hash == expected && code->frame == static_cast<int>(i);
   }
   if (!right) {
@@ -214,8 +213,7 @@ TEST(Load, FiftyStalledReadersCostLittleMemoryAndNobodysTime) {
   setup.config += R"(models { name: "flood" test_card {} }
                      workers { name: "cpu" device: "cpu" models: "testcard" }
                      workers { name: "flood" device: "cpu" models: "flood" })";
-  setup.flags = {"--worker_binary",
-                 std::string(std::getenv("REEL_BIN")) + "/../tests/flood-worker"};
+  setup.flags = {"--worker_binary", BinaryPath("../tests/flood-worker")};
   ReelServer server(setup);
   Calls calls(server.Connect());
   const StreamResult made = calls.Generate(FloodRequest(), nullptr, absl::Minutes(3));

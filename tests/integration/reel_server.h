@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A real reeld with real workers for a test: own data folder, port 0, log in a file that a failing
-// test prints.
+// A real reeld with real workers for a test: own data folder, port 0, a log that a failing test
+// prints.
 #pragma once
 
 #include <sys/types.h>
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,26 +13,19 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
+#include "grpcpp/security/credentials.h"
+#include "tests/fakes/temp_folder.h"
+#include "tests/integration/program.h"
 
 namespace reel::tests {
 
-// A folder that goes with the test.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string path(const std::string& below = "") const;
-
- private:
-  std::string path_;
-};
-
 struct ServerSetup {
-  std::string config;  // textproto; the test card is served when it names no model
+  // Textproto. The test card is served when it names no model, and the data folder may hold 1 GB
+  // when it sets no data.max_bytes: the default, a share of the disk, refuses jobs where that is
+  // nearly full.
+  std::string config;
   std::vector<std::string> flags;
-  std::string data_folder;  // empty: a scratch folder; set: shared with another start
+  std::string data_folder;  // empty: one of its own; set: shared with another start
   bool wait_ready = true;   // until a worker takes work
 };
 
@@ -46,19 +38,24 @@ class ReelServer {
   ReelServer(const ReelServer&) = delete;
   ReelServer& operator=(const ReelServer&) = delete;
 
-  std::shared_ptr<grpc::Channel> Connect() const;  // a connection of its own
+  // A connection of its own.
+  std::shared_ptr<grpc::Channel> Connect(
+      const std::shared_ptr<grpc::ChannelCredentials>& credentials =
+          grpc::InsecureChannelCredentials()) const;
   const std::string& address() const { return grpc_; }
-  pid_t pid() const { return pid_; }
-  std::string data_folder() const;
+  const std::string& health_address() const { return health_; }  // empty unless configured
+  const std::string& data_folder() const { return setup_.data_folder; }
 
-  void Signal(int signal) const;
-  // The exit status as a shell would see it (128 + signal), or an error after `timeout`.
-  absl::StatusOr<int> WaitForExit(absl::Duration timeout);
-  bool Alive() const;
+  void Signal(int signal) const { program_->Signal(signal); }
+  // The exit status, or minus the signal that ended it.
+  absl::StatusOr<int> WaitForExit(absl::Duration timeout = kPatience) {
+    return program_->WaitForExit(timeout);
+  }
+  bool Alive() { return program_->Alive(); }
 
   std::vector<pid_t> Children() const;
   int64_t MemoryBytes() const;  // resident, of reeld alone
-  std::string Log() const;
+  std::string Log() const { return program_->Errors(); }
   // HTTP GET on the metrics address: body, empty unless 200.
   std::string Get(const std::string& path) const;
   // Samples of a scrape: `name{labels}` to value.
@@ -67,14 +64,15 @@ class ReelServer {
   double Metric(const std::string& family, const std::string& label = "") const;
 
  private:
-  ScratchFolder scratch_;
+  void ReadPorts();
+
+  testing::TempFolder folder_;
   ServerSetup setup_;
-  pid_t pid_ = -1;
-  bool reaped_ = false;
-  std::string grpc_, metrics_;
+  std::unique_ptr<Program> program_;
+  std::string grpc_, metrics_, health_;
 };
 
-// Calls `condition` until it holds; false after `timeout`. For what only another process can tell.
-bool Eventually(const std::function<bool()>& condition, absl::Duration timeout = absl::Seconds(20));
+// A configuration whose test card takes `step_ms` a step.
+std::string SlowConfig(int step_ms);
 
 }  // namespace reel::tests

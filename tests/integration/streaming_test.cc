@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "tests/fakes/decoded_video.h"
 #include "tests/integration/calls.h"
-#include "tests/integration/mp4_frames.h"
 #include "tests/integration/reel_server.h"
 
 namespace reel::tests {
@@ -26,9 +26,9 @@ TEST(Streaming, OneCallBringsProgressAndTheWholeFile) {
   EXPECT_EQ(result.finished.state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_EQ(result.finished.media().size_bytes(), static_cast<int64_t>(result.file.size()));
   EXPECT_EQ(result.finished.media().sha256(), Sha256Hex(result.file));
-  const auto frames = DecodeMp4(result.file);
-  ASSERT_TRUE(frames.ok()) << frames.status();
-  EXPECT_EQ(frames->size(), 9U);
+  const auto video = testing::Decode(result.file);
+  ASSERT_TRUE(video.ok()) << video.status();
+  EXPECT_EQ(video->luma.size(), 9U);
 }
 
 TEST(Streaming, EveryPrefixThatEndsWithAFragmentPlays) {
@@ -41,10 +41,10 @@ TEST(Streaming, EveryPrefixThatEndsWithAFragmentPlays) {
   ASSERT_GT(result.fragment_ends.size(), 3U);
   size_t seen = 0;
   for (const size_t end : result.fragment_ends) {
-    const auto frames = DecodeMp4(result.file.substr(0, end));
-    ASSERT_TRUE(frames.ok()) << frames.status() << " in the first " << end << " bytes";
-    EXPECT_GT(frames->size(), seen);
-    seen = frames->size();
+    const auto video = testing::Decode(result.file.substr(0, end));
+    ASSERT_TRUE(video.ok()) << video.status() << " in the first " << end << " bytes";
+    EXPECT_GT(video->luma.size(), seen);
+    seen = video->luma.size();
   }
   EXPECT_EQ(seen, 49U);
 }
@@ -102,6 +102,9 @@ TEST(Streaming, AStreamResumesAtAnyOffset) {
     ASSERT_TRUE(rest.status.ok()) << rest.status.error_message();
     EXPECT_THAT(rest.faults, IsEmpty());
     EXPECT_EQ(rest.file, made.file.substr(offset));
+    std::string downloaded;
+    EXPECT_TRUE(calls.Download(made.accepted.name(), watch.media_offset(), &downloaded).ok());
+    EXPECT_EQ(downloaded, made.file.substr(offset));
   }
   v1::WatchVideoRequest beyond;
   beyond.set_name(made.accepted.name());

@@ -7,6 +7,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/read_file.h"
+#include "server/front/config/tls_files.h"
 
 namespace reel::server {
 namespace {
@@ -26,15 +27,11 @@ void ReadConfigFile(const std::string& path, config::v1::ServerConfig& config,
 }
 
 void CheckTlsFiles(const TlsOptions& tls, std::vector<std::string>& problems) {
-  const auto check = [&](const char* key, const std::string& path, bool secret) {
-    if (path.empty()) return;
-    absl::Status status = ReadSmallFile(path).status();
-    if (status.ok() && secret) status = CheckSecretFileMode(path);
-    if (!status.ok()) problems.push_back(absl::StrCat(key, ": ", Text(status)));
-  };
-  check("tls.certificate_file", tls.certificate_file, false);
-  check("tls.key_file", tls.key_file, true);
-  check("tls.client_ca_file", tls.client_ca_file, false);
+  TlsFiles files;
+  for (std::string& problem : ReadTlsFiles(tls, files)) problems.push_back(std::move(problem));
+  if (files.key.empty()) return;
+  const absl::Status mode = CheckSecretFileMode(tls.key_file);
+  if (!mode.ok()) problems.push_back(absl::StrCat("tls.key_file: ", Text(mode)));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
-#include "server/front/store/sha256.h"
+#include "server/digest/sha256.h"
 
 namespace reel::server {
 

@@ -2,13 +2,13 @@
 #include "server/front/rpc/call_identity.h"
 
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <random>
 
 #include "absl/strings/escaping.h"
+#include "server/digest/sha256.h"
 
 namespace reel::server {
 namespace {
@@ -78,10 +78,6 @@ std::string DrawTraceId() {
   return Hex(bytes.data(), bytes.size());
 }
 
-std::string TenantHash(std::string_view tenant) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
-  SHA256(reinterpret_cast<const unsigned char*>(tenant.data()), tenant.size(), hash.data());
-  return Hex(hash.data(), 4);
-}
+std::string TenantHash(std::string_view tenant) { return Sha256Hex(tenant).substr(0, 8); }
 
 }  // namespace reel::server

@@ -6,14 +6,15 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
-#include <grpcpp/security/tls_certificate_provider.h>
 #include <sys/resource.h>
 
 #include <mutex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
 #include "server/front/config/address.h"
+#include "server/front/rpc/tls_credentials.h"
 #include "server/front/rpc/video_cursor.h"
 
 namespace reel::server {
@@ -24,7 +25,6 @@ constexpr int kKeepaliveMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
-constexpr unsigned kCertificateRefreshSeconds = 10;
 
 // The settings and their reasons are in serving's table: this gRPC has known holes (a dead
 // listener, one caller's headers ending its neighbours' calls, readers that are never noticed).
@@ -48,25 +48,15 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.SetResourceQuota(quota);
 }
 
-std::shared_ptr<grpc::ServerCredentials> Credentials(const TlsOptions& tls) {
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const TlsOptions& tls) {
   if (!tls.enabled()) return grpc::InsecureServerCredentials();
-  // Watches the files, so that a renewed certificate is taken without a restart.
-  auto provider = std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(
-      tls.key_file, tls.certificate_file, tls.client_ca_file, kCertificateRefreshSeconds);
-  grpc::experimental::TlsServerCredentialsOptions options(provider);
-  options.watch_identity_key_cert_pairs();
-  if (tls.client_ca_file.empty()) {
-    options.set_cert_request_type(GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-  } else {
-    options.watch_root_certs();
-    options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  }
-  return grpc::experimental::TlsServerCredentials(options);
+  return MakeTlsCredentials(tls);
 }
 
 }  // namespace
 
 struct GrpcServer::Impl {
+  std::shared_ptr<grpc::ServerCredentials> credentials;  // outlive the server
   std::unique_ptr<grpc::Server> server;
 };
 
@@ -78,6 +68,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
     const GrpcServerOptions& options, const std::vector<grpc::Service*>& services) {
   auto address = ParseAddress(options.address);
   if (!address.ok()) return address.status();
+  auto impl = std::make_unique<Impl>();
+  REEL_ASSIGN_OR_RETURN(impl->credentials, Credentials(options.tls));
   grpc::EnableDefaultHealthCheckService(false);
   if (options.reflection) {
     static std::once_flag once;  // gRPC's registry of plug-ins is the process's
@@ -86,9 +78,8 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   grpc::ServerBuilder builder;
   Guard(builder, options.longest_call);
   int port = 0;
-  builder.AddListeningPort(options.address, Credentials(options.tls), &port);
+  builder.AddListeningPort(options.address, impl->credentials, &port);
   for (grpc::Service* service : services) builder.RegisterService(service);
-  auto impl = std::make_unique<Impl>();
   impl->server = builder.BuildAndStart();
   if (impl->server == nullptr || port == 0) {
     return absl::UnavailableError(absl::StrCat(

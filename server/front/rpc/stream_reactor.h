@@ -36,11 +36,11 @@ class StreamHandle {
       : driver_(std::move(driver)), slot_(std::move(slot)) {}
 
   // Once. The driver's lock orders the slot's filling before its first use.
-  void Start(std::unique_ptr<MessageSource<Response>> source) {
+  void Start(std::unique_ptr<MessageSource<Response>> source) const {
     *slot_ = std::move(source);
     driver_->Start();
   }
-  void Fail(const absl::Status& status) { driver_->Fail(status); }
+  void Fail(const absl::Status& status) const { driver_->Fail(status); }
   std::weak_ptr<JobListener> listener() const { return driver_; }
 
  private:

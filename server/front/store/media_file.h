@@ -11,9 +11,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/digest/sha256.h"
 #include "server/front/store/file_ops.h"
 #include "server/front/store/media_store.h"
-#include "server/front/store/sha256.h"
 
 namespace reel::server {
 

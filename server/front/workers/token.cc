@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "server/convert/sha256.h"
+#include "absl/strings/escaping.h"
 
 namespace reel::server {
 
@@ -15,7 +15,7 @@ std::string MakeToken() {
   std::array<char, 32> bytes;
   // Cannot fail for so few bytes once the system is up; without randomness there is no safe way on.
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) std::abort();
-  return Hex({bytes.data(), bytes.size()});
+  return absl::BytesToHexString({bytes.data(), bytes.size()});
 }
 
 bool TokensEqual(std::string_view a, std::string_view b) {

@@ -50,7 +50,10 @@ def running_server(*flags):
     find_binary("reel-worker")
     with tempfile.TemporaryDirectory(prefix="reel-outside-") as folder:
         port_file, log = pathlib.Path(folder, "ports"), pathlib.Path(folder, "log")
-        command = [reeld, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
+        # The default bound, a share of the disk, refuses jobs where the disk is nearly full.
+        config = pathlib.Path(folder, "reel.textproto")
+        config.write_text("data { max_bytes: 1000000000 }\n", encoding="utf-8")
+        command = [reeld, "--config", config, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
                    "--data_dir", pathlib.Path(folder, "data"), *flags]
         with open(log, "wb") as out:
             process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out)

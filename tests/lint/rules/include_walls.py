@@ -34,7 +34,7 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/")
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
-SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/"]
+SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/digest/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
 JOBS = ["server/front/jobs/"]
@@ -61,8 +61,9 @@ WALLS = [
     (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
+    (r"server/digest/", [], {"absl", "crypto"}),
     (r"server/convert/worker_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
-    (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf", "crypto"}),
+    (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf"}),
     (r"server/worker/engine/", SERVER_BASE + [r"server/worker/media/\w+\.h"], {"absl"}),
     (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg", "crypto"}),
     (r"server/worker/link/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/"],
@@ -74,7 +75,7 @@ WALLS = [
     (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl", "crypto"}),
-    (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite", "crypto"}),
+    (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/(metrics|http)/", SERVER_BASE +

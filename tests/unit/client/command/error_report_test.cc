@@ -39,6 +39,12 @@ TEST(ReportError, SaysHowToReachAServer) {
   EXPECT_NE(text.find("--server"), std::string::npos);
 }
 
+TEST(ReportError, ThinksOfTlsWhereTheServerHungUp) {
+  const absl::Status status = absl::UnavailableError(
+      "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Socket closed");
+  EXPECT_NE(ReportError(status, "127.0.0.1:1", false).find("--tls-ca"), std::string::npos);
+}
+
 TEST(ReportError, SaysWhenToTryAgain) {
   fakes::Refusal refusal = fakes::MakeRefusal(14, "QUEUE_FULL", "The queue is full.");
   fakes::AddRetryInfo(refusal, 12'000);

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "server/convert/convert.h"
-#include "server/convert/sha256.h"
+#include "server/digest/sha256.h"
 #include "tests/unit/server/convert/filled_message.h"
 
 namespace reel::server {
@@ -15,7 +15,7 @@ v1::VideoSpec FilledSpec() {
   for (v1::Condition& condition : *spec.mutable_conditions()) {
     const std::string& bytes = condition.has_video() ? condition.video() : condition.image();
     condition.set_size_bytes(static_cast<int64_t>(bytes.size()));
-    condition.set_sha256(HexDigest(bytes));
+    condition.set_sha256(Sha256Hex(bytes));
     condition.set_content_type("");
   }
   return spec;
@@ -80,7 +80,7 @@ TEST(SpecConvert, DescribesBytesItselfWhateverTheCallerSays) {
   const model::Condition seen = SpecFromProto(spec).conditions.at(0);
   EXPECT_EQ(seen.content_type, "image/png");
   EXPECT_EQ(seen.size_bytes, 12);
-  EXPECT_EQ(seen.sha256, HexDigest("\x89PNG\r\n\x1a\nrest"));
+  EXPECT_EQ(seen.sha256, Sha256Hex("\x89PNG\r\n\x1a\nrest"));
 }
 
 TEST(SpecConvert, KnowsTheTypesOfPicturesAndClips) {
@@ -97,7 +97,7 @@ TEST(SpecConvert, KnowsTheTypesOfPicturesAndClips) {
 }
 
 TEST(HexDigest, MatchesAKnownDigest) {
-  EXPECT_EQ(HexDigest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace

@@ -94,6 +94,31 @@ TEST_F(LogTest, ForwardedLinesNameTheirWorker) {
   EXPECT_EQ(text["msg"], "Segmentation \"fault\"");
 }
 
+// A worker's stderr is also that of the libraries in it: anything may come.
+TEST_F(LogTest, BytesThatAreNoUtf8BecomeReplacementCharacters) {
+  const auto message = OneObject(Lines({}, [] { LogForwarded("gpu0", "bad \xff\xc3( byte"); }));
+  EXPECT_EQ(message["msg"], "bad \uFFFD\uFFFD( byte");
+  const auto value = OneObject(Lines({}, [] { Log(LogLevel::kInfo, "m", {{"v", "\xe2\x82"}}); }));
+  EXPECT_EQ(value["v"], "\uFFFD");
+}
+
+TEST_F(LogTest, ForwardedLinesThatOnlyLookLikeJsonBecomeMessages) {
+  for (const char* line : {"{\"time\":\"now\",\"msg\":\"\xff\"}", "{\"time\": soon}",
+                           "{\"time\":1,\"cut\":\"by a limit}", "{\"time\":1,\"tab\":\"\t\"}"}) {
+    const auto object = OneObject(Lines({}, [&] { LogForwarded("gpu0", line); }));
+    ASSERT_FALSE(object.is_discarded()) << line;
+    EXPECT_EQ(object["worker"], "gpu0") << line;
+    EXPECT_THAT(object["msg"].get<std::string>(), HasSubstr("time")) << line;
+  }
+}
+
+TEST_F(LogTest, NumbersWithoutAJsonFormAreNull) {
+  const auto line =
+      OneObject(Lines({}, [] { Log(LogLevel::kInfo, "m", {{"wait", absl::InfiniteDuration()}}); }));
+  ASSERT_FALSE(line.is_discarded());
+  EXPECT_TRUE(line["wait"].is_null());
+}
+
 TEST_F(LogTest, StatusesLeaveTheirPayloadsOut) {
   absl::Status status = absl::NotFoundError("No such video: videos/a");
   status.SetPayload("type.example/secret", absl::Cord("hidden-bytes"));

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/render/scratch_folder.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::server {
 namespace {
 
 TEST(PartFile, AppearsWhenItIsComplete) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   auto file = *PartFile::Create(folder.File("a.mp4"));
   ASSERT_TRUE(file->Write("one ").ok());
   ASSERT_TRUE(file->Write("two").ok());
@@ -20,7 +20,7 @@ TEST(PartFile, AppearsWhenItIsComplete) {
 }
 
 TEST(PartFile, LeavesNothingBehindWhenItIsNot) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   {
     auto file = *PartFile::Create(folder.File("a.mp4"));
     ASSERT_TRUE(file->Write("half").ok());
@@ -34,7 +34,7 @@ TEST(PartFile, ReportsAFolderThatIsNotThere) {
 }
 
 TEST(PartFile, ReportsAFullDisk) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   // A device that is always full stands where the part file would be.
   std::filesystem::create_symlink("/dev/full", folder.File("a.mp4.part"));
   auto file = *PartFile::Create(folder.File("a.mp4"));

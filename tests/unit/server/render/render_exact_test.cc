@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/render/scratch_folder.h"
+#include "tests/fakes/temp_folder.h"
 #include "tests/unit/server/render/small_render.h"
 
 namespace reel::server {
 namespace {
 
 TEST(RenderExact, WritesTheSameFileForTheSameSpec) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   Console console(false);
   for (const char* name : {"a.safetensors", "b.safetensors"}) {
     EXPECT_EQ(RenderExact(SmallRender(folder.File(name)), {}, console), kSuccess);
@@ -20,7 +20,7 @@ TEST(RenderExact, WritesTheSameFileForTheSameSpec) {
 }
 
 TEST(RenderExact, RendersNothingOfAnIllegalSpec) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   Console console(false);
   RenderOptions options = SmallRender(folder.File("a.safetensors"));
   options.spec.height = 33;

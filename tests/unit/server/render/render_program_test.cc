@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program reel-render, from outside.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "model/testcard/picture_code.h"
-#include "tests/unit/server/render/scratch_folder.h"
-#include "tests/unit/server/worker/media/ffmpeg_tool.h"
+#include "tests/fakes/decoded_video.h"
+#include "tests/fakes/temp_folder.h"
+#include "tests/integration/program.h"
 
 namespace reel::server {
 namespace {
@@ -27,101 +22,84 @@ using ::testing::SizeIs;
 
 class RenderProgram : public ::testing::Test {
  protected:
-  pid_t Start(const std::vector<std::string>& arguments) {
-    const char* folder = std::getenv("REEL_BIN");
-    const std::string program = absl::StrCat(folder == nullptr ? "." : folder, "/reel-render");
-    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, folder_.File("stdout").c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, folder_.File("stderr").c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    pid_t pid = -1;
-    EXPECT_EQ(posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    return pid;
+  static tests::ProgramResult RunWith(std::vector<std::string> arguments) {
+    return tests::RunProgram(tests::BinaryPath("reel-render"), std::move(arguments));
   }
-  static int Wait(pid_t pid) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  int Run(std::vector<std::string> arguments, const std::string& output) {
+  tests::ProgramResult Run(std::vector<std::string> arguments, const std::string& output) const {
     const std::vector<std::string> small = {"--prompt", "a fox", "--width",  "64",
                                             "--height", "64",    "--steps",  "3",
                                             "--seed",   "7",     "--output", folder_.File(output)};
     arguments.insert(arguments.begin(), small.begin(), small.end());
-    return Wait(Start(arguments));
+    return RunWith(std::move(arguments));
   }
-  ScratchFolder folder_;
+  reel::testing::TempFolder folder_;
 };
 
 TEST_F(RenderProgram, WritesAVideoAndPrintsItsPath) {
-  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
-  ASSERT_EQ(Run({"--num_frames", "17"}, "a.mp4"), 0) << folder_.Read("stderr");
-  EXPECT_EQ(folder_.Read("stdout"), folder_.File("a.mp4") + "\n");
-  EXPECT_EQ(folder_.Read("stderr"), "");
+  const auto done = Run({"--num_frames", "17"}, "a.mp4");
+  ASSERT_EQ(done.status, 0) << done.errors;
+  EXPECT_EQ(done.out, folder_.File("a.mp4") + "\n");
+  EXPECT_EQ(done.errors, "");
   EXPECT_FALSE(folder_.Has("a.mp4.part"));
-  const auto video = Decode(folder_.Read("a.mp4"));
-  ASSERT_TRUE(video);
+  const auto video = reel::testing::Decode(folder_.Read("a.mp4"));
+  ASSERT_TRUE(video.ok()) << video.status();
   ASSERT_THAT(video->luma, SizeIs(17));
   EXPECT_EQ(model::DecodeCode(video->luma[16], 64, 64, 64),
             (model::PictureCode{model::PictureHash("a fox", 7, 64, 64), 16}));
 }
 
 TEST_F(RenderProgram, TheSameCallGivesTheSameFile) {
-  ASSERT_EQ(Run({}, "a.mp4"), 0);
-  ASSERT_EQ(Run({}, "b.mp4"), 0);
+  ASSERT_EQ(Run({}, "a.mp4").status, 0);
+  ASSERT_EQ(Run({}, "b.mp4").status, 0);
   EXPECT_EQ(folder_.Read("a.mp4"), folder_.Read("b.mp4"));
 }
 
 TEST_F(RenderProgram, WritesExactFrames) {
-  ASSERT_EQ(Run({"--num-frames", "9", "--timings"}, "a.safetensors"), 0) << folder_.Read("stderr");
+  const auto done = Run({"--num-frames", "9", "--timings"}, "a.safetensors");
+  ASSERT_EQ(done.status, 0) << done.errors;
   const std::string bytes = folder_.Read("a.safetensors");
   ASSERT_GT(bytes.size(), 8u);
   uint64_t header = 0;
   std::memcpy(&header, bytes.data(), sizeof(header));
   EXPECT_THAT(bytes.substr(8, header), HasSubstr(R"("frames":{"dtype":"F32","shape":[9,64,64,3])"));
   EXPECT_EQ(bytes.size(), 8 + header + size_t{9} * 64 * 64 * 3 * 4);
-  EXPECT_THAT(folder_.Read("stderr"), HasSubstr("denoise"));
+  EXPECT_THAT(done.errors, HasSubstr("denoise"));
 }
 
 TEST_F(RenderProgram, RefusesWithEveryViolation) {
   for (const char* output : {"a.mp4", "a.safetensors"}) {
-    EXPECT_EQ(Run({"--frame-rate", "1000", "--num-frames", "100"}, output), 3);
-    EXPECT_THAT(folder_.Read("stderr"), HasSubstr("frame_rate: 1000 is not between 1 and 60"));
-    EXPECT_THAT(folder_.Read("stderr"), HasSubstr("nearest: 97"));
+    const auto refused = Run({"--frame-rate", "1000", "--num-frames", "100"}, output);
+    EXPECT_EQ(refused.status, 3);
+    EXPECT_THAT(refused.errors, HasSubstr("frame_rate: 1000 is not between 1 and 60"));
+    EXPECT_THAT(refused.errors, HasSubstr("nearest: 97"));
     EXPECT_FALSE(folder_.Has(output));
     EXPECT_FALSE(folder_.Has(std::string(output) + ".part"));
   }
-  EXPECT_EQ(Run({"--kernels", "fastest"}, "a.mp4"), 3);
-  EXPECT_THAT(folder_.Read("stderr"), HasSubstr("known: auto"));
+  const auto unknown = Run({"--kernels", "fastest"}, "a.mp4");
+  EXPECT_EQ(unknown.status, 3);
+  EXPECT_THAT(unknown.errors, HasSubstr("known: auto"));
 }
 
 TEST_F(RenderProgram, FailsForAModelThatCannotBeLoaded) {
-  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.mp4"), 7);
-  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.safetensors"), 7);
-  EXPECT_EQ(Run({}, "no/such/folder.mp4"), 7);
+  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.mp4").status, 7);
+  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.safetensors").status, 7);
+  EXPECT_EQ(Run({}, "no/such/folder.mp4").status, 7);
 }
 
 TEST_F(RenderProgram, UsageErrorsHaveAnExitCodeOfTheirOwn) {
-  EXPECT_EQ(Wait(Start({"--output", "a.mp4"})), 2);
-  EXPECT_EQ(Wait(Start({"--help"})), 0);
+  EXPECT_EQ(RunWith({"--output", "a.mp4"}).status, 2);
+  EXPECT_EQ(RunWith({"--help"}).status, 0);
 }
 
 TEST_F(RenderProgram, AnInterruptEndsItAndLeavesNoFile) {
   for (const char* output : {"a.mp4", "a.safetensors"}) {
-    const pid_t pid = Start({"--prompt", "a fox", "--steps", "100", "--num-frames", "257",
-                             "--width", "64", "--height", "64", "--output", folder_.File(output)});
+    tests::Program render(tests::BinaryPath("reel-render"),
+                          {"--prompt", "a fox", "--steps", "100", "--num-frames", "257", "--width",
+                           "64", "--height", "64", "--output", folder_.File(output)});
     // The file is there once the program has taken the signals over.
-    for (int i = 0; i < 3000 && !folder_.Has(std::string(output) + ".part"); ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    kill(pid, SIGINT);
-    EXPECT_EQ(Wait(pid), 130) << output;
+    EXPECT_TRUE(tests::Eventually([&] { return folder_.Has(std::string(output) + ".part"); }));
+    render.Signal(SIGINT);
+    EXPECT_EQ(render.WaitForExit().value_or(-1), 130) << output;
     EXPECT_FALSE(folder_.Has(output));
     EXPECT_FALSE(folder_.Has(std::string(output) + ".part"));
   }

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/unit/server/render/scratch_folder.h"
+#include "tests/fakes/temp_folder.h"
 #include "tests/unit/server/render/small_render.h"
 
 namespace reel::server {
 namespace {
 
 TEST(RenderVideo, WritesTheSameFileForTheSameSpec) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   Console console(false);
   for (const char* name : {"a.mp4", "b.mp4"}) {
     EXPECT_EQ(RenderVideo(SmallRender(folder.File(name)), {}, console), kSuccess);
@@ -20,7 +20,7 @@ TEST(RenderVideo, WritesTheSameFileForTheSameSpec) {
 }
 
 TEST(RenderVideo, RendersNothingOfAnIllegalSpec) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   Console console(false);
   RenderOptions options = SmallRender(folder.File("a.mp4"));
   options.spec.height = 33;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/server/render/scratch_folder.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::server {
 namespace {
@@ -20,7 +20,7 @@ absl::Span<const std::byte> Bytes(const std::vector<float>& values) {
 }
 
 TEST(SafetensorsWriter, WritesHeaderAndDataInOrder) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   auto file = *PartFile::Create(folder.File("a.safetensors"));
   SafetensorsWriter writer(*file, {{"latents", {1, 2}}, {"frames", {1, 1, 1, 3}}});
   ASSERT_TRUE(writer.WriteHeader().ok());
@@ -43,7 +43,7 @@ TEST(SafetensorsWriter, WritesHeaderAndDataInOrder) {
 }
 
 TEST(SafetensorsWriter, NoticesMissingData) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   auto file = *PartFile::Create(folder.File("a.safetensors"));
   SafetensorsWriter writer(*file, {{"frames", {2}}});
   ASSERT_TRUE(writer.WriteHeader().ok());

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
+#include "server/digest/sha256.h"
 #include "server/errors/error.h"
-#include "server/front/store/sha256.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::server {

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <thread>
 
+#include "server/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/store/file_ops.h"
-#include "server/front/store/sha256.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 

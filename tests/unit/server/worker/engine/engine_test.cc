@@ -12,8 +12,8 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "model/testcard/picture_code.h"
 #include "server/errors/error.h"
+#include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
-#include "tests/unit/server/worker/media/ffmpeg_tool.h"
 
 namespace reel::server {
 namespace {
@@ -25,8 +25,8 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 void ExpectOwnFrames(const std::string& file, const model::GenerationSpec& spec) {
-  const auto video = Decode(file);
-  ASSERT_TRUE(video);
+  const auto video = reel::testing::Decode(file);
+  ASSERT_TRUE(video.ok()) << video.status();
   ASSERT_THAT(video->luma, SizeIs(spec.num_frames));
   const uint32_t hash = model::PictureHash(spec.prompt, *spec.seed, spec.width, spec.height);
   for (int i = 0; i < spec.num_frames; ++i) {
@@ -66,7 +66,6 @@ TEST_F(EngineTest, SaysWhatTheRunWasAndCost) {
 }
 
 TEST_F(EngineTest, JobsInOneBatchGetTheirOwnFrames) {
-  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
   for (const char* job : {"a", "b", "c"}) Assign(job);
   Start();
   for (const char* job : {"a", "b", "c"}) {

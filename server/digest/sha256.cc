@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/store/sha256.h"
+#include "server/digest/sha256.h"
 
 #include <openssl/evp.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256, piece by piece.
+// SHA-256, piece by piece or at once.
 #pragma once
 
 #include <memory>

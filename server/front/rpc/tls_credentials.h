@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// TLS of a listener whose certificate is renewed while it serves: each new connection gets what the
+// files hold now, the ones that are open stay as they are.
+#pragma once
+
+#include <grpcpp/security/server_credentials.h>
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "server/front/config/server_options.h"
+
+namespace reel::server {
+
+// Must outlive the server. INVALID_ARGUMENT names every problem of the files; later ones are
+// logged, and the last good files serve on.
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsCredentials(
+    const TlsOptions& options);
+
+}  // namespace reel::server

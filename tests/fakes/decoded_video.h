@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a player would show of a file in memory: an MP4, the part of one that is there, or a JPEG.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace reel::testing {
+
+struct DecodedVideo {
+  int width = 0, height = 0;
+  std::vector<std::vector<uint8_t>> luma;  // a plane [height, width] per frame
+};
+
+// DATA_LOSS when libav has anything to complain about, a warning included. Thread-safe.
+absl::StatusOr<DecodedVideo> Decode(std::string_view file);
+
+}  // namespace reel::testing

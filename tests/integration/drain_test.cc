@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way down: SIGTERM loses nothing that can be kept, and always ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "absl/time/clock.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "tests/integration/calls.h"
+#include "tests/integration/reel_server.h"
+
+namespace reel::tests {
+namespace {
+
+using ::testing::IsEmpty;
+using HealthCheckResponse = grpc::health::v1::HealthCheckResponse;
+
+v1::VideoSpec Steps(const std::string& prompt, int steps) {
+  v1::VideoSpec spec = SmallSpec(prompt);
+  spec.set_num_inference_steps(steps);
+  return spec;
+}
+
+// A Health.Watch of the whole server.
+class HealthWatch {
+ public:
+  explicit HealthWatch(const ReelServer& server)
+      : stub_(grpc::health::v1::Health::NewStub(server.Connect())),
+        reader_(stub_->Watch(&context_, {})) {}
+  ~HealthWatch() {
+    context_.TryCancel();
+    Finish();
+  }
+  // Until it says so; false when the stream ended before.
+  bool WaitFor(HealthCheckResponse::ServingStatus status) {
+    HealthCheckResponse response;
+    while (reader_->Read(&response)) {
+      if (response.status() == status) return true;
+    }
+    return false;
+  }
+  grpc::Status Finish() {
+    if (reader_ == nullptr) return grpc::Status::OK;
+    const grpc::Status status = reader_->Finish();
+    reader_.reset();
+    return status;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::health::v1::Health::Stub> stub_;
+  std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader_;
+};
+
+void ExpectLeavesWell(ReelServer& server) {
+  const std::vector<pid_t> workers = server.Children();
+  const auto status = server.WaitForExit();
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(*status, 0);
+  for (const pid_t worker : workers) EXPECT_NE(::kill(worker, 0), 0) << "a worker is left";
+}
+
+TEST(Drain, AnIdleServerGoesAtOnceAndTellsItsWatchers) {
+  ReelServer server;
+  HealthWatch health(server);
+  ASSERT_TRUE(health.WaitFor(HealthCheckResponse::SERVING));
+  server.Signal(SIGTERM);
+  EXPECT_TRUE(health.WaitFor(HealthCheckResponse::NOT_SERVING));
+  EXPECT_FALSE(health.WaitFor(HealthCheckResponse::SERVING));
+  EXPECT_EQ(health.Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  ExpectLeavesWell(server);
+}
+
+TEST(Drain, FinishesWhatRunsAndKeepsWhatIsQueued) {
+  const testing::TempFolder folder;
+  ServerSetup setup;
+  setup.data_folder = folder.File("data");
+  std::string queued;
+  {
+    ReelServer server(setup);
+    Calls calls(server.Connect());
+    v1::GenerateVideoRequest request;
+    *request.mutable_spec() = Steps("running", 40);
+    bool signalled = false;
+    const StreamResult running = calls.Generate(request, [&](const v1::VideoEvent& event) {
+      if (!signalled && event.has_progress() && event.progress().step() >= 2) {
+        signalled = true;
+        for (int i = 0; i < 12; ++i) queued = calls.Create(Steps("queued", 20)).name();
+        server.Signal(SIGTERM);
+      }
+      return true;
+    });
+    EXPECT_TRUE(running.status.ok()) << running.status.error_message();
+    EXPECT_TRUE(running.is_finished);
+    ExpectLeavesWell(server);
+  }
+  ReelServer again(setup);
+  Calls calls(again.Connect());
+  EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
+}
+
+TEST(Drain, ASecondSignalMeansNow) {
+  ServerSetup setup;
+  setup.config = SlowConfig(500);
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  HealthWatch health(server);
+  absl::Time told;
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = Steps("x", 100);
+  const StreamResult result = calls.Generate(request, [&](const v1::VideoEvent& event) {
+    if (event.has_progress() && event.progress().step() == 1) {
+      told = absl::Now();
+      server.Signal(SIGTERM);
+      // Two signals that nobody has taken yet are one.
+      EXPECT_TRUE(health.WaitFor(HealthCheckResponse::NOT_SERVING));
+      server.Signal(SIGTERM);
+    }
+    return true;
+  });
+  EXPECT_EQ(result.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  ExpectLeavesWell(server);
+  EXPECT_LT(absl::Now() - told, absl::Seconds(10)) << "the clip takes 50 s";
+}
+
+TEST(Drain, ADetachedJobGoesOnAfterTheRestartAndItsWatchIsEnded) {
+  const testing::TempFolder folder;
+  ServerSetup setup;
+  setup.data_folder = folder.File("data");
+  setup.config = SlowConfig(200) + "timing { drain { nanos: 100000000 } }";
+  v1::WatchVideoRequest watch;
+  {
+    ReelServer server(setup);
+    Calls calls(server.Connect());
+    watch.set_name(calls.Create(Steps("x", 30)).name());
+    const StreamResult cut = calls.Watch(watch, [&](const v1::VideoEvent& event) {
+      if (event.has_accepted()) server.Signal(SIGTERM);
+      return true;
+    });
+    EXPECT_EQ(cut.reason(), "SERVER_DRAINING");
+    ExpectLeavesWell(server);
+  }
+  setup.config = SlowConfig(1);
+  ReelServer again(setup);
+  Calls calls(again.Connect());
+  const StreamResult rest = calls.Watch(watch);
+  EXPECT_TRUE(rest.status.ok()) << rest.status.error_message();
+  EXPECT_TRUE(rest.is_finished);
+  EXPECT_THAT(rest.faults, IsEmpty());
+}
+
+}  // namespace
+}  // namespace reel::tests
