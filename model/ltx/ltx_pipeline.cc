@@ -10,6 +10,7 @@
 #include "model/bridge/random.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/ltx/card_file.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
@@ -41,8 +42,8 @@ absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerC
 
 class LtxPipeline final : public Pipeline {
  public:
-  LtxPipeline(std::unique_ptr<LtxModel> model, const std::string& name)
-      : model_(std::move(model)), card_(CardOf(*model_, name)) {}
+  LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
+      : model_(std::move(model)), card_(std::move(card)) {}
 
   const ModelCard& card() const override { return card_; }
 
@@ -252,7 +253,9 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& opt
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
                           LoadLtxModel(options.path, options.dtype, device));
-    return std::make_unique<LtxPipeline>(std::move(model), options.name);
+    ModelCard card = CardOf(*model, options.name);
+    REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
+    return std::make_unique<LtxPipeline>(std::move(model), std::move(card));
   });
 }
 

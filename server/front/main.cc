@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,6 +33,13 @@ constexpr int kExitDrainHung = 4;
 std::string Environment(const char* name) {
   const char* value = getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// share/reel/models beside the folder of this program.
+std::string ModelsFolder() {
+  std::error_code ignored;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  return (program.parent_path().parent_path() / "share" / "reel" / "models").string();
 }
 
 int PrintProblems(const std::vector<std::string>& problems) {
@@ -129,7 +138,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   const auto loaded =
-      reel::server::LoadOptions(parsed.flags, {Environment("XDG_STATE_HOME"), Environment("HOME")});
+      reel::server::LoadOptions(parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
+                                               .home = Environment("HOME"),
+                                               .models_folder = ModelsFolder()});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is good.");

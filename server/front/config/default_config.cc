@@ -20,6 +20,7 @@ using config::v1::Timing;
 using google::protobuf::util::TimeUtil;
 
 constexpr char kTestCard[] = "testcard";
+constexpr char kDemo[] = "ltx-demo";
 
 // A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
 std::string NameOfPath(const std::string& path) {
@@ -35,6 +36,28 @@ std::string NameOfPath(const std::string& path) {
   return legal.empty() ? "model" : legal.substr(0, 63);
 }
 
+config::v1::Model TestCard() {
+  config::v1::Model model;
+  model.set_name(kTestCard);
+  model.mutable_test_card();
+  return model;
+}
+
+// The folder of the model that came along; empty where none did, as in a build without libtorch.
+std::string DemoFolder(const Surroundings& surroundings) {
+  if (surroundings.models_folder.empty()) return "";
+  const std::string folder = absl::StrCat(surroundings.models_folder, "/", kDemo);
+  std::error_code ignored;
+  return std::filesystem::exists(folder + "/model_index.json", ignored) ? folder : "";
+}
+
+config::v1::Model DemoModel(const std::string& folder) {
+  config::v1::Model model;
+  model.set_name(kDemo);
+  model.set_path(folder);
+  return model;
+}
+
 void PutFirst(config::v1::Model model, ServerConfig& config) {
   *config.add_models() = std::move(model);
   for (int i = config.models_size() - 1; i > 0; --i)
@@ -42,7 +65,8 @@ void PutFirst(config::v1::Model model, ServerConfig& config) {
 }
 
 // A configured name becomes the default; anything else is served beside what is configured.
-std::string ApplyModel(const std::string& wanted, ServerConfig& config) {
+std::string ApplyModel(const std::string& wanted, const Surroundings& surroundings,
+                       ServerConfig& config) {
   for (int i = 0; i < config.models_size(); ++i) {
     if (config.models(i).name() != wanted) continue;
     for (; i > 0; --i) config.mutable_models()->SwapElements(i, i - 1);
@@ -50,14 +74,17 @@ std::string ApplyModel(const std::string& wanted, ServerConfig& config) {
   }
   config::v1::Model model;
   std::error_code ignored;
+  const std::string demo = DemoFolder(surroundings);
   if (wanted == kTestCard) {
-    model.set_name(kTestCard);
-    model.mutable_test_card();
+    model = TestCard();
+  } else if (wanted == kDemo && !demo.empty()) {
+    model = DemoModel(demo);
   } else if (wanted.find('/') != std::string::npos || std::filesystem::exists(wanted, ignored)) {
     model.set_name(NameOfPath(wanted));
     model.set_path(wanted);
   } else {
     std::vector<std::string> known = {kTestCard};
+    if (!demo.empty()) known.push_back(kDemo);
     for (const auto& configured : config.models()) known.push_back(configured.name());
     const std::string nearest = NearestName(wanted, known);
     return absl::StrCat(
@@ -88,11 +115,11 @@ void FillTiming(bool loopback, ServerConfig& config) {
   DefaultDuration(timing, &Timing::has_write_stall, &Timing::mutable_write_stall, 30);
 }
 
-void FillModelsAndWorkers(ServerConfig& config) {
+void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
   if (config.models().empty()) {
-    auto* model = config.add_models();
-    model->set_name(kTestCard);
-    model->mutable_test_card();
+    const std::string demo = DemoFolder(surroundings);
+    if (!demo.empty()) *config.add_models() = DemoModel(demo);
+    *config.add_models() = TestCard();
   }
   if (config.workers().empty()) config.add_workers()->set_device("cpu");
   for (auto& worker : *config.mutable_workers()) {
@@ -110,14 +137,15 @@ void FillModelsAndWorkers(ServerConfig& config) {
 
 }  // namespace
 
-std::vector<std::string> ApplyFlags(const Flags& flags, ServerConfig& config) {
+std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surroundings,
+                                    ServerConfig& config) {
   std::vector<std::string> problems;
   if (!flags.listen.empty()) config.set_listen(flags.listen);
   if (!flags.metrics.empty()) config.set_metrics_listen(flags.metrics);
   if (!flags.data_dir.empty()) config.mutable_data()->set_folder(flags.data_dir);
   if (!flags.log.empty()) config.mutable_telemetry()->set_log_level(flags.log);
   if (!flags.model.empty()) {
-    std::string problem = ApplyModel(flags.model, config);
+    std::string problem = ApplyModel(flags.model, surroundings, config);
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
   if (!flags.devices.empty()) {
@@ -138,7 +166,7 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
     data.set_folder(surroundings.home + "/.local/state/reel");
   }
   DefaultDuration(data, &config::v1::Data::has_keep, &config::v1::Data::mutable_keep, 24 * 3600);
-  FillModelsAndWorkers(config);
+  FillModelsAndWorkers(surroundings, config);
   for (auto& profile : *config.mutable_kernel_profiles()) {
     if (profile.base().empty()) profile.set_base("auto");
   }

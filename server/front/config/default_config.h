@@ -14,16 +14,19 @@ class ServerConfig;
 
 namespace reel::server {
 
-// What main has read of the environment.
+// What main has read of the environment and of the installation.
 struct Surroundings {
   std::string xdg_state_home;
   std::string home;
+  std::string models_folder;  // with the models that came along, a folder each
 };
 
 // Flags win over the file. Returns the problems of the flags' values.
-std::vector<std::string> ApplyFlags(const Flags& flags, config::v1::ServerConfig& config);
+std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surroundings,
+                                    config::v1::ServerConfig& config);
 
-// Fills what is unset, so that the log shows what holds.
+// Fills what is unset, so that the log shows what holds. Without models that is ltx-demo where it
+// came along, with the test card behind it, else the test card alone.
 void FillDefaults(const Surroundings& surroundings, config::v1::ServerConfig& config);
 
 }  // namespace reel::server

@@ -40,7 +40,7 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   LoadedOptions loaded;
   config::v1::ServerConfig config;
   if (!flags.config_file.empty()) ReadConfigFile(flags.config_file, config, loaded.problems);
-  for (std::string& problem : ApplyFlags(flags, config)) {
+  for (std::string& problem : ApplyFlags(flags, surroundings, config)) {
     loaded.problems.push_back(std::move(problem));
   }
   FillDefaults(surroundings, config);

@@ -4,23 +4,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "reel/config/v1/config.pb.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::server {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 config::v1::ServerConfig Filled(const Flags& flags, const Surroundings& surroundings) {
   config::v1::ServerConfig config;
-  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
   FillDefaults(surroundings, config);
   return config;
 }
 
 TEST(DefaultConfig, NothingGivenServesTheTestCardOnLoopback) {
-  const auto config = Filled({}, {"", "/home/somebody"});
+  const auto config =
+      Filled({}, {.xdg_state_home = "", .home = "/home/somebody", .models_folder = ""});
   EXPECT_EQ(config.listen(), "127.0.0.1:50051");
   EXPECT_EQ(config.metrics_listen(), "127.0.0.1:9464");
   EXPECT_EQ(config.data().folder(), "/home/somebody/.local/state/reel");
@@ -33,8 +37,31 @@ TEST(DefaultConfig, NothingGivenServesTheTestCardOnLoopback) {
   EXPECT_EQ(config.workers(0).models(0), "testcard");
 }
 
+TEST(DefaultConfig, TheModelThatCameAlongIsServedBeforeTheTestCard) {
+  const testing::TempFolder models;
+  std::filesystem::create_directory(models.File("ltx-demo"));
+  models.Write("ltx-demo/model_index.json", "{}");
+  const Surroundings surroundings = {
+      .xdg_state_home = "", .home = "", .models_folder = models.path()};
+  const auto config = Filled({}, surroundings);
+  ASSERT_EQ(config.models_size(), 2);
+  EXPECT_EQ(config.models(0).name(), "ltx-demo");
+  EXPECT_EQ(config.models(0).path(), models.path() + "/ltx-demo");
+  EXPECT_TRUE(config.models(1).has_test_card());
+  EXPECT_THAT(config.workers(0).models(), ::testing::ElementsAre("ltx-demo", "testcard"));
+
+  Flags flags;
+  flags.model = "ltx-demo";
+  EXPECT_EQ(Filled(flags, surroundings).models_size(), 1);
+  flags.model = "testcard";
+  EXPECT_EQ(Filled(flags, surroundings).models(0).name(), "testcard");
+}
+
 TEST(DefaultConfig, TheStateFolderOfTheUserWins) {
-  EXPECT_EQ(Filled({}, {"/state", "/home/x"}).data().folder(), "/state/reel");
+  EXPECT_EQ(Filled({}, {.xdg_state_home = "/state", .home = "/home/x", .models_folder = ""})
+                .data()
+                .folder(),
+            "/state/reel");
 }
 
 TEST(DefaultConfig, WaitsForBalancersOnlyBeyondLoopback) {
@@ -61,7 +88,7 @@ TEST(ApplyFlags, WinsOverTheFile) {
   flags.data_dir = "/d";
   flags.devices = "cuda:0,cuda:1";
   flags.log = "debug";
-  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
   EXPECT_EQ(config.listen(), "127.0.0.1:2");
   EXPECT_EQ(config.metrics_listen(), "127.0.0.1:3");
   EXPECT_EQ(config.data().folder(), "/d");
@@ -78,7 +105,7 @@ TEST(ApplyFlags, AConfiguredModelBecomesTheDefault) {
   config.add_models()->set_name("c");
   Flags flags;
   flags.model = "c";
-  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
   ASSERT_EQ(config.models_size(), 3);
   EXPECT_EQ(config.models(0).name(), "c");
   EXPECT_EQ(config.models(1).name(), "a");
@@ -88,12 +115,12 @@ TEST(ApplyFlags, APathIsServedUnderItsOwnName) {
   config::v1::ServerConfig config;
   Flags flags;
   flags.model = "/models/LTX-Video 2B/";
-  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
   EXPECT_EQ(config.models(0).name(), "ltx-video2b");
   EXPECT_EQ(config.models(0).path(), "/models/LTX-Video 2B/");
   config.Clear();
   flags.model = "/models/ltx.0.9.safetensors";
-  EXPECT_THAT(ApplyFlags(flags, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
   EXPECT_EQ(config.models(0).name(), "ltx.0.9");
 }
 
@@ -101,7 +128,7 @@ TEST(ApplyFlags, AnUnknownModelNamesTheNearest) {
   config::v1::ServerConfig config;
   Flags flags;
   flags.model = "tescard";
-  EXPECT_THAT(ApplyFlags(flags, config), testing::ElementsAre(HasSubstr("'testcard'")));
+  EXPECT_THAT(ApplyFlags(flags, {}, config), ::testing::ElementsAre(HasSubstr("'testcard'")));
 }
 
 }  // namespace

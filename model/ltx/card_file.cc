@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/card_file.h"
+
+#include "kernels/base/status_macros.h"
+#include "model/weights/config_reader.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr IntRange kSizes = {32, 8192};
+constexpr IntRange kFrames = {1, 4097};
+constexpr IntRange kSteps = {1, 1000};
+constexpr IntRange kTextTokens = {1, 1024};
+
+int Narrow(int64_t value) { return static_cast<int>(value); }  // checked by a range before
+
+void ReadDefaults(ConfigReader& reader, GenerationSpec& spec) {
+  spec.negative_prompt = reader.String("negative_prompt", spec.negative_prompt);
+  spec.width = Narrow(reader.Int("width", spec.width, kSizes));
+  spec.height = Narrow(reader.Int("height", spec.height, kSizes));
+  spec.num_frames = Narrow(reader.Int("num_frames", spec.num_frames, kFrames));
+  spec.num_inference_steps = Narrow(reader.Int("steps", spec.num_inference_steps, kSteps));
+  spec.max_text_tokens = Narrow(reader.Int("max_text_tokens", spec.max_text_tokens, kTextTokens));
+  spec.frame_rate = reader.Number("frame_rate", spec.frame_rate);
+  spec.guidance_scale = reader.Number("guidance_scale", spec.guidance_scale.value_or(1));
+  spec.guidance_rescale = reader.Number("guidance_rescale", spec.guidance_rescale.value_or(0));
+  spec.decode_timestep = reader.Number("decode_timestep", spec.decode_timestep.value_or(0));
+  spec.decode_noise_scale =
+      reader.Number("decode_noise_scale", spec.decode_noise_scale.value_or(0));
+}
+
+void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
+  limits.min_size = Narrow(reader.Int("min_size", limits.min_size, kSizes));
+  limits.max_size = Narrow(reader.Int("max_size", limits.max_size, kSizes));
+  limits.max_frames = Narrow(reader.Int("max_frames", limits.max_frames, kFrames));
+  limits.max_steps = Narrow(reader.Int("max_steps", limits.max_steps, kSteps));
+  limits.max_text_tokens =
+      Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokens));
+}
+
+// An object of the file; empty where it is left out.
+nlohmann::json Part(const nlohmann::json& json, const char* key) {
+  const auto found = json.find(key);
+  return found == json.end() ? nlohmann::json::object() : *found;
+}
+
+}  // namespace
+
+absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
+  const std::string file = folder + "/reel.json";
+  const auto json = ReadJsonFile(file);
+  if (absl::IsNotFound(json.status())) return absl::OkStatus();
+  REEL_RETURN_IF_ERROR(json.status());
+  const nlohmann::json defaults = Part(*json, "defaults"), limits = Part(*json, "limits");
+  ConfigReader whole(*json, file);
+  card.family = whole.String("family", card.family);
+  if (!defaults.is_object()) whole.Fail("defaults", "is an object");
+  if (!limits.is_object()) whole.Fail("limits", "is an object");
+  REEL_RETURN_IF_ERROR(whole.status());
+  ConfigReader default_reader(defaults, file + ": defaults");
+  ReadDefaults(default_reader, card.defaults);
+  REEL_RETURN_IF_ERROR(default_reader.status());
+  ConfigReader limit_reader(limits, file + ": limits");
+  ReadLimits(limit_reader, card.limits);
+  return limit_reader.status();
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/card_file.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/fakes/temp_folder.h"
+
+namespace reel::model::ltx {
+namespace {
+
+using ::testing::HasSubstr;
+
+ModelCard Card() {
+  ModelCard card;
+  card.family = "LTX-Video 0.9.5";
+  card.defaults.width = 704;
+  card.defaults.num_inference_steps = 50;
+  card.limits.max_size = 1536;
+  return card;
+}
+
+class CardFile : public ::testing::Test {
+ protected:
+  absl::Status Apply(const std::string& json) {
+    folder_.Write("reel.json", json);
+    return ApplyCardFile(folder_.path(), card_);
+  }
+
+  const reel::testing::TempFolder folder_;
+  ModelCard card_ = Card();
+};
+
+TEST_F(CardFile, AFolderWithoutOneKeepsItsCard) {
+  ASSERT_TRUE(ApplyCardFile(folder_.path(), card_).ok());
+  EXPECT_EQ(card_.family, "LTX-Video 0.9.5");
+  EXPECT_EQ(card_.defaults.width, 704);
+}
+
+TEST_F(CardFile, SaysWhatItSaysAndNothingElse) {
+  const absl::Status status = Apply(R"({"family": "demo", "of_others": 1,
+      "defaults": {"width": 256, "frame_rate": 24, "guidance_scale": 4.5},
+      "limits": {"max_frames": 97}})");
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(card_.family, "demo");
+  EXPECT_EQ(card_.defaults.width, 256);
+  EXPECT_EQ(card_.defaults.frame_rate, 24);
+  EXPECT_EQ(card_.defaults.guidance_scale, 4.5);
+  EXPECT_EQ(card_.defaults.num_inference_steps, 50);
+  EXPECT_EQ(card_.limits.max_frames, 97);
+  EXPECT_EQ(card_.limits.max_size, 1536);
+}
+
+TEST_F(CardFile, NamesFileKeyAndRule) {
+  const absl::Status range = Apply(R"({"defaults": {"width": 0}})");
+  EXPECT_EQ(range.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(range.message()), HasSubstr("reel.json: defaults"));
+  EXPECT_THAT(std::string(range.message()), HasSubstr("width"));
+  EXPECT_FALSE(Apply(R"({"limits": 3})").ok());
+  EXPECT_FALSE(Apply("{").ok());
+}
+
+}  // namespace
+}  // namespace reel::model::ltx
