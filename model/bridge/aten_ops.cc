@@ -63,7 +63,8 @@ at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tens
 at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
   const at::Tensor pairs = x.unflatten(2, {-1, 2});  // [B, S, D/2, 2]
   const at::Tensor turned = at::stack({-pairs.select(-1, 1), pairs.select(-1, 0)}, -1).flatten(2);
-  return (x.to(at::kFloat) * table.cos + turned.to(at::kFloat) * table.sin).to(x.scalar_type());
+  return (x.to(at::kFloat) * table.dense().cos + turned.to(at::kFloat) * table.dense().sin)
+      .to(x.scalar_type());
 }
 
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -73,6 +74,10 @@ at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 }
 
 at::Tensor GeluTanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
+
+at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+  return GeluTanh(at::linear(x, weight, bias));
+}
 
 at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) {
   const double root = std::sqrt(2.0 / M_PI);

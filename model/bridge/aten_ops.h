@@ -23,6 +23,7 @@ at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table);
 at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& bias, double scale);
 at::Tensor GeluTanh(const at::Tensor& x);
+at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);
 at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                            double eps);

@@ -7,10 +7,13 @@
 namespace reel::model {
 namespace {
 
-constexpr std::array<std::string_view, 12> kOps = {
+constexpr std::array<std::string_view, 13> kOps = {
     "activation",        "adaln_layer_norm", "adaln_rms_norm", "attention",
     "channel_norm_silu", "frame_convert",    "gate_residual",  "gate_residual_adaln",
-    "gated_activation",  "layer_norm",       "qk_norm_rope",   "rms_norm"};
+    "gated_activation",  "layer_norm",       "linear_gelu",    "qk_norm_rope",
+    "rms_norm"};
+
+constexpr std::string_view kLinearGelu = "linear_gelu";
 
 }  // namespace
 
@@ -26,6 +29,15 @@ void AddFrameworkRows(kernels::KernelCatalog& catalog) {
                                                 .runs = true,
                                                 .is_auto = false,
                                                 .reason = ""}}};
+    if (op == kLinearGelu) {
+      const bool on_device = stream.device >= 0;
+      listing.variants.insert(listing.variants.begin(),
+                              {.name = std::string(kEpilogueVariant),
+                               .origin = "framework",
+                               .runs = on_device,
+                               .is_auto = false,
+                               .reason = on_device ? "" : "it needs a CUDA device"});
+    }
     if (AtenComesFirst(op, stream)) {
       catalog.AddFirst(std::move(listing));
     } else {

@@ -11,6 +11,8 @@
 namespace reel::model {
 
 inline constexpr std::string_view kAtenVariant = "aten";
+// Of linear_gelu alone: the activation inside the matrix product. Needs a GPU.
+inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
 // Whether the profile "auto" prefers libtorch's implementation of `op` there.
 bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);

@@ -36,6 +36,14 @@ std::optional<kernels::TensorView> PerChannel(const at::Tensor& vector) {
 // [1, 3, F, H, W] to [F, 3, H, W], the same memory.
 at::Tensor FramesOf(const at::Tensor& pictures) { return pictures.select(0, 0).movedim(1, 0); }
 
+// Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
+// GELU, by erf.
+bool HasGeluEpilogue(const at::Tensor& x, const at::Tensor& weight) {
+  const bool sixteen_bits = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
+  return x.is_cuda() && sixteen_bits && weight.size(0) % 8 == 0 && weight.size(1) % 8 == 0 &&
+         x.numel() > 0;
+}
+
 kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameFormat format) {
   kernels::FrameConvertArgs args;
   args.frames = ViewOf(frames);
@@ -54,13 +62,18 @@ bool Ops::RunsAten(std::string_view op) const {
 }
 
 template <typename Body>
-auto Ops::Aten(std::string_view op, Body&& body) const {
-  run_.counters.Count(op, kAtenVariant);
+auto Ops::Library(std::string_view op, std::string_view variant, Body&& body) const {
+  run_.counters.Count(op, variant);
   if (run_.timer == nullptr) return body();
-  run_.timer->Start(op, kAtenVariant, run_.stream);
+  run_.timer->Start(op, variant, run_.stream);
   auto result = body();
   run_.timer->Stop(run_.stream);
   return result;
+}
+
+template <typename Body>
+auto Ops::Aten(std::string_view op, Body&& body) const {
+  return Library(op, kAtenVariant, std::forward<Body>(body));
 }
 
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
@@ -192,18 +205,19 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
     });
   }
   const Normed result = {at::empty_like(q), at::empty_like(k)};
-  ThrowIfError(kernels::QkNormRope(
-      {.q = ViewOf(q),
-       .q_out = ViewOf(result.q),
-       .k = ViewOf(k),
-       .k_out = ViewOf(result.k),
-       .q_weight = ViewOf(q_weight),
-       .k_weight = ViewOf(k_weight),
-       .table =
-           kernels::LtxRopeTableView{
-               .cos_sin = {}, .index = {}, .cos = ViewOf(table.cos), .sin = ViewOf(table.sin)},
-       .eps = eps},
-      run_));
+  ThrowIfError(
+      kernels::QkNormRope({.q = ViewOf(q),
+                           .q_out = ViewOf(result.q),
+                           .k = ViewOf(k),
+                           .k_out = ViewOf(result.k),
+                           .q_weight = ViewOf(q_weight),
+                           .k_weight = ViewOf(k_weight),
+                           .table = kernels::LtxRopeTableView{.cos_sin = ViewOf(table.cos_sin()),
+                                                              .index = ViewOf(table.index()),
+                                                              .cos = {},
+                                                              .sin = {}},
+                           .eps = eps},
+                          run_));
   return result;
 }
 
@@ -220,6 +234,25 @@ at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
       {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
       run_));
   return out;
+}
+
+at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
+                           const at::Tensor& bias) const {
+  const auto composed = [&] { return aten::LinearGelu(x, weight, bias); };
+  if (RunsAten("linear_gelu")) return Aten("linear_gelu", composed);
+  const std::string_view choice = run_.plan.Choice("linear_gelu");
+  if (!HasGeluEpilogue(x, weight)) {
+    if (choice != kEpilogueVariant) return Aten("linear_gelu", composed);
+    ThrowIfError(absl::FailedPreconditionError(
+        "The chosen variant cannot take this call: linear_gelu=epilogue needs 16-bit types on a "
+        "GPU and sides that are multiples of 8; these can: aten"));
+  }
+  return Library("linear_gelu", kEpilogueVariant, [&] {
+    const at::Tensor rows = x.reshape({-1, x.size(-1)});
+    auto sizes = x.sizes().vec();
+    sizes.back() = weight.size(0);
+    return at::_addmm_activation(bias, rows, weight.t(), 1, 1, true).view(sizes);
+  });
 }
 
 at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const {

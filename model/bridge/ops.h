@@ -52,6 +52,10 @@ class Ops {
   at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                        const at::Tensor& bias, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
+  // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
+  // the matrix product, before its one rounding.
+  at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight,
+                        const at::Tensor& bias) const;
   // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),
@@ -66,7 +70,10 @@ class Ops {
  private:
   // Whether the plan takes libtorch's implementation of `op`.
   bool RunsAten(std::string_view op) const;
-  // Counts and times `body` as the variant "aten" of `op`.
+  // Counts and times `body`, libtorch's, as this variant of `op`.
+  template <typename Body>
+  auto Library(std::string_view op, std::string_view variant, Body&& body) const;
+  // As the variant "aten".
   template <typename Body>
   auto Aten(std::string_view op, Body&& body) const;
 

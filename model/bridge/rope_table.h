@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The angles of a rotary embedding, made once per request.
+// The angles of a rotary embedding over tokens [1, S, D], made once per request.
 #pragma once
+
+#include <cstdint>
+#include <optional>
 
 #include "model/bridge/aten.h"
 
 namespace reel::model {
 
-// cos and sin of each channel's angle, [B or 1, S, D] fp32.
-struct RopeTable {
-  at::Tensor cos, sin;
+// Confined to one thread, as the generation that it belongs to.
+class RopeTable {
+ public:
+  // Factored, a few KB for a whole clip. `cos_sin` fp32 [R, K, 2]: a row for each distinct
+  // coordinate of an axis; `index` int32 [1, S, 3]: the rows of a token's t, y and x. The first
+  // `width` mod 6 channels are not turned; then angle (k, axis), axis fast, serves two each.
+  RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width);
+  RopeTable() = default;
+
+  const at::Tensor& cos_sin() const { return cos_sin_; }
+  const at::Tensor& index() const { return index_; }
+
+  // cos and sin of every channel, [1, S, D]: what libtorch's row takes, hundreds of megabytes for a
+  // long clip. Made at the first call.
+  struct Dense {
+    at::Tensor cos, sin;
+  };
+  const Dense& dense() const;
+
+  // On another device; the dense form is made anew there.
+  RopeTable To(at::Device device) const;
+
+ private:
+  at::Tensor cos_sin_, index_;
+  int64_t width_ = 0;
+  mutable std::optional<Dense> dense_;
 };
 
 }  // namespace reel::model

@@ -9,7 +9,7 @@ int64_t LtxGeneration::device_bytes() const {
     if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
   };
   for (const at::Tensor* tensor : {&state.tokens.x, &state.tokens.mask, &state.tokens.initial,
-                                   &state.rope.cos, &state.rope.sin, &state.text.bias}) {
+                                   &state.rope.cos_sin(), &state.rope.index(), &state.text.bias}) {
     add(*tensor);
   }
   for (const TextKeys& keys : state.text.blocks) {

@@ -197,8 +197,8 @@ class LtxPipeline final : public Pipeline {
     if (!tokens.coordinates.defined()) {
       tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
     }
-    state.rope = MakeRopeTable(tokens.coordinates, model_->transformer.config().width());
-    state.rope = {state.rope.cos.to(model_->device), state.rope.sin.to(model_->device)};
+    state.rope =
+        MakeRopeTable(tokens.coordinates, model_->transformer.config().width()).To(model_->device);
     mine.planned_tokens = tokens.x.size(1);
     mine.conditions.clear();  // their pixels are in the tokens now
     mine.ready = true;

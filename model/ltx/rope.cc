@@ -44,16 +44,16 @@ at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_
 RopeTable MakeRopeTable(const at::Tensor& coordinates, int64_t width) {
   const at::Tensor exponents = at::linspace(0.0, 1.0, width / 6, at::TensorOptions(at::kFloat));
   const at::Tensor frequencies = at::pow(kTheta, exponents) * M_PI / 2.0;  // [K]
-  const at::Tensor grid = coordinates.transpose(0, 1).unsqueeze(0);        // [1, N, 3]
-  const at::Tensor angles =                                                // k slow, axis fast
-      (frequencies * (grid.unsqueeze(-1) * 2 - 1)).transpose(-1, -2).flatten(2);  // [1, N, 3K]
-  RopeTable table = {angles.cos().repeat_interleave(2, -1), angles.sin().repeat_interleave(2, -1)};
-  if (const int64_t rest = width % 6; rest != 0) {  // the first channels are not rotated
-    const at::Tensor front = table.cos.slice(2, 0, rest);
-    table = {at::cat({at::ones_like(front), table.cos}, -1),
-             at::cat({at::zeros_like(front), table.sin}, -1)};
+  std::vector<at::Tensor> rows, indices;
+  int64_t first = 0;
+  for (const at::Tensor& axis : coordinates.unbind(0)) {
+    const auto [values, index] = at::_unique(axis, true, true);
+    const at::Tensor angles = frequencies * (values.unsqueeze(-1) * 2 - 1);  // [R, K]
+    rows.push_back(at::stack({angles.cos(), angles.sin()}, -1));
+    indices.push_back(index + first);
+    first += values.size(0);
   }
-  return table;
+  return {at::cat(rows), at::stack(indices, -1).to(at::kInt).unsqueeze(0), width};
 }
 
 }  // namespace reel::model::ltx

@@ -23,7 +23,7 @@ at::Tensor PlainCoordinates(const LatentShape& shape, double frame_rate);
 // `frame_index` moves a condition's tokens in time.
 at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_t frame_index);
 
-// The table of `coordinates` [3, N] for a transformer of this width: [1, N, D].
+// The table of `coordinates` [3, N] for a transformer of this width.
 RopeTable MakeRopeTable(const at::Tensor& coordinates, int64_t width);
 
 }  // namespace reel::model::ltx

@@ -59,7 +59,8 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
   // The text is attended to from the bare residual stream, without norm and gate.
   h = text_attention.Attend(ops, text_attention.Query(ops, x), text.k, text.v, text_bias);
   const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
-  return ops.GateResidual(sum, contract(ops.GeluTanh(expand(normed))), rows[5]);
+  return ops.GateResidual(sum, contract(ops.LinearGelu(normed, expand.weight, expand.bias)),
+                          rows[5]);
 }
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,

@@ -18,7 +18,7 @@ namespace reel::server {
 struct Surroundings {
   std::string xdg_state_home;
   std::string home;
-  std::string models_folder;  // with the models that came along, a folder each
+  std::string models_folder = {};  // with the models that came along, a folder each
 };
 
 // Flags win over the file. Returns the problems of the flags' values.

@@ -14,7 +14,9 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/framework_rows.h"
+#include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "tests/unit/model/bridge/device_under_test.h"
 
 namespace reel::model {
 namespace {
@@ -29,10 +31,30 @@ struct Call {
 
 class OpsTest : public testing::TestWithParam<at::ScalarType> {
  protected:
-  OpsTest() { AddFrameworkRows(catalog_); }
+  void SetUp() override {
+    if (!DeviceUnderTest().ok()) {
+      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
+    }
+    catalog_ = &DeviceUnderTest()->catalog;
+    stream_ = DeviceUnderTest()->stream;
+    const auto device = TorchDeviceOf(stream_);
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *device;
+  }
 
   at::Tensor Values(at::IntArrayRef shape) {
-    return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(GetParam());
+    return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(device_, GetParam());
+  }
+
+  // Those that run here.
+  std::vector<std::string> Variants(const std::string& op) const {
+    std::vector<std::string> names;
+    for (const auto& listing : catalog_->List()) {
+      for (const auto& variant : listing.variants) {
+        if (listing.op == op && variant.runs) names.push_back(variant.name);
+      }
+    }
+    return names;
   }
 
   std::vector<Call> Calls() {
@@ -40,8 +62,12 @@ class OpsTest : public testing::TestWithParam<at::ScalarType> {
     const at::Tensor weight = Values({kWidth}), bias = Values({kWidth});
     // A slice of a table of rows, as a transformer block has it.
     const std::vector<at::Tensor> rows = Values({kBatch, 1, 3, kWidth}).unbind(2);
-    const at::Tensor angles = at::randn({1, kTokens, kWidth}, generator_, at::TensorOptions());
-    const RopeTable table = {angles.cos(), angles.sin()};
+    const at::Tensor angles = at::randn({5, kWidth / 6}, generator_, at::TensorOptions(at::kFloat));
+    const at::Tensor index = at::arange(3 * kTokens).remainder(5).view({1, kTokens, 3});
+    const RopeTable table =
+        RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
+            .To(device_);
+    const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
     const at::Tensor video = Values({1, 6, 3, 4, 5});
     const at::Tensor scale = Values({1, 6, 1, 1, 1}), shift = Values({1, 6, 1, 1, 1});
     return {
@@ -66,6 +92,7 @@ class OpsTest : public testing::TestWithParam<at::ScalarType> {
            const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
            return std::vector{q, k};
          }},
+        {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
@@ -76,22 +103,24 @@ class OpsTest : public testing::TestWithParam<at::ScalarType> {
   }
 
   std::vector<at::Tensor> Run(const Call& call, const std::string& variant) {
-    const auto plan = catalog_.Plan("auto", {{call.op, variant}});
+    const auto plan = catalog_->Plan("auto", {{call.op, variant}});
     EXPECT_TRUE(plan.ok()) << plan.status();
-    const kernels::Execution run{*plan, counters_, nullptr, {}};
+    const kernels::Execution run{*plan, counters_, nullptr, stream_};
     return call.run(Ops(run));
   }
 
   static std::vector<at::Tensor> List(at::Tensor tensor) { return {std::move(tensor)}; }
 
   at::Generator generator_ = at::detail::createCPUGenerator(11);
-  kernels::KernelCatalog catalog_ = kernels::BuiltInCatalog();
+  const kernels::KernelCatalog* catalog_ = nullptr;
+  kernels::DeviceStream stream_;
+  at::Device device_ = at::kCPU;
   kernels::KernelCounters counters_;
 };
 
 TEST_P(OpsTest, EveryRowConvertsFramesAlike) {
   const at::Tensor pictures = Values({1, 3, 2, 6, 8});
-  for (const std::string& variant : catalog_.Variants("frame_convert")) {
+  for (const std::string& variant : Variants("frame_convert")) {
     const auto all = [&](const Ops& ops) {
       return std::vector{ops.Rgb8(pictures), ops.I420(pictures)};
     };
@@ -110,7 +139,7 @@ double BoundOf(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 0.06; }
 TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
   for (const Call& call : Calls()) {
     const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
-    for (const std::string& variant : catalog_.Variants(call.op)) {
+    for (const std::string& variant : Variants(call.op)) {
       const std::vector<at::Tensor> actual = Run(call, variant);
       ASSERT_EQ(actual.size(), expected.size());
       for (size_t i = 0; i < actual.size(); ++i) {
@@ -127,7 +156,7 @@ TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
 
 TEST_P(OpsTest, CountsTheVariantThatRan) {
   for (const Call& call : Calls()) {
-    for (const std::string& variant : catalog_.Variants(call.op)) {
+    for (const std::string& variant : Variants(call.op)) {
       counters_ = {};
       Run(call, variant);
       const auto uses = counters_.Uses();
@@ -140,9 +169,9 @@ TEST_P(OpsTest, CountsTheVariantThatRan) {
 }
 
 TEST_P(OpsTest, TheProfileReferenceRunsLibtorchAlone) {
-  const auto plan = catalog_.Plan("reference", {});
+  const auto plan = catalog_->Plan("reference", {});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  const kernels::Execution run{*plan, counters_, nullptr, {}};
+  const kernels::Execution run{*plan, counters_, nullptr, stream_};
   for (const Call& call : Calls()) call.run(Ops(run));
   for (const auto& use : counters_.Uses()) EXPECT_EQ(use.variant, kAtenVariant) << use.op;
 }
@@ -151,7 +180,7 @@ TEST_P(OpsTest, TimesTheRowsOfLibtorchToo) {
   const Call call = Calls()[0];
   const kernels::KernelPlan plan;
   kernels::ClockTimer timer;
-  const kernels::Execution run{plan, counters_, &timer, {}};
+  const kernels::Execution run{plan, counters_, &timer, stream_};
   call.run(Ops(run));
   const auto times = timer.Take();
   ASSERT_EQ(times.size(), 1u);

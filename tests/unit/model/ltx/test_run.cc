@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/model/ltx/test_run.h"
 
-#include <cstdlib>
 #include <map>
+#include <string>
 
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/bridge/framework_rows.h"
 
 namespace reel::model::ltx {
 namespace {
-
-std::string FromEnvironment(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : value;
-}
-
-absl::StatusOr<kernels::OpenedDevice> Open() {
-  auto opened = kernels::OpenDevice(FromEnvironment("REEL_TEST_DEVICE", "cpu"),
-                                    FromEnvironment("REEL_CUDA_LIBRARY", ""));
-  if (opened.ok()) AddFrameworkRows(opened->catalog);
-  return opened;
-}
 
 // On a GPU "auto" takes the kernels by itself; on a CPU they must be asked for.
 kernels::KernelPlan PlanOf(Rows rows) {
@@ -30,7 +18,7 @@ kernels::KernelPlan PlanOf(Rows rows) {
   if (catalog.capability().device < 0) {
     for (const kernels::OpListing& op : catalog.List()) {
       for (const kernels::VariantListing& variant : op.variants) {
-        if (variant.name != kAtenVariant) variants.try_emplace(op.op, variant.name);
+        if (variant.runs && variant.name != kAtenVariant) variants.try_emplace(op.op, variant.name);
       }
     }
   }
@@ -38,11 +26,6 @@ kernels::KernelPlan PlanOf(Rows rows) {
 }
 
 }  // namespace
-
-const absl::StatusOr<kernels::OpenedDevice>& DeviceUnderTest() {
-  static const absl::StatusOr<kernels::OpenedDevice> device = Open();
-  return device;
-}
 
 TestRun::TestRun(Rows rows)
     : plan(PlanOf(rows)), run{plan, counters, nullptr, DeviceUnderTest()->stream} {}

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call of a pipeline needs, on the device that REEL_TEST_DEVICE names (the CPU).
+// What every call of a pipeline needs.
 #pragma once
-
-#include <string>
 
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "kernels/open_device.h"
+#include "tests/unit/model/bridge/device_under_test.h"
 
 namespace reel::model::ltx {
-
-// With the rows of libtorch in its catalog. An error where this machine lacks the device.
-const absl::StatusOr<kernels::OpenedDevice>& DeviceUnderTest();
 
 // What a plan takes wherever it has the choice.
 enum class Rows {

@@ -88,7 +88,7 @@ TEST(ApplyFlags, WinsOverTheFile) {
   flags.data_dir = "/d";
   flags.devices = "cuda:0,cuda:1";
   flags.log = "debug";
-  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, {}, config), IsEmpty());
   EXPECT_EQ(config.listen(), "127.0.0.1:2");
   EXPECT_EQ(config.metrics_listen(), "127.0.0.1:3");
   EXPECT_EQ(config.data().folder(), "/d");
@@ -105,7 +105,7 @@ TEST(ApplyFlags, AConfiguredModelBecomesTheDefault) {
   config.add_models()->set_name("c");
   Flags flags;
   flags.model = "c";
-  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, {}, config), IsEmpty());
   ASSERT_EQ(config.models_size(), 3);
   EXPECT_EQ(config.models(0).name(), "c");
   EXPECT_EQ(config.models(1).name(), "a");
@@ -115,12 +115,12 @@ TEST(ApplyFlags, APathIsServedUnderItsOwnName) {
   config::v1::ServerConfig config;
   Flags flags;
   flags.model = "/models/LTX-Video 2B/";
-  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, {}, config), IsEmpty());
   EXPECT_EQ(config.models(0).name(), "ltx-video2b");
   EXPECT_EQ(config.models(0).path(), "/models/LTX-Video 2B/");
   config.Clear();
   flags.model = "/models/ltx.0.9.safetensors";
-  EXPECT_THAT(ApplyFlags(flags, surroundings, config), IsEmpty());
+  EXPECT_THAT(ApplyFlags(flags, {}, config), IsEmpty());
   EXPECT_EQ(config.models(0).name(), "ltx.0.9");
 }
 

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/rope_table.h"
+
+#include <utility>
+
+namespace reel::model {
+
+RopeTable::RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width)
+    : cos_sin_(std::move(cos_sin)), index_(std::move(index)), width_(width) {}
+
+const RopeTable::Dense& RopeTable::dense() const {
+  if (dense_.has_value()) return *dense_;
+  const at::Tensor rows =
+      at::index_select(cos_sin_, 0, index_.flatten()).unflatten(0, {-1, 3});  // [S, 3, K, 2]
+  const auto channels = [&](int64_t which, double unturned) {
+    const at::Tensor turned = rows.select(3, which).transpose(1, 2).flatten(1);  // [S, 3K]
+    const at::Tensor front = at::full({turned.size(0), width_ % 6}, unturned, turned.options());
+    return at::cat({front, turned.repeat_interleave(2, -1)}, -1).unsqueeze(0);
+  };
+  return dense_.emplace(Dense{channels(0, 1), channels(1, 0)});
+}
+
+RopeTable RopeTable::To(at::Device device) const {
+  return {cos_sin_.to(device), index_.to(device), width_};
+}
+
+}  // namespace reel::model

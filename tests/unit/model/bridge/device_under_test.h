@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device that REEL_TEST_DEVICE names (the CPU), with the rows of kernels/ and of libtorch.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "kernels/open_device.h"
+
+namespace reel::model {
+
+// An error where this machine lacks the device: its tests skip then.
+const absl::StatusOr<kernels::OpenedDevice>& DeviceUnderTest();
+
+}  // namespace reel::model
