@@ -19,9 +19,9 @@ namespace {
 // A file of its own, gone with the object.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(std::string_view bytes) {
-    path_ = (std::filesystem::temp_directory_path() / "reel_media_XXXXXX").string();
-    const int descriptor = mkstemp(path_.data());
+  explicit TemporaryFile(std::string_view bytes, const std::string& ending = "") {
+    path_ = (std::filesystem::temp_directory_path() / ("reel_media_XXXXXX" + ending)).string();
+    const int descriptor = mkstemps(path_.data(), static_cast<int>(ending.size()));
     if (descriptor >= 0) close(descriptor);
     std::ofstream(path_, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -105,6 +105,21 @@ std::string Probe(std::string_view file, const std::string& entry) {
   std::string out = result.out;
   while (!out.empty() && out.back() == '\n') out.pop_back();
   return out;
+}
+
+std::string DecodeRgb(std::string_view file) {
+  const TemporaryFile in(file);
+  const auto result = RunCommand(absl::StrCat("ffmpeg -nostdin -v error -i ", in.path(),
+                                              " -f rawvideo -pix_fmt rgb24 -vsync passthrough -"));
+  return result.status == 0 ? result.out : "";
+}
+
+std::string MakeWithFfmpeg(const std::string& arguments, const std::string& ending) {
+  const TemporaryFile out("", ending);
+  const auto result =
+      RunCommand(absl::StrCat("ffmpeg -nostdin -v error ", arguments, " -y ", out.path()));
+  if (result.status != 0) std::fprintf(stderr, "ffmpeg: %s\n", result.errors.c_str());
+  return result.status == 0 ? out.Read() : "";
 }
 
 }  // namespace reel::server

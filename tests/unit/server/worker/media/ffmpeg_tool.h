@@ -27,4 +27,11 @@ std::string Probe(std::string_view file, const std::string& entry);
 // Luma of a picture (PNG, JPEG).
 std::optional<DecodedVideo> DecodePicture(std::string_view file);
 
+// The frames of a clip, as RGB of 8 bits, one after the other; empty when ffmpeg fails.
+std::string DecodeRgb(std::string_view file);
+
+// A file that ffmpeg makes with these arguments in front of its name, which ends in `ending`; empty
+// when it fails.
+std::string MakeWithFfmpeg(const std::string& arguments, const std::string& ending);
+
 }  // namespace reel::server
