@@ -260,7 +260,7 @@ TEST(LtxPipeline, RefusesWhatItCannotRender) {
   spec = Spec("text");
   spec.num_frames = 16;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kInvalidArgument);
   spec = Spec("image");
   spec.conditions[0].pixels = nullptr;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
