@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "model/ltx/ltx_pipeline.h"
+#include "model/resolve.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
@@ -286,6 +287,46 @@ TEST(LtxPipeline, HasACardWithWhatItCalls) {
   EXPECT_EQ(pipeline->card().family, "LTX-Video 0.9.5");
   EXPECT_EQ(pipeline->card().parameters, 52584 + 50880 + 1684918 + 16);
   EXPECT_FALSE(pipeline->card().calls.empty());
+}
+
+TEST(LtxPipeline, HasThePresetsOfTheReleasesWithItsParts) {
+  const std::map<std::string, std::vector<std::string>> expected = {
+      {"0.9.0", {"2b-0.9.0"}},
+      {"0.9.1", {"2b-0.9.1"}},
+      {"0.9.5", {"2b-0.9.5", "2b-0.9.6-dev", "2b-0.9.6-distilled", "2b-0.9.8-distilled"}}};
+  for (const auto& [version, names] : expected) {
+    const TinyFolder folder(version);
+    const auto pipeline = Load(folder);
+    ASSERT_NE(pipeline, nullptr);
+    std::vector<std::string> found;
+    for (const Preset& preset : pipeline->card().presets) {
+      found.push_back(preset.name);
+      GenerationSpec spec;
+      spec.preset = preset.name;
+      const Resolution resolved = Resolve(spec, pipeline->card(), RequestLimits(), 0);
+      EXPECT_TRUE(resolved.ok()) << preset.name << ": " << resolved.violations[0].description;
+      EXPECT_EQ(resolved.spec.decode_timestep, version == "0.9.0" ? 0 : 0.05);
+    }
+    EXPECT_EQ(found, names);
+  }
+}
+
+// A caller who sets nothing gets what a call of diffusers' pipeline gets.
+TEST(LtxPipeline, DefaultsAreThoseOfTheReference) {
+  const TinyFolder folder("0.9.5");
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  const GenerationSpec& defaults = pipeline->card().defaults;
+  EXPECT_EQ(defaults.negative_prompt, "");
+  EXPECT_EQ(defaults.width, 704);
+  EXPECT_EQ(defaults.height, 512);
+  EXPECT_EQ(defaults.num_frames, 161);
+  EXPECT_EQ(defaults.num_inference_steps, 50);
+  EXPECT_EQ(defaults.guidance_scale, 3);
+  EXPECT_EQ(defaults.guidance_rescale, 0);
+  EXPECT_EQ(defaults.decode_timestep, 0);
+  EXPECT_EQ(defaults.image_condition_noise_scale, 0.15);
+  EXPECT_EQ(defaults.max_text_tokens, 0);  // 128 or 256, as the pipeline has it
 }
 
 }  // namespace

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program reel-render, from outside.
-#include <fcntl.h>
+#include "tests/unit/server/render/render_program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "model/testcard/picture_code.h"
-#include "tests/unit/server/render/scratch_folder.h"
 #include "tests/unit/server/worker/media/ffmpeg_tool.h"
 
 namespace reel::server {
@@ -24,40 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-class RenderProgram : public ::testing::Test {
- protected:
-  pid_t Start(const std::vector<std::string>& arguments) {
-    const char* folder = std::getenv("REEL_BIN");
-    const std::string program = absl::StrCat(folder == nullptr ? "." : folder, "/reel-render");
-    std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-    for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-    argv.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, folder_.File("stdout").c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, folder_.File("stderr").c_str(),
-                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    pid_t pid = -1;
-    EXPECT_EQ(posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    return pid;
-  }
-  static int Wait(pid_t pid) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  int Run(std::vector<std::string> arguments, const std::string& output) {
-    const std::vector<std::string> small = {"--prompt", "a fox", "--width",  "64",
-                                            "--height", "64",    "--steps",  "3",
-                                            "--seed",   "7",     "--output", folder_.File(output)};
-    arguments.insert(arguments.begin(), small.begin(), small.end());
-    return Wait(Start(arguments));
-  }
-  ScratchFolder folder_;
-};
 
 TEST_F(RenderProgram, WritesAVideoAndPrintsItsPath) {
   if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
