@@ -232,7 +232,7 @@ class LtxPipeline final : public Pipeline {
 
 }  // namespace
 
-bool IsLtxModel(const std::string& path) { return IsLtxFolder(path); }
+bool IsLtxModel(const std::string& path) { return IsLtxPath(path); }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream) {
@@ -241,8 +241,7 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& opt
   }
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
     const c10::InferenceMode no_gradients;
-    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
-                          LoadLtxModel(options.path, options.dtype));
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model, LoadLtxModel(options));
     return std::make_unique<LtxPipeline>(std::move(model), options.name);
   });
 }
