@@ -10,6 +10,7 @@
 #include "model/ltx/checkpoint_config.h"
 #include "model/weights/checkpoint_names.h"
 #include "model/weights/json_file.h"
+#include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model::ltx {
@@ -135,6 +136,20 @@ std::string TextFolderOf(const LoadOptions& options) {
   return folder.empty() ? "." : folder.string();
 }
 
+// Before anything of them is read.
+absl::Status VerifyModel(const LoadOptions& options) {
+  if (options.manifest_file.empty()) return absl::OkStatus();
+  std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
+  std::vector<ListedFile> rest;
+  if (IsFile(options.path)) {
+    rest = {{std::filesystem::path(options.path).filename().string(), options.path}};
+  } else {
+    rest = FilesOf(options.path, {"scheduler", "transformer", "vae"});
+  }
+  files.insert(files.end(), rest.begin(), rest.end());
+  return VerifyFiles(options.manifest_file, files);
+}
+
 bool IsLtxPath(const std::string& path) {
   if (IsFile(path)) return path.size() > 12 && path.ends_with(".safetensors");
   const auto index = ReadJsonFile(path + "/model_index.json");
@@ -146,6 +161,7 @@ bool IsLtxPath(const std::string& path) {
 
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype));
+  REEL_RETURN_IF_ERROR(VerifyModel(options));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options.path));
   REEL_RETURN_IF_ERROR(CheckText(plan, options));

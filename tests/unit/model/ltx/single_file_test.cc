@@ -151,6 +151,21 @@ TEST(SingleFile, NeedsToKnowItsHeads) {
   EXPECT_THAT(ErrorOf(file.path()), HasSubstr("num_attention_heads"));
 }
 
+TEST(Manifest, IsHeldBeforeAModelIsRead) {
+  const TinyFolder folder("0.9.5");
+  const SingleFile file(folder, "0.9.5");
+  const ScratchFolder scratch;
+  for (const std::string& path : {folder.path(), file.path()}) {
+    LoadOptions options;
+    options.path = path;
+    options.manifest_file =
+        scratch.Write("sums", std::string(64, '0') + "  text_encoder/model.safetensors\n");
+    const absl::Status status = LoadLtxPipeline(options, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("/text_encoder/model.safetensors"));
+  }
+}
+
 // Of the widths of a release all of its tensors must be there.
 TEST(SingleFile, CountsTheTensorsOfARelease) {
   const ScratchFolder scratch;
