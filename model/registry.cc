@@ -18,9 +18,11 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
   // Families that read weights are listed here, each asked whether the path is one of its own.
 #ifdef REEL_HAS_LTX
   if (ltx::IsLtxModel(options.path)) return ltx::LoadLtxPipeline(options, stream);
-  return absl::FailedPreconditionError(absl::StrCat(
-      "No family of models knows this path; LTX-Video is a folder with model_index.json; model ",
-      options.name));
+  return absl::FailedPreconditionError(
+      absl::StrCat("No family of models knows this path; LTX-Video is a folder with "
+                   "model_index.json or a .safetensors "
+                   "file; model ",
+                   options.name));
 #else
   return absl::FailedPreconditionError(
       absl::StrCat("This build has no model that reads weights, only the test card, which takes no "

@@ -13,10 +13,9 @@ std::string DtypeName(at::ScalarType dtype) {
   return dtype == at::kHalf ? "fp16" : "fp32";
 }
 
-// Of diffusers' pipelines, but for the decoder's noise, which its documentation recommends.
-GenerationSpec Defaults(const LtxModel& model) {
+// Those of diffusers' pipeline calls, to the letter; what the releases recommend is in the presets.
+GenerationSpec Defaults() {
   GenerationSpec spec;
-  spec.negative_prompt = kNegativePrompt;
   spec.width = 704;
   spec.height = 512;
   spec.num_frames = 161;
@@ -26,29 +25,74 @@ GenerationSpec Defaults(const LtxModel& model) {
   spec.guidance_rescale = 0;
   spec.denoise_strength = 1;
   spec.image_condition_noise_scale = 0.15;
-  spec.decode_timestep = model.decoder.is_conditioned() ? 0.05 : 0;
-  spec.decode_noise_scale = model.decoder.is_conditioned() ? 0.025 : 0;
-  spec.max_text_tokens = 128;
+  spec.decode_timestep = 0;
+  spec.decode_noise_scale = 0;
   return spec;
 }
 
-Preset MakePreset(const char* name, int steps, double guidance, double rescale) {
+// What a release recommends, as far as it can be said with diffusers' pipelines: no perturbed
+// guidance, and one pass instead of two with an upsampler between them.
+struct Release {
+  const char* name;
+  const char* version;  // of the autoencoder
+  bool is_13b;
+  bool is_distilled;
+  int steps;
+  double guidance_scale, guidance_rescale;
+};
+
+constexpr Release kReleases[] = {
+    {"2b-0.9.0", "0.9.0", false, false, 40, 3, 0.7},
+    {"2b-0.9.1", "0.9.1", false, false, 40, 3, 0.7},
+    {"2b-0.9.5", "0.9.5", false, false, 40, 3, 0.7},
+    {"2b-0.9.6-dev", "0.9.5", false, false, 40, 3, 0.7},
+    {"2b-0.9.6-distilled", "0.9.5", false, true, 8, 1, 0},
+    {"2b-0.9.8-distilled", "0.9.5", false, true, 8, 1, 0},
+    {"13b-0.9.7-dev", "0.9.5", true, false, 30, 5, 0.7},
+    {"13b-0.9.7-distilled", "0.9.5", true, true, 8, 1, 0},
+    {"13b-0.9.8-dev", "0.9.5", true, false, 30, 5, 0.7},
+    {"13b-0.9.8-distilled", "0.9.5", true, true, 8, 1, 0},
+};
+
+constexpr int64_t kWidthOf13b = 4096;
+
+// Up to 0.9.5 the models were made for smaller pictures.
+bool IsSmall(const std::string& name) {
+  return name == "2b-0.9.0" || name == "2b-0.9.1" || name == "2b-0.9.5";
+}
+
+Preset PresetOf(const Release& release) {
   Preset preset;
-  preset.name = name;
-  preset.values.num_inference_steps = steps;
-  preset.values.guidance_scale = guidance;
-  preset.values.guidance_rescale = rescale;
+  preset.name = release.name;
+  GenerationSpec& values = preset.values;
+  values.negative_prompt = kNegativePrompt;
+  values.width = IsSmall(preset.name) ? 768 : 1216;
+  values.height = IsSmall(preset.name) ? 512 : 704;
+  values.frame_rate = IsSmall(preset.name) ? 25 : 30;
+  values.guidance_scale = release.guidance_scale;
+  values.guidance_rescale = release.guidance_rescale;
+  if (release.is_distilled && preset.name != "2b-0.9.6-distilled") {
+    // The steps that the file allows, as its two passes take them together.
+    values.timesteps = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725, 421.9};
+  } else {
+    values.num_inference_steps = release.steps;
+  }
+  if (std::string(release.version) != "0.9.0") {
+    values.decode_timestep = 0.05;
+    values.decode_noise_scale = 0.025;
+  }
   return preset;
 }
 
-// The settings that the releases recommend, as far as diffusers' pipelines have them.
+// A folder does not say which release it is: all that have its parts.
 std::vector<Preset> Presets(const LtxModel& model) {
-  std::vector<Preset> presets = {MakePreset("quality", 50, 3, 0.7),
-                                 MakePreset("standard", 40, 3, 0.7), MakePreset("draft", 20, 3, 0)};
-  if (model.version != "0.9.5") return presets;
-  Preset distilled = MakePreset("distilled", 0, 1, 0);
-  distilled.values.timesteps = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725, 421.9};
-  presets.push_back(distilled);
+  const bool is_13b = model.transformer.config().width() >= kWidthOf13b;
+  std::vector<Preset> presets;
+  for (const Release& release : kReleases) {
+    if (release.version == model.version && release.is_13b == is_13b) {
+      presets.push_back(PresetOf(release));
+    }
+  }
   return presets;
 }
 
@@ -60,7 +104,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.name = name;
   card.family = absl::StrCat("LTX-Video ", model.version);
   card.parameters = model.parameters;
-  card.defaults = Defaults(model);
+  card.defaults = Defaults();
   card.presets = Presets(model);
   card.supports_conditions = true;
   const std::string dtype = DtypeName(model.dtype);

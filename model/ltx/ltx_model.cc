@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_model.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx/checkpoint_config.h"
+#include "model/weights/checkpoint_names.h"
 #include "model/weights/json_file.h"
+#include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
 
 namespace reel::model::ltx {
@@ -27,15 +32,6 @@ std::string VersionOf(const VaeConfig& config) {
   return config.timestep_conditioning ? "0.9.1" : "0.9.0";
 }
 
-absl::StatusOr<Transformer> LoadTransformer(const std::string& folder, at::ScalarType dtype,
-                                            at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const TransformerConfig config,
-                        ReadTransformerConfig(json, folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
-  return Transformer::Load(stored, config, dtype, device);
-}
-
 absl::StatusOr<T5Encoder> LoadTextEncoder(const std::string& folder, at::ScalarType dtype,
                                           at::Device device) {
   REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
@@ -52,10 +48,8 @@ struct Vae {
   int64_t parameters;
 };
 
-absl::StatusOr<Vae> LoadVae(const std::string& folder, at::ScalarType dtype, at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const VaeConfig config, ReadVaeConfig(json, folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
+absl::StatusOr<Vae> LoadVae(const WeightSet& stored, const VaeConfig& config, at::ScalarType dtype,
+                            at::Device device) {
   Weights weights(stored, dtype, device);
   Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
   const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
@@ -65,6 +59,61 @@ absl::StatusOr<Vae> LoadVae(const std::string& folder, at::ScalarType dtype, at:
                     config.scaling_factor};
   vae.parameters = weights.parameters();
   return vae;
+}
+
+// Where the parts are and how they are laid out; nothing is loaded yet.
+struct Plan {
+  SchedulerConfig scheduler;
+  TransformerConfig transformer_config;
+  WeightSet transformer;
+  VaeConfig vae_config;
+  WeightSet vae;
+  std::string text_folder;
+};
+
+absl::StatusOr<Plan> PlanFolder(const std::string& folder) {
+  const std::string transformer = folder + "/transformer", vae = folder + "/vae";
+  REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler,
+                        LoadSchedulerConfig(folder + "/scheduler"));
+  REEL_ASSIGN_OR_RETURN(const auto transformer_json, ReadJsonFile(transformer + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(const auto transformer_config,
+                        ReadTransformerConfig(transformer_json, transformer + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(const auto vae_json, ReadJsonFile(vae + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(const auto vae_config, ReadVaeConfig(vae_json, vae + "/config.json"));
+  REEL_ASSIGN_OR_RETURN(WeightSet transformer_set,
+                        WeightSet::OpenFolder(transformer, kDiffusersStem));
+  REEL_ASSIGN_OR_RETURN(WeightSet vae_set, WeightSet::OpenFolder(vae, kDiffusersStem));
+  return Plan{scheduler,  transformer_config, std::move(transformer_set),
+              vae_config, std::move(vae_set), folder};
+}
+
+absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
+  REEL_ASSIGN_OR_RETURN(const WeightSet file, WeightSet::OpenFile(options.path));
+  REEL_ASSIGN_OR_RETURN(const CheckpointVersion version, DetectVersion(file));
+  REEL_ASSIGN_OR_RETURN(WeightSet transformer, TransformerOf(file));
+  REEL_ASSIGN_OR_RETURN(WeightSet vae, VaeOf(file, version));
+  REEL_ASSIGN_OR_RETURN(const auto transformer_config, TransformerConfigOf(transformer, version));
+  REEL_ASSIGN_OR_RETURN(const auto vae_config, VaeConfigOf(vae, version));
+  return Plan{SchedulerConfigOf(version),
+              transformer_config,
+              std::move(transformer),
+              vae_config,
+              std::move(vae),
+              TextFolderOf(options)};
+}
+
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+absl::Status CheckText(const Plan& plan, const LoadOptions& options) {
+  if (IsFile(plan.text_folder + "/text_encoder/config.json")) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(
+      "the model has no text encoder: ", plan.text_folder, "/text_encoder/config.json",
+      IsFile(options.path) ? "; a single file has none: put text_encoder/ and tokenizer/ beside "
+                             "it, or name a folder that has them as text_folder"
+                           : ""));
 }
 
 absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, const Vae& vae,
@@ -82,7 +131,29 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
 
 }  // namespace
 
-bool IsLtxFolder(const std::string& path) {
+std::string TextFolderOf(const LoadOptions& options) {
+  if (!options.text_folder.empty()) return options.text_folder;
+  if (!IsFile(options.path)) return options.path;
+  const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+// Before anything of them is read.
+absl::Status VerifyModel(const LoadOptions& options) {
+  if (options.manifest_file.empty()) return absl::OkStatus();
+  std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
+  std::vector<ListedFile> rest;
+  if (IsFile(options.path)) {
+    rest = {{std::filesystem::path(options.path).filename().string(), options.path}};
+  } else {
+    rest = FilesOf(options.path, {"scheduler", "transformer", "vae"});
+  }
+  files.insert(files.end(), rest.begin(), rest.end());
+  return VerifyFiles(options.manifest_file, files);
+}
+
+bool IsLtxPath(const std::string& path) {
+  if (IsFile(path)) return path.size() > 12 && path.ends_with(".safetensors");
   const auto index = ReadJsonFile(path + "/model_index.json");
   if (!index.ok()) return false;
   const auto name = index->find("_class_name");
@@ -90,24 +161,27 @@ bool IsLtxFolder(const std::string& path) {
          name->get_ref<const std::string&>().rfind("LTX", 0) == 0;
 }
 
-absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const std::string& folder,
-                                                       const std::string& dtype_name,
+absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(dtype_name, device));
-  REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler,
-                        LoadSchedulerConfig(folder + "/scheduler"));
-  REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(folder + "/tokenizer"));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(folder + "/vae", dtype, device));
-  REEL_ASSIGN_OR_RETURN(T5Encoder text, LoadTextEncoder(folder + "/text_encoder", dtype, device));
-  REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        LoadTransformer(folder + "/transformer", dtype, device));
-  REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, folder));
+  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
+  REEL_RETURN_IF_ERROR(VerifyModel(options));
+  REEL_ASSIGN_OR_RETURN(const Plan plan,
+                        IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options.path));
+  REEL_RETURN_IF_ERROR(CheckText(plan, options));
+  REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(plan.text_folder + "/tokenizer"));
+  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, device));
+  REEL_ASSIGN_OR_RETURN(T5Encoder text,
+                        LoadTextEncoder(plan.text_folder + "/text_encoder", dtype, device));
+  REEL_ASSIGN_OR_RETURN(
+      Transformer transformer,
+      Transformer::Load(plan.transformer, plan.transformer_config, dtype, device));
+  REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters();
   return std::make_unique<LtxModel>(
       LtxModel{.dtype = dtype,
                .device = device,
                .version = VersionOf(vae.config),
-               .scheduler = scheduler,
+               .scheduler = plan.scheduler,
                .prompts = PromptEncoder(std::move(tokenizer), std::move(text), kPromptCacheBytes),
                .transformer = std::move(transformer),
                .vae_config = vae.config,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything of one LTX-Video model: read from a diffusers folder, held in one type on one device.
+// Everything of one LTX-Video model: read from a diffusers folder or a single-file checkpoint, held
+// in one type on one device.
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/ltx/vae_encoder.h"
+#include "model/registry.h"
 #include "model/sampler/schedule.h"
 
 namespace reel::model::ltx {
@@ -30,12 +32,16 @@ struct LtxModel {
   int64_t parameters = 0;
 };
 
-// True for a folder with a model_index.json that names an LTX pipeline.
-bool IsLtxFolder(const std::string& path);
+// True for a folder with a model_index.json that names an LTX pipeline, and for any .safetensors
+// file: what is in it, only loading tells.
+bool IsLtxPath(const std::string& path);
 
-// `dtype` is fp32, bf16, fp16, or empty for fp32 on a CPU and bf16 on a GPU. Throws what libtorch
-// throws. NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
-absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const std::string& folder,
-                                                       const std::string& dtype, at::Device device);
+// Where the text encoder and the tokenizer are.
+std::string TextFolderOf(const LoadOptions& options);
+
+// The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. Throws what libtorch throws. NOT_FOUND
+// and FAILED_PRECONDITION name the file and what is wrong with it.
+absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
+                                                       at::Device device);
 
 }  // namespace reel::model::ltx

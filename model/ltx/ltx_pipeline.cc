@@ -131,7 +131,7 @@ class LtxPipeline final : public Pipeline {
           "the size of the video is none that the model makes: ", spec.width, "x", spec.height,
           ", ", spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
     }
-    auto mine = std::make_unique<LtxGeneration>(spec);
+    auto mine = std::make_unique<LtxGeneration>(WithoutPixels(spec));
     DenoiseState& state = mine->state;
     state.shape = {(spec.num_frames - 1) / kTemporal + 1, spec.height / kSpatial,
                    spec.width / kSpatial};
@@ -156,12 +156,13 @@ class LtxPipeline final : public Pipeline {
   absl::Status BeginText(LtxGeneration& mine, const Ops& ops) {
     DenoiseState& state = mine.state;
     const bool masked = state.mode == Mode::kCondition;
+    const int text_tokens = TextTokensOf(mine.spec, state.mode);
     std::vector<at::Tensor> embeddings, masks;
     std::vector<std::string> texts = {mine.spec.prompt};
     if (state.guided()) texts.insert(texts.begin(), mine.spec.negative_prompt);
     for (const std::string& text : texts) {
       REEL_ASSIGN_OR_RETURN(const Prompt prompt,
-                            model_->prompts.Encode(ops, text, mine.spec.max_text_tokens, masked));
+                            model_->prompts.Encode(ops, text, text_tokens, masked));
       embeddings.push_back(prompt.embeddings);
       masks.push_back(prompt.mask);
     }
@@ -244,15 +245,14 @@ class LtxPipeline final : public Pipeline {
 
 }  // namespace
 
-bool IsLtxModel(const std::string& path) { return IsLtxFolder(path); }
+bool IsLtxModel(const std::string& path) { return IsLtxPath(path); }
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream) {
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
     const c10::InferenceMode no_gradients;
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
-    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model,
-                          LoadLtxModel(options.path, options.dtype, device));
+    REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model, LoadLtxModel(options, device));
     ModelCard card = CardOf(*model, options.name);
     REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
     return std::make_unique<LtxPipeline>(std::move(model), std::move(card));

@@ -10,6 +10,7 @@ namespace reel::model::ltx {
 namespace {
 
 constexpr int kTemporal = 8;
+constexpr int kTextTokens = 128, kConditionTextTokens = 256;
 
 absl::Status Bad(size_t index, const std::string& rule) {
   return absl::InvalidArgumentError(
@@ -74,6 +75,19 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
   return conditions;
 }
 
+GenerationSpec WithoutPixels(GenerationSpec spec) {
+  for (Condition& condition : spec.conditions) {
+    condition.bytes = nullptr;
+    condition.pixels = nullptr;
+  }
+  return spec;
+}
+
+int TextTokensOf(const GenerationSpec& spec, Mode mode) {
+  if (spec.max_text_tokens > 0) return spec.max_text_tokens;
+  return mode == Mode::kCondition ? kConditionTextTokens : kTextTokens;
+}
+
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler) {
   using enum ConditionPipeline;
   const bool one_image = spec.conditions.size() == 1 && spec.conditions[0].frame_index == 0 &&
@@ -87,7 +101,7 @@ absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& s
   if (spec.conditions.empty() && spec.condition_pipeline == kAuto) return Mode::kText;
   if (!scheduler.use_dynamic_shifting) return Mode::kCondition;
   if (one_image && spec.condition_pipeline == kAuto) return Mode::kImage;
-  return absl::FailedPreconditionError(
+  return absl::InvalidArgumentError(
       "this model's schedule depends on the number of tokens, so that it takes one image at frame "
       "0 with strength 1, and no other conditions");
 }

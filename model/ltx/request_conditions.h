@@ -16,9 +16,16 @@ namespace reel::model::ltx {
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
                                                            at::ScalarType dtype);
 
+// The request without pictures and bytes, for a generation that has taken what it needs of them.
+GenerationSpec WithoutPixels(GenerationSpec spec);
+
+// Length of the text in tokens; 0 in the request is that of the reference's pipeline: 256 with
+// conditions, else 128.
+int TextTokensOf(const GenerationSpec& spec, Mode mode);
+
 // Which of the reference's pipelines makes this request. Schedules that depend on the number of
 // tokens cannot be conditioned by tokens: such models take one image at the beginning, fully, and
-// nothing else. FAILED_PRECONDITION says so.
+// nothing else. INVALID_ARGUMENT says so.
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler);
 
 }  // namespace reel::model::ltx

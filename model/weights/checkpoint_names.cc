@@ -103,6 +103,10 @@ absl::StatusOr<CheckpointVersion> DetectVersion(const WeightSet& file) {
       conv_out->entry->shape[1] == 2048) {
     return CheckpointVersion::k095;
   }
+  // The rearranging down-sampler of those releases, whatever the widths.
+  if (file.Find("vae.encoder.down_blocks.1.conv.conv.weight") != nullptr) {
+    return CheckpointVersion::k095;
+  }
   if (file.Find("vae.decoder.last_time_embedder.timestep_embedder.linear_1.weight") != nullptr) {
     return CheckpointVersion::k091;
   }

@@ -37,6 +37,8 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_model(options.name);
   proto.set_path(options.path);
   proto.set_dtype(options.dtype);
+  proto.set_manifest_file(options.manifest_file);
+  proto.set_text_folder(options.text_folder);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
 }
@@ -45,7 +47,9 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
   return {.name = proto.model(),
           .path = proto.path(),
           .dtype = proto.dtype(),
-          .test_card = TestCardFromProto(proto.test_card())};
+          .test_card = TestCardFromProto(proto.test_card()),
+          .text_folder = proto.text_folder(),
+          .manifest_file = proto.manifest_file()};
 }
 
 worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/render/console.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cstdio>
 
@@ -24,6 +26,13 @@ const char* NameOf(model::Stage stage) {
       break;
   }
   return "load";
+}
+
+// Of the whole process, since it began.
+double PeakMemoryMib() {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;  // Linux counts in KiB
 }
 
 void Line(const char* what, absl::Duration took) {
@@ -63,6 +72,7 @@ void Console::Timings(const model::RunStats& stats, int num_steps, absl::Duratio
   Line("decode", stats.decode);
   Line("encode, exposed", stats.encode_exposed);
   Line("total", total);
+  std::fprintf(stderr, "%-16s %9.1f MiB\n", "peak memory", PeakMemoryMib());
   for (const auto& use : stats.kernels) {
     std::fprintf(stderr, "%-16s %-16s %9lld calls\n", use.op.c_str(), use.variant.c_str(),
                  static_cast<long long>(use.calls));

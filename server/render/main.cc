@@ -8,6 +8,7 @@
 
 #include "kernels/built_in_catalog.h"
 #include "model/registry.h"
+#include "server/render/condition_files.h"
 #include "server/render/console.h"
 #include "server/render/render_exact.h"
 #include "server/render/render_options.h"
@@ -16,12 +17,16 @@
 int main(int argc, char** argv) {
   using namespace reel;
   int exit_code = server::kSuccess;
-  const auto options =
+  auto options =
       server::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
   if (!options) return exit_code;
   kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
   model::AddModelRows(catalog);
   server::Console console(isatty(STDERR_FILENO) == 1);
+  if (const absl::Status read = server::ReadConditionFiles(*options); !read.ok()) {
+    console.Error(std::string(read.message()));
+    return server::kInvalid;
+  }
   const auto render = options->exact ? &server::RenderExact : &server::RenderVideo;
   exit_code = render(*options, catalog, console);
   // The path alone, for scripts.

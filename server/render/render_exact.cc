@@ -12,9 +12,11 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "model/registry.h"
 #include "model/resolve.h"
+#include "server/render/condition_files.h"
 #include "server/render/interrupt.h"
 #include "server/render/part_file.h"
 #include "server/render/safetensors_writer.h"
+#include "server/worker/media/condition_decoder.h"
 
 namespace reel::server {
 namespace {
@@ -109,6 +111,11 @@ class ExactRun {
   model::RunStats stats_;
 };
 
+int ExitCodeOf(const absl::Status& status) {
+  if (absl::IsCancelled(status)) return kInterrupted;
+  return absl::IsInvalidArgument(status) ? kInvalid : kFailed;
+}
+
 int Report(Console& console, const absl::Status& status, int exit_code) {
   console.Error(std::string(status.message()));
   return exit_code;
@@ -124,22 +131,28 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   model::LoadOptions load;
   load.path = options.model_path;
   load.dtype = options.dtype;
+  load.text_folder = options.text_folder;
+  load.manifest_file = options.manifest_file;
   const auto pipeline = model::LoadPipeline(load, {});
   if (!pipeline.ok()) return Report(console, pipeline.status(), kFailed);
   const absl::Duration loading = absl::Now() - start;
-  const auto resolved =
-      model::Resolve(options.spec, (*pipeline)->card(), model::RequestLimits(), /*fresh_seed=*/0);
+  auto resolved =
+      model::Resolve(options.spec, (*pipeline)->card(), RenderLimits(), /*fresh_seed=*/0);
   if (!resolved.ok()) {
     console.Violations(resolved.violations);
     return kInvalid;
   }
   const auto plan = catalog.Plan(resolved.spec.kernels.profile, resolved.spec.kernels.variants);
   if (!plan.ok()) return Report(console, plan.status(), kInvalid);
+  DecodeLimits decode;
+  decode.max_pixels = RenderLimits().max_condition_pixels;
+  const absl::Status decoded = DecodeConditions(resolved.spec, decode, interrupted);
+  if (!decoded.ok()) return Report(console, decoded, ExitCodeOf(decoded));
   auto file = PartFile::Create(options.output);
   if (!file.ok()) return Report(console, file.status(), kFailed);
   ExactRun run(**pipeline, resolved.spec, console, interrupted);
   if (const absl::Status status = run.Render(*plan, **file); !status.ok()) {
-    return Report(console, status, absl::IsCancelled(status) ? kInterrupted : kFailed);
+    return Report(console, status, ExitCodeOf(status));
   }
   console.ClearLine();
   if (options.timings) {

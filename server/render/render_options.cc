@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::server {
@@ -12,11 +15,16 @@ namespace {
 
 constexpr char kTestCard[] = "testcard";
 
-// What a flag may be and is not yet, each with why.
+// What a flag may be and is not yet.
 struct Unsupported {
-  std::vector<std::string> conditions;
   std::string device = "auto";
+};
+
+// Flags whose values have a grammar of their own.
+struct Texts {
+  std::vector<std::string> conditions;
   std::string image;
+  std::string kernels;
 };
 
 bool EndsWith(const std::string& text, const std::string& end) {
@@ -45,18 +53,17 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
   app.add_option("--guidance-scale", spec.guidance_scale, "At most 1 turns guidance off");
   app.add_option("--guidance-rescale", spec.guidance_rescale, "0..1");
   app.add_option("--decode-timestep", spec.decode_timestep, "0..1");
-  app.add_option("--decode-noise-scale", spec.decode_noise_scale, "0..1");
+  app.add_option("--decode-noise-scale", spec.decode_noise_scale,
+                 "0..1; unset without a preset: the decode timestep");
+  app.add_option("--image-condition-noise-scale", spec.image_condition_noise_scale,
+                 "0..1, noise on fully pinned frames while they are denoised");
   app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text");
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0");
-  app.add_option("--kernels", spec.kernels.profile, "auto, reference or batch_invariant");
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 
 // Empty when everything that was asked for exists.
 std::string Refusal(const Unsupported& asked, const RenderOptions& options) {
-  if (!asked.image.empty() || !asked.conditions.empty()) {
-    return "--image and --condition need a model that takes pictures; this build has none";
-  }
   if (asked.device != "auto" && asked.device != "cpu") {
     return "--device: this build renders on cpu only (or auto)";
   }
@@ -66,12 +73,69 @@ std::string Refusal(const Unsupported& asked, const RenderOptions& options) {
   return "";
 }
 
+// "FILE", "FILE@FRAME" or "FILE@FRAME:STRENGTH"; what stands behind the last @ is no part of the
+// name.
+std::optional<ConditionFile> ReadCondition(const std::string& text) {
+  const size_t at = text.rfind('@');
+  ConditionFile condition{text.substr(0, at), 0, 1};
+  if (condition.path.empty()) return std::nullopt;
+  if (at == std::string::npos) return condition;
+  const std::string place = text.substr(at + 1);
+  const size_t colon = place.find(':');
+  const bool read = absl::SimpleAtoi(place.substr(0, colon), &condition.frame_index) &&
+                    (colon == std::string::npos ||
+                     absl::SimpleAtod(place.substr(colon + 1), &condition.strength));
+  return read ? std::optional(condition) : std::nullopt;
+}
+
+// "PROFILE" or "PROFILE+operator=variant,operator=variant".
+bool ReadKernels(const std::string& text, model::KernelSelection& kernels) {
+  const size_t plus = text.find('+');
+  kernels.profile = text.substr(0, plus);
+  if (plus == std::string::npos) return true;
+  for (const absl::string_view choice : absl::StrSplit(text.substr(plus + 1), ',')) {
+    const std::pair<std::string, std::string> pair =
+        absl::StrSplit(choice, absl::MaxSplits('=', 1));
+    if (pair.first.empty() || pair.second.empty()) return false;
+    kernels.variants[pair.first] = pair.second;
+  }
+  return true;
+}
+
+// Empty when all could be read.
+std::string ReadTexts(const Texts& texts, RenderOptions& options) {
+  if (!texts.image.empty() && !texts.conditions.empty()) {
+    return "--image and --condition exclude each other; write the image as --condition FILE@0:1";
+  }
+  if (!texts.image.empty()) {
+    options.conditions.push_back({texts.image, 0, 1});
+    options.spec.condition_pipeline = model::ConditionPipeline::kImage;
+  }
+  for (const std::string& text : texts.conditions) {
+    const auto condition = ReadCondition(text);
+    if (!condition) return "--condition is FILE@FRAME:STRENGTH, e.g. end.png@48:0.8; not " + text;
+    options.conditions.push_back(*condition);
+    options.spec.condition_pipeline = model::ConditionPipeline::kCondition;
+  }
+  if (!ReadKernels(texts.kernels, options.spec.kernels)) {
+    return "--kernels is PROFILE or PROFILE+operator=variant,...; not " + texts.kernels;
+  }
+  return "";
+}
+
+// As the reference's calls have it, which take the timestep where no noise is given.
+void FillNoise(model::GenerationSpec& spec) {
+  if (spec.preset.empty() && !spec.decode_noise_scale)
+    spec.decode_noise_scale = spec.decode_timestep;
+}
+
 }  // namespace
 
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
                                                 int& exit_code) {
   RenderOptions options;
   Unsupported asked;
+  Texts texts;
   std::string model = kTestCard;
   CLI::App app("Renders a video without a server.", "reel-render");
   app.set_version_flag("--version", REEL_VERSION);
@@ -80,8 +144,14 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--dtype", options.dtype, "Of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
   app.add_option("--device", asked.device, "auto (default) or cpu");
-  app.add_option("--image", asked.image, "A picture that the video starts from");
-  app.add_option("--condition", asked.conditions, "FILE@FRAME:STRENGTH, a picture or a clip");
+  app.add_option("--text-folder", options.text_folder,
+                 "Folder with text_encoder/ and tokenizer/, for a model in a single file");
+  app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
+  app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
+  app.add_option("--condition", texts.conditions,
+                 "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
+  app.add_option("--kernels", texts.kernels,
+                 "auto, reference or batch_invariant; +operator=variant,... on top");
   app.add_option("--encoder-threads", options.encoder_threads, "Same number, same file; default 2")
       ->check(CLI::Range(1, 16));
   app.add_flag("--timings", options.timings, "Print what each stage took");
@@ -97,12 +167,15 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
     exit_code = app.exit(error, std::cout, std::cerr) == 0 ? kSuccess : kUsage;
     return std::nullopt;
   }
-  if (const std::string refusal = Refusal(asked, options); !refusal.empty()) {
+  std::string refusal = Refusal(asked, options);
+  if (refusal.empty()) refusal = ReadTexts(texts, options);
+  if (!refusal.empty()) {
     std::fprintf(stderr, "reel-render: %s\n", refusal.c_str());
     exit_code = kUsage;
     return std::nullopt;
   }
   if (!options.spec.seed) options.spec.seed = 0;
+  FillNoise(options.spec);
   if (model != kTestCard) options.model_path = model;
   options.exact = EndsWith(options.output, ".safetensors");
   return options;

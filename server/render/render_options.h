@@ -10,9 +10,19 @@
 
 namespace reel::server {
 
+// A picture or clip on disk, and where it goes.
+struct ConditionFile {
+  std::string path;
+  int frame_index = 0;
+  double strength = 1;
+};
+
 struct RenderOptions {
-  std::string model_path;  // empty: the test card
-  std::string dtype;       // empty: best for the device
+  std::string model_path;   // empty: the test card
+  std::string text_folder;  // of a single-file model; empty: beside it
+  std::string manifest_file;
+  std::vector<ConditionFile> conditions;
+  std::string dtype;  // empty: best for the device
   model::GenerationSpec spec;
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4

@@ -9,6 +9,7 @@
 #include "kernels/base/mutex.h"
 #include "model/resolve.h"
 #include "server/errors/error.h"
+#include "server/render/condition_files.h"
 #include "server/render/interrupt.h"
 #include "server/render/part_file.h"
 #include "server/worker/engine/engine.h"
@@ -33,8 +34,7 @@ class OneJob : public EngineEvents {
 
   void ModelLoaded(const std::string&, const model::ModelCard& card, int64_t) override {
     loaded_ = absl::Now();
-    const auto resolved =
-        model::Resolve(options_.spec, card, model::RequestLimits(), /*fresh_seed=*/0);
+    const auto resolved = model::Resolve(options_.spec, card, RenderLimits(), /*fresh_seed=*/0);
     if (!resolved.ok()) {
       console_.Violations(resolved.violations);
       Leave(kInvalid);
@@ -81,7 +81,8 @@ class OneJob : public EngineEvents {
     const absl::Status& why = written.ok() ? error : written;
     console_.Error(std::string(why.message()));
     const Reason reason = ReasonOf(why).value_or(Reason::kInternal);
-    const bool invalid = reason == Reason::kUnknownKernel || reason == Reason::kKernelUnavailable;
+    const bool invalid = reason == Reason::kInvalidSpec || reason == Reason::kUnknownKernel ||
+                         reason == Reason::kKernelUnavailable;
     const bool interrupted = absl::IsCancelled(why);
     Leave(interrupted ? kInterrupted : invalid ? kInvalid : kFailed);
   }
@@ -123,6 +124,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   engine_options.device = "cpu";
   engine_options.encoder_threads = options.encoder_threads;
   engine_options.kernel_sample_every = 0;
+  engine_options.limits = RenderLimits();
   Engine engine(engine_options, catalog, job);
   // Before there is a file that an interrupt would have to take away.
   const InterruptWatch watch([&] { engine.Stop(); });
@@ -136,6 +138,8 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   LoadModel load;
   load.options.path = options.model_path;
   load.options.dtype = options.dtype;
+  load.options.text_folder = options.text_folder;
+  load.options.manifest_file = options.manifest_file;
   load.options.name = options.model_path.empty() ? "testcard" : "model";
   engine.Post(std::move(load));
   engine.Run();

@@ -3,7 +3,7 @@
 """Makes the goldens beside this file with the reference implementations.
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
-  venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models]
+  venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -11,6 +11,7 @@ read what this leaves; run it again when a reference's version changes.
 import sys
 
 import golden_models
+import golden_pictures
 import golden_schedules
 import golden_tokenizer
 
@@ -18,6 +19,7 @@ PARTS = {
     "tokenizer": golden_tokenizer.generate,
     "schedules": golden_schedules.generate,
     "models": golden_models.generate,
+    "pictures": golden_pictures.generate,
 }
 
 if __name__ == "__main__":

@@ -114,6 +114,8 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     const pb::Model& model = config.models(i);
     reader.Name(At("models", i, "name"), model.name(), names);
     model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
+    options.manifest_file = model.manifest_file();
+    options.text_folder = model.text_folder();
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
@@ -264,11 +266,6 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   }
   if (!config.plugins().empty() || !config.plugin_root().empty()) {
     reader.Problem("plugins", "kernel plug-ins are not loaded by this version");
-  }
-  for (int i = 0; i < config.models_size(); ++i) {
-    if (config.models(i).manifest_file().empty()) continue;
-    reader.Problem(At("models", i, "manifest_file"),
-                   "weights are not checked against a manifest by this version");
   }
   if (config.telemetry().log_prompts()) {
     reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");

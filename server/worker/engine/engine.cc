@@ -77,6 +77,7 @@ void Engine::Impl::EndOverdueJobs() {
 
 void Engine::Impl::EndEncodedJobs() {
   std::erase_if(retired_, [](const auto& encoder) { return encoder->done(); });
+  std::erase_if(retired_decoders_, [](const auto& decoder) { return decoder->done(); });
   std::vector<HeldJob*> ended;
   for (const auto& job : jobs_.all()) {
     if (job->encoder != nullptr && job->encoder->done()) ended.push_back(job.get());
@@ -102,6 +103,10 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
 
 void Engine::Impl::Release(HeldJob& job) {
   const std::unique_ptr<HeldJob> held = jobs_.Remove(job);
+  if (held->conditions != nullptr && !held->conditions->done()) {
+    held->conditions->Abandon();
+    retired_decoders_.push_back(std::move(held->conditions));
+  }
   if (held->encoder == nullptr || held->encoder->done()) return;
   // Its thread may be held by whoever takes the bytes: to wait for it here would stop everybody.
   held->encoder->Abandon();

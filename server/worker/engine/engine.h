@@ -16,6 +16,7 @@
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 #include "model/registry.h"
+#include "model/resolve.h"
 #include "model/run_stats.h"
 
 namespace reel::kernels {
@@ -33,6 +34,8 @@ struct EngineOptions {
   // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.
   kernels::KernelTimer* timer = nullptr;
   int encoder_threads = 2;
+  // Those of the specs that are assigned: the same as where they were resolved.
+  model::RequestLimits limits = {};
 };
 
 // Commands, in the order in which they are carried out.

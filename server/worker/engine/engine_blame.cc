@@ -26,6 +26,10 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
       device_lost_ = true;
       events_.DeviceLost(error);
       return;
+    case absl::StatusCode::kInvalidArgument:
+      // What only the model can check, e.g. where in the video a clip may begin.
+      Fail(job, Reason::kInvalidSpec, std::string(error.message()), true);
+      return;
     default:
       Fail(job, Reason::kInternal, absl::StrCat("The model failed: ", std::string(error.message())),
            false);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "model/resolve.h"
 #include "server/worker/engine/engine_core.h"
@@ -11,8 +12,9 @@ namespace {
 
 // The front resolved this spec with the same card; another answer here is a fault of ours, and
 // rendering something else than was promised would be worse.
-absl::Status CheckResolved(const model::GenerationSpec& spec, const model::ModelCard& card) {
-  const model::Resolution again = model::Resolve(spec, card, model::RequestLimits(), 0);
+absl::Status CheckResolved(const model::GenerationSpec& spec, const model::ModelCard& card,
+                           const model::RequestLimits& limits) {
+  const model::Resolution again = model::Resolve(spec, card, limits, 0);
   if (!again.ok()) {
     return MakeError(Reason::kInternal,
                      absl::StrCat("The worker refuses a spec that was admitted; field: ",
@@ -60,9 +62,7 @@ absl::Status Engine::Impl::Admit(const AssignJob& command, HeldJob& job) {
     return MakeError(Reason::kModelNotFound, "The worker does not have the model", details);
   }
   job.pipeline = found->second.pipeline.get();
-  if (absl::Status status = CheckResolved(command.spec, job.pipeline->card()); !status.ok()) {
-    return status;
-  }
+  REEL_RETURN_IF_ERROR(CheckResolved(command.spec, job.pipeline->card(), options_.limits));
   auto plan = catalog_.Plan(command.spec.kernels.profile, command.spec.kernels.variants);
   if (!plan.ok()) {
     const bool unknown = absl::IsInvalidArgument(plan.status());
@@ -91,6 +91,12 @@ void Engine::Impl::CarryOut(AssignJob& command) {
   job->order_key = command.order_key;
   job->alone = command.alone;
   job->deadline = SteadyNow() + command.time_left;
+  if (!job->spec.conditions.empty()) {
+    DecodeLimits limits;
+    limits.max_pixels = options_.limits.max_condition_pixels;
+    job->conditions =
+        std::make_unique<ConditionDecoder>(job->spec, limits, [this] { inbox_.Wake(); });
+  }
   jobs_.Add(std::move(job));
 }
 

@@ -52,6 +52,8 @@ class Engine::Impl {
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
   void Create(HeldJob& job);
+  // The decoded conditions into the spec; OK when there are none.
+  absl::Status TakeConditions(HeldJob& job);
   void Begin(HeldJob& job);
   void MakePreview(HeldJob& job);
   void Step(const Batch& batch);
@@ -87,6 +89,7 @@ class Engine::Impl {
   JobTable jobs_;  // before models_ in death: generations belong to pipelines
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
+  std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   int64_t memory_peak_bytes_ = 0;
   bool device_lost_ = false;
   bool draining_ = false;

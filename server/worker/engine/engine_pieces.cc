@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_timer.h"
 #include "server/worker/engine/engine_core.h"
 #include "server/worker/media/jpeg.h"
@@ -30,7 +31,20 @@ const char* PresetName(model::EncodingSpeed speed) {
 
 }  // namespace
 
+absl::Status Engine::Impl::TakeConditions(HeldJob& job) {
+  if (job.conditions == nullptr) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(job.spec.conditions, job.conditions->result());
+  job.conditions = nullptr;
+  return absl::OkStatus();
+}
+
 void Engine::Impl::Create(HeldJob& job) {
+  if (const absl::Status status = TakeConditions(job); !status.ok()) {
+    const bool invalid = absl::IsInvalidArgument(status);
+    Fail(job, invalid ? Reason::kInvalidSpec : Reason::kInternal, std::string(status.message()),
+         invalid);
+    return;
+  }
   events_.Progress(job.ref, Stage::kTextEncode, 0, job.spec.num_steps());
   kernels::KernelCounters counters;
   PieceClock::Piece piece(clock_);
@@ -42,6 +56,9 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   job.generation = *std::move(generation);
+  // The generation has what it needs of them.
+  for (model::Condition& condition : job.spec.conditions) condition.bytes = nullptr;
+  for (model::Condition& condition : job.spec.conditions) condition.pixels = nullptr;
   job.phase = Phase::kBegin;
 }
 

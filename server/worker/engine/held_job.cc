@@ -9,6 +9,7 @@ namespace reel::server {
 
 bool HeldJob::CanMove() const {
   if (parked || phase == Phase::kEncode) return false;
+  if (conditions != nullptr && !conditions->done()) return false;
   return phase != Phase::kDecode || encoder == nullptr || encoder->HasRoom();
 }
 

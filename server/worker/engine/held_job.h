@@ -12,6 +12,7 @@
 #include "model/pipeline.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/job_tally.h"
+#include "server/worker/media/condition_decoder.h"
 #include "server/worker/media/video_encoder.h"
 
 namespace reel::server {
@@ -31,12 +32,13 @@ struct HeldJob {
   bool alone = false;
   bool parked = false;
   bool preview_due = false;
-  bool ran_out_of_memory = false;  // once: the next try is alone and the last
+  bool ran_out_of_memory = false;                // once: the next try is alone and the last
+  std::unique_ptr<ConditionDecoder> conditions;  // until the job is created; null: it has none
   std::unique_ptr<model::Generation> generation;
   std::unique_ptr<VideoEncoder> encoder;
   JobTally tally;
 
-  // False: it waits for somebody else, its encoder or its owner.
+  // False: it waits for somebody else: its conditions, its encoder or its owner.
   bool CanMove() const;
 };
 

@@ -20,7 +20,7 @@ TEST(CountCharacters, RefusesWhatIsNotWellFormed) {
   for (const char* text : {"\x80", "a\xFF", "\xC0\xAF", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80",
                            "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82",
                            "\xF0\x9F\xA6", "\xC3", "\xE2\x28\xA1"}) {
-    EXPECT_EQ(CountCharacters(text), std::nullopt) << testing::PrintToString(text);
+    EXPECT_EQ(CountCharacters(text), std::nullopt) << ::testing::PrintToString(text);
   }
 }
 

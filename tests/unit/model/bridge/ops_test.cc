@@ -29,7 +29,7 @@ struct Call {
   std::function<std::vector<at::Tensor>(const Ops&)> run;
 };
 
-class OpsTest : public testing::TestWithParam<at::ScalarType> {
+class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
  protected:
   void SetUp() override {
     if (!DeviceUnderTest().ok()) {
@@ -188,7 +188,7 @@ TEST_P(OpsTest, TimesTheRowsOfLibtorchToo) {
   EXPECT_GT(times[0].total_ns, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, OpsTest, testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
+INSTANTIATE_TEST_SUITE_P(Types, OpsTest, ::testing::Values(at::kFloat, at::kBFloat16, at::kHalf),
                          [](const auto& type) { return at::toString(type.param); });
 
 TEST(OpsRefusals, AKernelsRefusalComesOutOfTheGuardAsItWas) {
@@ -203,7 +203,7 @@ TEST(OpsRefusals, AKernelsRefusalComesOutOfTheGuardAsItWas) {
     return absl::OkStatus();
   });
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("weight"));
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("weight"));
 }
 
 TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
@@ -215,7 +215,7 @@ TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
     EXPECT_EQ(cpu.Variants(op).front(), kAtenVariant);
     EXPECT_EQ(gpu.Variants(op).back(), kAtenVariant);
   }
-  EXPECT_THAT(cpu.Variants("attention"), testing::ElementsAre(std::string(kAtenVariant)));
+  EXPECT_THAT(cpu.Variants("attention"), ::testing::ElementsAre(std::string(kAtenVariant)));
 }
 
 }  // namespace

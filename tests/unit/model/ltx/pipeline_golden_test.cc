@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "model/ltx/ltx_pipeline.h"
+#include "model/resolve.h"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
@@ -146,7 +147,7 @@ CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kerne
   return sink;
 }
 
-class LtxPipeline : public testing::Test {
+class LtxPipeline : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!DeviceUnderTest().ok()) {
@@ -157,7 +158,7 @@ class LtxPipeline : public testing::Test {
 
 class PipelineGolden
     : public LtxPipeline,
-      public testing::WithParamInterface<std::tuple<std::string, std::string, Rows>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Rows>> {};
 
 TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   const auto& [version, kind, rows] = GetParam();
@@ -190,9 +191,9 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Generations, PipelineGolden,
-                         testing::Combine(testing::Values("0.9.0", "0.9.1", "0.9.5"),
-                                          testing::Values("text", "image", "condition"),
-                                          testing::Values(Rows::kLibtorch, Rows::kKernels)));
+                         ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
+                                            ::testing::Values("text", "image", "condition"),
+                                            ::testing::Values(Rows::kLibtorch, Rows::kKernels)));
 
 TEST_F(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
   const TinyFolder folder("0.9.5");
@@ -275,7 +276,7 @@ TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
   spec = Spec("text");
   spec.num_frames = 16;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kInvalidArgument);
   spec = Spec("image");
   spec.conditions[0].pixels = nullptr;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
@@ -285,7 +286,7 @@ TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
 }
 
 TEST_F(LtxPipeline, NamesWhatIsMissingInAFolder) {
-  const ScratchFolder empty;
+  const reel::testing::TempFolder empty;
   LoadOptions options;
   options.path = empty.path();
   const auto status = LoadLtxPipeline(options, {}).status();
@@ -301,6 +302,46 @@ TEST_F(LtxPipeline, HasACardWithWhatItCalls) {
   EXPECT_EQ(pipeline->card().family, "LTX-Video 0.9.5");
   EXPECT_EQ(pipeline->card().parameters, 52584 + 50880 + 1684918 + 16);
   EXPECT_FALSE(pipeline->card().calls.empty());
+}
+
+TEST_F(LtxPipeline, HasThePresetsOfTheReleasesWithItsParts) {
+  const std::map<std::string, std::vector<std::string>> expected = {
+      {"0.9.0", {"2b-0.9.0"}},
+      {"0.9.1", {"2b-0.9.1"}},
+      {"0.9.5", {"2b-0.9.5", "2b-0.9.6-dev", "2b-0.9.6-distilled", "2b-0.9.8-distilled"}}};
+  for (const auto& [version, names] : expected) {
+    const TinyFolder folder(version);
+    const auto pipeline = Load(folder);
+    ASSERT_NE(pipeline, nullptr);
+    std::vector<std::string> found;
+    for (const Preset& preset : pipeline->card().presets) {
+      found.push_back(preset.name);
+      GenerationSpec spec;
+      spec.preset = preset.name;
+      const Resolution resolved = Resolve(spec, pipeline->card(), RequestLimits(), 0);
+      EXPECT_TRUE(resolved.ok()) << preset.name << ": " << resolved.violations[0].description;
+      EXPECT_EQ(resolved.spec.decode_timestep, version == "0.9.0" ? 0 : 0.05);
+    }
+    EXPECT_EQ(found, names);
+  }
+}
+
+// A caller who sets nothing gets what a call of diffusers' pipeline gets.
+TEST_F(LtxPipeline, DefaultsAreThoseOfTheReference) {
+  const TinyFolder folder("0.9.5");
+  const auto pipeline = Load(folder);
+  ASSERT_NE(pipeline, nullptr);
+  const GenerationSpec& defaults = pipeline->card().defaults;
+  EXPECT_EQ(defaults.negative_prompt, "");
+  EXPECT_EQ(defaults.width, 704);
+  EXPECT_EQ(defaults.height, 512);
+  EXPECT_EQ(defaults.num_frames, 161);
+  EXPECT_EQ(defaults.num_inference_steps, 50);
+  EXPECT_EQ(defaults.guidance_scale, 3);
+  EXPECT_EQ(defaults.guidance_rescale, 0);
+  EXPECT_EQ(defaults.decode_timestep, 0);
+  EXPECT_EQ(defaults.image_condition_noise_scale, 0.15);
+  EXPECT_EQ(defaults.max_text_tokens, 0);  // 128 or 256, as the pipeline has it
 }
 
 }  // namespace

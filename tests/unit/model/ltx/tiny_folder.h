@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tiny models of tests/golden/models, as folders on disk, with their weights drawn from seeds
-// in the order of golden_models.py; and the tensors that the references made of them.
+// The tensors that the references made of the tiny models of tests/golden/models, and how near ours
+// come to them.
 #pragma once
 
 #include <map>
@@ -10,21 +10,9 @@
 #include "gtest/gtest.h"
 #include "model/bridge/aten.h"
 #include "model/weights/weight_set.h"
-#include "tests/unit/model/weights/weight_file.h"
+#include "tests/fakes/tiny_ltx.h"
 
 namespace reel::model::ltx {
-
-// A diffusers folder with the weights of one generation ("0.9.0", "0.9.1", "0.9.5").
-class TinyFolder {
- public:
-  explicit TinyFolder(const std::string& version);
-  const std::string& path() const { return scratch_.path(); }
-  // Exchanges the scheduler for that of another generation, as the condition pipeline needs it.
-  void TakeSchedulerOf(const std::string& version) const;
-
- private:
-  const ScratchFolder scratch_;
-};
 
 // The expected tensors of one generation.
 class Golden {

@@ -27,7 +27,7 @@ at::Tensor GivenCoordinates() {
   return at::stack({coords[0] / 20.0, coords[1] / 2048.0, coords[2] / 2048.0});
 }
 
-class TransformerGolden : public testing::Test {
+class TransformerGolden : public ::testing::Test {
  protected:
   TransformerGolden() : folder_("0.9.0"), golden_("0.9.0") {}
 

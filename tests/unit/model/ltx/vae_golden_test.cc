@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kHeight = 64, kWidth = 96, kStride = 7;
 
-class VaeGolden : public testing::TestWithParam<std::string> {
+class VaeGolden : public ::testing::TestWithParam<std::string> {
  protected:
   VaeGolden() : folder_(GetParam()), golden_(GetParam()) {
     const auto config = ReadVaeConfig(*ReadJsonFile(folder_.path() + "/vae/config.json"), "vae");
@@ -85,9 +85,9 @@ TEST_P(VaeGolden, DecodesTheSameInPiecesOfAnySize) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Generations, VaeGolden, testing::Values("0.9.0", "0.9.1", "0.9.5"));
+INSTANTIATE_TEST_SUITE_P(Generations, VaeGolden, ::testing::Values("0.9.0", "0.9.1", "0.9.5"));
 
-class BadVaeConfig : public testing::TestWithParam<const char*> {};
+class BadVaeConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadVaeConfig, IsRefused) {
   EXPECT_EQ(ReadVaeConfig(*ParseJson(GetParam(), "vae"), "vae").status().code(),
@@ -96,14 +96,14 @@ TEST_P(BadVaeConfig, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadVaeConfig,
-    testing::Values(R"({"block_out_channels":[8]})", R"({"block_out_channels":[0,1,2,3]})",
-                    R"({"down_block_types":["X","X","X","X"]})", R"({"down_block_types":[]})",
-                    R"({"layers_per_block":[1]})", R"({"upsample_factor":[3,3,3,3]})",
-                    R"({"upsample_factor":[2,2,2,2]})", R"({"patch_size":8})",
-                    R"({"encoder_causal":false})", R"({"decoder_causal":true})",
-                    R"({"decoder_layers_per_block":[]})", R"({"scaling_factor":0})",
-                    R"({"decoder_block_out_channels":[64,96,128],"timestep_conditioning":true})",
-                    R"({"spatio_temporal_scaling":[true,true,true,true]})"));
+    ::testing::Values(R"({"block_out_channels":[8]})", R"({"block_out_channels":[0,1,2,3]})",
+                      R"({"down_block_types":["X","X","X","X"]})", R"({"down_block_types":[]})",
+                      R"({"layers_per_block":[1]})", R"({"upsample_factor":[3,3,3,3]})",
+                      R"({"upsample_factor":[2,2,2,2]})", R"({"patch_size":8})",
+                      R"({"encoder_causal":false})", R"({"decoder_causal":true})",
+                      R"({"decoder_layers_per_block":[]})", R"({"scaling_factor":0})",
+                      R"({"decoder_block_out_channels":[64,96,128],"timestep_conditioning":true})",
+                      R"({"spatio_temporal_scaling":[true,true,true,true]})"));
 
 TEST(VaeConfig, TakesTheClassDefaultsForWhatIsMissing) {
   const auto config = ReadVaeConfig(*ParseJson("{}", "vae"), "vae");

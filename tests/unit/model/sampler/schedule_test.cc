@@ -92,10 +92,10 @@ TEST(Schedule, RefusesStepsAndTimestepsThatMakeNoSchedule) {
   }
 }
 
-class BadSchedulerConfig : public testing::TestWithParam<const char*> {};
+class BadSchedulerConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadSchedulerConfig, IsRefusedByKey) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("scheduler_config.json", GetParam());
   const auto config = LoadSchedulerConfig(folder.path());
   EXPECT_EQ(config.status().code(), absl::StatusCode::kFailedPrecondition);
@@ -103,12 +103,11 @@ TEST_P(BadSchedulerConfig, IsRefusedByKey) {
   EXPECT_THAT(std::string(config.status().message()), HasSubstr(key));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BadSchedulerConfig,
-                         testing::Values(R"({"use_karras_sigmas":true})",
-                                         R"({"invert_sigmas":true})",
-                                         R"({"time_shift_type":"cubic"})", R"({"shift":0})",
-                                         R"({"shift_terminal":1})", R"({"max_image_seq_len":256})",
-                                         R"({"num_train_timesteps":0})"));
+INSTANTIATE_TEST_SUITE_P(
+    All, BadSchedulerConfig,
+    ::testing::Values(R"({"use_karras_sigmas":true})", R"({"invert_sigmas":true})",
+                      R"({"time_shift_type":"cubic"})", R"({"shift":0})", R"({"shift_terminal":1})",
+                      R"({"max_image_seq_len":256})", R"({"num_train_timesteps":0})"));
 
 }  // namespace
 }  // namespace reel::model

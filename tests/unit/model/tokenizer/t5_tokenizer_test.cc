@@ -84,7 +84,7 @@ std::string SmallModel() {
 }
 
 TEST(T5Tokenizer, ReadsTokenizerJsonWhereThereIsNoModel) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("tokenizer.json",
                R"({"normalizer":null,"model":{"type":"Unigram","unk_id":2,"vocab":[["<pad>",0.0],
                   ["</s>",0.0],["<unk>",0.0],["▁a",-1.5],["b",-2],["<extra_id_0>",0.0]]}})");
@@ -94,7 +94,7 @@ TEST(T5Tokenizer, ReadsTokenizerJsonWhereThereIsNoModel) {
 }
 
 TEST(T5Tokenizer, TakesTheNumberOfSentinelsFromTheConfiguration) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("spiece.model", SmallModel());
   EXPECT_EQ(T5Tokenizer::Load(folder.path())->size(), 105);
   folder.Write("tokenizer_config.json", R"({"extra_ids":0})");
@@ -102,13 +102,13 @@ TEST(T5Tokenizer, TakesTheNumberOfSentinelsFromTheConfiguration) {
 }
 
 TEST(T5Tokenizer, NamesTheMissingFile) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   const auto tokenizer = T5Tokenizer::Load(folder.path());
   EXPECT_EQ(tokenizer.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(tokenizer.status().message()), HasSubstr("spiece.model"));
 }
 
-class BadModel : public testing::TestWithParam<std::string> {};
+class BadModel : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(BadModel, IsRefused) {
   const auto vocabulary = ParseSpieceModel(GetParam(), "m");
@@ -121,13 +121,13 @@ TEST_P(BadModel, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadModel,
-    testing::Values("x", SmallModel().substr(0, 20),
-                    std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-                    PieceOf("a") + SmallModel(), SmallModel() + PieceOf(""),
-                    SmallModel() + Field(1, Field(1, "a") + "\x15\x01"),
-                    SmallModel() + Field(3, Field(2, "abc")),
-                    SmallModel() + Field(3, Field(2, std::string("\x08\0\0\0abcd", 8))),
-                    SmallModel() + Field(3, Field(2, std::string("\x04\0\0\0abcd\xff", 9)))));
+    ::testing::Values("x", SmallModel().substr(0, 20),
+                      std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
+                      PieceOf("a") + SmallModel(), SmallModel() + PieceOf(""),
+                      SmallModel() + Field(1, Field(1, "a") + "\x15\x01"),
+                      SmallModel() + Field(3, Field(2, "abc")),
+                      SmallModel() + Field(3, Field(2, std::string("\x08\0\0\0abcd", 8))),
+                      SmallModel() + Field(3, Field(2, std::string("\x04\0\0\0abcd\xff", 9)))));
 
 TEST(T5Tokenizer, SurvivesAMapThatPointsAnywhere) {
   Vocabulary vocabulary = *ParseSpieceModel(SmallModel(), "m");

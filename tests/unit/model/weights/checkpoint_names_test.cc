@@ -12,7 +12,7 @@ namespace reel::model {
 namespace {
 
 absl::StatusOr<WeightSet> SetOf(const std::vector<NamedShape>& tensors) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   return WeightSet::OpenFile(folder.Write("f.safetensors", SafetensorsOf(tensors)));
 }
 

@@ -42,7 +42,7 @@ TEST(ConfigReader, ReadsWhatIsThere) {
   EXPECT_TRUE(reader.status().ok());
 }
 
-class BadConfig : public testing::TestWithParam<const char*> {};
+class BadConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadConfig, NamesFileAndKey) {
   const auto json = Json(GetParam());
@@ -61,12 +61,12 @@ TEST_P(BadConfig, NamesFileAndKey) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, BadConfig,
-                         testing::Values(R"({"i":0})", R"({"i":10})", R"({"i":1.5})",
-                                         R"({"i":"3"})", R"({"i":18446744073709551615})",
-                                         R"({"i":-9223372036854775808})", R"({"n":"1"})",
-                                         R"({"b":1})", R"({"s":1})", R"({"is":1})",
-                                         R"({"is":[1,10]})", R"({"is":[1,"2"]})", R"({"bs":[1]})",
-                                         R"({"ss":[1]})"));
+                         ::testing::Values(R"({"i":0})", R"({"i":10})", R"({"i":1.5})",
+                                           R"({"i":"3"})", R"({"i":18446744073709551615})",
+                                           R"({"i":-9223372036854775808})", R"({"n":"1"})",
+                                           R"({"b":1})", R"({"s":1})", R"({"is":1})",
+                                           R"({"is":[1,10]})", R"({"is":[1,"2"]})", R"({"bs":[1]})",
+                                           R"({"ss":[1]})"));
 
 TEST(JsonFile, RefusesWhatIsDeepLongOrNoObject) {
   EXPECT_FALSE(ParseJson("[1]", "t").ok());
@@ -74,7 +74,7 @@ TEST(JsonFile, RefusesWhatIsDeepLongOrNoObject) {
   EXPECT_FALSE(ParseJson(std::string(9 << 20, ' ') + "{}", "t").ok());
   EXPECT_FALSE(
       ParseJson("{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}", "t").ok());
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   EXPECT_TRUE(ReadJsonFile(folder.Write("ok.json", "{\"a\":[[1]]}")).ok());
   EXPECT_EQ(ReadJsonFile(folder.path() + "/none.json").status().code(),
             absl::StatusCode::kNotFound);

@@ -166,7 +166,7 @@ std::vector<Hostile> HostileEntries() {
   };
 }
 
-class HostileFile : public testing::TestWithParam<Hostile> {};
+class HostileFile : public ::testing::TestWithParam<Hostile> {};
 
 TEST_P(HostileFile, IsRefusedWithTheRule) {
   const auto parsed = Parse(GetParam().bytes);
@@ -176,8 +176,8 @@ TEST_P(HostileFile, IsRefusedWithTheRule) {
       << GetParam().what;
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, HostileFile, testing::ValuesIn(HostileLayouts()));
-INSTANTIATE_TEST_SUITE_P(Entries, HostileFile, testing::ValuesIn(HostileEntries()));
+INSTANTIATE_TEST_SUITE_P(Layouts, HostileFile, ::testing::ValuesIn(HostileLayouts()));
+INSTANTIATE_TEST_SUITE_P(Entries, HostileFile, ::testing::ValuesIn(HostileEntries()));
 
 TEST(SafetensorsHeader, RefusesEveryPrefixOfAGoodFile) {
   const std::string good = SafetensorsOf({{"a", {2, 3}}, {"b", {}}}, R"({"k":"v"})");

@@ -3,33 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include "gtest/gtest.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::model {
-
-// A folder that lives as long as the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = testing::TempDir() + "/reel_weights_XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~ScratchFolder() { std::filesystem::remove_all(path_); }
-  std::string Write(const std::string& name, const std::string& content) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Length, header, data.
 inline std::string SafetensorsBytes(const std::string& header, const std::string& data) {

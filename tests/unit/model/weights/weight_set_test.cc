@@ -23,7 +23,7 @@ float FirstFloat(const StoredTensor& tensor) {
 constexpr char kStem[] = "diffusion_pytorch_model";
 
 TEST(WeightSet, ReadsASingleFile) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("diffusion_pytorch_model.safetensors",
                SafetensorsOf({{"a", {2, 3}}, {"b", {4}}}, R"({"config":"{}"})"));
   const auto set = WeightSet::OpenFolder(folder.path(), kStem);
@@ -35,7 +35,7 @@ TEST(WeightSet, ReadsASingleFile) {
 }
 
 TEST(WeightSet, ReadsShardsThroughTheirIndexWhereThereIsOne) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("diffusion_pytorch_model.safetensors", SafetensorsOf({{"stale", {1}}}));
   folder.Write("m-1.safetensors", SafetensorsOf({{"a", {2}}, {"b", {1}}}));
   folder.Write("m-2.safetensors", SafetensorsOf({{"c", {3}}}));
@@ -49,7 +49,7 @@ TEST(WeightSet, ReadsShardsThroughTheirIndexWhereThereIsOne) {
 }
 
 TEST(WeightSet, NamesTheMissingFile) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   const auto set = WeightSet::OpenFolder(folder.path(), kStem);
   EXPECT_EQ(set.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(set.status().message()),
@@ -57,17 +57,17 @@ TEST(WeightSet, NamesTheMissingFile) {
 }
 
 TEST(WeightSet, NamesFileAndTensorOfABrokenOne) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   const std::string path = folder.Write("x.safetensors", SafetensorsOf({{"a", {2}}}) + "tail");
   const auto set = WeightSet::OpenFile(path);
   EXPECT_THAT(std::string(set.status().message()),
               AllOf(HasSubstr("x.safetensors"), HasSubstr("4 bytes too many")));
 }
 
-class BadIndex : public testing::TestWithParam<const char*> {};
+class BadIndex : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadIndex, IsRefused) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("m.safetensors", SafetensorsOf({{"a", {2}}}));
   folder.Write("diffusion_pytorch_model.safetensors.index.json", GetParam());
   const auto set = WeightSet::OpenFolder(folder.path(), kStem);
@@ -76,13 +76,13 @@ TEST_P(BadIndex, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadIndex,
-    testing::Values("", "[]", "{", "{}", R"({"weight_map":[]})", R"({"weight_map":{"a":1}})",
-                    R"({"weight_map":{"a":"../m.safetensors"}})",
-                    R"({"weight_map":{"a":"/etc/passwd"}})", R"({"weight_map":{"a":""}})",
-                    R"({"weight_map":{"a":".."}})", R"({"weight_map":{"b":"m.safetensors"}})"));
+    ::testing::Values("", "[]", "{", "{}", R"({"weight_map":[]})", R"({"weight_map":{"a":1}})",
+                      R"({"weight_map":{"a":"../m.safetensors"}})",
+                      R"({"weight_map":{"a":"/etc/passwd"}})", R"({"weight_map":{"a":""}})",
+                      R"({"weight_map":{"a":".."}})", R"({"weight_map":{"b":"m.safetensors"}})"));
 
 TEST(WeightSet, RefusesAnIndexOfAMissingShard) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   folder.Write("diffusion_pytorch_model.safetensors.index.json",
                R"({"weight_map":{"a":"gone.safetensors"}})");
   const auto set = WeightSet::OpenFolder(folder.path(), kStem);
@@ -91,7 +91,7 @@ TEST(WeightSet, RefusesAnIndexOfAMissingShard) {
 }
 
 TEST(WeightSet, OpensRegularFilesOnly) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   EXPECT_EQ(WeightSet::OpenFile(folder.path()).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(WeightSet::OpenFile(folder.Write("empty", "")).status().code(),
@@ -99,7 +99,7 @@ TEST(WeightSet, OpensRegularFilesOnly) {
 }
 
 TEST(WeightSet, RenamesOnlyWhatHasAName) {
-  const ScratchFolder folder;
+  const reel::testing::TempFolder folder;
   const auto set =
       WeightSet::OpenFile(folder.Write("f", SafetensorsOf({{"x.a", {1}}, {"y", {1}}})));
   ASSERT_TRUE(set.ok());

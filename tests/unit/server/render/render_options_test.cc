@@ -52,10 +52,56 @@ TEST(ParseRenderOptions, TellsTheOutputsApart) {
   EXPECT_EQ(exit_code, kUsage);
 }
 
+TEST(ParseRenderOptions, ReadsAnImageForTheImagePipeline) {
+  const auto options = Parse({"--image", "a@b.png"});
+  ASSERT_TRUE(options);
+  ASSERT_EQ(options->conditions.size(), 1u);
+  EXPECT_EQ(options->conditions[0].path, "a@b.png");
+  EXPECT_EQ(options->spec.condition_pipeline, model::ConditionPipeline::kImage);
+  EXPECT_EQ(Parse({})->spec.condition_pipeline, model::ConditionPipeline::kAuto);
+}
+
+TEST(ParseRenderOptions, ReadsConditionsForTheConditionPipeline) {
+  const auto options = Parse({"--condition", "a@b:c.png@16:0.5", "--condition", "d.mp4@24", "e.png",
+                              "--image-condition-noise-scale", "0.1"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->spec.condition_pipeline, model::ConditionPipeline::kCondition);
+  EXPECT_EQ(options->spec.image_condition_noise_scale, 0.1);
+  ASSERT_EQ(options->conditions.size(), 3u);
+  EXPECT_EQ(options->conditions[0].path, "a@b:c.png");
+  EXPECT_EQ(options->conditions[0].frame_index, 16);
+  EXPECT_EQ(options->conditions[0].strength, 0.5);
+  EXPECT_EQ(options->conditions[1].frame_index, 24);
+  EXPECT_EQ(options->conditions[1].strength, 1);
+  EXPECT_EQ(options->conditions[2].frame_index, 0);
+}
+
+TEST(ParseRenderOptions, ReadsSingleVariantsOnTopOfAProfile) {
+  const auto options = Parse({"--kernels", "reference+rms_norm=loops,ltx_rope=avx2"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->spec.kernels.profile, "reference");
+  EXPECT_EQ(options->spec.kernels.variants.at("ltx_rope"), "avx2");
+  EXPECT_EQ(Parse({"--kernels", "auto"})->spec.kernels.profile, "auto");
+  EXPECT_TRUE(Parse({"--kernels", "auto"})->spec.kernels.variants.empty());
+}
+
+// As diffusers' calls take it.
+TEST(ParseRenderOptions, TheDecodersNoiseIsItsTimestepUnlessSomebodySaysOtherwise) {
+  EXPECT_EQ(Parse({"--decode-timestep", "0.05"})->spec.decode_noise_scale, 0.05);
+  EXPECT_EQ(Parse({"--decode-timestep", "0.05", "--decode-noise-scale", "0.025"})
+                ->spec.decode_noise_scale,
+            0.025);
+  EXPECT_EQ(Parse({"--decode-timestep", "0.05", "--preset", "x"})->spec.decode_noise_scale,
+            std::nullopt);
+}
+
 TEST(ParseRenderOptions, RefusesWhatThisBuildCannotDo) {
-  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--image", "a.png"},
-                                                {"--condition", "a.png@0:1"},
-                                                {"--device", "cuda:0"},
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"--device", "cuda:0"},
+                                                {"--image", "a.png", "--condition", "a.png@0:1"},
+                                                {"--condition", "a.png@x"},
+                                                {"--condition", "a.png@0:much"},
+                                                {"--condition", "@0:1"},
+                                                {"--kernels", "auto+rms_norm"},
                                                 {"--dtype", "int3"},
                                                 {"--steps", "many"},
                                                 {"--frobnicate"}}) {

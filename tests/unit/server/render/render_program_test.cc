@@ -1,39 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program reel-render, from outside.
+#include "tests/unit/server/render/render_program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/testcard/picture_code.h"
 #include "tests/fakes/decoded_video.h"
-#include "tests/fakes/temp_folder.h"
-#include "tests/integration/program.h"
 
 namespace reel::server {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-
-class RenderProgram : public ::testing::Test {
- protected:
-  static tests::ProgramResult RunWith(std::vector<std::string> arguments) {
-    return tests::RunProgram(tests::BinaryPath("reel-render"), std::move(arguments));
-  }
-  tests::ProgramResult Run(std::vector<std::string> arguments, const std::string& output) const {
-    const std::vector<std::string> small = {"--prompt", "a fox", "--width",  "64",
-                                            "--height", "64",    "--steps",  "3",
-                                            "--seed",   "7",     "--output", folder_.File(output)};
-    arguments.insert(arguments.begin(), small.begin(), small.end());
-    return RunWith(std::move(arguments));
-  }
-  reel::testing::TempFolder folder_;
-};
 
 TEST_F(RenderProgram, WritesAVideoAndPrintsItsPath) {
   const auto done = Run({"--num_frames", "17"}, "a.mp4");

@@ -103,12 +103,18 @@ TEST(ServerOptions, TestCardFaultsAreKnownKinds) {
               ElementsAre(StartsWith("models[0].test_card.faults[0].kind:")));
 }
 
+TEST(ServerOptions, AModelsFilesTravelWithIt) {
+  const CheckedOptions checked =
+      Check("models { name: 'm' path: '/m' manifest_file: '/f' text_folder: '/t' }");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_EQ(checked.options.models[0].manifest_file, "/f");
+  EXPECT_EQ(checked.options.models[0].text_folder, "/t");
+}
+
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
   EXPECT_THAT(Check("experiments { name: 'e' }").problems, ElementsAre(StartsWith("experiments:")));
   EXPECT_THAT(Check("plugin_root: '/p' plugins { name: 'a' }").problems,
               ElementsAre(StartsWith("plugins:")));
-  EXPECT_THAT(Check("models { name: 'm' path: '/m' manifest_file: '/f' }").problems,
-              ElementsAre(StartsWith("models[0].manifest_file:")));
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));
   EXPECT_THAT(Check("telemetry { otlp_endpoint: 'http://x' }").problems,

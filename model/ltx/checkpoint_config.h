@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a folder says in its configurations, read off the tensors of a single-file checkpoint, which
+// has none that can be relied on: the oldest say nothing, and the others in another language.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/ltx/transformer_config.h"
+#include "model/ltx/vae_config.h"
+#include "model/sampler/schedule.h"
+#include "model/weights/checkpoint_names.h"
+#include "model/weights/weight_set.h"
+
+namespace reel::model::ltx {
+
+// `part` is that of TransformerOf. How the width is split into heads is not in the tensors: the
+// file's own word for it (`num_attention_heads` in its metadata) counts, else the release's.
+// FAILED_PRECONDITION with file and tensor: one is missing or of no shape of LTX-Video, or a real
+// release has not all of its tensors.
+absl::StatusOr<TransformerConfig> TransformerConfigOf(const WeightSet& part,
+                                                      CheckpointVersion version);
+
+// `part` is that of VaeOf.
+absl::StatusOr<VaeConfig> VaeConfigOf(const WeightSet& part, CheckpointVersion version);
+
+// Of the release, as its folder on the hub has it.
+SchedulerConfig SchedulerConfigOf(CheckpointVersion version);
+
+}  // namespace reel::model::ltx

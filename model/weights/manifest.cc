@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/weights/manifest.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/weights/mapped_file.h"
+
+namespace reel::model {
+namespace {
+
+constexpr size_t kMaxManifestBytes = 1 << 20;
+constexpr size_t kSumDigits = 64;
+constexpr size_t kPieceBytes = 16 << 20;
+
+using Sums = std::map<std::string, std::string, std::less<>>;  // name to lower-case hex
+
+bool IsSum(std::string_view text) {
+  return text.size() == kSumDigits && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
+}
+
+// Behind the sum come two characters: a space, and one for text or binary.
+absl::Status ReadLine(std::string_view line, Sums& sums) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.empty() || line.starts_with('#')) return absl::OkStatus();
+  const std::string_view sum = line.substr(0, std::min(kSumDigits, line.size()));
+  if (!IsSum(sum) || line.size() < kSumDigits + 3 || line[kSumDigits] != ' ') {
+    return absl::FailedPreconditionError("is not \"sha256  file\"");
+  }
+  std::string_view name = line.substr(kSumDigits + 2);
+  if (name.starts_with("./")) name.remove_prefix(2);
+  sums[std::string(name)] = absl::AsciiStrToLower(std::string(sum));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Sums> ReadManifest(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  std::string_view rest(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
+  if (rest.size() > kMaxManifestBytes) {
+    return absl::FailedPreconditionError(absl::StrCat("the manifest is too long: ", path, ": ",
+                                                      rest.size(), " bytes, above ",
+                                                      kMaxManifestBytes));
+  }
+  Sums sums;
+  for (int number = 1; !rest.empty(); ++number) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    if (const absl::Status read = ReadLine(rest.substr(0, end), sums); !read.ok()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("bad manifest: ", path, ": line ", number, " ", read.message()));
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return sums;
+}
+
+absl::StatusOr<std::string> SumOf(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
+                                                                        &EVP_MD_CTX_free);
+  bool good = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
+  for (size_t at = 0; good && at < file.bytes().size(); at += kPieceBytes) {
+    const auto piece = file.bytes().subspan(at, kPieceBytes);
+    good = EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1;
+    file.DropPages(piece);
+  }
+  std::array<char, EVP_MAX_MD_SIZE> digest = {};
+  unsigned size = 0;
+  good = good && EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()),
+                                    &size) == 1;
+  if (!good) return absl::InternalError(absl::StrCat("cannot hash the file: ", path));
+  return absl::BytesToHexString({digest.data(), size});
+}
+
+}  // namespace
+
+std::vector<ListedFile> FilesOf(const std::string& root, const std::vector<std::string>& parts) {
+  std::vector<ListedFile> files;
+  for (const std::string& part : parts) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(root + "/" + part, ignored)) {
+      if (!entry.is_regular_file(ignored)) continue;
+      files.push_back({part + "/" + entry.path().filename().string(), entry.path().string()});
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const ListedFile& a, const ListedFile& b) { return a.name < b.name; });
+  return files;
+}
+
+absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFile>& files) {
+  REEL_ASSIGN_OR_RETURN(const Sums sums, ReadManifest(manifest));
+  for (const ListedFile& file : files) {
+    const auto listed = sums.find(file.name);
+    if (listed == sums.end()) {
+      if (!file.name.ends_with(".safetensors")) continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("a weight file is not in its manifest: ", file.path, ": no ", file.name,
+                       " in ", manifest));
+    }
+    REEL_ASSIGN_OR_RETURN(const std::string sum, SumOf(file.path));
+    if (sum == listed->second) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("a file is not the one of its manifest: ", file.path, ": its SHA-256 is ", sum,
+                     ", ", manifest, " has ", listed->second));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace reel::model

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of --image and --condition as conditions of a request.
+#pragma once
+
+#include "absl/status/status.h"
+#include "model/resolve.h"
+#include "server/render/render_options.h"
+
+namespace reel::server {
+
+// What a person may ask of this program, who has no other callers to think of.
+model::RequestLimits RenderLimits();
+
+// Reads them into the spec. INVALID_ARGUMENT names the file.
+absl::Status ReadConditionFiles(RenderOptions& options);
+
+}  // namespace reel::server

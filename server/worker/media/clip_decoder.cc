@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/clip_decoder.h"
+
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/worker/media/av_handles.h"
+#include "server/worker/media/frame_colors.h"
+#include "server/worker/media/memory_input.h"
+#include "server/worker/media/orientation.h"
+#include "server/worker/media/pixel_cap.h"
+
+extern "C" {
+#include <libavutil/display.h>
+}
+
+namespace reel::server {
+namespace {
+
+constexpr int kSilence = 64;  // see h264_encoder.cc
+// As the ffmpeg command converts, through which the reference reads clips.
+constexpr int kScalerFlags = SWS_BICUBIC;
+constexpr unsigned kMaxTracks = 16;
+
+struct InputDeleter {
+  void operator()(AVFormatContext* p) const { avformat_close_input(&p); }
+};
+using InputPtr = std::unique_ptr<AVFormatContext, InputDeleter>;
+
+absl::Status Bad(const char* what) { return absl::InvalidArgumentError(what); }
+
+int RefuseToOpen(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
+  return AVERROR(EPERM);
+}
+
+absl::StatusOr<InputPtr> OpenMp4(AVIOContext* io) {
+  AVFormatContext* format = avformat_alloc_context();
+  if (format == nullptr) return absl::InternalError("Out of memory for a clip");
+  format->pb = io;
+  format->flags |= AVFMT_FLAG_CUSTOM_IO;
+  format->io_open = &RefuseToOpen;  // what a file refers to is not its own
+  format->max_streams = static_cast<int>(kMaxTracks);
+  // Frees `format` when it fails.
+  if (avformat_open_input(&format, nullptr, av_find_input_format("mov"), nullptr) < 0) {
+    return Bad("is not an MP4 clip, or is broken");
+  }
+  return InputPtr(format);
+}
+
+// The name of the decoder that may read a track; null for all others.
+const char* DecoderFor(AVCodecID codec) {
+  switch (codec) {
+    case AV_CODEC_ID_H264:
+      return "h264";
+    case AV_CODEC_ID_HEVC:
+      return "hevc";
+    case AV_CODEC_ID_VP9:
+      return "vp9";
+    case AV_CODEC_ID_AV1:
+      return "libdav1d";
+    case AV_CODEC_ID_MPEG4:
+      return "mpeg4";
+    default:
+      return nullptr;
+  }
+}
+
+// The first track of moving pictures; nothing else is read from then on.
+absl::StatusOr<AVStream*> ChooseTrack(AVFormatContext& format) {
+  AVStream* chosen = nullptr;
+  for (unsigned i = 0; i < format.nb_streams; ++i) {
+    AVStream* const stream = format.streams[i];
+    const bool is_video = stream->codecpar->codec_type == AVMEDIA_TYPE_VIDEO &&
+                          (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) == 0;
+    if (is_video && chosen == nullptr) {
+      chosen = stream;
+    } else {
+      stream->discard = AVDISCARD_ALL;
+    }
+  }
+  if (chosen == nullptr) return Bad("holds no video");
+  return chosen;
+}
+
+absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, PixelCap& cap) {
+  const char* const name = DecoderFor(track.codec_id);
+  const AVCodec* codec = name == nullptr ? nullptr : avcodec_find_decoder_by_name(name);
+  if (codec == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("is coded as ", avcodec_get_name(track.codec_id),
+                     "; nearest: H.264 (also read: H.265, VP9, AV1, MPEG-4)"));
+  }
+  AvCodecContextPtr context(avcodec_alloc_context3(codec));
+  if (!context) return absl::InternalError("Out of memory for a clip");
+  if (avcodec_parameters_to_context(context.get(), &track) < 0) return Bad("is broken");
+  context->thread_count = 1;
+  cap.SetOn(*context);
+  context->flags |= AV_CODEC_FLAG_BITEXACT;
+  context->log_level_offset = kSilence;
+  if (avcodec_open2(context.get(), codec, nullptr) < 0) return Bad("is broken");
+  return context;
+}
+
+int OrientationOf(const AVStream& stream) {
+  size_t size = 0;
+  const uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  if (matrix == nullptr || size < 9 * sizeof(int32_t)) return kUpright;
+  return MatrixOrientation({reinterpret_cast<const int32_t*>(matrix), 9});
+}
+
+// A clip that is being read.
+class ClipReader {
+ public:
+  ClipReader(InputPtr format, AVStream* track, AvCodecContextPtr decoder, const PixelCap& cap)
+      : format_(std::move(format)), track_(track), decoder_(std::move(decoder)), cap_(cap) {}
+
+  absl::Status Read(absl::FunctionRef<absl::Status()> proceed,
+                    absl::FunctionRef<bool(model::RgbImage)> take) {
+    packet_.reset(av_packet_alloc());
+    frame_.reset(av_frame_alloc());
+    if (!packet_ || !frame_) return absl::InternalError("Out of memory for a clip");
+    for (bool ended = false; !ended;) {
+      REEL_RETURN_IF_ERROR(proceed());
+      const int code = av_read_frame(format_.get(), packet_.get());
+      ended = code == AVERROR_EOF;
+      if (code < 0 && !ended) return Bad("is broken");
+      if (!ended && packet_->stream_index != track_->index) {
+        av_packet_unref(packet_.get());
+        continue;
+      }
+      const int sent = avcodec_send_packet(decoder_.get(), ended ? nullptr : packet_.get());
+      av_packet_unref(packet_.get());
+      if (sent < 0) return Undecodable();
+      REEL_ASSIGN_OR_RETURN(const bool more, TakeDecoded(proceed, take));
+      if (!more) return absl::OkStatus();
+    }
+    return pictures_ > 0 ? absl::OkStatus() : Bad("holds no picture");
+  }
+
+ private:
+  absl::Status Undecodable() const {
+    if (cap_.refusal()) return absl::InvalidArgumentError(*cap_.refusal());
+    return Bad("is broken");
+  }
+
+  // False: enough.
+  absl::StatusOr<bool> TakeDecoded(absl::FunctionRef<absl::Status()> proceed,
+                                   absl::FunctionRef<bool(model::RgbImage)> take) {
+    for (;;) {
+      const int code = avcodec_receive_frame(decoder_.get(), frame_.get());
+      if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return true;
+      if (code < 0) return Undecodable();
+      if ((frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame_->decode_error_flags != 0) {
+        return Bad("is broken: a picture of it cannot be read whole");
+      }
+      REEL_RETURN_IF_ERROR(proceed());
+      REEL_ASSIGN_OR_RETURN(model::RgbImage image, RgbOfFrame(*frame_, kScalerFlags, scaler_));
+      ++pictures_;
+      if (!take(Uprighted(std::move(image), OrientationOf(*track_)))) return false;
+    }
+  }
+
+  const InputPtr format_;
+  AVStream* const track_;  // of `format_`
+  const AvCodecContextPtr decoder_;
+  const PixelCap& cap_;
+  AvPacketPtr packet_;
+  AvFramePtr frame_;
+  SwsContextPtr scaler_;
+  int pictures_ = 0;
+};
+
+}  // namespace
+
+absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
+                        absl::FunctionRef<absl::Status()> proceed,
+                        absl::FunctionRef<bool(model::RgbImage)> take) {
+  REEL_ASSIGN_OR_RETURN(const auto input, MemoryInput::Open(bytes));
+  REEL_ASSIGN_OR_RETURN(InputPtr format, OpenMp4(input->io()));
+  REEL_ASSIGN_OR_RETURN(AVStream* const track, ChooseTrack(*format));
+  PixelCap cap(max_pixels);
+  REEL_ASSIGN_OR_RETURN(AvCodecContextPtr decoder, OpenDecoder(*track->codecpar, cap));
+  return ClipReader(std::move(format), track, std::move(decoder), cap).Read(proceed, take);
+}
+
+}  // namespace reel::server

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/condition_decoder.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "server/worker/media/clip_decoder.h"
+#include "server/worker/media/picture_decoder.h"
+#include "server/worker/media/picture_scaler.h"
+
+extern "C" {
+#include <libavutil/log.h>
+#include <libavutil/mem.h>
+}
+
+namespace reel::server {
+namespace {
+
+// Of one block of libav's: a few bytes of a hostile index may ask for gigabytes.
+constexpr size_t kMaxBlockBytes = size_t{512} << 20;
+
+// What was spent on a request's conditions so far.
+class Budget {
+ public:
+  Budget(const DecodeLimits& limits, const std::atomic<bool>& stop)
+      : limits_(limits), stop_(stop), end_(absl::Now() + limits.max_time) {}
+
+  absl::Status Proceed() const {
+    if (stop_) return absl::CancelledError("the conditions are not wanted any more");
+    if (absl::Now() < end_) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("takes too long to decode: more than ",
+                                                   absl::ToInt64Seconds(limits_.max_time),
+                                                   " seconds; nearest: a shorter or smaller one"));
+  }
+  absl::Status Take(size_t bytes) {
+    bytes_ += static_cast<int64_t>(bytes);
+    if (bytes_ <= limits_.max_bytes) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("is too much: with the conditions before it, it needs more than ",
+                     limits_.max_bytes, " bytes decoded; nearest: a shorter clip"));
+  }
+  int64_t max_pixels() const { return limits_.max_pixels; }
+
+ private:
+  const DecodeLimits& limits_;
+  const std::atomic<bool>& stop_;
+  const absl::Time end_;
+  int64_t bytes_ = 0;
+};
+
+// The decoded pictures of one condition.
+class Pictures {
+ public:
+  Pictures(const model::GenerationSpec& spec, Budget& budget) : budget_(budget) {
+    pixels_->width = spec.width;
+    pixels_->height = spec.height;
+  }
+
+  absl::Status Add(const model::RgbImage& image) {
+    const model::RgbImage scaled = ScaleLanczos(image, pixels_->width, pixels_->height);
+    REEL_RETURN_IF_ERROR(budget_.Take(scaled.pixels.size()));
+    pixels_->rgb.insert(pixels_->rgb.end(), scaled.pixels.begin(), scaled.pixels.end());
+    ++pixels_->num_frames;
+    return absl::OkStatus();
+  }
+  int count() const { return pixels_->num_frames; }
+  std::shared_ptr<const model::ConditionPixels> Finish() { return std::move(pixels_); }
+
+ private:
+  Budget& budget_;
+  std::shared_ptr<model::ConditionPixels> pixels_ = std::make_shared<model::ConditionPixels>();
+};
+
+absl::Status AddClip(const std::string& bytes, int most, Budget& budget, Pictures& pictures) {
+  absl::Status added;
+  REEL_RETURN_IF_ERROR(DecodeClip(
+      bytes, budget.max_pixels(), [&] { return budget.Proceed(); },
+      [&](const model::RgbImage& image) {
+        added = pictures.Add(image);
+        return added.ok() && pictures.count() < most;
+      }));
+  return added;
+}
+
+absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
+    const model::GenerationSpec& spec, const model::Condition& condition, Budget& budget) {
+  if (condition.bytes == nullptr) return absl::FailedPreconditionError("has lost its bytes");
+  REEL_RETURN_IF_ERROR(budget.Proceed());
+  Pictures pictures(spec, budget);
+  if (condition.kind == model::Condition::Kind::kVideo) {
+    const int room = spec.num_frames - condition.frame_index;
+    if (room < 1) return absl::InvalidArgumentError("begins after the video's last frame");
+    REEL_RETURN_IF_ERROR(AddClip(*condition.bytes, room, budget, pictures));
+  } else {
+    REEL_ASSIGN_OR_RETURN(const model::RgbImage image,
+                          DecodePicture(*condition.bytes, budget.max_pixels()));
+    REEL_RETURN_IF_ERROR(pictures.Add(image));
+  }
+  return pictures.Finish();
+}
+
+}  // namespace
+
+absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
+                              const std::atomic<bool>& stop) {
+  // Both hold for the process; libav knows nothing smaller. Its own words would garble a log, and
+  // errors come back as codes.
+  av_log_set_level(AV_LOG_QUIET);
+  av_max_alloc(kMaxBlockBytes);
+  Budget budget(limits, stop);
+  std::vector<std::shared_ptr<const model::ConditionPixels>> decoded;
+  for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    const model::Condition& condition = spec.conditions[i];
+    decoded.push_back(condition.pixels);
+    if (condition.pixels != nullptr) continue;
+    auto pixels = Decode(spec, condition, budget);
+    if (!pixels.ok()) {
+      return absl::Status(pixels.status().code(),
+                          absl::StrCat("A condition cannot be used: conditions[", i, "] ",
+                                       pixels.status().message()));
+    }
+    decoded.back() = *std::move(pixels);
+  }
+  for (size_t i = 0; i < decoded.size(); ++i) spec.conditions[i].pixels = std::move(decoded[i]);
+  return absl::OkStatus();
+}
+
+ConditionDecoder::ConditionDecoder(model::GenerationSpec spec, DecodeLimits limits, Signal signal)
+    : spec_(std::move(spec)),
+      limits_(limits),
+      signal_(std::move(signal)),
+      thread_([this] { Run(); }) {}
+
+ConditionDecoder::~ConditionDecoder() {
+  Abandon();
+  thread_.join();
+}
+
+void ConditionDecoder::Run() {
+  absl::Status status = DecodeConditions(spec_, limits_, stop_);
+  {
+    MutexLock lock(mutex_);
+    status_ = std::move(status);
+  }
+  signal_();
+}
+
+bool ConditionDecoder::done() const {
+  MutexLock lock(mutex_);
+  return status_.has_value();
+}
+
+absl::StatusOr<std::vector<model::Condition>> ConditionDecoder::result() const {
+  MutexLock lock(mutex_);
+  if (!status_) return absl::FailedPreconditionError("The conditions are not decoded yet");
+  REEL_RETURN_IF_ERROR(*status_);
+  return spec_.conditions;
+}
+
+}  // namespace reel::server

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the bytes of a request's conditions to pictures of the video's size, in time and memory that
+// are bounded whatever the bytes say.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "model/generation_spec.h"
+
+namespace reel::server {
+
+struct DecodeLimits {
+  int64_t max_pixels = 16'000'000;              // of a picture, before scaling
+  int64_t max_bytes = int64_t{1} << 30;         // of all conditions, after scaling
+  absl::Duration max_time = absl::Seconds(60);  // for all conditions
+};
+
+// Sets `pixels` of every condition of `spec` that has none, scaled to its width and height as the
+// reference does it (picture_scaler.h). Of a clip the pictures up to the video's end are read.
+// INVALID_ARGUMENT names the condition and what is wrong with it; FAILED_PRECONDITION when its
+// bytes are missing; CANCELLED soon after `stop` is true. `spec` is unchanged then.
+absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& limits,
+                              const std::atomic<bool>& stop);
+
+// The same on a thread of its own. Thread-safe, but for destruction.
+class ConditionDecoder {
+ public:
+  // It is done. Called on the decoder's thread; must not block.
+  using Signal = absl::AnyInvocable<void()>;
+
+  ConditionDecoder(model::GenerationSpec spec, DecodeLimits limits, Signal signal);
+  // Abandons, then waits for the piece that is under way: a picture at most.
+  ~ConditionDecoder();
+  ConditionDecoder(const ConditionDecoder&) = delete;
+  ConditionDecoder& operator=(const ConditionDecoder&) = delete;
+
+  // Stop where you are. Returns at once.
+  void Abandon() { stop_ = true; }
+  bool done() const;
+  // Of one that is done: the conditions with their pixels.
+  absl::StatusOr<std::vector<model::Condition>> result() const;
+
+ private:
+  void Run();
+
+  model::GenerationSpec spec_;  // decoder's thread, until it is done
+  const DecodeLimits limits_;
+  Signal signal_;
+  std::atomic<bool> stop_{false};
+  mutable Mutex mutex_;
+  std::optional<absl::Status> status_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a camera was held: where pictures and clips say it, and the picture the right way up.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/types/span.h"
+#include "model/frame_sink.h"
+
+namespace reel::server {
+
+// EXIF's numbers: 1 is upright, 2 to 8 are the other turns and mirrors.
+inline constexpr int kUpright = 1;
+
+// Of a whole PNG, JPEG or WebP file. kUpright where nothing says otherwise, or what it says is no
+// number of EXIF's.
+int ExifOrientation(std::string_view file);
+
+// Of an MP4 track's display matrix (9 numbers); kUpright for those that are not quarter turns.
+int MatrixOrientation(absl::Span<const int32_t> matrix);
+
+// Turns and mirrors `image` until it is upright.
+model::RgbImage Uprighted(model::RgbImage image, int orientation);
+
+}  // namespace reel::server

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/picture_decoder.h"
+
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/worker/media/av_handles.h"
+#include "server/worker/media/frame_colors.h"
+#include "server/worker/media/orientation.h"
+#include "server/worker/media/pixel_cap.h"
+
+namespace reel::server {
+namespace {
+
+constexpr size_t kMaxBytes = size_t{1} << 30;
+constexpr int kSilence = 64;  // see h264_encoder.cc
+// For rare JPEGs, whose colours swscale converts: interpolated, rounded well.
+constexpr int kScalerFlags =
+    SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
+
+// The decoder's name; null for what is none of the three.
+const char* DecoderFor(std::string_view bytes) {
+  if (bytes.starts_with("\x89PNG\r\n\x1A\n")) return "png";
+  if (bytes.starts_with("\xFF\xD8\xFF")) return "mjpeg";
+  if (bytes.size() > 12 && bytes.starts_with("RIFF") && bytes.substr(8, 4) == "WEBP") return "webp";
+  return nullptr;
+}
+
+// libav shows what there is of a JPEG that ends early.
+bool IsCutOff(std::string_view bytes) {
+  if (!bytes.starts_with("\xFF\xD8")) return false;
+  const size_t end = bytes.rfind("\xFF\xD9"), scan = bytes.rfind("\xFF\xDA");
+  return end == std::string_view::npos || (scan != std::string_view::npos && end < scan);
+}
+
+absl::StatusOr<AvCodecContextPtr> OpenDecoder(const char* name, PixelCap& cap) {
+  const AVCodec* codec = avcodec_find_decoder_by_name(name);
+  if (codec == nullptr) {
+    return absl::InternalError(absl::StrCat("This build of libav has no decoder for ", name));
+  }
+  AvCodecContextPtr context(avcodec_alloc_context3(codec));
+  if (!context) return absl::InternalError("Out of memory for a picture");
+  context->thread_count = 1;
+  cap.SetOn(*context);
+  context->err_recognition = AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;
+  context->idct_algo = FF_IDCT_INT;  // libjpeg's own
+  context->flags |= AV_CODEC_FLAG_BITEXACT;
+  context->log_level_offset = kSilence;
+  REEL_RETURN_IF_ERROR(AvStatus(avcodec_open2(context.get(), codec, nullptr), "avcodec_open2"));
+  return context;
+}
+
+absl::StatusOr<AvPacketPtr> PacketOf(const std::string& bytes) {
+  AvPacketPtr packet(av_packet_alloc());
+  // With the padding that libav reads over.
+  if (!packet || av_new_packet(packet.get(), static_cast<int>(bytes.size())) < 0) {
+    return absl::InternalError("Out of memory for a picture");
+  }
+  std::memcpy(packet->data, bytes.data(), bytes.size());
+  return packet;
+}
+
+absl::StatusOr<AvFramePtr> DecodeFrame(const std::string& bytes, const char* name,
+                                       int64_t max_pixels) {
+  PixelCap cap(max_pixels);
+  REEL_ASSIGN_OR_RETURN(const AvCodecContextPtr context, OpenDecoder(name, cap));
+  REEL_ASSIGN_OR_RETURN(const AvPacketPtr packet, PacketOf(bytes));
+  AvFramePtr frame(av_frame_alloc());
+  if (!frame) return absl::InternalError("Out of memory for a picture");
+  int code = avcodec_send_packet(context.get(), packet.get());
+  if (code >= 0) code = avcodec_send_packet(context.get(), nullptr);
+  if (code >= 0) code = avcodec_receive_frame(context.get(), frame.get());
+  if (code >= 0) return frame;
+  if (cap.refusal()) return absl::InvalidArgumentError(*cap.refusal());
+  return absl::InvalidArgumentError("is broken or of a kind that cannot be read");
+}
+
+}  // namespace
+
+absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels) {
+  const char* const name = DecoderFor(bytes);
+  if (name == nullptr) return absl::InvalidArgumentError("is not a PNG, JPEG or WebP picture");
+  if (IsCutOff(bytes)) return absl::InvalidArgumentError("is cut off");
+  if (bytes.size() > kMaxBytes) return absl::InvalidArgumentError("is larger than 1 GiB");
+  REEL_ASSIGN_OR_RETURN(const AvFramePtr frame, DecodeFrame(bytes, name, max_pixels));
+  absl::StatusOr<model::RgbImage> image = RgbOfPacked(*frame);
+  if (absl::IsUnimplemented(image.status())) image = RgbOfJpeg(*frame);
+  if (absl::IsUnimplemented(image.status())) image = RgbOfWebp(*frame);
+  if (absl::IsUnimplemented(image.status())) {
+    if (frame->format == AV_PIX_FMT_GBRAP) {
+      return absl::InvalidArgumentError("is a JPEG of four inks; nearest: save it as RGB");
+    }
+    SwsContextPtr scaler;
+    image = RgbOfFrame(*frame, kScalerFlags, scaler);
+  }
+  REEL_RETURN_IF_ERROR(image.status());
+  return Uprighted(*std::move(image), ExifOrientation(bytes));
+}
+
+}  // namespace reel::server

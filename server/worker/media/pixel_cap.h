@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Refuses a picture that is too large when its decoder asks for memory, before it gets any. libav's
+// own limit counts padding, which differs between decoders.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "server/worker/media/av_handles.h"
+
+namespace reel::server {
+
+// Pinned, and outlives the decoder that it was set on.
+class PixelCap {
+ public:
+  explicit PixelCap(int64_t max_pixels) : max_pixels_(max_pixels) {}
+  PixelCap(const PixelCap&) = delete;
+  PixelCap& operator=(const PixelCap&) = delete;
+
+  // Before the decoder is opened; takes its `opaque`.
+  void SetOn(AVCodecContext& decoder);
+  // "has 8000x6000 pixels, above 16000000"; nullopt when nothing was refused.
+  std::optional<std::string> refusal() const { return refusal_; }
+
+ private:
+  static int OnBuffer(AVCodecContext* decoder, AVFrame* frame, int flags);
+
+  const int64_t max_pixels_;
+  std::optional<std::string> refusal_;
+};
+
+}  // namespace reel::server

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single-file checkpoints against the folders that they were made of, and broken ones.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "model/ltx/ltx_pipeline.h"
+#include "tests/fakes/tiny_checkpoint.h"
+#include "tests/fakes/tiny_ltx.h"
+
+namespace reel::model::ltx {
+namespace {
+
+using ::testing::HasSubstr;
+using Linears = CheckpointForm::Linears;
+
+// A file without the folder of its parts; text encoder and tokenizer are beside it, if anywhere.
+class SingleFile {
+ public:
+  SingleFile(const TinyFolder& folder, const std::string& version, const CheckpointForm& form = {},
+             bool with_text = true) {
+    path_ = scratch_.Write("model.safetensors", CheckpointOf(folder.path(), version, form));
+    if (!with_text) return;
+    for (const char* part : {"/text_encoder", "/tokenizer"}) {
+      std::filesystem::copy(folder.path() + part, scratch_.path() + part);
+    }
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  const reel::testing::TempFolder scratch_;
+  std::string path_;
+};
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Load(const std::string& path,
+                                               const std::string& text_folder = "") {
+  LoadOptions options;
+  options.name = "tiny";
+  options.path = path;
+  options.text_folder = text_folder;
+  return LoadLtxPipeline(options, {});
+}
+
+std::string ErrorOf(const std::string& path) {
+  const auto pipeline = Load(path);
+  EXPECT_FALSE(pipeline.ok());
+  return std::string(pipeline.status().message());
+}
+
+// The latents after two steps.
+std::vector<float> LatentsOf(const std::string& path, const std::string& text_folder = "") {
+  const auto pipeline = Load(path, text_folder);
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  if (!pipeline.ok()) return {};
+  GenerationSpec spec;
+  spec.prompt = "a red fox";
+  spec.width = 96;
+  spec.height = 64;
+  spec.num_frames = 17;
+  spec.frame_rate = 25;
+  spec.num_inference_steps = 2;
+  spec.guidance_scale = 3;
+  spec.seed = 1;
+  spec.max_text_tokens = 24;
+  const kernels::KernelPlan plan;
+  kernels::KernelCounters counters;
+  const kernels::Execution run{plan, counters, nullptr, {}};
+  const auto generation = (*pipeline)->Create(spec, run);
+  EXPECT_TRUE(generation.ok()) << generation.status();
+  if (!generation.ok()) return {};
+  for (absl::StatusOr<bool> ready = false; ready.ok() && !*ready;) {
+    ready = (*pipeline)->BeginNext(**generation, run);
+    EXPECT_TRUE(ready.ok()) << ready.status();
+  }
+  for (int i = 0; i < 2; ++i) {
+    Generation* const one[] = {generation->get()};
+    EXPECT_TRUE((*pipeline)->Step(one, run)[0].ok());
+  }
+  const LatentsView view = *(*pipeline)->Latents(**generation);
+  return {view.data.begin(), view.data.end()};
+}
+
+class Generations : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Generations, GiveTheLatentsOfTheirFolder) {
+  const TinyFolder folder(GetParam());
+  const SingleFile file(folder, GetParam());
+  EXPECT_EQ((*Load(file.path()))->card().family, (*Load(folder.path()))->card().family);
+  EXPECT_EQ((*Load(file.path()))->card().parameters, (*Load(folder.path()))->card().parameters);
+  EXPECT_EQ(LatentsOf(file.path()), LatentsOf(folder.path()));
+}
+
+TEST_P(Generations, AreWidenedFromEightBits) {
+  const TinyFolder folder(GetParam());
+  const SingleFile eight(folder, GetParam(), {.linears = Linears::kF8});
+  const SingleFile rounded(folder, GetParam(), {.linears = Linears::kF32RoundedToF8});
+  EXPECT_EQ(LatentsOf(eight.path()), LatentsOf(rounded.path()));
+  EXPECT_NE(LatentsOf(eight.path()), LatentsOf(folder.path()));
+}
+
+INSTANTIATE_TEST_SUITE_P(SingleFile, Generations, ::testing::Values("0.9.0", "0.9.1", "0.9.5"));
+
+TEST(SingleFile, TakesTheTextEncoderFromAFolderThatIsNamed) {
+  const TinyFolder folder("0.9.5");
+  const SingleFile file(folder, "0.9.5", {}, /*with_text=*/false);
+  EXPECT_EQ(LatentsOf(file.path(), folder.path()), LatentsOf(folder.path()));
+  EXPECT_THAT(ErrorOf(file.path()), HasSubstr("text_folder"));
+}
+
+TEST(SingleFile, NamesAMissingTensorAndTheFile) {
+  for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
+    const TinyFolder folder(version);
+    for (const std::string name :
+         {"model.diffusion_model.patchify_proj.weight",
+          "model.diffusion_model.transformer_blocks.0.attn1.to_v.weight",
+          "vae.encoder.conv_in.conv.weight", "vae.decoder.conv_out.conv.bias",
+          "vae.encoder.down_blocks.0.res_blocks.0.conv2.conv.weight",
+          "vae.per_channel_statistics.std-of-means"}) {
+      CheckpointForm form;
+      form.keep = [&](const std::string& original) { return original != name; };
+      const SingleFile file(folder, version, form);
+      const std::string error = ErrorOf(file.path());
+      EXPECT_THAT(error, HasSubstr(file.path())) << name;
+      EXPECT_THAT(error, HasSubstr("missing")) << name;
+    }
+  }
+}
+
+TEST(SingleFile, NamesATensorTooMany) {
+  const TinyFolder folder("0.9.5");
+  for (const char* name :
+       {"vae.decoder.attention.weight", "model.diffusion_model.audio_proj.weight"}) {
+    const SingleFile file(folder, "0.9.5", {.extra = name});
+    EXPECT_THAT(ErrorOf(file.path()), HasSubstr(std::string(name).substr(name[0] == 'v' ? 4 : 22)));
+  }
+  const SingleFile scaled(
+      folder, "0.9.5",
+      {.linears = Linears::kF8, .extra = "model.diffusion_model.proj_out.weight_scale"});
+  EXPECT_THAT(ErrorOf(scaled.path()), HasSubstr("scales of its own"));
+}
+
+TEST(SingleFile, NeedsToKnowItsHeads) {
+  const TinyFolder folder("0.9.5");
+  const SingleFile file(folder, "0.9.5", {.metadata = false});
+  EXPECT_THAT(ErrorOf(file.path()), HasSubstr("num_attention_heads"));
+}
+
+TEST(Manifest, IsHeldBeforeAModelIsRead) {
+  const TinyFolder folder("0.9.5");
+  const SingleFile file(folder, "0.9.5");
+  const reel::testing::TempFolder scratch;
+  for (const std::string& path : {folder.path(), file.path()}) {
+    LoadOptions options;
+    options.path = path;
+    options.manifest_file =
+        scratch.Write("sums", std::string(64, '0') + "  text_encoder/model.safetensors\n");
+    const absl::Status status = LoadLtxPipeline(options, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("/text_encoder/model.safetensors"));
+  }
+}
+
+// Of the widths of a release all of its tensors must be there.
+TEST(SingleFile, CountsTheTensorsOfARelease) {
+  const reel::testing::TempFolder scratch;
+  std::vector<NamedShape> tensors = {
+      {"model.diffusion_model.patchify_proj.weight", {2048, 2}},
+      {"model.diffusion_model.proj_out.weight", {2, 2048}},
+      {"model.diffusion_model.caption_projection.linear_1.weight", {2048, 2}}};
+  EXPECT_THAT(ErrorOf(scratch.Write("2b.safetensors", SafetensorsOf(tensors))),
+              HasSubstr("3 of the 2B transformer, which has 715"));
+  tensors[0].shape[0] = 4096;
+  tensors.push_back({"model.diffusion_model.transformer_blocks.47.scale_shift_table", {6, 4096}});
+  EXPECT_THAT(ErrorOf(scratch.Write("13b.safetensors", SafetensorsOf(tensors))),
+              HasSubstr("4 of the 13B transformer, which has 1215"));
+}
+
+TEST(SingleFile, RefusesOtherFiles) {
+  const reel::testing::TempFolder scratch;
+  EXPECT_THAT(ErrorOf(scratch.Write("a.safetensors", SafetensorsOf({{"weight", {1}}}))),
+              HasSubstr("no LTX-Video checkpoint"));
+  EXPECT_THAT(ErrorOf(scratch.Write("b.safetensors", "no weights")), HasSubstr("b.safetensors"));
+  const TinyFolder folder("0.9.5");
+  const std::string whole = CheckpointOf(folder.path(), "0.9.5");
+  EXPECT_THAT(ErrorOf(scratch.Write("c.safetensors", whole.substr(0, whole.size() - 5))),
+              HasSubstr("c.safetensors"));
+  EXPECT_FALSE(IsLtxModel(scratch.Write("d.bin", whole)));
+}
+
+}  // namespace
+}  // namespace reel::model::ltx

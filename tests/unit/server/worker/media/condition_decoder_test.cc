@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/condition_decoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/unit/server/worker/media/ffmpeg.h"
+
+namespace reel::server {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsNull;
+
+// The smallest PNG: one white pixel.
+std::string OnePixel() {
+  return std::string(
+      "\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0\x3A\x7E\x9B\x55"
+      "\0\0\0\nIDAT\x78\x9C\x63\xF8\x0F\0\x01\x01\x01\0\xB1\x38\xF6\x14\0\0\0\0IEND\xAE\x42\x60"
+      "\x82",
+      67);
+}
+
+model::Condition Of(model::Condition::Kind kind, std::string bytes, int frame = 0) {
+  model::Condition condition;
+  condition.kind = kind;
+  condition.frame_index = frame;
+  condition.bytes = std::make_shared<const std::string>(std::move(bytes));
+  return condition;
+}
+model::Condition Picture(std::string bytes) {
+  return Of(model::Condition::Kind::kImage, std::move(bytes));
+}
+model::Condition Clip(std::string bytes, int frame = 0) {
+  return Of(model::Condition::Kind::kVideo, std::move(bytes), frame);
+}
+
+model::GenerationSpec Spec(std::vector<model::Condition> conditions) {
+  model::GenerationSpec spec;
+  spec.width = 96;
+  spec.height = 64;
+  spec.num_frames = 33;
+  spec.conditions = std::move(conditions);
+  return spec;
+}
+
+absl::Status Decode(model::GenerationSpec& spec, const DecodeLimits& limits = {}) {
+  const std::atomic<bool> stop{false};
+  return DecodeConditions(spec, limits, stop);
+}
+
+std::string ErrorOf(model::GenerationSpec spec, const DecodeLimits& limits = {}) {
+  const absl::Status status = Decode(spec, limits);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const auto& condition : spec.conditions) EXPECT_THAT(condition.pixels, IsNull());
+  return std::string(status.message());
+}
+
+// `frames` pictures of 96 x 64, moving, with frames that depend on later ones.
+std::string MakeClip(int frames, const std::string& options = "-c:v libx264 -bf 3",
+                     const std::string& ending = ".mp4") {
+  return MakeWithFfmpeg("-f lavfi -i testsrc2=size=96x64:rate=25 -frames:v " +
+                            std::to_string(frames) + " -pix_fmt yuv420p " + options,
+                        ending);
+}
+
+TEST(DecodeConditions, ScalesAPictureToTheVideo) {
+  model::GenerationSpec spec = Spec({Picture(OnePixel())});
+  ASSERT_TRUE(Decode(spec).ok());
+  const model::ConditionPixels& pixels = *spec.conditions[0].pixels;
+  EXPECT_EQ(pixels.width, 96);
+  EXPECT_EQ(pixels.height, 64);
+  EXPECT_EQ(pixels.num_frames, 1);
+  EXPECT_EQ(pixels.rgb, std::vector<uint8_t>(96 * 64 * 3, 255));
+}
+
+TEST(DecodeConditions, LeavesDecodedOnesAlone) {
+  model::GenerationSpec spec = Spec({Picture("not read")});
+  const auto pixels = std::make_shared<const model::ConditionPixels>();
+  spec.conditions[0].pixels = pixels;
+  ASSERT_TRUE(Decode(spec).ok());
+  EXPECT_EQ(spec.conditions[0].pixels, pixels);
+}
+
+TEST(DecodeConditions, NamesTheConditionAndWhatIsWrong) {
+  EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel()), Picture("no picture")})),
+              HasSubstr("conditions[1] is not a PNG, JPEG or WebP picture"));
+  EXPECT_THAT(ErrorOf(Spec({Clip(OnePixel())})), HasSubstr("conditions[0] is not an MP4 clip"));
+  EXPECT_THAT(ErrorOf(Spec({Clip("", 40)})), HasSubstr("begins after the video's last frame"));
+  model::GenerationSpec lost = Spec({Picture("x")});
+  lost.conditions[0].bytes = nullptr;
+  EXPECT_EQ(Decode(lost).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(DecodeConditions, HoldsItsLimits) {
+  DecodeLimits limits;
+  limits.max_bytes = 96 * 64 * 3;
+  EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel()), Picture(OnePixel())}), limits),
+              HasSubstr("conditions[1] is too much"));
+  limits = {};
+  limits.max_time = absl::ZeroDuration();
+  EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel())}), limits), HasSubstr("takes too long"));
+}
+
+TEST(DecodeConditions, GivesTheFramesThatFfmpegGives) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  for (const char* options :
+       {"-c:v libx264 -bf 3",
+        "-c:v libx264 -colorspace bt709 -color_primaries bt709 -color_trc bt709",
+        "-c:v libx264 -movflags frag_keyframe+empty_moov -g 4", "-c:v mpeg4"}) {
+    const std::string clip = MakeClip(17, options);
+    ASSERT_FALSE(clip.empty()) << options;
+    model::GenerationSpec spec = Spec({Clip(clip)});
+    const absl::Status status = Decode(spec);
+    ASSERT_TRUE(status.ok()) << status << options;
+    const model::ConditionPixels& pixels = *spec.conditions[0].pixels;
+    EXPECT_EQ(pixels.num_frames, 17) << options;
+    const std::string expected = DecodeRgb(clip);
+    EXPECT_TRUE(std::string(pixels.rgb.begin(), pixels.rgb.end()) == expected) << options;
+  }
+}
+
+TEST(DecodeConditions, TurnsAClipAsItsTrackSays) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  std::string turned = MakeWithFfmpeg(
+      "-f lavfi -i testsrc2=size=64x96:rate=25 -frames:v 2 -pix_fmt yuv420p -c:v libx264", ".mp4");
+  ASSERT_NE(turned.find("tkhd"), std::string::npos);
+  // A quarter turn clockwise, in the track's matrix.
+  const std::string matrix("\0\0\0\0\0\1\0\0\0\0\0\0\xFF\xFF\0\0\0\0\0\0\0\0\0\0", 24);
+  turned.replace(turned.find("tkhd") + 44, matrix.size(), matrix);
+  model::GenerationSpec spec = Spec({Clip(turned)});
+  ASSERT_TRUE(Decode(spec).ok());
+  const std::string expected = DecodeRgb(turned);
+  const model::ConditionPixels& pixels = *spec.conditions[0].pixels;
+  ASSERT_EQ(expected.size(), pixels.rgb.size());
+  // ffmpeg turns before it converts colours, so that chroma lands a little beside ours.
+  int64_t sum = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    sum += std::abs(pixels.rgb[i] - static_cast<uint8_t>(expected[i]));
+  }
+  EXPECT_LT(static_cast<double>(sum) / static_cast<double>(expected.size()), 4.0);
+}
+
+TEST(DecodeConditions, ReadsAClipUpToTheVideosEndOnly) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  model::GenerationSpec spec = Spec({Clip(MakeClip(40)), Clip(MakeClip(17), 24)});
+  ASSERT_TRUE(Decode(spec).ok());
+  EXPECT_EQ(spec.conditions[0].pixels->num_frames, 33);
+  EXPECT_EQ(spec.conditions[1].pixels->num_frames, 9);
+}
+
+TEST(DecodeConditions, RefusesClipsOfOtherKinds) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  EXPECT_THAT(ErrorOf(Spec({Clip(MakeClip(2, "-c:v mjpeg", ".mov"))})),
+              HasSubstr("coded as mjpeg"));
+  EXPECT_THAT(ErrorOf(Spec({Clip(MakeClip(2, "-c:v mpeg4", ".mkv"))})), HasSubstr("not an MP4"));
+  const std::string tone = MakeWithFfmpeg("-f lavfi -i sine=duration=0.1 -c:a aac", ".mp4");
+  EXPECT_THAT(ErrorOf(Spec({Clip(tone)})), HasSubstr("holds no video"));
+  DecodeLimits limits;
+  limits.max_pixels = 95 * 64;
+  EXPECT_THAT(ErrorOf(Spec({Clip(MakeClip(2))}), limits), HasSubstr("has 96x64 pixels"));
+}
+
+TEST(DecodeConditions, SurvivesBrokenClips) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  const std::string clip = MakeClip(9);
+  for (size_t at = 0; at < clip.size(); at += 7) {
+    std::string broken = clip;
+    broken[at] = static_cast<char>(~broken[at]);
+    model::GenerationSpec spec = Spec({Clip(broken)});
+    const absl::Status status = Decode(spec);
+    EXPECT_TRUE(status.ok() || absl::IsInvalidArgument(status)) << at << status;
+    spec = Spec({Clip(clip.substr(0, at))});
+    EXPECT_TRUE(Decode(spec).ok() || absl::IsInvalidArgument(Decode(spec))) << at;
+  }
+}
+
+TEST(ConditionDecoder, SignalsWhenItIsDone) {
+  Mutex mutex;
+  CondVar changed;
+  bool signalled = false;
+  ConditionDecoder decoder(Spec({Picture(OnePixel())}), {}, [&] {
+    MutexLock lock(mutex);
+    signalled = true;
+    changed.NotifyAll();
+  });
+  {
+    MutexLock lock(mutex);
+    while (!signalled) changed.Wait(mutex);
+  }
+  ASSERT_TRUE(decoder.done());
+  const auto conditions = decoder.result();
+  ASSERT_TRUE(conditions.ok()) << conditions.status();
+  EXPECT_EQ((*conditions)[0].pixels->num_frames, 1);
+}
+
+TEST(ConditionDecoder, MayBeAbandonedAtAnyTime) {
+  for (int i = 0; i < 20; ++i) {
+    ConditionDecoder decoder(Spec({Picture(OnePixel()), Picture("broken")}), {}, [] {});
+    decoder.Abandon();
+  }
+}
+
+}  // namespace
+}  // namespace reel::server
