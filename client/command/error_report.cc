@@ -62,7 +62,9 @@ constexpr ReasonHint kHints[] = {
     {"VIDEO_NOT_FINAL", "`reel cancel NAME` ends it first."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},
-    {"TENANT_QUOTA", "Wait for your other jobs, or end some: `reel list`, `reel cancel NAME`."},
+    {"TENANT_QUOTA",
+     "`reel list` shows your videos; `reel cancel NAME` ends one, `reel delete NAME` frees its "
+     "bytes."},
     {"STORE_FULL", "`reel delete NAME` frees space on the server."},
     {"MODEL_NOT_READY", "The server is still loading; `reel doctor` shows when it is ready."},
     {"NO_DEVICE", "`reel info` shows the server's workers."},

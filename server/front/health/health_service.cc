@@ -72,10 +72,14 @@ class WatchCall final : public grpc::ServerWriteReactor<pb::HealthCheckResponse>
 
   void AdvanceLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finished_ || writing_) return;
-    if (!refused_.ok() || cancelled_ || board_.closed()) return FinishLocked();
+    if (!refused_.ok() || cancelled_) return FinishLocked();
+    const bool closed = board_.closed();  // before the status: what closes it changed that first
     const auto serving = board_.Serving(service_);
     const auto status = serving ? ToProto(*serving) : pb::HealthCheckResponse::SERVICE_UNKNOWN;
-    if (any_ && status == message_.status()) return;
+    if (any_ && status == message_.status()) {
+      if (closed) FinishLocked();
+      return;
+    }
     any_ = true;
     message_.set_status(status);
     writing_ = true;
