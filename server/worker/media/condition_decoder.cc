@@ -20,7 +20,7 @@ namespace reel::server {
 namespace {
 
 // Of one block of libav's: a few bytes of a hostile index may ask for gigabytes.
-constexpr size_t kMaxBlockBytes = size_t{512} << 20;
+constexpr size_t kMaxBlockBytes = size_t{1} << 30;
 
 // What was spent on a request's conditions so far.
 class Budget {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/weights/weight_set.h"
+#include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/server/render/render_program.h"
 #include "tests/unit/server/worker/media/ffmpeg_tool.h"
@@ -66,11 +67,11 @@ class RenderLtx : public RenderProgram {
     std::ofstream(folder_.File(name), std::ios::binary) << made;
   }
 
-  int Render(const model::ltx::TinyFolder& model, int frames, std::vector<std::string> extra,
+  int Render(const std::string& model, int frames, std::vector<std::string> extra,
              const std::string& output) {
     std::vector<std::string> arguments = {
         "--model",
-        model.path(),
+        model,
         "--prompt",
         "a red fox walks through a snowy forest. cinematic, 35mm film",
         "--negative-prompt",
@@ -143,7 +144,7 @@ class RenderLtx : public RenderProgram {
 TEST_F(RenderLtx, TextIsTheTextPipeline) {
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
-    ASSERT_EQ(Render(model, 17, {}, "out.safetensors"), 0) << folder_.Read("stderr");
+    ASSERT_EQ(Render(model.path(), 17, {}, "out.safetensors"), 0) << folder_.Read("stderr");
     ExpectGolden(version, "text");
   }
 }
@@ -153,7 +154,8 @@ TEST_F(RenderLtx, AnImageIsTheImagePipeline) {
   WriteFrames(1, "start.png");
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
-    ASSERT_EQ(Render(model, 17, {"--image", folder_.File("start.png")}, "out.safetensors"), 0)
+    ASSERT_EQ(Render(model.path(), 17, {"--image", folder_.File("start.png")}, "out.safetensors"),
+              0)
         << folder_.Read("stderr");
     ExpectGolden(version, "image");
   }
@@ -167,7 +169,7 @@ TEST_F(RenderLtx, ConditionsAreTheConditionPipeline) {
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
     model.TakeSchedulerOf("0.9.5");
-    ASSERT_EQ(Render(model, 33,
+    ASSERT_EQ(Render(model.path(), 33,
                      {"--condition", folder_.File("start.png") + "@0:1", "--condition",
                       folder_.File("middle.png") + "@16:0.8", "--condition",
                       folder_.File("end.mp4") + "@24:0.9"},
@@ -178,11 +180,25 @@ TEST_F(RenderLtx, ConditionsAreTheConditionPipeline) {
   }
 }
 
+TEST_F(RenderLtx, ASingleFileIsAModelToo) {
+  const model::ltx::TinyFolder folder("0.9.1");
+  std::ofstream(folder_.File("model.safetensors"), std::ios::binary)
+      << model::ltx::CheckpointOf(folder.path(), "0.9.1");
+  ASSERT_EQ(Render(folder_.File("model.safetensors"), 17, {"--text-folder", folder.path()},
+                   "out.safetensors"),
+            0)
+      << folder_.Read("stderr");
+  ExpectGolden("0.9.1", "text");
+  EXPECT_EQ(Render(folder_.File("model.safetensors"), 17, {}, "a.mp4"), 7);
+  EXPECT_THAT(folder_.Read("stderr"), HasSubstr("has no text encoder"));
+}
+
 TEST_F(RenderLtx, AVideoTakesPicturesToo) {
   if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
   WriteFrames(1, "start.png");
   const model::ltx::TinyFolder model("0.9.5");
-  ASSERT_EQ(Render(model, 17, {"--image", folder_.File("start.png"), "--timings"}, "out.mp4"), 0)
+  ASSERT_EQ(
+      Render(model.path(), 17, {"--image", folder_.File("start.png"), "--timings"}, "out.mp4"), 0)
       << folder_.Read("stderr");
   EXPECT_THAT(folder_.Read("stderr"), HasSubstr("peak memory"));
   const auto video = Decode(folder_.Read("out.mp4"));
@@ -194,9 +210,9 @@ TEST_F(RenderLtx, BadConditionsAreInvalidAndLeaveNoFile) {
   std::ofstream(folder_.File("bad.png")) << "no picture";
   const model::ltx::TinyFolder model("0.9.5");
   for (const char* output : {"out.mp4", "out.safetensors"}) {
-    EXPECT_EQ(Render(model, 17, {"--image", folder_.File("bad.png")}, output), 3);
+    EXPECT_EQ(Render(model.path(), 17, {"--image", folder_.File("bad.png")}, output), 3);
     EXPECT_THAT(folder_.Read("stderr"), HasSubstr("conditions[0] is not a PNG, JPEG or WebP"));
-    EXPECT_EQ(Render(model, 17, {"--image", folder_.File("none.png")}, output), 3);
+    EXPECT_EQ(Render(model.path(), 17, {"--image", folder_.File("none.png")}, output), 3);
     EXPECT_THAT(folder_.Read("stderr"), HasSubstr("none.png"));
     EXPECT_FALSE(folder_.Has(output));
     EXPECT_FALSE(folder_.Has(std::string(output) + ".part"));
