@@ -63,6 +63,7 @@ def sources():
     yield "large.png", saved(Image.fromarray(picture(150, 110)), "PNG")
     for sampling, name in ((0, "444"), (1, "422"), (2, "420")):
         yield f"{name}.jpg", saved(rgb, "JPEG", quality=90, subsampling=sampling)
+    yield "inks.jpg", saved(rgb.convert("CMYK"), "JPEG", quality=90)  # refused
     yield "grey.jpg", saved(rgb.convert("L"), "JPEG", quality=90)
     yield "progressive.jpg", saved(rgb, "JPEG", quality=80, progressive=True)
     for orientation in range(2, 9):
@@ -79,6 +80,8 @@ def generate():
     FOLDER.mkdir(exist_ok=True)
     for name, data in sources():
         (FOLDER / name).write_bytes(data)
+        if name == "inks.jpg":
+            continue
         image = load_image(Image.open(io.BytesIO(data)))
         if image.size[0] < 100:
             upright = struct.pack("<II", *image.size) + image.tobytes()

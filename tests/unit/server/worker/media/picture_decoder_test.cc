@@ -100,6 +100,10 @@ TEST(DecodePicture, RefusesWhatIsNoPicture) {
   }
 }
 
+TEST(DecodePicture, RefusesFourInks) {
+  EXPECT_THAT(ErrorOf(Golden("inks.jpg")), HasSubstr("save it as RGB"));
+}
+
 TEST(DecodePicture, RefusesTooManyPixelsBeforeItTakesMemory) {
   EXPECT_THAT(ErrorOf(Golden("rgb.png"), 41 * 27 - 1), HasSubstr("41x27"));
   EXPECT_TRUE(DecodePicture(Golden("rgb.png"), 41 * 27).ok());
