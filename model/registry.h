@@ -36,8 +36,8 @@ struct LoadOptions {
   std::string path;   // folder or single file; empty: the test card
   std::string dtype;  // "bf16", "fp16", "fp32"; empty: best for the device
   TestCardOptions test_card;
-  // A single file has no text encoder and no tokenizer: the folder with both; empty: the file's
-  // own.
+  // The folder with text_encoder/ and tokenizer/; empty: the model's own, of a single file the one
+  // that it lies in.
   std::string text_folder = {};
   // Lines "sha256  file", with files as seen from the model's folder. When set, every weight file
   // that is read must be in it and match.

@@ -71,7 +71,8 @@ struct Plan {
   std::string text_folder;
 };
 
-absl::StatusOr<Plan> PlanFolder(const std::string& folder) {
+absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
+  const std::string& folder = options.path;
   const std::string transformer = folder + "/transformer", vae = folder + "/vae";
   REEL_ASSIGN_OR_RETURN(const SchedulerConfig scheduler,
                         LoadSchedulerConfig(folder + "/scheduler"));
@@ -84,7 +85,7 @@ absl::StatusOr<Plan> PlanFolder(const std::string& folder) {
                         WeightSet::OpenFolder(transformer, kDiffusersStem));
   REEL_ASSIGN_OR_RETURN(WeightSet vae_set, WeightSet::OpenFolder(vae, kDiffusersStem));
   return Plan{scheduler,  transformer_config, std::move(transformer_set),
-              vae_config, std::move(vae_set), folder};
+              vae_config, std::move(vae_set), TextFolderOf(options)};
 }
 
 absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
@@ -166,7 +167,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
   REEL_RETURN_IF_ERROR(VerifyModel(options));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
-                        IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options.path));
+                        IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
   REEL_RETURN_IF_ERROR(CheckText(plan, options));
   REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(plan.text_folder + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, device));

@@ -47,7 +47,7 @@ model::RequestLimits RenderLimits() {
   model::RequestLimits limits;
   limits.max_conditions = 64;
   limits.max_condition_bytes = int64_t{1} << 30;
-  limits.max_condition_pixels = 250'000'000;
+  limits.max_condition_pixels = 200'000'000;
   return limits;
 }
 

@@ -59,27 +59,6 @@ void NumberBlock(std::string& name, const std::string& side, const std::string& 
   name.replace(side.size(), blocks[best].size(), list + "." + std::to_string(best));
 }
 
-std::string OriginalVaeName(std::string name, const std::string& version) {
-  if (name == "latents_mean") return "vae.per_channel_statistics.mean-of-means";
-  if (name == "latents_std") return "vae.per_channel_statistics.std-of-means";
-  Replace(name, "decoder.time_embedder", "decoder.last_time_embedder");
-  Replace(name, "decoder.scale_shift_table", "decoder.last_scale_shift_table");
-  NumberBlock(name, "decoder.", "up_blocks", DecoderBlocks(version));
-  NumberBlock(name, "encoder.", "down_blocks", EncoderBlocks(version));
-  Replace(name, "conv_shortcut.conv", "conv_shortcut");
-  Replace(name, "resnets", "res_blocks");
-  Replace(name, "norm3", "norm3.norm");
-  return "vae." + name;
-}
-
-std::string OriginalTransformerName(std::string name) {
-  Replace(name, "proj_in", "patchify_proj");
-  Replace(name, "time_embed", "adaln_single");
-  Replace(name, "norm_q", "q_norm");
-  Replace(name, "norm_k", "k_norm");
-  return "model.diffusion_model." + name;
-}
-
 // A file that grows tensor by tensor.
 class Writer {
  public:
@@ -125,6 +104,27 @@ class Writer {
 };
 
 }  // namespace
+
+std::string OriginalVaeName(std::string name, const std::string& version) {
+  if (name == "latents_mean") return "vae.per_channel_statistics.mean-of-means";
+  if (name == "latents_std") return "vae.per_channel_statistics.std-of-means";
+  Replace(name, "decoder.time_embedder", "decoder.last_time_embedder");
+  Replace(name, "decoder.scale_shift_table", "decoder.last_scale_shift_table");
+  NumberBlock(name, "decoder.", "up_blocks", DecoderBlocks(version));
+  NumberBlock(name, "encoder.", "down_blocks", EncoderBlocks(version));
+  Replace(name, "conv_shortcut.conv", "conv_shortcut");
+  Replace(name, "resnets", "res_blocks");
+  Replace(name, "norm3", "norm3.norm");
+  return "vae." + name;
+}
+
+std::string OriginalTransformerName(std::string name) {
+  Replace(name, "proj_in", "patchify_proj");
+  Replace(name, "time_embed", "adaln_single");
+  Replace(name, "norm_q", "q_norm");
+  Replace(name, "norm_k", "k_norm");
+  return "model.diffusion_model." + name;
+}
 
 std::string CheckpointOf(const std::string& path, const std::string& version,
                          const CheckpointForm& form) {

@@ -22,4 +22,8 @@ struct CheckpointForm {
 std::string CheckpointOf(const std::string& path, const std::string& version,
                          const CheckpointForm& form = {});
 
+// What the original repository calls a tensor of a diffusers folder.
+std::string OriginalTransformerName(std::string name);
+std::string OriginalVaeName(std::string name, const std::string& version);
+
 }  // namespace reel::model::ltx

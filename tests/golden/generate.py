@@ -3,13 +3,14 @@
 """Makes the goldens beside this file with the reference implementations.
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
-  venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures]
+  venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures] [layouts]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
 """
 import sys
 
+import golden_layouts
 import golden_models
 import golden_pictures
 import golden_schedules
@@ -20,6 +21,7 @@ PARTS = {
     "schedules": golden_schedules.generate,
     "models": golden_models.generate,
     "pictures": golden_pictures.generate,
+    "layouts": golden_layouts.generate,
 }
 
 if __name__ == "__main__":

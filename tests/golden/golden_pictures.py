@@ -8,6 +8,7 @@ SIZE; `NAME.upright.rgb` those before it, of small pictures: width and height, t
 import io
 import pathlib
 import struct
+import zlib
 
 FOLDER = pathlib.Path(__file__).parent / "pictures"
 SIZE = (64, 32)
@@ -28,6 +29,18 @@ def exif(orientation):
     return b"Exif\0\0MM\0*" + struct.pack(">IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
 
 
+def deep(array):
+    """A PNG of 16 bits a sample, which Pillow reads and does not write."""
+    height, width, _ = array.shape
+    rows = b"".join(b"\0" + row.astype(">u2").tobytes() for row in array)
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 16, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
 def sources():
     """Name of the file to its bytes."""
     from PIL import Image
@@ -45,10 +58,12 @@ def sources():
     yield "grey_alpha.png", saved(rgba.convert("LA"), "PNG")
     yield "palette.png", saved(rgb.quantize(16), "PNG")
     yield "bits.png", saved(rgb.convert("1"), "PNG")
+    yield "deep.png", deep(picture(41, 27).astype("uint16") * 257 ^ 0x5A)
     yield "turned.png", saved(rgb, "PNG", exif=exif(6)[6:])
     yield "large.png", saved(Image.fromarray(picture(150, 110)), "PNG")
     for sampling, name in ((0, "444"), (1, "422"), (2, "420")):
         yield f"{name}.jpg", saved(rgb, "JPEG", quality=90, subsampling=sampling)
+    yield "inks.jpg", saved(rgb.convert("CMYK"), "JPEG", quality=90)  # refused
     yield "grey.jpg", saved(rgb.convert("L"), "JPEG", quality=90)
     yield "progressive.jpg", saved(rgb, "JPEG", quality=80, progressive=True)
     for orientation in range(2, 9):
@@ -65,6 +80,8 @@ def generate():
     FOLDER.mkdir(exist_ok=True)
     for name, data in sources():
         (FOLDER / name).write_bytes(data)
+        if name == "inks.jpg":
+            continue
         image = load_image(Image.open(io.BytesIO(data)))
         if image.size[0] < 100:
             upright = struct.pack("<II", *image.size) + image.tobytes()

@@ -19,8 +19,12 @@ extern "C" {
 namespace reel::server {
 namespace {
 
-// Of one block of libav's: a few bytes of a hostile index may ask for gigabytes.
-constexpr size_t kMaxBlockBytes = size_t{512} << 20;
+// Of one block of libav's: a few bytes of a hostile index may ask for gigabytes, a picture needs at
+// most eight bytes a pixel.
+size_t MaxBlockBytes(int64_t max_pixels) {
+  constexpr size_t kLeast = size_t{64} << 20;
+  return kLeast + 8 * static_cast<size_t>(max_pixels);
+}
 
 // What was spent on a request's conditions so far.
 class Budget {
@@ -109,7 +113,7 @@ absl::Status DecodeConditions(model::GenerationSpec& spec, const DecodeLimits& l
   // Both hold for the process; libav knows nothing smaller. Its own words would garble a log, and
   // errors come back as codes.
   av_log_set_level(AV_LOG_QUIET);
-  av_max_alloc(kMaxBlockBytes);
+  av_max_alloc(MaxBlockBytes(limits.max_pixels));
   Budget budget(limits, stop);
   std::vector<std::shared_ptr<const model::ConditionPixels>> decoded;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {

@@ -12,6 +12,10 @@
 #include "server/worker/media/orientation.h"
 #include "server/worker/media/pixel_cap.h"
 
+extern "C" {
+#include <libavutil/pixdesc.h>
+}
+
 namespace reel::server {
 namespace {
 
@@ -63,6 +67,12 @@ absl::StatusOr<AvPacketPtr> PacketOf(const std::string& bytes) {
   return packet;
 }
 
+// libav takes the fourth for transparency.
+bool HasFourInks(const AVFrame& frame, std::string_view decoder) {
+  const AVPixFmtDescriptor* format = av_pix_fmt_desc_get(static_cast<AVPixelFormat>(frame.format));
+  return decoder == "mjpeg" && format != nullptr && format->nb_components == 4;
+}
+
 absl::StatusOr<AvFramePtr> DecodeFrame(const std::string& bytes, const char* name,
                                        int64_t max_pixels) {
   PixelCap cap(max_pixels);
@@ -86,13 +96,13 @@ absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t 
   if (IsCutOff(bytes)) return absl::InvalidArgumentError("is cut off");
   if (bytes.size() > kMaxBytes) return absl::InvalidArgumentError("is larger than 1 GiB");
   REEL_ASSIGN_OR_RETURN(const AvFramePtr frame, DecodeFrame(bytes, name, max_pixels));
+  if (HasFourInks(*frame, name)) {
+    return absl::InvalidArgumentError("is a JPEG of four inks; nearest: save it as RGB");
+  }
   absl::StatusOr<model::RgbImage> image = RgbOfPacked(*frame);
   if (absl::IsUnimplemented(image.status())) image = RgbOfJpeg(*frame);
   if (absl::IsUnimplemented(image.status())) image = RgbOfWebp(*frame);
   if (absl::IsUnimplemented(image.status())) {
-    if (frame->format == AV_PIX_FMT_GBRAP) {
-      return absl::InvalidArgumentError("is a JPEG of four inks; nearest: save it as RGB");
-    }
     SwsContextPtr scaler;
     image = RgbOfFrame(*frame, kScalerFlags, scaler);
   }

@@ -14,6 +14,7 @@
 
 #include "model/weights/weight_set.h"
 #include "tests/fakes/decoded_video.h"
+#include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/server/render/render_program.h"
 #include "tests/unit/server/worker/media/ffmpeg.h"
@@ -67,11 +68,11 @@ class RenderLtx : public RenderProgram {
     std::ofstream(folder_.File(name), std::ios::binary) << made;
   }
 
-  tests::ProgramResult Render(const model::ltx::TinyFolder& model, int frames,
-                              std::vector<std::string> extra, const std::string& output) {
+  tests::ProgramResult Render(const std::string& model, int frames, std::vector<std::string> extra,
+                              const std::string& output) {
     std::vector<std::string> arguments = {
         "--model",
-        model.path(),
+        model,
         "--prompt",
         "a red fox walks through a snowy forest. cinematic, 35mm film",
         "--negative-prompt",
@@ -148,7 +149,7 @@ class RenderLtx : public RenderProgram {
 TEST_F(RenderLtx, TextIsTheTextPipeline) {
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
-    ExpectDone(Render(model, 17, {}, "out.safetensors"));
+    ExpectDone(Render(model.path(), 17, {}, "out.safetensors"));
     ExpectGolden(version, "text");
   }
 }
@@ -158,7 +159,7 @@ TEST_F(RenderLtx, AnImageIsTheImagePipeline) {
   WriteFrames(1, "start.png");
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
-    ExpectDone(Render(model, 17, {"--image", folder_.File("start.png")}, "out.safetensors"));
+    ExpectDone(Render(model.path(), 17, {"--image", folder_.File("start.png")}, "out.safetensors"));
     ExpectGolden(version, "image");
   }
 }
@@ -171,7 +172,7 @@ TEST_F(RenderLtx, ConditionsAreTheConditionPipeline) {
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
     model.TakeSchedulerOf("0.9.5");
-    ExpectDone(Render(model, 33,
+    ExpectDone(Render(model.path(), 33,
                       {"--condition", folder_.File("start.png") + "@0:1", "--condition",
                        folder_.File("middle.png") + "@16:0.8", "--condition",
                        folder_.File("end.mp4") + "@24:0.9"},
@@ -180,12 +181,24 @@ TEST_F(RenderLtx, ConditionsAreTheConditionPipeline) {
   }
 }
 
+TEST_F(RenderLtx, ASingleFileIsAModelToo) {
+  const model::ltx::TinyFolder folder("0.9.1");
+  std::ofstream(folder_.File("model.safetensors"), std::ios::binary)
+      << model::ltx::CheckpointOf(folder.path(), "0.9.1");
+  const std::string file = folder_.File("model.safetensors");
+  ExpectDone(Render(file, 17, {"--text-folder", folder.path()}, "out.safetensors"));
+  ExpectGolden("0.9.1", "text");
+  const auto without = Render(file, 17, {}, "a.mp4");
+  EXPECT_EQ(without.status, 7);
+  EXPECT_THAT(without.errors, HasSubstr("has no text encoder"));
+}
+
 TEST_F(RenderLtx, AVideoTakesPicturesToo) {
   if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   WriteFrames(1, "start.png");
   const model::ltx::TinyFolder model("0.9.5");
   const auto done =
-      Render(model, 17, {"--image", folder_.File("start.png"), "--timings"}, "out.mp4");
+      Render(model.path(), 17, {"--image", folder_.File("start.png"), "--timings"}, "out.mp4");
   ExpectDone(done);
   EXPECT_THAT(done.errors, HasSubstr("peak memory"));
   const auto video = reel::testing::Decode(folder_.Read("out.mp4"));
@@ -197,10 +210,10 @@ TEST_F(RenderLtx, BadConditionsAreInvalidAndLeaveNoFile) {
   std::ofstream(folder_.File("bad.png")) << "no picture";
   const model::ltx::TinyFolder model("0.9.5");
   for (const char* output : {"out.mp4", "out.safetensors"}) {
-    const auto bad = Render(model, 17, {"--image", folder_.File("bad.png")}, output);
+    const auto bad = Render(model.path(), 17, {"--image", folder_.File("bad.png")}, output);
     EXPECT_EQ(bad.status, 3);
     EXPECT_THAT(bad.errors, HasSubstr("conditions[0] is not a PNG, JPEG or WebP"));
-    const auto none = Render(model, 17, {"--image", folder_.File("none.png")}, output);
+    const auto none = Render(model.path(), 17, {"--image", folder_.File("none.png")}, output);
     EXPECT_EQ(none.status, 3);
     EXPECT_THAT(none.errors, HasSubstr("none.png"));
     EXPECT_FALSE(folder_.Has(output));

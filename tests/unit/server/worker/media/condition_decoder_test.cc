@@ -178,6 +178,17 @@ TEST(DecodeConditions, SurvivesBrokenClips) {
   }
 }
 
+// An index of a few bytes that stands for a quarter of a billion samples.
+TEST(DecodeConditions, SurvivesAnIndexThatIsABomb) {
+  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg and ffprobe are not installed";
+  std::string bomb = MakeClip(9);
+  const size_t sizes = bomb.find("stsz");
+  ASSERT_NE(sizes, std::string::npos);
+  bomb.replace(sizes + 8, 8, std::string("\0\0\0\1\x0F\xFF\xFF\xFF", 8));
+  model::GenerationSpec spec = Spec({Clip(bomb)});
+  EXPECT_TRUE(absl::IsInvalidArgument(Decode(spec)));
+}
+
 TEST(ConditionDecoder, SignalsWhenItIsDone) {
   Mutex mutex;
   CondVar changed;

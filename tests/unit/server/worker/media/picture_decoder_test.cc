@@ -73,14 +73,15 @@ INSTANTIATE_TEST_SUITE_P(
     All, GoldenPicture,
     ::testing::Values(PictureCase{"rgb.png"}, PictureCase{"rgba.png"}, PictureCase{"grey.png"},
                       PictureCase{"grey_alpha.png"}, PictureCase{"palette.png"},
-                      PictureCase{"bits.png"}, PictureCase{"turned.png"}, PictureCase{"large.png"},
-                      PictureCase{"444.jpg", 3}, PictureCase{"422.jpg", 3},
-                      PictureCase{"420.jpg", 3}, PictureCase{"grey.jpg", 3},
-                      PictureCase{"progressive.jpg", 3}, PictureCase{"turned_2.jpg", 3},
-                      PictureCase{"turned_3.jpg", 3}, PictureCase{"turned_4.jpg", 3},
-                      PictureCase{"turned_5.jpg", 3}, PictureCase{"turned_6.jpg", 3},
-                      PictureCase{"turned_7.jpg", 3}, PictureCase{"turned_8.jpg", 3},
-                      PictureCase{"lossless.webp"}, PictureCase{"lossy.webp"}),
+                      PictureCase{"bits.png"}, PictureCase{"deep.png"}, PictureCase{"turned.png"},
+                      PictureCase{"large.png"}, PictureCase{"444.jpg", 3},
+                      PictureCase{"422.jpg", 3}, PictureCase{"420.jpg", 3},
+                      PictureCase{"grey.jpg", 3}, PictureCase{"progressive.jpg", 3},
+                      PictureCase{"turned_2.jpg", 3}, PictureCase{"turned_3.jpg", 3},
+                      PictureCase{"turned_4.jpg", 3}, PictureCase{"turned_5.jpg", 3},
+                      PictureCase{"turned_6.jpg", 3}, PictureCase{"turned_7.jpg", 3},
+                      PictureCase{"turned_8.jpg", 3}, PictureCase{"lossless.webp"},
+                      PictureCase{"lossy.webp"}),
     [](const auto& param) {
       std::string name = param.param.name;
       for (char& c : name) c = c == '.' ? '_' : c;
@@ -97,6 +98,10 @@ TEST(DecodePicture, RefusesWhatIsNoPicture) {
   for (const char* bytes : {"", "x", "GIF89a..........", "<svg>", "RIFF....WAVE......"}) {
     EXPECT_THAT(ErrorOf(bytes), HasSubstr("not a PNG, JPEG or WebP")) << bytes;
   }
+}
+
+TEST(DecodePicture, RefusesFourInks) {
+  EXPECT_THAT(ErrorOf(Golden("inks.jpg")), HasSubstr("save it as RGB"));
 }
 
 TEST(DecodePicture, RefusesTooManyPixelsBeforeItTakesMemory) {
