@@ -12,7 +12,8 @@ namespace reel::client {
 
 // Patience with a server that is away or busy. Only UNAVAILABLE and broken streams are tried again.
 struct RetryOptions {
-  // Tries of a call before its first answer, the first one included.
+  // Tries of a call before its first answer, the first one included; also the jobs that one stream
+  // may have made when each is lost with its connection.
   int max_attempts = 4;
   // Times in a row that a stream which was under way is taken up again without getting any further.
   int max_resumes = 10;

@@ -42,6 +42,7 @@ absl::Status EventFilter::TakeAccepted(v1::VideoEvent event, std::deque<v1::Vide
     sequence_ = 0;
   }
   name_ = video.name();
+  ++jobs_;
   sequence_ = std::max(sequence_, event.sequence());
   events.push_back(std::move(event));
   return absl::OkStatus();

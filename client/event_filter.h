@@ -31,6 +31,7 @@ class EventFilter {
   uint64_t sequence() const { return sequence_; }
   int64_t media_offset() const { return media_.offset(); }
   int attempt() const { return media_.attempt(); }
+  int jobs() const { return jobs_; }  // that were followed: more than one when jobs were lost
 
  private:
   absl::Status TakeAccepted(v1::VideoEvent event, std::deque<v1::VideoEvent>& events);
@@ -42,6 +43,7 @@ class EventFilter {
   std::string name_;
   uint64_t sequence_ = 0;  // of the last log event delivered
   MediaCursor media_;
+  int jobs_ = 0;
   bool finished_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/video_stream.h"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>
@@ -88,6 +89,14 @@ class VideoStream::Impl {
     call_.reset();
     if (failure.status.ok()) {
       failure.status = absl::UnavailableError("The stream ended before the video did.");
+    }
+    // Without an end each cut would cost the server another render.
+    const int most_jobs = std::max(2, connection_->options().retry.max_attempts);
+    if (filter_.jobs() >= most_jobs && IsBroken(failure.status)) {
+      return absl::UnavailableError(absl::StrCat(
+          "The connection keeps breaking, and the job that depends on it is lost each time; a "
+          "detached one goes on without its caller. Jobs: ",
+          filter_.jobs(), ", the last one ", filter_.name(), "."));
     }
     const absl::Status again = filter_.name().empty() ? retrier_.AfterFailedCall(failure)
                                                       : retrier_.AfterBrokenStream(failure);

@@ -82,6 +82,9 @@ bool IsHungUp(const absl::Status& status) {
 std::string Hint(const absl::Status& status, const ErrorDetails& details,
                  const std::string& server) {
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
+    if (absl::StrContains(status.message(), "a detached one goes on")) {
+      return "With --detach a job outlives its connection, and its stream is taken up again.";
+    }
     if (IsHungUp(status)) {
       return "Something listens there but hung up: does it want TLS (--tls, --tls-ca FILE), or a "
              "certificate of yours (--tls-cert, --tls-key)? `reel doctor` looks closer.";

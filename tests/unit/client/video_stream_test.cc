@@ -74,6 +74,15 @@ TEST_F(VideoStreamTest, FollowsAJobThatHadToBeMadeAnew) {
   EXPECT_EQ(told.restarted, 1);
 }
 
+// Each cut costs the server a job that depends on its caller, and the next try another render.
+TEST_F(VideoStreamTest, DoesNotHaveAJobMadeAnewForEver) {
+  server_.Play(std::vector<fakes::Trouble>(20, {.cut_after = 100'000, .new_name = true}));
+  const Told told = ReadAll(client_->Generate(Prompt()));
+  EXPECT_EQ(told.status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_NE(told.status.message().find("detached"), std::string::npos) << told.status;
+  EXPECT_EQ(server_.asked().generates.size(), static_cast<size_t>(options_.retry.max_attempts));
+}
+
 TEST_F(VideoStreamTest, FetchesADamagedPieceAgain) {
   server_.Play({{.corrupt_after = 65'536}});
   const Told told = ReadAll(client_->Watch(Named()));
