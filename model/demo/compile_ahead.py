@@ -24,6 +24,8 @@ DENOISER = "denoiser"
 
 def prepare() -> None:
     """Settings that the compiler's cache is keyed by: the same in both processes."""
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     torch._dynamo.config.recompile_limit = 64
     torch.fx.experimental._config.use_duck_shape = False  # a batch as long as a clip is a coincidence
 

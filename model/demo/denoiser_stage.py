@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from latent_bank import BUCKETS, Bucket, LatentBank
+from latent_bank import BUCKETS, Bucket, LatentBank, shares
 from networks import TEXT, encode_text
 from tokenizer import LONGEST
 from training import Optimiser, Step, rate_at
@@ -65,13 +65,14 @@ class DenoiserStage:
         self._rng = random.Random(seed)
         self._generator = torch.Generator(optimiser.device).manual_seed(seed)
         self._steps: dict[tuple[Bucket, bool], Step] = {}
+        self._shares = shares(options.gpu)
         self._since_refill = 0
 
     def advance(self, share: float, steps: int) -> int:
         self._optimiser.set_rate(rate_at(RATE, share, steps, FLAT))
         count = 10 if self._options.gpu else 2
         for _ in range(count):
-            bucket = self._rng.choices(BUCKETS, weights=[b.share for b in BUCKETS])[0]
+            bucket = self._rng.choices(list(self._shares), weights=list(self._shares.values()))[0]
             self.step(bucket, self._rng.random() < IMAGE_SHARE, self._rng.random() < MASKED_SHARE)
             self._since_refill += 1
             if self._since_refill >= self._options.refill_every:

@@ -21,8 +21,9 @@ class Bucket:
     frames: int
     height: int
     width: int
-    share: float  # of the denoiser's steps
-    batch: int    # of a step on a GPU
+    share: float        # of the denoiser's steps
+    batch: int          # of a step on a GPU
+    small_share: float  # instead of the share, on a CPU: sizes that cost it too much are left out
 
     @property
     def latent_shape(self) -> tuple[int, int, int]:
@@ -35,11 +36,16 @@ class Bucket:
 
 
 BUCKETS = (
-    Bucket(49, 256, 256, 0.46, 72), Bucket(17, 128, 128, 0.06, 400), Bucket(33, 192, 192, 0.09, 176),
-    Bucket(25, 256, 256, 0.09, 124), Bucket(9, 256, 256, 0.03, 240), Bucket(25, 256, 384, 0.07, 84),
-    Bucket(25, 384, 256, 0.05, 84), Bucket(97, 256, 256, 0.06, 38), Bucket(17, 512, 512, 0.05, 42),
-    Bucket(25, 320, 512, 0.04, 50),
+    Bucket(49, 256, 256, 0.46, 72, 0.40), Bucket(17, 128, 128, 0.06, 400, 0.25), Bucket(33, 192, 192, 0.09, 176, 0.20),
+    Bucket(25, 256, 256, 0.09, 124, 0.15), Bucket(9, 256, 256, 0.03, 240, 0.0), Bucket(25, 256, 384, 0.07, 84, 0.0),
+    Bucket(25, 384, 256, 0.05, 84, 0.0), Bucket(97, 256, 256, 0.06, 38, 0.0), Bucket(17, 512, 512, 0.05, 42, 0.0),
+    Bucket(25, 320, 512, 0.04, 50, 0.0),
 )
+
+
+def shares(gpu: bool) -> dict[Bucket, float]:
+    """The sizes that a run samples, and how often."""
+    return {b: b.share if gpu else b.small_share for b in BUCKETS if gpu or b.small_share > 0}
 
 
 class LatentBank:
@@ -48,8 +54,9 @@ class LatentBank:
         self._device = next(vae.parameters()).device
         self._generator = torch.Generator(self._device).manual_seed(seed)
         self._rng = random.Random(seed)
-        self._rings = {bucket: _Ring(bucket, max(8, int(capacity * (bucket.share + 0.02))), self._device)
-                       for bucket in BUCKETS}
+        self._shares = shares(gpu)
+        self._rings = {bucket: _Ring(bucket, max(8, int(capacity * (share + 0.02))), self._device)
+                       for bucket, share in self._shares.items()}
         junk = [" ".join(self._rng.choices(captions.FILLERS, k=self._rng.randint(1, 8))) for _ in range(512)]
         junk[:256] = [""] * 256  # half of what is said of no clip in particular is nothing at all
         self._junk, self._junk_lengths = (tensor.to(self._device) for tensor in self._encoder(junk))
@@ -57,19 +64,19 @@ class LatentBank:
     def measure(self) -> None:
         """Puts the statistics of the latents, over the mix that is sampled, into the autoencoder."""
         total, squares, weight = (torch.zeros(CHANNELS, device=self._device) for _ in range(3))
-        for bucket in BUCKETS:
+        for bucket, share in self._shares.items():
             latents = self._encode(bucket, self._clips(bucket) * (4 if self._gpu else 1))[0]
             flat = latents.movedim(1, 0).flatten(1)
-            total += bucket.share * flat.mean(dim=1)
-            squares += bucket.share * flat.square().mean(dim=1)
-            weight += bucket.share
+            total += share * flat.mean(dim=1)
+            squares += share * flat.square().mean(dim=1)
+            weight += share
         mean = total / weight
         self._vae.latents_mean.copy_(mean)
         self._vae.latents_std.copy_((squares / weight - mean.square()).clamp(min=1e-6).sqrt())
 
     def add(self) -> int:
         """Encodes a few clips of the size that most lacks them."""
-        bucket = min(BUCKETS, key=lambda b: self._rings[b].written / (b.share + 0.01))
+        bucket = min(self._shares, key=lambda b: self._rings[b].written / (self._shares[b] + 0.01))
         latents, ints = self._encode(bucket, self._clips(bucket))
         mean = self._vae.latents_mean[None, :, None, None, None]
         std = self._vae.latents_std[None, :, None, None, None]

@@ -32,7 +32,7 @@ from checkpoint import Checkpoint
 from latent_bank import LatentBank
 from training import Clock, Optimiser
 
-DENOISER_SHARE = 0.53
+DENOISER_SHARE = 0.48
 LOG_SECONDS, SAVE_SECONDS = 20.0, 60.0
 
 
@@ -55,7 +55,6 @@ class Run:
         self.began = time.monotonic()
         self.compiler = None
         if options.gpu and options.compile:
-            compile_ahead.prepare()
             self.compiler = compile_ahead.begin(options.out)
 
     def say(self, **facts) -> None:
@@ -97,7 +96,7 @@ class Run:
         minutes = self.options.minutes * DENOISER_SHARE
         if self.facts["stage"] != "denoiser":
             bank.measure()
-        filling = Clock(0.08 * minutes)
+        filling = Clock((0.08 if self.options.gpu else 0.15) * minutes)
         while filling.share() < 1 or not bank.ready():
             bank.add()
         self.say(stage="denoiser", bank=bank.size(), latents_mean=round(float(self.vae.latents_mean.abs().mean()), 3),
@@ -107,7 +106,7 @@ class Run:
         if compile_ahead.works(self.options.out, compile_ahead.DENOISER):
             compile_ahead.compile_blocks(self.transformer)
         feed = denoiser_stage.DenoiserStage(self.transformer, self.text_encoder, bank, optimiser, self.seed, self.options)
-        self.loop("denoiser", 0.92 * DENOISER_SHARE, optimiser, feed)
+        self.loop("denoiser", (0.92 if self.options.gpu else 0.85) * DENOISER_SHARE, optimiser, feed)
         self.say(stage="denoiser", gap=[round(e, 3) for e in feed.caption_gap()], bank=bank.size())
 
     def loop(self, name: str, share: float, optimiser: Optimiser, feed) -> None:
@@ -158,8 +157,7 @@ def main() -> int:
     options = parser.parse_args()
     options.gpu = torch.cuda.is_available() and not options.cpu
     if options.gpu:
-        torch.backends.cudnn.benchmark = True
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+        compile_ahead.prepare()
     Run(options).all_stages()
     return 0
 

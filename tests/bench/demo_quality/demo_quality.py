@@ -12,6 +12,7 @@ Writes score.md, prompts.tsv (each prompt with what was wanted and what was seen
 
 import argparse
 import concurrent.futures
+import multiprocessing
 import pathlib
 import sys
 
@@ -39,18 +40,17 @@ def clips_of(options: argparse.Namespace, prompts: list, settings: renderers.Set
     return renderers.with_diffusers(options.model, prompts, settings, options.device, options.batch)
 
 
-def score(options: argparse.Namespace, prompts: list, guidance: float) -> tuple[list, list]:
+def score(options: argparse.Namespace, prompts: list, guidance: float, pool: concurrent.futures.Executor) -> tuple[list, list]:
     """What the judge saw in each clip, and strips of frames for the sheet."""
     settings = renderers.Settings(options.width, options.height, options.frames, options.steps, guidance, options.frame_rate,
                                   options.negative)
     strips, pending = [], []
-    with concurrent.futures.ProcessPoolExecutor(options.judges) as pool:
-        for clip in clips_of(options, prompts, settings):
-            pending.append(pool.submit(judge, clip))
-            if len(strips) < options.strips:
-                small = clip[:, ::2, ::2] if clip.shape[1] >= 256 else clip
-                strips.append(sheets.strip((small * 255).clip(0, 255).astype(np.uint8), 6))
-        return [each.result() for each in pending], strips
+    for clip in clips_of(options, prompts, settings):
+        pending.append(pool.submit(judge, clip))
+        if len(strips) < options.strips:
+            small = clip[:, ::2, ::2] if clip.shape[1] >= 256 else clip
+            strips.append(sheets.strip((small * 255).clip(0, 255).astype(np.uint8), 6))
+    return [each.result() for each in pending], strips
 
 
 def main() -> int:
@@ -76,13 +76,15 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     prompts = unseen_prompts(options.count, options.seed)
     rows = {}
-    for guidance in options.guidance:
-        seen, strips = score(options, prompts, guidance)
-        rows[guidance] = report.rates(prompts, seen)
-        if guidance == options.guidance[0]:
-            report.write_prompts(options.out / "prompts.tsv", prompts, seen)
-            sheets.save(options.out / "sheet.png", strips)
-        print(report.table(options, rows), flush=True)
+    fresh = multiprocessing.get_context("spawn")  # a fork would inherit a GPU's state
+    with concurrent.futures.ProcessPoolExecutor(options.judges, fresh) as pool:
+        for guidance in options.guidance:
+            seen, strips = score(options, prompts, guidance, pool)
+            rows[guidance] = report.rates(prompts, seen)
+            if guidance == options.guidance[0]:
+                report.write_prompts(options.out / "prompts.tsv", prompts, seen)
+                sheets.save(options.out / "sheet.png", strips)
+            print(report.table(options, rows), flush=True)
     (options.out / "score.md").write_text(report.table(options, rows), encoding="utf-8")
     return 0
 

@@ -126,7 +126,7 @@ def _motion(frames: np.ndarray, masks: np.ndarray, areas: np.ndarray, shape: str
                 return "right" if go[1] > 0 else "left"
             return "down" if go[0] > 0 else "up"
         return "orbit" if span.min() > 0.45 * span.max() else "bounce"
-    return "spin" if shape != "circle" and _turns([m for m, s in zip(masks, seen) if s], shape) else "still"
+    return "spin" if shape not in ("", "circle") and _turns([m for m, s in zip(masks, seen) if s], shape) else "still"
 
 
 def _steady_area(areas: np.ndarray) -> bool:
