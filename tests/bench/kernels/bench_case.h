@@ -40,6 +40,7 @@ void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 struct BenchVideo {

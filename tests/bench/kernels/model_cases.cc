@@ -8,6 +8,7 @@
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/ltx_rope/ltx_rope_table.h"
+#include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/rope/rope.h"
 #include "tests/bench/kernels/bench_case.h"
 
@@ -170,6 +171,18 @@ void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
   }
 }
 
+void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
+  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+    QuantizeRowsArgs args;
+    args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+    args.out = t.Output(Dtype::kE4m3, {rows, size.width});
+    args.scale = t.Output(Dtype::kF32, {rows});
+    return [args](const Execution& run) { return QuantizeRows(args, run); };
+  };
+  cases.push_back(
+      {"quantize_rows", absl::StrCat(size.rows, "x", size.width), dtype, size.rows, kPeriod, make});
+}
+
 void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
   const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
     ChannelNormSiluArgs args;
@@ -216,7 +229,9 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddRopeCases(tokens, dtype, cases);
   AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
+  AddQuantizeCase(tokens, dtype, cases);
   if (spec) {
+    AddQuantizeCase({5376, 8192}, dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
     AddChannelNormCase({25, 64, 96, 256}, dtype, cases);
     AddChannelNormCase({49, 128, 192, 128}, dtype, cases);
