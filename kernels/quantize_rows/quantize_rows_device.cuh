@@ -16,19 +16,18 @@ __device__ inline unsigned SizeBits(float x) { return __float_as_uint(x) & 0x7ff
 
 struct RowScale {
   float scale;
-  float inverse;
   bool finite;
 };
 // From the largest SizeBits of a row.
 __device__ inline RowScale ScaleOf(unsigned largest) {
-  if (largest >= 0x7f800000u) return {__uint_as_float(0x7fc00000u), 0, false};
-  const float scale = fmaxf(__uint_as_float(largest), kLeastMaximum) / kLargestE4m3;
-  return {scale, 1.0f / scale, true};
+  if (largest >= 0x7f800000u) return {__uint_as_float(0x7fc00000u), false};
+  return {fmaxf(__uint_as_float(largest), kLeastMaximum) / kLargestE4m3, true};
 }
-__device__ inline RowScale StaticScale(float scale) { return {scale, 1.0f / scale, true}; }
+__device__ inline RowScale StaticScale(float scale) { return {scale, true}; }
 
+// Divides: many quotients of 16-bit rows are ties, which a product with the inverse would miss.
 __device__ inline uint8_t ToE4m3(float x, const RowScale& scale) {
-  const float quotient = x * scale.inverse;
+  const float quotient = x / scale.scale;
   if (!scale.finite || SizeBits(quotient) >= 0x7f800000u) return kE4m3Nan;
   return __nv_cvt_float_to_fp8(quotient, __NV_SATFINITE, __NV_E4M3);
 }

@@ -85,7 +85,7 @@ int32_t LaunchPlainRows(const PlainNormParams& params, cudaStream_t stream) {
 }
 
 // Parts that read several tensors have many loads in flight with few vectors a thread; the others
-// keep a row of up to 4096 elements of 16 bits in one warp.
+// keep a row of up to 3072 elements of 16 bits in one warp.
 template <typename T, Statistic kStatistic, unsigned kParts, bool kOverlap>
 int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
   constexpr bool kWide = (kParts & kResidual) != 0;
@@ -97,12 +97,11 @@ int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
   if constexpr (kWide) {
     if (p.vectors <= 256) return launch.template operator()<2, 128, 1>();
     if (p.vectors <= 384) return launch.template operator()<3, 128, 1>();
-    if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
   } else {
     if (p.vectors <= 256) return launch.template operator()<8, 32, 1>();
     if (p.vectors <= 384) return launch.template operator()<12, 32, 1>();
-    if (p.vectors <= 512) return launch.template operator()<16, 32, 1>();
   }
+  if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
   return launch.template operator()<8, 128, 1>();
 }
 

@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Markdown tables and plots from the reports of kernel_bench and torch_rows.py.
 
-    report.py --out FOLDER [--name kernels] bench.json [torch.json ...]
+    report.py --out FOLDER [--name kernels] [--plot REGEX] bench.json [torch.json ...]
 
-Writes NAME.md and, where matplotlib is there, NAME_<dtype>.png: bars at each shape, as multiples of
-the copy of the same bytes.
+Writes NAME.md and, where matplotlib is there, NAME_<dtype>.png: bars at each shape (of those that
+match REGEX), as multiples of the copy of the same bytes. A time with a star was disturbed: its
+median is more than 1.3 times its least sample.
 """
 
 import argparse
 import collections
 import json
 import pathlib
+import re
 
 Key = collections.namedtuple("Key", "op shape dtype cache")
 
@@ -32,8 +34,18 @@ def median(row):
     return row["microseconds"]["median"]
 
 
+def disturbed(row):
+    return median(row) > 1.3 * row["microseconds"]["min"]
+
+
+def shown(row, digits):
+    return f"{median(row):.{digits}f}" + ("*" if disturbed(row) else "")
+
+
 def copy_of(rows):
-    copies = [median(row) for row in rows.values() if row["kind"] == "copy"]
+    """The faster way to copy; disturbed ones only where there is no other."""
+    copies = [row for row in rows.values() if row["kind"] == "copy"]
+    copies = [median(row) for row in copies if not disturbed(row)] or list(map(median, copies))
     return min(copies) if copies else None
 
 
@@ -46,15 +58,15 @@ def bar_of(rows):
 
 def cells_of(rows):
     ours = {name: row for name, row in rows.items() if row["kind"] == "reel"}
-    best = min(ours, key=lambda name: median(ours[name]))
+    best = min(ours, key=lambda name: (disturbed(ours[name]), median(ours[name])))
     copy = copy_of(rows)
-    others = [f"{name} {median(row):.1f}" for name, row in rows.items() if row["kind"] == "torch"]
+    others = [f"{name} {shown(row, 1)}" for name, row in rows.items() if row["kind"] == "torch"]
     torch = [median(row) for row in rows.values() if row["kind"] == "torch"]
     gain = f"{min(torch) / median(ours[best]):.2f}" if torch else ""
-    return [f"{copy:.2f}", best, f"{median(ours[best]):.2f}", f"{median(ours[best]) / copy:.2f}",
+    return [f"{copy:.2f}", best, shown(ours[best], 2), f"{median(ours[best]) / copy:.2f}",
             "yes" if median(ours[best]) <= bar_of(rows) else "no",
             f"{ours[best]['gb_per_s'] / 1000:.2f}",
-            ", ".join(f"{name} {median(row):.1f}" for name, row in ours.items() if name != best),
+            ", ".join(f"{name} {shown(row, 1)}" for name, row in ours.items() if name != best),
             ", ".join(others), gain]
 
 
@@ -75,7 +87,7 @@ def tables(table):
             yield "| " + " | ".join([key.op, key.shape] + cells_of(rows)) + " |"
 
 
-def plot(table, dtype, path):
+def plot(table, dtype, pattern, path):
     """False where there is nothing to draw with."""
     try:
         import matplotlib  # pylint: disable=import-outside-toplevel
@@ -84,7 +96,10 @@ def plot(table, dtype, path):
     except ImportError:
         return False
     entries = [(key, rows) for key, rows in table.items()
-               if key.dtype == dtype and key.cache == "cold" and copy_of(rows)]
+               if key.dtype == dtype and key.cache == "cold" and copy_of(rows)
+               and re.search(pattern, f"{key.op} {key.shape}")]
+    if not entries:
+        return False
     labels = [f"{key.op} {key.shape}" for key, _ in entries]
     series = collections.OrderedDict()
     for i, (_, rows) in enumerate(entries):
@@ -117,6 +132,7 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--name", default="kernels")
     parser.add_argument("--title", default="Kernels")
+    parser.add_argument("--plot", default="", metavar="REGEX")
     parser.add_argument("reports", nargs="+")
     options = parser.parse_args()
     metadata, table = load(options.reports)
@@ -127,7 +143,7 @@ def main():
     lines += tables(table)
     for dtype in sorted({key.dtype for key in table}):
         picture = f"{options.name}_{dtype}.png"
-        if plot(table, dtype, options.out / picture):
+        if plot(table, dtype, options.plot, options.out / picture):
             lines += ["", f"![{dtype}]({picture})"]
     (options.out / f"{options.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
