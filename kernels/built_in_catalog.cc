@@ -5,6 +5,7 @@
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
+#include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norm_call.h"
@@ -30,6 +31,7 @@ std::vector<OpRows> BuiltInCpuRows() {
       ActivationCpuRows(),
       ChannelNormSiluCpuRows(),
       FrameConvertCpuRows(),
+      QuantizeRowsCpuRows(),
   };
 }
 

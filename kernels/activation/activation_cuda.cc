@@ -6,8 +6,10 @@
 namespace reel::kernels {
 
 bool ActivationVectorAccepts(const ActivationParams& params) {
-  return FitsVectorRows(params.shape, params.x,
-                        {&params.x, &params.bias, &params.value, &params.out});
+  // Vectors of a row are counted in 32 bits.
+  return params.shape.width < (int64_t{1} << 31) &&
+         FitsVectorElements(params.shape, params.x,
+                            {&params.x, &params.bias, &params.value, &params.out});
 }
 
 std::vector<OpRows> ActivationCudaRows() {

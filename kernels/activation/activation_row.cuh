@@ -3,6 +3,7 @@
 // memory: 2 n (3 n gated) elements a row.
 #pragma once
 
+#include "kernels/activation/activation_function.cuh"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/rows/row_kernels.cuh"
 
@@ -21,8 +22,9 @@ struct ActivationRow {
     RowPointer x, bias, value, out;
   };
   __device__ Row At(int64_t row) const {
-    return {PointAt(p.shape, p.x, row), PointAt(p.shape, p.bias, 0), PointAt(p.shape, p.value, row),
-            PointAt(p.shape, p.out, row)};
+    const RowPlace place = PlaceOf(p.shape, row);
+    return {PointAt(p.shape, p.x, place), PointAtVector(p.bias), PointAt(p.shape, p.value, place),
+            PointAt(p.shape, p.out, place)};
   }
 
   template <typename T, int kCount>
@@ -35,38 +37,44 @@ struct ActivationRow {
     for (int k = 0; k < kCount; ++k) x[k] += bias[k];
   }
 
+  template <int kCount>
+  struct Beside {
+    float value[kCount];
+  };
   template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const RowStatistics&) const {
+  __device__ void LoadBeside(const Row& row, int64_t i, Beside<kCount>& beside) const {
+    if (row.value.data != nullptr) LoadRow<T>(row.value, i, beside.value);
+  }
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
+                       const RowStatistics&) const {
     switch (p.kind) {
       case Activation::kGeluErf:
-        Each(x, [](float v) { return 0.5f * v * erfcf(-0.707106781f * v); });
+        Each<Activation::kGeluErf>(x);
         break;
       case Activation::kGeluTanh:
-        Each(x, [](float v) { return v * Sigmoid(1.59576912f * (v + 0.044715f * v * v * v)); });
+        Each<Activation::kGeluTanh>(x);
         break;
       case Activation::kGeluQuick:
-        Each(x, [](float v) { return v * Sigmoid(1.702f * v); });
+        Each<Activation::kGeluQuick>(x);
         break;
       case Activation::kSilu:
-        Each(x, [](float v) { return v * Sigmoid(v); });
+        Each<Activation::kSilu>(x);
         break;
     }
     if (row.value.data != nullptr) {
-      float value[kCount];
-      LoadRow<T>(row.value, i, value);
 #pragma unroll
-      for (int k = 0; k < kCount; ++k) x[k] *= value[k];
+      for (int k = 0; k < kCount; ++k) x[k] *= beside.value[k];
     }
     StoreRow<T>(row.out, i, x);
   }
 
  private:
-  __device__ static float Sigmoid(float z) { return 1.0f / (1.0f + __expf(-z)); }
-
-  template <int kCount, typename Function>
-  __device__ static void Each(float (&x)[kCount], const Function& function) {
+  template <Activation kKind, int kCount>
+  __device__ static void Each(float (&x)[kCount]) {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) x[k] = function(x[k]);
+    for (int k = 0; k < kCount; ++k) x[k] = Activated<kKind>(x[k]);
   }
 };
 

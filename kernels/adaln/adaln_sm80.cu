@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/adaln/adaln_row.cuh"
+#include "kernels/rows/plain_norm.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchAdalnRmsNormSm80(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<false>(AdalnRmsNormRow{params}, stream);
+  return LaunchFusedNorm<AdalnRmsNormRow, false>(params, stream);
 }
 
 int32_t LaunchAdalnLayerNormSm80(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<false>(AdalnLayerNormRow{params}, stream);
+  return LaunchFusedNorm<AdalnLayerNormRow, false>(params, stream);
 }
 
 int32_t LaunchAdalnZeroSm80(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<false>(AdalnZeroRow{params}, stream);
+  return LaunchFusedNorm<AdalnZeroRow, false>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/adaln/adaln_row.cuh"
+#include "kernels/rows/plain_norm.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchAdalnRmsNormSm90(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(AdalnRmsNormRow{params}, stream);
+  return LaunchFusedNorm<AdalnRmsNormRow, true>(params, stream);
 }
 
 int32_t LaunchAdalnLayerNormSm90(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(AdalnLayerNormRow{params}, stream);
+  return LaunchFusedNorm<AdalnLayerNormRow, true>(params, stream);
 }
 
 int32_t LaunchAdalnZeroSm90(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(AdalnZeroRow{params}, stream);
+  return LaunchFusedNorm<AdalnZeroRow, true>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -22,8 +22,9 @@ struct ChannelNormSiluRow {
     Copies copies;
   };
   __device__ Row At(int64_t row) const {
-    return {PointAt(p.shape, p.x, row), PointAt(p.shape, p.scale, row),
-            PointAt(p.shape, p.shift, row), PointAt(p.shape, p.out, row), CopiesOf(p, row)};
+    const RowPlace place = PlaceOf(p.shape, row);
+    return {PointAt(p.shape, p.x, place), PointAt(p.shape, p.scale, place),
+            PointAt(p.shape, p.shift, place), PointAt(p.shape, p.out, place), PadsOf(row)};
   }
 
   template <typename T, int kCount>
@@ -31,23 +32,44 @@ struct ChannelNormSiluRow {
     LoadRow<T>(row.x, i, x);
   }
 
+  template <int kCount>
+  struct Beside {
+    float scale[kCount], shift[kCount];
+  };
   template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount],
+  __device__ void LoadBeside(const Row& row, int64_t i, Beside<kCount>& beside) const {
+    LoadVector<T>(row.scale, i, 0.0f, beside.scale);
+    LoadVector<T>(row.shift, i, kNoAddend, beside.shift);
+  }
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
-    float scale[kCount];
-    float shift[kCount];
-    LoadVector<T>(row.scale, i, 0.0f, scale);
-    LoadVector<T>(row.shift, i, kNoAddend, shift);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
-      x[k] = x[k] * statistics.rstd * (1.0f + scale[k]) + shift[k];
-      if (p.silu) x[k] *= 1.0f / (1.0f + __expf(-x[k]));
+      x[k] = x[k] * statistics.rstd * (1.0f + beside.scale[k]) + beside.shift[k];
+      if (p.silu) x[k] = TimesSigmoid(x[k], x[k]);
     }
-    for (int64_t frame = -row.copies.front; frame <= row.copies.back; ++frame) {
-      RowPointer out = row.out;
-      out.data += frame * p.out_frame_stride * static_cast<int64_t>(sizeof(T));
-      StoreRow<T>(out, i, x);
-    }
+    StoreRow<T>(row.out, i, x);
+    for (int64_t frame = 1; frame <= row.copies.front; ++frame) Copy<T>(row, i, -frame, x);
+    for (int64_t frame = 1; frame <= row.copies.back; ++frame) Copy<T>(row, i, frame, x);
+  }
+
+ private:
+  // CopiesOf without a division where there is one clip.
+  __device__ Copies PadsOf(int64_t row) const {
+    if (p.pad_front == 0 && p.pad_back == 0) return {0, 0};
+    const int64_t clip = p.frames * p.frame_rows;
+    const int64_t in_clip = row < clip ? row : row - Quotient(row, clip) * clip;
+    return {in_clip < p.frame_rows ? p.pad_front : 0,
+            in_clip >= clip - p.frame_rows ? p.pad_back : 0};
+  }
+
+  template <typename T, int kCount>
+  __device__ void Copy(const Row& row, int64_t i, int64_t frame, const float (&x)[kCount]) const {
+    RowPointer out = row.out;
+    out.data += frame * p.out_frame_stride * static_cast<int64_t>(sizeof(T));
+    StoreRow<T>(out, i, x);
   }
 };
 

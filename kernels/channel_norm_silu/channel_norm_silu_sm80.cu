@@ -1,10 +1,211 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pixels of 16-byte vectors (ChannelNormSiluVectorAccepts). Up to 1024 channels of 16 bits whose
+// frames are runs of pixels: a block is some pixels of one frame, which says once how often they
+// are written; other calls by the general kernel.
 #include "kernels/channel_norm_silu/channel_norm_silu_row.cuh"
+#include "kernels/rows/plain_norm.cuh"
 
 namespace reel::kernels {
+namespace {
+
+struct PlainChannelNorm {
+  PlainOperand x, out, scale, shift;
+  int64_t outer_rows;
+  int64_t outer_frames;  // of an outer row: a whole number of clips
+  int64_t frames;        // of a clip
+  int64_t frame_rows;
+  int64_t out_frame_bytes;
+  int64_t pad_front;
+  int64_t pad_back;
+  int32_t vectors;
+  float inverse_width;
+  float eps;
+};
+
+// The scale and shift of a block's frame, which all its pixels share.
+template <typename T, bool kModulated, int kVectors, int kLanes>
+struct FrameModulation {
+  uint4 scale[kModulated ? kVectors : 1];
+  uint4 shift[kModulated ? kVectors : 1];
+
+  __device__ FrameModulation(const PlainChannelNorm& p, int64_t outer, int64_t row, int lane) {
+    if constexpr (kModulated) {
+#pragma unroll
+      for (int v = 0; v < kVectors; ++v) {
+        if (v * kLanes + lane >= p.vectors) continue;
+        using Row = PlainRow<T, 0, 1, 1>;
+        scale[v] = Row::template At<Reuse::kCached>(p.scale, outer, row, v * kLanes + lane);
+        shift[v] = Row::template At<Reuse::kCached>(p.shift, outer, row, v * kLanes + lane);
+      }
+    }
+  }
+  __device__ void Apply(int v, float (&values)[kPerVector<T>]) const {
+    if constexpr (kModulated) {
+      float by[kPerVector<T>];
+      float added[kPerVector<T>];
+      Unpack<T>(scale[v], by);
+      Unpack<T>(shift[v], added);
+#pragma unroll
+      for (int k = 0; k < kPerVector<T>; ++k) values[k] = values[k] * (1.0f + by[k]) + added[k];
+    }
+  }
+};
+
+template <typename T>
+__device__ void StoreCopies(const PlainChannelNorm& p, int64_t frame, char* out, int vector,
+                            const float (&values)[kPerVector<T>]) {
+  const auto store = [&](int64_t frames_on) {
+    StoreRow<T>(RowPointer{out + frames_on * p.out_frame_bytes, 1, false},
+                int64_t{vector} * kPerVector<T>, values);
+  };
+  store(0);
+  if (frame == 0) {
+    for (int64_t copy = 1; copy <= p.pad_front; ++copy) store(-copy);
+  }
+  if (frame == p.frames - 1) {
+    for (int64_t copy = 1; copy <= p.pad_back; ++copy) store(copy);
+  }
+}
+
+// kLanes threads a pixel, kRows pixels at once.
+template <typename T, bool kModulated, bool kSilu, int kVectors, int kLanes, int kRows>
+__global__ void __launch_bounds__(kVectorThreads)
+    ChannelNormPixels(const __grid_constant__ PlainChannelNorm p) {
+  constexpr int kPer = kPerVector<T>;
+  constexpr int kGroups = kVectorThreads / kLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kLanes;
+  const int group = static_cast<int>(threadIdx.x) / kLanes;
+  const int64_t all_frames = p.outer_rows * p.outer_frames;
+  for (int64_t job = blockIdx.y; job < all_frames; job += gridDim.y) {
+    const int64_t outer = p.outer_rows == 1 ? 0 : Quotient(job, p.outer_frames);
+    const int64_t in_outer = job - outer * p.outer_frames;
+    const int64_t frame = in_outer - Quotient(in_outer, p.frames) * p.frames;
+    const int64_t begin = in_outer * p.frame_rows;
+    const FrameModulation<T, kModulated, kVectors, kLanes> modulation(p, outer, begin, lane);
+    const char* x = p.x.data + outer * p.x.outer + begin * p.x.inner;
+    char* out = p.out.data + outer * p.out.outer + begin * p.out.inner;
+    for (int64_t first = int64_t{blockIdx.x} * kGroups * kRows; first < p.frame_rows;
+         first += int64_t{gridDim.x} * kGroups * kRows) {
+      uint4 raw[kRows][kVectors];
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const int64_t pixel = first + r * kGroups + group;
+        const auto* from =
+            reinterpret_cast<const uint4*>(x + (pixel < p.frame_rows ? pixel : first) * p.x.inner);
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+          if (v * kLanes + lane < p.vectors) {
+            raw[r][v] = Load16<Reuse::kStreamed>(from + v * kLanes + lane);
+          }
+        }
+      }
+#pragma unroll
+      for (int r = 0; r < kRows; ++r) {
+        const int64_t pixel = first + r * kGroups + group;
+        float squares = 0;
+        float values[kPer];
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+          if (v * kLanes + lane >= p.vectors) continue;
+          Unpack<T>(raw[r][v], values);
+#pragma unroll
+          for (int k = 0; k < kPer; ++k) squares += values[k] * values[k];
+        }
+        const float sum = GroupSum<kLanes>(squares, nullptr);
+        const float rstd = rsqrtf(sum * p.inverse_width + p.eps);
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+          if (pixel >= p.frame_rows || v * kLanes + lane >= p.vectors) continue;
+          Unpack<T>(raw[r][v], values);
+#pragma unroll
+          for (int k = 0; k < kPer; ++k) values[k] *= rstd;
+          modulation.Apply(v, values);
+          if constexpr (kSilu) {
+#pragma unroll
+            for (int k = 0; k < kPer; ++k) values[k] = TimesSigmoid(values[k], values[k]);
+          }
+          StoreCopies<T>(p, frame, out + pixel * p.out.inner, v * kLanes + lane, values);
+        }
+      }
+    }
+  }
+}
+
+// Whole clips of frames of pixels a stride apart, vectors of the pixels' type.
+bool IsPlain(const ChannelNormSiluParams& p) {
+  const int64_t inner_rows = p.shape.dims < 2 ? p.shape.rows : p.shape.sizes[1];
+  const bool modulated = p.scale.data != nullptr;
+  // One scale for all pixels of an outer row.
+  const auto fits = [&](const RowOperand& operand) {
+    return operand.data == nullptr ||
+           (operand.dtype == p.x.dtype && PlainOf(p.shape, operand).inner == 0);
+  };
+  return p.shape.width * DtypeSize(p.x.dtype) <= 2048 &&
+         inner_rows % (p.frames * p.frame_rows) == 0 && modulated == (p.shift.data != nullptr) &&
+         fits(p.scale) && fits(p.shift);
+}
+
+PlainChannelNorm PlainOf(const ChannelNormSiluParams& p) {
+  const int64_t bytes = DtypeSize(p.x.dtype);
+  PlainChannelNorm plain{};
+  plain.x = PlainOf(p.shape, p.x);
+  plain.out = PlainOf(p.shape, p.out);
+  plain.scale = PlainOf(p.shape, p.scale);
+  plain.shift = PlainOf(p.shape, p.shift);
+  plain.outer_rows = p.shape.dims < 2 ? 1 : p.shape.sizes[0];
+  plain.outer_frames = p.shape.rows / plain.outer_rows / p.frame_rows;
+  plain.frames = p.frames;
+  plain.frame_rows = p.frame_rows;
+  plain.out_frame_bytes = p.out_frame_stride * bytes;
+  plain.pad_front = p.pad_front;
+  plain.pad_back = p.pad_back;
+  plain.vectors = static_cast<int32_t>(p.shape.width * bytes / 16);
+  plain.inverse_width = 1.0f / static_cast<float>(p.shape.width);
+  plain.eps = p.eps;
+  return plain;
+}
+
+template <typename T, bool kModulated, bool kSilu>
+int32_t LaunchSizes(const PlainChannelNorm& p, cudaStream_t stream) {
+  const auto launch = [&]<int kVectors, int kLanes, int kRows>() {
+    const dim3 grid(GridFor(p.frame_rows, kVectorThreads / kLanes * kRows),
+                    static_cast<unsigned>(std::min<int64_t>(p.outer_rows * p.outer_frames, 65535)));
+    return LaunchVectorKernel<false>(
+        ChannelNormPixels<T, kModulated, kSilu, kVectors, kLanes, kRows>, p, grid, stream);
+  };
+  if (p.vectors <= 16) return launch.template operator()<1, 16, 4>();
+  if (p.vectors <= 32) return launch.template operator()<1, 32, 4>();
+  if (p.vectors <= 64) return launch.template operator()<2, 32, 2>();
+  return launch.template operator()<4, 32, 1>();
+}
+
+template <typename T>
+int32_t LaunchForms(const ChannelNormSiluParams& params, cudaStream_t stream) {
+  const PlainChannelNorm plain = PlainOf(params);
+  if (params.scale.data != nullptr) {
+    return params.silu ? LaunchSizes<T, true, true>(plain, stream)
+                       : LaunchSizes<T, true, false>(plain, stream);
+  }
+  return params.silu ? LaunchSizes<T, false, true>(plain, stream)
+                     : LaunchSizes<T, false, false>(plain, stream);
+}
+
+}  // namespace
 
 int32_t LaunchChannelNormSiluSm80(const ChannelNormSiluParams& params, void* stream) {
-  return LaunchVectorRows<false>(ChannelNormSiluRow{params}, stream);
+  if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
+  if (!IsPlain(params)) return LaunchVectorRows<false>(ChannelNormSiluRow{params}, stream);
+  const auto on = static_cast<cudaStream_t>(stream);
+  switch (params.x.dtype) {
+    case Dtype::kF16:
+      return LaunchForms<__half>(params, on);
+    case Dtype::kBf16:
+      return LaunchForms<__nv_bfloat16>(params, on);
+    case Dtype::kF32:
+      return LaunchForms<float>(params, on);
+    default:
+      return cudaErrorInvalidValue;
+  }
 }
 
 }  // namespace reel::kernels

@@ -33,9 +33,9 @@ int32_t Properties(int32_t device, DeviceProperties* properties) {
 
 std::vector<OpRows> AllRows() {
   std::vector<OpRows> all;
-  for (const auto group :
-       {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows, RopeCudaRows,
-        LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows, FrameConvertCudaRows}) {
+  for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows,
+                           RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows,
+                           ChannelNormSiluCudaRows, FrameConvertCudaRows, QuantizeRowsCudaRows}) {
     for (const OpRows& rows : group()) all.push_back(rows);
   }
   return all;

@@ -17,5 +17,6 @@ std::vector<OpRows> LtxRopeCudaRows();
 std::vector<OpRows> ActivationCudaRows();
 std::vector<OpRows> ChannelNormSiluCudaRows();
 std::vector<OpRows> FrameConvertCudaRows();
+std::vector<OpRows> QuantizeRowsCudaRows();
 
 }  // namespace reel::kernels

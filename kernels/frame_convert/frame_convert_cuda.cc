@@ -1,11 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
 #include "kernels/cuda/library_rows.h"
 #include "kernels/frame_convert/frame_convert_launch.h"
 
 namespace reel::kernels {
+namespace {
+
+bool Fits(const FramePlane& plane, int64_t column, int64_t bytes) {
+  return plane.column == column && plane.row % bytes == 0 && plane.frame % bytes == 0 &&
+         reinterpret_cast<uintptr_t>(plane.data) % static_cast<uintptr_t>(bytes) == 0;
+}
+
+bool PlanesFit(const FrameConvertParams& p) {
+  if (!p.yuv) {
+    return Fits(p.planes[0], 3, 4) && p.planes[1].data == p.planes[0].data + 1 &&
+           p.planes[2].data == p.planes[0].data + 2;
+  }
+  if (!Fits(p.planes[0], 1, 4)) return false;
+  const bool interleaved = Fits(p.planes[1], 2, 4) && p.planes[2].data == p.planes[1].data + 1;
+  return interleaved || (Fits(p.planes[1], 1, 2) && Fits(p.planes[2], 1, 2));
+}
+
+}  // namespace
+
+bool FrameConvertTileAccepts(const FrameConvertParams& p) {
+  if (FrameJobs(p) == 0) return true;
+  if (p.width % 4 != 0 || p.height % 4 != 0) return false;
+  const auto bytes = static_cast<uintptr_t>(4 * DtypeSize(p.dtype));
+  if (reinterpret_cast<uintptr_t>(p.in) % bytes != 0) return false;
+  // Strides that must keep the alignment: all but the one of 1, and in packed pixels the 3.
+  const bool packed = !p.patched && p.strides[3] == 1 && p.strides[2] == 3;
+  const bool planar = !p.patched && p.strides[2] == 1;
+  const bool patched = p.patched && p.strides[3] == 1;
+  if (!packed && !planar && !patched) return false;
+  const auto aligned = [](int64_t stride) { return stride % 4 == 0; };
+  if (!aligned(p.strides[0]) || !aligned(p.strides[1])) return false;
+  if (planar && !aligned(p.strides[3])) return false;
+  if (patched && !aligned(p.strides[2])) return false;
+  return PlanesFit(p);
+}
 
 std::vector<OpRows> FrameConvertCudaRows() {
-  static constexpr KernelRow kRows[] = {GenericCudaRow<LaunchFrameConvertGeneric>()};
+  static constexpr KernelRow kRows[] = {
+      Sm80Row<LaunchFrameConvertSm80, FrameConvertTileAccepts>(),
+      GenericCudaRow<LaunchFrameConvertGeneric>(),
+  };
   return {RowsOf<FrameConvertParams>("frame_convert", kRows)};
 }
 

@@ -43,6 +43,8 @@ inline int64_t FrameJobs(const FrameConvertParams& p) {
 }
 
 void FrameConvertLoops(const FrameConvertParams& params);
+bool FrameConvertTileAccepts(const FrameConvertParams& params);
 int32_t LaunchFrameConvertGeneric(const FrameConvertParams& params, void* stream);
+int32_t LaunchFrameConvertSm80(const FrameConvertParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gate/gate_residual_row.cuh"
+#include "kernels/rows/plain_norm.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchGateResidualSm90(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(GateResidualRow{params}, stream);
+  return LaunchFusedNorm<GateResidualRow, true>(params, stream);
 }
 
 int32_t LaunchGateResidualAdalnSm90(const FusedNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(GateResidualAdalnRow{params}, stream);
+  return LaunchFusedNorm<GateResidualAdalnRow, true>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -8,8 +8,14 @@ namespace reel::kernels {
 bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
   const LtxRopeSide& q = params.side[0];
   const LtxRopeSide& k = params.side[1];
-  return params.head_width == params.shape.width &&
-         FitsVectorRows(params.shape, q.in, {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight});
+  const auto weight_fits = [&](const RowOperand& weight) {
+    return weight.data == nullptr || weight.dtype == q.in.dtype;
+  };
+  return params.head_width == params.shape.width && weight_fits(q.weight) &&
+         weight_fits(k.weight) && (params.index.data == nullptr || params.index.inner == 1) &&
+         FitsVectorRows(
+             params.shape, q.in,
+             {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight, &params.cos, &params.sin});
 }
 
 std::vector<OpRows> LtxRopeCudaRows() {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ltx_rope and qk_norm_rope for the row kernels; formula and table in ltx_rope.h.
+// ltx_rope and qk_norm_rope for any strides; formula and table in ltx_rope.h.
 //
 // A row is a token of q, then of k. Pairs of channels are handled together, so that writing in
-// place is safe. The factored table (128 KB for 2,688 tokens of width 2048) stays in the caches.
-// Bound by memory: q and k are read and written once.
+// place is safe.
 #pragma once
 
 #include "kernels/ltx_rope/ltx_rope_launch.h"
@@ -33,18 +32,18 @@ struct LtxRopeRow {
   };
   __device__ Row At(int64_t row) const {
     const LtxRopeSide& side = p.side[row < p.shape.rows ? 0 : 1];
-    const int64_t token = row < p.shape.rows ? row : row - p.shape.rows;
-    Row at{PointAt(p.shape, side.in, token),
-           PointAt(p.shape, side.out, token),
-           PointAt(p.shape, side.weight, 0),
-           PointAt(p.shape, p.cos, token),
-           PointAt(p.shape, p.sin, token),
+    const RowPlace place = PlaceOf(p.shape, row < p.shape.rows ? row : row - p.shape.rows);
+    Row at{PointAt(p.shape, side.in, place),
+           PointAt(p.shape, side.out, place),
+           PointAtVector(side.weight),
+           PointAt(p.shape, p.cos, place),
+           PointAt(p.shape, p.sin, place),
            side.in_head_stride,
            side.out_head_stride,
            {}};
     if (p.cos_sin != nullptr) {
       const int32_t* index =
-          static_cast<const int32_t*>(p.index.data) + RowOffset(p.shape, p.index, token);
+          static_cast<const int32_t*>(p.index.data) + OffsetAt(p.shape, p.index, place);
 #pragma unroll
       for (int axis = 0; axis < 3; ++axis) {
         at.axes[axis] = reinterpret_cast<const float2*>(p.cos_sin) +
@@ -56,61 +55,49 @@ struct LtxRopeRow {
 
   template <typename T, int kCount>
   __device__ void Load(const Row& row, int64_t i, float (&x)[kCount]) const {
-    if constexpr (kCount == kRun) {
-      const T* data = reinterpret_cast<const T*>(row.in.data) +
-                      ChannelOffset(i, row.in_head_stride, row.in.inner);
-      x[0] = ToFp32(data[0]);
-      x[1] = ToFp32(data[row.in.inner]);
-    } else {
-      LoadRow<T>(row.in, i, x);
+    static_assert(kCount == kRun);
+    const T* data = reinterpret_cast<const T*>(row.in.data) +
+                    ChannelOffset(i, row.in_head_stride, row.in.inner);
+    x[0] = ToFp32(data[0]);
+    x[1] = ToFp32(data[row.in.inner]);
+  }
+
+  template <int kCount>
+  struct Beside {
+    float weight[kCount];
+  };
+  template <typename T, int kCount>
+  __device__ void LoadBeside(const Row& row, int64_t i, Beside<kCount>& beside) const {
+    if constexpr (kStatistic != Statistic::kNone) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) {
+        float one[1];
+        LoadVector<T>(row.weight, i + k, 1.0f, one);
+        beside.weight[k] = one[0];
+      }
     }
   }
 
   template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount],
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
-    if constexpr (kStatistic != Statistic::kNone) Scale<T>(row, i, x, statistics.rstd);
+    if constexpr (kStatistic != Statistic::kNone) {
 #pragma unroll
-    for (int k = 0; k < kCount; k += 2) {
-      const float4 turn = TurnOf(row, static_cast<int>(i) + k);
-      const float a = x[k];
-      const float b = x[k + 1];
-      x[k] = a * turn.x - b * turn.y;
-      x[k + 1] = b * turn.z + a * turn.w;
+      for (int k = 0; k < kCount; ++k) x[k] = x[k] * statistics.rstd * beside.weight[k];
     }
-    if constexpr (kCount == kRun) {
-      T* data =
-          reinterpret_cast<T*>(row.out.data) + ChannelOffset(i, row.out_head_stride, row.out.inner);
-      data[0] = FromFp32<T>(x[0]);
-      data[row.out.inner] = FromFp32<T>(x[1]);
-    } else {
-      StoreRow<T>(row.out, i, x);
-    }
+    const float4 turn = TurnOf(row, static_cast<int>(i));
+    T* data =
+        reinterpret_cast<T*>(row.out.data) + ChannelOffset(i, row.out_head_stride, row.out.inner);
+    data[0] = FromFp32<T>(x[0] * turn.x - x[1] * turn.y);
+    data[row.out.inner] = FromFp32<T>(x[1] * turn.z + x[0] * turn.w);
   }
 
  private:
   // Where the pair that begins at channel i lies; a head's width is even.
   __device__ int64_t ChannelOffset(int64_t i, int64_t head_stride, int64_t inner) const {
     if (p.head_width == p.shape.width) return i * inner;
-    const int64_t head = i / p.head_width;
+    const int64_t head = Quotient(i, p.head_width);
     return head * head_stride + (i - head * p.head_width) * inner;
-  }
-
-  template <typename T, int kCount>
-  __device__ static void Scale(const Row& row, int64_t i, float (&x)[kCount], float rstd) {
-    float weight[kCount];
-    if constexpr (kCount == kRun) {
-      float one[1];
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) {
-        LoadVector<T>(row.weight, i + k, 1.0f, one);
-        weight[k] = one[0];
-      }
-    } else {
-      LoadVector<T>(row.weight, i, 1.0f, weight);
-    }
-#pragma unroll
-    for (int k = 0; k < kCount; ++k) x[k] = x[k] * rstd * weight[k];
   }
 
   // cos and sin of the first channel of a pair, then of the second: they differ in a dense table

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/ltx_rope/ltx_rope_row.cuh"
+#include "kernels/ltx_rope/ltx_rope_vector.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchLtxRopeSm80(const LtxRopeParams& params, void* stream) {
-  return LaunchVectorRows<false>(LtxRopeAlone(params), stream);
+  return LaunchLtxRopeVector<false, false>(params, stream);
 }
 
 int32_t LaunchQkNormRopeSm80(const LtxRopeParams& params, void* stream) {
-  return LaunchVectorRows<false>(QkNormRopeRow(params), stream);
+  return LaunchLtxRopeVector<true, false>(params, stream);
 }
 
 }  // namespace reel::kernels

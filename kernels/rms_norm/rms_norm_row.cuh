@@ -24,8 +24,9 @@ struct RmsNormRow {
     RowPointer x, weight, bias, out;
   };
   __device__ Row At(int64_t row) const {
-    return {PointAt(p.shape, p.x, row), PointAt(p.shape, p.weight, 0), PointAt(p.shape, p.bias, 0),
-            PointAt(p.shape, p.out, row)};
+    const RowPlace place = PlaceOf(p.shape, row);
+    return {PointAt(p.shape, p.x, place), PointAtVector(p.weight), PointAtVector(p.bias),
+            PointAt(p.shape, p.out, place)};
   }
 
   template <typename T, int kCount>
@@ -33,19 +34,30 @@ struct RmsNormRow {
     LoadRow<T>(row.x, i, x);
   }
 
-  template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount],
-                       const RowStatistics& statistics) const {
+  template <int kCount>
+  struct Beside {
     float weight[kCount];
-    float bias[kCount];
-    LoadVector<T>(row.weight, i, 1.0f, weight);
-    LoadVector<T>(row.bias, i, kNoAddend, bias);
+  };
+  template <typename T, int kCount>
+  __device__ void LoadBeside(const Row& row, int64_t i, Beside<kCount>& beside) const {
+    LoadVector<T>(row.weight, i, 1.0f, beside.weight);
+  }
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
+                       const RowStatistics& statistics) const {
     const float offset = row.weight.data == nullptr ? 0.0f : p.weight_offset;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
       float normed = x[k] * statistics.rstd;
       if (p.round_before_weight) normed = ToFp32(FromFp32<T>(normed));
-      x[k] = normed * (weight[k] + offset) + bias[k];
+      x[k] = normed * (beside.weight[k] + offset);
+    }
+    if (row.bias.data != nullptr) {
+      float bias[kCount];
+      LoadVector<T>(row.bias, i, kNoAddend, bias);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) x[k] += bias[k];
     }
     StoreRow<T>(row.out, i, x);
   }

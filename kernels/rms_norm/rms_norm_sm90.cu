@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rms_norm/rms_norm_row.cuh"
+#include "kernels/rms_norm/rms_norm_vector.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchRmsNormSm90(const RmsNormParams& params, void* stream) {
-  return LaunchVectorRows<true>(RmsNormRow{params}, stream);
+  return LaunchRmsNormVector<true>(params, stream);
 }
 
 }  // namespace reel::kernels

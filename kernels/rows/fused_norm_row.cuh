@@ -21,6 +21,7 @@ template <Statistic kStatisticOf, unsigned kParts>
 struct FusedNormRow {
   static constexpr Statistic kStatistic = kStatisticOf;
   static constexpr int kRun = 1;
+  static constexpr unsigned kPartsOf = kParts;
   FusedNormParams p;
 
   __host__ __device__ const RowShape& shape() const { return p.shape; }
@@ -32,7 +33,8 @@ struct FusedNormRow {
     RowPointer scale, scale_bias, shift, shift_bias, gate, gate_bias, sum, out;
   };
   __device__ Row At(int64_t row) const {
-    const auto at = [&](const RowOperand& operand) { return PointAt(p.shape, operand, row); };
+    const RowPlace place = PlaceOf(p.shape, row);
+    const auto at = [&](const RowOperand& operand) { return PointAt(p.shape, operand, place); };
     return {at(p.x),      at(p.residual),   at(p.residual_gate), at(p.residual_gate_bias),
             at(p.weight), at(p.bias),       at(p.scale),         at(p.scale_bias),
             at(p.shift),  at(p.shift_bias), at(p.gate),          at(p.gate_bias),
@@ -56,42 +58,59 @@ struct FusedNormRow {
     }
   }
 
+  template <int kCount>
+  struct Beside {
+    float scale[kCount], shift[kCount], gate[kCount];
+  };
   template <typename T, int kCount>
-  __device__ void Emit(const Row& row, int64_t i, float (&v)[kCount],
+  __device__ void LoadBeside(const Row& row, int64_t i, Beside<kCount>& beside) const {
+    if constexpr ((kParts & kModulation) != 0) {
+      LoadBiased<T>(row.scale, row.scale_bias, i, 0.0f, beside.scale);
+      LoadBiased<T>(row.shift, row.shift_bias, i, kNoAddend, beside.shift);
+    }
+    if constexpr ((kParts & kOutputGate) != 0) {
+      LoadBiased<T>(row.gate, row.gate_bias, i, 1.0f, beside.gate);
+    }
+  }
+
+  template <typename T, int kCount>
+  __device__ void Emit(const Row& row, int64_t i, float (&v)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
     if constexpr ((kParts & kSum) != 0) StoreRow<T>(row.sum, i, v);
-    if constexpr ((kParts & kNormed) != 0) EmitNormed<T>(row, i, v, statistics);
+    if constexpr ((kParts & kNormed) != 0) EmitNormed<T>(row, i, v, beside, statistics);
   }
 
  private:
   template <typename T, int kCount>
   __device__ void EmitNormed(const Row& row, int64_t i, float (&v)[kCount],
-                             const RowStatistics& statistics) const {
+                             const Beside<kCount>& beside, const RowStatistics& statistics) const {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) v[k] = (v[k] - statistics.mean) * statistics.rstd;
-    if constexpr ((kParts & kAffine) != 0) {
-      float weight[kCount];
-      float bias[kCount];
-      LoadVector<T>(row.weight, i, 1.0f, weight);
-      LoadVector<T>(row.bias, i, kNoAddend, bias);
+    if constexpr ((kParts & kAffine) != 0) Affine<T>(row, i, v);
 #pragma unroll
-      for (int k = 0; k < kCount; ++k) v[k] = v[k] * weight[k] + bias[k];
-    }
-    if constexpr ((kParts & kModulation) != 0) {
-      float scale[kCount];
-      float shift[kCount];
-      LoadBiased<T>(row.scale, row.scale_bias, i, 0.0f, scale);
-      LoadBiased<T>(row.shift, row.shift_bias, i, kNoAddend, shift);
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) v[k] = v[k] * (1.0f + scale[k]) + shift[k];
-    }
-    if constexpr ((kParts & kOutputGate) != 0) {
-      float gate[kCount];
-      LoadBiased<T>(row.gate, row.gate_bias, i, 1.0f, gate);
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) v[k] *= gate[k];
+    for (int k = 0; k < kCount; ++k) {
+      if constexpr ((kParts & kModulation) != 0) {
+        v[k] = v[k] * (1.0f + beside.scale[k]) + beside.shift[k];
+      }
+      if constexpr ((kParts & kOutputGate) != 0) v[k] *= beside.gate[k];
     }
     StoreRow<T>(row.out, i, v);
+  }
+
+  // Absent in most calls.
+  template <typename T, int kCount>
+  __device__ static void Affine(const Row& row, int64_t i, float (&v)[kCount]) {
+    float vector[kCount];
+    if (row.weight.data != nullptr) {
+      LoadVector<T>(row.weight, i, 1.0f, vector);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) v[k] *= vector[k];
+    }
+    if (row.bias.data != nullptr) {
+      LoadVector<T>(row.bias, i, kNoAddend, vector);
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) v[k] += vector[k];
+    }
   }
 
   template <typename T, int kCount>

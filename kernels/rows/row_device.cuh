@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device side of rows: operands to fp32 and back, and deterministic sums. For .cu files.
+// Device side of rows: where they lie, operands to fp32 and back, deterministic sums. For .cu
+// files.
 //
 // Elements are handled kCount at a time: 1 for any strides, or the 16 bytes of a vector, in which
 // case rows are aligned and their elements lie side by side (FitsVectorRows).
@@ -14,6 +15,43 @@
 
 namespace reel::kernels {
 
+// a / b for numbers that are not negative; both fit 32 bits almost always, which is far cheaper.
+__device__ inline int64_t Quotient(int64_t a, int64_t b) {
+  if (((a | b) >> 32) == 0) return static_cast<uint32_t>(a) / static_cast<uint32_t>(b);
+  return a / b;
+}
+
+// The leading coordinates of a row, once for all operands; 0 beyond the shape's dims.
+struct RowPlace {
+  int64_t at[kMaxRowDims];
+};
+
+__device__ inline RowPlace PlaceOf(const RowShape& shape, int64_t row) {
+  RowPlace place{};
+  if (shape.dims > 1) {
+#pragma unroll
+    for (int d = kMaxRowDims - 1; d > 0; --d) {
+      if (d >= shape.dims) continue;
+      const int64_t quotient = Quotient(row, shape.sizes[d]);
+      place.at[d] = row - quotient * shape.sizes[d];
+      row = quotient;
+    }
+  }
+  place.at[0] = row;
+  return place;
+}
+
+// Elements from the operand's data to its row.
+__device__ inline int64_t OffsetAt(const RowShape& shape, const RowOperand& operand,
+                                   const RowPlace& place) {
+  int64_t offset = place.at[0] * operand.strides[0] + place.at[1] * operand.strides[1];
+  if (shape.dims > 2) {
+#pragma unroll
+    for (int d = 2; d < kMaxRowDims; ++d) offset += place.at[d] * operand.strides[d];
+  }
+  return offset;
+}
+
 // One operand at one row.
 struct RowPointer {
   char* data;  // null: absent
@@ -22,11 +60,16 @@ struct RowPointer {
 };
 
 __device__ inline RowPointer PointAt(const RowShape& shape, const RowOperand& operand,
-                                     int64_t row) {
+                                     const RowPlace& place) {
   const bool fp32 = operand.dtype == Dtype::kF32;
   if (operand.data == nullptr) return {nullptr, 0, fp32};
-  const int64_t bytes = RowOffset(shape, operand, row) * (fp32 ? 4 : 2);
+  const int64_t bytes = OffsetAt(shape, operand, place) * (fp32 ? 4 : 2);
   return {static_cast<char*>(operand.data) + bytes, operand.inner, fp32};
+}
+
+// A vector of the width alone, the same for all rows.
+__device__ inline RowPointer PointAtVector(const RowOperand& operand) {
+  return {static_cast<char*>(operand.data), operand.inner, operand.dtype == Dtype::kF32};
 }
 
 __device__ inline float ToFp32(float value) { return value; }
@@ -51,8 +94,23 @@ __device__ inline __nv_bfloat16 FromFp32<__nv_bfloat16>(float value) {
 template <typename T>
 inline constexpr int kPerVector = 16 / sizeof(T);
 
+enum class Reuse {
+  kCached,    // other rows read the same
+  kStreamed,  // read once: leaves the first cache to what is read again
+};
+
+template <Reuse kReuse>
+__device__ inline uint4 Load16(const uint4* data) {
+  if constexpr (kReuse == Reuse::kCached) return *data;
+  uint4 raw;
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(raw.x), "=r"(raw.y), "=r"(raw.z), "=r"(raw.w)
+               : "l"(data));
+  return raw;
+}
+
 // kCount values of type T from `data`, in loads of 16 bytes where there are several.
-template <typename T, int kCount>
+template <typename T, Reuse kReuse = Reuse::kCached, int kCount>
 __device__ inline void LoadRun(const T* data, float (&values)[kCount]) {
   if constexpr (kCount == 1) {
     values[0] = ToFp32(*data);
@@ -61,7 +119,7 @@ __device__ inline void LoadRun(const T* data, float (&values)[kCount]) {
     static_assert(kCount % kPer == 0);
 #pragma unroll
     for (int v = 0; v < kCount / kPer; ++v) {
-      const uint4 raw = reinterpret_cast<const uint4*>(data)[v];
+      const uint4 raw = Load16<kReuse>(reinterpret_cast<const uint4*>(data) + v);
       const T* typed = reinterpret_cast<const T*>(&raw);
 #pragma unroll
       for (int i = 0; i < kPer; ++i) values[v * kPer + i] = ToFp32(typed[i]);
@@ -70,10 +128,10 @@ __device__ inline void LoadRun(const T* data, float (&values)[kCount]) {
 }
 
 // An operand of the rows' own type.
-template <typename T, int kCount>
+template <typename T, Reuse kReuse = Reuse::kStreamed, int kCount>
 __device__ inline void LoadRow(const RowPointer& row, int64_t i, float (&values)[kCount]) {
   const T* data = reinterpret_cast<const T*>(row.data);
-  LoadRun<T>(kCount == 1 ? data + i * row.inner : data + i, values);
+  LoadRun<T, kReuse>(kCount == 1 ? data + i * row.inner : data + i, values);
 }
 
 // A vector beside the rows: their type or fp32; `absent` where there is none.
@@ -84,9 +142,9 @@ __device__ inline void LoadVector(const RowPointer& row, int64_t i, float absent
 #pragma unroll
     for (int k = 0; k < kCount; ++k) values[k] = absent;
   } else if (row.fp32) {
-    LoadRow<float>(row, i, values);
+    LoadRow<float, Reuse::kCached>(row, i, values);
   } else {
-    LoadRow<T>(row, i, values);
+    LoadRow<T, Reuse::kCached>(row, i, values);
   }
 }
 
@@ -105,20 +163,29 @@ __device__ inline void StoreRow(const RowPointer& row, int64_t i, const float (&
   }
 }
 
-__device__ inline float WarpSum(float value) {
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(0xffffffffu, value, lane);
-  return value;
+// x / (1 + exp(-z)), within a few ulp over the whole range: -0 for -1e4, NaN for -infinity. Both
+// factors carry a 4, so that a large exponential does not make the reciprocal subnormal, which
+// these instructions would take for 0.
+__device__ inline float TimesSigmoid(float x, float z) {
+  float exponential;
+  float reciprocal;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(exponential) : "f"(z * -1.44269504f));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(0.25f * exponential + 0.25f));
+  return 0.25f * x * reciprocal;
 }
 
-// The sum over kWarps warps that stand side by side in a block; every thread gets it. `scratch` has
-// kWarps floats for each such group. All threads of the block must call it.
-template <int kWarps>
+// The sum over kLanes threads that stand side by side in a block, a power of 2; every one gets it.
+// More than a warp: all threads of the block must call it, and `scratch`, a float for every warp of
+// the block, must not have been used since the last barrier.
+template <int kLanes>
 __device__ inline float GroupSum(float value, float* scratch) {
-  value = WarpSum(value);
-  if constexpr (kWarps > 1) {
+#pragma unroll
+  for (int lane = (kLanes < 32 ? kLanes : 32) / 2; lane > 0; lane /= 2) {
+    value += __shfl_xor_sync(0xffffffffu, value, lane);
+  }
+  if constexpr (kLanes > 32) {
+    constexpr int kWarps = kLanes / 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    __syncthreads();  // the scratch of the call before has been read
     if (threadIdx.x % 32 == 0) scratch[warp] = value;
     __syncthreads();
     const int first = warp / kWarps * kWarps;

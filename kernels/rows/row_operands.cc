@@ -58,10 +58,10 @@ void MergeRowDims(RowShape& shape, std::initializer_list<RowOperand*> operands) 
   }
 }
 
-bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
-                    std::initializer_list<const RowOperand*> operands) {
-  const int64_t row_bytes = shape.width * DtypeSize(x.dtype);
-  if (row_bytes % 16 != 0 || row_bytes > kMaxVectorRowBytes) return false;
+bool FitsVectorElements(const RowShape& shape, const RowOperand& x,
+                        std::initializer_list<const RowOperand*> operands) {
+  if (shape.rows == 0 || shape.width == 0) return true;
+  if (shape.dims > 2 || shape.width * DtypeSize(x.dtype) % 16 != 0) return false;
   return std::all_of(operands.begin(), operands.end(), [&](const RowOperand* operand) {
     if (operand->data == nullptr) return true;
     if (operand->inner != 1 || reinterpret_cast<uintptr_t>(operand->data) % 16 != 0) return false;
@@ -69,6 +69,12 @@ bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
       return stride * DtypeSize(operand->dtype) % 16 == 0;
     });
   });
+}
+
+bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
+                    std::initializer_list<const RowOperand*> operands) {
+  return shape.width * DtypeSize(x.dtype) <= kMaxVectorRowBytes &&
+         FitsVectorElements(shape, x, operands);
 }
 
 }  // namespace reel::kernels

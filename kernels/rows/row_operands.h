@@ -22,8 +22,11 @@ RowOperand VectorOperand(const std::optional<TensorView>& view);
 // Merges leading dims wherever every operand lets two of them run as one.
 void MergeRowDims(RowShape& shape, std::initializer_list<RowOperand*> operands);
 
-// What 16-byte code takes: elements side by side, every row at a multiple of 16 bytes, at most
-// kMaxVectorRowBytes long. Absent operands fit.
+// What 16-byte code takes: elements side by side, every row at a multiple of 16 bytes, and
+// at most two leading dims that do not merge. Absent operands fit, and every call without elements.
+bool FitsVectorElements(const RowShape& shape, const RowOperand& x,
+                        std::initializer_list<const RowOperand*> operands);
+// The same for code that holds a row in registers.
 inline constexpr int64_t kMaxVectorRowBytes = 16384;
 bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
                     std::initializer_list<const RowOperand*> operands);

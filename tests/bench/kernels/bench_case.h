@@ -1,40 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call of an operator as kernel_bench times it.
+// The calls that kernel_bench times: operators at the shapes that matter to a model.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "kernels/base/tensor_view.h"
-#include "kernels/dispatch/execution.h"
+#include "tests/bench/kernels/bench_tensors.h"
 
 namespace reel::kernels {
 
-// Tensors of a case, allocated by the bench and filled with small numbers; 64-byte aligned.
-class BenchTensors {
- public:
-  TensorView Make(Dtype dtype, std::vector<int64_t> sizes);
-  int64_t bytes() const { return bytes_; }
-
- private:
-  std::vector<std::unique_ptr<unsigned char[]>> storage_;
-  int64_t bytes_ = 0;
-};
+using BenchOp = std::function<absl::Status(const Execution&)>;
 
 struct BenchCase {
   std::string op;
-  std::string shape;
-  Dtype dtype;
-  int64_t bytes = 0;  // the least that the call must move: every input once, every output once
-  std::function<absl::Status(const Execution&)> run;
-  std::shared_ptr<BenchTensors> tensors;
+  std::string shape;  // what is measured, for people
+  Dtype dtype = Dtype::kBf16;
+  int64_t units = 0;   // rows, tokens or frames
+  int64_t period = 0;  // units after which the data repeat
+  // Makes the tensors of a call over so many units, and the call.
+  std::function<BenchOp(BenchTensors&, int64_t units)> make;
 };
 
-// The cases of every operator at its listed shapes, or at [rows, width] where `rows` is not 0.
-std::vector<BenchCase> BenchCases(Dtype dtype, int64_t rows, int64_t width);
+struct BenchSize {
+  int64_t rows;
+  int64_t width;
+};
+enum class BenchPreset {
+  kShort,  // three sizes of the row operators, and small frames: minutes on one CPU core
+  kSpec,   // every size that has a bar
+};
+
+// All cases of one type; `only` alone for row operators where its rows are not 0.
+std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize only);
+
+// The parts that BenchCases puts together.
+void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+
+struct BenchVideo {
+  int64_t frames, height, width, channels;
+};
+void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 
 }  // namespace reel::kernels

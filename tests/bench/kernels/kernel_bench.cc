@@ -1,147 +1,146 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every variant of every operator on the CPU, beside a copy of the same bytes.
+// Times every variant of every operator beside a copy of the same bytes, and checks its results.
 //
-//   kernel_bench [--op NAME] [--dtype fp16|bf16|fp32] [--shape ROWSxWIDTH] [--variant NAME]
-//                [--min_ms 100] [--json FILE]
-#include <algorithm>
-#include <chrono>
+//   kernel_bench [--preset short|spec] [--op NAME] [--dtype fp16|bf16|fp32|all] [--shape
+//   ROWSxWIDTH]
+//                [--variant NAME] [--cache cold|hot|both] [--rounds 3] [--samples 5]
+//                [--inject_error yes] [--note TEXT] [--json FILE]
 #include <cstdio>
-#include <cstring>
+#include <ctime>
 #include <fstream>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "kernels/built_in_catalog.h"
-#include "kernels/dispatch/kernel_counters.h"
-#include "tests/bench/kernels/bench_case.h"
+#include "tests/bench/kernels/bench_measure.h"
 
 namespace reel::kernels {
 namespace {
 
 struct Flags {
+  BenchPreset preset = BenchPreset::kShort;
+  BenchSize only{0, 0};
   std::string op;
-  std::string dtype = "bf16";
-  std::string variant;
+  std::vector<Dtype> dtypes = {Dtype::kBf16};
+  MeasureOptions measure;
+  std::string note;
   std::string json;
-  int64_t rows = 0;
-  int64_t width = 0;
-  int min_ms = 100;
 };
 
+bool ParseDtypes(const std::string& value, std::vector<Dtype>& dtypes) {
+  dtypes.clear();
+  for (const Dtype dtype : {Dtype::kBf16, Dtype::kF16, Dtype::kF32}) {
+    if (value == "all" || value == DtypeName(dtype)) dtypes.push_back(dtype);
+  }
+  return !dtypes.empty();
+}
+
+bool ParseShape(const std::string& value, BenchSize& size) {
+  const std::vector<std::string> sides = absl::StrSplit(value, 'x');
+  return sides.size() == 2 && absl::SimpleAtoi(sides[0], &size.rows) &&
+         absl::SimpleAtoi(sides[1], &size.width) && size.rows > 0;
+}
+
 bool ParseFlags(int argc, char** argv, Flags& flags) {
+  MeasureOptions& measure = flags.measure;
+  using Parser = std::function<bool(const std::string&)>;
+  const auto text = [](std::string& to) -> Parser {
+    return [&to](const std::string& value) {
+      to = value;
+      return true;
+    };
+  };
+  const auto number = [](int& to) -> Parser {
+    return [&to](const std::string& value) { return absl::SimpleAtoi(value, &to) && to > 0; };
+  };
+  const std::map<std::string, Parser> parsers = {
+      {"--op", text(flags.op)},
+      {"--note", text(flags.note)},
+      {"--json", text(flags.json)},
+      {"--variant", text(measure.variant)},
+      {"--rounds", number(measure.rounds)},
+      {"--samples", number(measure.samples)},
+      {"--dtype", [&](const std::string& value) { return ParseDtypes(value, flags.dtypes); }},
+      {"--shape", [&](const std::string& value) { return ParseShape(value, flags.only); }},
+      {"--preset",
+       [&](const std::string& value) {
+         flags.preset = value == "spec" ? BenchPreset::kSpec : BenchPreset::kShort;
+         return value == "spec" || value == "short";
+       }},
+      {"--cache",
+       [&](const std::string& value) {
+         measure.cold = value != "hot";
+         measure.hot = value != "cold";
+         return value == "cold" || value == "hot" || value == "both";
+       }},
+      {"--inject_error",
+       [&](const std::string& value) {
+         measure.inject_error = value == "yes";
+         return value == "yes" || value == "no";
+       }},
+  };
   for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    const std::string value = argv[i + 1];
-    const std::vector<std::string> sides = absl::StrSplit(value, 'x');
-    bool legal = true;
-    if (name == "--op") {
-      flags.op = value;
-    } else if (name == "--dtype") {
-      flags.dtype = value;
-    } else if (name == "--variant") {
-      flags.variant = value;
-    } else if (name == "--json") {
-      flags.json = value;
-    } else if (name == "--min_ms") {
-      legal = absl::SimpleAtoi(value, &flags.min_ms);
-    } else if (name == "--shape") {
-      legal = sides.size() == 2 && absl::SimpleAtoi(sides[0], &flags.rows) &&
-              absl::SimpleAtoi(sides[1], &flags.width);
-    } else {
-      legal = false;
-    }
-    if (!legal) return false;
+    const auto parser = parsers.find(argv[i]);
+    if (parser == parsers.end() || !parser->second(argv[i + 1])) return false;
   }
   return argc % 2 == 1;
 }
 
-// The median time of a call, from at least `min_ms` of calls after one that warms up.
-template <typename Body>
-double MedianSeconds(int min_ms, const Body& body) {
-  using Clock = std::chrono::steady_clock;
-  body();
-  std::vector<double> seconds;
-  const auto end = Clock::now() + std::chrono::milliseconds(min_ms);
-  while (Clock::now() < end || seconds.size() < 5) {
-    const auto start = Clock::now();
-    body();
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<int64_t>(seconds.size() / 2),
-                   seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
-// Half the bytes read, half written.
-double CopySeconds(int64_t bytes, int min_ms) {
-  const std::vector<char> from(static_cast<size_t>(bytes / 2), 1);
-  std::vector<char> to(from.size());
-  return MedianSeconds(min_ms, [&] {
-    std::memcpy(to.data(), from.data(), from.size());
-    asm volatile("" : : "r"(to.data()) : "memory");
-  });
-}
-
-nlohmann::json Measure(const BenchCase& bench, const std::string& variant, double copy,
-                       const KernelCatalog& catalog, int min_ms) {
-  const auto plan = catalog.Plan("auto", {{bench.op, variant}});
-  if (!plan.ok()) return {{"error", std::string(plan.status().message())}};
-  KernelCounters counters;
-  const Execution run{.plan = *plan, .counters = counters, .timer = nullptr, .stream = {}};
-  if (const absl::Status status = bench.run(run); !status.ok()) {
-    return {{"error", std::string(status.message())}};
-  }
-  const double seconds = MedianSeconds(min_ms, [&] { static_cast<void>(bench.run(run)); });
-  return {{"op", bench.op},
-          {"variant", variant},
-          {"shape", bench.shape},
-          {"dtype", DtypeName(bench.dtype)},
-          {"microseconds", seconds * 1e6},
-          {"bytes", bench.bytes},
-          {"gb_per_s", static_cast<double>(bench.bytes) / seconds / 1e9},
-          {"copy_microseconds", copy * 1e6},
-          {"times_copy", seconds / copy}};
-}
-
 void Print(const nlohmann::json& row) {
-  if (row.contains("error")) {
-    std::printf("%s\n", row["error"].get<std::string>().c_str());
-    return;
-  }
-  std::printf("%-22s %-7s %-22s %-5s %10.1f us %8.2f GB/s %6.2f x copy\n",
+  const bool copy = row["kind"] == "copy";
+  const char* verdict = copy ? "" : (row["check"]["pass"].get<bool>() ? "PASS" : "FAIL");
+  std::printf("%-20s %-16s %-32s %-4s %-4s %9.2f us %8.1f GB/s %6.3f x copy %s\n",
               row["op"].get<std::string>().c_str(), row["variant"].get<std::string>().c_str(),
               row["shape"].get<std::string>().c_str(), row["dtype"].get<std::string>().c_str(),
-              row["microseconds"].get<double>(), row["gb_per_s"].get<double>(),
-              row["times_copy"].get<double>());
+              row["cache"].get<std::string>().c_str(), row["microseconds"]["median"].get<double>(),
+              row["gb_per_s"].get<double>(), row["times_copy"].get<double>(), verdict);
 }
 
-Dtype DtypeNamed(const std::string& name) {
-  if (name == "fp16") return Dtype::kF16;
-  return name == "fp32" ? Dtype::kF32 : Dtype::kBf16;
+std::string Now() {
+  const std::time_t now = std::time(nullptr);
+  char text[32] = {};
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+// False when a case could not run or computed something else than the reference.
+bool MeasureInto(BenchDevice& device, const BenchCase& bench, const Flags& flags,
+                 nlohmann::json& rows) {
+  const auto measured = MeasureCase(device, bench, flags.measure);
+  if (!measured.ok()) {
+    std::cerr << bench.op << " " << bench.shape << ": " << measured.status() << "\n";
+    return false;
+  }
+  bool right = true;
+  for (const nlohmann::json& row : *measured) {
+    Print(row);
+    right = right && (row["kind"] == "copy" || row["check"]["pass"].get<bool>());
+    rows.push_back(row);
+  }
+  return right;
 }
 
 int Run(const Flags& flags) {
-  const KernelCatalog catalog = BuiltInCatalog();
-  nlohmann::json report = {{"metadata", {{"device", "cpu"}, {"time", "host"}, {"threads", 1}}},
-                           {"rows", nlohmann::json::array()}};
-  bool failed = false;
-  for (const BenchCase& bench : BenchCases(DtypeNamed(flags.dtype), flags.rows, flags.width)) {
-    if (!flags.op.empty() && flags.op != bench.op) continue;
-    const double copy = CopySeconds(bench.bytes, flags.min_ms);
-    for (const std::string& variant : catalog.Variants(bench.op)) {
-      if (!flags.variant.empty() && flags.variant != variant) continue;
-      const auto row = Measure(bench, variant, copy, catalog, flags.min_ms);
-      failed = failed || row.contains("error");
-      Print(row);
-      report["rows"].push_back(row);
+  const auto device = OpenBenchDevice();
+  if (!device.ok()) {
+    std::cerr << device.status() << "\n";
+    return 1;
+  }
+  nlohmann::json report = {{"metadata", (*device)->Describe()}, {"rows", nlohmann::json::array()}};
+  report["metadata"]["date"] = Now();
+  report["metadata"]["note"] = flags.note;
+  bool right = true;
+  for (const Dtype dtype : flags.dtypes) {
+    for (const BenchCase& bench : BenchCases(dtype, flags.preset, flags.only)) {
+      if (!flags.op.empty() && flags.op != bench.op) continue;
+      right = MeasureInto(**device, bench, flags, report["rows"]) && right;
     }
   }
   if (!flags.json.empty()) std::ofstream(flags.json) << report.dump(1) << "\n";
-  return failed || report["rows"].empty() ? 1 : 0;
+  return right && !report["rows"].empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -150,8 +149,10 @@ int Run(const Flags& flags) {
 int main(int argc, char** argv) {
   reel::kernels::Flags flags;
   if (!reel::kernels::ParseFlags(argc, argv, flags)) {
-    std::cerr << "usage: kernel_bench [--op NAME] [--dtype fp16|bf16|fp32] [--shape ROWSxWIDTH] "
-                 "[--variant NAME] [--min_ms 100] [--json FILE]\n";
+    std::cerr << "usage: kernel_bench [--preset short|spec] [--op NAME] [--dtype "
+                 "fp16|bf16|fp32|all] [--shape ROWSxWIDTH] [--variant NAME] [--cache "
+                 "cold|hot|both] [--rounds N] [--samples N] [--inject_error yes] [--note TEXT] "
+                 "[--json FILE]\n";
     return 2;
   }
   return reel::kernels::Run(flags);

@@ -141,11 +141,18 @@ class FrameConvertTest : public OpTest {
  protected:
   FrameConvertTest() : OpTest("frame_convert") {}
 
-  void Convert(Case& call) {
+  // False when the variant does not take the call, which only tuned rows may say.
+  bool Converts(Case& call) {
     ForcedRun run("frame_convert", GetParam());
-    ASSERT_TRUE(FrameConvert(call.Args(run), run.execution()).ok());
+    const absl::Status status = FrameConvert(call.Args(run), run.execution());
+    if (status.code() == absl::StatusCode::kFailedPrecondition && !TakesEverything(GetParam())) {
+      return false;
+    }
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(run.calls(), 1);
     run.Fetch();
     for (const auto& [name, plane] : call.planes) EXPECT_TRUE(plane.SurroundingsIntact()) << name;
+    return true;
   }
   // Every sample of a plane within `levels` of what it should be.
   static void ExpectPlane(const HostTensor& plane, double levels,
@@ -155,8 +162,9 @@ class FrameConvertTest : public OpTest {
       ASSERT_LE(std::abs(plane.Get(i) - level), levels) << i;
     }
   }
-  void ExpectRight(Case& call) {
-    Convert(call);
+  void ExpectRight(Case& call) { EXPECT_TRUE(Right(call)); }
+  bool Right(Case& call) {
+    if (!Converts(call)) return false;
     const int64_t height = call.size[1];
     const int64_t width = call.size[2];
     const int64_t rows = (height + 1) / 2;
@@ -185,6 +193,7 @@ class FrameConvertTest : public OpTest {
         ExpectPlane(plane, 1, chroma(name == "v"));
       }
     }
+    return true;
   }
 };
 INSTANTIATE_TEST_SUITE_P(Rows, FrameConvertTest, testing::ValuesIn(VariantsOf("frame_convert")),
@@ -202,7 +211,7 @@ TEST_P(FrameConvertTest, EqualsTheReferenceForEveryLayoutFormatAndMemory) {
                      << static_cast<int>(layout) << static_cast<int>(format) << LayoutName(memory));
         Case call(layout, format, dtype(), {2, 8, 12}, memory);
         call.frames.FillNormal(1, 0.6);
-        ExpectRight(call);
+        EXPECT_TRUE(Right(call) || memory != Layout::kContiguous);
       }
     }
   }
@@ -213,7 +222,7 @@ TEST_P(FrameConvertTest, TakesOddSizes) {
     for (const auto& size : std::vector<std::vector<int64_t>>{{1, 1, 1}, {1, 5, 7}, {2, 4, 3}}) {
       Case call(FrameLayout::kPacked, format, dtype(), size);
       call.frames.FillNormal(2, 0.6);
-      ExpectRight(call);
+      EXPECT_EQ(Right(call), TakesEverything(GetParam()));
     }
   }
 }
@@ -221,7 +230,7 @@ TEST_P(FrameConvertTest, TakesOddSizes) {
 TEST_P(FrameConvertTest, KnowsBothMatricesRangesSitesAndRoundings) {
   for (int bits = 0; bits < 16; ++bits) {
     SCOPED_TRACE(bits);
-    Case call(FrameLayout::kPacked, FrameFormat::kI420, dtype(), {1, 6, 6});
+    Case call(FrameLayout::kPacked, FrameFormat::kI420, dtype(), {1, 8, 8});
     call.frames.FillNormal(3, 0.6);
     call.exact = (bits & 1) != 0;
     call.bt601 = (bits & 2) != 0;
@@ -234,12 +243,12 @@ TEST_P(FrameConvertTest, KnowsBothMatricesRangesSitesAndRoundings) {
 TEST_P(FrameConvertTest, GivesTheLevelsOfEveryValueOfItsType) {
   // Parity and exact differ for some bf16 values: the parity chain rounds twice in the type.
   int differ = 0;
-  Case parity(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 64, 171});
+  Case parity(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 64, 172});
   parity.frames.SetAll([&](int64_t i) {
-    return static_cast<double>(i) / static_cast<double>(64 * 171 * 3) * 2 - 1;
+    return static_cast<double>(i) / static_cast<double>(64 * 172 * 3) * 2 - 1;
   });
   ExpectRight(parity);
-  Case exact(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 64, 171});
+  Case exact(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 64, 172});
   exact.frames.SetAll([&](int64_t i) { return parity.frames.Get(i); });
   exact.exact = true;
   ExpectRight(exact);
@@ -251,26 +260,30 @@ TEST_P(FrameConvertTest, GivesTheLevelsOfEveryValueOfItsType) {
 }
 
 TEST_P(FrameConvertTest, CutsWhatIsNotFinite) {
-  Case call(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 1, 1});
+  Case call(FrameLayout::kPacked, FrameFormat::kRgb8, dtype(), {1, 4, 4});
   const double infinity = std::numeric_limits<double>::infinity();
   const double values[] = {NAN, infinity, -infinity};
-  call.frames.SetAll([&](int64_t i) { return values[i]; });
-  Convert(call);
-  EXPECT_EQ(call.planes.at("rgb").Values(), (std::vector<double>{0, 255, 0}));
+  call.frames.SetAll([&](int64_t i) { return values[i % 3]; });
+  ASSERT_TRUE(Converts(call));
+  const double want[] = {0, 255, 0};
+  for (int64_t i = 0; i < 48; ++i) EXPECT_EQ(call.planes.at("rgb").Get(i), want[i % 3]) << i;
 }
 
 TEST_P(FrameConvertTest, GivesTheKnownLevelsOfWhiteBlackAndRed) {
-  Case call(FrameLayout::kPacked, FrameFormat::kI420, dtype(), {3, 2, 2});
+  Case call(FrameLayout::kPacked, FrameFormat::kI420, dtype(), {3, 4, 4});
   call.frames.SetAll([](int64_t i) {
-    if (i / 12 == 0) return 1.0;
-    return i / 12 == 1 || i % 3 != 0 ? -1.0 : 1.0;
+    if (i / 48 == 0) return 1.0;
+    return i / 48 == 1 || i % 3 != 0 ? -1.0 : 1.0;
   });
-  Convert(call);
-  EXPECT_EQ(call.planes.at("y").Get(0), 235);
-  EXPECT_EQ(call.planes.at("y").Get(4), 16);
-  EXPECT_EQ(call.planes.at("y").Get(8), 63);
-  EXPECT_EQ(call.planes.at("u").Values(), (std::vector<double>{128, 128, 102}));
-  EXPECT_EQ(call.planes.at("v").Values(), (std::vector<double>{128, 128, 240}));
+  ASSERT_TRUE(Converts(call));
+  const double y[] = {235, 16, 63};
+  const double u[] = {128, 128, 102};
+  const double v[] = {128, 128, 240};
+  for (int64_t i = 0; i < 48; ++i) EXPECT_EQ(call.planes.at("y").Get(i), y[i / 16]) << i;
+  for (int64_t i = 0; i < 12; ++i) {
+    EXPECT_EQ(call.planes.at("u").Get(i), u[i / 4]) << i;
+    EXPECT_EQ(call.planes.at("v").Get(i), v[i / 4]) << i;
+  }
 }
 
 class FrameConvertRefusals : public RefusalTest {

@@ -84,7 +84,15 @@ TEST(FitsVectorRows, WantsSixteenByteRowsSideBySide) {
   EXPECT_FALSE(Fits(Slice(Contiguous(storage, Dtype::kF32, {4, 9}), 1, 0, 8)));
   EXPECT_FALSE(
       Fits(Strided(storage, Dtype::kF32, std::vector<int64_t>{4, 8}, std::vector<int64_t>{16, 2})));
-  EXPECT_FALSE(Fits(Contiguous(storage, Dtype::kF32, {1, kMaxVectorRowBytes / 4 + 4})));
+  const TensorView wide = Contiguous(storage, Dtype::kF32, {1, kMaxVectorRowBytes / 4 + 4});
+  EXPECT_FALSE(Fits(wide));
+  const Rows rows(wide);
+  EXPECT_TRUE(FitsVectorElements(rows.shape, rows.x_operand, {&rows.x_operand}));
+}
+
+TEST(FitsVectorRows, TakesCallsWithoutElements) {
+  EXPECT_TRUE(Fits(Contiguous(nullptr, Dtype::kF32, {0, 7})));
+  EXPECT_TRUE(Fits(Contiguous(storage + 1, Dtype::kF32, {2, 2, 0})));
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activations in fp32. For .cu files.
+#pragma once
+
+#include "kernels/activation/activation_launch.h"
+#include "kernels/rows/row_device.cuh"
+
+namespace reel::kernels {
+
+template <Activation kKind>
+__device__ inline float Activated(float x) {
+  switch (kKind) {
+    case Activation::kGeluErf:
+      return 0.5f * x * erfcf(-0.707106781f * x);
+    case Activation::kGeluTanh:
+      return TimesSigmoid(x, 1.59576912f * (x + 0.044715f * x * x * x));
+    case Activation::kGeluQuick:
+      return TimesSigmoid(x, 1.702f * x);
+    case Activation::kSilu:
+      return TimesSigmoid(x, x);
+  }
+  return x;
+}
+
+}  // namespace reel::kernels

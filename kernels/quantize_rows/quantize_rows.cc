@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/quantize_rows/quantize_rows.h"
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/argument_checks.h"
+#include "kernels/dispatch/run_op.h"
+#include "kernels/quantize_rows/quantize_rows_launch.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+namespace {
+
+constexpr KernelRow kCpuRows[] = {CpuRow<QuantizeRowsLoops>("loops")};
+
+// The scales of a tensor's rows: its leading sizes.
+void CheckScale(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
+  checks.Typed("scale", *args.scale, MaskOf(Dtype::kF32), args.x.rank - 1, args.x.rank - 1);
+  if (!checks.ok()) return;
+  for (int d = 0; d + 1 < args.x.rank; ++d) {
+    if (args.scale->size(d) == args.x.size(d)) continue;
+    checks.Require(false, absl::StrCat("There must be one scale for every row: ",
+                                       Describe(*args.scale), " beside ", Describe(args.x)));
+  }
+  checks.Output("scale", *args.scale);
+}
+
+void Check(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
+  checks.Floating("x", args.x, 1, kMaxRowDims);
+  checks.Typed("out", args.out, MaskOf(Dtype::kE4m3), 1, kMaxRowDims);
+  checks.Require(!checks.ok() || args.out.shape() == args.x.shape(),
+                 checks.ok() ? absl::StrCat("Sizes must be equal: out ", Describe(args.out),
+                                            " beside x ", Describe(args.x))
+                             : "");
+  checks.Require(args.scale.has_value() != args.static_scale.has_value(),
+                 "Either scale is written or static_scale is read, one of them must be given");
+  if (!checks.ok()) return;
+  if (args.static_scale.has_value()) {
+    checks.Typed("static_scale", *args.static_scale, MaskOf(Dtype::kF32), 1, 1);
+    if (checks.ok()) checks.Sizes("static_scale", *args.static_scale, {1});
+  } else {
+    CheckScale(args, checks);
+  }
+  checks.Output("out", args.out);
+}
+
+QuantizeRowsParams ParamsOf(const QuantizeRowsArgs& args) {
+  QuantizeRowsParams params;
+  params.shape = RowsOf(args.x);
+  params.x = RowsOperand(args.x);
+  params.out = RowsOperand(args.out);
+  if (args.static_scale.has_value()) {
+    params.static_scale = static_cast<const float*>(args.static_scale->data);
+  } else {
+    params.scale.data = args.scale->data;
+    for (int d = 0; d < args.scale->rank; ++d) params.scale.strides[d] = args.scale->stride(d);
+  }
+  MergeRowDims(params.shape, {&params.x, &params.out, &params.scale});
+  return params;
+}
+
+}  // namespace
+
+OpRows QuantizeRowsCpuRows() { return RowsOf<QuantizeRowsParams>("quantize_rows", kCpuRows); }
+
+absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run) {
+  ArgumentChecks checks("quantize_rows", run.stream);
+  Check(args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  const QuantizeRowsParams params = ParamsOf(args);
+  return RunOp({.cpu_rows = QuantizeRowsCpuRows(),
+                .dtype = args.x.dtype,
+                .params = &params,
+                .empty = args.x.num_elements() == 0,
+                .shapes = [&] { return checks.Shapes(); }},
+               run);
+}
+
+}  // namespace reel::kernels

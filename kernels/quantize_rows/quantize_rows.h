@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows to e4m3 with a scale each, for a matrix product in 8 bits.
+//
+//   scale = max(max|x|, 1e-12) / 448        out = e4m3( clamp(x / scale, -448, 448) ), nearest even
+//
+// A row with a value that is not finite gets the scale NaN and 0x7F, e4m3's NaN, in every byte.
+// With `static_scale` all rows take that one, and only quotients that are not finite become 0x7F.
+// x may be of any strides; nothing overlaps. INVALID_ARGUMENT unless exactly one of `scale` and
+// `static_scale` is there.
+#pragma once
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct QuantizeRowsArgs {
+  TensorView x;                            // [..., D], rank 1 to 5
+  TensorView out;                          // e4m3, the sizes of x
+  std::optional<TensorView> scale;         // fp32 [...]: written, one of a row
+  std::optional<TensorView> static_scale;  // fp32 [1]: read
+};
+
+absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run);
+
+OpRows QuantizeRowsCpuRows();
+
+}  // namespace reel::kernels

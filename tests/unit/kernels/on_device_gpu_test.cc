@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// What only a device can show: graphs, streams, kernels that overlap, and very large tensors.
+#include <cuda_runtime_api.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/base/float_types.h"
+#include "kernels/built_in_catalog.h"
+#include "kernels/cuda/buffer.h"
+#include "kernels/dispatch/cuda_library.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/frame_convert/frame_convert.h"
+#include "kernels/gate/gate_residual.h"
+#include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rope/rope.h"
+
+namespace reel::kernels {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+class OnDevice : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
+    ASSERT_TRUE(library.ok()) << library.status();
+    const auto properties = PropertiesOf(**library, 0);
+    if (!properties.ok()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
+    catalog_ = BuiltInCatalog({.device = 0, .sm = properties->sm}, *library);
+    for (int i = 0; i < 2; ++i) {
+      auto stream = CudaStream::Create(0);
+      ASSERT_TRUE(stream.ok()) << stream.status();
+      streams_.push_back(*std::move(stream));
+    }
+  }
+
+  TensorView Zeros(Dtype dtype, const std::vector<int64_t>& sizes) {
+    TensorView view = Contiguous(nullptr, dtype, sizes, 0);
+    const auto bytes = static_cast<size_t>(view.num_elements() * DtypeSize(dtype));
+    auto buffer = DeviceBuffer::Create(0, bytes);
+    if (!buffer.ok()) {
+      ADD_FAILURE() << buffer.status();
+      return view;
+    }
+    view.data = buffer->data();
+    EXPECT_EQ(cudaMemset(view.data, 0, bytes), cudaSuccess);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // streams here do not wait for it
+    buffers_.push_back(*std::move(buffer));
+    return view;
+  }
+  // bf16 of about N(0,1).
+  TensorView Normal(const std::vector<int64_t>& sizes) {
+    const TensorView view = Zeros(Dtype::kBf16, sizes);
+    FillNormal(view, 0, view.num_elements());
+    return view;
+  }
+  void FillNormal(const TensorView& view, int64_t from, int64_t count) {
+    std::mt19937_64 generator(7);
+    std::normal_distribution<float> normal;
+    std::vector<BFloat16> values(static_cast<size_t>(count));
+    for (BFloat16& value : values) value = RoundTo<BFloat16>(normal(generator));
+    EXPECT_EQ(cudaMemcpy(static_cast<BFloat16*>(view.data) + from, values.data(),
+                         values.size() * sizeof(BFloat16), cudaMemcpyHostToDevice),
+              cudaSuccess);
+  }
+  Bytes Read(const TensorView& view, int64_t from = 0, int64_t count = -1) {
+    const int64_t size = DtypeSize(view.dtype);
+    if (count < 0) count = view.num_elements();
+    Bytes bytes(static_cast<size_t>(count * size));
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(bytes.data(), static_cast<char*>(view.data) + from * size, bytes.size(),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    return bytes;
+  }
+
+  KernelPlan PlanOf(const std::string& op, const std::string& variant) {
+    auto plan = catalog_.Plan("auto", {{op, variant}});
+    EXPECT_TRUE(plan.ok()) << plan.status();
+    return *plan;
+  }
+  Execution On(const KernelPlan& plan, int stream = 0) {
+    return {.plan = plan,
+            .counters = counters_,
+            .timer = nullptr,
+            .stream = streams_[static_cast<size_t>(stream)].view().stream()};
+  }
+  cudaStream_t Handle(int stream = 0) {
+    return streams_[static_cast<size_t>(stream)].view().handle();
+  }
+  std::vector<std::string> CudaVariants(const std::string& op) {
+    std::vector<std::string> found;
+    for (const std::string& variant : catalog_.Variants(op)) {
+      if (variant != "cpu" && variant != "loops") found.push_back(variant);
+    }
+    return found;
+  }
+
+  KernelCatalog catalog_;
+  KernelCounters counters_;
+  std::vector<CudaStream> streams_;
+  std::vector<DeviceBuffer> buffers_;
+};
+
+// Steps that each read what the one before wrote: x += y * gate, norm of it, y = that norm.
+struct Chain {
+  GateResidualAdalnArgs tail;
+  RmsNormArgs norm;
+  KernelPlan plan;
+
+  absl::Status Step(const Execution& run) const {
+    absl::Status status = GateResidualAdaln(tail, run);
+    status.Update(RmsNorm(norm, run));
+    return status;
+  }
+};
+
+class OnDeviceChain : public OnDevice {
+ protected:
+  static constexpr int kSteps = 50;
+  // Small enough that kernels end soon after they began, large enough to fill the device.
+  Chain Make(const std::string& variant) {
+    Chain chain;
+    chain.plan = *catalog_.Plan("auto", {{"gate_residual_adaln", variant}, {"rms_norm", variant}});
+    const std::vector<int64_t> sizes = {2, 300, 2048};
+    chain.tail.x = chain.tail.sum = Normal(sizes);
+    chain.tail.y = chain.norm.out = Normal(sizes);
+    chain.tail.gate = Normal({2, 1, 2048});
+    chain.tail.scale = Normal({2, 1, 2048});
+    chain.tail.shift = Normal({2, 1, 2048});
+    chain.tail.out = chain.norm.x = Zeros(Dtype::kBf16, sizes);
+    return chain;
+  }
+  std::pair<Bytes, Bytes> ResultOf(const Chain& chain) {
+    return {Read(chain.tail.sum), Read(chain.norm.out)};
+  }
+  // With the device at rest between any two kernels.
+  std::pair<Bytes, Bytes> OneByOne(const std::string& variant) {
+    const Chain chain = Make(variant);
+    for (int i = 0; i < kSteps; ++i) {
+      absl::Status status = GateResidualAdaln(chain.tail, On(chain.plan));
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      status.Update(RmsNorm(chain.norm, On(chain.plan)));
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+      EXPECT_TRUE(status.ok()) << status;
+      if (!status.ok()) break;
+    }
+    return ResultOf(chain);
+  }
+};
+
+TEST_F(OnDeviceChain, GivesTheSameBitsOneByOneInABurstAndAsAGraph) {
+  for (const std::string& variant : CudaVariants("rms_norm")) {
+    SCOPED_TRACE(variant);
+    const auto want = OneByOne(variant);
+    const Chain burst = Make(variant);
+    for (int i = 0; i < kSteps; ++i) ASSERT_TRUE(burst.Step(On(burst.plan)).ok());
+    EXPECT_TRUE(ResultOf(burst) == want);
+
+    const Chain captured = Make(variant);
+    ASSERT_EQ(cudaStreamBeginCapture(Handle(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    for (int i = 0; i < kSteps; ++i) EXPECT_TRUE(captured.Step(On(captured.plan)).ok());
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(Handle(), &graph), cudaSuccess);
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(ready, Handle()), cudaSuccess);
+    EXPECT_TRUE(ResultOf(captured) == want);
+    EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+}
+
+TEST_F(OnDeviceChain, GivesTheSameBitsOnTwoStreamsAtOnce) {
+  for (const std::string& variant : CudaVariants("rms_norm")) {
+    SCOPED_TRACE(variant);
+    const auto want = OneByOne(variant);
+    const Chain first = Make(variant);
+    const Chain second = Make(variant);
+    for (int i = 0; i < kSteps; ++i) {
+      ASSERT_TRUE(first.Step(On(first.plan, 0)).ok());
+      ASSERT_TRUE(second.Step(On(second.plan, 1)).ok());
+    }
+    EXPECT_TRUE(ResultOf(first) == want);
+    EXPECT_TRUE(ResultOf(second) == want);
+  }
+}
+
+TEST_F(OnDevice, GivesTheSameBitsEveryTime) {
+  for (const std::string& variant : CudaVariants("rms_norm")) {
+    const KernelPlan plan = PlanOf("rms_norm", variant);
+    RmsNormArgs args;
+    args.x = Normal({3000, 2048});
+    args.out = Zeros(Dtype::kBf16, {3000, 2048});
+    Bytes first;
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(RmsNorm(args, On(plan)).ok());
+      const Bytes now = Read(args.out);
+      if (i == 0) first = now;
+      EXPECT_TRUE(now == first) << variant;
+    }
+  }
+}
+
+class OnDeviceLarge : public OnDevice {
+ protected:
+  // `call` over tensors of `units` units gives the last unit the bits of the unit alone.
+  struct Made {
+    TensorView in, out;
+    std::function<absl::Status(const Execution&)> call;
+  };
+  void ExpectLastLikeAlone(const std::string& op, int64_t units,
+                           const std::function<Made(int64_t)>& make) {
+    for (const std::string& variant : CudaVariants(op)) {
+      SCOPED_TRACE(op + " " + variant);
+      const KernelPlan plan = PlanOf(op, variant);
+      const Made alone = make(1);
+      const int64_t in = alone.in.num_elements();
+      const int64_t out = alone.out.num_elements();
+      FillNormal(alone.in, 0, in);
+      ASSERT_TRUE(alone.call(On(plan)).ok());
+      const Bytes want = Read(alone.out);
+      const Made many = make(units);
+      ASSERT_GT(many.in.num_elements(), int64_t{1} << 31);
+      for (const int64_t unit : {int64_t{0}, units / 2, units - 2, units - 1}) {
+        FillNormal(many.in, unit * in, in);
+      }
+      ASSERT_TRUE(many.call(On(plan)).ok());
+      for (const int64_t unit : {int64_t{0}, units / 2, units - 2, units - 1}) {
+        EXPECT_TRUE(Read(many.out, unit * out, out) == want) << unit;
+      }
+      buffers_.clear();
+    }
+  }
+};
+
+TEST_F(OnDeviceLarge, NormsRowsBeyondTwoToThe31Elements) {
+  ExpectLastLikeAlone("rms_norm", 1048577, [this](int64_t rows) {
+    RmsNormArgs args;
+    args.x = Zeros(Dtype::kBf16, {rows, 2048});
+    args.out = Zeros(Dtype::kBf16, {rows, 2048});
+    return Made{args.x, args.out, [args](const Execution& run) { return RmsNorm(args, run); }};
+  });
+}
+
+TEST_F(OnDeviceLarge, TurnsTokensBeyondTwoToThe31Elements) {
+  ExpectLastLikeAlone("rope_1d", 1048577, [this](int64_t tokens) {
+    Rope1dArgs args;
+    // Batches, so that each has the positions of the one alone.
+    args.q = Zeros(Dtype::kBf16, {tokens, 1, 32, 64});
+    args.q_out = Zeros(Dtype::kBf16, {tokens, 1, 32, 64});
+    args.offset = 11;
+    return Made{args.q, args.q_out, [args](const Execution& run) { return Rope1d(args, run); }};
+  });
+}
+
+TEST_F(OnDeviceLarge, ConvertsFramesBeyondTwoToThe31Elements) {
+  ExpectLastLikeAlone("frame_convert", 360, [this](int64_t frames) {
+    FrameConvertArgs args;
+    args.frames = Zeros(Dtype::kBf16, {frames, 1080, 1920, 3});
+    args.rgb = Zeros(Dtype::kU8, {frames, 1080, 1920, 3});
+    return Made{args.frames, *args.rgb,
+                [args](const Execution& run) { return FrameConvert(args, run); }};
+  });
+}
+
+}  // namespace
+}  // namespace reel::kernels
