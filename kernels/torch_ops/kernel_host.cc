@@ -66,8 +66,9 @@ absl::Status KernelHost::Run(const std::string& op, const std::string& variant, 
   DeviceStream stream;
   const c10::OptionalDeviceGuard guard(device.is_cuda() ? std::optional(device) : std::nullopt);
   if (device.is_cuda()) {
-    const c10::Stream current = c10::impl::VirtualGuardImpl(at::kCUDA).getStream(device);
-    stream = {.device = device.index(), .handle = current.native_handle()};
+    const c10::impl::VirtualGuardImpl cuda(at::kCUDA);
+    stream = {.device = device.index(),
+              .handle = cuda.getStreamNativeHandle(cuda.getStream(device))};
   }
   const absl::Status status = call(Execution{.plan = forced ? *forced : rows->plan,
                                              .counters = counters,
