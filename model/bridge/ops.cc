@@ -15,13 +15,16 @@
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/torch_ops/tensor_view_of.h"
 #include "model/bridge/aten_ops.h"
 #include "model/bridge/framework_rows.h"
-#include "model/bridge/tensor_view_of.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
 namespace {
+
+using kernels::OptionalViewOf;
+using kernels::ViewOf;
 
 constexpr double kChannelNormEps = 1e-8;
 

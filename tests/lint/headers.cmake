@@ -9,10 +9,9 @@ file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
 if(NOT REEL_CUDA)
   list(FILTER headers EXCLUDE REGEX "^kernels/cuda/|_cuda\\.h$")
 endif()
-list(FILTER headers EXCLUDE REGEX "^kernels/torch_ops/")
 set(torch_headers ${headers})
-list(FILTER torch_headers INCLUDE REGEX "^model/(ltx|layers|bridge)/")
-list(FILTER headers EXCLUDE REGEX "^model/(ltx|layers|bridge)/")
+list(FILTER torch_headers INCLUDE REGEX "^(model/(ltx|layers|bridge)|kernels/torch_ops)/")
+list(FILTER headers EXCLUDE REGEX "^(model/(ltx|layers|bridge)|kernels/torch_ops)/")
 
 # reel_header_units(VARIABLE header...) writes a unit for each and lists them in the variable.
 function(reel_header_units variable)

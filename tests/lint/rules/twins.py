@@ -19,6 +19,7 @@ EXEMPT = {
     "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every row of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
     "model/bridge/*.cc": "every golden test of model/ltx runs through it",
+    "kernels/torch_ops/*.cc": "the Python suites of tests/unit/kernels/torch_ops call every operator of the library",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
     "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
 }

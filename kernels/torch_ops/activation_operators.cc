@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
+#include "kernels/activation/activation.h"
+#include "kernels/base/status_macros.h"
+#include "kernels/torch_ops/torch_operator.h"
+
+namespace reel::kernels {
+namespace {
+
+absl::StatusOr<Activation> KindOf(const TorchCall& call) {
+  const std::string name = call.Text("kind");
+  if (name == "gelu") return Activation::kGeluErf;
+  if (name == "gelu_tanh") return Activation::kGeluTanh;
+  if (name == "gelu_quick") return Activation::kGeluQuick;
+  if (name == "silu") return Activation::kSilu;
+  return absl::InvalidArgumentError(
+      absl::StrCat("An activation is gelu, gelu_tanh, gelu_quick or silu, not '", name, "'"));
+}
+
+absl::Status RunActivation(const TorchCall& call, const Execution& run) {
+  REEL_ASSIGN_OR_RETURN(const Activation kind, KindOf(call));
+  return ActivationOp({.x = call.View("x"),
+                       .bias = call.OptionalView("bias"),
+                       .out = call.View("out"),
+                       .kind = kind},
+                      run);
+}
+
+absl::Status RunGatedActivation(const TorchCall& call, const Execution& run) {
+  REEL_ASSIGN_OR_RETURN(const Activation kind, KindOf(call));
+  return GatedActivation({.x = call.View("x"),
+                          .value = call.OptionalView("value"),
+                          .out = call.View("out"),
+                          .kind = kind,
+                          .gate_first = call.Flag("gate_first")},
+                         run);
+}
+
+// Half as wide as x, or like x beside a value of its own. What does not fit is refused by the call.
+TorchOutputs GatedOutput(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  auto sizes = x.sym_sizes().vec();
+  if (!call.Has("value") && !sizes.empty()) sizes.back() = sizes.back() / 2;
+  return {EmptyBeside(x, sizes)};
+}
+
+}  // namespace
+
+std::vector<TorchOperator> ActivationOperators() {
+  return {
+      {"activation", "activation", "Tensor(a!) out", "Tensor",
+       "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\"", LikeX, RunActivation},
+      {"gated_activation", "gated_activation", "Tensor(a!) out", "Tensor",
+       "Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", bool gate_first=True", GatedOutput,
+       RunGatedActivation},
+  };
+}
+
+}  // namespace reel::kernels

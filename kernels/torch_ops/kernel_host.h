@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the operators of one loaded library share: the rows of each device, and what ran.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "kernels/base/mutex.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_catalog.h"
+
+namespace reel::kernels {
+
+// Thread-safe: libtorch calls operators from any thread.
+class KernelHost {
+ public:
+  // `cuda_library` is where libreel_cuda.so would lie; it is opened by the first call for a GPU.
+  explicit KernelHost(std::string cuda_library);
+  ~KernelHost();
+  KernelHost(const KernelHost&) = delete;
+  KernelHost& operator=(const KernelHost&) = delete;
+
+  // Runs one call on the device's current stream, with `variant` of `op` forced unless it is empty,
+  // and counts it. FAILED_PRECONDITION for a GPU without libreel_cuda.so; INVALID_ARGUMENT for an
+  // unknown variant; else what `call` returns.
+  absl::Status Run(const std::string& op, const std::string& variant, at::Device device,
+                   absl::FunctionRef<absl::Status(const Execution&)> call);
+
+  // Every operator with its variants on a device.
+  absl::StatusOr<std::vector<OpListing>> List(at::Device device);
+  // Calls so far by operator and variant.
+  std::map<std::pair<std::string, std::string>, int64_t> Calls() const;
+
+ private:
+  struct DeviceRows;
+  absl::StatusOr<std::shared_ptr<const DeviceRows>> RowsOf(at::Device device);
+
+  const std::string cuda_library_;
+  mutable Mutex mutex_;
+  std::map<int, std::shared_ptr<const DeviceRows>> rows_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::pair<std::string, std::string>, int64_t> calls_ ABSL_GUARDED_BY(mutex_);
+};
+
+// libreel_cuda.so beside the shared library that this code is in.
+std::string CudaLibraryBeside();
+
+}  // namespace reel::kernels

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activations, alone and gated. Gated ones take two halves side by side; `gate` says which half is the gate."""
+
+from ._library import ops
+
+
+def geglu(input, out=None, approximate=True, *, gate="first", value=None, variant=None):
+    """gelu(gate) * value, by tanh or, with approximate=False, by erf. diffusers' GEGLU is gate="second", by erf."""
+    return _gated(input, out, "gelu_tanh" if approximate else "gelu", gate, value, variant)
+
+
+def swiglu(input, out=None, *, gate="first", value=None, variant=None):
+    """silu(gate) * value. diffusers' SwiGLU is gate="second"."""
+    return _gated(input, out, "silu", gate, value, variant)
+
+
+def silu_and_mul(input, out=None, *, variant=None):
+    return _gated(input, out, "silu", "first", None, variant)
+
+
+def mul_and_silu(input, out=None, *, variant=None):
+    return _gated(input, out, "silu", "second", None, variant)
+
+
+def gelu_and_mul(input, out=None, *, variant=None):
+    return _gated(input, out, "gelu", "first", None, variant)
+
+
+def gelu_tanh_and_mul(input, out=None, *, variant=None):
+    return _gated(input, out, "gelu_tanh", "first", None, variant)
+
+
+def gelu(input, out=None, *, bias=None, variant=None):
+    return _plain(input, out, "gelu", bias, variant)
+
+
+def gelu_tanh(input, out=None, *, bias=None, variant=None):
+    return _plain(input, out, "gelu_tanh", bias, variant)
+
+
+def gelu_quick(input, out=None, *, bias=None, variant=None):
+    return _plain(input, out, "gelu_quick", bias, variant)
+
+
+def silu(input, out=None, *, bias=None, variant=None):
+    return _plain(input, out, "silu", bias, variant)
+
+
+def _gated(input, out, kind, gate, value, variant):
+    if gate not in ("first", "second"):
+        raise ValueError(f"gate is 'first' or 'second', not {gate!r}")
+    options = {"kind": kind, "gate_first": gate == "first", "variant": variant}
+    if out is None:
+        return ops.gated_activation(input, value, **options)
+    ops.gated_activation_out(out, input, value, **options)
+    return out
+
+
+def _plain(input, out, kind, bias, variant):
+    if out is None:
+        return ops.activation(input, bias, kind=kind, variant=variant)
+    ops.activation_out(out, input, bias, kind=kind, variant=variant)
+    return out

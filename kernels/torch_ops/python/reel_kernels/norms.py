@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Norms, adaptive norms and gates. fp16, bf16 and fp32; computed in fp32 and rounded once.
+
+`out` is written and returned when it is given. `variant` forces one implementation, by a name of variants().
+"""
+
+from ._library import ops
+
+
+def rmsnorm(input, weight=None, eps=1e-6, out=None, *, bias=None, weight_offset=0.0, round_before_weight=False,
+            variant=None):
+    """input * rsqrt(mean(input^2) + eps) * (weight + weight_offset) + bias over the last dimension.
+
+    `round_before_weight` rounds before the weight too, as LLaMA, Qwen and T5 do.
+    """
+    options = {"eps": eps, "weight_offset": weight_offset, "round_before_weight": round_before_weight,
+               "variant": variant}
+    if out is None:
+        return ops.rms_norm(input, weight, bias, **options)
+    ops.rms_norm_out(out, input, weight, bias, **options)
+    return out
+
+
+def rmsnorm_residual(input, residual, weight=None, eps=1e-6, out=None, residual_out=None, *, variant=None):
+    """(rms norm of input + residual, input + residual); the norm is of the unrounded sum."""
+    if out is None and residual_out is None:
+        return ops.rms_norm_residual(input, residual, weight, eps=eps, variant=variant)
+    out, residual_out = _both(input, out, residual_out)
+    ops.rms_norm_residual_out(out, residual_out, input, residual, weight, eps=eps, variant=variant)
+    return out, residual_out
+
+
+def layernorm(input, weight=None, bias=None, eps=1e-5, out=None, *, variant=None):
+    if out is None:
+        return ops.layer_norm(input, weight, bias, eps=eps, variant=variant)
+    ops.layer_norm_out(out, input, weight, bias, eps=eps, variant=variant)
+    return out
+
+
+def layernorm_residual(input, residual, weight=None, bias=None, eps=1e-5, out=None, residual_out=None, *,
+                       variant=None):
+    """(layer norm of input + residual, input + residual); the norm is of the unrounded sum."""
+    if out is None and residual_out is None:
+        return ops.layer_norm_residual(input, residual, weight, bias, eps=eps, variant=variant)
+    out, residual_out = _both(input, out, residual_out)
+    ops.layer_norm_residual_out(out, residual_out, input, residual, weight, bias, eps=eps, variant=variant)
+    return out, residual_out
+
+
+def adaln_rmsnorm(input, weight, scale, shift, eps=1e-6, out=None, *, scale_bias=None, shift_bias=None,
+                  variant=None):
+    """rms(input) * weight * (1 + scale) + shift of [B,S,D]; scale and shift are [D], [B,D], [B,1,D] or [B,S,D]."""
+    operands = (input, weight, scale, shift, scale_bias, shift_bias)
+    if out is None:
+        return ops.adaln_rms_norm(*operands, eps=eps, variant=variant)
+    ops.adaln_rms_norm_out(out, *operands, eps=eps, variant=variant)
+    return out
+
+
+def adaln_layernorm(input, weight, scale, shift, bias=None, eps=1e-5, out=None, *, scale_bias=None, shift_bias=None,
+                    variant=None):
+    operands = (input, weight, bias, scale, shift, scale_bias, shift_bias)
+    if out is None:
+        return ops.adaln_layer_norm(*operands, eps=eps, variant=variant)
+    ops.adaln_layer_norm_out(out, *operands, eps=eps, variant=variant)
+    return out
+
+
+def adaln_zero(input, weight, scale, shift, gate, eps=1e-6, out=None, *, scale_bias=None, shift_bias=None,
+               gate_bias=None, variant=None):
+    """(rms(input) * weight * (1 + scale) + shift) * gate. LTX-Video's gate is gate_residual, not this one."""
+    operands = (input, weight, scale, shift, gate, scale_bias, shift_bias, gate_bias)
+    if out is None:
+        return ops.adaln_zero(*operands, eps=eps, variant=variant)
+    ops.adaln_zero_out(out, *operands, eps=eps, variant=variant)
+    return out
+
+
+def gate_residual(input, y, gate=None, out=None, *, gate_bias=None, variant=None):
+    """input + y * gate of [B,S,D]; a plain sum without a gate. `out` may be `input`."""
+    if out is None:
+        return ops.gate_residual(input, y, gate, gate_bias, variant=variant)
+    ops.gate_residual_out(out, input, y, gate, gate_bias, variant=variant)
+    return out
+
+
+def gate_residual_adaln(input, y, gate, scale, shift, eps=1e-6, out=None, residual_out=None, *, gate_bias=None,
+                        scale_bias=None, shift_bias=None, variant=None):
+    """(rms(s) * (1 + scale) + shift, s) with s = input + y * gate: the end of a sub-layer and the next norm."""
+    operands = (input, y, gate, scale, shift, gate_bias, scale_bias, shift_bias)
+    if out is None and residual_out is None:
+        return ops.gate_residual_adaln(*operands, eps=eps, variant=variant)
+    out, residual_out = _both(input, out, residual_out)
+    ops.gate_residual_adaln_out(out, residual_out, *operands, eps=eps, variant=variant)
+    return out, residual_out
+
+
+def _both(input, out, residual_out):
+    return (input.new_empty(input.shape) if out is None else out,
+            input.new_empty(input.shape) if residual_out is None else residual_out)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a video decoder needs: its norm, and frames as bytes."""
+
+from ._library import ops
+
+
+def channel_norm_silu(input, scale=None, shift=None, eps=1e-8, out=None, *, padding=(0, 0), silu=True, variant=None):
+    """rms over C of [B,F,H,W,C], then scale and shift [B,C], then silu; `padding` repeats the first and last frame."""
+    options = {"pad_front": padding[0], "pad_back": padding[1], "silu": silu, "eps": eps, "variant": variant}
+    if out is None:
+        return ops.channel_norm_silu(input, scale, shift, **options)
+    ops.channel_norm_silu_out(out, input, scale, shift, **options)
+    return out
+
+
+def frame_convert(frames, format="rgb8", *, layout="packed", exact=False, matrix="bt709", full_range=False,
+                  center_chroma=False, variant=None):
+    """Frames in [-1,1] to bytes: rgb8 [F,H,W,3]; i420 (y, u, v); nv12 (y, uv).
+
+    `layout` is packed [F,H,W,3], planar [F,3,H,W] or patched [F,H/4,W/4,48]. Rounds as diffusers does unless `exact`.
+    """
+    if format == "rgb8":
+        return ops.frame_convert(frames, layout=layout, exact=exact, variant=variant)
+    if matrix not in ("bt709", "bt601"):
+        raise ValueError(f"matrix is 'bt709' or 'bt601', not {matrix!r}")
+    options = {"layout": layout, "exact": exact, "bt601": matrix == "bt601", "full_range": full_range,
+               "center_chroma": center_chroma, "variant": variant}
+    if format == "i420":
+        return ops.frame_convert_i420(frames, **options)
+    if format == "nv12":
+        return ops.frame_convert_nv12(frames, **options)
+    raise ValueError(f"format is 'rgb8', 'i420' or 'nv12', not {format!r}")

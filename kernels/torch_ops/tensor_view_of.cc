@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/torch_ops/tensor_view_of.h"
+
+#include <algorithm>
+
+namespace reel::kernels {
+
+std::optional<Dtype> DtypeOf(at::ScalarType type) {
+  switch (type) {
+    case at::kHalf:
+      return Dtype::kF16;
+    case at::kBFloat16:
+      return Dtype::kBf16;
+    case at::kFloat:
+      return Dtype::kF32;
+    case at::kDouble:
+      return Dtype::kF64;
+    case at::kInt:
+      return Dtype::kI32;
+    case at::kLong:
+      return Dtype::kI64;
+    case at::kByte:
+      return Dtype::kU8;
+    case at::kFloat8_e4m3fn:
+      return Dtype::kE4m3;
+    default:
+      return std::nullopt;
+  }
+}
+
+TensorView ViewOf(const at::Tensor& tensor) {
+  TensorView view;
+  view.data = tensor.numel() == 0 ? nullptr : tensor.data_ptr();
+  // Operators compute on three types and name the others in their refusal.
+  view.dtype = DtypeOf(tensor.scalar_type()).value_or(Dtype::kF64);
+  view.device = tensor.is_cuda() ? tensor.get_device() : kCpuDevice;
+  view.rank = static_cast<int>(tensor.dim());
+  const auto kept = static_cast<size_t>(std::min(view.rank, kMaxRank));
+  std::copy_n(tensor.sizes().begin(), kept, view.sizes.begin());
+  std::copy_n(tensor.strides().begin(), kept, view.strides.begin());
+  return view;
+}
+
+std::optional<TensorView> OptionalViewOf(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(ViewOf(tensor)) : std::nullopt;
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the table of operators of torch.ops: its schema, its outputs, its call. Each row becomes
+// two operators, `name(...) -> outputs` and `name_out(outputs, ...) -> ()`.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/torch_ops/torch_call.h"
+
+namespace reel::kernels {
+
+// One to three tensors; undefined where an optional output is not asked for.
+using TorchOutputs = std::vector<at::Tensor>;
+
+struct TorchOperator {
+  const char* name;       // in torch.ops
+  const char* key;        // of the kernel whose variants it runs
+  const char* outputs;    // arguments of the mutating form, e.g. "Tensor(a!) out"
+  const char* returns;    // of the functional form, e.g. "Tensor"
+  const char* arguments;  // of both, without the variant, which comes last
+  // Makes the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
+  TorchOutputs (*allocate)(const TorchCall& call);
+  absl::Status (*run)(const TorchCall& call, const Execution& run);
+};
+
+std::vector<TorchOperator> NormOperators();
+std::vector<TorchOperator> AdalnOperators();
+std::vector<TorchOperator> RopeOperators();
+std::vector<TorchOperator> ActivationOperators();
+std::vector<TorchOperator> VideoOperators();
+
+// A contiguous tensor of the type of `x`, for operators' `allocate`.
+at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);
+// One or two tensors like the argument `x`.
+TorchOutputs LikeX(const TorchCall& call);
+TorchOutputs LikeXTwice(const TorchCall& call);
+// Like q, and like k where there is one.
+TorchOutputs LikeQk(const TorchCall& call);
+
+}  // namespace reel::kernels

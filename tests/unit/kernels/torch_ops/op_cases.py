@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of every operator of torch.ops with what they should give: over types, shapes and layouts."""
+
+import dataclasses
+
+import torch
+
+import references as ref
+
+DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+UNIT_ROUNDOFF = {torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
+
+
+@dataclasses.dataclass
+class OpCase:
+    """`want` gives one tensor for each output; None for an output that is not asked for."""
+
+    op: str
+    args: tuple
+    kwargs: dict
+    want: tuple
+
+    @property
+    def label(self):
+        tensors = [a for a in (*self.args, *self.kwargs.values()) if isinstance(a, torch.Tensor)]
+        return f"{self.op}, {', '.join(f'{t.dtype} {list(t.shape)} {t.stride()}' for t in tensors)}"
+
+
+def random(*shape, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(sum(shape) + len(shape))
+    return torch.randn(*shape, generator=generator).to(dtype)
+
+
+def layouts(dtype):
+    """The last dimension is the row: contiguous, moved, sliced, expanded, of odd offset, empty."""
+    yield random(3, 65, dtype=dtype)
+    yield random(2, 8, 3, 5, dtype=dtype).movedim(1, -1)
+    yield random(4, 3, 48, dtype=dtype)[::2, :, ::2]
+    yield random(1, 3, 128, dtype=dtype).expand(2, 3, 128)
+    yield random(2 * 32 + 1, dtype=dtype)[1:].view(2, 32)
+    yield random(0, 16, dtype=dtype)
+
+
+def norm_cases(dtype):
+    for x in layouts(dtype):
+        w, b = random(x.shape[-1], dtype=dtype), random(x.shape[-1] + 1)[1:]
+        r = random(*x.shape, dtype=dtype)
+        yield OpCase("rms_norm", (x,), {}, (ref.rms_norm(x),))
+        yield OpCase("rms_norm", (x, w, b), {"eps": 1e-3, "weight_offset": 1.0}, (ref.rms_norm(x, w, b, 1e-3, 1.0),))
+        yield OpCase("layer_norm", (x, w, b), {}, (ref.layer_norm(x, w, b),))
+        total = x.double() + r.double()
+        yield OpCase("rms_norm_residual", (x, r, w), {}, (ref.rms_norm(total, w), total))
+        yield OpCase("layer_norm_residual", (x, r), {"eps": 1e-6}, (ref.layer_norm(total, eps=1e-6), total))
+
+
+def adaln_cases(dtype):
+    x, y = random(2, 3, 64, dtype=dtype), random(2, 3, 64, dtype=dtype) * 2
+    table = random(2, 1, 6, 64, dtype=dtype)
+    w, b = random(64, dtype=dtype), random(64)
+    forms = [(w, w * 0.5), (random(2, 64), random(2, 64)), (table[:, :, 1], table[:, :, 0]), (y, x)]
+    for scale, shift in forms:
+        normed = ref.rms_norm(x)
+        yield OpCase("adaln_rms_norm", (x, None, scale, shift), {}, (ref.modulate(normed, scale, shift),))
+        yield OpCase("adaln_rms_norm", (x, w, scale, shift, b, b), {},
+                     (ref.modulate(ref.rms_norm(x, w), scale, shift, b, b),))
+        yield OpCase("adaln_layer_norm", (x, w, b, scale, shift), {},
+                     (ref.modulate(ref.layer_norm(x, w, b), scale, shift),))
+        zero = ref.modulate(ref.rms_norm(x, w), scale, shift) * ref.vector(scale, None)
+        yield OpCase("adaln_zero", (x, w, scale, shift, scale), {}, (zero,))
+        gated = ref.gate_residual(x, y, scale, b)
+        yield OpCase("gate_residual", (x, y, scale, b), {}, (gated,))
+        yield OpCase("gate_residual_adaln", (x, y, scale, scale, shift, b), {},
+                     (ref.modulate(ref.rms_norm(gated), scale, shift), gated))
+    yield OpCase("gate_residual", (x, y), {}, (ref.gate_residual(x, y),))
+
+
+def rope_cases(dtype):
+    q, k = random(2, 6, 4, 16, dtype=dtype), random(2, 6, 1, 16, dtype=dtype)
+    positions = torch.tensor([0, 7, 100000, 3, 2, 1])
+    count = torch.arange(6)
+    yield OpCase("rope_1d", (q, k), {}, (ref.rope_1d(q, count), ref.rope_1d(k, count)))
+    yield OpCase("rope_1d", (q.transpose(1, 2).contiguous().transpose(1, 2), None, positions),
+                 {"interleaved": False, "rotary_dim": 8, "offset": -3},
+                 (ref.rope_1d(q, positions - 3, rotary_dim=8, interleaved=False), None))
+    yield OpCase("rope_3d", (q, k, 1, 2, 3), {}, (ref.rope_3d(q, (1, 2, 3), [4, 4, 8]), ref.rope_3d(k, (1, 2, 3), [4, 4, 8])))
+    yield OpCase("rope_3d", (q, None, 3, 2, 1), {"split": [8, 0, 8], "theta": [100.0, 100.0, 100.0]},
+                 (ref.rope_3d(q, (3, 2, 1), [8, 0, 8], 100.0), None))
+    q, k, packed = random(2, 12, 32, dtype=dtype), random(2, 12, 32, dtype=dtype), random(2, 12, 3, 32, dtype=dtype)
+    cos_sin, index = torch.ops.reel_kernels.ltx_rope_table([2, 2, 3], 25.0, 32)
+    cos, sin = ref.dense_table(cos_sin, index, 32)
+    small, dense = {"cos_sin": cos_sin, "index": index}, {"cos": cos, "sin": sin}
+    w, v = random(32, dtype=dtype), random(32)
+    for table in (small, dense):
+        yield OpCase("ltx_rope", (q, k), table, (ref.ltx_rope(q, cos, sin), ref.ltx_rope(k, cos, sin)))
+        a, b = packed[:, :, 0], packed[:, :, 1]
+        want = [ref.ltx_rope(ref.rms_norm(x, weight, eps=1e-5), cos, sin) for x, weight in ((a, w), (b, v))]
+        yield OpCase("qk_norm_rope", (a, b, w, v), table, tuple(want))
+    yield OpCase("qk_norm_rope", (q,), {"eps": 1e-2}, (ref.rms_norm(q, eps=1e-2), None))
+
+
+def activation_cases(dtype):
+    for x in layouts(dtype):
+        bias = random(x.shape[-1], dtype=dtype)
+        for kind in ("gelu", "gelu_tanh", "gelu_quick", "silu"):
+            yield OpCase("activation", (x,), {"kind": kind}, (ref.activation(x, kind),))
+            if x.shape[-1] % 2 == 0:
+                for first in (True, False):
+                    yield OpCase("gated_activation", (x,), {"kind": kind, "gate_first": first},
+                                 (ref.gated(x, kind, first),))
+        yield OpCase("activation", (x, bias), {}, (ref.activation(x.double() + bias.double(), "gelu_tanh"),))
+        yield OpCase("gated_activation", (x, x * 0.5), {}, (ref.activation(x, "gelu_tanh") * (x * 0.5).double(),))
+
+
+def video_cases(dtype):
+    x = random(2, 24, 2, 3, 5, dtype=dtype).movedim(1, -1)
+    scale, shift = random(2, 24, dtype=dtype), random(2, 24)
+    yield OpCase("channel_norm_silu", (x,), {}, (ref.channel_norm_silu(x),))
+    yield OpCase("channel_norm_silu", (x.contiguous(), scale, shift), {"pad_front": 2, "pad_back": 1, "silu": False},
+                 (ref.channel_norm_silu(x, scale, shift, (2, 1), False),))
+    frames = (random(2, 5, 7, 3, dtype=dtype) * 0.7).to(dtype)
+    yield OpCase("frame_convert", (frames,), {}, (ref.rgb8(frames),))
+    yield OpCase("frame_convert", (frames.movedim(-1, 1),), {"layout": "planar"}, (ref.rgb8(frames),))
+
+
+def cases(dtype):
+    for part in (norm_cases, adaln_cases, rope_cases, activation_cases, video_cases):
+        yield from part(dtype)
+
+
+def close(got, want):
+    """One rounding of the exact value, and the error of fp32 sums."""
+    if want.dtype == torch.uint8:
+        return torch.equal(got, want)
+    bound = 1.01 * UNIT_ROUNDOFF[got.dtype] * want.abs() + 2e-5 * (1 + 0.01 * want.abs())
+    return got.shape == want.shape and bool(((got.double() - want).abs() <= bound).all())
+
+
+def operator(name):
+    return getattr(torch.ops.reel_kernels, name).default
+
+
+def tensors(outputs):
+    return (outputs,) if isinstance(outputs, torch.Tensor) else tuple(outputs)
+
+
+def crooked(tensor):
+    """A buffer like `tensor`, but of other strides and an odd offset."""
+    sizes = list(tensor.shape)
+    wide = torch.full((*sizes[:-1], 2 * sizes[-1] + 3), 77, dtype=tensor.dtype)
+    return wide[..., 1:1 + 2 * sizes[-1]:2] if sizes[-1] else wide[..., :0]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operators compute, in plain PyTorch and fp64."""
+
+import torch
+
+
+def wide(*tensors):
+    return [None if tensor is None else tensor.double() for tensor in tensors]
+
+
+def rms_norm(x, weight=None, bias=None, eps=1e-6, weight_offset=0.0):
+    x, weight, bias = wide(x, weight, bias)
+    y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+    y = y if weight is None else y * (weight + weight_offset)
+    return y if bias is None else y + bias
+
+
+def layer_norm(x, weight=None, bias=None, eps=1e-5):
+    x, weight, bias = wide(x, weight, bias)
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, eps)
+
+
+def vector(value, bias, rank=3):
+    """A modulation [D], [B,D], [B,1,D] or [B,S,D] as it is broadcast over [B,S,D]."""
+    value, bias = wide(value, bias)
+    value = value if bias is None else value + bias
+    return value[:, None] if value.dim() == 2 and rank == 3 else value
+
+
+def modulate(normed, scale, shift, scale_bias=None, shift_bias=None):
+    return normed * (1 + vector(scale, scale_bias)) + vector(shift, shift_bias)
+
+
+def gate_residual(x, y, gate=None, gate_bias=None):
+    return x.double() + y.double() * (1 if gate is None else vector(gate, gate_bias))
+
+
+def turn(x, angles):
+    """Pairs (2i, 2i+1) of the last dimension by angles [..., pairs]."""
+    cos, sin = torch.cos(angles), torch.sin(angles)
+    a, b = x.double()[..., 0::2], x.double()[..., 1::2]
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], -1).flatten(-2)
+
+
+def rope_1d(x, positions, theta=10000.0, rotary_dim=None, interleaved=True):
+    """x [B,S,N,Dh], positions [S]."""
+    width = rotary_dim or x.shape[-1]
+    steps = torch.arange(0, width, 2, dtype=torch.float64) / width
+    angles = (positions.double()[:, None] * theta ** -steps)[:, None]
+    turned, rest = x[..., :width], x[..., width:].double()
+    if interleaved:
+        turned = turn(turned, angles)
+    else:
+        half = width // 2
+        mixed = torch.stack([turned[..., :half], turned[..., half:]], -1).flatten(-2)
+        turned = turn(mixed, angles)
+        turned = torch.cat([turned[..., 0::2], turned[..., 1::2]], -1)
+    return torch.cat([turned, rest], -1)
+
+
+def rope_3d(x, grid, split, theta=10000.0):
+    """x [B,T*H*W,N,Dh]."""
+    axes = torch.meshgrid(*(torch.arange(size) for size in grid), indexing="ij")
+    parts = torch.split(x, split, -1)
+    return torch.cat([rope_1d(part, axis.flatten(), theta) for part, axis in zip(parts, axes)], -1)
+
+
+def dense_table(cos_sin, index, width):
+    """cos and sin [1,S,D] of the factored table of ltx_rope."""
+    rows = cos_sin[index[0].long()]  # [S,3,K,2]
+    angles = rows.permute(0, 2, 1, 3).flatten(1, 2)  # k slow, axis fast
+    pairs = angles.repeat_interleave(2, 1)
+    head = width - pairs.shape[1]
+    cos = torch.cat([torch.ones(len(pairs), head), pairs[..., 0]], 1)
+    sin = torch.cat([torch.zeros(len(pairs), head), pairs[..., 1]], 1)
+    return cos[None], sin[None]
+
+
+def ltx_rope(x, cos, sin):
+    """x [B,S,D], as diffusers applies it."""
+    x, cos, sin = wide(x, cos, sin)
+    a, b = x[..., 0::2], x[..., 1::2]
+    turned = torch.stack([-b, a], -1).flatten(-2)
+    return x * cos + turned * sin
+
+
+def activation(x, kind):
+    x = x.double()
+    if kind == "gelu_quick":
+        return x * torch.sigmoid(1.702 * x)
+    if kind == "silu":
+        return torch.nn.functional.silu(x)
+    return torch.nn.functional.gelu(x, approximate="tanh" if kind == "gelu_tanh" else "none")
+
+
+def gated(x, kind, gate_first=True):
+    first, second = x.chunk(2, -1)
+    gate, value = (first, second) if gate_first else (second, first)
+    return activation(gate, kind) * value.double()
+
+
+def channel_norm_silu(x, scale=None, shift=None, padding=(0, 0), silu=True):
+    y = rms_norm(x, eps=1e-8)
+    if scale is not None:
+        y = y * (1 + scale.double()[:, None, None, None]) + shift.double()[:, None, None, None]
+    y = torch.nn.functional.silu(y) if silu else y
+    return torch.cat([y[:, :1]] * padding[0] + [y] + [y[:, -1:]] * padding[1], 1)
+
+
+def rgb8(frames):
+    """Rounded in the type of the frames at each step, as diffusers does."""
+    return ((frames * 0.5 + 0.5).clamp(0, 1).float() * 255).round().to(torch.uint8)
+
+
+def luma(frames):
+    r, g, b = (frames.double() * 0.5 + 0.5).clamp(0, 1).unbind(-1)
+    return (16 + 219 * (0.2126 * r + 0.7152 * g + 0.0722 * b)).round()

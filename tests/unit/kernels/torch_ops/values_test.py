@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator against plain PyTorch in fp64: types, shapes, layouts; functional, `_out` and in place alike."""
+
+import unittest
+
+import reel_kernels
+import torch
+from op_cases import DTYPES, cases, close, crooked, operator, random, tensors
+
+
+class Values(unittest.TestCase):
+    def test_every_operator_gives_what_pytorch_gives(self):
+        seen, count = set(), 0
+        for dtype in DTYPES:
+            for case in cases(dtype):
+                got = tensors(operator(case.op)(*case.args, **case.kwargs))
+                self.assertEqual(len(got), len(case.want), case.label)
+                for one, want in zip(got, case.want):
+                    if want is None:
+                        self.assertEqual(one.numel(), 0, case.label)
+                        continue
+                    self.assertTrue(one.is_contiguous(), case.label)
+                    self.assertTrue(close(one, want), f"{case.label}: {one} is not {want}")
+                    count += 1
+                seen.add(case.op)
+        numeric = set(torch.ops.reel_kernels.operators()) - {"frame_convert_i420", "frame_convert_nv12"}
+        self.assertEqual(numeric - seen, set())
+        self.assertGreater(count, 300)
+
+    def test_mutating_form_writes_the_callers_tensor_bit_for_bit(self):
+        for dtype in DTYPES:
+            for case in cases(dtype):
+                # Other rows take other layouts, and sum in another order.
+                options = {**case.kwargs, "variant": "loops"}
+                want = tensors(operator(case.op)(*case.args, **options))
+                outs = [None if value is None else crooked(one) for one, value in zip(want, case.want)]
+                self.assertIsNone(operator(case.op + "_out")(*outs, *case.args, **options))
+                for out, one in zip(outs, want):
+                    if out is not None:
+                        self.assertTrue(torch.equal(out, one), case.label)
+
+    def test_output_may_be_the_input(self):
+        x, w = random(3, 64), random(64)
+        want = reel_kernels.rmsnorm(x, w)
+        self.assertTrue(torch.equal(reel_kernels.rmsnorm(x, w, out=x), want))
+        self.assertTrue(torch.equal(x, want))
+        q, k = random(1, 4, 2, 8), random(1, 4, 1, 8)
+        want = reel_kernels.rope_1d(q, k)
+        self.assertIs(reel_kernels.rope_1d_(q, k)[0], q)
+        self.assertTrue(torch.equal(q, want[0]) and torch.equal(k, want[1]))
+
+    def test_in_place_on_a_view_changes_its_base(self):
+        base = random(4, 6, 16)
+        view = base[:, ::2]
+        want = reel_kernels.silu(view)
+        reel_kernels.silu(view, out=view)
+        self.assertTrue(torch.equal(base[:, ::2], want))
+
+    def test_rounding_before_the_weight_is_the_order_of_llama(self):
+        x, w = random(5, 128, dtype=torch.bfloat16), random(128, dtype=torch.bfloat16)
+        normed = x.float() * torch.rsqrt(x.float().pow(2).mean(-1, keepdim=True) + 1e-6)
+        got = reel_kernels.rmsnorm(x, w, round_before_weight=True)
+        self.assertLess((got != w * normed.bfloat16()).sum().item(), 4)
+
+    def test_every_variant_can_be_forced(self):
+        x = random(3, 64)
+        for variant in reel_kernels.variants("rms_norm"):
+            before = reel_kernels.calls().get(f"rms_norm/{variant}", 0)
+            reel_kernels.rmsnorm(x, variant=variant)
+            self.assertEqual(reel_kernels.calls()[f"rms_norm/{variant}"], before + 1)
+
+
+class Video(unittest.TestCase):
+    def test_planes_of_one_colour(self):
+        frames = torch.tensor([0.5, -0.25, 0.1]).expand(2, 5, 7, 3)
+        r, g, b = ((frames[0, 0, 0].double() * 0.5 + 0.5)).tolist()
+        y = 0.2126 * r + 0.7152 * g + 0.0722 * b
+        want = [round(v) for v in (16 + 219 * y, 128 + 224 * (b - y) / 1.8556, 128 + 224 * (r - y) / 1.5748)]
+        planes = reel_kernels.frame_convert(frames, "i420")
+        self.assertEqual([list(plane.shape) for plane in planes], [[2, 5, 7], [2, 3, 4], [2, 3, 4]])
+        self.assertEqual([plane.unique().tolist() for plane in planes], [[v] for v in want])
+        luma, chroma = reel_kernels.frame_convert(frames, "nv12")
+        self.assertTrue(torch.equal(luma, planes[0]))
+        self.assertTrue(torch.equal(chroma, torch.stack(planes[1:], -1)))
+
+    def test_patches_are_pixels(self):
+        patched = random(1, 2, 3, 48).clamp(-1, 1)
+        frames = torch.empty(1, 8, 12, 3)
+        for c in range(3):
+            for i in range(4):
+                for j in range(4):
+                    frames[:, i::4, j::4, c] = patched[..., 16 * c + 4 * j + i]
+        self.assertTrue(torch.equal(reel_kernels.frame_convert(patched, layout="patched"),
+                                    reel_kernels.frame_convert(frames)))
+
+
+class PublicNames(unittest.TestCase):
+    """The names and positions that callers of the public collection use."""
+
+    def test_nine_functions(self):
+        x, w = random(2, 6, 16), random(16)
+        q = random(2, 6, 2, 16)
+        k = reel_kernels
+        self.assertTrue(torch.equal(k.rmsnorm(x, w, 1e-5, None), torch.ops.reel_kernels.rms_norm(x, w, eps=1e-5)))
+        y, total = k.rmsnorm_residual(x, x, w, 1e-6, torch.empty_like(x), torch.empty_like(x))
+        self.assertTrue(torch.equal(total, x + x) and y.shape == x.shape)
+        self.assertEqual(k.rope_1d(q, q, 10000.0)[1].shape, q.shape)
+        self.assertTrue(torch.equal(k.rope_3d(q, q, 1, 2, 3, 100.0)[0],
+                                    k.rope_3d_extended(q, q, 1, 2, 3, 4, 4, 8, 100.0, 100.0, 100.0)[0]))
+        self.assertTrue(torch.equal(k.geglu(x, None, True), k.gelu_tanh_and_mul(x)))
+        self.assertTrue(torch.equal(k.geglu(x, approximate=False), k.gelu_and_mul(x)))
+        self.assertTrue(torch.equal(k.swiglu(x), k.silu_and_mul(x)))
+        self.assertTrue(torch.equal(k.swiglu(x, gate="second"), k.mul_and_silu(x)))
+        out = torch.empty_like(x)
+        self.assertIs(k.adaln_rmsnorm(x, w, w, w, 1e-6, out), out)
+        self.assertIs(k.adaln_layernorm(x, None, w, w, None, 1e-5, out), out)
+        self.assertIs(k.adaln_zero(x, w, w, w, w, 1e-6, out), out)
