@@ -30,7 +30,7 @@ constexpr char kVariant[] = "str? variant=None";
 std::vector<TorchOperator> AllOperators() {
   std::vector<TorchOperator> all;
   for (const auto& part : {NormOperators(), AdalnOperators(), RopeOperators(),
-                           ActivationOperators(), VideoOperators()}) {
+                           ActivationOperators(), VideoOperators(), QuantizeOperators()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -32,6 +32,7 @@ std::vector<TorchOperator> AdalnOperators();
 std::vector<TorchOperator> RopeOperators();
 std::vector<TorchOperator> ActivationOperators();
 std::vector<TorchOperator> VideoOperators();
+std::vector<TorchOperator> QuantizeOperators();
 
 // A contiguous tensor of the type of `x`, for operators' `allocate`.
 at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);

@@ -5,7 +5,7 @@ from .activations import (geglu, gelu, gelu_and_mul, gelu_quick, gelu_tanh, gelu
                           silu_and_mul, swiglu)
 from .listing import calls, device_report, operators, variants
 from .norms import (adaln_layernorm, adaln_rmsnorm, adaln_zero, gate_residual, gate_residual_adaln, layernorm,
-                    layernorm_residual, rmsnorm, rmsnorm_residual)
+                    layernorm_residual, quantize_rows, rmsnorm, rmsnorm_residual)
 from .patching import PatchReport, patch_ltx, patch_ltx_vae, patch_transformers, unpatch
 from .rotary import ltx_rope, ltx_rope_table, qk_norm_rope, rope_1d, rope_1d_, rope_3d, rope_3d_extended
 from .video import channel_norm_silu, frame_convert
@@ -14,7 +14,7 @@ __all__ = [
     "PatchReport", "adaln_layernorm", "adaln_rmsnorm", "adaln_zero", "calls", "channel_norm_silu", "device_report",
     "frame_convert", "gate_residual", "gate_residual_adaln", "geglu", "gelu", "gelu_and_mul", "gelu_quick",
     "gelu_tanh", "gelu_tanh_and_mul", "layernorm", "layernorm_residual", "ltx_rope", "ltx_rope_table",
-    "mul_and_silu", "operators", "patch_ltx", "patch_ltx_vae", "patch_transformers", "qk_norm_rope", "rmsnorm",
+    "mul_and_silu", "operators", "patch_ltx", "patch_ltx_vae", "patch_transformers", "qk_norm_rope", "quantize_rows", "rmsnorm",
     "rmsnorm_residual", "rope_1d", "rope_1d_", "rope_3d", "rope_3d_extended", "silu", "silu_and_mul", "swiglu",
     "unpatch", "variants",
 ]

@@ -95,6 +95,15 @@ def gate_residual_adaln(input, y, gate, scale, shift, eps=1e-6, out=None, residu
     return out, residual_out
 
 
+def quantize_rows(input, static_scale=None, out=None, scale_out=None, *, variant=None):
+    """(input as e4m3, a scale for each row [...]); with `static_scale` [1] all rows take that one, and scale is None."""
+    if out is None:
+        out, scale = ops.quantize_rows(input, static_scale, variant=variant)
+        return out, None if static_scale is not None else scale
+    ops.quantize_rows_out(out, scale_out, input, static_scale, variant=variant)
+    return out, scale_out
+
+
 def _both(input, out, residual_out):
     return (input.new_empty(input.shape) if out is None else out,
             input.new_empty(input.shape) if residual_out is None else residual_out)

@@ -107,6 +107,12 @@ def channel_norm_silu(x, scale=None, shift=None, padding=(0, 0), silu=True):
     return torch.cat([y[:, :1]] * padding[0] + [y] + [y[:, -1:]] * padding[1], 1)
 
 
+def quantize_rows(x):
+    """The scales, and the rows as they should be read back."""
+    scale = x.double().abs().amax(-1).clamp(min=1e-12) / 448
+    return (x.double() / scale[..., None]).clamp(-448, 448).float().to(torch.float8_e4m3fn), scale
+
+
 def rgb8(frames):
     """Rounded in the type of the frames at each step, as diffusers does."""
     return ((frames * 0.5 + 0.5).clamp(0, 1).float() * 255).round().to(torch.uint8)

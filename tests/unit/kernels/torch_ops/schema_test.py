@@ -7,6 +7,8 @@ import reel_kernels
 import torch
 from op_cases import cases, crooked, operator, random, tensors
 
+ALL_CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
 
 def video_cases():
     frames = random(2, 4, 6, 3)
@@ -50,7 +52,10 @@ class OpCheck(unittest.TestCase):
             for args, kwargs in calls:
                 torch.library.opcheck(operator(op), args, kwargs)
             outs = [crooked(one) if one.numel() else None for one in tensors(operator(op)(*args, **kwargs))]
-            torch.library.opcheck(operator(op + "_out"), (*outs, *args), kwargs)
+            # PyTorch itself cannot compare e4m3 tensors on a CPU, which the check of a mutating schema does.
+            short = any(out is not None and out.dtype == torch.float8_e4m3fn for out in outs)
+            torch.library.opcheck(operator(op + "_out"), (*outs, *args), kwargs,
+                                  test_utils=ALL_CHECKS[1:] if short else ALL_CHECKS)
             checked.add(op)
         self.assertEqual(checked, set(torch.ops.reel_kernels.operators()))
 
