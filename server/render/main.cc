@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/built_in_catalog.h"
+#include "absl/status/status.h"
+#include "kernels/open_device.h"
 #include "model/registry.h"
 #include "server/render/condition_files.h"
 #include "server/render/console.h"
@@ -20,9 +21,14 @@ int main(int argc, char** argv) {
   auto options =
       server::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
   if (!options) return exit_code;
-  kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
-  model::AddModelRows(catalog);
   server::Console console(isatty(STDERR_FILENO) == 1);
+  auto opened = kernels::OpenDevice(options->device, kernels::CudaLibraryPath());
+  if (!opened.ok()) {
+    console.Error("--device: " + std::string(opened.status().message()));
+    return absl::IsInvalidArgument(opened.status()) ? server::kUsage : server::kFailed;
+  }
+  kernels::KernelCatalog& catalog = opened->catalog;
+  model::AddModelRows(catalog);
   if (const absl::Status read = server::ReadConditionFiles(*options); !read.ok()) {
     console.Error(std::string(read.message()));
     return server::kInvalid;

@@ -35,12 +35,16 @@ class TensorSink : public model::FrameSink {
 // The run of one spec, with a look at the interrupt between any two pieces.
 class ExactRun {
  public:
-  ExactRun(model::Pipeline& pipeline, const model::GenerationSpec& spec, Console& console,
-           const std::atomic<bool>& interrupted)
-      : pipeline_(pipeline), spec_(spec), console_(console), interrupted_(interrupted) {}
+  ExactRun(model::Pipeline& pipeline, const model::GenerationSpec& spec,
+           kernels::DeviceStream stream, Console& console, const std::atomic<bool>& interrupted)
+      : pipeline_(pipeline),
+        spec_(spec),
+        stream_(stream),
+        console_(console),
+        interrupted_(interrupted) {}
 
   absl::Status Render(const kernels::KernelPlan& plan, PartFile& file) {
-    const kernels::Execution run{plan, counters_, nullptr, {}};
+    const kernels::Execution run{plan, counters_, nullptr, stream_};
     REEL_ASSIGN_OR_RETURN(const auto generation, pipeline_.Create(spec_, run));
     REEL_RETURN_IF_ERROR(Denoise(*generation, run));
     const absl::Time start = absl::Now();
@@ -105,6 +109,7 @@ class ExactRun {
 
   model::Pipeline& pipeline_;
   const model::GenerationSpec& spec_;
+  const kernels::DeviceStream stream_;
   Console& console_;
   const std::atomic<bool>& interrupted_;
   kernels::KernelCounters counters_;
@@ -133,7 +138,8 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.manifest_file = options.manifest_file;
-  const auto pipeline = model::LoadPipeline(load, {});
+  const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
+  const auto pipeline = model::LoadPipeline(load, stream);
   if (!pipeline.ok()) return Report(console, pipeline.status(), kFailed);
   const absl::Duration loading = absl::Now() - start;
   auto resolved =
@@ -150,7 +156,7 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   if (!decoded.ok()) return Report(console, decoded, ExitCodeOf(decoded));
   auto file = PartFile::Create(options.output);
   if (!file.ok()) return Report(console, file.status(), kFailed);
-  ExactRun run(**pipeline, resolved.spec, console, interrupted);
+  ExactRun run(**pipeline, resolved.spec, stream, console, interrupted);
   if (const absl::Status status = run.Render(*plan, **file); !status.ok()) {
     return Report(console, status, ExitCodeOf(status));
   }

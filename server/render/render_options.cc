@@ -15,11 +15,6 @@ namespace {
 
 constexpr char kTestCard[] = "testcard";
 
-// What a flag may be and is not yet.
-struct Unsupported {
-  std::string device = "auto";
-};
-
 // Flags whose values have a grammar of their own.
 struct Texts {
   std::vector<std::string> conditions;
@@ -63,10 +58,7 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
 }
 
 // Empty when everything that was asked for exists.
-std::string Refusal(const Unsupported& asked, const RenderOptions& options) {
-  if (asked.device != "auto" && asked.device != "cpu") {
-    return "--device: this build renders on cpu only (or auto)";
-  }
+std::string Refusal(const RenderOptions& options) {
   if (!EndsWith(options.output, ".mp4") && !EndsWith(options.output, ".safetensors")) {
     return "--output ends in .mp4 or .safetensors";
   }
@@ -134,7 +126,6 @@ void FillNoise(model::GenerationSpec& spec) {
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
                                                 int& exit_code) {
   RenderOptions options;
-  Unsupported asked;
   Texts texts;
   std::string model = kTestCard;
   CLI::App app("Renders a video without a server.", "reel-render");
@@ -143,7 +134,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   AddSpecFlags(app, options.spec);
   app.add_option("--dtype", options.dtype, "Of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
-  app.add_option("--device", asked.device, "auto (default) or cpu");
+  app.add_option("--device", options.device,
+                 "auto (default: the first GPU, else cpu), cpu, cuda:N");
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
@@ -167,7 +159,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
     exit_code = app.exit(error, std::cout, std::cerr) == 0 ? kSuccess : kUsage;
     return std::nullopt;
   }
-  std::string refusal = Refusal(asked, options);
+  std::string refusal = Refusal(options);
   if (refusal.empty()) refusal = ReadTexts(texts, options);
   if (!refusal.empty()) {
     std::fprintf(stderr, "reel-render: %s\n", refusal.c_str());

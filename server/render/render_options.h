@@ -23,6 +23,7 @@ struct RenderOptions {
   std::string manifest_file;
   std::vector<ConditionFile> conditions;
   std::string dtype;  // empty: best for the device
+  std::string device = "auto";
   model::GenerationSpec spec;
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4

@@ -121,7 +121,8 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   std::unique_ptr<PartFile> file;  // outlives the engine, which writes to it
   OneJob job(options, console);
   EngineOptions engine_options;
-  engine_options.device = "cpu";
+  engine_options.stream = {.device = catalog.capability().device, .handle = nullptr};
+  engine_options.device = options.device;
   engine_options.encoder_threads = options.encoder_threads;
   engine_options.kernel_sample_every = 0;
   engine_options.limits = RenderLimits();

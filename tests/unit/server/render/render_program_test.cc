@@ -70,6 +70,15 @@ TEST_F(RenderProgram, FailsForAModelThatCannotBeLoaded) {
   EXPECT_EQ(Run({}, "no/such/folder.mp4").status, 7);
 }
 
+TEST_F(RenderProgram, ADeviceThatIsNotThereIsNamed) {
+  const auto absent = Run({"--device", "cuda:4096"}, "a.mp4");
+  EXPECT_EQ(absent.status, 7);
+  EXPECT_THAT(absent.errors, HasSubstr("--device: "));
+  const auto unknown = Run({"--device", "gpu"}, "a.mp4");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("cpu, cuda:N or auto"));
+}
+
 TEST_F(RenderProgram, UsageErrorsHaveAnExitCodeOfTheirOwn) {
   EXPECT_EQ(RunWith({"--output", "a.mp4"}).status, 2);
   EXPECT_EQ(RunWith({"--help"}).status, 0);
