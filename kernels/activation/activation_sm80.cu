@@ -138,16 +138,7 @@ int32_t LaunchTyped(const ActivationParams& params, cudaStream_t stream) {
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream) {
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.x.dtype) {
-    case Dtype::kF16:
-      return LaunchTyped<__half>(params, on);
-    case Dtype::kBf16:
-      return LaunchTyped<__nv_bfloat16>(params, on);
-    case Dtype::kF32:
-      return LaunchTyped<float>(params, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(params.x.dtype, [&]<typename T>(T) { return LaunchTyped<T>(params, on); });
 }
 
 }  // namespace reel::kernels

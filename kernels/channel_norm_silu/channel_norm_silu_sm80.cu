@@ -196,16 +196,7 @@ int32_t LaunchChannelNormSiluSm80(const ChannelNormSiluParams& params, void* str
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   if (!IsPlain(params)) return LaunchVectorRows<false>(ChannelNormSiluRow{params}, stream);
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.x.dtype) {
-    case Dtype::kF16:
-      return LaunchForms<__half>(params, on);
-    case Dtype::kBf16:
-      return LaunchForms<__nv_bfloat16>(params, on);
-    case Dtype::kF32:
-      return LaunchForms<float>(params, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(params.x.dtype, [&]<typename T>(T) { return LaunchForms<T>(params, on); });
 }
 
 }  // namespace reel::kernels

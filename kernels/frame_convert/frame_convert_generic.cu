@@ -36,20 +36,10 @@ int32_t LaunchFrameConvertGeneric(const FrameConvertParams& params, void* stream
   const auto grid =
       static_cast<unsigned>(std::min<int64_t>((jobs + kThreads - 1) / kThreads, 0x7fffffff));
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.dtype) {
-    case Dtype::kF16:
-      FrameJobsOf<__half><<<grid, kThreads, 0, on>>>(params, jobs);
-      break;
-    case Dtype::kBf16:
-      FrameJobsOf<__nv_bfloat16><<<grid, kThreads, 0, on>>>(params, jobs);
-      break;
-    case Dtype::kF32:
-      FrameJobsOf<float><<<grid, kThreads, 0, on>>>(params, jobs);
-      break;
-    default:
-      return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+  return WithDeviceType(params.dtype, [&]<typename T>(T) {
+    FrameJobsOf<T><<<grid, kThreads, 0, on>>>(params, jobs);
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace reel::kernels

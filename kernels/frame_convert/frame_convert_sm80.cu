@@ -304,16 +304,7 @@ int32_t LaunchTyped(const FrameConvertParams& p, cudaStream_t stream) {
 int32_t LaunchFrameConvertSm80(const FrameConvertParams& params, void* stream) {
   if (FrameJobs(params) == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.dtype) {
-    case Dtype::kF16:
-      return LaunchTyped<__half>(params, on);
-    case Dtype::kBf16:
-      return LaunchTyped<__nv_bfloat16>(params, on);
-    case Dtype::kF32:
-      return LaunchTyped<float>(params, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(params.dtype, [&]<typename T>(T) { return LaunchTyped<T>(params, on); });
 }
 
 }  // namespace reel::kernels

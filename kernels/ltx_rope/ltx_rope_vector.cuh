@@ -193,16 +193,9 @@ template <bool kNorm, bool kOverlap>
 int32_t LaunchLtxRopeVector(const LtxRopeParams& params, void* stream) {
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.side[0].in.dtype) {
-    case Dtype::kF16:
-      return LaunchLtxRopeTables<__half, kNorm, kOverlap>(params, on);
-    case Dtype::kBf16:
-      return LaunchLtxRopeTables<__nv_bfloat16, kNorm, kOverlap>(params, on);
-    case Dtype::kF32:
-      return LaunchLtxRopeTables<float, kNorm, kOverlap>(params, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(params.side[0].in.dtype, [&]<typename T>(T) {
+    return LaunchLtxRopeTables<T, kNorm, kOverlap>(params, on);
+  });
 }
 
 }  // namespace reel::kernels

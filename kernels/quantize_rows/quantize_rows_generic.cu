@@ -42,20 +42,10 @@ int32_t LaunchQuantizeRowsGeneric(const QuantizeRowsParams& params, void* stream
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   const auto grid = static_cast<unsigned>(std::min<int64_t>(params.shape.rows, 0x7fffffff));
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.x.dtype) {
-    case Dtype::kF16:
-      QuantizeAny<__half><<<grid, kThreads, 0, on>>>(params);
-      break;
-    case Dtype::kBf16:
-      QuantizeAny<__nv_bfloat16><<<grid, kThreads, 0, on>>>(params);
-      break;
-    case Dtype::kF32:
-      QuantizeAny<float><<<grid, kThreads, 0, on>>>(params);
-      break;
-    default:
-      return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+  return WithDeviceType(params.x.dtype, [&]<typename T>(T) {
+    QuantizeAny<T><<<grid, kThreads, 0, on>>>(params);
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace reel::kernels

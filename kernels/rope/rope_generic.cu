@@ -83,20 +83,10 @@ int32_t LaunchRopeGeneric(const RopeParams& params, void* stream) {
   if (rows == 0 || params.head_width == 0) return cudaSuccess;
   const auto grid = static_cast<unsigned>(std::min<int64_t>(rows, 0x7fffffff));
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (params.dtype) {
-    case Dtype::kF16:
-      Rope<__half><<<grid, kThreads, 0, on>>>(params);
-      break;
-    case Dtype::kBf16:
-      Rope<__nv_bfloat16><<<grid, kThreads, 0, on>>>(params);
-      break;
-    case Dtype::kF32:
-      Rope<float><<<grid, kThreads, 0, on>>>(params);
-      break;
-    default:
-      return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+  return WithDeviceType(params.dtype, [&]<typename T>(T) {
+    Rope<T><<<grid, kThreads, 0, on>>>(params);
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace reel::kernels

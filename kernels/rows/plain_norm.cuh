@@ -140,16 +140,9 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   plain.eps = p.eps;
   if (p.shape.rows == 0 || p.shape.width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (p.x.dtype) {
-    case Dtype::kF16:
-      return LaunchPlainNormTyped<__half, kStatistic, kParts, kOverlap>(plain, on);
-    case Dtype::kBf16:
-      return LaunchPlainNormTyped<__nv_bfloat16, kStatistic, kParts, kOverlap>(plain, on);
-    case Dtype::kF32:
-      return LaunchPlainNormTyped<float, kStatistic, kParts, kOverlap>(plain, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(p.x.dtype, [&]<typename T>(T) {
+    return LaunchPlainNormTyped<T, kStatistic, kParts, kOverlap>(plain, on);
+  });
 }
 
 // A call of an operator (a FusedNormRow): plain without its affine part or with the weight alone,

@@ -8,12 +8,29 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_runtime_api.h>
 
 #include <cstdint>
 
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {
+
+// On the host: calls `body`, which launches and gives a cudaError_t, with a value of the device's
+// type for `dtype`. Operators compute on these three.
+template <typename Body>
+int32_t WithDeviceType(Dtype dtype, Body&& body) {
+  switch (dtype) {
+    case Dtype::kF16:
+      return body(__half{});
+    case Dtype::kBf16:
+      return body(__nv_bfloat16{});
+    case Dtype::kF32:
+      return body(0.0f);
+    default:
+      return cudaErrorInvalidValue;
+  }
+}
 
 // a / b for numbers that are not negative; both fit 32 bits almost always, which is far cheaper.
 __device__ inline int64_t Quotient(int64_t a, int64_t b) {

@@ -91,20 +91,10 @@ int32_t LaunchGenericRows(const Op& op, void* stream) {
   if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;
   const unsigned grid = GridFor(op.shape().rows, 1);
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (op.dtype()) {
-    case Dtype::kF16:
-      GenericRows<__half><<<grid, kGenericThreads, 0, on>>>(op);
-      break;
-    case Dtype::kBf16:
-      GenericRows<__nv_bfloat16><<<grid, kGenericThreads, 0, on>>>(op);
-      break;
-    case Dtype::kF32:
-      GenericRows<float><<<grid, kGenericThreads, 0, on>>>(op);
-      break;
-    default:
-      return cudaErrorInvalidValue;
-  }
-  return cudaGetLastError();
+  return WithDeviceType(op.dtype(), [&]<typename T>(T) {
+    GenericRows<T><<<grid, kGenericThreads, 0, on>>>(op);
+    return cudaGetLastError();
+  });
 }
 
 }  // namespace reel::kernels

@@ -173,16 +173,8 @@ template <bool kOverlap, typename Op>
 int32_t LaunchVectorRows(const Op& op, void* stream) {
   if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  switch (op.dtype()) {
-    case Dtype::kF16:
-      return LaunchVectorRowsTyped<__half, kOverlap>(op, on);
-    case Dtype::kBf16:
-      return LaunchVectorRowsTyped<__nv_bfloat16, kOverlap>(op, on);
-    case Dtype::kF32:
-      return LaunchVectorRowsTyped<float, kOverlap>(op, on);
-    default:
-      return cudaErrorInvalidValue;
-  }
+  return WithDeviceType(op.dtype(),
+                        [&]<typename T>(T) { return LaunchVectorRowsTyped<T, kOverlap>(op, on); });
 }
 
 }  // namespace reel::kernels
