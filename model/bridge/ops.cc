@@ -79,16 +79,26 @@ auto Ops::Aten(std::string_view op, Body&& body) const {
   return Library(op, kAtenVariant, std::forward<Body>(body));
 }
 
+template <typename Library, typename Kernel>
+at::Tensor Ops::Either(std::string_view op, const at::Tensor& like, Library&& library,
+                       Kernel&& kernel) const {
+  if (RunsAten(op)) return Aten(op, std::forward<Library>(library));
+  const at::Tensor out = at::empty_like(like);
+  ThrowIfError(kernel(out));
+  return out;
+}
+
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
-  if (RunsAten("rms_norm")) return Aten("rms_norm", [&] { return aten::RmsNorm(x, weight, eps); });
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
+  return Either(
+      "rms_norm", x, [&] { return aten::RmsNorm(x, weight, eps); },
+      [&](const at::Tensor& out) {
+        return kernels::RmsNorm({.x = ViewOf(x),
                                  .weight = OptionalViewOf(weight),
                                  .bias = {},
                                  .out = ViewOf(out),
                                  .eps = eps},
-                                run_));
-  return out;
+                                run_);
+      });
 }
 
 at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight,
@@ -109,26 +119,24 @@ at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weigh
 
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
-  if (RunsAten("layer_norm")) {
-    return Aten("layer_norm", [&] { return aten::LayerNorm(x, weight, bias, eps); });
-  }
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::LayerNorm({.x = ViewOf(x),
+  return Either(
+      "layer_norm", x, [&] { return aten::LayerNorm(x, weight, bias, eps); },
+      [&](const at::Tensor& out) {
+        return kernels::LayerNorm({.x = ViewOf(x),
                                    .weight = OptionalViewOf(weight),
                                    .bias = OptionalViewOf(bias),
                                    .out = ViewOf(out),
                                    .eps = eps},
-                                  run_));
-  return out;
+                                  run_);
+      });
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                              double eps) const {
-  if (RunsAten("adaln_rms_norm")) {
-    return Aten("adaln_rms_norm", [&] { return aten::AdalnRmsNorm(x, scale, shift, eps); });
-  }
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
+  return Either(
+      "adaln_rms_norm", x, [&] { return aten::AdalnRmsNorm(x, scale, shift, eps); },
+      [&](const at::Tensor& out) {
+        return kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
                                       .shift = ViewOf(shift),
@@ -136,17 +144,16 @@ at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const
                                       .shift_bias = {},
                                       .out = ViewOf(out),
                                       .eps = eps},
-                                     run_));
-  return out;
+                                     run_);
+      });
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
-  if (RunsAten("adaln_layer_norm")) {
-    return Aten("adaln_layer_norm", [&] { return aten::AdalnLayerNorm(x, scale, shift, eps); });
-  }
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::AdalnLayerNorm({.x = ViewOf(x),
+  return Either(
+      "adaln_layer_norm", x, [&] { return aten::AdalnLayerNorm(x, scale, shift, eps); },
+      [&](const at::Tensor& out) {
+        return kernels::AdalnLayerNorm({.x = ViewOf(x),
                                         .weight = {},
                                         .bias = {},
                                         .scale = ViewOf(scale),
@@ -155,23 +162,22 @@ at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                         .shift_bias = {},
                                         .out = ViewOf(out),
                                         .eps = eps},
-                                       run_));
-  return out;
+                                       run_);
+      });
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
                              const at::Tensor& gate) const {
-  if (RunsAten("gate_residual")) {
-    return Aten("gate_residual", [&] { return aten::GateResidual(x, y, gate); });
-  }
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::GateResidual({.x = ViewOf(x),
+  return Either(
+      "gate_residual", x, [&] { return aten::GateResidual(x, y, gate); },
+      [&](const at::Tensor& out) {
+        return kernels::GateResidual({.x = ViewOf(x),
                                       .y = ViewOf(y),
                                       .gate = OptionalViewOf(gate),
                                       .gate_bias = {},
                                       .out = ViewOf(out)},
-                                     run_));
-  return out;
+                                     run_);
+      });
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
@@ -231,12 +237,15 @@ at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
-  if (RunsAten("activation")) return Aten("activation", [&] { return aten::GeluTanh(x); });
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::ActivationOp(
-      {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
-      run_));
-  return out;
+  return Either(
+      "activation", x, [&] { return aten::GeluTanh(x); },
+      [&](const at::Tensor& out) {
+        return kernels::ActivationOp({.x = ViewOf(x),
+                                      .bias = {},
+                                      .out = ViewOf(out),
+                                      .kind = kernels::Activation::kGeluTanh},
+                                     run_);
+      });
 }
 
 at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
@@ -259,32 +268,30 @@ at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
 }
 
 at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const {
-  if (RunsAten("gated_activation")) {
-    return Aten("gated_activation", [&] { return aten::GatedGelu(gate, value); });
-  }
-  const at::Tensor out = at::empty_like(value);
-  ThrowIfError(kernels::GatedActivation({.x = ViewOf(gate),
+  return Either(
+      "gated_activation", value, [&] { return aten::GatedGelu(gate, value); },
+      [&](const at::Tensor& out) {
+        return kernels::GatedActivation({.x = ViewOf(gate),
                                          .value = ViewOf(value),
                                          .out = ViewOf(out),
                                          .kind = kernels::Activation::kGeluTanh},
-                                        run_));
-  return out;
+                                        run_);
+      });
 }
 
 at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
-  if (RunsAten("channel_norm_silu")) {
-    return Aten("channel_norm_silu",
-                [&] { return aten::ChannelNormSilu(x, scale, shift, kChannelNormEps); });
-  }
-  const at::Tensor out = at::empty_like(x);
-  ThrowIfError(kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
+  return Either(
+      "channel_norm_silu", x,
+      [&] { return aten::ChannelNormSilu(x, scale, shift, kChannelNormEps); },
+      [&](const at::Tensor& out) {
+        return kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
                                          .scale = PerChannel(scale),
                                          .shift = PerChannel(shift),
                                          .out = ViewOf(ChannelsLast(out)),
                                          .eps = kChannelNormEps},
-                                        run_));
-  return out;
+                                        run_);
+      });
 }
 
 at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {

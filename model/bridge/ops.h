@@ -76,6 +76,10 @@ class Ops {
   // As the variant "aten".
   template <typename Body>
   auto Aten(std::string_view op, Body&& body) const;
+  // What `library` gives as the variant "aten", or a tensor like `like` that `kernel` has filled.
+  template <typename Library, typename Kernel>
+  at::Tensor Either(std::string_view op, const at::Tensor& like, Library&& library,
+                    Kernel&& kernel) const;
 
   const kernels::Execution& run_;
 };
