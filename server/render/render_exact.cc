@@ -133,13 +133,8 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   std::atomic<bool> interrupted = false;
   const InterruptWatch watch([&] { interrupted = true; });
   const absl::Time start = absl::Now();
-  model::LoadOptions load;
-  load.path = options.model_path;
-  load.dtype = options.dtype;
-  load.text_folder = options.text_folder;
-  load.manifest_file = options.manifest_file;
   const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
-  const auto pipeline = model::LoadPipeline(load, stream);
+  const auto pipeline = model::LoadPipeline(LoadOptionsOf(options), stream);
   if (!pipeline.ok()) return Report(console, pipeline.status(), kFailed);
   const absl::Duration loading = absl::Now() - start;
   auto resolved =

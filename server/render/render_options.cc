@@ -123,6 +123,15 @@ void FillNoise(model::GenerationSpec& spec) {
 
 }  // namespace
 
+model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
+  model::LoadOptions load;
+  load.path = options.model_path;
+  load.dtype = options.dtype;
+  load.text_folder = options.text_folder;
+  load.manifest_file = options.manifest_file;
+  return load;
+}
+
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
                                                 int& exit_code) {
   RenderOptions options;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/generation_spec.h"
+#include "model/registry.h"
 
 namespace reel::server {
 
@@ -30,6 +31,9 @@ struct RenderOptions {
   bool timings = false;
   int encoder_threads = 2;
 };
+
+// What to load.
+model::LoadOptions LoadOptionsOf(const RenderOptions& options);
 
 // The ways for this program to end.
 enum ExitCode { kSuccess = 0, kUsage = 2, kInvalid = 3, kFailed = 7, kInterrupted = 130 };

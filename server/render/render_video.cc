@@ -137,10 +137,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   file = *std::move(created);
   job.Attach(engine, *file);
   LoadModel load;
-  load.options.path = options.model_path;
-  load.options.dtype = options.dtype;
-  load.options.text_folder = options.text_folder;
-  load.options.manifest_file = options.manifest_file;
+  load.options = LoadOptionsOf(options);
   load.options.name = options.model_path.empty() ? "testcard" : "model";
   engine.Post(std::move(load));
   engine.Run();
