@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/open_device.h"
 
-#include <filesystem>
-#include <system_error>
-
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/cuda_library.h"
@@ -41,9 +39,7 @@ absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::st
 }
 
 std::string CudaLibraryPath() {
-  std::error_code ignored;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return (program.parent_path().parent_path() / "lib" / "libreel_cuda.so").string();
+  return (ProgramFolder().parent_path() / "lib" / "libreel_cuda.so").string();
 }
 
 }  // namespace reel::kernels

@@ -6,12 +6,11 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "kernels/base/program_folder.h"
 #include "server/front/app.h"
 #include "server/front/config/load_options.h"
 #include "server/front/rpc/grpc_log.h"
@@ -37,9 +36,7 @@ std::string Environment(const char* name) {
 
 // share/reel/models beside the folder of this program.
 std::string ModelsFolder() {
-  std::error_code ignored;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  return (program.parent_path().parent_path() / "share" / "reel" / "models").string();
+  return (reel::kernels::ProgramFolder().parent_path() / "share" / "reel" / "models").string();
 }
 
 int PrintProblems(const std::vector<std::string>& problems) {

@@ -18,6 +18,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/workers/file_descriptor.h"
 #include "server/front/workers/line_splitter.h"
@@ -198,11 +199,6 @@ std::unique_ptr<WorkerLauncher> MakeProcessLauncher(ProcessLauncherOptions optio
   return std::make_unique<ProcessLauncher>(std::move(options));
 }
 
-std::string WorkerBinaryBesideUs() {
-  std::array<char, 4096> path;
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
-  const std::string self(path.data(), size > 0 ? static_cast<size_t>(size) : 0);
-  return self.substr(0, self.rfind('/') + 1) + "reel-worker";
-}
+std::string WorkerBinaryBesideUs() { return (kernels::ProgramFolder() / "reel-worker").string(); }
 
 }  // namespace reel::server
