@@ -19,7 +19,7 @@ int64_t LtxGeneration::device_bytes() const {
   return bytes;
 }
 
-// On a CPU there is no device memory to free, and what is kept is exact.
+// Nothing moves: what is kept is exact, and on a GPU it keeps its memory.
 absl::Status LtxGeneration::Park(bool) { return absl::OkStatus(); }
 absl::Status LtxGeneration::Resume() { return absl::OkStatus(); }
 
