@@ -79,10 +79,10 @@ auto Ops::Aten(std::string_view op, Body&& body) const {
   return Library(op, kAtenVariant, std::forward<Body>(body));
 }
 
-template <typename Library, typename Kernel>
-at::Tensor Ops::Either(std::string_view op, const at::Tensor& like, Library&& library,
-                       Kernel&& kernel) const {
-  if (RunsAten(op)) return Aten(op, std::forward<Library>(library));
+template <typename FromLibrary, typename FromKernel>
+at::Tensor Ops::Either(std::string_view op, const at::Tensor& like, FromLibrary&& library,
+                       FromKernel&& kernel) const {
+  if (RunsAten(op)) return Aten(op, std::forward<FromLibrary>(library));
   const at::Tensor out = at::empty_like(like);
   ThrowIfError(kernel(out));
   return out;

@@ -77,9 +77,9 @@ class Ops {
   template <typename Body>
   auto Aten(std::string_view op, Body&& body) const;
   // What `library` gives as the variant "aten", or a tensor like `like` that `kernel` has filled.
-  template <typename Library, typename Kernel>
-  at::Tensor Either(std::string_view op, const at::Tensor& like, Library&& library,
-                    Kernel&& kernel) const;
+  template <typename FromLibrary, typename FromKernel>
+  at::Tensor Either(std::string_view op, const at::Tensor& like, FromLibrary&& library,
+                    FromKernel&& kernel) const;
 
   const kernels::Execution& run_;
 };
