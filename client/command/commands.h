@@ -4,7 +4,7 @@
 #pragma once
 
 #include "client/command/session.h"
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 
 namespace reel::client {
 

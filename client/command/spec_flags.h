@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 #include "reel/v1/video_service.pb.h"
-#include <CLI/CLI.hpp>
+#include <CLI/App.hpp>
 
 namespace reel::client {
 

@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# reel_header_checks: a translation unit for each header, so that every header compiles alone. Globbed on purpose: a
-# header that somebody forgot to list must not slip through. Not part of `all`; the ctest lint.headers_alone builds it.
+# reel_header_checks: every header compiles alone. Where a source of the same name stands beside it, that source has
+# shown it already, since it includes its own header first (lint.headers); the others get a translation unit each. Globbed on
+# purpose: a header that somebody forgot to list must not slip through. Not part of `all`; the ctest lint.headers_alone
+# builds it.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
   ${CMAKE_SOURCE_DIR}/kernels/*.h ${CMAKE_SOURCE_DIR}/model/*.h ${CMAKE_SOURCE_DIR}/server/*.h
   ${CMAKE_SOURCE_DIR}/client/*.h)
+
+foreach(header ${headers})
+  string(REGEX REPLACE "\\.h$" ".cc" source ${header})
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${source})
+    list(REMOVE_ITEM headers ${header})
+  endif()
+endforeach()
 
 # Where the libraries of these are absent there is nothing to compile them against.
 if(NOT REEL_CUDA)
@@ -37,6 +46,6 @@ if(REEL_HAS_TORCH)
   reel_header_units(units ${torch_headers})
   add_library(reel_torch_header_checks OBJECT EXCLUDE_FROM_ALL ${units})
   target_link_libraries(reel_torch_header_checks PRIVATE reel_warnings reel_torch absl::status)
-  reel_use_torch_header(reel_torch_header_checks)
+  reel_use_header(reel_torch_header_checks torch)
   add_dependencies(reel_header_checks reel_torch_header_checks)
 endif()

@@ -27,13 +27,19 @@ endfunction()
 # What the preset tsan builds: the tests of threaded code, and the binaries that they run.
 add_custom_target(reel_tsan_tests)
 
-# reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld])
+# reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld]
+#           [HEADER call_test])
 # is a GoogleTest program and one ctest entry; BINARIES are built first, and are found beside the build's bin folder.
+# HEADER is the precompiled one: `test` unless said otherwise (test_headers.cmake, torch.cmake).
 function(reel_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT;HEADER" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
+  if(NOT ARG_HEADER)
+    set(ARG_HEADER test)
+  endif()
+  reel_use_header(${name} ${ARG_HEADER})
   if(ARG_BINARIES)
     add_dependencies(${name} ${ARG_BINARIES})
   endif()

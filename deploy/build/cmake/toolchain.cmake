@@ -8,6 +8,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
+# Some libraries ask for it and some do not; a precompiled header serves only those that say the same.
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-pthread>)
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # The base folder and the hashed folder make a hit in one checkout serve another; without the two liberties

@@ -27,6 +27,7 @@ if(REEL_HAS_TORCH)
   # The CPU libraries only: a process on a machine without CUDA loads none of it.
   target_link_libraries(reel_torch INTERFACE
     ${REEL_TORCH_ROOT}/lib/libtorch_cpu.so ${REEL_TORCH_ROOT}/lib/libc10.so)
+  reel_precompiled_header(torch model/bridge/aten.h LIBRARIES reel_torch)
 endif()
 message(STATUS "libtorch: ${REEL_HAS_TORCH}")
 
@@ -35,17 +36,5 @@ message(STATUS "libtorch: ${REEL_HAS_TORCH}")
 function(reel_torch_library name)
   reel_library(${name} ${ARGN})
   target_link_libraries(reel_${name} PUBLIC reel_torch)
-  reel_use_torch_header(reel_${name})
-endfunction()
-
-function(reel_use_torch_header target)
-  if(NOT TARGET reel_torch_header)
-    file(WRITE ${CMAKE_BINARY_DIR}/torch_header.cc "")
-    add_library(reel_torch_header OBJECT ${CMAKE_BINARY_DIR}/torch_header.cc)
-    target_link_libraries(reel_torch_header PRIVATE reel_torch)
-    target_precompile_headers(reel_torch_header PRIVATE ${CMAKE_SOURCE_DIR}/model/bridge/aten.h)
-  endif()
-  target_precompile_headers(${target} REUSE_FROM reel_torch_header)
-  # Programs are compiled with -fPIE by default, which the header is not; ccache asks for the other.
-  target_compile_options(${target} PRIVATE -fPIC -fpch-preprocess)
+  reel_use_header(reel_${name} torch)
 endfunction()
