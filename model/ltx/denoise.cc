@@ -11,17 +11,23 @@ namespace {
 constexpr double kTimesteps = 1000;
 constexpr double kPinned = 1 - 1e-6;
 
-// The transformer's answer for [negative, positive] or the prompt alone. `times` [1, 1 or S].
+// The transformer's answers, guided. `times` [1, 1 or S]. In fp32, or in the model's own type.
 at::Tensor Velocity(const Ops& ops, const Transformer& transformer, const DenoiseState& state,
-                    const at::Tensor& times) {
-  const int64_t batch = state.guided() ? 2 : 1;
-  const at::Tensor x = state.tokens.x.repeat({batch, 1, 1}).to(transformer.dtype());
-  return transformer.Velocity(ops, x, times.repeat({batch, 1}), state.rope, state.text);
-}
-
-at::Tensor Guided(const DenoiseState& state, const at::Tensor& velocity) {
-  if (!state.guided()) return velocity;
-  return Guide(velocity, state.guidance_scale, state.guidance_rescale);
+                    const at::Tensor& times, at::ScalarType dtype) {
+  const GuidancePoint& point =
+      state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
+  const int64_t rows = point.rows();
+  const bool uses_all = rows == state.text.rows();
+  TextContext part;
+  if (!uses_all) {
+    part = state.text.Rows(state.text_has_negative && !point.uses_negative() ? 1 : 0, rows);
+  }
+  const at::Tensor x = state.tokens.x.repeat({rows, 1, 1}).to(transformer.dtype());
+  const absl::Span<const int64_t> perturbed =
+      point.uses_perturbed() ? absl::MakeConstSpan(point.blocks) : absl::Span<const int64_t>();
+  const at::Tensor velocities = transformer.Velocity(ops, x, times.repeat({rows, 1}), state.rope,
+                                                     uses_all ? state.text : part, perturbed);
+  return Guide(velocities.to(dtype), point, state.guidance.star);
 }
 
 // From `sigma` to `next` along `velocity`, in fp32.
@@ -43,8 +49,7 @@ void StepTogether(const Ops& ops, const Transformer& transformer, DenoiseState& 
   const auto step = static_cast<size_t>(state.step);
   at::Tensor times = Scalar(state.schedule.timesteps[step], tokens.x).view({1, 1});
   if (tokens.mask.defined()) times = times * (1 - tokens.mask);
-  const at::Tensor velocity =
-      Guided(state, Velocity(ops, transformer, state, times).to(at::kFloat));
+  const at::Tensor velocity = Velocity(ops, transformer, state, times, at::kFloat);
   const at::Tensor sigma = Scalar(state.schedule.sigmas[step], tokens.x);
   const at::Tensor next = Scalar(state.schedule.sigmas[step + 1], tokens.x);
   const int64_t fixed = state.mode == Mode::kImage ? state.shape.height * state.shape.width : 0;
@@ -81,7 +86,7 @@ void StepEach(const Ops& ops, const Transformer& transformer, DenoiseState& stat
   if (tokens.mask.defined()) times = at::minimum(times, (1 - tokens.mask) * kTimesteps);
 
   // Guidance in the model's own type, as the reference has it here.
-  const at::Tensor velocity = Guided(state, Velocity(ops, transformer, state, times));
+  const at::Tensor velocity = Velocity(ops, transformer, state, times, transformer.dtype());
   const at::Tensor sigmas = times / kTimesteps;
   const at::Tensor moved = Move(state, tokens.x, velocity, sigmas.unsqueeze(-1),
                                 NextSigmas(state.schedule, sigmas).unsqueeze(-1));

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "model/bridge/ops.h"
+#include "model/ltx/guidance.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
@@ -31,19 +32,19 @@ struct DenoiseState {
   Mode mode = Mode::kText;
   LatentShape shape;
   Tokens tokens;
-  TextContext text;  // of [negative, positive] when guided, else of the prompt
+  // Of [negative,] prompt [, prompt]: all that any step of the request uses.
+  TextContext text;
+  bool text_has_negative = false;
   RopeTable rope;
   Schedule schedule;
   int first_step = 0;  // of the schedule
   int step = 0;        // of the schedule
-  double guidance_scale = 1;
-  double guidance_rescale = 0;
+  Guidance guidance;
   double condition_noise = 0;  // on fully pinned tokens while the video is noisy
   bool stochastic = false;
   at::Generator generator;        // the request's own, in the reference's order of draws
   at::Generator other_generator;  // for what the reference draws from its global one
 
-  bool guided() const { return guidance_scale > 1; }
   // Normalised latents of the video, [1, C, F, h, w] fp32.
   at::Tensor Latents() const;
 };

@@ -9,6 +9,7 @@
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/frame_source.h"
+#include "model/ltx/second_pass.h"
 #include "model/pipeline.h"
 
 namespace reel::model::ltx {
@@ -18,17 +19,22 @@ class LtxGeneration final : public Generation {
  public:
   explicit LtxGeneration(GenerationSpec resolved) : spec(std::move(resolved)) {}
 
-  int step() const override { return state.step - state.first_step; }
-  int num_steps() const override { return state.schedule.steps() - state.first_step; }
-  int64_t rows() const override { return planned_tokens * (state.guided() ? 2 : 1); }
+  int step() const override { return steps_before + state.step - state.first_step; }
+  int num_steps() const override {
+    const int rest = second_pass.has_value() ? second_pass->steps() : 0;
+    return steps_before + state.schedule.steps() - state.first_step + rest;
+  }
+  int64_t rows() const override { return planned_tokens * state.guidance.most_rows(); }
   int64_t device_bytes() const override;
   // What a decoder holds is not moved: a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) override;
   absl::Status Resume() override;
 
-  const GenerationSpec spec;
-  DenoiseState state;
-  int64_t planned_tokens = 0;  // what `state.tokens` will hold
+  const GenerationSpec spec;               // with pixels only where a second pass will need them
+  DenoiseState state;                      // of the pass that is under way
+  std::optional<PlannedPass> second_pass;  // until it begins
+  int steps_before = 0;                    // of the pass before this one
+  int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
   // Beginning: text, then one condition at a time.
   bool has_text = false;

@@ -15,8 +15,10 @@
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
+#include "model/ltx/presets.h"
 #include "model/ltx/preview.h"
 #include "model/ltx/request_conditions.h"
+#include "model/ltx/second_pass.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -38,6 +40,14 @@ absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerC
     return LinearQuadraticSchedule(scheduler, spec.num_inference_steps);
   }
   return SpacedSchedule(scheduler, spec.num_inference_steps, state.shape.tokens());
+}
+
+LatentShape ShapeOf(PictureSize size, int num_frames) {
+  return {(num_frames - 1) / kTemporal + 1, size.height / kSpatial, size.width / kSpatial};
+}
+
+at::Generator GeneratorOf(const GenerationSpec& spec) {
+  return at::detail::createCPUGenerator(spec.seed.value_or(0) & 0xffffffffu);
 }
 
 class LtxPipeline final : public Pipeline {
@@ -100,7 +110,10 @@ class LtxPipeline final : public Pipeline {
       if (mine.decoded) return absl::FailedPreconditionError("the generation is decoded already");
       mine.decode_run.emplace(run);
       if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
-      const Frames frames = mine.frames->Next();
+      Frames frames = mine.frames->Next();
+      if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
+        frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
+      }
       REEL_RETURN_IF_ERROR(PushFrames(Ops(run), frames.x, sink));
       mine.decoded = frames.last;
       if (mine.decoded) mine.frames.reset();
@@ -131,26 +144,47 @@ class LtxPipeline final : public Pipeline {
           "the size of the video is none that the model makes: ", spec.width, "x", spec.height,
           ", ", spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
     }
-    auto mine = std::make_unique<LtxGeneration>(WithoutPixels(spec));
+    const Recipe recipe = RecipeOf(spec);
+    const bool once = !recipe.second_pass.has_value();
+    auto mine = std::make_unique<LtxGeneration>(once ? WithoutPixels(spec) : spec);
     DenoiseState& state = mine->state;
-    state.shape = {(spec.num_frames - 1) / kTemporal + 1, spec.height / kSpatial,
-                   spec.width / kSpatial};
-    REEL_ASSIGN_OR_RETURN(state.mode, ModeOf(spec, model_->scheduler));
+    REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, *mine));
+    state.shape = ShapeOf(size, spec.num_frames);
     REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_->scheduler, state));
-    REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, model_->dtype));
+    REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, size, model_->dtype));
     if (state.mode == Mode::kCondition) {
       state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
     }
     state.step = state.first_step;
-    state.guidance_scale = spec.guidance_scale.value_or(1);
-    state.guidance_rescale = spec.guidance_rescale.value_or(0);
+    state.guidance = recipe.guidance;
     state.condition_noise = spec.image_condition_noise_scale.value_or(0);
     state.stochastic = model_->scheduler.stochastic_sampling;
-    const uint64_t seed = spec.seed.value_or(0) & 0xffffffffu;
-    state.generator = at::detail::createCPUGenerator(seed);
-    state.other_generator = at::detail::createCPUGenerator(seed);
+    state.generator = GeneratorOf(spec);
+    state.other_generator = GeneratorOf(spec);
     mine->planned_tokens = state.shape.tokens();
     return mine;
+  }
+
+  // Which pipeline makes `mine`, and in which passes; the size of the first of them.
+  absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& mine) const {
+    if (!recipe.second_pass.has_value()) {
+      REEL_ASSIGN_OR_RETURN(mine.state.mode, ModeOf(mine.spec, model_->scheduler));
+      return PictureSize{mine.spec.width, mine.spec.height};
+    }
+    mine.state.mode = Mode::kCondition;
+    if (!model_->upsampler.has_value()) {
+      return absl::FailedPreconditionError("the model has no latent upsampler for two passes");
+    }
+    REEL_ASSIGN_OR_RETURN(const PictureSize first,
+                          FirstPassSize({mine.spec.width, mine.spec.height}));
+    const int64_t frames = ShapeOf(first, mine.spec.num_frames).frames;
+    REEL_ASSIGN_OR_RETURN(mine.second_pass,
+                          PlanSecondPass(*recipe.second_pass, model_->scheduler, first, frames));
+    const int64_t tokens = mine.second_pass->shape.tokens();
+    if (tokens <= card_.limits.max_latent_tokens) return first;
+    return absl::InvalidArgumentError(
+        absl::StrCat("the second pass has too many latent tokens: ", tokens, ", the limit is ",
+                     card_.limits.max_latent_tokens, "; choose a smaller size or fewer frames"));
   }
 
   absl::Status BeginText(LtxGeneration& mine, const Ops& ops) {
@@ -159,7 +193,13 @@ class LtxPipeline final : public Pipeline {
     const int text_tokens = TextTokensOf(mine.spec, state.mode);
     std::vector<at::Tensor> embeddings, masks;
     std::vector<std::string> texts = {mine.spec.prompt};
-    if (state.guided()) texts.insert(texts.begin(), mine.spec.negative_prompt);
+    const Guidance* later = mine.second_pass ? &mine.second_pass->recipe.guidance : nullptr;
+    state.text_has_negative =
+        state.guidance.uses_negative() || (later != nullptr && later->uses_negative());
+    if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt);
+    if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
+      texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer
+    }
     for (const std::string& text : texts) {
       REEL_ASSIGN_OR_RETURN(const Prompt prompt,
                             model_->prompts.Encode(ops, text, text_tokens, masked));
@@ -198,11 +238,43 @@ class LtxPipeline final : public Pipeline {
     if (!tokens.coordinates.defined()) {
       tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
     }
-    state.rope =
-        MakeRopeTable(tokens.coordinates, model_->transformer.config().width()).To(model_->device);
+    state.rope = RopeOf(tokens);
     mine.planned_tokens = tokens.x.size(1);
     mine.conditions.clear();  // their pixels are in the tokens now
     mine.ready = true;
+  }
+
+  RopeTable RopeOf(const Tokens& tokens) const {
+    return MakeRopeTable(tokens.coordinates, model_->transformer.config().width())
+        .To(model_->device);
+  }
+
+  // The first pass's latents, upsampled and noised, and the conditions once more at the new size.
+  // `mine` is changed at the end only: what fails can be tried again.
+  absl::Status BeginSecondPass(LtxGeneration& mine, const Ops& ops) {
+    const PlannedPass& pass = *mine.second_pass;
+    DenoiseState next = mine.state;
+    next.shape = pass.shape;
+    next.schedule = pass.schedule;
+    next.step = next.first_step = pass.first_step;
+    next.guidance = pass.recipe.guidance;
+    next.generator = GeneratorOf(mine.spec);
+    REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,
+                          ConditionsOf(mine.spec, pass.size, model_->dtype));
+    const at::Tensor latents = UpsampleLatents(*model_->upsampler, model_->statistics,
+                                               pass.recipe.touch, mine.state.Latents());
+    const at::Tensor noise = DrawNoise(pass.shape, channels(), next.generator, model_->device);
+    ConditionTokens building(pass.shape, mine.spec.frame_rate, NoisedLatents(pass, noise, latents));
+    for (const PictureCondition& condition : conditions) {
+      building.Add(ops, encoder(), condition, next.generator);
+    }
+    next.tokens = building.Finish(!conditions.empty());
+    next.rope = RopeOf(next.tokens);
+    mine.steps_before = mine.step();
+    mine.planned_tokens = next.tokens.x.size(1);
+    mine.state = std::move(next);
+    mine.second_pass.reset();
+    return absl::OkStatus();
   }
 
   absl::Status StepOne(LtxGeneration& mine, const Ops& ops) {
@@ -210,6 +282,9 @@ class LtxPipeline final : public Pipeline {
     if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
     if (mine.step() >= mine.num_steps()) {
       return absl::FailedPreconditionError("the generation has no step left");
+    }
+    if (mine.second_pass.has_value() && mine.state.step == mine.state.schedule.steps()) {
+      REEL_RETURN_IF_ERROR(BeginSecondPass(mine, ops));
     }
     DenoiseStep(ops, model_->transformer, mine.state);
     if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
@@ -227,13 +302,14 @@ class LtxPipeline final : public Pipeline {
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
     }
-    return model_->decoder.Decode(run, latents, LatentsPerPiece(mine.spec), time,
+    return model_->decoder.Decode(run, latents, LatentsPerPiece(state.shape), time,
                                   state.other_generator);
   }
 
-  int64_t LatentsPerPiece(const GenerationSpec& spec) const {
+  int64_t LatentsPerPiece(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return 1;
-    const int64_t pixels = int64_t{kTemporal} * spec.width * spec.height;
+    const int64_t pixels =
+        int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
     return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
   }
   LatentEncoder encoder() const { return {model_->encoder, model_->statistics}; }

@@ -8,40 +8,15 @@
 #include "gtest/gtest.h"
 #include "model/ltx/ltx_pipeline.h"
 #include "model/resolve.h"
+#include "tests/unit/model/ltx/pipeline_run.h"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kHeight = 64, kWidth = 96, kSteps = 3;
+constexpr int kHeight = kPictureHeight, kWidth = kPictureWidth, kSteps = 3;
 constexpr int64_t kFrameStride = 7;
-
-// Picture i of the goldens' clip: every byte is its position times i + 1, modulo 251.
-std::shared_ptr<const ConditionPixels> Pictures(int frames, bool inverted = false) {
-  auto pixels = std::make_shared<ConditionPixels>();
-  pixels->width = kWidth;
-  pixels->height = kHeight;
-  pixels->num_frames = frames;
-  for (int64_t f = 0; f < frames; ++f) {
-    for (int64_t i = 0; i < kHeight * kWidth; ++i) {
-      for (int64_t c = 0; c < 3; ++c) {
-        const auto value = static_cast<uint8_t>((c * kHeight * kWidth + i) * (f + 1) % 251);
-        pixels->rgb.push_back(inverted ? static_cast<uint8_t>(255 - value) : value);
-      }
-    }
-  }
-  return pixels;
-}
-
-Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, double strength) {
-  Condition condition;
-  condition.kind = pixels->num_frames > 1 ? Condition::Kind::kVideo : Condition::Kind::kImage;
-  condition.frame_index = frame;
-  condition.strength = strength;
-  condition.pixels = std::move(pixels);
-  return condition;
-}
 
 GenerationSpec Spec(const std::string& kind) {
   GenerationSpec spec;
@@ -70,91 +45,6 @@ GenerationSpec Spec(const std::string& kind) {
   }
   return spec;
 }
-
-class CollectingSink : public FrameSink {
- public:
-  explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}
-  FrameFormat format() const override { return format_; }
-  bool HasRoom() const override { return true; }
-  absl::Status Push(const FramesView& frames) override {
-    most = std::max(most, frames.num_frames);
-    num_frames += frames.num_frames;
-    const auto* bytes = reinterpret_cast<const uint8_t*>(frames.data.data());
-    data.insert(data.end(), bytes, bytes + frames.data.size());
-    return absl::OkStatus();
-  }
-  at::Tensor Values() const {
-    const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
-    std::copy(data.begin(), data.end(), static_cast<uint8_t*>(values.data_ptr()));
-    return values;
-  }
-
-  int most = 0, num_frames = 0;
-  std::vector<uint8_t> data;
-
- private:
-  const FrameFormat format_;
-};
-
-std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32") {
-  LoadOptions options;
-  options.name = "tiny";
-  options.path = folder.path();
-  options.dtype = dtype;
-  auto pipeline = LoadLtxPipeline(options, DeviceUnderTest()->stream);
-  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
-  return pipeline.ok() ? *std::move(pipeline) : nullptr;
-}
-
-std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,
-                                  const kernels::Execution& run) {
-  auto generation = pipeline.Create(spec, run);
-  EXPECT_TRUE(generation.ok()) << generation.status();
-  if (!generation.ok()) return nullptr;
-  for (int pieces = 0; pieces < 20; ++pieces) {
-    const auto ready = pipeline.BeginNext(**generation, run);
-    EXPECT_TRUE(ready.ok()) << ready.status();
-    if (!ready.ok() || *ready) return *std::move(generation);
-  }
-  ADD_FAILURE() << "never ready";
-  return nullptr;
-}
-
-// Normalised latents, [C, F, h, w].
-at::Tensor LatentsOf(const Pipeline& pipeline, const Generation& generation) {
-  const LatentsView view = *pipeline.Latents(generation);
-  const at::Tensor latents =
-      at::empty({view.channels, view.frames, view.height, view.width}, at::kFloat);
-  std::copy(view.data.begin(), view.data.end(), latents.data_ptr<float>());
-  return latents;
-}
-
-void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
-             const kernels::Execution& run) {
-  for (const absl::Status& status : pipeline.Step(generations, run)) {
-    ASSERT_TRUE(status.ok()) << status;
-  }
-}
-
-CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
-                         FrameFormat format = FrameFormat::kRgbF32) {
-  CollectingSink sink(format);
-  for (absl::StatusOr<bool> done = false; !*done;) {
-    done = pipeline.DecodeNext(generation, sink, run);
-    EXPECT_TRUE(done.ok()) << done.status();
-    if (!done.ok()) break;
-  }
-  return sink;
-}
-
-class LtxPipeline : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-  }
-};
 
 class PipelineGolden
     : public LtxPipeline,
