@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/weights/checkpoint_names.h"
 #include "model/weights/json_file.h"
@@ -211,6 +212,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                                                        at::Device device) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
   REEL_RETURN_IF_ERROR(VerifyModel(options));
+  REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
   REEL_RETURN_IF_ERROR(CheckText(plan, options));
@@ -236,6 +238,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                .vae_config = vae.config,
                .encoder = std::move(vae.encoder),
                .decoder = std::move(vae.decoder),
+               .tiling = tiling,
                .statistics = vae.statistics,
                .upsampler = std::move(upsampler),
                .parameters = parameters});

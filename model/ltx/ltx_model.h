@@ -15,6 +15,7 @@
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/ltx/vae_encoder.h"
+#include "model/ltx/vae_tiles.h"
 #include "model/registry.h"
 #include "model/sampler/schedule.h"
 
@@ -30,6 +31,7 @@ struct LtxModel {
   VaeConfig vae_config;
   VaeEncoder encoder;
   VaeDecoder decoder;
+  VaeTiling tiling;
   LatentStatistics statistics;
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;

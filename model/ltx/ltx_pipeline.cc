@@ -19,6 +19,7 @@
 #include "model/ltx/preview.h"
 #include "model/ltx/request_conditions.h"
 #include "model/ltx/second_pass.h"
+#include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -302,8 +303,12 @@ class LtxPipeline final : public Pipeline {
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
     }
-    return model_->decoder.Decode(run, latents, LatentsPerPiece(state.shape), time,
-                                  state.other_generator);
+    const int64_t piece = LatentsPerPiece(state.shape);
+    return DecodeInTiles(model_->tiling, model_->vae_config, latents,
+                         [this, &run, &state, piece, time](const at::Tensor& part) {
+                           return model_->decoder.Decode(run, part, piece, time,
+                                                         state.other_generator);
+                         });
   }
 
   int64_t LatentsPerPiece(const LatentShape& shape) const {
@@ -312,7 +317,7 @@ class LtxPipeline final : public Pipeline {
         int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
     return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
   }
-  LatentEncoder encoder() const { return {model_->encoder, model_->statistics}; }
+  LatentEncoder encoder() const { return {model_->encoder, model_->statistics, model_->tiling}; }
   int64_t channels() const { return model_->transformer.config().in_channels; }
 
   const std::unique_ptr<LtxModel> model_;

@@ -4,7 +4,7 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures] [layouts]
-        [upsampler] [guidance]
+        [upsampler] [guidance] [tiles]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -16,6 +16,7 @@ import golden_layouts
 import golden_models
 import golden_pictures
 import golden_schedules
+import golden_tiles
 import golden_tokenizer
 import golden_upsampler
 
@@ -26,6 +27,7 @@ PARTS = {
     "pictures": golden_pictures.generate,
     "upsampler": golden_upsampler.generate,
     "guidance": golden_guidance.generate,
+    "tiles": golden_tiles.generate,
     "layouts": golden_layouts.generate,
 }
 
