@@ -4,13 +4,14 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures] [layouts]
-        [upsampler] [guidance] [tiles]
+        [upsampler] [guidance] [tiles] [bf16]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
 """
 import sys
 
+import golden_bf16
 import golden_guidance
 import golden_layouts
 import golden_models
@@ -28,6 +29,7 @@ PARTS = {
     "upsampler": golden_upsampler.generate,
     "guidance": golden_guidance.generate,
     "tiles": golden_tiles.generate,
+    "bf16": golden_bf16.generate,
     "layouts": golden_layouts.generate,
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Perturbed guidance and CFG*, against their formulas around diffusers' transformer and scheduler.
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/presets.h"
@@ -65,6 +67,95 @@ TEST_P(GuidanceGolden, EqualsTheFormulasAfterEveryStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stars, GuidanceGolden, ::testing::Bool());
+
+// What a GPU does with requests of one size, here on the CPU.
+TEST(SharedSteps, AreNearEachOnesOwn) {
+  const c10::InferenceMode no_gradients;
+  const TinyFolder folder("0.9.5");
+  const auto transformer = LoadTransformer(folder);
+  ASSERT_TRUE(transformer.ok()) << transformer.status();
+  TestRun test;
+  const Ops ops(test.run);
+  const auto make = [&](uint64_t seed, double scale, int steps) {
+    DenoiseState state;
+    state.shape = {2, 3, 5};
+    state.tokens.x = Draw(seed, {1, 30, 8});
+    state.tokens.coordinates = PlainCoordinates(state.shape, 25);
+    state.rope = MakeRopeTable(state.tokens.coordinates, 32);
+    state.schedule = *SpacedSchedule({}, steps, 30);
+    state.guidance.points = {{scale, 0.7, 0, {}}};
+    const int64_t rows = state.guidance.most_rows();
+    state.text_has_negative = rows == 2;
+    state.text = transformer->Prepare(ops, Draw(seed + 1, {rows, 6, 32}), at::ones({rows, 6}));
+    return state;
+  };
+  std::vector<DenoiseState> alone = {make(1, 3, 4), make(5, 1, 7), make(9, 6, 5)};
+  std::vector<DenoiseState> together = alone;
+  for (DenoiseState& state : alone) {
+    for (int i = 0; i < 3; ++i) DenoiseStep(ops, *transformer, state);
+  }
+  SharedText shared;
+  const std::vector<std::vector<size_t>> batches = {{0, 1, 2}, {0, 1, 2}, {2, 0}, {1}};
+  for (const std::vector<size_t>& batch : batches) {
+    std::vector<DenoiseState*> states;
+    for (const size_t i : batch) states.push_back(&together[i]);
+    for (const DenoiseState* state : states) EXPECT_TRUE(CanShareStep(*states[0], *state));
+    DenoiseStep(ops, *transformer, states, shared);
+  }
+  for (size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(together[i].step, 3);
+    EXPECT_LT(
+        Compare("shared steps of " + std::to_string(i), together[i].tokens.x, alone[i].tokens.x)
+            .relative,
+        1e-5);
+  }
+}
+
+TEST(SharedSteps, AreForThoseOfOneKind) {
+  DenoiseState a;
+  a.tokens.x = at::zeros({1, 30, 8});
+  a.tokens.coordinates = PlainCoordinates({2, 3, 5}, 25);
+  a.text.bias = at::zeros({2, 1, 1, 6});
+  EXPECT_TRUE(CanShareStep(a, a));
+  const auto differs = [&a](const std::function<void(DenoiseState&)>& change) {
+    DenoiseState b = a;
+    change(b);
+    return !CanShareStep(a, b) && !CanShareStep(b, a);
+  };
+  EXPECT_TRUE(differs([](auto& s) { s.tokens.x = at::zeros({1, 24, 8}); }));
+  EXPECT_TRUE(differs([](auto& s) { s.tokens.coordinates = PlainCoordinates({2, 3, 5}, 30); }));
+  EXPECT_TRUE(differs([](auto& s) { s.tokens.mask = at::zeros({1, 30}); }));
+  EXPECT_TRUE(differs([](auto& s) { s.text.bias = at::zeros({2, 1, 1, 8}); }));
+  EXPECT_TRUE(differs([](auto& s) { s.guidance.points = {{3, 0, 1, {0}}}; }));
+}
+
+// One that fails half-way is tried again, and must then draw what it would have drawn.
+TEST(SharedSteps, ChangeNothingWhenTheyFail) {
+  const c10::InferenceMode no_gradients;
+  const TinyFolder folder("0.9.5");
+  const auto transformer = LoadTransformer(folder);
+  ASSERT_TRUE(transformer.ok()) << transformer.status();
+  TestRun test;
+  const Ops ops(test.run);
+  DenoiseState state;
+  state.mode = Mode::kCondition;
+  state.shape = {2, 3, 5};
+  state.tokens.x = state.tokens.initial = Draw(1, {1, 30, 8});
+  state.tokens.mask = at::ones({1, 30});
+  state.tokens.coordinates = CausalCoordinates(state.shape, 25, 0);
+  state.schedule = *SpacedSchedule({}, 4, 30);
+  state.condition_noise = 0.15;
+  state.generator = at::detail::createCPUGenerator(3);
+  const at::Tensor text = Draw(2, {1, 6, 32});
+  state.text = transformer->Prepare(ops, text, at::ones({1, 6}));
+  const at::Tensor before = state.tokens.x;
+  state.rope = MakeRopeTable(PlainCoordinates({1, 1, 2}, 25), 32);  // of another clip
+  EXPECT_ANY_THROW(DenoiseStep(ops, *transformer, state));
+  EXPECT_TRUE(state.tokens.x.is_same(before));
+  EXPECT_EQ(state.step, 0);
+  at::Generator fresh = at::detail::createCPUGenerator(3);
+  EXPECT_TRUE(at::randn({20}, state.generator).equal(at::randn({20}, fresh)));
+}
 
 TEST(Guidance, TakesThePointOfTheSigma) {
   Guidance guidance;
