@@ -50,36 +50,44 @@ struct Times {
   std::vector<float> latents;
 };
 
-// A step ends with a look at the latents' numbers, which waits for the device.
+// Ready to step.
+absl::StatusOr<std::unique_ptr<model::Generation>> Begin(model::Pipeline& pipeline,
+                                                         const model::GenerationSpec& spec,
+                                                         const kernels::Execution& run) {
+  REEL_ASSIGN_OR_RETURN(auto generation, pipeline.Create(spec, run));
+  for (bool ready = false; !ready;) {
+    REEL_ASSIGN_OR_RETURN(ready, pipeline.BeginNext(*generation, run));
+  }
+  return generation;
+}
+
+// `together` videos of one spec, which step in one call; the first of them is decoded. A step ends
+// with a look at the latents' numbers, which waits for the device.
 absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::GenerationSpec& spec,
-                              const kernels::Execution& run) {
+                              int together, const kernels::Execution& run) {
   Times times;
   bench::ResetPeaks(run.stream.device);
   times.idle = bench::Peaks(run.stream.device);
-  auto generation = pipeline.Create(spec, run);
-  if (!generation.ok()) return generation.status();
+  std::vector<std::unique_ptr<model::Generation>> generations;
+  std::vector<model::Generation*> batch;
   auto start = Clock::now();
-  for (bool ready = false; !ready;) {
-    const auto next = pipeline.BeginNext(**generation, run);
-    if (!next.ok()) return next.status();
-    ready = *next;
+  for (int i = 0; i < together; ++i) {
+    REEL_ASSIGN_OR_RETURN(auto generation, Begin(pipeline, spec, run));
+    batch.push_back(generation.get());
+    generations.push_back(std::move(generation));
   }
-  times.text_ms = MillisecondsSince(start);
-  while ((*generation)->step() < (*generation)->num_steps()) {
+  times.text_ms = MillisecondsSince(start) / together;
+  while (batch[0]->step() < batch[0]->num_steps()) {
     start = Clock::now();
-    model::Generation* const batch[] = {generation->get()};
-    if (const absl::Status status = pipeline.Step(batch, run)[0]; !status.ok()) return status;
-    times.steps_ms.push_back(MillisecondsSince(start));
+    for (const absl::Status& status : pipeline.Step(batch, run)) REEL_RETURN_IF_ERROR(status);
+    times.steps_ms.push_back(MillisecondsSince(start) / together);
   }
-  const auto latents = pipeline.Latents(**generation);
-  if (!latents.ok()) return latents.status();
-  times.latents.assign(latents->data.begin(), latents->data.end());
+  REEL_ASSIGN_OR_RETURN(const model::LatentsView latents, pipeline.Latents(*batch[0]));
+  times.latents.assign(latents.data.begin(), latents.data.end());
   start = Clock::now();
   NoSink sink;
   for (bool last = false; !last;) {
-    const auto next = pipeline.DecodeNext(**generation, sink, run);
-    if (!next.ok()) return next.status();
-    last = *next;
+    REEL_ASSIGN_OR_RETURN(last, pipeline.DecodeNext(*batch[0], sink, run));
   }
   times.decode_ms = MillisecondsSince(start);
   times.peak = bench::Peaks(run.stream.device);
@@ -128,7 +136,7 @@ struct Options {
   model::GenerationSpec asked;
   std::string device = "auto", library = kernels::CudaLibraryPath(), latents_file;
   std::vector<std::string> profiles = {"reference", "auto"};
-  int repeat = 3, warm_up = 1;
+  int repeat = 3, warm_up = 1, together = 1;
 };
 
 void Describe(CLI::App& app, Options& options) {
@@ -147,6 +155,8 @@ void Describe(CLI::App& app, Options& options) {
       ->delimiter(',');
   app.add_option("--repeat", options.repeat);
   app.add_option("--warm-up", options.warm_up);
+  app.add_option("--together", options.together, "Videos that step in one call; times are for each")
+      ->check(CLI::Range(1, 64));
   app.add_option("--latents", options.latents_file,
                  "Where those of the first profile's last run go, fp32");
 }
@@ -162,7 +172,7 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
                             device.catalog.Plan(options.profiles[p], {}));
       counters[p] = {};
       const kernels::Execution run{plan, counters[p], nullptr, device.stream};
-      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, spec, run));
+      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, spec, options.together, run));
       if (i >= options.warm_up) runs[p].push_back(std::move(times));
     }
   }
@@ -194,6 +204,7 @@ int Main(Options options) {
     json["width"] = resolved.spec.width;
     json["height"] = resolved.spec.height;
     json["num_frames"] = resolved.spec.num_frames;
+    json["together"] = options.together;
     json["dtype"] = options.load.dtype;
     std::cout << json.dump() << std::endl;
   }
