@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "model/sampler/schedule.h"
 
 namespace reel::model::ltx {
@@ -11,8 +12,8 @@ namespace {
 
 constexpr char kNegativePrompt[] = "worst quality, inconsistent motion, blurry, jittery, distorted";
 // The steps that distilled files allow, as their two passes take them.
-const std::vector<double> kDistilledFirst = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725};
-const std::vector<double> kDistilledSecond = {1000, 909.4, 725, 421.9};
+constexpr double kDistilledFirst[] = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725};
+constexpr double kDistilledSecond[] = {1000, 909.4, 725, 421.9};
 constexpr double kAllButTheFirst = 0.999;
 
 // A release by its single-pass name, and which of the recipes it has.
@@ -25,8 +26,8 @@ struct Release {
   double guidance_scale, guidance_rescale;
   bool has_perturbed;  // one pass with perturbed guidance
   bool has_two_passes;
-  double tone_map;  // between them
-  int skipped;      // first steps of a second pass that is not distilled
+  double tone_map;  // between the passes
+  int skipped;      // first steps of the second, where it is not distilled
 };
 
 constexpr Release kReleases[] = {
@@ -47,6 +48,10 @@ constexpr int64_t kPerturbedBlock = 19;  // of the small models, in one pass
 constexpr int kLayers2b = 28, kLayers13b = 48;
 constexpr int kDevSteps = 30, kDevSkippedAtEnd = 3;
 
+std::vector<double> ListOf(absl::Span<const double> values) {
+  return {values.begin(), values.end()};
+}
+
 // Up to 0.9.5 the models were made for smaller pictures.
 bool IsSmall(const std::string& name) {
   return name == "2b-0.9.0" || name == "2b-0.9.1" || name == "2b-0.9.5";
@@ -63,8 +68,8 @@ Preset SinglePass(const Release& release) {
   values.guidance_scale = release.guidance_scale;
   values.guidance_rescale = release.guidance_rescale;
   if (release.is_distilled && preset.name != "2b-0.9.6-distilled") {
-    values.timesteps = kDistilledFirst;
-    values.timesteps.push_back(kDistilledSecond.back());
+    values.timesteps = ListOf(kDistilledFirst);
+    values.timesteps.push_back(ListOf(kDistilledSecond).back());
   } else {
     values.num_inference_steps = release.steps;
   }
@@ -103,7 +108,7 @@ Preset TwoPass(const Release& release) {
   values.num_inference_steps = 0;
   values.image_condition_noise_scale = 0;
   if (release.is_distilled) {
-    values.timesteps = kDistilledFirst;
+    values.timesteps = ListOf(kDistilledFirst);
     return preset;
   }
   values.timesteps = PartOfSchedule(0, kDevSteps - kDevSkippedAtEnd);
@@ -117,7 +122,7 @@ SecondPass SecondPassOf(const Release& release) {
   pass.denoise_strength = kAllButTheFirst;
   pass.touch = {1, release.tone_map};
   if (release.is_distilled) {
-    pass.timesteps = kDistilledSecond;
+    pass.timesteps = ListOf(kDistilledSecond);
     return pass;
   }
   pass.timesteps = PartOfSchedule(release.skipped, kDevSteps);
