@@ -184,6 +184,7 @@ void DenoiseStep(const Ops& ops, const Transformer& transformer,
     texts.push_back(TextOf(attempt));
   }
   const bool alone = states.size() == 1;
+  if (alone) shared = {};  // nothing is kept for a company that may not come again
   const GuidancePoint& point = attempts[0].point();  // that of all perturbs nothing where several
   const at::Tensor velocities = transformer.Velocity(
       ops, alone ? x[0] : at::cat(x), alone ? times[0] : at::cat(times), states[0]->rope,

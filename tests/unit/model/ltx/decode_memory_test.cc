@@ -3,12 +3,12 @@
 #include <c10/core/CPUAllocator.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <memory>
+#include <map>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "kernels/base/mutex.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
@@ -28,42 +28,51 @@ class CountingAllocator final : public c10::Allocator {
   }
 
   c10::DataPtr allocate(size_t size) override {
-    auto block = std::make_unique<Block>(Block{inner_->allocate(size), size});
-    const int64_t now = held_ += static_cast<int64_t>(size);
-    peak_ = std::max<int64_t>(peak_, now);
-    void* const data = block->data.get();
-    return {data, block.release(), &Free, at::kCPU};
+    void* const data = inner_->raw_allocate(size);
+    MutexLock lock(mutex_);
+    sizes_[data] = static_cast<int64_t>(size);
+    held_ += static_cast<int64_t>(size);
+    peak_ = std::max(peak_, held_);
+    return {data, data, &Free, at::kCPU};
   }
   void copy_data(void* to, const void* from, size_t size) const override {
     inner_->copy_data(to, from, size);
   }
-  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  c10::DeleterFnPtr raw_deleter() const override { return &Free; }
 
   // The most that `run` holds at once beyond what is held when it begins.
   template <typename Run>
-  static int64_t PeakOf(Run&& run) {
-    CountingAllocator& counting = Get();
-    const int64_t before = counting.held_;
-    counting.peak_ = before;
+  int64_t PeakOf(Run&& run) {
+    const int64_t before = Reset();
     run();
-    return counting.peak_ - before;
+    MutexLock lock(mutex_);
+    return peak_ - before;
   }
 
  private:
-  struct Block {
-    c10::DataPtr data;
-    size_t size;
-  };
-
   CountingAllocator() : inner_(c10::GetCPUAllocator()) { c10::SetCPUAllocator(this, 100); }
 
-  static void Free(void* context) {
-    const std::unique_ptr<Block> block(static_cast<Block*>(context));
-    Get().held_ -= static_cast<int64_t>(block->size);
+  int64_t Reset() {
+    MutexLock lock(mutex_);
+    return peak_ = held_;
+  }
+
+  static void Free(void* data) {
+    CountingAllocator& counting = Get();
+    {
+      MutexLock lock(counting.mutex_);
+      const auto found = counting.sizes_.find(data);
+      counting.held_ -= found->second;
+      counting.sizes_.erase(found);
+    }
+    counting.inner_->raw_deallocate(data);
   }
 
   c10::Allocator* const inner_;
-  std::atomic<int64_t> held_ = 0, peak_ = 0;
+  Mutex mutex_;
+  std::map<void*, int64_t> sizes_ ABSL_GUARDED_BY(mutex_);
+  int64_t held_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t peak_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 class DecodeMemory : public ::testing::TestWithParam<std::string> {};
@@ -79,13 +88,12 @@ TEST_P(DecodeMemory, DoesNotGrowWithTheClip) {
   // Frames are looked at and dropped, as a sink does it.
   const auto peak = [&](int64_t latent_frames, int64_t piece) {
     const at::Tensor latents = Draw(1, {1, 8, latent_frames, 2, 3});
-    return CountingAllocator::PeakOf([&] {
+    return CountingAllocator::Get().PeakOf([&] {
       at::Generator noise = at::detail::createCPUGenerator(7);
       const FrameSourcePtr source = decoder.Decode(test.run, latents, piece, 0.05, noise);
       for (bool last = false; !last;) last = source->Next().last;
     });
   };
-  CountingAllocator::Get();
   const int64_t streamed = peak(33, 1), twice = peak(65, 1), whole = peak(33, 33);
   std::printf("%s: 257 frames whole %.1f MiB, in pieces %.1f MiB; 513 in pieces %.1f MiB\n",
               GetParam().c_str(), static_cast<double>(whole) / (1 << 20),
