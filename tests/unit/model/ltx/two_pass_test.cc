@@ -78,6 +78,40 @@ TEST_F(Upsampler, MatchesStatisticsAndMapsTonesAsDiffusers) {
   }
 }
 
+class BadUpsamplerConfig : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BadUpsamplerConfig, IsRefused) {
+  const auto status = ReadUpsamplerConfig(*ParseJson(GetParam(), "up"), "up").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("up"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BadUpsamplerConfig,
+                         ::testing::Values(R"({"mid_channels":33})", R"({"in_channels":0})",
+                                           R"({"dims":1})", R"({"num_blocks_per_stage":-1})",
+                                           R"({"spatial_upsample":false})",
+                                           R"({"dims":2,"temporal_upsample":true})",
+                                           R"({"mid_channels":"512"})"));
+
+TEST(UpsamplerConfig, TakesTheClassDefaultsForWhatIsMissing) {
+  const auto config = ReadUpsamplerConfig(*ParseJson("{}", "up"), "up");
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->channels, 128);
+  EXPECT_EQ(config->width, 512);
+  EXPECT_EQ(config->blocks, 4);
+  EXPECT_TRUE(config->spatial && !config->temporal && !config->flat);
+}
+
+TEST_F(Upsampler, IsRefusedWhenAWeightIsMissing) {
+  const TinyFolder folder("0.9.5");
+  folder.AddUpsampler("spatial");
+  const std::string config = folder.path() + "/latent_upsampler/config.json";
+  std::ofstream(config) << R"({"in_channels":8,"mid_channels":32,"num_blocks_per_stage":2})";
+  const auto status = LoadUpsampler(folder).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("res_blocks.1."));
+}
+
 GenerationSpec Spec(bool pinned) {
   GenerationSpec spec;
   spec.preset = kPreset;
