@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/card_file.h"
 
+#include <optional>
+#include <string>
+
 #include "kernels/base/status_macros.h"
 #include "model/weights/config_reader.h"
 #include "model/weights/json_file.h"
@@ -9,6 +12,7 @@
 namespace reel::model::ltx {
 namespace {
 
+constexpr char kCardFile[] = "/reel.json";
 constexpr IntRange kSizes = {32, 8192};
 constexpr IntRange kFrames = {1, 4097};
 constexpr IntRange kSteps = {1, 1000};
@@ -46,12 +50,45 @@ nlohmann::json Part(const nlohmann::json& json, const char* key) {
   return found == json.end() ? nlohmann::json::object() : *found;
 }
 
+// The tiles of `key` in units of one latent; nullopt where the file does not ask for them.
+absl::StatusOr<std::optional<Tiles>> ReadTiles(const nlohmann::json& json, const std::string& file,
+                                               const std::string& key, Tiles tiles, int64_t unit) {
+  const auto found = json.find(key);
+  if (found == json.end()) return std::nullopt;
+  const std::string source = file + ": " + key;
+  const nlohmann::json part = found->is_object() ? *found : nlohmann::json::object();
+  ConfigReader reader(part, source);
+  if (!found->is_object()) reader.Fail(key, "is an object");
+  tiles.size = reader.Int("size", tiles.size, {unit, kSizes.max});
+  tiles.stride = reader.Int("stride", tiles.stride, {unit, kSizes.max});
+  if (tiles.size % unit != 0) reader.Fail("size", "is a multiple of " + std::to_string(unit));
+  if (tiles.stride % unit != 0) reader.Fail("stride", "is a multiple of " + std::to_string(unit));
+  if (tiles.stride > tiles.size) reader.Fail("stride", "is at most the size");
+  REEL_RETURN_IF_ERROR(reader.status());
+  return tiles;
+}
+
+// Nothing where there is no file.
+absl::StatusOr<nlohmann::json> ReadCardFile(const std::string& file) {
+  auto json = ReadJsonFile(file);
+  if (absl::IsNotFound(json.status())) return nlohmann::json::object();
+  return json;
+}
+
 }  // namespace
 
+absl::StatusOr<VaeTiling> ReadVaeTiling(const std::string& folder) {
+  const std::string file = folder + kCardFile;
+  REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadCardFile(file));
+  VaeTiling tiling;
+  REEL_ASSIGN_OR_RETURN(tiling.space, ReadTiles(json, file, "vae_tiles", {512, 448}, 32));
+  REEL_ASSIGN_OR_RETURN(tiling.frames, ReadTiles(json, file, "vae_frame_tiles", {16, 8}, 8));
+  return tiling;
+}
+
 absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
-  const std::string file = folder + "/reel.json";
-  const auto json = ReadJsonFile(file);
-  if (absl::IsNotFound(json.status())) return absl::OkStatus();
+  const std::string file = folder + kCardFile;
+  const auto json = ReadCardFile(file);
   REEL_RETURN_IF_ERROR(json.status());
   const nlohmann::json defaults = Part(*json, "defaults"), limits = Part(*json, "limits");
   ConfigReader whole(*json, file);

@@ -5,14 +5,18 @@
 //   {"family": "LTX-Video demo",
 //    "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20,
 //                 "guidance_scale": 4, "negative_prompt": ""},
-//    "limits": {"max_size": 512, "max_frames": 97, "max_text_tokens": 128}}
+//    "limits": {"max_size": 512, "max_frames": 97, "max_text_tokens": 128},
+//    "vae_tiles": {"size": 512, "stride": 448}, "vae_frame_tiles": {"size": 16, "stride": 8}}
 //
-// Every key may be left out.
+// Every key may be left out. The tiles are diffusers' enable_tiling and use_framewise_decoding,
+// with its defaults for what is left out in them; without them there are none.
 #pragma once
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/ltx/vae_tiles.h"
 #include "model/model_card.h"
 
 namespace reel::model::ltx {
@@ -20,5 +24,8 @@ namespace reel::model::ltx {
 // Puts what `folder` says over what `card` has; a folder without the file says nothing.
 // FAILED_PRECONDITION with file, key and rule.
 absl::Status ApplyCardFile(const std::string& folder, ModelCard& card);
+
+// How it wants its autoencoder to run. FAILED_PRECONDITION likewise.
+absl::StatusOr<VaeTiling> ReadVaeTiling(const std::string& folder);
 
 }  // namespace reel::model::ltx

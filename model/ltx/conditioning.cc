@@ -17,7 +17,7 @@ constexpr int64_t kPrefixLatents = 2;
 
 at::Tensor LatentEncoder::Sample(const Ops& ops, const at::Tensor& pixels,
                                  at::Generator& generator) const {
-  const LatentMoments moments = encoder.Encode(ops, pixels.to(statistics.mean.device()));
+  const LatentMoments moments = encoder.Encode(ops, pixels.to(statistics.mean.device()), tiling);
   return moments.Sample(DrawNormal(moments.mean.sizes(), generator, moments.mean.options()));
 }
 

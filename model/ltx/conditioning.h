@@ -23,6 +23,7 @@ struct PictureCondition {
 struct LatentEncoder {
   const VaeEncoder& encoder;
   const LatentStatistics& statistics;
+  const VaeTiling& tiling;
 
   // A sample of the distribution, drawn from `generator`, not normalised.
   at::Tensor Sample(const Ops& ops, const at::Tensor& pixels, at::Generator& generator) const;

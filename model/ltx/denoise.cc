@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step rules of the three pipelines. Types and the order of operations are the reference's.
+#include <utility>
+
 #include "model/bridge/random.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/guidance.h"
@@ -11,54 +13,77 @@ namespace {
 constexpr double kTimesteps = 1000;
 constexpr double kPinned = 1 - 1e-6;
 
-// The transformer's answer for [negative, positive] or the prompt alone. `times` [1, 1 or S].
-at::Tensor Velocity(const Ops& ops, const Transformer& transformer, const DenoiseState& state,
-                    const at::Tensor& times) {
-  const int64_t batch = state.guided() ? 2 : 1;
-  const at::Tensor x = state.tokens.x.repeat({batch, 1, 1}).to(transformer.dtype());
-  return transformer.Velocity(ops, x, times.repeat({batch, 1}), state.rope, state.text);
-}
+// A step under way. What it changes of its generation stands here until the whole step is done.
+struct Attempt {
+  DenoiseState& state;
+  at::Tensor x;      // the tokens
+  at::Tensor sigma;  // []
+  at::Tensor times;  // [1, 1 or S], of the tokens
+  at::Generator generator, other_generator;
 
-at::Tensor Guided(const DenoiseState& state, const at::Tensor& velocity) {
-  if (!state.guided()) return velocity;
-  return Guide(velocity, state.guidance_scale, state.guidance_rescale);
-}
-
-// From `sigma` to `next` along `velocity`, in fp32.
-at::Tensor Move(DenoiseState& state, const at::Tensor& x, const at::Tensor& velocity,
-                const at::Tensor& sigma, const at::Tensor& next) {
-  if (!state.stochastic) return x + (next - sigma) * velocity;
-  const at::Tensor clean = x - sigma * velocity;
-  const at::Tensor noise = DrawNormal(x.sizes(), state.other_generator, x.options());
-  return (1.0 - next) * clean + next * noise;
-}
+  const Tokens& tokens() const { return state.tokens; }
+  const GuidancePoint& point() const {
+    return state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
+  }
+};
 
 at::Tensor Scalar(float value, const at::Tensor& like) {
   return at::full({}, value, like.options().dtype(at::kFloat));
 }
 
-// Text and image pipelines: one sigma for all; the image's frame is never moved.
-void StepTogether(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  Tokens& tokens = state.tokens;
-  const auto step = static_cast<size_t>(state.step);
-  at::Tensor times = Scalar(state.schedule.timesteps[step], tokens.x).view({1, 1});
-  if (tokens.mask.defined()) times = times * (1 - tokens.mask);
-  const at::Tensor velocity =
-      Guided(state, Velocity(ops, transformer, state, times).to(at::kFloat));
-  const at::Tensor sigma = Scalar(state.schedule.sigmas[step], tokens.x);
-  const at::Tensor next = Scalar(state.schedule.sigmas[step + 1], tokens.x);
-  const int64_t fixed = state.mode == Mode::kImage ? state.shape.height * state.shape.width : 0;
-  const at::Tensor moved =
-      Move(state, tokens.x.slice(1, fixed), velocity.slice(1, fixed), sigma, next);
-  tokens.x = fixed == 0 ? moved : at::cat({tokens.x.slice(1, 0, fixed), moved}, 1);
+// Fully pinned tokens are set back to their condition, with noise that fades as the video clears.
+void NoisePinned(Attempt& attempt) {
+  const Tokens& tokens = attempt.tokens();
+  const at::Tensor noise = DrawNormal(attempt.x.sizes(), attempt.generator, attempt.x.options());
+  const at::Tensor noised =
+      tokens.initial + attempt.state.condition_noise * noise * (attempt.sigma * attempt.sigma);
+  attempt.x = at::where((tokens.mask > kPinned).unsqueeze(-1), noised, attempt.x);
 }
 
-// Fully pinned tokens are set back to their condition, with noise that fades as the video clears.
-void NoisePinned(DenoiseState& state, const at::Tensor& sigma) {
-  Tokens& tokens = state.tokens;
-  const at::Tensor noise = DrawNormal(tokens.x.sizes(), state.generator, tokens.x.options());
-  const at::Tensor noised = tokens.initial + state.condition_noise * noise * (sigma * sigma);
-  tokens.x = at::where((tokens.mask > kPinned).unsqueeze(-1), noised, tokens.x);
+Attempt BeginStep(DenoiseState& state) {
+  const Tokens& tokens = state.tokens;
+  const bool pinned = tokens.mask.defined();
+  const at::Tensor time =
+      Scalar(state.schedule.timesteps[static_cast<size_t>(state.step)], tokens.x);
+  Attempt attempt = {.state = state,
+                     .x = tokens.x,
+                     .sigma = time / kTimesteps,
+                     .times = time.view({1, 1}),
+                     .generator = {},
+                     .other_generator = {}};
+  if (state.stochastic) attempt.other_generator = state.other_generator.clone();
+  if (state.mode != Mode::kCondition) {
+    if (pinned) attempt.times = attempt.times * (1 - tokens.mask);
+    return attempt;
+  }
+  // Each token has a time of its own, not past what its strength allows.
+  if (pinned && state.condition_noise > 0) {
+    attempt.generator = state.generator.clone();
+    NoisePinned(attempt);
+  }
+  if (pinned) attempt.times = at::minimum(attempt.times, (1 - tokens.mask) * kTimesteps);
+  return attempt;
+}
+
+// From `sigma` to `next` along `velocity`, in fp32.
+at::Tensor Move(Attempt& attempt, const at::Tensor& x, const at::Tensor& velocity,
+                const at::Tensor& sigma, const at::Tensor& next) {
+  if (!attempt.state.stochastic) return x + (next - sigma) * velocity;
+  const at::Tensor clean = x - sigma * velocity;
+  const at::Tensor noise = DrawNormal(x.sizes(), attempt.other_generator, x.options());
+  return (1.0 - next) * clean + next * noise;
+}
+
+// Text and image pipelines: one sigma for all; the image's frame is never moved.
+at::Tensor MoveTogether(Attempt& attempt, const at::Tensor& velocity) {
+  const DenoiseState& state = attempt.state;
+  const auto step = static_cast<size_t>(state.step);
+  const at::Tensor& x = attempt.x;
+  const at::Tensor sigma = Scalar(state.schedule.sigmas[step], x);
+  const at::Tensor next = Scalar(state.schedule.sigmas[step + 1], x);
+  const int64_t fixed = state.mode == Mode::kImage ? state.shape.height * state.shape.width : 0;
+  const at::Tensor moved = Move(attempt, x.slice(1, fixed), velocity.slice(1, fixed), sigma, next);
+  return fixed == 0 ? moved : at::cat({x.slice(1, 0, fixed), moved}, 1);
 }
 
 // Where each token's sigma goes next: the greatest of the schedule's below it.
@@ -71,26 +96,42 @@ at::Tensor NextSigmas(const Schedule& schedule, const at::Tensor& sigmas) {
   return next.to(sigmas.device());
 }
 
-// Condition pipeline: each token has a time of its own, not past what its strength allows.
-void StepEach(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  Tokens& tokens = state.tokens;
-  const float time = state.schedule.timesteps[static_cast<size_t>(state.step)];
-  const at::Tensor sigma = Scalar(time, tokens.x) / kTimesteps;
-  if (state.condition_noise > 0 && tokens.mask.defined()) NoisePinned(state, sigma);
-  at::Tensor times = Scalar(time, tokens.x).view({1, 1});
-  if (tokens.mask.defined()) times = at::minimum(times, (1 - tokens.mask) * kTimesteps);
+// Condition pipeline: each token by its own sigma, where its strength lets it.
+at::Tensor MoveEach(Attempt& attempt, const at::Tensor& velocity) {
+  const at::Tensor sigmas = attempt.times / kTimesteps;
+  const at::Tensor moved = Move(attempt, attempt.x, velocity, sigmas.unsqueeze(-1),
+                                NextSigmas(attempt.state.schedule, sigmas).unsqueeze(-1));
+  const at::Tensor& mask = attempt.tokens().mask;
+  if (!mask.defined()) return moved;
+  const at::Tensor is_free = (attempt.sigma - 1e-6 < 1.0 - mask).unsqueeze(-1);
+  return at::where(is_free, moved, attempt.x);
+}
 
-  // Guidance in the model's own type, as the reference has it here.
-  const at::Tensor velocity = Guided(state, Velocity(ops, transformer, state, times));
-  const at::Tensor sigmas = times / kTimesteps;
-  const at::Tensor moved = Move(state, tokens.x, velocity, sigmas.unsqueeze(-1),
-                                NextSigmas(state.schedule, sigmas).unsqueeze(-1));
-  if (!tokens.mask.defined()) {
-    tokens.x = moved;
-    return;
+void EndStep(Attempt& attempt, const at::Tensor& velocities) {
+  DenoiseState& state = attempt.state;
+  const bool each = state.mode == Mode::kCondition;
+  // Guidance in the model's own type with conditions, as the reference has it there.
+  const at::Tensor velocity =
+      Guide(each ? velocities : velocities.to(at::kFloat), attempt.point(), state.guidance.star);
+  attempt.x = each ? MoveEach(attempt, velocity) : MoveTogether(attempt, velocity);
+}
+
+void Commit(Attempt& attempt) {
+  DenoiseState& state = attempt.state;
+  state.tokens.x = std::move(attempt.x);
+  if (attempt.generator.defined()) state.generator = std::move(attempt.generator);
+  if (attempt.other_generator.defined()) {
+    state.other_generator = std::move(attempt.other_generator);
   }
-  const at::Tensor is_free = (sigma - 1e-6 < 1.0 - tokens.mask).unsqueeze(-1);
-  tokens.x = at::where(is_free, moved, tokens.x);
+  ++state.step;
+}
+
+// The rows of the request's text that this step uses.
+TextContext TextOf(const Attempt& attempt) {
+  const DenoiseState& state = attempt.state;
+  const GuidancePoint& point = attempt.point();
+  if (point.rows() == state.text.rows()) return state.text;
+  return state.text.Rows(state.text_has_negative && !point.uses_negative() ? 1 : 0, point.rows());
 }
 
 }  // namespace
@@ -99,13 +140,69 @@ at::Tensor DenoiseState::Latents() const {
   return UnpackLatents(tokens.x.slice(1, tokens.extra), shape);
 }
 
-void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  if (state.mode == Mode::kCondition) {
-    StepEach(ops, transformer, state);
-  } else {
-    StepTogether(ops, transformer, state);
+bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
+  const auto is_perturbed = [](const DenoiseState& s) { return s.guidance.uses_perturbed(); };
+  return !is_perturbed(a) && !is_perturbed(b) && a.tokens.x.sizes() == b.tokens.x.sizes() &&
+         a.tokens.mask.defined() == b.tokens.mask.defined() &&
+         a.text.bias.size(3) == b.text.bias.size(3) &&
+         a.tokens.coordinates.equal(b.tokens.coordinates);
+}
+
+const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
+  bool same = of_.size() == parts.size();
+  for (size_t i = 0; same && i < parts.size(); ++i) {
+    same = of_[i].is_same(parts[i].blocks[0].k);
   }
-  ++state.step;
+  if (same) return joined_;
+  of_.clear();
+  joined_ = {};
+  std::vector<at::Tensor> biases;
+  for (const TextContext& part : parts) biases.push_back(part.bias);
+  joined_.bias = at::cat(biases);
+  for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
+    std::vector<at::Tensor> keys, values;
+    for (const TextContext& part : parts) {
+      keys.push_back(part.blocks[block].k);
+      values.push_back(part.blocks[block].v);
+    }
+    joined_.blocks.push_back({at::cat(keys), at::cat(values)});
+  }
+  for (const TextContext& part : parts) of_.push_back(part.blocks[0].k);
+  return joined_;
+}
+
+void DenoiseStep(const Ops& ops, const Transformer& transformer,
+                 absl::Span<DenoiseState* const> states, SharedText& shared) {
+  std::vector<Attempt> attempts;
+  std::vector<at::Tensor> x, times;
+  std::vector<TextContext> texts;
+  for (DenoiseState* state : states) {
+    const Attempt& attempt = attempts.emplace_back(BeginStep(*state));
+    const int64_t rows = attempt.point().rows();
+    x.push_back(attempt.x.repeat({rows, 1, 1}).to(transformer.dtype()));
+    times.push_back(attempt.times.repeat({rows, 1}));
+    texts.push_back(TextOf(attempt));
+  }
+  const bool alone = states.size() == 1;
+  if (alone) shared = {};  // nothing is kept for a company that may not come again
+  const GuidancePoint& point = attempts[0].point();  // that of all perturbs nothing where several
+  const at::Tensor velocities = transformer.Velocity(
+      ops, alone ? x[0] : at::cat(x), alone ? times[0] : at::cat(times), states[0]->rope,
+      alone ? texts[0] : shared.Of(texts),
+      point.uses_perturbed() ? absl::MakeConstSpan(point.blocks) : absl::Span<const int64_t>());
+  int64_t row = 0;
+  for (Attempt& attempt : attempts) {
+    const int64_t end = row + attempt.point().rows();
+    EndStep(attempt, velocities.slice(0, row, end));
+    row = end;
+  }
+  for (Attempt& attempt : attempts) Commit(attempt);
+}
+
+void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
+  SharedText unused;
+  DenoiseState* const alone[] = {&state};
+  DenoiseStep(ops, transformer, alone, unused);
 }
 
 }  // namespace reel::model::ltx

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "model/bridge/ops.h"
+#include "model/ltx/guidance.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
@@ -31,24 +34,41 @@ struct DenoiseState {
   Mode mode = Mode::kText;
   LatentShape shape;
   Tokens tokens;
-  TextContext text;  // of [negative, positive] when guided, else of the prompt
+  // Of [negative,] prompt [, prompt]: all that any step of the request uses.
+  TextContext text;
+  bool text_has_negative = false;
   RopeTable rope;
   Schedule schedule;
   int first_step = 0;  // of the schedule
   int step = 0;        // of the schedule
-  double guidance_scale = 1;
-  double guidance_rescale = 0;
+  Guidance guidance;
   double condition_noise = 0;  // on fully pinned tokens while the video is noisy
   bool stochastic = false;
   at::Generator generator;        // the request's own, in the reference's order of draws
   at::Generator other_generator;  // for what the reference draws from its global one
 
-  bool guided() const { return guidance_scale > 1; }
   // Normalised latents of the video, [1, C, F, h, w] fp32.
   at::Tensor Latents() const;
 };
 
-// One step of the schedule, in place.
+// Whether one call of the transformer can serve the next steps of both: as many tokens at the same
+// places, as long texts, nothing perturbed. Steps, guidance and seeds may differ.
+bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
+
+// The texts of those that stepped together last, side by side: made anew when others do.
+class SharedText {
+ public:
+  const TextContext& Of(const std::vector<TextContext>& parts);
+
+ private:
+  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
+  TextContext joined_;
+};
+
+// One step of each one's schedule, in place, with one call of the transformer: all can share it.
+// What throws has changed none of them.
+void DenoiseStep(const Ops& ops, const Transformer& transformer,
+                 absl::Span<DenoiseState* const> states, SharedText& shared);
 void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
 
 }  // namespace reel::model::ltx

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/frame_output.h"
 
+#include <ATen/ops/upsample_bilinear2d.h>
+
 #include "absl/types/span.h"
 
 namespace reel::model::ltx {
@@ -29,6 +31,14 @@ at::Tensor Converted(const Ops& ops, const at::Tensor& pictures, FrameFormat for
 }
 
 }  // namespace
+
+at::Tensor Scaled(const at::Tensor& pictures, int64_t width, int64_t height) {
+  const at::Tensor frames = pictures.clamp(-1.0, 1.0).squeeze(0).transpose(0, 1).contiguous();
+  return at::upsample_bilinear2d(frames, {height, width}, /*align_corners=*/false)
+      .transpose(0, 1)
+      .unsqueeze(0)
+      .contiguous();
+}
 
 absl::Status PushFrames(const Ops& ops, const at::Tensor& pictures, FrameSink& sink) {
   if (!at::isfinite(pictures).all().item<bool>()) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_generation.h"
 
+#include "model/bridge/torch_guard.h"
+
 namespace reel::model::ltx {
 
 int64_t LtxGeneration::device_bytes() const {
   int64_t bytes = 0;
-  const auto add = [&bytes](const at::Tensor& tensor) {
-    if (tensor.defined()) bytes += static_cast<int64_t>(tensor.nbytes());
+  const auto add = [&](const at::Tensor& tensor) {
+    if (tensor.defined() && tensor.device() == device) {
+      bytes += static_cast<int64_t>(tensor.nbytes());
+    }
   };
   for (const at::Tensor* tensor : {&state.tokens.x, &state.tokens.mask, &state.tokens.initial,
                                    &state.rope.cos_sin(), &state.rope.index(), &state.text.bias}) {
@@ -19,8 +23,33 @@ int64_t LtxGeneration::device_bytes() const {
   return bytes;
 }
 
-// Nothing moves: what is kept is exact, and on a GPU it keeps its memory.
-absl::Status LtxGeneration::Park(bool) { return absl::OkStatus(); }
-absl::Status LtxGeneration::Resume() { return absl::OkStatus(); }
+void LtxGeneration::MoveTo(at::Device where) {
+  const c10::InferenceMode no_gradients;
+  const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
+  DenoiseState there = state;
+  there.tokens.x = moved(state.tokens.x);
+  there.tokens.mask = moved(state.tokens.mask);
+  there.tokens.initial = moved(state.tokens.initial);
+  there.text.bias = moved(state.text.bias);
+  for (TextKeys& keys : there.text.blocks) keys = {moved(keys.k), moved(keys.v)};
+  if (state.rope.index().defined()) there.rope = state.rope.To(where);
+  state = std::move(there);  // all of it, or nothing
+}
+
+absl::Status LtxGeneration::Park(bool to_host) {
+  if (!to_host || device.is_cpu()) return absl::OkStatus();
+  return TorchGuard([&]() -> absl::Status {
+    MoveTo(at::kCPU);
+    return absl::OkStatus();
+  });
+}
+
+absl::Status LtxGeneration::Resume() {
+  if (device.is_cpu()) return absl::OkStatus();
+  return TorchGuard([&]() -> absl::Status {
+    MoveTo(device);
+    return absl::OkStatus();
+  });
+}
 
 }  // namespace reel::model::ltx

@@ -9,26 +9,36 @@
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/frame_source.h"
+#include "model/ltx/second_pass.h"
 #include "model/pipeline.h"
 
 namespace reel::model::ltx {
 
-// A plain state: the pipeline moves it. All tensors are in host memory on a CPU.
+// A plain state: the pipeline moves it. All tensors are on the model's device but while it is
+// parked.
 class LtxGeneration final : public Generation {
  public:
-  explicit LtxGeneration(GenerationSpec resolved) : spec(std::move(resolved)) {}
+  LtxGeneration(GenerationSpec resolved, at::Device model_device)
+      : spec(std::move(resolved)), device(model_device) {}
 
-  int step() const override { return state.step - state.first_step; }
-  int num_steps() const override { return state.schedule.steps() - state.first_step; }
-  int64_t rows() const override { return planned_tokens * (state.guided() ? 2 : 1); }
+  int step() const override { return steps_before + state.step - state.first_step; }
+  int num_steps() const override {
+    const int rest = second_pass.has_value() ? second_pass->steps() : 0;
+    return steps_before + state.schedule.steps() - state.first_step + rest;
+  }
+  int64_t rows() const override { return planned_tokens * state.guidance.most_rows(); }
   int64_t device_bytes() const override;
-  // What a decoder holds is not moved: a generation is parked before it decodes, or not at all.
+  // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
+  // a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) override;
   absl::Status Resume() override;
 
-  const GenerationSpec spec;
-  DenoiseState state;
-  int64_t planned_tokens = 0;  // what `state.tokens` will hold
+  const GenerationSpec spec;               // with pixels only where a second pass will need them
+  const at::Device device;                 // the model's
+  DenoiseState state;                      // of the pass that is under way
+  std::optional<PlannedPass> second_pass;  // until it begins
+  int steps_before = 0;                    // of the pass before this one
+  int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
   // Beginning: text, then one condition at a time.
   bool has_text = false;
@@ -41,6 +51,8 @@ class LtxGeneration final : public Generation {
   std::optional<kernels::Execution> decode_run;
   FrameSourcePtr frames;
   bool decoded = false;
+
+  void MoveTo(at::Device where);
 
   mutable at::Tensor host_latents;  // what the last call of Latents gave out
 };

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/weights/checkpoint_names.h"
 #include "model/weights/json_file.h"
@@ -16,8 +17,14 @@
 namespace reel::model::ltx {
 namespace {
 
+constexpr char kUpsampler[] = "latent_upsampler";
 constexpr char kDiffusersStem[] = "diffusion_pytorch_model";
 constexpr int64_t kPromptCacheBytes = int64_t{64} << 20;
+
+bool IsFile(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
 
 absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name, at::Device device) {
   if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
@@ -59,6 +66,39 @@ absl::StatusOr<Vae> LoadVae(const WeightSet& stored, const VaeConfig& config, at
                     config.scaling_factor};
   vae.parameters = weights.parameters();
   return vae;
+}
+
+absl::StatusOr<LatentUpsampler> LoadUpsampler(const WeightSet& stored, const nlohmann::json& json,
+                                              const std::string& source, const VaeConfig& vae,
+                                              at::ScalarType dtype, at::Device device) {
+  REEL_ASSIGN_OR_RETURN(const UpsamplerConfig config, ReadUpsamplerConfig(json, source));
+  if (config.channels != vae.latent_channels || config.temporal) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the latent upsampler does not fit the model: ", source, ": ",
+        config.temporal ? "temporal_upsample is true; two passes want one of space alone"
+                        : "in_channels is not the autoencoder's latent_channels"));
+  }
+  return LatentUpsampler::Load(stored, config, dtype, device);
+}
+
+// As diffusers lays it out, or as it is released; a model may have none.
+absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const std::string& folder,
+                                                             const VaeConfig& vae,
+                                                             at::ScalarType dtype,
+                                                             at::Device device) {
+  const std::string config = folder + "/config.json", file = folder + ".safetensors";
+  std::optional<LatentUpsampler> found;
+  if (IsFile(config)) {
+    REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config));
+    REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
+    REEL_ASSIGN_OR_RETURN(found, LoadUpsampler(stored, json, config, vae, dtype, device));
+  } else if (IsFile(file)) {
+    REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFile(file));
+    REEL_ASSIGN_OR_RETURN(const nlohmann::json json,
+                          ParseJson(stored.Metadata("config"), file + ": metadata"));
+    REEL_ASSIGN_OR_RETURN(found, LoadUpsampler(stored, json, file, vae, dtype, device));
+  }
+  return found;
 }
 
 // Where the parts are and how they are laid out; nothing is loaded yet.
@@ -103,11 +143,6 @@ absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
               TextFolderOf(options)};
 }
 
-bool IsFile(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
-
 absl::Status CheckText(const Plan& plan, const LoadOptions& options) {
   if (IsFile(plan.text_folder + "/text_encoder/config.json")) return absl::OkStatus();
   return absl::NotFoundError(absl::StrCat(
@@ -139,6 +174,11 @@ std::string TextFolderOf(const LoadOptions& options) {
   return folder.empty() ? "." : folder.string();
 }
 
+std::string UpsamplerFolderOf(const LoadOptions& options) {
+  const std::filesystem::path path = options.path;
+  return ((IsFile(options.path) ? path.parent_path() : path) / kUpsampler).string();
+}
+
 // Before anything of them is read.
 absl::Status VerifyModel(const LoadOptions& options) {
   if (options.manifest_file.empty()) return absl::OkStatus();
@@ -150,6 +190,12 @@ absl::Status VerifyModel(const LoadOptions& options) {
     rest = FilesOf(options.path, {"scheduler", "transformer", "vae"});
   }
   files.insert(files.end(), rest.begin(), rest.end());
+  const std::string upsampler = UpsamplerFolderOf(options);
+  const std::string root = std::filesystem::path(upsampler).parent_path().string();
+  rest = FilesOf(root.empty() ? "." : root, {kUpsampler});
+  files.insert(files.end(), rest.begin(), rest.end());
+  const std::string file = upsampler + ".safetensors";
+  if (IsFile(file)) files.push_back({std::string(kUpsampler) + ".safetensors", file});
   return VerifyFiles(options.manifest_file, files);
 }
 
@@ -166,6 +212,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                                                        at::Device device) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
   REEL_RETURN_IF_ERROR(VerifyModel(options));
+  REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
   REEL_RETURN_IF_ERROR(CheckText(plan, options));
@@ -177,7 +224,10 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
       Transformer transformer,
       Transformer::Load(plan.transformer, plan.transformer_config, dtype, device));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
-  const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters();
+  REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
+                        FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, device));
+  const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
+                             (upsampler.has_value() ? upsampler->parameters() : 0);
   return std::make_unique<LtxModel>(
       LtxModel{.dtype = dtype,
                .device = device,
@@ -188,7 +238,9 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                .vae_config = vae.config,
                .encoder = std::move(vae.encoder),
                .decoder = std::move(vae.decoder),
+               .tiling = tiling,
                .statistics = vae.statistics,
+               .upsampler = std::move(upsampler),
                .parameters = parameters});
 }
 

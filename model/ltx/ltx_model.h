@@ -4,15 +4,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "model/ltx/latent_upsampler.h"
 #include "model/ltx/latents.h"
 #include "model/ltx/prompt_encoder.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/ltx/vae_encoder.h"
+#include "model/ltx/vae_tiles.h"
 #include "model/registry.h"
 #include "model/sampler/schedule.h"
 
@@ -28,7 +31,9 @@ struct LtxModel {
   VaeConfig vae_config;
   VaeEncoder encoder;
   VaeDecoder decoder;
+  VaeTiling tiling;
   LatentStatistics statistics;
+  std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
 };
 
@@ -38,6 +43,11 @@ bool IsLtxPath(const std::string& path);
 
 // Where the text encoder and the tokenizer are.
 std::string TextFolderOf(const LoadOptions& options);
+
+// Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays
+// it out, or beside it latent_upsampler.safetensors as it is released; in the model's folder, or in
+// that which a single file lies in.
+std::string UpsamplerFolderOf(const LoadOptions& options);
 
 // The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. Throws what libtorch throws. NOT_FOUND
 // and FAILED_PRECONDITION name the file and what is wrong with it.

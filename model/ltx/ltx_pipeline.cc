@@ -10,13 +10,14 @@
 #include "model/bridge/random.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/ltx/beginning.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
 #include "model/ltx/preview.h"
-#include "model/ltx/request_conditions.h"
+#include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -31,15 +32,6 @@ const LtxGeneration& Mine(const Generation& generation) {
   return static_cast<const LtxGeneration&>(generation);
 }
 
-absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
-                                    const DenoiseState& state) {
-  if (!spec.timesteps.empty()) return GivenSchedule(scheduler, spec.timesteps);
-  if (state.mode == Mode::kCondition) {
-    return LinearQuadraticSchedule(scheduler, spec.num_inference_steps);
-  }
-  return SpacedSchedule(scheduler, spec.num_inference_steps, state.shape.tokens());
-}
-
 class LtxPipeline final : public Pipeline {
  public:
   LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
@@ -51,7 +43,7 @@ class LtxPipeline final : public Pipeline {
                                                      const kernels::Execution&) override {
     return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
       const c10::InferenceMode no_gradients;
-      return CreateState(resolved);
+      return Beginner().Plan(resolved);
     });
   }
 
@@ -59,24 +51,38 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
       const c10::InferenceMode no_gradients;
       LtxGeneration& mine = Mine(generation);
-      if (!mine.has_text) {
-        REEL_RETURN_IF_ERROR(BeginText(mine, Ops(run)));
-      } else if (mine.state.mode == Mode::kCondition &&
-                 mine.conditions_done < mine.conditions.size()) {
-        AddCondition(mine, Ops(run));
-      } else if (!mine.ready) {
-        FinishTokens(mine, Ops(run));
-      }
+      REEL_RETURN_IF_ERROR(Beginner().Next(mine, Ops(run)));
       return mine.ready;
     });
   }
 
-  // One after the other: each is exactly its own step, whoever else is there.
+  // On a CPU one after the other: libraries add in an order that depends on how many rows there
+  // are, and each is to be exactly its own step, whoever else is there. On a GPU those that can
+  // share a call of the transformer do.
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution& run) override {
-    std::vector<absl::Status> results;
-    for (Generation* generation : generations) {
-      results.push_back(TorchGuard([&] { return StepOne(Mine(*generation), Ops(run)); }));
+    const c10::InferenceMode no_gradients;
+    std::vector<absl::Status> results(generations.size());
+    std::vector<bool> taken(generations.size(), false);
+    for (size_t i = 0; i < generations.size(); ++i) {
+      results[i] = TorchGuard([&] { return ReadyToStep(Mine(*generations[i]), Ops(run)); });
+      taken[i] = !results[i].ok();
+    }
+    for (size_t i = 0; i < generations.size(); ++i) {
+      if (taken[i]) continue;
+      std::vector<DenoiseState*> together;
+      std::vector<size_t> places;
+      for (size_t j = i; j < generations.size(); ++j) {
+        DenoiseState& state = Mine(*generations[j]).state;
+        if (taken[j] || (j > i && !MayJoin(*together[0], state))) continue;
+        taken[j] = true;
+        together.push_back(&state);
+        places.push_back(j);
+      }
+      const absl::Status status = TorchGuard([&] { return StepTogether(together, Ops(run)); });
+      for (const size_t j : places) {
+        results[j] = status.ok() ? CheckNumbers(Mine(*generations[j])) : status;
+      }
     }
     return results;
   }
@@ -100,7 +106,10 @@ class LtxPipeline final : public Pipeline {
       if (mine.decoded) return absl::FailedPreconditionError("the generation is decoded already");
       mine.decode_run.emplace(run);
       if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
-      const Frames frames = mine.frames->Next();
+      Frames frames = mine.frames->Next();
+      if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
+        frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
+      }
       REEL_RETURN_IF_ERROR(PushFrames(Ops(run), frames.x, sink));
       mine.decoded = frames.last;
       if (mine.decoded) mine.frames.reset();
@@ -124,97 +133,32 @@ class LtxPipeline final : public Pipeline {
   }
 
  private:
-  absl::StatusOr<std::unique_ptr<Generation>> CreateState(const GenerationSpec& spec) {
-    if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
-        spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the size of the video is none that the model makes: ", spec.width, "x", spec.height,
-          ", ", spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
-    }
-    auto mine = std::make_unique<LtxGeneration>(WithoutPixels(spec));
-    DenoiseState& state = mine->state;
-    state.shape = {(spec.num_frames - 1) / kTemporal + 1, spec.height / kSpatial,
-                   spec.width / kSpatial};
-    REEL_ASSIGN_OR_RETURN(state.mode, ModeOf(spec, model_->scheduler));
-    REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_->scheduler, state));
-    REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, model_->dtype));
-    if (state.mode == Mode::kCondition) {
-      state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
-    }
-    state.step = state.first_step;
-    state.guidance_scale = spec.guidance_scale.value_or(1);
-    state.guidance_rescale = spec.guidance_rescale.value_or(0);
-    state.condition_noise = spec.image_condition_noise_scale.value_or(0);
-    state.stochastic = model_->scheduler.stochastic_sampling;
-    const uint64_t seed = spec.seed.value_or(0) & 0xffffffffu;
-    state.generator = at::detail::createCPUGenerator(seed);
-    state.other_generator = at::detail::createCPUGenerator(seed);
-    mine->planned_tokens = state.shape.tokens();
-    return mine;
-  }
-
-  absl::Status BeginText(LtxGeneration& mine, const Ops& ops) {
-    DenoiseState& state = mine.state;
-    const bool masked = state.mode == Mode::kCondition;
-    const int text_tokens = TextTokensOf(mine.spec, state.mode);
-    std::vector<at::Tensor> embeddings, masks;
-    std::vector<std::string> texts = {mine.spec.prompt};
-    if (state.guided()) texts.insert(texts.begin(), mine.spec.negative_prompt);
-    for (const std::string& text : texts) {
-      REEL_ASSIGN_OR_RETURN(const Prompt prompt,
-                            model_->prompts.Encode(ops, text, text_tokens, masked));
-      embeddings.push_back(prompt.embeddings);
-      masks.push_back(prompt.mask);
-    }
-    state.text = model_->transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));
-    mine.has_text = true;
-    if (masked) {
-      mine.building.emplace(state.shape, mine.spec.frame_rate,
-                            DrawNoise(state.shape, channels(), state.generator, model_->device));
-    }
-    return absl::OkStatus();
-  }
-
-  void AddCondition(LtxGeneration& mine, const Ops& ops) {
-    mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
-                       mine.state.generator);
-  }
-
-  void FinishTokens(LtxGeneration& mine, const Ops& ops) {
-    DenoiseState& state = mine.state;
-    Tokens& tokens = state.tokens;
-    switch (state.mode) {
-      case Mode::kText:
-        tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, model_->device));
-        break;
-      case Mode::kImage:
-        tokens = ImageTokens(ops, encoder(), mine.conditions[0], channels(), state);
-        break;
-      case Mode::kCondition:
-        tokens = mine.building->Finish(!mine.conditions.empty());
-        mine.building.reset();
-        break;
-    }
-    if (!tokens.coordinates.defined()) {
-      tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
-    }
-    state.rope =
-        MakeRopeTable(tokens.coordinates, model_->transformer.config().width()).To(model_->device);
-    mine.planned_tokens = tokens.x.size(1);
-    mine.conditions.clear();  // their pixels are in the tokens now
-    mine.ready = true;
-  }
-
-  absl::Status StepOne(LtxGeneration& mine, const Ops& ops) {
-    const c10::InferenceMode no_gradients;
+  absl::Status ReadyToStep(LtxGeneration& mine, const Ops& ops) {
     if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
     if (mine.step() >= mine.num_steps()) {
       return absl::FailedPreconditionError("the generation has no step left");
     }
-    DenoiseStep(ops, model_->transformer, mine.state);
-    if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("the latents are no numbers any more, after step ", mine.step()));
+    if (mine.second_pass.has_value() && mine.state.step == mine.state.schedule.steps()) {
+      return Beginner().SecondPass(mine, ops);
+    }
+    return absl::OkStatus();
+  }
+
+  bool MayJoin(const DenoiseState& first, const DenoiseState& other) const {
+    return !model_->device.is_cpu() && CanShareStep(first, other);
+  }
+
+  absl::Status StepTogether(absl::Span<DenoiseState* const> states, const Ops& ops) {
+    DenoiseStep(ops, model_->transformer, states, shared_text_);
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckNumbers(const LtxGeneration& mine) const {
+    return TorchGuard([&]() -> absl::Status {
+      if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
+      return absl::DataLossError(
+          absl::StrCat("the latents are no numbers any more, after step ", mine.step()));
+    });
   }
 
   FrameSourcePtr BeginDecode(LtxGeneration& mine, const kernels::Execution& run) {
@@ -227,20 +171,25 @@ class LtxPipeline final : public Pipeline {
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
     }
-    return model_->decoder.Decode(run, latents, LatentsPerPiece(mine.spec), time,
-                                  state.other_generator);
+    const int64_t piece = LatentsPerPiece(state.shape);
+    return DecodeInTiles(model_->tiling, model_->vae_config, latents,
+                         [this, &run, &state, piece, time](const at::Tensor& part) {
+                           return model_->decoder.Decode(run, part, piece, time,
+                                                         state.other_generator);
+                         });
   }
 
-  int64_t LatentsPerPiece(const GenerationSpec& spec) const {
+  int64_t LatentsPerPiece(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return 1;
-    const int64_t pixels = int64_t{kTemporal} * spec.width * spec.height;
+    const int64_t pixels =
+        int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
     return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
   }
-  LatentEncoder encoder() const { return {model_->encoder, model_->statistics}; }
-  int64_t channels() const { return model_->transformer.config().in_channels; }
+  Beginning Beginner() { return {*model_, card_.limits.max_latent_tokens}; }
 
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
+  SharedText shared_text_;
 };
 
 }  // namespace

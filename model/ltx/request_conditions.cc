@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/request_conditions.h"
 
+#include <ATen/ops/_upsample_bilinear2d_aa.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -52,23 +54,28 @@ absl::Status Check(const GenerationSpec& spec, size_t index) {
   return absl::OkStatus();
 }
 
-at::Tensor Pixels(const ConditionPixels& source, int frames, at::ScalarType dtype) {
+// [1, 3, frames, H, W] in -1..1, of the size `pass`.
+at::Tensor Pixels(const ConditionPixels& source, int frames, PictureSize pass,
+                  at::ScalarType dtype) {
   at::Tensor bytes = at::empty({frames, source.height, source.width, 3}, at::kByte);
   std::copy_n(source.rgb.data(), bytes.numel(), bytes.data_ptr<uint8_t>());
-  const at::Tensor unit = bytes.to(at::kFloat) / 255.0;
-  return (unit.permute({3, 0, 1, 2}).unsqueeze(0).contiguous() * 2.0 - 1.0).to(dtype);
+  at::Tensor unit = (bytes.to(at::kFloat) / 255.0).permute({0, 3, 1, 2}).contiguous();
+  if (pass.width != source.width || pass.height != source.height) {
+    unit = at::_upsample_bilinear2d_aa(unit, {pass.height, pass.width}, /*align_corners=*/false);
+  }
+  return (unit.transpose(0, 1).unsqueeze(0).contiguous() * 2.0 - 1.0).to(dtype);
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
-                                                           at::ScalarType dtype) {
+                                                           PictureSize pass, at::ScalarType dtype) {
   std::vector<PictureCondition> conditions;
   for (size_t i = 0; i < spec.conditions.size(); ++i) {
     REEL_RETURN_IF_ERROR(Check(spec, i));
     const Condition& condition = spec.conditions[i];
     const int used = UsedFrames(spec, condition, condition.pixels->num_frames);
-    conditions.push_back({.pixels = Pixels(*condition.pixels, used, dtype),
+    conditions.push_back({.pixels = Pixels(*condition.pixels, used, pass, dtype),
                           .frame_index = condition.frame_index,
                           .strength = condition.strength.value_or(1.0)});
   }

@@ -8,13 +8,15 @@
 #include "model/generation_spec.h"
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/second_pass.h"
 
 namespace reel::model::ltx {
 
 // INVALID_ARGUMENT names the condition and the rule: pixels of another size than the video, outside
-// the clip, or a later clip of fewer than nine frames.
+// the clip, or a later clip of fewer than nine frames. Pixels are scaled to the size of a pass
+// where that is another than the video's.
 absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
-                                                           at::ScalarType dtype);
+                                                           PictureSize pass, at::ScalarType dtype);
 
 // The request without pictures and bytes, for a generation that has taken what it needs of them.
 GenerationSpec WithoutPixels(GenerationSpec spec);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/transformer.h"
 
+#include <algorithm>
+
 #include "kernels/base/status_macros.h"
 
 namespace reel::model::ltx {
@@ -43,14 +45,27 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
   return context;
 }
 
+TextContext TextContext::Rows(int64_t first, int64_t count) const {
+  TextContext rows;
+  rows.bias = bias.slice(0, first, first + count);
+  for (const TextKeys& keys : blocks) {
+    rows.blocks.push_back(
+        {keys.k.slice(0, first, first + count), keys.v.slice(0, first, first + count)});
+  }
+  return rows;
+}
+
 at::Tensor Transformer::Velocity(const Ops& ops, const at::Tensor& x, const at::Tensor& timesteps,
-                                 const RopeTable& rope, const TextContext& text) const {
+                                 const RopeTable& rope, const TextContext& text,
+                                 absl::Span<const int64_t> perturbed) const {
   const int64_t batch = x.size(0);
   at::Tensor h = proj_in_(x);
   const at::Tensor embedded = time_embedding_(timesteps.flatten());                  // [B S_t, D]
   const at::Tensor rows = time_rows_(at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    h = blocks_[i](ops, std::move(h), rows, rope, text.blocks[i], text.bias);
+    const bool is_perturbed =
+        std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
+    h = blocks_[i](ops, std::move(h), rows, text.blocks[i], {rope, text.bias, is_perturbed});
   }
   const std::vector<at::Tensor> head =
       (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);

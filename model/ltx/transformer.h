@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
 #include "model/layers/timestep_embedding.h"
@@ -17,6 +18,10 @@ namespace reel::model::ltx {
 struct TextContext {
   std::vector<TextKeys> blocks;
   at::Tensor bias;  // [B, 1, 1, L]: -10000 where there is padding
+
+  int64_t rows() const { return bias.size(0); }
+  // Those of the batch from `first` on; views.
+  TextContext Rows(int64_t first, int64_t count) const;
 };
 
 // Immutable after loading.
@@ -29,9 +34,11 @@ class Transformer {
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
   // Velocity [B, S, C] of tokens x [B, S, C], in the model's type. `timesteps` [B, 1 or S] fp32 in
-  // 0..1000.
+  // 0..1000. In the blocks `perturbed` the tokens of the last of the batch do not look at each
+  // other: each keeps its own value.
   at::Tensor Velocity(const Ops& ops, const at::Tensor& x, const at::Tensor& timesteps,
-                      const RopeTable& rope, const TextContext& text) const;
+                      const RopeTable& rope, const TextContext& text,
+                      absl::Span<const int64_t> perturbed = {}) const;
 
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return proj_in_.weight.scalar_type(); }

@@ -20,6 +20,14 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name,
   return layer;
 }
 
+// As Heads, but the last of the batch keeps its values.
+at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const at::Tensor& q,
+                          const at::Tensor& k, const at::Tensor& v) {
+  const auto but_last = [](const at::Tensor& t) { return t.slice(0, 0, t.size(0) - 1); };
+  const at::Tensor heads = attention.Heads(ops, but_last(q), but_last(k), but_last(v), {});
+  return at::cat({heads, v.slice(0, v.size(0) - 1)});
+}
+
 }  // namespace
 
 at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
@@ -30,13 +38,12 @@ at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
   return ops.RmsNorm(to_k(x), norm_k, kQueryKeyEps);
 }
 
-at::Tensor AttentionLayer::Attend(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
-                                  const at::Tensor& v, const at::Tensor& bias) const {
+at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
+                                 const at::Tensor& v, const at::Tensor& bias) const {
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  const at::Tensor heads = ops.Attention(split(q), split(k), split(v), bias, 0);
-  return to_out(heads.transpose(1, 2).flatten(2, 3));
+  return ops.Attention(split(q), split(k), split(v), bias, 0).transpose(1, 2).flatten(2, 3);
 }
 
 TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const {
@@ -44,20 +51,23 @@ TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const 
 }
 
 at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::Tensor& time,
-                                        const RopeTable& rope, const TextKeys& text,
-                                        const at::Tensor& text_bias) const {
+                                        const TextKeys& text, const BlockContext& context) const {
   // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward
   const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
 
   at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
   const auto [q, k] =
       ops.QkNormRope(self_attention.to_q(h), self_attention.norm_q, self_attention.to_k(h),
-                     self_attention.norm_k, kQueryKeyEps, rope);
-  h = self_attention.Attend(ops, q, k, self_attention.to_v(h), {});
+                     self_attention.norm_k, kQueryKeyEps, context.rope);
+  const at::Tensor v = self_attention.to_v(h);
+  h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
+                           : self_attention.Heads(ops, q, k, v, {});
+  h = self_attention.to_out(h);
   x = ops.GateResidual(x, h, rows[2]);
 
   // The text is attended to from the bare residual stream, without norm and gate.
-  h = text_attention.Attend(ops, text_attention.Query(ops, x), text.k, text.v, text_bias);
+  h = text_attention.to_out(
+      text_attention.Heads(ops, text_attention.Query(ops, x), text.k, text.v, context.text_bias));
   const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
   return ops.GateResidual(sum, contract(ops.LinearGelu(normed, expand.weight, expand.bias)),
                           rows[5]);

@@ -19,14 +19,21 @@ struct AttentionLayer {
   // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
   at::Tensor Query(const Ops& ops, const at::Tensor& x) const;
   at::Tensor Key(const Ops& ops, const at::Tensor& x) const;
-  // q, k, v [B, *, D]; `bias` as Ops::Attention takes it.
-  at::Tensor Attend(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                    const at::Tensor& bias) const;
+  // q, k, v [B, *, D]; `bias` as Ops::Attention takes it. Before the last projection.
+  at::Tensor Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                   const at::Tensor& bias) const;
 };
 
 // What attention to the text needs of it: the same at every step.
 struct TextKeys {
   at::Tensor k, v;  // [B, L, D]
+};
+
+// What is the same for all blocks, or nearly so; borrowed for a call.
+struct BlockContext {
+  const RopeTable& rope;
+  const at::Tensor& text_bias;  // [B, 1, 1, L]
+  bool is_perturbed = false;    // the last of the batch attends to nothing but itself
 };
 
 struct TransformerBlock {
@@ -36,9 +43,9 @@ struct TransformerBlock {
   double eps = 1e-6;
 
   TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
-  // x [B, S, D]; `time` [B, 1 or S, 6 D]; `text_bias` [B, 1, 1, L].
-  at::Tensor operator()(const Ops& ops, at::Tensor x, const at::Tensor& time, const RopeTable& rope,
-                        const TextKeys& text, const at::Tensor& text_bias) const;
+  // x [B, S, D]; `time` [B, 1 or S, 6 D].
+  at::Tensor operator()(const Ops& ops, at::Tensor x, const at::Tensor& time, const TextKeys& text,
+                        const BlockContext& context) const;
 };
 
 // Reads transformer_blocks.`index`.

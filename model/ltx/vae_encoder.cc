@@ -51,8 +51,9 @@ VaeEncoder::Stage VaeEncoder::TakeStage(Weights& weights, const std::string& nam
   return stage;
 }
 
-VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config) : patch_(config.patch) {
-  conv_in_ = TakeVideoConv(weights, "encoder.conv_in", 3 * patch_ * patch_, config.encoder_in);
+VaeEncoder::VaeEncoder(Weights& weights, const VaeConfig& config) : config_(config) {
+  conv_in_ =
+      TakeVideoConv(weights, "encoder.conv_in", 3 * config.patch * config.patch, config.encoder_in);
   for (size_t i = 0; i < config.down.size(); ++i) {
     stages_.push_back(TakeStage(weights, "encoder.down_blocks." + std::to_string(i), config.down[i],
                                 config.norm_eps));
@@ -78,11 +79,17 @@ at::Tensor VaeEncoder::Run(const Ops& ops, const Stage& stage, at::Tensor x) {
   return stage.layout.has_conv_out ? stage.conv_out.Causal(ops, x) : x;
 }
 
-LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels) const {
-  at::Tensor x = conv_in_.Causal(Patchify(pixels, patch_));
+at::Tensor VaeEncoder::Whole(const Ops& ops, const at::Tensor& pixels) const {
+  at::Tensor x = conv_in_.Causal(Patchify(pixels, config_.patch));
   for (const Stage& stage : stages_) x = Run(ops, stage, std::move(x));
   for (const VaeResnet& resnet : mid_) x = resnet.Causal(ops, x);
-  x = conv_out_.Causal(ops.ChannelNormSilu(x, {}, {}));
+  return conv_out_.Causal(ops.ChannelNormSilu(x, {}, {}));
+}
+
+LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels,
+                                 const VaeTiling& tiling) const {
+  const at::Tensor x = EncodeInTiles(tiling, config_, pixels,
+                                     [&](const at::Tensor& part) { return Whole(ops, part); });
   const int64_t channels = x.size(1) - 1;
   return {x.slice(1, 0, channels), x.slice(1, channels)};
 }

@@ -7,6 +7,7 @@
 #include "model/bridge/ops.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
+#include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
 
@@ -25,7 +26,8 @@ class VaeEncoder {
   VaeEncoder(Weights& weights, const VaeConfig& config);
 
   // `pixels` [B, 3, T, H, W] in -1..1, T = 8 k + 1.
-  LatentMoments Encode(const Ops& ops, const at::Tensor& pixels) const;
+  LatentMoments Encode(const Ops& ops, const at::Tensor& pixels,
+                       const VaeTiling& tiling = {}) const;
 
  private:
   struct Stage {
@@ -39,7 +41,10 @@ class VaeEncoder {
                          double eps);
   static at::Tensor Run(const Ops& ops, const Stage& stage, at::Tensor x);
 
-  int64_t patch_;
+  // [B, C + 1, F, h, w]: the mean's channels, then the variance's.
+  at::Tensor Whole(const Ops& ops, const at::Tensor& pixels) const;
+
+  VaeConfig config_;
   VideoConv conv_in_, conv_out_;
   std::vector<Stage> stages_;
   std::vector<VaeResnet> mid_;

@@ -52,6 +52,8 @@ class ExactRun {
     stats_.decode = absl::Now() - start;
     return file.Commit();
   }
+  // Of all its passes.
+  int num_steps() const { return num_steps_; }
   model::RunStats stats() const {
     model::RunStats stats = stats_;
     stats.kernels = counters_.Uses();
@@ -61,7 +63,7 @@ class ExactRun {
  private:
   absl::Status Proceed(model::Stage stage, int step) {
     if (interrupted_) return absl::CancelledError("Interrupted");
-    console_.Progress(stage, step, spec_.num_steps());
+    console_.Progress(stage, step, num_steps_);
     return absl::OkStatus();
   }
 
@@ -72,6 +74,7 @@ class ExactRun {
       REEL_ASSIGN_OR_RETURN(ready, pipeline_.BeginNext(generation, run));
     }
     stats_.text_encode = absl::Now() - start;
+    num_steps_ = generation.num_steps();
     start = absl::Now();
     while (generation.step() < generation.num_steps()) {
       REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDenoise, generation.step()));
@@ -101,7 +104,7 @@ class ExactRun {
     }
     TensorSink sink(writer);
     for (bool last = false; !last;) {
-      REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDecode, spec_.num_steps()));
+      REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDecode, num_steps_));
       REEL_ASSIGN_OR_RETURN(last, pipeline_.DecodeNext(generation, sink, run));
     }
     return writer.Finish();
@@ -114,6 +117,7 @@ class ExactRun {
   const std::atomic<bool>& interrupted_;
   kernels::KernelCounters counters_;
   model::RunStats stats_;
+  int num_steps_ = spec_.num_steps();  // until the generation knows better
 };
 
 int ExitCodeOf(const absl::Status& status) {
@@ -157,7 +161,7 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   }
   console.ClearLine();
   if (options.timings) {
-    console.Timings(run.stats(), resolved.spec.num_steps(), loading, absl::Now() - start);
+    console.Timings(run.stats(), run.num_steps(), loading, absl::Now() - start);
   }
   return kSuccess;
 }

@@ -40,7 +40,6 @@ class OneJob : public EngineEvents {
       Leave(kInvalid);
       return;
     }
-    num_steps_ = resolved.spec.num_steps();
     AssignJob assign;
     assign.job = kJob;
     assign.spec = resolved.spec;
@@ -51,6 +50,7 @@ class OneJob : public EngineEvents {
     Leave(kFailed);
   }
   void Progress(const JobRef&, model::Stage stage, int step, int num_steps) override {
+    num_steps_ = num_steps;
     console_.Progress(stage, step, num_steps);
   }
   void Preview(const JobRef&, PreviewImage) override {}

@@ -72,6 +72,14 @@ TinyFolder::TinyFolder(const std::string& version) {
   scratch_.Write("text_encoder/model.safetensors", WeightsOf(shapes["text_encoder"], 2));
 }
 
+void TinyFolder::AddUpsampler(const std::string& name) const {
+  const std::string source = GoldenFolder() + "upsampler/" + name + "/";
+  fs::create_directory(path() + "/latent_upsampler");
+  fs::copy(source + "config.json", path() + "/latent_upsampler");
+  scratch_.Write("latent_upsampler/diffusion_pytorch_model.safetensors",
+                 WeightsOf(*ReadJsonFile(source + "shapes.json"), 3));
+}
+
 void TinyFolder::TakeSchedulerOf(const std::string& version) const {
   const std::string file = "/scheduler/scheduler_config.json";
   fs::copy_file(GoldenFolder() + "models/" + version + file, path() + file,

@@ -16,6 +16,8 @@ class TinyFolder {
   const std::string& path() const { return scratch_.path(); }
   // Exchanges the scheduler for that of another generation, as the condition pipeline needs it.
   void TakeSchedulerOf(const std::string& version) const;
+  // Adds the latent upsampler `name` of tests/golden/upsampler.
+  void AddUpsampler(const std::string& name) const;
 
  private:
   const reel::testing::TempFolder scratch_;

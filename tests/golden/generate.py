@@ -4,23 +4,32 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [schedules] [models] [pictures] [layouts]
+        [upsampler] [guidance] [tiles] [bf16]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
 """
 import sys
 
+import golden_bf16
+import golden_guidance
 import golden_layouts
 import golden_models
 import golden_pictures
 import golden_schedules
+import golden_tiles
 import golden_tokenizer
+import golden_upsampler
 
 PARTS = {
     "tokenizer": golden_tokenizer.generate,
     "schedules": golden_schedules.generate,
     "models": golden_models.generate,
     "pictures": golden_pictures.generate,
+    "upsampler": golden_upsampler.generate,
+    "guidance": golden_guidance.generate,
+    "tiles": golden_tiles.generate,
+    "bf16": golden_bf16.generate,
     "layouts": golden_layouts.generate,
 }
 

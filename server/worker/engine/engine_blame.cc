@@ -37,7 +37,9 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
 }
 
 void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect) {
-  const int num_steps = job.spec.num_steps();
+  // A preset may make more of the spec's steps.
+  const int num_steps =
+      job.generation != nullptr ? job.generation->num_steps() : job.spec.num_steps();
   int steps = job.phase == Phase::kEncode ? num_steps : 0;
   if (job.generation != nullptr) steps = job.generation->step();
   ErrorDetails details;

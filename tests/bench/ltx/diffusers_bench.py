@@ -26,6 +26,8 @@ def run_once(pipe: LTXPipeline, embeds: dict, args: argparse.Namespace) -> dict:
 
     generator = torch.Generator("cpu").manual_seed(0)
     synchronize(args.device)
+    if args.device.startswith("cuda"):
+        torch.cuda.reset_peak_memory_stats()
     latents = pipe(**embeds, width=args.width, height=args.height, num_frames=args.num_frames,
                    num_inference_steps=args.steps, guidance_scale=args.guidance_scale, output_type="latent",
                    generator=generator, callback_on_step_end=mark, callback_on_step_end_tensor_inputs=[]).frames
@@ -69,9 +71,14 @@ def main() -> None:
     for name in ("prompt", "negative_prompt"):
         embeds[f"{name}_embeds"] = torch.randn(1, 128, channels, generator=generator).to(args.device, dtype)
         embeds[f"{name}_attention_mask"] = torch.ones(1, 128, dtype=torch.bool, device=args.device)
+    on_gpu = args.device.startswith("cuda")
+    idle = torch.cuda.memory_allocated() if on_gpu else 0
     with torch.no_grad():
         runs = [run_once(pipe, embeds, args) for _ in range(args.warm_up + args.repeat)][args.warm_up:]
     print(json.dumps({
+        "idle_bytes": idle,
+        "used_bytes": torch.cuda.max_memory_allocated() if on_gpu else 0,
+        "held_bytes": torch.cuda.max_memory_reserved() if on_gpu else 0,
         "profile": "diffusers, compiled" if args.compile else "diffusers", "runs": len(runs),
         "step_ms": statistics.median(step for run in runs for step in run["steps"]),
         "decode_ms": statistics.median(run["decode"] for run in runs),

@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/open_device.h"
 #include "model/registry.h"
 #include "model/resolve.h"
 #include "nlohmann/json.hpp"
+#include "tests/bench/ltx/device_memory.h"
 #include <CLI/CLI.hpp>
 
 namespace reel {
@@ -43,35 +46,51 @@ class NoSink : public model::FrameSink {
 struct Times {
   double text_ms = 0, decode_ms = 0;
   std::vector<double> steps_ms;
+  bench::DeviceMemory idle, peak;
+  std::vector<float> latents;
 };
 
-// A step ends with a look at the latents' numbers, which waits for the device.
-absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::GenerationSpec& spec,
-                              const kernels::Execution& run) {
-  Times times;
-  auto generation = pipeline.Create(spec, run);
-  if (!generation.ok()) return generation.status();
-  auto start = Clock::now();
+// Ready to step.
+absl::StatusOr<std::unique_ptr<model::Generation>> Begin(model::Pipeline& pipeline,
+                                                         const model::GenerationSpec& spec,
+                                                         const kernels::Execution& run) {
+  REEL_ASSIGN_OR_RETURN(auto generation, pipeline.Create(spec, run));
   for (bool ready = false; !ready;) {
-    const auto next = pipeline.BeginNext(**generation, run);
-    if (!next.ok()) return next.status();
-    ready = *next;
+    REEL_ASSIGN_OR_RETURN(ready, pipeline.BeginNext(*generation, run));
   }
-  times.text_ms = MillisecondsSince(start);
-  while ((*generation)->step() < (*generation)->num_steps()) {
+  return generation;
+}
+
+// `together` videos of one spec, which step in one call; the first of them is decoded. A step ends
+// with a look at the latents' numbers, which waits for the device.
+absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::GenerationSpec& spec,
+                              int together, const kernels::Execution& run) {
+  Times times;
+  bench::ResetPeaks(run.stream.device);
+  times.idle = bench::Peaks(run.stream.device);
+  std::vector<std::unique_ptr<model::Generation>> generations;
+  std::vector<model::Generation*> batch;
+  auto start = Clock::now();
+  for (int i = 0; i < together; ++i) {
+    REEL_ASSIGN_OR_RETURN(auto generation, Begin(pipeline, spec, run));
+    batch.push_back(generation.get());
+    generations.push_back(std::move(generation));
+  }
+  times.text_ms = MillisecondsSince(start) / together;
+  while (batch[0]->step() < batch[0]->num_steps()) {
     start = Clock::now();
-    model::Generation* const batch[] = {generation->get()};
-    if (const absl::Status status = pipeline.Step(batch, run)[0]; !status.ok()) return status;
-    times.steps_ms.push_back(MillisecondsSince(start));
+    for (const absl::Status& status : pipeline.Step(batch, run)) REEL_RETURN_IF_ERROR(status);
+    times.steps_ms.push_back(MillisecondsSince(start) / together);
   }
+  REEL_ASSIGN_OR_RETURN(const model::LatentsView latents, pipeline.Latents(*batch[0]));
+  times.latents.assign(latents.data.begin(), latents.data.end());
   start = Clock::now();
   NoSink sink;
   for (bool last = false; !last;) {
-    const auto next = pipeline.DecodeNext(**generation, sink, run);
-    if (!next.ok()) return next.status();
-    last = *next;
+    REEL_ASSIGN_OR_RETURN(last, pipeline.DecodeNext(*batch[0], sink, run));
   }
   times.decode_ms = MillisecondsSince(start);
+  times.peak = bench::Peaks(run.stream.device);
   return times;
 }
 
@@ -86,11 +105,25 @@ nlohmann::json Report(const std::string& profile, const std::vector<Times>& runs
     denoise.push_back(sum);
     steps.insert(steps.end(), times.steps_ms.begin(), times.steps_ms.end());
   }
-  nlohmann::json json = {
-      {"profile", profile},       {"runs", runs.size()},           {"text_ms", Median(text)},
-      {"step_ms", Median(steps)}, {"denoise_ms", Median(denoise)}, {"decode_ms", Median(decode)}};
+  nlohmann::json json = {{"profile", profile},
+                         {"runs", runs.size()},
+                         {"text_ms", Median(text)},
+                         {"step_ms", Median(steps)},
+                         {"denoise_ms", Median(denoise)},
+                         {"decode_ms", Median(decode)},
+                         {"idle_bytes", runs.back().idle.used_bytes},
+                         {"used_bytes", runs.back().peak.used_bytes},
+                         {"held_bytes", runs.back().peak.held_bytes}};
   for (const auto& use : counters.Uses()) json["calls"][use.op + "=" + use.variant] = use.calls;
   return json;
+}
+
+// Normalised, [C, F, h, w], as they lie in memory.
+bool WriteLatents(const std::string& file, const std::vector<float>& latents) {
+  std::ofstream out(file, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(latents.data()),
+            static_cast<std::streamsize>(latents.size() * sizeof(float)));
+  return out.flush().good();
 }
 
 int Fail(const std::string& what) {
@@ -98,65 +131,100 @@ int Fail(const std::string& what) {
   return 1;
 }
 
-}  // namespace
-}  // namespace reel
-
-int main(int argc, char** argv) {
-  using namespace reel;
+struct Options {
   model::LoadOptions load;
-  load.name = "bench";
   model::GenerationSpec asked;
-  asked.prompt = "a red fox walks through a snowy forest";
-  asked.seed = 0;
-  std::string device = "auto", library = kernels::CudaLibraryPath();
+  std::string device = "auto", library = kernels::CudaLibraryPath(), latents_file;
   std::vector<std::string> profiles = {"reference", "auto"};
-  int repeat = 3, warm_up = 1;
-  CLI::App app("Times one model's pieces", "ltx_bench");
-  app.add_option("--model", load.path, "Folder of the model")->required();
-  app.add_option("--dtype", load.dtype, "fp32, bf16 or fp16");
-  app.add_option("--device", device, "cpu, cuda:N or auto");
-  app.add_option("--library", library, "libreel_cuda.so");
-  app.add_option("--width", asked.width);
-  app.add_option("--height", asked.height);
-  app.add_option("--num-frames", asked.num_frames);
-  app.add_option("--steps", asked.num_inference_steps);
-  app.add_option("--guidance-scale", asked.guidance_scale);
-  app.add_option("--profiles", profiles, "Interleaved, each run of one after that of the other")
-      ->delimiter(',');
-  app.add_option("--repeat", repeat);
-  app.add_option("--warm-up", warm_up);
-  CLI11_PARSE(app, argc, argv);
+  int repeat = 3, warm_up = 1, together = 1;
+};
 
-  auto opened = kernels::OpenDevice(device, library);
+void Describe(CLI::App& app, Options& options) {
+  app.add_option("--model", options.load.path, "Folder of the model")->required();
+  app.add_option("--dtype", options.load.dtype, "fp32, bf16 or fp16");
+  app.add_option("--device", options.device, "cpu, cuda:N or auto");
+  app.add_option("--library", options.library, "libreel_cuda.so");
+  app.add_option("--prompt", options.asked.prompt);
+  app.add_option("--width", options.asked.width);
+  app.add_option("--height", options.asked.height);
+  app.add_option("--num-frames", options.asked.num_frames);
+  app.add_option("--steps", options.asked.num_inference_steps);
+  app.add_option("--guidance-scale", options.asked.guidance_scale);
+  app.add_option("--profiles", options.profiles,
+                 "Interleaved, each run of one after that of the other")
+      ->delimiter(',');
+  app.add_option("--repeat", options.repeat);
+  app.add_option("--warm-up", options.warm_up);
+  app.add_option("--together", options.together, "Videos that step in one call; times are for each")
+      ->check(CLI::Range(1, 64));
+  app.add_option("--latents", options.latents_file,
+                 "Where those of the first profile's last run go, fp32");
+}
+
+// Each profile's runs, one of each in turn, and its calls of the last.
+absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
+                    model::Pipeline& pipeline, const model::GenerationSpec& spec,
+                    std::vector<std::vector<Times>>& runs,
+                    std::vector<kernels::KernelCounters>& counters) {
+  for (int i = 0; i < options.warm_up + options.repeat; ++i) {
+    for (size_t p = 0; p < options.profiles.size(); ++p) {
+      REEL_ASSIGN_OR_RETURN(const kernels::KernelPlan plan,
+                            device.catalog.Plan(options.profiles[p], {}));
+      counters[p] = {};
+      const kernels::Execution run{plan, counters[p], nullptr, device.stream};
+      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, spec, options.together, run));
+      if (i >= options.warm_up) runs[p].push_back(std::move(times));
+    }
+  }
+  return absl::OkStatus();
+}
+
+int Main(Options options) {
+  auto opened = kernels::OpenDevice(options.device, options.library);
   if (!opened.ok()) return Fail(opened.status().ToString());
   model::AddModelRows(opened->catalog);
   const auto start = Clock::now();
-  const auto pipeline = model::LoadPipeline(load, opened->stream);
+  const auto pipeline = model::LoadPipeline(options.load, opened->stream);
   if (!pipeline.ok()) return Fail(pipeline.status().ToString());
   const double load_ms = MillisecondsSince(start);
-  const auto resolved = model::Resolve(asked, (*pipeline)->card(), model::RequestLimits(), 0);
+  const auto resolved =
+      model::Resolve(options.asked, (*pipeline)->card(), model::RequestLimits(), 0);
   if (!resolved.ok()) return Fail(resolved.violations[0].description);
 
-  std::vector<std::vector<Times>> runs(profiles.size());
-  std::vector<kernels::KernelCounters> counters(profiles.size());
-  for (int i = 0; i < warm_up + repeat; ++i) {
-    for (size_t p = 0; p < profiles.size(); ++p) {
-      const auto plan = opened->catalog.Plan(profiles[p], {});
-      if (!plan.ok()) return Fail(plan.status().ToString());
-      counters[p] = {};
-      const kernels::Execution run{*plan, counters[p], nullptr, opened->stream};
-      const auto times = RunOnce(**pipeline, resolved.spec, run);
-      if (!times.ok()) return Fail(times.status().ToString());
-      if (i >= warm_up) runs[p].push_back(*times);
-    }
+  std::vector<std::vector<Times>> runs(options.profiles.size());
+  std::vector<kernels::KernelCounters> counters(options.profiles.size());
+  if (const absl::Status status =
+          RunAll(options, *opened, **pipeline, resolved.spec, runs, counters);
+      !status.ok()) {
+    return Fail(status.ToString());
   }
-  for (size_t p = 0; p < profiles.size(); ++p) {
-    nlohmann::json json = Report(profiles[p], runs[p], counters[p]);
+  for (size_t p = 0; p < options.profiles.size(); ++p) {
+    nlohmann::json json = Report(options.profiles[p], runs[p], counters[p]);
     json["load_ms"] = load_ms;
     json["width"] = resolved.spec.width;
     json["height"] = resolved.spec.height;
     json["num_frames"] = resolved.spec.num_frames;
+    json["together"] = options.together;
+    json["dtype"] = options.load.dtype;
     std::cout << json.dump() << std::endl;
   }
+  if (!options.latents_file.empty() &&
+      !WriteLatents(options.latents_file, runs[0].back().latents)) {
+    return Fail("cannot write " + options.latents_file);
+  }
   return 0;
+}
+
+}  // namespace
+}  // namespace reel
+
+int main(int argc, char** argv) {
+  reel::Options options;
+  options.load.name = "bench";
+  options.asked.prompt = "a red fox walks through a snowy forest";
+  options.asked.seed = 0;
+  CLI::App app("Times one model's pieces", "ltx_bench");
+  reel::Describe(app, options);
+  CLI11_PARSE(app, argc, argv);
+  return reel::Main(std::move(options));
 }

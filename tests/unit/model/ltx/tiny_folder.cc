@@ -14,8 +14,11 @@ std::string GoldenFolder() { return std::string(std::getenv("REEL_SOURCE")) + "/
 
 }  // namespace
 
-Golden::Golden(const std::string& version)
-    : set_(*WeightSet::OpenFile(GoldenFolder() + "models/" + version + "/golden.safetensors")) {}
+Golden::Golden(const std::string& version) : Golden(In("models/" + version)) {}
+
+Golden Golden::In(const std::string& folder) {
+  return Golden(*WeightSet::OpenFile(GoldenFolder() + folder + "/golden.safetensors"));
+}
 
 at::Tensor Golden::operator[](const std::string& name) const {
   const StoredTensor* stored = set_.Find(name);

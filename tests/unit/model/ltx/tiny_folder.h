@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -14,13 +15,16 @@
 
 namespace reel::model::ltx {
 
-// The expected tensors of one generation.
+// The expected tensors of one generation, or those of another folder of tests/golden.
 class Golden {
  public:
   explicit Golden(const std::string& version);
+  static Golden In(const std::string& folder);
   at::Tensor operator[](const std::string& name) const;
 
  private:
+  explicit Golden(WeightSet set) : set_(std::move(set)) {}
+
   WeightSet set_;
 };
 

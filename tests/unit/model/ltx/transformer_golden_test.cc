@@ -95,9 +95,10 @@ TEST_F(TransformerGolden, OneBlock) {
   const Linear rows = TakeLinear(weights, "time_embed.linear", 32, 192);
   const at::Tensor time = rows(at::silu(embedding(at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
-  const at::Tensor x = block(
-      ops_, Draw(24, {2, 30, 32}), time, MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
-      block.KeysOf(ops_, Draw(25, {2, 6, 32})), (1 - mask.to(at::kFloat)) * -10000);
+  const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
+  const at::Tensor bias = (1 - mask.to(at::kFloat)) * -10000;
+  const at::Tensor x = block(ops_, Draw(24, {2, 30, 32}), time,
+                             block.KeysOf(ops_, Draw(25, {2, 6, 32})), {rope, bias});
   EXPECT_LT(Compare("one block", x, golden_["block"]).relative, 1e-5);
 }
 

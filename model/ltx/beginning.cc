@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/beginning.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/ltx/request_conditions.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int kSpatial = 32, kTemporal = 8;
+
+absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
+                                    const DenoiseState& state) {
+  if (!spec.timesteps.empty()) return GivenSchedule(scheduler, spec.timesteps);
+  if (state.mode == Mode::kCondition) {
+    return LinearQuadraticSchedule(scheduler, spec.num_inference_steps);
+  }
+  return SpacedSchedule(scheduler, spec.num_inference_steps, state.shape.tokens());
+}
+
+LatentShape ShapeOf(PictureSize size, int num_frames) {
+  return {(num_frames - 1) / kTemporal + 1, size.height / kSpatial, size.width / kSpatial};
+}
+
+at::Generator GeneratorOf(const GenerationSpec& spec) {
+  return at::detail::createCPUGenerator(spec.seed.value_or(0) & 0xffffffffu);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Generation>> Beginning::Plan(const GenerationSpec& spec) const {
+  if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
+      spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the size of the video is none that the model makes: ", spec.width, "x", spec.height, ", ",
+        spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
+  }
+  const Recipe recipe = RecipeOf(spec);
+  const bool once = !recipe.second_pass.has_value();
+  auto mine = std::make_unique<LtxGeneration>(once ? WithoutPixels(spec) : spec, model_.device);
+  DenoiseState& state = mine->state;
+  REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, *mine));
+  state.shape = ShapeOf(size, spec.num_frames);
+  REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_.scheduler, state));
+  REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, size, model_.dtype));
+  if (state.mode == Mode::kCondition) {
+    state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
+  }
+  state.step = state.first_step;
+  state.guidance = recipe.guidance;
+  state.condition_noise = spec.image_condition_noise_scale.value_or(0);
+  state.stochastic = model_.scheduler.stochastic_sampling;
+  state.generator = GeneratorOf(spec);
+  state.other_generator = GeneratorOf(spec);
+  mine->planned_tokens = state.shape.tokens();
+  return mine;
+}
+
+absl::StatusOr<PictureSize> Beginning::PlanPasses(const Recipe& recipe, LtxGeneration& mine) const {
+  if (!recipe.second_pass.has_value()) {
+    REEL_ASSIGN_OR_RETURN(mine.state.mode, ModeOf(mine.spec, model_.scheduler));
+    return PictureSize{mine.spec.width, mine.spec.height};
+  }
+  mine.state.mode = Mode::kCondition;
+  if (!model_.upsampler.has_value()) {
+    return absl::FailedPreconditionError("the model has no latent upsampler for two passes");
+  }
+  REEL_ASSIGN_OR_RETURN(const PictureSize first,
+                        FirstPassSize({mine.spec.width, mine.spec.height}));
+  const int64_t frames = ShapeOf(first, mine.spec.num_frames).frames;
+  REEL_ASSIGN_OR_RETURN(mine.second_pass,
+                        PlanSecondPass(*recipe.second_pass, model_.scheduler, first, frames));
+  const int64_t tokens = mine.second_pass->shape.tokens();
+  if (tokens <= max_tokens_) return first;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the second pass has too many latent tokens: ", tokens, ", the limit is ",
+                   max_tokens_, "; choose a smaller size or fewer frames"));
+}
+
+absl::Status Beginning::Next(LtxGeneration& mine, const Ops& ops) const {
+  if (!mine.has_text) return Text(mine, ops);
+  if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
+    mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
+                       mine.state.generator);
+  } else if (!mine.ready) {
+    FinishTokens(mine, ops);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Beginning::Text(LtxGeneration& mine, const Ops& ops) const {
+  DenoiseState& state = mine.state;
+  const bool masked = state.mode == Mode::kCondition;
+  const int text_tokens = TextTokensOf(mine.spec, state.mode);
+  std::vector<at::Tensor> embeddings, masks;
+  std::vector<std::string> texts = {mine.spec.prompt};
+  const Guidance* later = mine.second_pass ? &mine.second_pass->recipe.guidance : nullptr;
+  state.text_has_negative =
+      state.guidance.uses_negative() || (later != nullptr && later->uses_negative());
+  if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt);
+  if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
+    texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer
+  }
+  for (const std::string& text : texts) {
+    REEL_ASSIGN_OR_RETURN(const Prompt prompt,
+                          model_.prompts.Encode(ops, text, text_tokens, masked));
+    embeddings.push_back(prompt.embeddings);
+    masks.push_back(prompt.mask);
+  }
+  state.text = model_.transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));
+  mine.has_text = true;
+  if (masked) {
+    mine.building.emplace(state.shape, mine.spec.frame_rate,
+                          DrawNoise(state.shape, channels(), state.generator, model_.device));
+  }
+  return absl::OkStatus();
+}
+
+void Beginning::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
+  DenoiseState& state = mine.state;
+  Tokens& tokens = state.tokens;
+  switch (state.mode) {
+    case Mode::kText:
+      tokens.x = PackLatents(DrawNoise(state.shape, channels(), state.generator, model_.device));
+      break;
+    case Mode::kImage:
+      tokens = ImageTokens(ops, encoder(), mine.conditions[0], channels(), state);
+      break;
+    case Mode::kCondition:
+      tokens = mine.building->Finish(!mine.conditions.empty());
+      mine.building.reset();
+      break;
+  }
+  if (!tokens.coordinates.defined()) {
+    tokens.coordinates = PlainCoordinates(state.shape, mine.spec.frame_rate);
+  }
+  state.rope = RopeOf(tokens);
+  mine.planned_tokens = tokens.x.size(1);
+  mine.conditions.clear();  // their pixels are in the tokens now
+  mine.ready = true;
+}
+
+RopeTable Beginning::RopeOf(const Tokens& tokens) const {
+  return MakeRopeTable(tokens.coordinates, model_.transformer.config().width()).To(model_.device);
+}
+
+absl::Status Beginning::SecondPass(LtxGeneration& mine, const Ops& ops) const {
+  const PlannedPass& pass = *mine.second_pass;
+  DenoiseState next = mine.state;
+  next.shape = pass.shape;
+  next.schedule = pass.schedule;
+  next.step = next.first_step = pass.first_step;
+  next.guidance = pass.recipe.guidance;
+  next.generator = GeneratorOf(mine.spec);
+  REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,
+                        ConditionsOf(mine.spec, pass.size, model_.dtype));
+  const at::Tensor latents = UpsampleLatents(*model_.upsampler, model_.statistics,
+                                             pass.recipe.touch, mine.state.Latents());
+  const at::Tensor noise = DrawNoise(pass.shape, channels(), next.generator, model_.device);
+  ConditionTokens building(pass.shape, mine.spec.frame_rate, NoisedLatents(pass, noise, latents));
+  for (const PictureCondition& condition : conditions) {
+    building.Add(ops, encoder(), condition, next.generator);
+  }
+  next.tokens = building.Finish(!conditions.empty());
+  next.rope = RopeOf(next.tokens);
+  mine.steps_before = mine.step();
+  mine.planned_tokens = next.tokens.x.size(1);
+  mine.state = std::move(next);
+  mine.second_pass.reset();
+  return absl::OkStatus();
+}
+
+LatentEncoder Beginning::encoder() const {
+  return {model_.encoder, model_.statistics, model_.tiling};
+}
+
+int64_t Beginning::channels() const { return model_.transformer.config().in_channels; }
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a request to a generation that can step: what it will be, its text, its conditions, its
+// first tokens; and those of its second pass.
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/ltx/conditioning.h"
+#include "model/ltx/ltx_generation.h"
+#include "model/ltx/ltx_model.h"
+#include "model/ltx/presets.h"
+
+namespace reel::model::ltx {
+
+// Borrows the model for the time of a call; throws what libtorch throws.
+class Beginning {
+ public:
+  Beginning(LtxModel& model, int64_t max_latent_tokens)
+      : model_(model), max_tokens_(max_latent_tokens) {}
+
+  // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
+  absl::StatusOr<std::unique_ptr<Generation>> Plan(const GenerationSpec& resolved) const;
+
+  // One bounded piece: the texts, or a condition, or the tokens, which make it ready.
+  absl::Status Next(LtxGeneration& generation, const Ops& ops) const;
+
+  // The first pass's latents, upsampled and noised, and the conditions once more at the new size.
+  // The generation is changed at the end only: what fails can be tried again.
+  absl::Status SecondPass(LtxGeneration& generation, const Ops& ops) const;
+
+ private:
+  // Which pipeline makes it, and in which passes; the size of the first of them.
+  absl::StatusOr<PictureSize> PlanPasses(const Recipe& recipe, LtxGeneration& generation) const;
+  absl::Status Text(LtxGeneration& generation, const Ops& ops) const;
+  void FinishTokens(LtxGeneration& generation, const Ops& ops) const;
+  RopeTable RopeOf(const Tokens& tokens) const;
+  LatentEncoder encoder() const;
+  int64_t channels() const;
+
+  LtxModel& model_;
+  const int64_t max_tokens_;
+};
+
+}  // namespace reel::model::ltx

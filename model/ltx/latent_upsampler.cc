@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/latent_upsampler.h"
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "model/ltx/vae_layers.h"
+#include "model/weights/config_reader.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kGroups = 32;
+constexpr double kNormEps = 1e-5;
+constexpr int64_t kKernel = 3;
+
+// [B, C, F, H, W] to [B F, C, H, W], and back.
+at::Tensor FoldFrames(const at::Tensor& x) { return x.permute({0, 2, 1, 3, 4}).flatten(0, 1); }
+at::Tensor UnfoldFrames(const at::Tensor& x, int64_t batch) {
+  return x.unflatten(0, {batch, -1}).permute({0, 2, 1, 3, 4});
+}
+
+std::vector<int64_t> KernelShape(int64_t out, int64_t in, int64_t dimensions) {
+  std::vector<int64_t> shape = {out, in};
+  shape.resize(static_cast<size_t>(2 + dimensions), kKernel);
+  return shape;
+}
+
+}  // namespace
+
+absl::StatusOr<UpsamplerConfig> ReadUpsamplerConfig(const nlohmann::json& json,
+                                                    const std::string& source) {
+  constexpr IntRange kWidths = {1, 65536};
+  ConfigReader reader(json, source);
+  UpsamplerConfig config;
+  config.channels = reader.Int("in_channels", config.channels, kWidths);
+  config.width = reader.Int("mid_channels", config.width, kWidths);
+  config.blocks = reader.Int("num_blocks_per_stage", config.blocks, {0, 256});
+  config.flat = reader.Int("dims", 3, {2, 3}) == 2;
+  config.spatial = reader.Bool("spatial_upsample", config.spatial);
+  config.temporal = reader.Bool("temporal_upsample", config.temporal);
+  if (config.width % kGroups != 0) reader.Fail("mid_channels", "must be a multiple of 32");
+  if (!config.spatial && !config.temporal) {
+    reader.Fail("spatial_upsample", "must be true where temporal_upsample is not");
+  }
+  if (config.flat && config.temporal) {
+    reader.Fail("dims", "must be 3 where temporal_upsample is true");
+  }
+  REEL_RETURN_IF_ERROR(reader.status());
+  return config;
+}
+
+absl::StatusOr<LatentUpsampler> LatentUpsampler::Load(const WeightSet& stored,
+                                                      const UpsamplerConfig& config,
+                                                      at::ScalarType dtype, at::Device device) {
+  Weights weights(stored, dtype, device);
+  const auto conv = [&weights](const std::string& name, int64_t in, int64_t out,
+                               int64_t dimensions) {
+    return Conv{weights.Take(name + ".weight", KernelShape(out, in, dimensions)),
+                weights.Take(name + ".bias", {out})};
+  };
+  const int64_t width = config.width, dimensions = config.flat ? 2 : 3;
+  const auto norm = [&weights, width](const std::string& name) {
+    return Norm{weights.Take(name + ".weight", {width}), weights.Take(name + ".bias", {width})};
+  };
+  const auto blocks = [&](const std::string& name) {
+    std::vector<Block> taken;
+    for (int64_t i = 0; i < config.blocks; ++i) {
+      const std::string block = name + "." + std::to_string(i);
+      taken.push_back({conv(block + ".conv1", width, width, dimensions),
+                       conv(block + ".conv2", width, width, dimensions), norm(block + ".norm1"),
+                       norm(block + ".norm2")});
+    }
+    return taken;
+  };
+  LatentUpsampler model(config);
+  model.initial_conv_ = conv("initial_conv", config.channels, width, dimensions);
+  model.initial_norm_ = norm("initial_norm");
+  model.before_ = blocks("res_blocks");
+  const int64_t factor = (config.spatial ? 4 : 1) * (config.temporal ? 2 : 1);
+  model.upsampler_ = conv("upsampler.0", width, factor * width, config.temporal ? 3 : 2);
+  model.after_ = blocks("post_upsample_res_blocks");
+  model.final_conv_ = conv("final_conv", width, config.channels, dimensions);
+  REEL_RETURN_IF_ERROR(weights.Finish());
+  model.parameters_ = weights.parameters();
+  return model;
+}
+
+at::Tensor LatentUpsampler::Convolve(const Conv& conv, const at::Tensor& x) {
+  return conv.weight.dim() == 5 ? at::conv3d(x, conv.weight, conv.bias, 1, 1)
+                                : at::conv2d(x, conv.weight, conv.bias, 1, 1);
+}
+
+at::Tensor LatentUpsampler::Normalize(const Norm& norm, const at::Tensor& x) {
+  return at::group_norm(x, kGroups, norm.weight, norm.bias, kNormEps);
+}
+
+at::Tensor LatentUpsampler::Run(const Block& block, const at::Tensor& x) {
+  const at::Tensor h = at::silu(Normalize(block.norm1, Convolve(block.conv1, x)));
+  return at::silu(Normalize(block.norm2, Convolve(block.conv2, h)) + x);
+}
+
+at::Tensor LatentUpsampler::Upsample(const at::Tensor& x) const {
+  if (config_.temporal) {
+    const int64_t side = config_.spatial ? 2 : 1;
+    return DepthToSpace(Convolve(upsampler_, x), 2, side, side).slice(2, 1);
+  }
+  if (config_.flat) {
+    return DepthToSpace(Convolve(upsampler_, x).unsqueeze(2), 1, 2, 2).squeeze(2);
+  }
+  const at::Tensor frames = Convolve(upsampler_, FoldFrames(x));
+  return UnfoldFrames(DepthToSpace(frames.unsqueeze(2), 1, 2, 2).squeeze(2), x.size(0));
+}
+
+at::Tensor LatentUpsampler::operator()(const at::Tensor& latents) const {
+  at::Tensor x = config_.flat ? FoldFrames(latents) : latents;
+  x = at::silu(Normalize(initial_norm_, Convolve(initial_conv_, x)));
+  for (const Block& block : before_) x = Run(block, x);
+  x = Upsample(x);
+  for (const Block& block : after_) x = Run(block, x);
+  x = Convolve(final_conv_, x);
+  return config_.flat ? UnfoldFrames(x, latents.size(0)) : x;
+}
+
+at::Tensor MatchStatistics(const at::Tensor& latents, const at::Tensor& reference, double factor) {
+  const auto deviation = [](const at::Tensor& x) { return at::std(x, {2, 3, 4}, true, true); };
+  const auto mean = [](const at::Tensor& x) { return x.mean({2, 3, 4}, true); };
+  const at::Tensor matched =
+      (latents - mean(latents)) / deviation(latents) * deviation(reference) + mean(reference);
+  return at::lerp(latents, matched, factor);
+}
+
+at::Tensor ToneMap(const at::Tensor& latents, double compression) {
+  const double strength = compression * 0.75;
+  const at::Tensor large = at::sigmoid(4.0 * strength * (latents.abs() - 1.0));
+  return latents * (1.0 - 0.8 * strength * large);
+}
+
+at::Tensor UpsampleLatents(const LatentUpsampler& upsampler, const LatentStatistics& statistics,
+                           const UpsampleTouch& touch, const at::Tensor& latents) {
+  const at::Tensor low =
+      statistics.Denormalize(latents).to(statistics.mean.scalar_type());  // that of the weights
+  at::Tensor high = upsampler(low);
+  if (touch.match_statistics > 0) high = MatchStatistics(high, low, touch.match_statistics);
+  if (touch.tone_map > 0) high = ToneMap(high, touch.tone_map);
+  return (statistics.Normalize(high) * statistics.scaling_factor).to(at::kFloat);
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/presets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/types/span.h"
+#include "model/sampler/schedule.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr char kNegativePrompt[] = "worst quality, inconsistent motion, blurry, jittery, distorted";
+// The steps that distilled files allow, as their two passes take them.
+constexpr double kDistilledFirst[] = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725};
+constexpr double kDistilledSecond[] = {1000, 909.4, 725, 421.9};
+constexpr double kAllButTheFirst = 0.999;
+
+// A release by its single-pass name, and which of the recipes it has.
+struct Release {
+  const char* name;
+  const char* version;  // of the autoencoder
+  bool is_13b;
+  bool is_distilled;
+  int steps;
+  double guidance_scale, guidance_rescale;
+  bool has_perturbed;  // one pass with perturbed guidance
+  bool has_two_passes;
+  double tone_map;  // between the passes
+  int skipped;      // first steps of the second, where it is not distilled
+};
+
+constexpr Release kReleases[] = {
+    {"2b-0.9.0", "0.9.0", false, false, 40, 3, 0.7, true, false, 0, 0},
+    {"2b-0.9.1", "0.9.1", false, false, 40, 3, 0.7, true, false, 0, 0},
+    {"2b-0.9.5", "0.9.5", false, false, 40, 3, 0.7, true, false, 0, 0},
+    {"2b-0.9.6-dev", "0.9.5", false, false, 40, 3, 0.7, true, false, 0, 0},
+    {"2b-0.9.6-distilled", "0.9.5", false, true, 8, 1, 0, false, false, 0, 0},
+    {"2b-0.9.8-distilled", "0.9.5", false, true, 8, 1, 0, false, true, 0.6, 0},
+    {"13b-0.9.7-dev", "0.9.5", true, false, 30, 5, 0.7, false, true, 0, 3},
+    {"13b-0.9.7-distilled", "0.9.5", true, true, 8, 1, 0, false, true, 0, 0},
+    {"13b-0.9.8-dev", "0.9.5", true, false, 30, 5, 0.7, false, true, 0.6, 17},
+    {"13b-0.9.8-distilled", "0.9.5", true, true, 8, 1, 0, false, true, 0.6, 0},
+};
+
+constexpr char kPerturbed[] = "-stg", kTwoPass[] = "-two-pass";
+constexpr int64_t kPerturbedBlock = 19;  // of the small models, in one pass
+constexpr int kLayers2b = 28, kLayers13b = 48;
+constexpr int kDevSteps = 30, kDevSkippedAtEnd = 3;
+
+std::vector<double> ListOf(absl::Span<const double> values) {
+  return {values.begin(), values.end()};
+}
+
+// Up to 0.9.5 the models were made for smaller pictures.
+bool IsSmall(const std::string& name) {
+  return name == "2b-0.9.0" || name == "2b-0.9.1" || name == "2b-0.9.5";
+}
+
+Preset SinglePass(const Release& release) {
+  Preset preset;
+  preset.name = release.name;
+  GenerationSpec& values = preset.values;
+  values.negative_prompt = kNegativePrompt;
+  values.width = IsSmall(preset.name) ? 768 : 1216;
+  values.height = IsSmall(preset.name) ? 512 : 704;
+  values.frame_rate = IsSmall(preset.name) ? 25 : 30;
+  values.guidance_scale = release.guidance_scale;
+  values.guidance_rescale = release.guidance_rescale;
+  if (release.is_distilled && preset.name != "2b-0.9.6-distilled") {
+    values.timesteps = ListOf(kDistilledFirst);
+    values.timesteps.push_back(ListOf(kDistilledSecond).back());
+  } else {
+    values.num_inference_steps = release.steps;
+  }
+  if (std::string(release.version) != "0.9.0") {
+    values.decode_timestep = 0.05;
+    values.decode_noise_scale = 0.025;
+  }
+  return preset;
+}
+
+// The timesteps of so many steps, from `first` up to `end`.
+std::vector<double> PartOfSchedule(int first, int end) {
+  const std::vector<float> all = LinearQuadraticSchedule({}, kDevSteps)->timesteps;
+  return {all.begin() + first, all.begin() + end};
+}
+
+// Of the large models' first pass: what is strong in the middle of the way and absent at its ends.
+Guidance DevGuidance() {
+  Guidance guidance;
+  guidance.from = {1.0, 0.996, 0.9933, 0.985, 0.9767, 0.9008, 0.618};
+  guidance.points = {{1, 0, 0, {}},
+                     {1, 0, 0, {11, 25, 35, 39}},
+                     {6, 0.5, 4, {22, 35, 39}},
+                     {8, 0.5, 4, {28}},
+                     {6, 0, 4, {28}},
+                     {1, 0, 2, {28}},
+                     {1, 0, 1, {28}}};
+  guidance.star = true;
+  return guidance;
+}
+
+Preset TwoPass(const Release& release) {
+  Preset preset = SinglePass(release);
+  preset.name += kTwoPass;
+  GenerationSpec& values = preset.values;
+  values.num_inference_steps = 0;
+  values.image_condition_noise_scale = 0;
+  if (release.is_distilled) {
+    values.timesteps = ListOf(kDistilledFirst);
+    return preset;
+  }
+  values.timesteps = PartOfSchedule(0, kDevSteps - kDevSkippedAtEnd);
+  values.guidance_scale = 8;  // the strongest of DevGuidance
+  values.guidance_rescale = 0.5;
+  return preset;
+}
+
+SecondPass SecondPassOf(const Release& release) {
+  SecondPass pass;
+  pass.denoise_strength = kAllButTheFirst;
+  pass.touch = {1, release.tone_map};
+  if (release.is_distilled) {
+    pass.timesteps = ListOf(kDistilledSecond);
+    return pass;
+  }
+  pass.timesteps = PartOfSchedule(release.skipped, kDevSteps);
+  pass.timesteps.insert(pass.timesteps.begin(), 1000.0);
+  pass.guidance.points = {{1, 0, 1, {27}}};
+  return pass;
+}
+
+// The list of a preset, as far as the request wants it.
+void Follow(const GenerationSpec& spec, const GenerationSpec& preset, Guidance& guidance) {
+  const double scale = spec.guidance_scale.value_or(1), peak = *preset.guidance_scale;
+  const double rescale = spec.guidance_rescale.value_or(0) / *preset.guidance_rescale;
+  for (GuidancePoint& point : guidance.points) {
+    point.scale = 1 + (point.scale - 1) * std::max(0.0, (scale - 1) / (peak - 1));
+    point.rescale *= rescale;
+  }
+}
+
+}  // namespace
+
+std::vector<Preset> PresetsFor(const ModelTraits& traits) {
+  std::vector<Preset> presets;
+  // What names blocks is for models that have them all.
+  const bool is_whole = traits.layers == (traits.is_13b ? kLayers13b : kLayers2b);
+  for (const Release& release : kReleases) {
+    if (release.version != traits.version || release.is_13b != traits.is_13b) continue;
+    presets.push_back(SinglePass(release));
+    if (release.has_perturbed && is_whole) {
+      presets.push_back(SinglePass(release));
+      presets.back().name += kPerturbed;
+    }
+    if (release.has_two_passes && traits.has_upsampler && (release.is_distilled || is_whole)) {
+      presets.push_back(TwoPass(release));
+    }
+  }
+  return presets;
+}
+
+Recipe RecipeOf(const GenerationSpec& resolved) {
+  Recipe recipe;
+  GuidancePoint& only = recipe.guidance.points[0];
+  only.scale = resolved.guidance_scale.value_or(1);
+  only.rescale = resolved.guidance_rescale.value_or(0);
+  for (const Release& release : kReleases) {
+    if (resolved.preset == std::string(release.name) + kPerturbed) {
+      only.perturbed_scale = 1;
+      only.blocks = {kPerturbedBlock};
+    }
+    if (resolved.preset == std::string(release.name) + kTwoPass) {
+      recipe.second_pass = SecondPassOf(release);
+      if (release.is_distilled) {
+        recipe.second_pass->guidance = recipe.guidance;
+        continue;
+      }
+      recipe.guidance = DevGuidance();
+      Follow(resolved, TwoPass(release).values, recipe.guidance);
+    }
+  }
+  return recipe;
+}
+
+}  // namespace reel::model::ltx

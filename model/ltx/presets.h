@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the releases recommend, by name: values of requests, and recipes that requests have no
+// fields for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/ltx/guidance.h"
+#include "model/ltx/latent_upsampler.h"
+#include "model/model_card.h"
+
+namespace reel::model::ltx {
+
+// After the first pass, which is two thirds as wide and high as the video: its latents, upsampled,
+// get noise again, and lose it at 4/3 of the video's size.
+struct SecondPass {
+  std::vector<double> timesteps;  // as a request's; the first are not run
+  double denoise_strength = 1;    // how much of them is run
+  Guidance guidance;
+  UpsampleTouch touch;
+};
+
+struct Recipe {
+  Guidance guidance;  // of the first pass
+  std::optional<SecondPass> second_pass;
+};
+
+// What a model is, as far as presets go.
+struct ModelTraits {
+  std::string version;  // of the autoencoder: "0.9.0", "0.9.1", "0.9.5"
+  bool is_13b = false;
+  int64_t layers = 0;  // of the transformer
+  bool has_upsampler = false;
+};
+
+// A folder does not say which release it is: those of all that have its parts.
+std::vector<Preset> PresetsFor(const ModelTraits& traits);
+
+// How a resolved request is guided, and in which passes it is made: in one, as diffusers makes it,
+// unless its preset is one that ends in "-stg" (perturbed guidance) or "-two-pass".
+Recipe RecipeOf(const GenerationSpec& resolved);
+
+}  // namespace reel::model::ltx

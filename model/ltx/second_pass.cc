@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/second_pass.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int kSpatial = 32;
+constexpr int kLeast = 64;  // two thirds of it are more than one latent
+
+int TwoThirds(int side) { return side * 2 / 3 / kSpatial * kSpatial; }
+
+}  // namespace
+
+absl::StatusOr<PictureSize> FirstPassSize(PictureSize video) {
+  const PictureSize size = {TwoThirds(video.width), TwoThirds(video.height)};
+  if (size.width > 0 && size.height > 0) return size;
+  return absl::InvalidArgumentError(
+      absl::StrCat("the video is too small for two passes: ", video.width, "x", video.height,
+                   "; each side is at least ", kLeast));
+}
+
+PictureSize SecondPassSize(PictureSize first_pass) {
+  return {2 * first_pass.width, 2 * first_pass.height};
+}
+
+absl::StatusOr<PlannedPass> PlanSecondPass(const SecondPass& recipe,
+                                           const SchedulerConfig& scheduler, PictureSize first,
+                                           int64_t latent_frames) {
+  PlannedPass pass;
+  pass.size = SecondPassSize(first);
+  pass.shape = {latent_frames, pass.size.height / kSpatial, pass.size.width / kSpatial};
+  REEL_ASSIGN_OR_RETURN(pass.schedule, GivenSchedule(scheduler, recipe.timesteps));
+  pass.first_step = FirstStep(pass.schedule.steps(), recipe.denoise_strength);
+  pass.recipe = recipe;
+  return pass;
+}
+
+at::Tensor NoisedLatents(const PlannedPass& pass, const at::Tensor& noise,
+                         const at::Tensor& latents) {
+  const at::Tensor sigma =
+      at::full({}, pass.schedule.sigmas[static_cast<size_t>(pass.first_step)], latents.options());
+  return sigma * noise + (1 - sigma) * latents;
+}
+
+}  // namespace reel::model::ltx

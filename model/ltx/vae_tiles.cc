@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/vae_tiles.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kTime = 2, kRows = 3, kColumns = 4;
+
+// `x` scaled in fp32 and rounded to its own type, as a factor that is no tensor scales it.
+at::Tensor Times(const at::Tensor& x, const at::Tensor& factors) {
+  return (x.to(at::kFloat) * factors).to(x.scalar_type());
+}
+
+// The first slices of `b` along `dim`, in place: from the last ones of `a` over to `b`.
+void Blend(const at::Tensor& a, const at::Tensor& b, int64_t extent, int64_t dim) {
+  extent = std::min({a.size(dim), b.size(dim), extent});
+  if (extent == 0) return;
+  std::vector<int64_t> shape(static_cast<size_t>(b.dim()), 1);
+  shape[static_cast<size_t>(dim)] = extent;
+  const at::Tensor step = at::arange(extent, at::TensorOptions(at::kDouble)) / extent;
+  const auto ramp = [&](const at::Tensor& values) {
+    return values.to(at::kFloat).view(shape).to(b.device());
+  };
+  at::Tensor place = b.slice(dim, 0, extent);
+  place.copy_(Times(a.slice(dim, a.size(dim) - extent), ramp(1 - step)) + Times(place, ramp(step)));
+}
+
+using Grid = std::vector<std::vector<at::Tensor>>;  // rows of tiles
+
+// Each tile is blended with what is above and left of it as those have become; its first `keep`
+// rows and columns are kept.
+at::Tensor Join(const Grid& tiles, int64_t blend, int64_t keep) {
+  std::vector<at::Tensor> rows;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    std::vector<at::Tensor> row;
+    for (size_t j = 0; j < tiles[i].size(); ++j) {
+      const at::Tensor& tile = tiles[i][j];
+      if (i > 0) Blend(tiles[i - 1][j], tile, blend, kRows);
+      if (j > 0) Blend(tiles[i][j - 1], tile, blend, kColumns);
+      row.push_back(tile.slice(kRows, 0, keep).slice(kColumns, 0, keep));
+    }
+    rows.push_back(at::cat(row, kColumns));
+  }
+  return at::cat(rows, kRows);
+}
+
+template <typename Visit>
+void ForEachTile(const at::Tensor& x, int64_t size, int64_t stride, Visit&& visit) {
+  for (int64_t i = 0; i < x.size(kRows); i += stride) {
+    for (int64_t j = 0; j < x.size(kColumns); j += stride) {
+      visit(j == 0, x.slice(kRows, i, i + size).slice(kColumns, j, j + size));
+    }
+  }
+}
+
+bool IsWider(const at::Tensor& x, int64_t size) {
+  return x.size(kRows) > size || x.size(kColumns) > size;
+}
+
+// A chain for each tile; they run side by side, so that a few frames of each are held.
+class SpaceTiled : public FrameSource {
+ public:
+  SpaceTiled(Tiles tiles, int64_t compression, const at::Tensor& latents, const DecodeWhole& decode)
+      : tiles_(tiles),
+        height_(latents.size(kRows) * compression),
+        width_(latents.size(kColumns) * compression) {
+    ForEachTile(latents, tiles.size / compression, tiles.stride / compression,
+                [&](bool begins_row, const at::Tensor& tile) {
+                  if (begins_row) rows_.emplace_back();
+                  rows_.back().push_back(decode(tile));
+                });
+  }
+
+  Frames Next() override {
+    Grid grid;
+    bool last = false;
+    for (const auto& row : rows_) {
+      grid.emplace_back();
+      for (const FrameSourcePtr& tile : row) {
+        const Frames frames = tile->Next();
+        grid.back().push_back(frames.x.contiguous());
+        last = frames.last;
+      }
+    }
+    const at::Tensor x = Join(grid, tiles_.size - tiles_.stride, tiles_.stride);
+    return {x.slice(kRows, 0, height_).slice(kColumns, 0, width_), last};
+  }
+
+ private:
+  const Tiles tiles_;
+  const int64_t height_, width_;
+  std::vector<std::vector<FrameSourcePtr>> rows_;
+};
+
+at::Tensor AllFrames(FrameSource& source) {
+  std::vector<at::Tensor> pieces;
+  for (bool last = false; !last;) {
+    Frames frames = source.Next();
+    pieces.push_back(std::move(frames.x));
+    last = frames.last;
+  }
+  return at::cat(pieces, kTime);
+}
+
+// One tile of frames at a time, and the one before it for what is blended.
+class FrameTiled : public FrameSource {
+ public:
+  FrameTiled(Tiles tiles, int64_t compression, at::Tensor latents, DecodeWhole decode)
+      : tiles_(tiles),
+        size_(tiles.size / compression + 1),
+        stride_(tiles.stride / compression),
+        left_((latents.size(kTime) - 1) * compression + 1),
+        latents_(std::move(latents)),
+        decode_(std::move(decode)) {}
+
+  Frames Next() override {
+    at::Tensor tile = AllFrames(*decode_(latents_.slice(kTime, next_, next_ + size_)));
+    int64_t keep = tiles_.stride + 1;
+    if (before_.defined()) {
+      tile = tile.slice(kTime, 0, tile.size(kTime) - 1).clone();
+      Blend(before_, tile, tiles_.size - tiles_.stride, kTime);
+      keep = tiles_.stride;
+    }
+    before_ = tile;
+    next_ += stride_;
+    const at::Tensor frames = tile.slice(kTime, 0, std::min(keep, left_));
+    left_ -= frames.size(kTime);
+    return {frames, left_ == 0};
+  }
+
+ private:
+  const Tiles tiles_;
+  const int64_t size_, stride_;
+  int64_t left_;  // frames of the clip
+  const at::Tensor latents_;
+  const DecodeWhole decode_;
+  at::Tensor before_;
+  int64_t next_ = 0;
+};
+
+}  // namespace
+
+FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config,
+                             const at::Tensor& latents, DecodeWhole decode) {
+  const int64_t side = config.spatial_compression, time = config.temporal_compression;
+  if (tiling.space.has_value() && IsWider(latents, tiling.space->size / side)) {
+    decode = [tiles = *tiling.space, side, decode](const at::Tensor& part) -> FrameSourcePtr {
+      return std::make_unique<SpaceTiled>(tiles, side, part, decode);
+    };
+  }
+  if (tiling.frames.has_value() && latents.size(kTime) > tiling.frames->size / time) {
+    return std::make_unique<FrameTiled>(*tiling.frames, time, latents, std::move(decode));
+  }
+  return decode(latents);
+}
+
+at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const at::Tensor& pixels,
+                         const EncodeWhole& encode) {
+  const int64_t side = config.spatial_compression, time = config.temporal_compression;
+  const auto encode_part = [&](const at::Tensor& part) {
+    if (!tiling.space.has_value() || !IsWider(part, tiling.space->size)) return encode(part);
+    const Tiles& tiles = *tiling.space;
+    Grid grid;
+    ForEachTile(part, tiles.size, tiles.stride, [&](bool begins_row, const at::Tensor& tile) {
+      if (begins_row) grid.emplace_back();
+      grid.back().push_back(encode(tile).contiguous());
+    });
+    return Join(grid, (tiles.size - tiles.stride) / side, tiles.stride / side)
+        .slice(kRows, 0, part.size(kRows) / side)
+        .slice(kColumns, 0, part.size(kColumns) / side);
+  };
+  if (!tiling.frames.has_value() || pixels.size(kTime) <= tiling.frames->size) {
+    return encode_part(pixels);
+  }
+  const Tiles& tiles = *tiling.frames;
+  std::vector<at::Tensor> kept;
+  at::Tensor before;
+  for (int64_t i = 0; i < pixels.size(kTime); i += tiles.stride) {
+    at::Tensor tile = encode_part(pixels.slice(kTime, i, i + tiles.size + 1));
+    int64_t keep = tiles.stride / time;
+    if (i == 0) {
+      ++keep;
+    } else {
+      tile = tile.slice(kTime, 1).clone();
+      Blend(before, tile, (tiles.size - tiles.stride) / time, kTime);
+    }
+    before = tile;
+    kept.push_back(tile.slice(kTime, 0, keep));
+  }
+  return at::cat(kept, kTime).slice(kTime, 0, (pixels.size(kTime) - 1) / time + 1);
+}
+
+}  // namespace reel::model::ltx

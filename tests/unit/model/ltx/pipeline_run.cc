@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/model/ltx/pipeline_run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/ltx/ltx_pipeline.h"
+
+namespace reel::model::ltx {
+
+std::shared_ptr<const ConditionPixels> Pictures(int frames, bool inverted, int height, int width) {
+  auto pixels = std::make_shared<ConditionPixels>();
+  pixels->width = width;
+  pixels->height = height;
+  pixels->num_frames = frames;
+  const int64_t plane = int64_t{height} * width;
+  for (int64_t f = 0; f < frames; ++f) {
+    for (int64_t i = 0; i < plane; ++i) {
+      for (int64_t c = 0; c < 3; ++c) {
+        const auto value = static_cast<uint8_t>((c * plane + i) * (f + 1) % 251);
+        pixels->rgb.push_back(inverted ? static_cast<uint8_t>(255 - value) : value);
+      }
+    }
+  }
+  return pixels;
+}
+
+Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, double strength) {
+  Condition condition;
+  condition.kind = pixels->num_frames > 1 ? Condition::Kind::kVideo : Condition::Kind::kImage;
+  condition.frame_index = frame;
+  condition.strength = strength;
+  condition.pixels = std::move(pixels);
+  return condition;
+}
+
+absl::Status CollectingSink::Push(const FramesView& frames) {
+  most = std::max(most, frames.num_frames);
+  num_frames += frames.num_frames;
+  const auto* bytes = reinterpret_cast<const uint8_t*>(frames.data.data());
+  data.insert(data.end(), bytes, bytes + frames.data.size());
+  return absl::OkStatus();
+}
+
+at::Tensor CollectingSink::Values() const {
+  const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
+  std::copy(data.begin(), data.end(), static_cast<uint8_t*>(values.data_ptr()));
+  return values;
+}
+
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype) {
+  LoadOptions options;
+  options.name = "tiny";
+  options.path = folder.path();
+  options.dtype = dtype;
+  auto pipeline = LoadLtxPipeline(options, DeviceUnderTest()->stream);
+  EXPECT_TRUE(pipeline.ok()) << pipeline.status();
+  return pipeline.ok() ? *std::move(pipeline) : nullptr;
+}
+
+std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,
+                                  const kernels::Execution& run) {
+  auto generation = pipeline.Create(spec, run);
+  EXPECT_TRUE(generation.ok()) << generation.status();
+  if (!generation.ok()) return nullptr;
+  for (int pieces = 0; pieces < 20; ++pieces) {
+    const auto ready = pipeline.BeginNext(**generation, run);
+    EXPECT_TRUE(ready.ok()) << ready.status();
+    if (!ready.ok() || *ready) return *std::move(generation);
+  }
+  ADD_FAILURE() << "never ready";
+  return nullptr;
+}
+
+at::Tensor LatentsOf(const Pipeline& pipeline, const Generation& generation) {
+  const LatentsView view = *pipeline.Latents(generation);
+  const at::Tensor latents =
+      at::empty({view.channels, view.frames, view.height, view.width}, at::kFloat);
+  std::copy(view.data.begin(), view.data.end(), latents.data_ptr<float>());
+  return latents;
+}
+
+void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
+             const kernels::Execution& run) {
+  for (const absl::Status& status : pipeline.Step(generations, run)) {
+    ASSERT_TRUE(status.ok()) << status;
+  }
+}
+
+CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
+                         FrameFormat format) {
+  CollectingSink sink(format);
+  for (absl::StatusOr<bool> done = false; !*done;) {
+    done = pipeline.DecodeNext(generation, sink, run);
+    EXPECT_TRUE(done.ok()) << done.status();
+    if (!done.ok()) break;
+  }
+  return sink;
+}
+
+void LtxPipeline::SetUp() {
+  if (!DeviceUnderTest().ok()) {
+    GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
+  }
+}
+
+}  // namespace reel::model::ltx

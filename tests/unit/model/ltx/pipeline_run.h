@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline over a tiny folder, driven as the engine drives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "model/pipeline.h"
+#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model::ltx {
+
+// Of the pictures, which are as large as most of the goldens' videos.
+inline constexpr int kPictureHeight = 64, kPictureWidth = 96;
+
+// Picture i of the goldens' clip: every byte is its position times i + 1, modulo 251.
+std::shared_ptr<const ConditionPixels> Pictures(int frames, bool inverted = false,
+                                                int height = kPictureHeight,
+                                                int width = kPictureWidth);
+
+Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, double strength);
+
+class CollectingSink : public FrameSink {
+ public:
+  explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}
+  FrameFormat format() const override { return format_; }
+  bool HasRoom() const override { return true; }
+  absl::Status Push(const FramesView& frames) override;
+  // As floats.
+  at::Tensor Values() const;
+
+  int most = 0, num_frames = 0;  // in one piece, and in all
+  std::vector<uint8_t> data;
+
+ private:
+  const FrameFormat format_;
+};
+
+// On the device under test. A failure is reported, and null.
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32");
+
+// Ready to step. A failure is reported, and null.
+std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,
+                                  const kernels::Execution& run);
+
+// Normalised latents, [C, F, h, w].
+at::Tensor LatentsOf(const Pipeline& pipeline, const Generation& generation);
+
+void StepAll(Pipeline& pipeline, std::vector<Generation*> generations,
+             const kernels::Execution& run);
+
+CollectingSink DecodeAll(Pipeline& pipeline, Generation& generation, const kernels::Execution& run,
+                         FrameFormat format = FrameFormat::kRgbF32);
+
+// Skips where the device is not there.
+class LtxPipeline : public ::testing::Test {
+ protected:
+  void SetUp() override;
+};
+
+}  // namespace reel::model::ltx
