@@ -84,6 +84,7 @@ class Dynamic {
         if (!entry || entry->d_tag == DT_NULL) break;
         entries_.push_back(*entry);
       }
+      return;  // there is one
     }
   }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
@@ -18,6 +19,8 @@ namespace {
 
 using kernels::PluginBuild;
 using kernels::PluginRow;
+
+constexpr size_t kMaxReason = 2048;
 
 absl::StatusOr<kernels::PluginHost> HostOf(const kernels::KernelCatalog& catalog,
                                            kernels::DeviceStream stream) {
@@ -54,6 +57,15 @@ absl::StatusOr<model::TorchPlugin> OpenBuild(const PluginBuild& build,
   return opened;
 }
 
+// For a message to the front: names of files and a linker's words may be anything.
+std::string Printable(absl::string_view text) {
+  std::string out(text.substr(0, kMaxReason));
+  for (char& c : out) {
+    if (!absl::ascii_isprint(static_cast<unsigned char>(c))) c = '?';
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<kernels::PluginListing> PluginLoader::Open(const kernels::PluginSource& source) {
@@ -75,7 +87,7 @@ absl::StatusOr<kernels::PluginListing> PluginLoader::Open(const kernels::PluginS
   ids_.insert(build.metadata.id);
   return kernels::PluginListing{.name = source.name,
                                 .loaded = true,
-                                .reason = absl::StrJoin(opened.unused, "; "),
+                                .reason = Printable(absl::StrJoin(opened.unused, "; ")),
                                 .id = build.metadata.id};
 }
 
@@ -94,7 +106,7 @@ std::vector<kernels::PluginListing> PluginLoader::OpenAll(
         {{"plugin", source.name}, {"folder", source.folder}, {"error", opened.status()}});
     listings.push_back({.name = source.name,
                         .loaded = false,
-                        .reason = std::string(opened.status().message()),
+                        .reason = Printable(opened.status().message()),
                         .id = ""});
   }
   return listings;

@@ -4,8 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
+#include <filesystem>
 
+#include "absl/strings/str_cat.h"
 #include "tests/fakes/plugins/kernel_repository.h"
 #include "tests/unit/server/worker/plugins/loaded_rows.h"
 
@@ -96,6 +97,16 @@ TEST_F(PluginLoaderTest, OneThatIsRefusedLeavesTheOthers) {
   EXPECT_THAT(listings[0].reason, HasSubstr("another version"));
   EXPECT_TRUE(listings[1].loaded);
   EXPECT_EQ(CallNorm(catalog_, {{"rms_norm", "good"}}).ran, "good");
+}
+
+TEST_F(PluginLoaderTest, AReasonIsShortAndOfPlainCharacters) {
+  for (int i = 0; i < 100; ++i) {
+    std::filesystem::create_directories(
+        absl::StrCat(repository_.root(), "/odd/build/\xff\n", i, std::string(100, 'x')));
+  }
+  const std::string reason = loader_.OpenAll({repository_.Source("odd", "odd")}).front().reason;
+  EXPECT_LE(reason.size(), 2048U);
+  EXPECT_THAT(reason, HasSubstr("??0xxx"));
 }
 
 TEST_F(PluginLoaderTest, APlanOutlivesTheCatalog) {
