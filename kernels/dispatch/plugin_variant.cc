@@ -2,12 +2,15 @@
 #include "kernels/dispatch/plugin_variant.h"
 
 #include <algorithm>
-#include <regex>
+#include <cstddef>
 #include <tuple>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "kernels/dispatch/plugin_v1.h"
 
 namespace reel::kernels {
@@ -15,44 +18,74 @@ namespace {
 
 constexpr size_t kLongestName = 128;
 
-int Number(const std::string& digits) {
+using Parts = std::vector<absl::string_view>;
+
+// Digits alone; -1 for anything else.
+int Number(absl::string_view digits) {
   int value = 0;
-  return absl::SimpleAtoi(digits, &value) ? value : -1;
+  const bool plain = !digits.empty() && digits.size() <= 4 &&
+                     std::all_of(digits.begin(), digits.end(),
+                                 [](unsigned char c) { return absl::ascii_isdigit(c); });
+  return plain && absl::SimpleAtoi(digits, &value) ? value : -1;
+}
+
+// "211" to 2 and 11, as names of torch have it.
+bool ReadVersion(absl::string_view digits, PluginVariant& variant) {
+  variant.major = Number(digits.substr(0, 1));
+  variant.minor = digits.empty() ? -1 : Number(digits.substr(1));
+  return variant.major >= 0 && variant.minor >= 0;
+}
+
+// The parts that name the framework are taken off the front.
+bool ReadFramework(Parts& parts, PluginVariant& variant) {
+  const auto take = [&](size_t count) {
+    parts.erase(parts.begin(), parts.begin() + ptrdiff_t(count));
+  };
+  absl::string_view first = parts[0];
+  if (absl::ConsumePrefix(&first, "reel")) {
+    variant.kind = PluginVariant::Kind::kNative;
+    variant.major = Number(first);
+    take(1);
+    return variant.major >= 0;
+  }
+  if (parts.size() > 2 && first == "torch" && parts[1] == "stable") {
+    variant.kind = PluginVariant::Kind::kTorchStableAbi;
+    absl::string_view version = parts[2];
+    const bool legal = absl::ConsumePrefix(&version, "abi") && ReadVersion(version, variant);
+    take(3);
+    return legal;
+  }
+  if (!absl::ConsumePrefix(&first, "torch") || !ReadVersion(first, variant)) return false;
+  take(1);
+  variant.tagged = !parts.empty() && (parts[0] == "cxx11" || parts[0] == "cxx98");
+  variant.cxx11 = !variant.tagged || parts[0] == "cxx11";
+  if (variant.tagged) take(1);
+  return true;
+}
+
+// "cpu", or "cu130": the last digit is the minor version.
+bool ReadBackend(absl::string_view backend, PluginVariant& variant) {
+  if (backend == "cpu") return true;
+  variant.cuda = absl::ConsumePrefix(&backend, "cu") && backend.size() >= 2;
+  if (!variant.cuda) return false;
+  variant.cuda_major = Number(backend.substr(0, backend.size() - 1));
+  variant.cuda_minor = Number(backend.substr(backend.size() - 1));
+  return variant.cuda_major >= 0 && variant.cuda_minor >= 0;
 }
 
 // Empty: `variant` is filled.
 std::string Parse(const std::string& folder, PluginVariant& variant) {
-  static const auto* const kFramework = new std::regex(
-      "(?:reel([0-9]{1,4})|torch-stable-abi([0-9])([0-9]{1,4})|"
-      "torch([0-9])([0-9]{1,4})(?:-(cxx11|cxx98))?)-(?:(cpu)|cu([0-9]{1,4})([0-9]))-"
-      "([a-z0-9_]+)-([a-z0-9]+)");
   if (folder.size() > kLongestName) return "its name is too long";
   if (absl::StartsWith(folder, "torch-") && !absl::StartsWith(folder, "torch-stable-abi")) {
     return "it holds Python code, which this process does not run";
   }
-  std::smatch match;
-  if (!std::regex_match(folder, match, *kFramework)) return "its name is none of a build";
+  Parts parts = absl::StrSplit(folder, '-');
+  if (!ReadFramework(parts, variant) || parts.size() != 3 || !ReadBackend(parts[0], variant)) {
+    return "its name is none of a build";
+  }
   variant.folder = folder;
-  if (match[1].matched) {
-    variant.kind = PluginVariant::Kind::kNative;
-    variant.major = Number(match[1]);
-  } else if (match[2].matched) {
-    variant.kind = PluginVariant::Kind::kTorchStableAbi;
-    variant.major = Number(match[2]);
-    variant.minor = Number(match[3]);
-  } else {
-    variant.major = Number(match[4]);
-    variant.minor = Number(match[5]);
-    variant.tagged = match[6].matched;
-    variant.cxx11 = match[6] != "cxx98";
-  }
-  variant.cuda = !match[7].matched;
-  if (variant.cuda) {
-    variant.cuda_major = Number(match[8]);
-    variant.cuda_minor = Number(match[9]);
-  }
-  variant.cpu = match[10];
-  variant.os = match[11];
+  variant.cpu = std::string(parts[1]);
+  variant.os = std::string(parts[2]);
   return "";
 }
 
@@ -133,14 +166,18 @@ VariantChoice ChooseVariant(const std::vector<std::string>& folders, const Plugi
 }
 
 bool CoversCapability(const std::vector<std::string>& archs, int sm) {
-  static const auto* const kArch = new std::regex("([0-9]{1,2})\\.([0-9])(a|f)?(\\+PTX)?");
-  return std::any_of(archs.begin(), archs.end(), [&](const std::string& arch) {
-    std::smatch match;
-    if (!std::regex_match(arch, match, *kArch)) return false;
-    const int own = Number(match[1]) * 10 + Number(match[2]);
-    if (match[3] == "a") return sm == own;
-    const bool family = sm / 10 == own / 10 && sm >= own;
-    return family || (match[4].matched && sm >= own);
+  return std::any_of(archs.begin(), archs.end(), [&](const std::string& text) {
+    absl::string_view arch = text;
+    const bool ptx = absl::ConsumeSuffix(&arch, "+PTX");
+    const bool exact = absl::ConsumeSuffix(&arch, "a");
+    if (!exact) absl::ConsumeSuffix(&arch, "f");
+    const Parts parts = absl::StrSplit(arch, '.');
+    if (parts.size() != 2 || parts[1].size() != 1) return false;
+    const int major = Number(parts[0]), minor = Number(parts[1]);
+    if (major < 0 || minor < 0) return false;
+    const int own = major * 10 + minor;
+    if (exact) return sm == own;
+    return sm >= own && (ptx || sm / 10 == major);
   });
 }
 

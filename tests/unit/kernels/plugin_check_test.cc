@@ -60,17 +60,17 @@ PluginVerdict Check(const PluginRow& row) {
 }
 
 TEST(PluginCheck, EveryBuiltInRowPassesInEveryType) {
-  int checked = 0;
+  int operators = 0;
   for (const OpRows& rows : BuiltInCpuRows()) {
     if (!TakesPlugins(rows.op)) continue;
     for (int32_t i = 0; i < rows.count; ++i) {
       const PluginVerdict verdict = Check(WrappedRow(rows, rows.rows[i]));
       EXPECT_EQ(verdict.dtypes, kAnyFloating) << rows.op << " " << rows.rows[i].variant;
       EXPECT_TRUE(verdict.failure.ok()) << rows.op << ": " << verdict.failure;
-      ++checked;
     }
+    ++operators;
   }
-  EXPECT_EQ(checked, 22);
+  EXPECT_EQ(operators, 11);
   EXPECT_THAT(OpsThatTakePlugins(), HasSubstr("gate_residual_adaln"));
 }
 
