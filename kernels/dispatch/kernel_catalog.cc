@@ -26,13 +26,16 @@ std::string VariantNames(const OpListing& op, bool only_running) {
 }
 
 // A row fits the device or not whatever the call: any dtype that it has will do.
-VariantListing ListingOf(const KernelRow& row, const std::string& origin,
-                         const DeviceCapability& capability) {
-  const Dtype dtype = (row.dtypes & MaskOf(Dtype::kF16)) != 0 ? Dtype::kF16 : Dtype::kF32;
-  const std::string reason = WhyNot(
-      {row, origin, nullptr}, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
+VariantListing ListingOf(const CatalogRow& candidate, const DeviceCapability& capability) {
+  const KernelRow& row = candidate.row;
+  Dtype dtype = Dtype::kF32;
+  for (const Dtype known : {Dtype::kBf16, Dtype::kF16}) {
+    if ((row.dtypes & MaskOf(known)) != 0) dtype = known;
+  }
+  const std::string reason =
+      WhyNot(candidate, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
   return {.name = row.variant,
-          .origin = origin,
+          .origin = candidate.origin,
           .runs = reason.empty(),
           .is_auto = false,
           .reason = reason};
@@ -82,9 +85,40 @@ void KernelCatalog::AddRows(const OpRows& rows, const std::string& origin,
   rows_ = std::move(table);
   OpListing listing{.op = rows.op, .variants = {}};
   for (int32_t i = 0; i < rows.count; ++i) {
-    listing.variants.push_back(ListingOf(rows.rows[i], origin, capability_));
+    listing.variants.push_back(ListingOf({rows.rows[i], origin, library}, capability_));
   }
   Add(std::move(listing));
+}
+
+absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const PluginRow> plugin) {
+  const PluginRowFacts& facts = plugin->facts();
+  const uint64_t size = rows_ == nullptr ? 0 : rows_->ParamsSize(facts.op);
+  if (size == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("A plug-in implements operators of Reel; '",
+                                                   facts.op, "' is none; known: ", Names(ops_)));
+  }
+  if (size != facts.params_size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The plug-in was built for other parameters of the operator: ", facts.op,
+                     " of ", facts.params_size, " bytes, here ", size));
+  }
+  for (const std::string& variant : Variants(facts.op)) {
+    if (variant != facts.variant) continue;
+    return absl::AlreadyExistsError(absl::StrCat(
+        "The operator has a variant of this name; give the plug-in another one: ", facts.op, "=",
+        facts.variant));
+  }
+  auto table = std::make_shared<RowTable>(*rows_);
+  const CatalogRow& row = table->Add(plugin);
+  OpListing listing{.op = facts.op, .variants = {ListingOf(row, capability_)}};
+  rows_ = std::move(table);
+  Add(std::move(listing));
+  return absl::OkStatus();
+}
+
+absl::Span<const CatalogRow> KernelCatalog::Rows(std::string_view op) const {
+  if (rows_ == nullptr) return {};
+  return rows_->Rows(op, rows_->ParamsSize(op));
 }
 
 std::vector<std::string> KernelCatalog::Variants(std::string_view op) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "kernels/dispatch/kernel_plan.h"
@@ -33,9 +34,16 @@ class KernelCatalog {
   void AddRows(const OpRows& rows, const std::string& origin,
                const CudaLibraryTable* library = nullptr);
 
+  // A plug-in's row, below all others of its operator: "auto" never comes to it. INVALID_ARGUMENT
+  // for an operator without rows or of other parameters, ALREADY_EXISTS for a variant that is
+  // there.
+  absl::Status AddPlugin(std::shared_ptr<const PluginRow> plugin);
+
   // Every operator by name, with what runs on the device of this process.
   const std::vector<OpListing>& List() const { return ops_; }
   const DeviceCapability& capability() const { return capability_; }
+  // The rows of an operator that its calls can choose, best first, plug-ins' last.
+  absl::Span<const CatalogRow> Rows(std::string_view op) const;
   // The names of an operator's variants, best first; of an unknown operator none.
   std::vector<std::string> Variants(std::string_view op) const;
 

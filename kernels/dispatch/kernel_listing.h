@@ -22,6 +22,16 @@ struct OpListing {
   std::vector<VariantListing> variants;  // best first
 };
 
+// How a plug-in of the configuration fared.
+struct PluginListing {
+  std::string name;
+  bool loaded = false;
+  std::string reason;  // why not, or what of it is not used
+  std::string id;      // of the build that was opened
+
+  bool operator==(const PluginListing&) const = default;
+};
+
 // One operator as a model calls it.
 struct KernelCall {
   std::string op;

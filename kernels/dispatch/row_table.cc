@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/row_table.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -43,6 +45,18 @@ void RowTable::Add(const OpRows& rows, const std::string& origin, const CudaLibr
   for (int32_t i = 0; i < rows.count; ++i) op.rows.push_back({rows.rows[i], origin, library});
 }
 
+const CatalogRow& RowTable::Add(std::shared_ptr<const PluginRow> plugin) {
+  const PluginRowFacts& facts = plugin->facts();
+  const KernelRow row{facts.variant.c_str(), facts.min_sm, facts.max_sm,
+                      facts.dtypes,          nullptr,      nullptr};
+  return ops_[facts.op].rows.emplace_back(row, facts.origin, nullptr, std::move(plugin));
+}
+
+uint64_t RowTable::ParamsSize(std::string_view op) const {
+  const auto found = ops_.find(op);
+  return found == ops_.end() ? 0 : found->second.params_size;
+}
+
 absl::Span<const CatalogRow> RowTable::Rows(std::string_view op, uint64_t params_size) const {
   const auto found = ops_.find(op);
   if (found == ops_.end() || found->second.params_size != params_size) return {};
@@ -63,7 +77,11 @@ std::string WhyNot(const CatalogRow& candidate, const RowQuery& query) {
   if ((row.dtypes & MaskOf(query.dtype)) == 0) {
     return absl::StrCat("it does not compute in ", DtypeName(query.dtype));
   }
-  if (row.accepts != nullptr && query.params != nullptr && !row.accepts(query.params)) {
+  if (query.params == nullptr) return "";
+  const bool takes = candidate.plugin != nullptr
+                         ? candidate.plugin->Accepts(query.params)
+                         : row.accepts == nullptr || row.accepts(query.params);
+  if (!takes) {
     return "it does not take these widths, strides or alignments";
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/types/span.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/plugin_row.h"
 
 namespace reel::kernels {
 
@@ -27,6 +29,8 @@ struct CatalogRow {
   KernelRow row{};
   std::string origin;
   const CudaLibraryTable* library = nullptr;  // names and sorts its errors; null for CPU rows
+  // Set for a plug-in's row, which launches itself; `row` then has its name and limits.
+  std::shared_ptr<const PluginRow> plugin = nullptr;
 };
 
 // Immutable once shared by a catalog and its plans.
@@ -36,11 +40,15 @@ class RowTable {
 
   // Below the rows of the same operator that are there already.
   void Add(const OpRows& rows, const std::string& origin, const CudaLibraryTable* library);
+  // The same for a plug-in's, of an operator that has rows.
+  const CatalogRow& Add(std::shared_ptr<const PluginRow> plugin);
 
   const DeviceCapability& capability() const { return capability_; }
   // Best first; empty for an operator without rows here. `params_size` guards against a table that
   // was compiled with another layout of the parameters.
   absl::Span<const CatalogRow> Rows(std::string_view op, uint64_t params_size) const;
+  // 0 for an operator without rows.
+  uint64_t ParamsSize(std::string_view op) const;
 
  private:
   struct Op {

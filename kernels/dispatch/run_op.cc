@@ -26,6 +26,13 @@ absl::StatusCode CodeOf(DeviceErrorKind kind) {
   return absl::StatusCode::kInternal;
 }
 
+// A plug-in speaks of its own failure; here it learns which call it was.
+absl::Status PluginError(const OpCall& call, const CatalogRow& chosen, const absl::Status& error) {
+  return absl::Status(error.code(), absl::StrCat("A plug-in failed: ", call.cpu_rows.op, "=",
+                                                 chosen.row.variant, " of ", chosen.origin, ", ",
+                                                 error.message(), ", ", call.shapes()));
+}
+
 absl::Status LaunchError(const OpCall& call, const CatalogRow& chosen, int32_t error) {
   const CudaLibraryTable* library = chosen.library;
   const auto kind = library == nullptr ? DeviceErrorKind::kOther : library->error_kind(error);
@@ -34,6 +41,15 @@ absl::Status LaunchError(const OpCall& call, const CatalogRow& chosen, int32_t e
   return absl::Status(CodeOf(kind),
                       absl::StrCat("The device refused a kernel: ", call.cpu_rows.op, "=",
                                    chosen.row.variant, ", ", name, ", ", call.shapes()));
+}
+
+absl::Status Launch(const OpCall& call, const CatalogRow& chosen, DeviceStream stream) {
+  if (chosen.plugin != nullptr) {
+    const absl::Status status = chosen.plugin->Launch(call.params, stream);
+    return status.ok() ? status : PluginError(call, chosen, status);
+  }
+  const int32_t error = chosen.row.launch(call.params, stream.handle);
+  return error == 0 ? absl::OkStatus() : LaunchError(call, chosen, error);
 }
 
 }  // namespace
@@ -49,7 +65,7 @@ absl::Status RunOp(const OpCall& call, const Execution& run) {
   }
   if (candidates.empty()) {
     for (int32_t i = 0; i < call.cpu_rows.count; ++i) {
-      own.push_back({call.cpu_rows.rows[i], "built-in", nullptr});
+      own.push_back({call.cpu_rows.rows[i], "built-in"});
     }
     candidates = own;
   }
@@ -64,9 +80,9 @@ absl::Status RunOp(const OpCall& call, const Execution& run) {
   run.counters.Count(call.cpu_rows.op, chosen->row.variant);
   if (call.empty) return absl::OkStatus();
   if (run.timer != nullptr) run.timer->Start(call.cpu_rows.op, chosen->row.variant, run.stream);
-  const int32_t error = chosen->row.launch(call.params, run.stream.handle);
+  absl::Status status = Launch(call, *chosen, run.stream);
   if (run.timer != nullptr) run.timer->Stop(run.stream);
-  return error == 0 ? absl::OkStatus() : LaunchError(call, *chosen, error);
+  return status;
 }
 
 }  // namespace reel::kernels

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What libreel_kernels_torch.so registers when it is loaded, in Python or in a C++ program.
+#include <ATen/ops/empty.h>
 #include <torch/library.h>
 
 #include <memory>

@@ -42,5 +42,7 @@ model::Stage StageFromProto(v1::Stage stage);
 // Of one process: `worker` names it in the support entries.
 v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& worker);
 kernels::OpListing ListingFromProto(const v1::KernelOp& proto);
+v1::KernelPlugin PluginToProto(const kernels::PluginListing& plugin, const std::string& worker);
+kernels::PluginListing PluginFromProto(const v1::KernelPlugin& proto);
 
 }  // namespace reel::server

@@ -98,4 +98,25 @@ kernels::OpListing ListingFromProto(const v1::KernelOp& proto) {
   return op;
 }
 
+v1::KernelPlugin PluginToProto(const kernels::PluginListing& plugin, const std::string& worker) {
+  v1::KernelPlugin proto;
+  proto.set_name(plugin.name);
+  v1::PluginSupport& support = *proto.add_support();
+  support.set_worker(worker);
+  support.set_loaded(plugin.loaded);
+  support.set_reason(plugin.reason);
+  support.set_id(plugin.id);
+  return proto;
+}
+
+kernels::PluginListing PluginFromProto(const v1::KernelPlugin& proto) {
+  kernels::PluginListing plugin;
+  plugin.name = proto.name();
+  if (proto.support().empty()) return plugin;
+  plugin.loaded = proto.support(0).loaded();
+  plugin.reason = proto.support(0).reason();
+  plugin.id = proto.support(0).id();
+  return plugin;
+}
+
 }  // namespace reel::server

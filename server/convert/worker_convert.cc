@@ -18,6 +18,13 @@ worker::v1::Configure SettingsToProto(const WorkerSettings& settings) {
   proto.set_kernel_sample_every(settings.kernel_sample_every);
   proto.set_encoder_threads(settings.encoder_threads);
   proto.set_fill_rows(settings.fill_rows);
+  for (const kernels::PluginSource& plugin : settings.plugins) {
+    worker::v1::Plugin& added = *proto.add_plugins();
+    added.set_name(plugin.name);
+    added.set_root(plugin.root);
+    added.set_folder(plugin.folder);
+    added.set_sha256(plugin.sha256);
+  }
   return proto;
 }
 
@@ -29,6 +36,12 @@ WorkerSettings SettingsFromProto(const worker::v1::Configure& proto) {
   settings.kernel_sample_every = proto.kernel_sample_every();
   if (proto.encoder_threads() > 0) settings.encoder_threads = proto.encoder_threads();
   if (proto.fill_rows() > 0) settings.fill_rows = proto.fill_rows();
+  for (const worker::v1::Plugin& plugin : proto.plugins()) {
+    settings.plugins.push_back({.name = plugin.name(),
+                                .root = plugin.root(),
+                                .folder = plugin.folder(),
+                                .sha256 = plugin.sha256()});
+  }
   return settings;
 }
 

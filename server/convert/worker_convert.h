@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "kernels/dispatch/plugin_source.h"
 #include "model/model_card.h"
 #include "model/registry.h"
 #include "reel/worker/v1/worker.pb.h"
@@ -24,6 +25,7 @@ struct WorkerSettings {
   int kernel_sample_every = 32;
   int encoder_threads = 2;
   int64_t fill_rows = 5376;
+  std::vector<kernels::PluginSource> plugins;  // in the order of opening
 };
 
 worker::v1::Configure SettingsToProto(const WorkerSettings& settings);

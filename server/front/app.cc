@@ -67,6 +67,7 @@ WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
     options.workers.push_back({worker.name, worker.device, worker.models});
   }
   options.models = app.server.models;
+  options.plugins = app.server.plugins;
   options.fill_rows = app.server.scheduler.fill_rows;
   options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
   options.runtime_base = app.runtime_base;

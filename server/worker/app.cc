@@ -16,6 +16,8 @@
 #include "server/logging/log.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
+#include "server/worker/plugin_loader.h"
+#include "server/worker/plugin_probe.h"
 
 namespace reel::server {
 namespace {
@@ -47,6 +49,17 @@ std::string ReadToken(int fd) {
   return token;
 }
 
+// Before the engine makes plans. The heart of the link beats meanwhile.
+void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, WorkerLink& link) {
+  const std::vector<kernels::PluginSource>& plugins = link.settings().plugins;
+  if (plugins.empty()) return;
+  PluginLoader loader(device.catalog, device.stream, [&](const kernels::PluginSource& plugin) {
+    return ProbePlugin({.plugin = plugin, .device = flags.device});
+  });
+  const auto listings = loader.OpenAll(plugins);
+  link.ListKernels(device.catalog.List(), listings);
+}
+
 }  // namespace
 
 int RunWorker(const WorkerFlags& flags) {
@@ -71,6 +84,7 @@ int RunWorker(const WorkerFlags& flags) {
     return 1;
   }
   WorkerLink& link = **connected;
+  OpenPlugins(flags, *opened, link);
 
   // Of a GPU the clock would see launches only.
   kernels::ClockTimer timer;

@@ -10,11 +10,13 @@
 
 #include "server/logging/log.h"
 #include "server/worker/app.h"
+#include "server/worker/plugin_probe.h"
 #include <CLI/CLI.hpp>
 
 namespace {
 
 using reel::server::LogOptions;
+using reel::server::ProbeFlags;
 using reel::server::WorkerFlags;
 
 // "--parent-pid=7" as "--parent_pid=7": names take - and _ alike, values stay as they are.
@@ -38,18 +40,28 @@ bool TieToParent(int parent_pid) {
 
 }  // namespace
 
+// Whether a plug-in can be opened here: for a worker, and for whoever writes one.
+void AddProbeFlags(CLI::App& cli, ProbeFlags& probe) {
+  cli.add_option("--probe_plugin", probe.plugin.name,
+                 "Open this plug-in, test it, say what it offers or why not, and end");
+  cli.add_option("--plugin_root", probe.plugin.root, "As in the configuration");
+  cli.add_option("--plugin_folder", probe.plugin.folder, "Its folder below the root");
+  cli.add_option("--plugin_sha256", probe.plugin.sha256, "What its metadata.json must hash to");
+}
+
 int main(int argc, char** argv) {
   WorkerFlags flags;
+  ProbeFlags probe;
   int parent_pid = 0;
   LogOptions log;
   std::string log_level = "info", log_format = "json";
 
   CLI::App cli("Drives one device for reeld, which starts this program itself.", "reel-worker");
   cli.set_version_flag("--version", "reel-worker " REEL_VERSION);
-  cli.add_option("--socket", flags.socket, "The Unix socket of reeld's worker server")->required();
-  cli.add_option("--name", flags.name, "The worker's name in the configuration")->required();
-  cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token")
-      ->required();
+  cli.add_option("--socket", flags.socket, "The Unix socket of reeld's worker server");
+  cli.add_option("--name", flags.name, "The worker's name in the configuration");
+  cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token");
+  AddProbeFlags(cli, probe);
   cli.add_option("--parent_pid", parent_pid, "reeld's process id; leave at once if it is not ours");
   cli.add_option("--device", flags.device, "cpu, cuda:0")->capture_default_str();
   cli.add_option("--log_level", log_level, "debug, info, warning or error")->capture_default_str();
@@ -70,5 +82,13 @@ int main(int argc, char** argv) {
   }
   InitLog(log);
   if (!TieToParent(parent_pid)) return 1;
+  if (!probe.plugin.name.empty()) {
+    probe.device = flags.device;
+    return RunProbe(probe);
+  }
+  if (flags.socket.empty() || flags.name.empty() || flags.token_fd < 0) {
+    fprintf(stderr, "reel-worker: --socket, --name and --token_fd are required\n");
+    return 2;
+  }
   return RunWorker(flags);
 }

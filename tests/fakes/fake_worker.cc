@@ -73,6 +73,11 @@ class FakeWorker::Impl {
     hello.mutable_hello()->set_token(script.token.empty() ? request.token : script.token);
     hello.mutable_hello()->set_worker(request.worker);
     hello.mutable_hello()->set_device("fake " + request.device);
+    if (script.lists_kernels) {
+      v1::KernelOp& op = *hello.mutable_hello()->add_kernels();
+      op.set_op("rms_norm");
+      op.add_variants()->set_name("loops");
+    }
     if (script.says_hello) Send(hello);
     reader_ = std::thread([this] { Read(); });
     beater_ = std::thread([this] { Beat(); });

@@ -27,6 +27,7 @@ struct FakeScript {
   std::vector<std::string> failing_models;
 
   // What it does with a job. False: nothing, the test sends what it wants.
+  bool lists_kernels = false;  // in its Hello: the variant loops of rms_norm
   bool runs_jobs = true;
   int steps = 3;
   absl::Duration step_time;

@@ -10,6 +10,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
 #include "server/front/config/nearest_name.h"
+#include "server/front/config/plugin_options.h"
 
 namespace reel::server {
 namespace {
@@ -264,9 +265,6 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   if (!config.experiments().empty()) {
     reader.Problem("experiments", "A/B experiments are not served by this version");
   }
-  if (!config.plugins().empty() || !config.plugin_root().empty()) {
-    reader.Problem("plugins", "kernel plug-ins are not loaded by this version");
-  }
   if (config.telemetry().log_prompts()) {
     reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");
   }
@@ -287,6 +285,7 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   out.models = ReadModels(config, reader);
   out.workers = ReadWorkers(config, reader);
   out.kernel_profiles = ReadProfiles(config, reader);
+  out.plugins = ReadPlugins(config, checked.problems);
   ReadScheduler(config.scheduler(), reader, out.scheduler);
   ReadTiming(config.timing(), reader, out.timing);
   ReadTelemetry(config.telemetry(), reader, out.telemetry);

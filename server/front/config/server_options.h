@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "kernels/dispatch/plugin_source.h"
 #include "model/registry.h"
 #include "server/front/config/address.h"
 
@@ -82,6 +83,7 @@ struct ServerOptions {
   std::vector<model::LoadOptions> models;  // default first
   std::vector<ConfiguredWorker> workers;
   std::vector<ConfiguredProfile> kernel_profiles;
+  std::vector<kernels::PluginSource> plugins;
   SchedulerOptions scheduler;
   TimingOptions timing;
   TelemetryOptions telemetry;

@@ -73,6 +73,12 @@ void MergeOp(const v1::KernelOp& from, v1::KernelOp& into) {
   }
 }
 
+// One entry per plug-in over all workers.
+void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
+  into.set_name(from.name());
+  into.mutable_support()->MergeFrom(from.support());
+}
+
 class ServerService final : public v1::ServerService::CallbackService {
  public:
   ServerService(const CallEnvironment& environment, const JobService& jobs, ServerFacts facts)
@@ -112,12 +118,17 @@ class ServerService final : public v1::ServerService::CallbackService {
                                         v1::ListKernelsResponse* response) override {
     return Answer(context, Method::kListKernels, [&] {
       std::map<std::string, v1::KernelOp> ops;
+      std::map<std::string, v1::KernelPlugin> plugins;
       for (const WorkerInfo& worker : jobs_.Workers()) {
         for (const kernels::OpListing& op : worker.kernels) {
           MergeOp(ListingToProto(op, worker.name), ops[op.op]);
         }
+        for (const kernels::PluginListing& plugin : worker.plugins) {
+          MergePlugin(PluginToProto(plugin, worker.name), plugins[plugin.name]);
+        }
       }
       for (auto& [name, op] : ops) *response->add_ops() = std::move(op);
+      for (auto& [name, plugin] : plugins) *response->add_plugins() = std::move(plugin);
     });
   }
 

@@ -51,8 +51,9 @@ struct WorkerInfo {
   int64_t memory_total_bytes = 0, memory_used_bytes = 0;
   int restarts = 0;
   int compute_capability = 0;
-  std::vector<std::string> models;  // loaded
-  std::vector<kernels::OpListing> kernels;
+  std::vector<std::string> models;          // loaded
+  std::vector<kernels::OpListing> kernels;  // empty until it is known what its plug-ins add
+  std::vector<kernels::PluginListing> plugins;
   std::vector<std::pair<std::string, std::string>> versions;
 };
 

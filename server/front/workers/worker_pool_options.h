@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "kernels/dispatch/plugin_source.h"
 #include "model/registry.h"
 #include "server/front/workers/restart_policy.h"
 
@@ -20,7 +21,8 @@ struct WorkerOptions {
 
 struct WorkerPoolOptions {
   std::vector<WorkerOptions> workers;
-  std::vector<model::LoadOptions> models;  // loaded in this order
+  std::vector<model::LoadOptions> models;      // loaded in this order
+  std::vector<kernels::PluginSource> plugins;  // opened by every worker, in this order
   int encoder_threads = 2;
   int64_t fill_rows = 5376;
   int kernel_sample_every = 32;

@@ -21,7 +21,8 @@ WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& 
   WorkerSettings settings{.models = {},
                           .kernel_sample_every = options.kernel_sample_every,
                           .encoder_threads = options.encoder_threads,
-                          .fill_rows = options.fill_rows};
+                          .fill_rows = options.fill_rows,
+                          .plugins = options.plugins};
   for (const model::LoadOptions& load : options.models) {
     if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
       settings.models.push_back(load);
@@ -81,8 +82,8 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   info_.device = hello.device();
   info_.memory_total_bytes = hello.memory_total_bytes();
   info_.compute_capability = hello.compute_capability();
-  info_.kernels.clear();
-  for (const v1::KernelOp& op : hello.kernels()) info_.kernels.push_back(ListingFromProto(op));
+  // With plug-ins the whole list comes later; until then that of the last incarnation holds.
+  if (settings_.plugins.empty()) TakeKernels(hello.kernels());
   info_.versions.assign(hello.versions().begin(), hello.versions().end());
   std::ranges::sort(info_.versions);
 
@@ -205,8 +206,24 @@ void WorkerSlot::PostChanged() {
 
 void WorkerSlot::Handle(worker::v1::AttachRequest message) {
   if (message.has_model_state()) return TakeModelState(message.model_state());
+  if (message.has_kernels()) return TakeKernelList(message.kernels());
   if (message.has_step_stats()) TakeMemory(message.step_stats().memory_used_bytes());
   DeliverJobEvent(name_, std::move(message), *events_);
+}
+
+void WorkerSlot::TakeKernels(const google::protobuf::RepeatedPtrField<v1::KernelOp>& kernels) {
+  info_.kernels.clear();
+  for (const v1::KernelOp& op : kernels) info_.kernels.push_back(ListingFromProto(op));
+}
+
+void WorkerSlot::TakeKernelList(const worker::v1::KernelList& list) {
+  MutexLock lock(mutex_);
+  TakeKernels(list.kernels());
+  info_.plugins.clear();
+  for (const v1::KernelPlugin& plugin : list.plugins()) {
+    info_.plugins.push_back(PluginFromProto(plugin));
+  }
+  PostChanged();
 }
 
 void WorkerSlot::TakeModelState(const worker::v1::ModelState& state) {

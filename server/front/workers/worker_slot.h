@@ -70,6 +70,9 @@ class WorkerSlot final : public SessionOwner {
   // The lane's thread.
   void Handle(worker::v1::AttachRequest message);
   void TakeModelState(const worker::v1::ModelState& state);
+  void TakeKernelList(const worker::v1::KernelList& list);
+  void TakeKernels(const google::protobuf::RepeatedPtrField<v1::KernelOp>& kernels)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void TakeMemory(int64_t used_bytes);
   // Reports the info as it is now.
   void PostChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

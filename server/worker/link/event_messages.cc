@@ -22,6 +22,18 @@ Message& Of(const JobRef& job, Message* message) {
 
 }  // namespace
 
+AttachRequest KernelsMessage(const std::string& worker,
+                             const std::vector<kernels::OpListing>& kernels,
+                             const std::vector<kernels::PluginListing>& plugins) {
+  AttachRequest message;
+  worker::v1::KernelList& list = *message.mutable_kernels();
+  for (const kernels::OpListing& op : kernels) *list.add_kernels() = ListingToProto(op, worker);
+  for (const kernels::PluginListing& plugin : plugins) {
+    *list.add_plugins() = PluginToProto(plugin, worker);
+  }
+  return message;
+}
+
 AttachRequest ModelFailedMessage(const std::string& model, const absl::Status& error) {
   AttachRequest message;
   message.mutable_model_state()->set_model(model);

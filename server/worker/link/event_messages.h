@@ -14,6 +14,9 @@ namespace reel::server {
 // Largest piece of a file in one message.
 inline constexpr size_t kMediaPieceBytes = 256 << 10;
 
+worker::v1::AttachRequest KernelsMessage(const std::string& worker,
+                                         const std::vector<kernels::OpListing>& kernels,
+                                         const std::vector<kernels::PluginListing>& plugins);
 worker::v1::AttachRequest ModelFailedMessage(const std::string& model, const absl::Status& error);
 worker::v1::AttachRequest ProgressMessage(const JobRef& job, model::Stage stage, int step,
                                           int num_steps);

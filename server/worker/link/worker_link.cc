@@ -50,7 +50,8 @@ absl::Status FromGrpc(const grpc::Status& status) {
 class WorkerLink::Stream {
  public:
   Stream(const LinkOptions& options, std::shared_ptr<grpc::Channel> channel)
-      : outbox(options.media_buffer_bytes),
+      : worker(options.worker),
+        outbox(options.media_buffer_bytes),
         heartbeat_(options.heartbeat),
         stub_(worker::v1::WorkerService::NewStub(std::move(channel))),
         stream_(stub_->Attach(&context_)) {}
@@ -103,6 +104,7 @@ class WorkerLink::Stream {
     stream_->Finish();
   }
 
+  const std::string worker;  // its name
   Outbox outbox;
   WorkerSettings settings;  // once open
   Callbacks callbacks;      // once serving
@@ -183,6 +185,10 @@ WorkerLink::WorkerLink(std::unique_ptr<Stream> stream) : stream_(std::move(strea
 WorkerLink::~WorkerLink() { Leave(absl::ZeroDuration()); }
 
 const WorkerSettings& WorkerLink::settings() const { return stream_->settings; }
+void WorkerLink::ListKernels(const std::vector<kernels::OpListing>& kernels,
+                             const std::vector<kernels::PluginListing>& plugins) {
+  stream_->outbox.PushControl(KernelsMessage(stream_->worker, kernels, plugins));
+}
 void WorkerLink::Serve(CommandTarget& target, Callbacks callbacks) {
   stream_->Serve(target, std::move(callbacks));
 }

@@ -61,6 +61,11 @@ class WorkerLink final : public EngineEvents {
     // On the thread that reported it.
     absl::AnyInvocable<void(const absl::Status&)> on_device_lost;
   };
+  // What this worker offers once it has opened its plug-ins, in place of what Hello said. Before
+  // Serve, so that it comes before any model.
+  void ListKernels(const std::vector<kernels::OpListing>& kernels,
+                   const std::vector<kernels::PluginListing>& plugins);
+
   // Hands commands to `target` from now on, in their order, until Leave has returned. Once.
   void Serve(CommandTarget& target, Callbacks callbacks);
   // Sends what is queued and waits until the front has read it and closed; at most `patience`.

@@ -48,6 +48,7 @@ WALLS = [
     (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout|job)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/", [], {"absl"}),
+    (r"kernels/plugin_example/", ["kernels/"], {"torch"}),
     (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
     (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "json", "crypto", "cuda"}),
     (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reel's kernels for PyTorch: the operators of LTX-Video and of the transformers around it, for inference."""
 
+from . import layers
 from .activations import (geglu, gelu, gelu_and_mul, gelu_quick, gelu_tanh, gelu_tanh_and_mul, mul_and_silu, silu,
                           silu_and_mul, swiglu)
 from .listing import calls, device_report, operators, variants
@@ -13,7 +14,7 @@ from .video import channel_norm_silu, frame_convert
 __all__ = [
     "PatchReport", "adaln_layernorm", "adaln_rmsnorm", "adaln_zero", "calls", "channel_norm_silu", "device_report",
     "frame_convert", "gate_residual", "gate_residual_adaln", "geglu", "gelu", "gelu_and_mul", "gelu_quick",
-    "gelu_tanh", "gelu_tanh_and_mul", "layernorm", "layernorm_residual", "ltx_rope", "ltx_rope_table",
+    "gelu_tanh", "gelu_tanh_and_mul", "layernorm", "layernorm_residual", "layers", "ltx_rope", "ltx_rope_table",
     "mul_and_silu", "operators", "patch_ltx", "patch_ltx_vae", "patch_transformers", "qk_norm_rope", "quantize_rows", "rmsnorm",
     "rmsnorm_residual", "rope_1d", "rope_1d_", "rope_3d", "rope_3d_extended", "silu", "silu_and_mul", "swiglu",
     "unpatch", "variants",

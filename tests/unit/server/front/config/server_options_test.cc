@@ -113,8 +113,6 @@ TEST(ServerOptions, AModelsFilesTravelWithIt) {
 
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
   EXPECT_THAT(Check("experiments { name: 'e' }").problems, ElementsAre(StartsWith("experiments:")));
-  EXPECT_THAT(Check("plugin_root: '/p' plugins { name: 'a' }").problems,
-              ElementsAre(StartsWith("plugins:")));
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));
   EXPECT_THAT(Check("telemetry { otlp_endpoint: 'http://x' }").problems,

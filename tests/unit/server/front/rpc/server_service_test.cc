@@ -70,5 +70,23 @@ TEST(ServerService, ShowsAVariantOnceWithEveryWorkersSupport) {
   EXPECT_EQ(variant.support(1).reason(), "too old");
 }
 
+TEST(ServerService, ShowsAPluginOnceWithWhatBecameOfItOnEveryWorker) {
+  RpcServer server;
+  WorkerInfo a = Worker("a", true), b = Worker("b", true);
+  a.plugins = {{.name = "mine", .loaded = true, .reason = "", .id = "_mine_1"}};
+  b.plugins = {{.name = "mine", .loaded = false, .reason = "it is for the CPU", .id = ""}};
+  server.jobs.SetWorkers({a, b});
+  grpc::ClientContext context;
+  v1::ListKernelsResponse kernels;
+  ASSERT_TRUE(server.server().ListKernels(&context, v1::ListKernelsRequest(), &kernels).ok());
+  ASSERT_EQ(kernels.plugins_size(), 1);
+  EXPECT_EQ(kernels.plugins(0).name(), "mine");
+  ASSERT_EQ(kernels.plugins(0).support_size(), 2);
+  EXPECT_TRUE(kernels.plugins(0).support(0).loaded());
+  EXPECT_EQ(kernels.plugins(0).support(0).id(), "_mine_1");
+  EXPECT_EQ(kernels.plugins(0).support(1).worker(), "b");
+  EXPECT_EQ(kernels.plugins(0).support(1).reason(), "it is for the CPU");
+}
+
 }  // namespace
 }  // namespace reel::server

@@ -79,6 +79,46 @@ TEST_F(WorkerHostTest, ConfiguresAWorkerBeforeAnythingElse) {
   EXPECT_EQ(configure.kernel_sample_every(), 7);
 }
 
+TEST_F(WorkerHostTest, TakesTheKernelsOfHelloWhereNoPluginsAreConfigured) {
+  FakeScript script;
+  script.lists_kernels = true;
+  StartReady(script);
+  ASSERT_EQ(host_->Workers().front().kernels.size(), 1u);
+  EXPECT_EQ(host_->Workers().front().kernels[0].variants[0].name, "loops");
+}
+
+TEST_F(WorkerHostTest, WithPluginsItWaitsForTheListAndKeepsItOverARestart) {
+  options_.plugins = {{"mine", "/root", "folder", "abc"}};
+  FakeScript script;
+  script.lists_kernels = true;
+  StartReady(script);
+  const auto worker = launcher_->WaitForLaunch(1);
+  const worker::v1::Plugin plugin = worker->Received().front().configure().plugins(0);
+  EXPECT_EQ(plugin.name() + plugin.root() + plugin.folder() + plugin.sha256(),
+            "mine/rootfolderabc");
+  EXPECT_TRUE(host_->Workers().front().kernels.empty());
+
+  FakeWorker::Report report;
+  v1::KernelOp& op = *report.mutable_kernels()->add_kernels();
+  op.set_op("rms_norm");
+  op.add_variants()->set_name("mine");
+  v1::KernelPlugin& listed = *report.mutable_kernels()->add_plugins();
+  listed.set_name("mine");
+  listed.add_support()->set_loaded(true);
+  ASSERT_TRUE(worker->Send(report));
+  events_.WaitUntil([](const auto& heard) { return !heard.workers.at("w0").kernels.empty(); });
+  EXPECT_EQ(host_->Workers().front().kernels[0].variants[0].name, "mine");
+  EXPECT_TRUE(host_->Workers().front().plugins[0].loaded);
+
+  worker->Vanish();
+  launcher_->WaitForLaunch(2);
+  events_.WaitUntil([](const auto& heard) {
+    const WorkerInfo& info = heard.workers.at("w0");
+    return info.restarts == 1 && info.state == WorkerState::kReady;
+  });
+  EXPECT_EQ(host_->Workers().front().kernels[0].variants[0].name, "mine");
+}
+
 TEST_F(WorkerHostTest, GivesAWorkerOnlyItsOwnModels) {
   options_.workers[0].models = {"second"};
   StartReady();

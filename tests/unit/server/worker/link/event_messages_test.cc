@@ -83,5 +83,21 @@ TEST(EventMessages, CarriesPreviewParkAndModelFailure) {
   EXPECT_EQ(failed.model_state().error().message(), "no");
 }
 
+TEST(EventMessages, KernelsAndPluginsGoWithTheWorkersName) {
+  const auto message = KernelsMessage(
+      "w0",
+      {{.op = "rope",
+        .variants =
+            {{.name = "mine", .origin = "mine", .runs = true, .is_auto = false, .reason = ""}}}},
+      {{.name = "mine", .loaded = true, .reason = "", .id = "_mine_1"},
+       {.name = "old", .loaded = false, .reason = "too old", .id = ""}});
+  const worker::v1::KernelList& list = message.kernels();
+  EXPECT_EQ(list.kernels(0).variants(0).origin(), "mine");
+  EXPECT_EQ(list.kernels(0).variants(0).support(0).worker(), "w0");
+  ASSERT_EQ(list.plugins_size(), 2);
+  EXPECT_EQ(list.plugins(0).support(0).worker(), "w0");
+  EXPECT_EQ(list.plugins(1).support(0).reason(), "too old");
+}
+
 }  // namespace
 }  // namespace reel::server

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a native plug-in (plugin_v1.h): its table checked, its rows as rows of a catalog.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/dispatch/plugin_build.h"
+#include "kernels/dispatch/plugin_row.h"
+
+namespace reel::kernels {
+
+// Loads the library; it stays loaded until the process ends, as its code may be running on a
+// device. FAILED_PRECONDITION when it cannot be opened, with the linker's words, has no table or
+// one of another version; INVALID_ARGUMENT for a table that is not what plugin_v1.h says.
+absl::StatusOr<std::vector<std::shared_ptr<const PluginRow>>> OpenNativePlugin(
+    const PluginBuild& build);
+
+// "mine", or "mine.fast" for a row that has a name of its own.
+std::string PluginVariantName(const std::string& plugin, const std::string& row);
+
+}  // namespace reel::kernels

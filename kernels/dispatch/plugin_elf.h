@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shared library asks of the process that opens it, read from the file before anything of it
+// runs.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace reel::kernels {
+
+// FAILED_PRECONDITION for a library that is not of this kind of machine or that needs a Python in
+// the process: libtorch_python, pybind11, data of Python, or functions of Python that would have to
+// be there at once. A PyInit function that nobody calls is fine.
+absl::Status CheckPluginElf(const std::string& path);
+
+}  // namespace reel::kernels

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/plugin_check.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "kernels/activation/activation_launch.h"
+#include "kernels/built_in_catalog.h"
+#include "kernels/plugin_trial.h"
+#include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rows/fused_norm.h"
+
+namespace reel::kernels {
+namespace {
+
+constexpr Dtype kTypes[] = {Dtype::kF32, Dtype::kBf16, Dtype::kF16};
+constexpr float kEps = 1e-5f;
+
+// What an operator of the family of fused norms is made of.
+struct FusedOp {
+  const char* op;
+  Statistic statistic;
+  bool residual, gated;  // x + residual, times a gate that may be absent
+  bool weight, bias;     // may be absent
+  bool modulated, gate;  // scale and shift; gate: both always there
+  bool sum, out;
+};
+constexpr FusedOp kFusedOps[] = {
+    {"rms_norm_residual", Statistic::kMeanSquare, true, false, true, false, false, false, true,
+     true},
+    {"layer_norm", Statistic::kVariance, false, false, true, true, false, false, false, true},
+    {"layer_norm_residual", Statistic::kVariance, true, false, true, true, false, false, true,
+     true},
+    {"adaln_rms_norm", Statistic::kMeanSquare, false, false, true, false, true, false, false, true},
+    {"adaln_layer_norm", Statistic::kVariance, false, false, true, true, true, false, false, true},
+    {"adaln_zero", Statistic::kMeanSquare, false, false, true, false, true, true, false, true},
+    {"gate_residual", Statistic::kNone, true, true, false, false, false, false, true, false},
+    {"gate_residual_adaln", Statistic::kMeanSquare, true, true, false, false, true, false, true,
+     true},
+};
+
+// Runs trials of one type and remembers how they went.
+class Trials {
+ public:
+  Trials(const PluginRow& row, CheckMemory& memory, DeviceStream stream)
+      : row_(row), memory_(memory), stream_(stream) {
+    for (const OpRows& rows : BuiltInCpuRows()) {
+      // The oracle is the last of each operator.
+      if (row.facts().op == rows.op) loops_ = rows.rows + rows.count - 1;
+    }
+  }
+
+  template <typename Params>
+  void Try(Trial<Params> trial) {
+    if (!status_.ok()) return;
+    const auto ran = trial.Run(*loops_, row_, memory_, stream_);
+    status_.Update(ran.status());
+    ran_ |= ran.ok() && *ran;
+  }
+  absl::Status status() const {
+    if (!status_.ok() || ran_) return status_;
+    return absl::FailedPreconditionError("It takes none of the calls of the test");
+  }
+
+ private:
+  const PluginRow& row_;
+  CheckMemory& memory_;
+  const DeviceStream stream_;
+  const KernelRow* loops_ = nullptr;
+  absl::Status status_;
+  bool ran_ = false;
+};
+
+void TryRmsNorm(Dtype dtype, Dtype vectors, const TrialLayout& layout, Trials& trials) {
+  for (int form = 0; form < 8; ++form) {
+    const bool weight = form >= 2, bias = form == 4, rounded = form == 6;
+    RmsNormParams params;
+    params.eps = kEps;
+    params.weight_offset = form == 5 || form == 7 ? 1.0f : 0.0f;
+    params.round_before_weight = rounded || form == 7;
+    Trial<RmsNormParams> trial(layout, params);
+    trial.Rows(&RmsNormParams::x, dtype);
+    if (weight) trial.Vector(&RmsNormParams::weight, vectors, false);
+    if (bias) trial.Vector(&RmsNormParams::bias, vectors, false);
+    trial.Output(&RmsNormParams::out, dtype);
+    trials.Try(std::move(trial));
+  }
+}
+
+void TryFusedNorm(const FusedOp& op, Dtype dtype, Dtype vectors, const TrialLayout& layout,
+                  Trials& trials) {
+  using P = FusedNormParams;
+  for (const bool full : {true, false}) {
+    P params;
+    params.statistic = op.statistic;
+    params.eps = kEps;
+    Trial<P> trial(layout, params);
+    const auto vector = [&](bool there, RowOperand P::* operand, bool batched) {
+      if (there) trial.Vector(operand, vectors, batched);
+    };
+    trial.Rows(&P::x, dtype);
+    if (op.residual) trial.Rows(&P::residual, dtype);
+    vector(op.gated && full, &P::residual_gate, true);
+    vector(op.gated && full, &P::residual_gate_bias, false);
+    vector(op.weight && full, &P::weight, false);
+    vector(op.bias && full, &P::bias, false);
+    vector(op.modulated, &P::scale, true);
+    vector(op.modulated && full, &P::scale_bias, false);
+    vector(op.modulated, &P::shift, true);
+    vector(op.modulated && full, &P::shift_bias, false);
+    vector(op.gate, &P::gate, true);
+    vector(op.gate && full, &P::gate_bias, false);
+    if (op.sum) trial.Output(&P::sum, dtype);
+    if (op.out) trial.Output(&P::out, dtype);
+    trials.Try(std::move(trial));
+  }
+}
+
+void TryActivation(bool gated, Dtype dtype, Dtype vectors, const TrialLayout& layout,
+                   Trials& trials) {
+  using P = ActivationParams;
+  for (const Activation kind :
+       {Activation::kGeluErf, Activation::kGeluTanh, Activation::kGeluQuick, Activation::kSilu}) {
+    for (const bool bias : {false, true}) {
+      if (bias && gated) continue;
+      P params;
+      params.kind = kind;
+      Trial<P> trial(layout, params);
+      if (gated && layout.joined) {
+        trial.Halves(layout.gate_last ? &P::value : &P::x, layout.gate_last ? &P::x : &P::value,
+                     dtype);
+      } else {
+        trial.Rows(&P::x, dtype);
+        if (gated) trial.Rows(&P::value, dtype);
+      }
+      if (bias) trial.Vector(&P::bias, vectors, false);
+      trial.Output(&P::out, dtype);
+      trials.Try(std::move(trial));
+    }
+  }
+}
+
+void TryOp(const std::string& op, Dtype dtype, Dtype vectors, const TrialLayout& layout,
+           Trials& trials) {
+  if (op == "rms_norm") return TryRmsNorm(dtype, vectors, layout, trials);
+  if (op == "activation") return TryActivation(false, dtype, vectors, layout, trials);
+  if (op == "gated_activation") return TryActivation(true, dtype, vectors, layout, trials);
+  for (const FusedOp& fused : kFusedOps) {
+    if (op == fused.op) TryFusedNorm(fused, dtype, vectors, layout, trials);
+  }
+}
+
+absl::Status CheckType(const PluginRow& row, Dtype dtype, CheckMemory& memory,
+                       DeviceStream stream) {
+  Trials trials(row, memory, stream);
+  for (const TrialLayout& layout : kTrialLayouts) {
+    TryOp(row.facts().op, dtype, dtype, layout, trials);
+    if (dtype != Dtype::kF32) TryOp(row.facts().op, dtype, Dtype::kF32, layout, trials);
+  }
+  return trials.status();
+}
+
+}  // namespace
+
+PluginVerdict CheckPluginRow(const PluginRow& row, CheckMemory& memory, DeviceStream stream) {
+  PluginVerdict verdict;
+  for (const Dtype dtype : kTypes) {
+    if ((row.facts().dtypes & MaskOf(dtype)) == 0) continue;
+    const absl::Status status = CheckType(row, dtype, memory, stream);
+    if (status.ok()) verdict.dtypes |= MaskOf(dtype);
+    verdict.failure.Update(status);
+  }
+  memory.Clear();
+  return verdict;
+}
+
+bool TakesPlugins(const std::string& op) {
+  return op == "rms_norm" || op == "activation" || op == "gated_activation" ||
+         std::any_of(std::begin(kFusedOps), std::end(kFusedOps),
+                     [&](const FusedOp& fused) { return op == fused.op; });
+}
+
+std::string OpsThatTakePlugins() {
+  std::string names = "activation, gated_activation, rms_norm";
+  for (const FusedOp& fused : kFusedOps) names += std::string(", ") + fused.op;
+  return names;
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators of torch libraries that Reel knows by name and schema, and how a checked call of
+// Reel's becomes one of theirs.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <ATen/core/stack.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/base/dtype.h"
+#include "model/bridge/aten.h"
+
+namespace reel::model {
+
+struct TorchForm {
+  const char* op;         // of Reel
+  const char* function;   // in the library's namespace
+  const char* arguments;  // "(Tensor(a!) out, Tensor input) -> ()"; names of arguments are free
+  uint64_t params_size;   // of the operator's parameters
+  kernels::Dtype (*dtype)(const void* params);
+  bool (*accepts)(const void* params);
+  torch::jit::Stack (*stack)(const void* params, at::Device device);
+};
+
+// The public collections' (`kernels-community/activation` and its like), then Reel's own.
+const std::vector<TorchForm>& TorchForms();
+
+}  // namespace reel::model

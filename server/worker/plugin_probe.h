@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a plug-in in a child of this process first: code that ends a process when it is loaded, or
+// crashes in its test, ends the child.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kernels/dispatch/plugin_source.h"
+
+namespace reel::server {
+
+// What a child is told, as flags of reel-worker.
+struct ProbeFlags {
+  kernels::PluginSource plugin;
+  std::string device = "cpu";
+};
+
+struct ProbeOptions {
+  std::string program = "/proc/self/exe";  // reel-worker
+  absl::Duration timeout = absl::Seconds(120);
+};
+
+// Runs `reel-worker --probe_plugin ...` to its end. Its refusal is FAILED_PRECONDITION in its own
+// words; so is a signal, or an end that does not come.
+absl::Status ProbePlugin(const ProbeFlags& flags, const ProbeOptions& options = {});
+
+// The child: the exit status. 0: the plug-in can be opened, and standard output says what it
+// offers; 1: it cannot, and standard error says why, in one line.
+int RunProbe(const ProbeFlags& flags);
+
+}  // namespace reel::server

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fakes/plugins/kernel_repository.h"
+
+#include <gtest/gtest.h>
+#include <openssl/evp.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace reel::testing {
+namespace {
+
+std::string Contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in.good()) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string Digest(const std::string& bytes) {
+  std::string digest(32, '\0');
+  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
+             EVP_sha256(), nullptr);
+  return absl::Base64Escape(digest);
+}
+
+}  // namespace
+
+std::string TestPlugin(const std::string& name) {
+  return absl::StrCat(std::getenv("REEL_BIN"), "/../plugins/", name, ".so");
+}
+
+void KernelRepository::AddPlugin(const std::string& plugin, const std::string& folder,
+                                 const std::string& id) {
+  BuildToPack build;
+  build.id = id.empty() ? plugin : id;
+  build.files = {{build.id + ".so", Contents(TestPlugin(plugin))}};
+  Add(build, folder);
+}
+
+void KernelRepository::Add(const BuildToPack& build, const std::string& folder) {
+  const std::string path = absl::StrCat(root(), "/", folder, "/build/", build.variant);
+  std::filesystem::create_directories(path);
+  std::string files;
+  for (const auto& [name, contents] : build.files) {
+    std::filesystem::create_directories(std::filesystem::path(path + "/" + name).parent_path());
+    std::ofstream(path + "/" + name, std::ios::binary) << contents;
+    absl::StrAppend(&files, files.empty() ? "" : ", ", "\"", name, "\": \"", Digest(contents),
+                    "\"");
+  }
+  std::ofstream(path + "/metadata.json") << absl::StrCat(
+      R"({"id": ")", build.id, R"(", "name": "example", "version": 1, "backend": )", build.backend,
+      R"(, "digest": {"algorithm": "sha256", "files": {)", files, "}}}\n");
+}
+
+kernels::PluginSource KernelRepository::Source(const std::string& name,
+                                               const std::string& folder) const {
+  return {.name = name, .root = root(), .folder = folder, .sha256 = ""};
+}
+
+std::string KernelRepository::File(const std::string& name, const std::string& folder) const {
+  return absl::StrCat(root(), "/", folder, "/build/reel1-cpu-x86_64-linux/", name);
+}
+
+}  // namespace reel::testing
