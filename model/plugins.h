@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "kernels/dispatch/check_memory.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/plugin_build.h"
 #include "kernels/dispatch/plugin_row.h"
+#include "kernels/plugins/check_memory.h"
+#include "kernels/plugins/plugin_build.h"
 
 namespace reel::model {
 

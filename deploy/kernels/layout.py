@@ -11,7 +11,7 @@ import shutil
 
 KERNEL_NAME = re.compile(r"[a-z][-a-z0-9]*[a-z0-9]")
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-NATIVE_VERSION = 1  # of kernels/dispatch/plugin_v1.h
+NATIVE_VERSION = 1  # of kernels/plugins/plugin_v1.h
 METADATA = "metadata.json"
 
 

@@ -18,7 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_row.h"
-#include "kernels/plugin_check.h"
+#include "kernels/plugins/plugin_check.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/bridge/torch_plugin_row.h"

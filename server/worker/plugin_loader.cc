@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/native_plugin.h"
-#include "kernels/dispatch/plugin_build.h"
-#include "kernels/plugin_check.h"
+#include "kernels/plugins/native_plugin.h"
+#include "kernels/plugins/plugin_build.h"
+#include "kernels/plugins/plugin_check.h"
 #include "model/plugins.h"
 #include "server/logging/log.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "kernels/dispatch/plugin_v1.h"
+#include "kernels/plugins/plugin_v1.h"
 #include "kernels/quantize_rows/quantize_rows_launch.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 

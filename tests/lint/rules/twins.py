@@ -20,7 +20,7 @@ EXEMPT = {
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
     "model/bridge/*.cc": "every golden test of model/ltx runs through it",
     "kernels/torch_ops/*.cc": "the Python suites of tests/unit/kernels/torch_ops call every operator of the library",
-    "kernels/plugin_example/*.cc": "the tests of plug-ins pack and load them, and plugin_readme_test runs their page",
+    "kernels/plugins/example/*.cc": "the tests of plug-ins pack and load them, and plugin_readme_test runs their page",
     "model/plugins_without_torch.cc": "the tests of plug-ins run over it in a build without libtorch",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
     "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/check_memory.h"
+#include "kernels/plugins/check_memory.h"
 
 #include <cstdint>
 #include <cstring>

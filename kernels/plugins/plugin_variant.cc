@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/plugin_variant.h"
+#include "kernels/plugins/plugin_variant.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "kernels/dispatch/plugin_v1.h"
+#include "kernels/plugins/plugin_v1.h"
 
 namespace reel::kernels {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/native_plugin.h"
+#include "kernels/plugins/native_plugin.h"
 
 #include <dlfcn.h>
 
@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_row.h"
-#include "kernels/dispatch/plugin_v1.h"
+#include "kernels/plugins/plugin_v1.h"
 
 namespace reel::kernels {
 namespace {

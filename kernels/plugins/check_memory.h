@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for the test of plug-ins (kernels/plugin_check.h), on the host or on a device.
+// Memory for the test of plug-ins (kernels/plugins/plugin_check.h), on the host or on a device.
 #pragma once
 
 #include <cstddef>

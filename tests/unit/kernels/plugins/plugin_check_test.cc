@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The test of plug-ins, tested: it takes what is right, over all operators, and finds what is not.
-#include "kernels/plugin_check.h"
+#include "kernels/plugins/plugin_check.h"
 
 #include <string>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/built_in_catalog.h"
-#include "kernels/dispatch/check_memory.h"
+#include "kernels/plugins/check_memory.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 
 namespace reel::kernels {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/plugin_elf.h"
+#include "kernels/plugins/plugin_elf.h"
 
 #include <random>
 

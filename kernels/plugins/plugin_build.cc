@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/plugin_build.h"
+#include "kernels/plugins/plugin_build.h"
 
 #include <filesystem>
 #include <vector>
@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/plugin_elf.h"
-#include "kernels/dispatch/plugin_files.h"
+#include "kernels/plugins/plugin_elf.h"
+#include "kernels/plugins/plugin_files.h"
 
 namespace reel::kernels {
 namespace {

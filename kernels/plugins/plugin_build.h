@@ -6,9 +6,9 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "kernels/dispatch/plugin_metadata.h"
 #include "kernels/dispatch/plugin_source.h"
-#include "kernels/dispatch/plugin_variant.h"
+#include "kernels/plugins/plugin_metadata.h"
+#include "kernels/plugins/plugin_variant.h"
 
 namespace reel::kernels {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a folder to rows; what is refused has its tests in plugin_refusals_test.
-#include "kernels/dispatch/native_plugin.h"
+#include "kernels/plugins/native_plugin.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "kernels/dispatch/plugin_build.h"
+#include "kernels/plugins/plugin_build.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "tests/fakes/plugins/kernel_repository.h"
 

@@ -17,7 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/float_types.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/plugin_check.h"
+#include "kernels/plugins/plugin_check.h"
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of kernels/plugin_example/README.md, as they are typed: each block must succeed."""
+"""The commands of kernels/plugins/example/README.md, as they are typed: each block must succeed."""
 
 import os
 import pathlib
@@ -8,8 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-TREE = pathlib.Path(__file__).resolve().parents[3]
-README = TREE / "kernels/plugin_example/README.md"
+TREE = pathlib.Path(__file__).resolve().parents[4]
+README = TREE / "kernels/plugins/example/README.md"
 EXPECTED = ("rms_norm=mine: fp32", "gate_residual=mine.plain: fp32", "rms_norm=boxed: fp32, bf16, fp16",
             "gated_activation=boxed", "activation=boxed")
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "kernels/dispatch/plugin_build.h"
 #include "kernels/dispatch/plugin_row.h"
+#include "kernels/plugins/plugin_build.h"
 
 namespace reel::kernels {
 

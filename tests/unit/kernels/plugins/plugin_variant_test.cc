@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/plugin_variant.h"
+#include "kernels/plugins/plugin_variant.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

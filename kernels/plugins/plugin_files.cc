@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/dispatch/plugin_files.h"
+#include "kernels/plugins/plugin_files.h"
 
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -12,7 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/plugin_metadata.h"
+#include "kernels/plugins/plugin_metadata.h"
 
 namespace reel::kernels {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/plugin_check.h"
+#include "kernels/plugins/plugin_check.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/built_in_catalog.h"
-#include "kernels/plugin_trial.h"
+#include "kernels/plugins/plugin_trial.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "kernels/rows/fused_norm.h"
 

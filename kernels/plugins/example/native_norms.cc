@@ -3,7 +3,7 @@
 // says how to build, check and ship it.
 #include <cmath>
 
-#include "kernels/dispatch/plugin_v1.h"
+#include "kernels/plugins/plugin_v1.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "kernels/rows/fused_norm.h"
 

@@ -8,9 +8,9 @@
 
 #include "absl/status/status.h"
 #include "kernels/base/dtype.h"
-#include "kernels/dispatch/check_memory.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/plugin_row.h"
+#include "kernels/plugins/check_memory.h"
 
 namespace reel::kernels {
 
