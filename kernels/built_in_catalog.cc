@@ -2,6 +2,7 @@
 #include "kernels/built_in_catalog.h"
 
 #include "kernels/activation/activation.h"
+#include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
@@ -32,6 +33,8 @@ std::vector<OpRows> BuiltInCpuRows() {
       ChannelNormSiluCpuRows(),
       FrameConvertCpuRows(),
       QuantizeRowsCpuRows(),
+      AttentionCpuRows(),
+      CrossAttentionCpuRows(),
   };
 }
 

@@ -7,7 +7,9 @@
 #include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/built_in_catalog.h"
+#include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/cuda_library.h"
+#include "kernels/dispatch/device_timer.h"
 
 namespace reel::kernels {
 namespace {
@@ -18,13 +20,16 @@ absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const CudaLibraryTable* library, LoadCudaLibrary(path));
   REEL_ASSIGN_OR_RETURN(const DeviceProperties properties, PropertiesOf(*library, device));
   return OpenedDevice{.stream = {.device = device, .handle = nullptr},
-                      .catalog = BuiltInCatalog({.device = device, .sm = properties.sm}, library)};
+                      .catalog = BuiltInCatalog({.device = device, .sm = properties.sm}, library),
+                      .library = library};
 }
 
 }  // namespace
 
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library) {
-  if (device == "cpu") return OpenedDevice{.stream = {}, .catalog = BuiltInCatalog()};
+  if (device == "cpu") {
+    return OpenedDevice{.stream = {}, .catalog = BuiltInCatalog(), .library = nullptr};
+  }
   if (device == "auto") {
     auto first = OpenCuda(0, library);
     return first.ok() ? std::move(first) : OpenDevice("cpu", library);
@@ -36,6 +41,11 @@ absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::st
         absl::StrCat("A device is cpu, cuda:N or auto, not '", device, "'"));
   }
   return OpenCuda(index, library);
+}
+
+std::unique_ptr<KernelTimer> TimerFor(const OpenedDevice& opened) {
+  if (opened.library == nullptr) return std::make_unique<ClockTimer>();
+  return std::make_unique<DeviceTimer>(*opened.library, opened.stream.device);
 }
 
 std::string CudaLibraryPath() {

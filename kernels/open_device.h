@@ -2,23 +2,29 @@
 // A process's device by name, with every kernel that it has for it.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/dispatch/kernel_timer.h"
 
 namespace reel::kernels {
 
 struct OpenedDevice {
   DeviceStream stream;  // of a GPU its default stream
   KernelCatalog catalog;
+  const CudaLibraryTable* library = nullptr;  // of a GPU; for the rest of the process
 };
 
 // `device` is "cpu", "cuda:N", or "auto": the first GPU where there is one. `library` is where
 // libreel_cuda.so lies. INVALID_ARGUMENT for another name, NOT_FOUND for a device or library that
 // is not there.
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library);
+
+// Times operators there: events on a GPU, the clock on a CPU.
+std::unique_ptr<KernelTimer> TimerFor(const OpenedDevice& opened);
 
 // libreel_cuda.so of this process's installation: lib/ beside the folder of its program.
 std::string CudaLibraryPath();

@@ -173,8 +173,8 @@ int32_t LaunchSizes(const PlainChannelNorm& p, cudaStream_t stream) {
     return LaunchVectorKernel<false>(
         ChannelNormPixels<T, kModulated, kSilu, kVectors, kLanes, kRows>, p, grid, stream);
   };
-  if (p.vectors <= 16) return launch.template operator()<1, 16, 4>();
-  if (p.vectors <= 32) return launch.template operator()<1, 32, 4>();
+  if (p.vectors <= 16) return launch.template operator()<1, 16, 8>();
+  if (p.vectors <= 32) return launch.template operator()<1, 32, 6>();
   if (p.vectors <= 64) return launch.template operator()<2, 32, 2>();
   return launch.template operator()<4, 32, 1>();
 }

@@ -31,6 +31,30 @@ int32_t Properties(int32_t device, DeviceProperties* properties) {
   return cudaSuccess;
 }
 
+int32_t EventCreate(int32_t device, void** event) {
+  const cudaError_t error = cudaSetDevice(device);
+  if (error != cudaSuccess) return error;
+  return cudaEventCreate(reinterpret_cast<cudaEvent_t*>(event));
+}
+
+int32_t EventRecord(void* event, void* stream) {
+  return cudaEventRecord(static_cast<cudaEvent_t>(event), static_cast<cudaStream_t>(stream));
+}
+
+int32_t NanosecondsBetween(void* start, void* end, int64_t* nanoseconds) {
+  float milliseconds = 0;
+  cudaError_t error = cudaEventSynchronize(static_cast<cudaEvent_t>(end));
+  if (error == cudaSuccess) {
+    error = cudaEventElapsedTime(&milliseconds, static_cast<cudaEvent_t>(start),
+                                 static_cast<cudaEvent_t>(end));
+  }
+  *nanoseconds = static_cast<int64_t>(1e6 * static_cast<double>(milliseconds));
+  return error;
+}
+
+// At the end of a process the device may be gone already, and its events with it.
+void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
+
 std::vector<OpRows> AllRows() {
   std::vector<OpRows> all;
   for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows,
@@ -54,6 +78,10 @@ extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_c
       .error_kind = &CudaErrorKind,
       .device_count = &DeviceCount,
       .device_properties = &Properties,
+      .event_create = &EventCreate,
+      .event_record = &EventRecord,
+      .nanoseconds_between = &NanosecondsBetween,
+      .event_destroy = &EventDestroy,
   };
   return &table;
 }

@@ -56,8 +56,14 @@ struct CudaLibraryTable {
   DeviceErrorKind (*error_kind)(int32_t error);
   int32_t (*device_count)(int32_t* count);
   int32_t (*device_properties)(int32_t device, DeviceProperties* properties);
+  // Events (cudaEvent_t) that tell the time; what returns an int32_t returns a cudaError_t.
+  int32_t (*event_create)(int32_t device, void** event);
+  int32_t (*event_record)(void* event, void* stream);
+  // Both recorded; waits for `end`.
+  int32_t (*nanoseconds_between)(void* start, void* end, int64_t* nanoseconds);
+  void (*event_destroy)(void* event);
 };
-inline constexpr int32_t kCudaLibraryVersion = 1;
+inline constexpr int32_t kCudaLibraryVersion = 2;
 inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
 // Rows from typed functions.

@@ -7,129 +7,15 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <type_traits>
 
-#include "kernels/frame_convert/frame_convert_job.h"
-#include "kernels/rows/row_device.cuh"
+#include "kernels/frame_convert/frame_convert_tile.cuh"
 
 namespace reel::kernels {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr int kTile = 4;
-
-enum class Samples { kPacked, kPlanar, kPatched };
-
-// x/2 + 1/2, rounded in the type unless `exact`: halves are exact or too small to matter, so that
-// one rounding is what two give. Not cut.
-__device__ void ToUnits(const FrameConvertParams&, const float (&x)[kTile], float (&units)[kTile]) {
-#pragma unroll
-  for (int i = 0; i < kTile; ++i) units[i] = fmaf(x[i], 0.5f, 0.5f);
-}
-template <typename T, typename Two>
-__device__ void ToUnitsOf(const FrameConvertParams& p, const Two (&two)[kTile / 2],
-                          float (&units)[kTile]) {
-  const Two half{FromFp32<T>(0.5f), FromFp32<T>(0.5f)};
-#pragma unroll
-  for (int i = 0; i < kTile / 2; ++i) {
-    const Two rounded = __hfma2(two[i], half, half);
-    units[2 * i] = p.exact ? fmaf(ToFp32(two[i].x), 0.5f, 0.5f) : ToFp32(rounded.x);
-    units[2 * i + 1] = p.exact ? fmaf(ToFp32(two[i].y), 0.5f, 0.5f) : ToFp32(rounded.y);
-  }
-}
-
-// Four elements that lie side by side, not cut.
-template <typename T>
-__device__ void LoadFour(const FrameConvertParams& p, int64_t offset, float (&units)[kTile]) {
-  const T* data = static_cast<const T*>(p.in) + offset;
-  if constexpr (sizeof(T) == 4) {
-    float values[kTile];
-    LoadRun<T>(data, values);
-    ToUnits(p, values, units);
-  } else {
-    using Two = typename std::conditional_t<std::is_same_v<T, __half>, __half2, __nv_bfloat162>;
-    const uint2 raw = *reinterpret_cast<const uint2*>(data);
-    ToUnitsOf<T>(p, reinterpret_cast<const Two(&)[kTile / 2]>(raw), units);
-  }
-}
-// One of them.
-template <typename T>
-__device__ float LoadOne(const FrameConvertParams& p, int64_t offset) {
-  const float x = ToFp32(static_cast<const T*>(p.in)[offset]);
-  const float unit = fmaf(x, 0.5f, 0.5f);
-  return p.exact ? unit : ToFp32(FromFp32<T>(unit));
-}
-
-// Channels, rows, columns; column 0 is the one left of the tile.
-struct Tile {
-  float at[3][kTile][kTile + 1];
-
-  __device__ Rgb Pixel(int row, int column) const {
-    return {at[0][row][column], at[1][row][column], at[2][row][column]};
-  }
-  // NaN becomes 0.
-  __device__ void Cut() {
-#pragma unroll
-    for (int i = 0; i < 3 * kTile * (kTile + 1); ++i) {
-      float& value = at[i / (kTile * (kTile + 1))][i / (kTile + 1) % kTile][i % (kTile + 1)];
-      value = __saturatef(value);
-    }
-  }
-};
-
-// `from`: of the tile's first pixel, or of its patch.
-template <typename T, Samples kSamples>
-__device__ void LoadTile(const FrameConvertParams& p, int64_t from, Tile& tile) {
-#pragma unroll
-  for (int a = 0; a < 3; ++a) {
-#pragma unroll
-    for (int b = 0; b < kTile; ++b) {
-      float four[kTile];
-      if constexpr (kSamples == Samples::kPatched) {
-        LoadFour<T>(p, from + 16 * a + 4 * b, four);  // a channel, b column
-      } else if constexpr (kSamples == Samples::kPlanar) {
-        LoadFour<T>(p, from + a * p.strides[3] + b * p.strides[1], four);  // a channel, b row
-      } else {
-        LoadFour<T>(p, from + b * p.strides[1] + 4 * a, four);  // b row
-      }
-#pragma unroll
-      for (int i = 0; i < kTile; ++i) {
-        if constexpr (kSamples == Samples::kPatched) {
-          tile.at[a][i][b + 1] = four[i];
-        } else if constexpr (kSamples == Samples::kPlanar) {
-          tile.at[a][b][i + 1] = four[i];
-        } else {
-          tile.at[(4 * a + i) % 3][b][(4 * a + i) / 3 + 1] = four[i];
-        }
-      }
-    }
-  }
-}
-
-// The column left of a tile, or its own first one where there is none: edges repeat.
-template <typename T, Samples kSamples>
-__device__ void LoadLeftColumn(const FrameConvertParams& p, int64_t from, bool edge, Tile& tile) {
-#pragma unroll
-  for (int channel = 0; channel < 3; ++channel) {
-    float four[kTile];
-    if (kSamples == Samples::kPatched && !edge) {
-      LoadFour<T>(p, from - p.strides[2] + 16 * channel + 12, four);
-    }
-#pragma unroll
-    for (int row = 0; row < kTile; ++row) {
-      float& left = tile.at[channel][row][0];
-      if (edge) {
-        left = tile.at[channel][row][1];
-      } else if constexpr (kSamples == Samples::kPatched) {
-        left = four[row];
-      } else if constexpr (kSamples == Samples::kPlanar) {
-        left = LoadOne<T>(p, from + channel * p.strides[3] + row * p.strides[1] - 1);
-      } else {
-        left = LoadOne<T>(p, from + row * p.strides[1] - 3 + channel);
-      }
-    }
-  }
-}
+constexpr int kLineTiles = 32;  // a warp's
+constexpr int kLines = 4;
+constexpr int kThreads = kLineTiles * kLines;
 
 // Half to even, cut to what a byte holds; NaN becomes 0.
 __device__ uint32_t RoundToByte(float value) {
@@ -142,15 +28,26 @@ __device__ uint32_t Bytes(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-__device__ void StoreRgb(const FramePlane& plane, int64_t at, int row, const Tile& tile) {
+// A line of a warp's tiles in packed pixels: `run` words that lie side by side. Each thread has
+// three of them, and by itself would write every third word of the run at a time.
+__device__ void StoreRgbLine(uint8_t* line, int run, int row, const Tile& tile,
+                             uint32_t (&words)[3 * kLineTiles]) {
   uint32_t bytes[3 * kTile];
 #pragma unroll
-  for (int i = 0; i < 3 * kTile; ++i)
+  for (int i = 0; i < 3 * kTile; ++i) {
     bytes[i] = RoundToByte(255.0f * tile.at[i % 3][row][i / 3 + 1]);
-  auto* out = reinterpret_cast<uint32_t*>(plane.data + at);
+  }
+  const int lane = static_cast<int>(threadIdx.x);
+  __syncwarp();
 #pragma unroll
   for (int i = 0; i < 3; ++i) {
-    out[i] = Bytes(bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]);
+    words[3 * lane + i] = Bytes(bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]);
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    const int word = i * kLineTiles + lane;
+    if (word < run) reinterpret_cast<uint32_t*>(line)[word] = words[word];
   }
 }
 
@@ -204,41 +101,56 @@ __device__ int64_t PlaneOffset(const FramePlane& plane, int64_t frame, int64_t y
   return frame * plane.frame + y * plane.row + x * plane.column;
 }
 
-template <typename T, Samples kSamples, bool kYuv>
-__global__ void __launch_bounds__(kThreads)
-    FrameTiles(const __grid_constant__ FrameConvertParams p, ChromaFactors factors, int64_t tiles) {
-  const int64_t columns = p.width / kTile;
-  const int64_t rows = p.height / kTile;
-  const int64_t step = int64_t{gridDim.x} * kThreads;
-  for (int64_t job = int64_t{blockIdx.x} * kThreads + threadIdx.x; job < tiles; job += step) {
-    const int64_t line = Quotient(job, columns);
-    const int64_t frame = Quotient(line, rows);
-    const int64_t y = (line - frame * rows) * kTile;
-    const int64_t x = (job - line * columns) * kTile;
-    const int64_t from = PixelOffset(p, frame, y, x, 0);
-    Tile tile;
-    LoadTile<T, kSamples>(p, from, tile);
-    if constexpr (kYuv) {
-      LoadLeftColumn<T, kSamples>(p, from, x == 0 || p.center_chroma, tile);
-      tile.Cut();
-    }
+template <typename T, Samples kSamples, bool kExact>
+__device__ void TileToYuv(const FrameConvertParams& p, const ChromaFactors& factors, int64_t frame,
+                          int64_t y, int64_t x) {
+  const int64_t from = PixelOffset(p, frame, y, x, 0);
+  Tile tile;
+  LoadTile<T, kSamples, kExact>(p, from, tile);
+  LoadLeftColumn<T, kSamples, kExact>(p, from, x == 0 || p.center_chroma, tile);
+  tile.Cut();
 #pragma unroll
-    for (int row = 0; row < kTile; ++row) {
-      const int64_t at = PlaneOffset(p.planes[0], frame, y + row, x);
-      if constexpr (kYuv) {
-        StoreLuma(p, at, row, tile);
-        if (row % 2 != 0) continue;
-        StoreChroma(p, factors, PlaneOffset(p.planes[1], frame, (y + row) / 2, x / 2),
-                    PlaneOffset(p.planes[2], frame, (y + row) / 2, x / 2), row, tile);
-      } else {
-        StoreRgb(p.planes[0], at, row, tile);
-      }
+  for (int row = 0; row < kTile; ++row) {
+    StoreLuma(p, PlaneOffset(p.planes[0], frame, y + row, x), row, tile);
+    if (row % 2 != 0) continue;
+    StoreChroma(p, factors, PlaneOffset(p.planes[1], frame, (y + row) / 2, x / 2),
+                PlaneOffset(p.planes[2], frame, (y + row) / 2, x / 2), row, tile);
+  }
+}
+
+// All threads of a warp: those beyond the line load its last tile.
+template <typename T, Samples kSamples, bool kExact>
+__device__ void TilesToRgb(const FrameConvertParams& p, int64_t frame, int64_t y, int64_t first) {
+  __shared__ uint32_t words[kLines][3 * kLineTiles];
+  const int64_t tiles = std::min<int64_t>(p.width / kTile - first, kLineTiles);
+  const int64_t mine = std::min<int64_t>(threadIdx.x, tiles - 1);
+  Tile tile;
+  LoadTile<T, kSamples, kExact>(p, PixelOffset(p, frame, y, (first + mine) * kTile, 0), tile);
+#pragma unroll
+  for (int row = 0; row < kTile; ++row) {
+    StoreRgbLine(p.planes[0].data + PlaneOffset(p.planes[0], frame, y + row, first * kTile),
+                 static_cast<int>(3 * tiles), row, tile, words[threadIdx.y]);
+  }
+}
+
+// A block is kLineTiles tiles of each of kLines lines.
+template <typename T, Samples kSamples, bool kYuv, bool kExact>
+__global__ void __launch_bounds__(kThreads, sizeof(T) == 4 ? 4 : 1)  // or ptxas spills a register
+    FrameTiles(const __grid_constant__ FrameConvertParams p, ChromaFactors factors) {
+  const int64_t first = int64_t{blockIdx.x} * kLineTiles;
+  const int64_t y = (int64_t{blockIdx.y} * kLines + threadIdx.y) * kTile;
+  if (y >= p.height) return;
+  for (int64_t frame = blockIdx.z; frame < p.frames; frame += gridDim.z) {
+    if constexpr (!kYuv) {
+      TilesToRgb<T, kSamples, kExact>(p, frame, y, first);
+    } else if (const int64_t x = (first + threadIdx.x) * kTile; x < p.width) {
+      TileToYuv<T, kSamples, kExact>(p, factors, frame, y, x);
     }
   }
 }
 
 // Packed frames without gaps into packed pixels without gaps: `fours` times four elements.
-template <typename T>
+template <typename T, bool kExact>
 __global__ void __launch_bounds__(kThreads)
     FrameRuns(const __grid_constant__ FrameConvertParams p, int64_t fours) {
   constexpr int kFours = 4;
@@ -248,7 +160,9 @@ __global__ void __launch_bounds__(kThreads)
     float values[kFours][kTile];
 #pragma unroll
     for (int i = 0; i < kFours; ++i) {
-      if (first + i * kThreads < fours) LoadFour<T>(p, (first + i * kThreads) * kTile, values[i]);
+      if (first + i * kThreads < fours) {
+        LoadUnits<T, kExact>(p, (first + i * kThreads) * kTile, values[i]);
+      }
     }
 #pragma unroll
     for (int i = 0; i < kFours; ++i) {
@@ -271,30 +185,31 @@ bool IsOneRun(const FrameConvertParams& p) {
          out.column == 3 && out.row == 3 * p.width && out.frame == p.height * out.row;
 }
 
-template <typename T, Samples kSamples>
+template <typename T, Samples kSamples, bool kExact>
 void LaunchTiles(const FrameConvertParams& p, cudaStream_t stream) {
-  const int64_t tiles = p.frames * (p.height / kTile) * (p.width / kTile);
-  const unsigned grid = GridOf(tiles, kThreads);
+  const dim3 block(kLineTiles, kLines);
+  const dim3 grid(GridOf(p.width / kTile, kLineTiles), GridOf(p.height / kTile, kLines),
+                  static_cast<unsigned>(std::min<int64_t>(p.frames, 65535)));
   const ChromaFactors factors{p.chroma_scale / (2.0f * (1.0f - p.blue)),
                               p.chroma_scale / (2.0f * (1.0f - p.red))};
   if (p.yuv) {
-    FrameTiles<T, kSamples, true><<<grid, kThreads, 0, stream>>>(p, factors, tiles);
+    FrameTiles<T, kSamples, true, kExact><<<grid, block, 0, stream>>>(p, factors);
   } else {
-    FrameTiles<T, kSamples, false><<<grid, kThreads, 0, stream>>>(p, factors, tiles);
+    FrameTiles<T, kSamples, false, kExact><<<grid, block, 0, stream>>>(p, factors);
   }
 }
 
-template <typename T>
+template <typename T, bool kExact>
 int32_t LaunchTyped(const FrameConvertParams& p, cudaStream_t stream) {
   if (IsOneRun(p)) {
     const int64_t fours = 3 * p.frames * p.height * p.width / kTile;
-    FrameRuns<T><<<GridOf(fours, 4 * kThreads), kThreads, 0, stream>>>(p, fours);
+    FrameRuns<T, kExact><<<GridOf(fours, 4 * kThreads), kThreads, 0, stream>>>(p, fours);
   } else if (p.patched) {
-    LaunchTiles<T, Samples::kPatched>(p, stream);
+    LaunchTiles<T, Samples::kPatched, kExact>(p, stream);
   } else if (p.strides[2] == 1) {
-    LaunchTiles<T, Samples::kPlanar>(p, stream);
+    LaunchTiles<T, Samples::kPlanar, kExact>(p, stream);
   } else {
-    LaunchTiles<T, Samples::kPacked>(p, stream);
+    LaunchTiles<T, Samples::kPacked, kExact>(p, stream);
   }
   return cudaGetLastError();
 }
@@ -304,7 +219,13 @@ int32_t LaunchTyped(const FrameConvertParams& p, cudaStream_t stream) {
 int32_t LaunchFrameConvertSm80(const FrameConvertParams& params, void* stream) {
   if (FrameJobs(params) == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(params.dtype, [&]<typename T>(T) { return LaunchTyped<T>(params, on); });
+  return WithDeviceType(params.dtype, [&]<typename T>(T) {
+    // fp32 has no other rounding to choose.
+    if constexpr (sizeof(T) < 4) {
+      if (!params.exact) return LaunchTyped<T, false>(params, on);
+    }
+    return LaunchTyped<T, true>(params, on);
+  });
 }
 
 }  // namespace reel::kernels

@@ -3,6 +3,9 @@
 //
 //   scale = max(max|x|, 1e-12) / 448        out = e4m3( clamp(x / scale, -448, 448) ), nearest even
 //
+// The quotient is rounded to fp32 first, as where PyTorch divides: those of 16-bit rows are often
+// ties.
+//
 // A row with a value that is not finite gets the scale NaN and 0x7F, e4m3's NaN, in every byte.
 // With `static_scale` all rows take that one, and only quotients that are not finite become 0x7F.
 // x may be of any strides; nothing overlaps. INVALID_ARGUMENT unless exactly one of `scale` and

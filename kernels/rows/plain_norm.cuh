@@ -9,33 +9,78 @@
 
 namespace reel::kernels {
 
-template <Statistic kStatistic, int kLanes, typename Row>
-__device__ inline RowStatistics PlainStatistics(const PlainNormParams& p, const Row& row, int lane,
-                                                float (*scratch)[kVectorThreads / 32]) {
-  RowStatistics statistics{0, 1};
-  if constexpr (kStatistic == Statistic::kNone) return statistics;
+// Of kRows rows at once: one barrier serves them all.
+template <Statistic kStatistic, int kLanes, typename Row, int kRows>
+__device__ inline void PlainStatistics(const PlainNormParams& p, const Row (&rows)[kRows], int lane,
+                                       float (*scratch)[kRows * kPlainThreads<kLanes> / 32],
+                                       RowStatistics (&statistics)[kRows]) {
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) statistics[r].mean = 0;
+  float sums[kRows];
   if constexpr (kStatistic == Statistic::kVariance) {
-    const float sum = row.Sum(p.vectors, lane, [](float value) { return value; });
-    statistics.mean = GroupSum<kLanes>(sum, scratch[0]) * p.inverse_width;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] = rows[r].Sum(p.vectors, lane, [](float value) { return value; });
+    }
+    GroupSums<kLanes>(sums, scratch[0]);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) statistics[r].mean = sums[r] * p.inverse_width;
   }
-  const float mean = statistics.mean;
-  const float squares = row.Sum(p.vectors, lane, [mean](float value) {
-    return kStatistic == Statistic::kVariance ? (value - mean) * (value - mean) : value * value;
-  });
-  statistics.rstd = rsqrtf(GroupSum<kLanes>(squares, scratch[1]) * p.inverse_width + p.eps);
-  return statistics;
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float mean = statistics[r].mean;
+    sums[r] = rows[r].Sum(p.vectors, lane, [mean](float value) {
+      return kStatistic == Statistic::kVariance ? (value - mean) * (value - mean) : value * value;
+    });
+  }
+  GroupSums<kLanes>(sums, scratch[1]);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    statistics[r].rstd = rsqrtf(sums[r] * p.inverse_width + p.eps);
+  }
 }
 
-// kLanes threads a row; the vectors beside it are fetched one ahead of their use, the first ones
-// before the statistic.
+// The vectors beside kRows rows. Few are all fetched before the statistic, once where the rows
+// share them; of many, one ahead of its use.
+template <typename Row, int kVectors, int kLanes, int kRows, bool kShared>
+struct BesideRows {
+  static constexpr bool kEarly = kVectors <= 2;
+  typename Row::Beside all[kShared ? 1 : kRows][kEarly ? kVectors : 1];
+
+  __device__ void Load(const PlainNormParams& p, int64_t outer, const int64_t (&at)[kRows],
+                       int lane) {
+#pragma unroll
+    for (int r = 0; r < (kShared ? 1 : kRows); ++r) {
+#pragma unroll
+      for (int v = 0; v < (kEarly ? kVectors : 1); ++v) {
+        all[r][v] = Row::LoadBeside(p, outer, at[r], v * kLanes + lane);
+      }
+    }
+  }
+  // Of vector v of row r; each is asked for once, in order.
+  __device__ typename Row::Beside Take(const PlainNormParams& p, int64_t outer,
+                                       const int64_t (&at)[kRows], int r, int v, int lane) {
+    const int from = kShared ? 0 : r;
+    if constexpr (kEarly) return all[from][v];
+    const auto beside = all[from][0];
+    if (v + 1 < kVectors) {
+      all[from][0] = Row::LoadBeside(p, outer, at[r], (v + 1) * kLanes + lane);
+    }
+    return beside;
+  }
+};
+
+// kLanes threads a row, kRows rows at once.
 template <typename T, Statistic kStatistic, unsigned kParts, int kVectors, int kLanes, int kRows,
-          bool kOverlap>
-__global__ void __launch_bounds__(kVectorThreads)
+          bool kShared, bool kOverlap>
+__global__ void __launch_bounds__(kPlainThreads<kLanes>)
     PlainNormRows(const __grid_constant__ PlainNormParams p) {
-  constexpr int kGroups = kVectorThreads / kLanes;
+  constexpr int kThreads = kPlainThreads<kLanes>;
+  constexpr int kGroups = kThreads / kLanes;
   using Row = PlainRow<T, kParts, kVectors, kLanes>;
-  static_assert(kLanes <= 32 || kRows == 1);
-  __shared__ float scratch[2][kVectorThreads / 32];
+  using Vectors = BesideRows<Row, kVectors, kLanes, kRows, kShared>;
+  static_assert(Vectors::kEarly || kRows == 1);
+  __shared__ float scratch[2][kRows * kThreads / 32];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int64_t step = int64_t{gridDim.x} * kGroups * kRows;
   AwaitKernelAhead<kOverlap>();
@@ -52,56 +97,76 @@ __global__ void __launch_bounds__(kVectorThreads)
         if (!active[r]) at[r] = first;
         rows[r].Load(p, outer, at[r], lane);
       }
+      Vectors beside;
+      beside.Load(p, outer, at, lane);
       LetNextKernelBegin<kOverlap>();
+      RowStatistics statistics[kRows];
+      if constexpr (kStatistic != Statistic::kNone) {
+        PlainStatistics<kStatistic, kLanes>(p, rows, lane, scratch, statistics);
+      }
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
-        auto next = Row::LoadBeside(p, outer, at[r], lane);
-        const RowStatistics statistics =
-            PlainStatistics<kStatistic, kLanes>(p, rows[r], lane, scratch);
-        if constexpr (kVectors >= 4) rows[r].ForgetAll();
+        if constexpr (kVectors * kRows >= 4) rows[r].ForgetAll();
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
-          const auto beside = next;
+          const auto taken = beside.Take(p, outer, at, r, v, lane);
           const int vector = v * kLanes + lane;
-          if (v + 1 < kVectors) next = Row::LoadBeside(p, outer, at[r], vector + kLanes);
           if (!active[r] || vector >= p.vectors) continue;
-          rows[r].Emit(p, outer, at[r], vector, v, beside, statistics);
+          rows[r].Emit(p, outer, at[r], vector, v, taken, statistics[r]);
         }
       }
-      if constexpr (kLanes > 32 && kStatistic != Statistic::kNone) __syncthreads();  // scratch read
+      if constexpr (kLanes > 32 && kStatistic != Statistic::kNone) {
+        // The scratch has been read.
+        if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
+      }
     }
   }
 }
 
 template <typename T, Statistic kStatistic, unsigned kParts, int kVectors, int kLanes, int kRows,
-          bool kOverlap>
+          bool kShared, bool kOverlap>
 int32_t LaunchPlainRows(const PlainNormParams& params, cudaStream_t stream) {
-  constexpr int64_t kRowsPerBlock = kVectorThreads / kLanes * kRows;
-  const dim3 grid(GridFor(params.inner_rows, kRowsPerBlock),
+  constexpr int kThreads = kPlainThreads<kLanes>;
+  const dim3 grid(GridFor(params.inner_rows, kThreads / kLanes * kRows),
                   static_cast<unsigned>(std::min<int64_t>(params.outer_rows, 65535)));
   return LaunchVectorKernel<kOverlap>(
-      PlainNormRows<T, kStatistic, kParts, kVectors, kLanes, kRows, kOverlap>, params, grid,
-      stream);
+      PlainNormRows<T, kStatistic, kParts, kVectors, kLanes, kRows, kShared, kOverlap>, params,
+      grid, stream, kThreads);
 }
 
-// Parts that read several tensors have many loads in flight with few vectors a thread; the others
-// keep a row of up to 3072 elements of 16 bits in one warp.
+// Whether all rows of an outer one take the same vectors.
+inline bool SharesVectors(const PlainNormParams& p) {
+  return p.scale.inner == 0 && p.shift.inner == 0 && p.gate.inner == 0;
+}
+
+// Rows with nothing beside them stay in one warp up to 3072 elements of 16 bits. Others have few
+// vectors a thread, so that all their loads are in flight together; modulated ones go two to a
+// block, which fetches scale and shift once where they share them. How many threads a row has
+// depends on the operator and the width alone: a row has the same bits however vectors are given.
 template <typename T, Statistic kStatistic, unsigned kParts, bool kOverlap>
 int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
-  constexpr bool kWide = (kParts & kResidual) != 0;
+  constexpr bool kModulated = (kParts & (kModulation | kOutputGate)) != 0;
+  constexpr bool kAlone = (kParts & (kResidual | kAffine | kModulation | kOutputGate)) == 0;
+  constexpr int kPair = kModulated && (kParts & kResidual) == 0 ? 2 : 1;
   const auto launch = [&]<int kVectors, int kLanes, int kRows>() {
-    return LaunchPlainRows<T, kStatistic, kParts, kVectors, kLanes, kRows, kOverlap>(p, on);
+    if constexpr (kModulated) {
+      if (!SharesVectors(p)) {
+        return LaunchPlainRows<T, kStatistic, kParts, kVectors, kLanes, kRows, false, kOverlap>(p,
+                                                                                                on);
+      }
+    }
+    return LaunchPlainRows<T, kStatistic, kParts, kVectors, kLanes, kRows, true, kOverlap>(p, on);
   };
   if (p.vectors <= 32) return launch.template operator()<1, 32, 2>();
   if (p.vectors <= 128) return launch.template operator()<4, 32, 1>();
-  if constexpr (kWide) {
-    if (p.vectors <= 256) return launch.template operator()<2, 128, 1>();
-    if (p.vectors <= 384) return launch.template operator()<3, 128, 1>();
-  } else {
+  if constexpr (kAlone) {
     if (p.vectors <= 256) return launch.template operator()<8, 32, 1>();
     if (p.vectors <= 384) return launch.template operator()<12, 32, 1>();
+    if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
+  } else {
+    if (p.vectors <= 256) return launch.template operator()<2, 128, kPair>();
+    if (p.vectors <= 512) return launch.template operator()<2, 256, kPair>();
   }
-  if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
   return launch.template operator()<8, 128, 1>();
 }
 
@@ -156,8 +221,7 @@ int32_t LaunchFusedNorm(const FusedNormParams& params, void* stream) {
     return LaunchPlainNorm<kStatistic, kWithout, kOverlap>(params, stream);
   }
   // Norms with a weight are common; modulated ones have none in any model here.
-  if constexpr (kStatistic == Statistic::kMeanSquare && (kParts & kAffine) != 0 &&
-                (kParts & kModulation) == 0) {
+  if constexpr ((kParts & kAffine) != 0 && (kParts & kModulation) == 0) {
     if (HasPlainParts(params, kParts)) {
       return LaunchPlainNorm<kStatistic, kParts, kOverlap>(params, stream);
     }

@@ -191,26 +191,40 @@ __device__ inline float TimesSigmoid(float x, float z) {
   return 0.25f * x * reciprocal;
 }
 
-// The sum over kLanes threads that stand side by side in a block, a power of 2; every one gets it.
-// More than a warp: all threads of the block must call it, and `scratch`, a float for every warp of
-// the block, must not have been used since the last barrier.
-template <int kLanes>
-__device__ inline float GroupSum(float value, float* scratch) {
+// The sums over kLanes threads that stand side by side in a block, a power of 2 up to a warp or
+// whole warps; every one gets them. More than a warp: all threads of the block must call it, and
+// `scratch`, kCount floats for every warp of the block, must not have been used since the last
+// barrier.
+template <int kLanes, int kCount>
+__device__ inline void GroupSums(float (&values)[kCount], float* scratch) {
 #pragma unroll
   for (int lane = (kLanes < 32 ? kLanes : 32) / 2; lane > 0; lane /= 2) {
-    value += __shfl_xor_sync(0xffffffffu, value, lane);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] += __shfl_xor_sync(0xffffffffu, values[i], lane);
   }
   if constexpr (kLanes > 32) {
     constexpr int kWarps = kLanes / 32;
     const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (threadIdx.x % 32 == 0) scratch[warp] = value;
-    __syncthreads();
     const int first = warp / kWarps * kWarps;
-    value = 0;
+    if (threadIdx.x % 32 == 0) {
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w) value += scratch[first + w];
+      for (int i = 0; i < kCount; ++i)
+        scratch[(first * kCount) + i * kWarps + warp - first] = values[i];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = 0;
+#pragma unroll
+      for (int w = 0; w < kWarps; ++w) values[i] += scratch[first * kCount + i * kWarps + w];
+    }
   }
-  return value;
+}
+template <int kLanes>
+__device__ inline float GroupSum(float value, float* scratch) {
+  float values[1] = {value};
+  GroupSums<kLanes>(values, scratch);
+  return values[0];
 }
 
 }  // namespace reel::kernels

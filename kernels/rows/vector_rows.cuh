@@ -9,6 +9,10 @@ namespace reel::kernels {
 
 inline constexpr int kVectorThreads = 128;
 
+// Threads of a block of plain rows that take kLanes each.
+template <int kLanes>
+inline constexpr int kPlainThreads = kLanes > kVectorThreads ? kLanes : kVectorThreads;
+
 // kOverlap (sm_90): a kernel begins before the one ahead of it has ended, waits before it touches
 // memory, and lets the next one begin.
 template <bool kOverlap>
@@ -129,13 +133,14 @@ __global__ void __launch_bounds__(kVectorThreads) VectorElements(const __grid_co
 }
 
 template <bool kOverlap, typename Kernel, typename Params>
-int32_t LaunchVectorKernel(Kernel kernel, const Params& params, dim3 grid, cudaStream_t stream) {
+int32_t LaunchVectorKernel(Kernel kernel, const Params& params, dim3 grid, cudaStream_t stream,
+                           int threads = kVectorThreads) {
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
-  config.blockDim = dim3(kVectorThreads);
+  config.blockDim = dim3(static_cast<unsigned>(threads));
   config.stream = stream;
   config.attrs = &overlap;
   config.numAttrs = kOverlap ? 1 : 0;

@@ -33,6 +33,7 @@ std::vector<TorchOperator> RopeOperators();
 std::vector<TorchOperator> ActivationOperators();
 std::vector<TorchOperator> VideoOperators();
 std::vector<TorchOperator> QuantizeOperators();
+std::vector<TorchOperator> AttentionOperators();
 
 // A contiguous tensor of the type of `x`, for operators' `allocate`.
 at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);

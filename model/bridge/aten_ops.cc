@@ -67,12 +67,6 @@ at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
       .to(x.scalar_type());
 }
 
-at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const at::Tensor& bias, double scale) {
-  return at::scaled_dot_product_attention(q, k, v, OrNone(bias), 0.0, false,
-                                          scale == 0 ? std::nullopt : std::optional(scale));
-}
-
 at::Tensor GeluTanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
 
 at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {

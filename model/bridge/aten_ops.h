@@ -20,8 +20,6 @@ at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at
                           double eps);
 at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate);
 at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table);
-at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                     const at::Tensor& bias, double scale);
 at::Tensor GeluTanh(const at::Tensor& x);
 at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);

@@ -3,17 +3,38 @@
 
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace reel::model {
 namespace {
 
-constexpr std::array<std::string_view, 13> kOps = {
-    "activation",        "adaln_layer_norm", "adaln_rms_norm", "attention",
-    "channel_norm_silu", "frame_convert",    "gate_residual",  "gate_residual_adaln",
-    "gated_activation",  "layer_norm",       "linear_gelu",    "qk_norm_rope",
-    "rms_norm"};
+constexpr std::array<std::string_view, 14> kOps = {
+    "activation",          "adaln_layer_norm", "adaln_rms_norm", "attention",
+    "channel_norm_silu",   "cross_attention",  "frame_convert",  "gate_residual",
+    "gate_residual_adaln", "gated_activation", "layer_norm",     "linear_gelu",
+    "qk_norm_rope",        "rms_norm"};
 
-constexpr std::string_view kLinearGelu = "linear_gelu";
+kernels::VariantListing Row(std::string_view name, const std::string& reason) {
+  return {.name = std::string(name),
+          .origin = "framework",
+          .runs = reason.empty(),
+          .is_auto = false,
+          .reason = reason};
+}
+
+// Best first.
+std::vector<kernels::VariantListing> RowsOf(std::string_view op,
+                                            const kernels::DeviceCapability& capability) {
+  const std::string needs_device = capability.device >= 0 ? "" : "it needs a CUDA device";
+  if (op == "linear_gelu") return {Row(kEpilogueVariant, needs_device), Row(kAtenVariant, "")};
+  if (op != "attention" && op != "cross_attention") return {Row(kAtenVariant, "")};
+  const std::string needs_sm80 =
+      capability.device >= 0 && capability.sm < 80 ? "it needs sm_80 or later" : "";
+  return {Row(kCudnnVariant, needs_device.empty() ? needs_sm80 : needs_device),
+          Row(kFlashVariant, needs_sm80), Row(kMemEfficientVariant, needs_device),
+          Row(kMathVariant, ""), Row(kAtenVariant, "")};
+}
 
 }  // namespace
 
@@ -24,20 +45,7 @@ void AddFrameworkRows(kernels::KernelCatalog& catalog) {
   const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
   for (const std::string_view op : kOps) {
     kernels::OpListing listing = {.op = std::string(op),
-                                  .variants = {{.name = std::string(kAtenVariant),
-                                                .origin = "framework",
-                                                .runs = true,
-                                                .is_auto = false,
-                                                .reason = ""}}};
-    if (op == kLinearGelu) {
-      const bool on_device = stream.device >= 0;
-      listing.variants.insert(listing.variants.begin(),
-                              {.name = std::string(kEpilogueVariant),
-                               .origin = "framework",
-                               .runs = on_device,
-                               .is_auto = false,
-                               .reason = on_device ? "" : "it needs a CUDA device"});
-    }
+                                  .variants = RowsOf(op, catalog.capability())};
     if (AtenComesFirst(op, stream)) {
       catalog.AddFirst(std::move(listing));
     } else {

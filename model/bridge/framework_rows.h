@@ -14,6 +14,13 @@ inline constexpr std::string_view kAtenVariant = "aten";
 // Of linear_gelu alone: the activation inside the matrix product. Needs a GPU.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
+// Of attention and cross_attention: libtorch's kernels for them, best first. "auto" leaves the
+// choice to libtorch and counts what it took; "aten" leaves it, too, and says no more.
+inline constexpr std::string_view kCudnnVariant = "cudnn";
+inline constexpr std::string_view kFlashVariant = "flash";
+inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
+inline constexpr std::string_view kMathVariant = "math";
+
 // Whether the profile "auto" prefers libtorch's implementation of `op` there.
 bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);
 

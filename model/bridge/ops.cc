@@ -2,10 +2,12 @@
 #include "model/bridge/ops.h"
 
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
+#include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
@@ -17,6 +19,7 @@
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_ops/tensor_view_of.h"
 #include "model/bridge/aten_ops.h"
+#include "model/bridge/attention_rows.h"
 #include "model/bridge/framework_rows.h"
 #include "model/bridge/torch_guard.h"
 
@@ -45,6 +48,26 @@ bool HasGeluEpilogue(const at::Tensor& x, const at::Tensor& weight) {
   const bool sixteen_bits = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
   return x.is_cuda() && sixteen_bits && weight.size(0) % 8 == 0 && weight.size(1) % 8 == 0 &&
          x.numel() > 0;
+}
+
+bool IsFrameworkAttention(std::string_view variant) {
+  return variant == kCudnnVariant || variant == kFlashVariant || variant == kMemEfficientVariant ||
+         variant == kMathVariant;
+}
+
+// OK, or why a forced row of libtorch cannot take the call, with those that can.
+absl::Status Refusal(std::string_view op, std::string_view variant,
+                     const aten::AttentionCall& call) {
+  const std::string reason = aten::WhyNotAttention(variant, call);
+  if (reason.empty()) return absl::OkStatus();
+  std::string names;
+  for (const std::string_view other :
+       {kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant}) {
+    if (aten::WhyNotAttention(other, call).empty()) names += std::string(other) + ", ";
+  }
+  return absl::FailedPreconditionError(
+      "The chosen variant cannot take this call: " + std::string(op) + "=" + std::string(variant) +
+      ", " + reason + "; these can: " + names + "aten");
 }
 
 kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameFormat format) {
@@ -230,10 +253,42 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
   return result;
 }
 
-// libtorch chooses among its own kernels for it; there is no other row.
+at::Tensor Ops::Attend(std::string_view op, const aten::AttentionCall& call) const {
+  const std::string_view choice = run_.plan.Choice(op);
+  const bool reference = choice.empty() && run_.plan.profile() == "reference";
+  if (choice == kAtenVariant || reference) return Aten(op, [&] { return aten::Attention(call); });
+  if (choice.empty()) {
+    return Library(op, aten::AttentionChoice(call), [&] { return aten::Attention(call); });
+  }
+  if (IsFrameworkAttention(choice)) {
+    ThrowIfError(Refusal(op, choice, call));
+    return Library(op, choice, [&] { return aten::AttentionBy(choice, call); });
+  }
+  // [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
+  const at::Tensor out = at::empty_like(call.q);
+  const kernels::AttentionArgs args = {.q = ViewOf(call.q.transpose(1, 2)),
+                                       .k = ViewOf(call.k.transpose(1, 2)),
+                                       .v = ViewOf(call.v.transpose(1, 2)),
+                                       .bias = OptionalViewOf(call.bias),
+                                       .key_lengths = {},
+                                       .q_scale = {},
+                                       .out = ViewOf(out.transpose(1, 2)),
+                                       .scale = call.scale};
+  ThrowIfError(op == "attention" ? kernels::Attention(args, run_)
+                                 : kernels::CrossAttention(args, run_));
+  return out;
+}
+
 at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& bias, double scale) const {
-  return Aten("attention", [&] { return aten::Attention(q, k, v, bias, scale); });
+  return Attend("attention", {q, k, v, bias, scale});
+}
+
+at::Tensor Ops::CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const at::Tensor& bias, double scale) const {
+  const int64_t keys = k.size(2), width = q.size(3);
+  const bool fits = keys >= 1 && keys <= 128 && (width == 64 || width == 128);
+  return Attend(fits ? "cross_attention" : "attention", {q, k, v, bias, scale});
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {

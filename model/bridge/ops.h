@@ -13,6 +13,10 @@
 
 namespace reel::model {
 
+namespace aten {
+struct AttentionCall;
+}
+
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
 // is none.
@@ -51,6 +55,10 @@ class Ops {
   // q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` is added to the scores. scale 0: 1/sqrt(Dh).
   at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                        const at::Tensor& bias, double scale) const;
+  // The same for the keys of a prompt: an operator of its own, cross_attention, up to 128 keys and
+  // heads of 64 or 128, else as Attention.
+  at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const at::Tensor& bias, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
   // the matrix product, before its one rounding.
@@ -68,6 +76,8 @@ class Ops {
   at::Tensor I420(const at::Tensor& pictures) const;
 
  private:
+  // `op` by the row that the plan takes.
+  at::Tensor Attend(std::string_view op, const aten::AttentionCall& call) const;
   // Whether the plan takes libtorch's implementation of `op`.
   bool RunsAten(std::string_view op) const;
   // Counts and times `body`, libtorch's, as this variant of `op`.

@@ -43,7 +43,9 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  return ops.Attention(split(q), split(k), split(v), bias, 0).transpose(1, 2).flatten(2, 3);
+  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), bias, 0)
+                                   : ops.Attention(split(q), split(k), split(v), bias, 0);
+  return heads.transpose(1, 2).flatten(2, 3);
 }
 
 TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const {
@@ -81,6 +83,7 @@ TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
   block.eps = config.norm_eps;
   block.self_attention = TakeAttention(weights, name + ".attn1", config);
   block.text_attention = TakeAttention(weights, name + ".attn2", config);
+  block.text_attention.of_text = true;
   block.expand = TakeLinear(weights, name + ".ff.net.0.proj", width, 4 * width);
   block.contract = TakeLinear(weights, name + ".ff.net.2", 4 * width, width);
   block.scale_shift_table = weights.Take(name + ".scale_shift_table", {6, width});

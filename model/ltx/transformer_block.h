@@ -15,6 +15,7 @@ struct AttentionLayer {
   Linear to_q, to_k, to_v, to_out;
   at::Tensor norm_q, norm_k;  // [D]
   int64_t num_heads = 0;
+  bool of_text = false;  // its keys are the prompt's
 
   // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
   at::Tensor Query(const Ops& ops, const at::Tensor& x) const;

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "kernels/dispatch/clock_timer.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "kernels/open_device.h"
 #include "model/registry.h"
 #include "server/logging/log.h"
@@ -86,13 +86,12 @@ int RunWorker(const WorkerFlags& flags) {
   WorkerLink& link = **connected;
   OpenPlugins(flags, *opened, link);
 
-  // Of a GPU the clock would see launches only.
-  kernels::ClockTimer timer;
+  const auto timer = kernels::TimerFor(*opened);
   Engine engine({.stream = opened->stream,
                  .device = flags.device,
                  .fill_rows = link.settings().fill_rows,
                  .kernel_sample_every = link.settings().kernel_sample_every,
-                 .timer = opened->stream.device < 0 ? &timer : nullptr,
+                 .timer = timer.get(),
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);

@@ -114,7 +114,11 @@ BenchCase FrameCase(FrameLayout layout, FrameFormat format, BenchVideo size, Dty
     args.format = format;
     const std::vector<int64_t> patched = {frames, size.height / 4, size.width / 4, 48};
     const std::vector<int64_t> packed = {frames, size.height, size.width, 3};
-    args.frames = t.Input(dtype, layout == FrameLayout::kPatched ? patched : packed, 3 * pixels);
+    const std::vector<int64_t> planar = {frames, 3, size.height, size.width};
+    const auto& sizes = layout == FrameLayout::kPatched  ? patched
+                        : layout == FrameLayout::kPlanar ? planar
+                                                         : packed;
+    args.frames = t.Input(dtype, sizes, 3 * pixels);
     if (format == FrameFormat::kRgb8) {
       args.rgb = t.Output(Dtype::kU8, packed);
     } else {
@@ -126,7 +130,9 @@ BenchCase FrameCase(FrameLayout layout, FrameFormat format, BenchVideo size, Dty
   };
   return {.op = "frame_convert",
           .shape = absl::StrCat(size.frames, "x", size.height, "x", size.width, "x3",
-                                layout == FrameLayout::kPatched ? " patched" : " packed",
+                                layout == FrameLayout::kPatched  ? " patched"
+                                : layout == FrameLayout::kPlanar ? " planar"
+                                                                 : " packed",
                                 format == FrameFormat::kRgb8 ? " to RGB8" : " to I420"),
           .dtype = dtype,
           .units = size.frames,
@@ -199,7 +205,8 @@ void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& ca
 }
 
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
-  for (const FrameLayout layout : {FrameLayout::kPacked, FrameLayout::kPatched}) {
+  for (const FrameLayout layout :
+       {FrameLayout::kPacked, FrameLayout::kPlanar, FrameLayout::kPatched}) {
     for (const FrameFormat format : {FrameFormat::kRgb8, FrameFormat::kI420}) {
       cases.push_back(FrameCase(layout, format, size, dtype));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of operators in kernels/README.md says what the catalog says.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -55,6 +56,9 @@ TEST(KernelsReadme, ListsTheCudaRowsOfEveryOperator) {
   const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
   ASSERT_TRUE(library.ok()) << library.status();
   const auto table = TableInReadme();
+  const auto with_rows = std::count_if(table.begin(), table.end(),
+                                       [](const auto& line) { return line.second.cuda != "-"; });
+  EXPECT_EQ((*library)->num_ops, with_rows);
   for (int32_t i = 0; i < (*library)->num_ops; ++i) {
     const OpRows& rows = (*library)->ops[i];
     const auto line = table.find(rows.op);
@@ -69,7 +73,6 @@ TEST(CudaLibrary, HasTheOperatorsOfThisProcessWithTheSameParameters) {
   ASSERT_TRUE(library.ok()) << library.status();
   std::map<std::string, uint64_t> sizes;
   for (const OpRows& rows : BuiltInCpuRows()) sizes[rows.op] = rows.params_size;
-  EXPECT_EQ(static_cast<size_t>((*library)->num_ops), sizes.size());
   for (int32_t i = 0; i < (*library)->num_ops; ++i) {
     const OpRows& rows = (*library)->ops[i];
     EXPECT_EQ(rows.params_size, sizes[rows.op]) << rows.op;

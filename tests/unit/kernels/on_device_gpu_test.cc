@@ -15,6 +15,7 @@
 #include "kernels/built_in_catalog.h"
 #include "kernels/cuda/buffer.h"
 #include "kernels/dispatch/cuda_library.h"
+#include "kernels/dispatch/device_timer.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
@@ -33,7 +34,8 @@ class OnDevice : public testing::Test {
     ASSERT_TRUE(library.ok()) << library.status();
     const auto properties = PropertiesOf(**library, 0);
     if (!properties.ok()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
-    catalog_ = BuiltInCatalog({.device = 0, .sm = properties->sm}, *library);
+    library_ = *library;
+    catalog_ = BuiltInCatalog({.device = 0, .sm = properties->sm}, library_);
     for (int i = 0; i < 2; ++i) {
       auto stream = CudaStream::Create(0);
       ASSERT_TRUE(stream.ok()) << stream.status();
@@ -103,11 +105,38 @@ class OnDevice : public testing::Test {
     return found;
   }
 
+  const CudaLibraryTable* library_ = nullptr;
   KernelCatalog catalog_;
   KernelCounters counters_;
   std::vector<CudaStream> streams_;
   std::vector<DeviceBuffer> buffers_;
 };
+
+TEST_F(OnDevice, TellsTheTimeOfCallsByEvents) {
+  const TensorView small = Normal({256, 2048}), large = Normal({65536, 2048});
+  const KernelPlan plan = PlanOf("rms_norm", "generic");
+  DeviceTimer timer(*library_, 0);
+  Execution run = On(plan);
+  run.timer = &timer;
+  const auto norm = [&](const TensorView& x) {
+    EXPECT_TRUE(RmsNorm({.x = x, .weight = {}, .bias = {}, .out = x}, run).ok());
+  };
+  const auto time = [&](const TensorView& x, int calls) {
+    for (int i = 0; i < calls; ++i) norm(x);
+    const auto times = timer.Take();
+    EXPECT_EQ(times.size(), 1u);
+    EXPECT_EQ(times.at(0).variant, "generic");
+    EXPECT_EQ(times.at(0).calls, calls);
+    return times.at(0).total_ns / calls;
+  };
+  time(small, 3);
+  // 512 MB are 256 times the work, and more than 60 us on any device.
+  const int64_t quick = time(small, 10), slow = time(large, 10);
+  EXPECT_GT(slow, 60'000);
+  EXPECT_GT(slow, 4 * quick);
+  EXPECT_LT(slow, 1'000'000'000);
+  EXPECT_TRUE(timer.Take().empty());
+}
 
 // Steps that each read what the one before wrote: x += y * gate, norm of it, y = that norm.
 struct Chain {

@@ -40,6 +40,17 @@ TEST(OpenDevice, NamesTheLegalNames) {
   }
 }
 
+TEST(TimerFor, ACpuIsTimedByTheClock) {
+  const auto opened = OpenDevice("cpu", kNoLibrary);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  const auto timer = TimerFor(*opened);
+  timer->Start("rms_norm", "cpu", opened->stream);
+  timer->Stop(opened->stream);
+  const auto times = timer->Take();
+  ASSERT_EQ(times.size(), 1u);
+  EXPECT_EQ(times[0].calls, 1);
+}
+
 TEST(CudaLibraryPath, LiesBesideTheFolderOfTheProgram) {
   EXPECT_THAT(CudaLibraryPath(), testing::EndsWith("/lib/libreel_cuda.so"));
 }

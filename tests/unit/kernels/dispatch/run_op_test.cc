@@ -38,6 +38,10 @@ constexpr CudaLibraryTable kLibrary = {
         },
     .device_count = nullptr,
     .device_properties = nullptr,
+    .event_create = nullptr,
+    .event_record = nullptr,
+    .nanoseconds_between = nullptr,
+    .event_destroy = nullptr,
 };
 
 class RunOpTest : public testing::Test {

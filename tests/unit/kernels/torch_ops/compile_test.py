@@ -6,6 +6,7 @@ import unittest
 import reel_kernels
 import tiny_ltx
 import torch
+from op_cases import DEVICE
 
 NEEDS = ("diffusers",)
 
@@ -25,7 +26,7 @@ def block_inputs(tokens):
     generator = torch.Generator().manual_seed(tokens)
 
     def random(*shape):
-        return torch.randn(*shape, generator=generator)
+        return torch.randn(*shape, generator=generator).to(DEVICE)
 
     return random(2, tokens, 64), random(64), random(2, 64), random(2, tokens, 2, 8), random(2, tokens, 2, 8)
 
@@ -73,10 +74,10 @@ class Compile(unittest.TestCase):
 
     def test_the_rope_table_has_a_fake(self):
         def table(x):
-            cos_sin, index = reel_kernels.ltx_rope_table(2, 2, 3, 32)
+            cos_sin, index = reel_kernels.ltx_rope_table(2, 2, 3, 32, device=DEVICE)
             return reel_kernels.ltx_rope(x, None, (cos_sin, index))[0]
 
-        x = torch.randn(1, 12, 32)
+        x = torch.randn(1, 12, 32, device=DEVICE)
         compiled = torch.compile(table, fullgraph=True, backend="aot_eager")
         self.assertTrue(torch.equal(compiled(x), table(x)))
 

@@ -2,10 +2,14 @@
 """Calls of every operator of torch.ops with what they should give: over types, shapes and layouts."""
 
 import dataclasses
+import os
 
 import torch
 
 import references as ref
+
+# Where tensors lie: by hand "cuda" on a machine that has one, and libreel_cuda.so beside the library.
+DEVICE = os.environ.get("REEL_TEST_DEVICE", "cpu")
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 UNIT_ROUNDOFF = {torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
@@ -28,7 +32,7 @@ class OpCase:
 
 def random(*shape, dtype=torch.float32):
     generator = torch.Generator().manual_seed(sum(shape) + len(shape))
-    return torch.randn(*shape, generator=generator).to(dtype)
+    return torch.randn(*shape, generator=generator).to(DEVICE, dtype)
 
 
 def layouts(dtype):
@@ -76,8 +80,8 @@ def adaln_cases(dtype):
 
 def rope_cases(dtype):
     q, k = random(2, 6, 4, 16, dtype=dtype), random(2, 6, 1, 16, dtype=dtype)
-    positions = torch.tensor([0, 7, 100000, 3, 2, 1])
-    count = torch.arange(6)
+    positions = torch.tensor([0, 7, 100000, 3, 2, 1], device=DEVICE)
+    count = torch.arange(6, device=DEVICE)
     yield OpCase("rope_1d", (q, k), {}, (ref.rope_1d(q, count), ref.rope_1d(k, count)))
     yield OpCase("rope_1d", (q.transpose(1, 2).contiguous().transpose(1, 2), None, positions),
                  {"interleaved": False, "rotary_dim": 8, "offset": -3},
@@ -86,7 +90,7 @@ def rope_cases(dtype):
     yield OpCase("rope_3d", (q, None, 3, 2, 1), {"split": [8, 0, 8], "theta": [100.0, 100.0, 100.0]},
                  (ref.rope_3d(q, (3, 2, 1), [8, 0, 8], 100.0), None))
     q, k, packed = random(2, 12, 32, dtype=dtype), random(2, 12, 32, dtype=dtype), random(2, 12, 3, 32, dtype=dtype)
-    cos_sin, index = torch.ops.reel_kernels.ltx_rope_table([2, 2, 3], 25.0, 32)
+    cos_sin, index = (part.to(DEVICE) for part in torch.ops.reel_kernels.ltx_rope_table([2, 2, 3], 25.0, 32))
     cos, sin = ref.dense_table(cos_sin, index, 32)
     small, dense = {"cos_sin": cos_sin, "index": index}, {"cos": cos, "sin": sin}
     w, v = random(32, dtype=dtype), random(32)
@@ -125,14 +129,26 @@ def video_cases(dtype):
 def quantize_cases(dtype):
     for x in layouts(dtype):
         yield OpCase("quantize_rows", (x,), {}, ref.quantize_rows(x))
-    x, scale = random(3, 48, dtype=dtype), torch.tensor([0.02])
+    x, scale = random(3, 48, dtype=dtype), torch.tensor([0.02], device=DEVICE)
     want = (x.double() / scale.double()).clamp(-448, 448).float().to(torch.float8_e4m3fn)
     yield OpCase("quantize_rows", (x, scale), {}, (want, None))
 
 
+def attention_cases(dtype):
+    if DEVICE != "cpu":
+        return  # without rows there
+    q, k, v = random(2, 5, 3, 8, dtype=dtype), random(2, 7, 3, 8, dtype=dtype), random(2, 7, 3, 8, dtype=dtype) * 2
+    bias, lengths, factors = random(1, 3, 1, 7, dtype=dtype), torch.tensor([7, 2], dtype=torch.int32), random(2, 5)
+    yield OpCase("attention", (q, k, v), {}, (ref.attention(q, k, v),))
+    yield OpCase("attention", (q, k, v, bias, lengths, factors), {"scale": 0.7},
+                 (ref.attention(q, k, v, bias, lengths, factors, 0.7),))
+    q, k = random(2, 2, 3, 64, dtype=dtype).transpose(1, 2), random(2, 4, 2, 64, dtype=dtype)
+    yield OpCase("cross_attention", (q, k, k), {}, (ref.attention(q, k, k),))
+
+
 def cases(dtype):
     for part in (norm_cases, adaln_cases, rope_cases, activation_cases, video_cases,
-                 quantize_cases):
+                 quantize_cases, attention_cases):
         yield from part(dtype)
 
 
@@ -158,5 +174,5 @@ def tensors(outputs):
 def crooked(tensor):
     """A buffer like `tensor`, but of other strides and an odd offset."""
     sizes = list(tensor.shape)
-    wide = torch.full((*sizes[:-1], 2 * sizes[-1] + 3), 77, dtype=tensor.dtype)
+    wide = torch.full((*sizes[:-1], 2 * sizes[-1] + 3), 77, dtype=tensor.dtype, device=tensor.device)
     return wide[..., 1:1 + 2 * sizes[-1]:2] if sizes[-1] else wide[..., :0]

@@ -7,6 +7,7 @@ import unittest
 import reel_kernels
 import tiny_ltx
 import torch
+from op_cases import DEVICE, random
 from diffusers import AutoencoderKLLTXVideo, LTXVideoTransformer3DModel
 from diffusers.models.activations import GEGLU, SwiGLU
 from diffusers.models.normalization import RMSNorm
@@ -143,6 +144,7 @@ class Pieces(unittest.TestCase):
     def patched(self, module, x):
         model = tiny_ltx.transformer()
         model.piece = module
+        module, x = module.to(DEVICE), x.to(DEVICE)
         with torch.no_grad():
             want = module(x)
             reel_kernels.patch_ltx(model)
@@ -186,12 +188,12 @@ class Vae(unittest.TestCase):
 
     def test_moved_dimensions_keep_result_and_layout(self):
         vae = tiny_ltx.vae()
-        z = torch.randn(1, tiny_ltx.LATENT_CHANNELS, 2, 2, 2, generator=torch.Generator().manual_seed(4))
+        z = random(1, tiny_ltx.LATENT_CHANNELS, 2, 2, 2)
         with torch.no_grad():
             want = vae.decode(z).sample
             reel_kernels.patch_ltx_vae(vae)
             norm = vae.decoder.norm_out
-            x = torch.randn(1, 8, 2, 3, 5).movedim(1, -1)
+            x = random(1, 8, 2, 3, 5).movedim(1, -1)
             self.assertEqual(norm(x).stride(), x.stride())
             torch.testing.assert_close(vae.decode(z).sample, want, rtol=1e-4, atol=1e-4)
 

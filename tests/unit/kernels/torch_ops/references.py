@@ -45,7 +45,7 @@ def turn(x, angles):
 def rope_1d(x, positions, theta=10000.0, rotary_dim=None, interleaved=True):
     """x [B,S,N,Dh], positions [S]."""
     width = rotary_dim or x.shape[-1]
-    steps = torch.arange(0, width, 2, dtype=torch.float64) / width
+    steps = torch.arange(0, width, 2, dtype=torch.float64, device=x.device) / width
     angles = (positions.double()[:, None] * theta ** -steps)[:, None]
     turned, rest = x[..., :width], x[..., width:].double()
     if interleaved:
@@ -60,7 +60,7 @@ def rope_1d(x, positions, theta=10000.0, rotary_dim=None, interleaved=True):
 
 def rope_3d(x, grid, split, theta=10000.0):
     """x [B,T*H*W,N,Dh]."""
-    axes = torch.meshgrid(*(torch.arange(size) for size in grid), indexing="ij")
+    axes = torch.meshgrid(*(torch.arange(size, device=x.device) for size in grid), indexing="ij")
     parts = torch.split(x, split, -1)
     return torch.cat([rope_1d(part, axis.flatten(), theta) for part, axis in zip(parts, axes)], -1)
 
@@ -71,8 +71,8 @@ def dense_table(cos_sin, index, width):
     angles = rows.permute(0, 2, 1, 3).flatten(1, 2)  # k slow, axis fast
     pairs = angles.repeat_interleave(2, 1)
     head = width - pairs.shape[1]
-    cos = torch.cat([torch.ones(len(pairs), head), pairs[..., 0]], 1)
-    sin = torch.cat([torch.zeros(len(pairs), head), pairs[..., 1]], 1)
+    cos = torch.cat([pairs.new_ones(len(pairs), head), pairs[..., 0]], 1)
+    sin = torch.cat([pairs.new_zeros(len(pairs), head), pairs[..., 1]], 1)
     return cos[None], sin[None]
 
 
@@ -82,6 +82,16 @@ def ltx_rope(x, cos, sin):
     a, b = x[..., 0::2], x[..., 1::2]
     turned = torch.stack([-b, a], -1).flatten(-2)
     return x * cos + turned * sin
+
+
+def attention(q, k, v, bias=None, lengths=None, q_scale=None, scale=None):
+    q, k, v, bias, q_scale = wide(q, k, v, bias, q_scale)
+    scores = torch.einsum("bsnd,blnd->bnsl", q, k) * (scale or q.shape[-1] ** -0.5)
+    scores = scores if q_scale is None else scores * q_scale[:, None, :, None]
+    scores = scores if bias is None else scores + bias
+    if lengths is not None:
+        scores = scores.masked_fill(torch.arange(k.shape[1]) >= lengths[:, None, None, None], -torch.inf)
+    return torch.einsum("bnsl,blnd->bsnd", scores.softmax(-1), v)
 
 
 def activation(x, kind):

@@ -2,6 +2,7 @@
 """A tiny LTX-Video of diffusers with random weights, and calls of its parts."""
 
 import torch
+from op_cases import DEVICE
 from diffusers import AutoencoderKLLTXVideo, FlowMatchEulerDiscreteScheduler, LTXPipeline, LTXVideoTransformer3DModel
 
 GRID = (2, 3, 4)
@@ -17,7 +18,7 @@ def randomise(model):
             scale = 0.3 if parameter.dim() < 2 else parameter.shape[-1] ** -0.5
             offset = 1.0 if "norm" in name and name.endswith("weight") else 0.0
             parameter.copy_(offset + scale * torch.randn(parameter.shape, generator=generator))
-    return model.eval()
+    return model.eval().to(DEVICE)
 
 
 def transformer():
@@ -29,10 +30,10 @@ def transformer():
 def transformer_inputs(dtype=torch.float32):
     generator = torch.Generator().manual_seed(1)
     tokens = GRID[0] * GRID[1] * GRID[2]
-    return (torch.randn(2, tokens, LATENT_CHANNELS, generator=generator).to(dtype),
-            torch.randn(2, 5, TEXT_WIDTH, generator=generator).to(dtype),
-            torch.tensor([900.0, 30.0], dtype=dtype),
-            torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]]), *GRID)
+    return (torch.randn(2, tokens, LATENT_CHANNELS, generator=generator).to(DEVICE, dtype),
+            torch.randn(2, 5, TEXT_WIDTH, generator=generator).to(DEVICE, dtype),
+            torch.tensor([900.0, 30.0], dtype=dtype, device=DEVICE),
+            torch.tensor([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]], device=DEVICE), *GRID)
 
 
 def vae():
@@ -55,8 +56,8 @@ def pipeline():
 
 def frames(made):
     generator = torch.Generator().manual_seed(2)
-    embeds, negative = torch.randn(2, 1, 5, TEXT_WIDTH, generator=generator).unbind(0)
-    mask = torch.ones(1, 5, dtype=torch.long)
+    embeds, negative = torch.randn(2, 1, 5, TEXT_WIDTH, generator=generator).to(DEVICE).unbind(0)
+    mask = torch.ones(1, 5, dtype=torch.long, device=DEVICE)
     return made(prompt_embeds=embeds, prompt_attention_mask=mask, negative_prompt_embeds=negative,
                 negative_prompt_attention_mask=mask, height=32, width=32, num_frames=9, num_inference_steps=2,
                 guidance_scale=3.0, generator=torch.Generator().manual_seed(3), output_type="pt").frames

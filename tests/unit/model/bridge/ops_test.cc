@@ -46,6 +46,18 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(device_, GetParam());
   }
 
+  // Whether a variant takes the call: those of libtorch have types and forms of their own.
+  bool Takes(const Call& call, const std::string& variant) {
+    try {
+      Run(call, variant);
+    } catch (const KernelError& refusal) {
+      EXPECT_EQ(refusal.status().code(), absl::StatusCode::kFailedPrecondition) << refusal.status();
+      EXPECT_THAT(std::string(refusal.status().message()), ::testing::HasSubstr("these can: "));
+      return false;
+    }
+    return true;
+  }
+
   // Those that run here.
   std::vector<std::string> Variants(const std::string& op) const {
     std::vector<std::string> names;
@@ -68,6 +80,12 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
     const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
+    // [B, S, N, Dh] seen as [B, N, S, Dh], as a model splits its heads.
+    const auto heads = [&](int64_t tokens) {
+      return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
+    };
+    const at::Tensor queries = heads(kTokens) * 0.3, keys = heads(5), values = heads(5);
+    const at::Tensor mask = Values({kBatch, 1, 1, 5});
     const at::Tensor video = Values({1, 6, 3, 4, 5});
     const at::Tensor scale = Values({1, 6, 1, 1, 1}), shift = Values({1, 6, 1, 1, 1});
     return {
@@ -92,6 +110,12 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
            const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
            return std::vector{q, k};
          }},
+        {"attention",
+         [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, {}, 0)); }},
+        {"attention",
+         [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, mask, 1.0)); }},
+        {"cross_attention",
+         [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, mask, 0)); }},
         {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
@@ -125,6 +149,7 @@ TEST_P(OpsTest, EveryRowConvertsFramesAlike) {
       return std::vector{ops.Rgb8(pictures), ops.I420(pictures)};
     };
     const auto expected = Run({"frame_convert", all}, std::string(kAtenVariant));
+    if (!Takes({"frame_convert", all}, variant)) continue;
     const auto actual = Run({"frame_convert", all}, variant);
     EXPECT_TRUE(actual[0].equal(expected[0])) << variant;
     EXPECT_EQ(actual[1].sizes(), at::IntArrayRef({2, 72}));
@@ -140,6 +165,7 @@ TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
   for (const Call& call : Calls()) {
     const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
     for (const std::string& variant : Variants(call.op)) {
+      if (!Takes(call, variant)) continue;
       const std::vector<at::Tensor> actual = Run(call, variant);
       ASSERT_EQ(actual.size(), expected.size());
       for (size_t i = 0; i < actual.size(); ++i) {
@@ -157,6 +183,7 @@ TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
 TEST_P(OpsTest, CountsTheVariantThatRan) {
   for (const Call& call : Calls()) {
     for (const std::string& variant : Variants(call.op)) {
+      if (!Takes(call, variant)) continue;
       counters_ = {};
       Run(call, variant);
       const auto uses = counters_.Uses();
@@ -176,11 +203,41 @@ TEST_P(OpsTest, TheProfileReferenceRunsLibtorchAlone) {
   for (const auto& use : counters_.Uses()) EXPECT_EQ(use.variant, kAtenVariant) << use.op;
 }
 
+TEST_P(OpsTest, AutoNamesTheAttentionThatLibtorchChose) {
+  const auto plan = catalog_->Plan("auto", {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const kernels::Execution run{*plan, counters_, nullptr, stream_};
+  for (const Call& call : Calls()) {
+    if (call.op != "attention" && call.op != "cross_attention") continue;
+    const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
+    counters_ = {};
+    EXPECT_TRUE(call.run(Ops(run))[0].equal(expected[0])) << call.op;
+    const auto uses = counters_.Uses();
+    ASSERT_EQ(uses.size(), 1u);
+    EXPECT_EQ(uses[0].op, call.op);
+    EXPECT_THAT(uses[0].variant,
+                ::testing::AnyOf(kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant));
+    // What it names is what it took.
+    EXPECT_TRUE(Run(call, uses[0].variant)[0].equal(expected[0])) << uses[0].variant;
+  }
+}
+
+TEST_P(OpsTest, OtherHeadsAndLongPromptsAreAttention) {
+  const auto plan = catalog_->Plan("auto", {});
+  const kernels::Execution run{*plan, counters_, nullptr, stream_};
+  const at::Tensor narrow = Values({1, 2, 5, 16}), many = Values({1, 2, 129, 64});
+  Ops(run).CrossAttention(narrow, narrow, narrow, {}, 0);
+  Ops(run).CrossAttention(many, many, many, {}, 0);
+  const auto uses = counters_.Uses();
+  for (const auto& use : uses) EXPECT_EQ(use.op, "attention");
+}
+
 TEST_P(OpsTest, TimesTheRowsOfLibtorchToo) {
   const Call call = Calls()[0];
-  const kernels::KernelPlan plan;
+  const auto plan = catalog_->Plan("reference", {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
   kernels::ClockTimer timer;
-  const kernels::Execution run{plan, counters_, &timer, stream_};
+  const kernels::Execution run{*plan, counters_, &timer, stream_};
   call.run(Ops(run));
   const auto times = timer.Take();
   ASSERT_EQ(times.size(), 1u);
@@ -215,7 +272,15 @@ TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
     EXPECT_EQ(cpu.Variants(op).front(), kAtenVariant);
     EXPECT_EQ(gpu.Variants(op).back(), kAtenVariant);
   }
-  EXPECT_THAT(cpu.Variants("attention"), ::testing::ElementsAre(std::string(kAtenVariant)));
+  for (const std::string op : {"attention", "cross_attention"}) {
+    EXPECT_THAT(cpu.Variants(op),
+                ::testing::ElementsAre("cudnn", "flash", "mem_efficient", "math", "aten", "loops"));
+    for (const auto& listing : cpu.List()) {
+      if (listing.op != op) continue;
+      EXPECT_FALSE(listing.variants[0].runs);
+      EXPECT_TRUE(listing.variants[1].is_auto);
+    }
+  }
 }
 
 }  // namespace

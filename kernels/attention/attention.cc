@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/attention/attention.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/attention/attention_launch.h"
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/argument_checks.h"
+#include "kernels/dispatch/run_op.h"
+
+namespace reel::kernels {
+namespace {
+
+constexpr int64_t kMostPromptKeys = 128;
+
+constexpr KernelRow kCpuRows[] = {CpuRow<AttentionLoops>("loops")};
+
+// [1 or B, 1 or N, 1 or S, L] beside q and k.
+void CheckBias(const AttentionArgs& args, ArgumentChecks& checks) {
+  checks.Floating("bias", *args.bias, 4, 4);
+  if (!checks.ok()) return;
+  checks.VectorDtype("bias", *args.bias, args.q);
+  const int64_t whole[] = {args.q.size(0), args.q.size(2), args.q.size(1), args.k.size(1)};
+  for (int d = 0; d < 4; ++d) {
+    const int64_t size = args.bias->size(d);
+    checks.Require(
+        size == whole[d] || (d < 3 && size == 1),
+        absl::StrCat("The bias must be [1 or B, 1 or N, 1 or S, L]: ", Describe(*args.bias),
+                     " beside q ", Describe(args.q), ", k ", Describe(args.k)));
+  }
+}
+
+void Check(const AttentionArgs& args, ArgumentChecks& checks) {
+  checks.Floating("q", args.q, 4, 4);
+  checks.Floating("k", args.k, 4, 4);
+  if (!checks.ok()) return;
+  checks.Require(args.k.dtype == args.q.dtype && args.k.size(0) == args.q.size(0) &&
+                     args.k.size(2) == args.q.size(2) && args.k.size(3) == args.q.size(3),
+                 absl::StrCat("q and k must have the same type, batch, heads and width: q ",
+                              Describe(args.q), ", k ", Describe(args.k)));
+  checks.Like("v", args.v, "k", args.k);
+  if (args.bias.has_value()) CheckBias(args, checks);
+  if (args.key_lengths.has_value()) {
+    checks.Typed("key_lengths", *args.key_lengths, MaskOf(Dtype::kI32), 1, 1);
+    if (checks.ok()) checks.Sizes("key_lengths", *args.key_lengths, {args.q.size(0)});
+  }
+  if (args.q_scale.has_value()) {
+    checks.Typed("q_scale", *args.q_scale, MaskOf(Dtype::kF32), 2, 2);
+    if (checks.ok()) checks.Sizes("q_scale", *args.q_scale, {args.q.size(0), args.q.size(1)});
+  }
+  checks.Like("out", args.out, "q", args.q);
+  checks.Require(std::isfinite(args.scale) && args.scale >= 0,
+                 absl::StrCat("The scale must be finite and not below zero: ", args.scale));
+  checks.Output("out", args.out);
+}
+
+AttentionOperand OperandOf(const TensorView& view) {
+  AttentionOperand operand{.data = view.data, .dtype = view.dtype, .strides = {}};
+  for (int d = 0; d < 4; ++d) operand.strides[d] = view.stride(d);
+  return operand;
+}
+
+AttentionParams ParamsOf(const AttentionArgs& args) {
+  AttentionParams params;
+  params.batch = args.q.size(0);
+  params.queries = args.q.size(1);
+  params.keys = args.k.size(1);
+  params.heads = args.q.size(2);
+  params.width = args.q.size(3);
+  params.q = OperandOf(args.q);
+  params.k = OperandOf(args.k);
+  params.v = OperandOf(args.v);
+  params.out = OperandOf(args.out);
+  if (args.bias.has_value()) {
+    const auto stride = [&](int d) { return args.bias->size(d) == 1 ? 0 : args.bias->stride(d); };
+    params.bias = {
+        args.bias->data, args.bias->dtype, {stride(0), stride(2), stride(1), args.bias->stride(3)}};
+  }
+  if (args.key_lengths.has_value()) {
+    params.key_lengths = static_cast<const int32_t*>(args.key_lengths->data);
+    params.key_lengths_stride = args.key_lengths->stride(0);
+  }
+  if (args.q_scale.has_value()) {
+    params.q_scale = {
+        args.q_scale->data, Dtype::kF32, {args.q_scale->stride(0), args.q_scale->stride(1), 0, 0}};
+  }
+  params.scale = static_cast<float>(
+      args.scale == 0 ? 1 / std::sqrt(static_cast<double>(params.width)) : args.scale);
+  return params;
+}
+
+absl::Status Launch(const OpRows& rows, const AttentionArgs& args, const ArgumentChecks& checks,
+                    const Execution& run) {
+  const AttentionParams params = ParamsOf(args);
+  return RunOp({.cpu_rows = rows,
+                .dtype = args.q.dtype,
+                .params = &params,
+                .empty = args.q.num_elements() == 0,
+                .shapes = [&] { return checks.Shapes(); }},
+               run);
+}
+
+}  // namespace
+
+OpRows AttentionCpuRows() { return RowsOf<AttentionParams>("attention", kCpuRows); }
+OpRows CrossAttentionCpuRows() { return RowsOf<AttentionParams>("cross_attention", kCpuRows); }
+
+absl::Status Attention(const AttentionArgs& args, const Execution& run) {
+  ArgumentChecks checks("attention", run.stream);
+  Check(args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  return Launch(AttentionCpuRows(), args, checks, run);
+}
+
+absl::Status CrossAttention(const AttentionArgs& args, const Execution& run) {
+  ArgumentChecks checks("cross_attention", run.stream);
+  Check(args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  const int64_t keys = args.k.size(1), width = args.q.size(3);
+  if (keys < 1 || keys > kMostPromptKeys || (width != 64 && width != 128)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Cross attention takes 1 to ", kMostPromptKeys,
+                     " keys and heads of 64 or 128, attention takes others: ", checks.Shapes()));
+  }
+  return Launch(CrossAttentionCpuRows(), args, checks, run);
+}
+
+}  // namespace reel::kernels

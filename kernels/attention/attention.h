@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention        out = softmax(scale * q_scale * q k^T + bias) v, over L keys
+// cross_attention  the same for a prompt's few keys: 1 <= L <= 128, heads of 64 or 128
+//
+// The softmax in fp32 or wider, one rounding at the end. A query without any key (key_lengths 0, or
+// a bias of minus infinity for all) gives a row of zeros.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "kernels/base/tensor_view.h"
+#include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_row.h"
+
+namespace reel::kernels {
+
+struct AttentionArgs {
+  TensorView q;                           // [B, S, N, Dh]
+  TensorView k;                           // [B, L, N, Dh]
+  TensorView v;                           // [B, L, N, Dh]
+  std::optional<TensorView> bias;         // [1 or B, 1 or N, 1 or S, L], q's dtype or fp32
+  std::optional<TensorView> key_lengths;  // int32 [B]: keys from there on are left out
+  std::optional<TensorView> q_scale;      // fp32 [B, S]: a factor of each query's scores
+  TensorView out;                         // like q; overlaps nothing
+  double scale = 0;                       // 0: 1 / sqrt(Dh)
+};
+
+// Statuses as in RmsNorm; INVALID_ARGUMENT too for sizes that do not fit one another.
+absl::Status Attention(const AttentionArgs& args, const Execution& run);
+// FAILED_PRECONDITION too for more keys or other heads: call Attention.
+absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
+
+OpRows AttentionCpuRows();
+OpRows CrossAttentionCpuRows();
+
+}  // namespace reel::kernels

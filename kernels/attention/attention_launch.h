@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checked call of attention and cross_attention. Included by nvcc too.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/base/dtype.h"
+
+namespace reel::kernels {
+
+// [B, rows, N, columns]; strides in elements, 0 where it repeats.
+struct AttentionOperand {
+  void* data = nullptr;  // null: absent
+  Dtype dtype = Dtype::kF32;
+  int64_t strides[4] = {};
+};
+
+struct AttentionParams {
+  int64_t batch = 0;
+  int64_t queries = 0;
+  int64_t keys = 0;
+  int64_t heads = 0;
+  int64_t width = 0;  // of a head
+  AttentionOperand q, k, v, out;
+  AttentionOperand bias;  // [B, S, N, L]
+  const int32_t* key_lengths = nullptr;
+  int64_t key_lengths_stride = 0;
+  AttentionOperand q_scale;  // [B, S, 1, 1]
+  float scale = 0;
+};
+
+void AttentionLoops(const AttentionParams& params);
+
+}  // namespace reel::kernels

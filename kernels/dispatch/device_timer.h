@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times operators on a GPU: an event before and one behind each call, read when the step is over.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_timer.h"
+
+namespace reel::kernels {
+
+// Confined to the thread that executes. Between two Take()s it times kMostCalls calls; those beyond
+// are not in what it gives, nor are those that the device cannot tell the time of. Not for a stream
+// that is being captured.
+class DeviceTimer : public KernelTimer {
+ public:
+  static constexpr size_t kMostCalls = 8192;
+
+  // `library` outlives it; `device` is the one of every stream that it is given.
+  DeviceTimer(const CudaLibraryTable& library, int device) : library_(library), device_(device) {}
+  ~DeviceTimer() override;
+
+  DeviceTimer(const DeviceTimer&) = delete;
+  DeviceTimer& operator=(const DeviceTimer&) = delete;
+
+  void Start(std::string_view op, std::string_view variant, DeviceStream stream) override;
+  void Stop(DeviceStream stream) override;
+  std::vector<VariantTime> Take() override;
+
+ private:
+  struct Span {
+    void* start = nullptr;
+    void* end = nullptr;
+    std::string op;
+    std::string variant;
+    bool whole = false;  // both events are recorded
+  };
+
+  bool GrowTo(size_t spans);
+
+  const CudaLibraryTable& library_;
+  const int device_;
+  std::vector<Span> spans_;  // their events are used again
+  size_t used_ = 0;
+  bool running_ = false;  // between Start and Stop of the last one used
+};
+
+}  // namespace reel::kernels
