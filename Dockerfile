@@ -27,6 +27,7 @@ RUN apt-get update \
     && install -d /etc/reel
 COPY --from=build /src/build/release/bin/reeld /src/build/release/bin/reel-worker /src/build/release/bin/reel /usr/bin/
 COPY --from=build /src/libtorch /usr/lib/reel
+COPY --from=build /src/model/demo/weights /usr/share/reel/models/ltx-demo
 COPY --from=build /src/LICENSE /src/NOTICE /usr/share/doc/reel/
 COPY deploy/config/container.textproto /etc/reel/reel.textproto
 # Everything but these is read-only at run time; the socket of the workers lies in /tmp.

@@ -39,10 +39,10 @@ STAGES = (
           compile=False),
     Stage("short", 0.075, 9, 64, 128, 4, 1e-3, (96, 128, 192, 256, 256, 384), mean_decay=0.995,
           compile=False),
-    Stage("clips", 0.24, 17, 128, 32, 2, 8e-4, (128, 192, 256, 256, 256, 384, 512), timesteps=True, mean_decay=0.999, flat=0.4),
-    Stage("decoder", 0.09, 17, 128, 48, 2, 6e-4, (128, 192, 256, 256, 256, 384, 512), decoder_only=True, timesteps=True,
+    Stage("clips", 0.23, 17, 128, 32, 2, 8e-4, (128, 192, 256, 256, 256, 384, 512), timesteps=True, mean_decay=0.999, flat=0.4),
+    Stage("decoder", 0.07, 17, 128, 48, 2, 6e-4, (128, 192, 256, 256, 256, 384, 512), decoder_only=True, timesteps=True,
           mean_decay=0.999, flat=0.3),
-    Stage("long", 0.07, 49, 64, 24, 2, 4e-4, (128, 192, 256, 256, 256, 384, 512), decoder_only=True, timesteps=True,
+    Stage("long", 0.10, 49, 128, 8, 1, 4e-4, (128, 192, 256, 256, 256, 384, 512), decoder_only=True, timesteps=True,
           mean_decay=0.998, flat=0.2, compile=False),
 )
 

@@ -30,11 +30,11 @@ def prepare() -> None:
     torch.fx.experimental._config.use_duck_shape = False  # a batch as long as a clip is a coincidence
 
 
-def begin(out: pathlib.Path) -> subprocess.Popen:
+def begin(out: pathlib.Path, finished: list[str]) -> subprocess.Popen:
     for marker in out.glob("compiled-*"):
         marker.unlink()
     log = open(out / "compile.log", "w", encoding="utf-8")  # noqa: SIM115, the child writes to it
-    return subprocess.Popen([sys.executable, __file__, str(out)], stdout=log, stderr=subprocess.STDOUT)
+    return subprocess.Popen([sys.executable, __file__, str(out), *finished], stdout=log, stderr=subprocess.STDOUT)
 
 
 def works(out: pathlib.Path, name: str) -> bool:
@@ -59,7 +59,7 @@ def main() -> int:
         print(f"{name}: compiled in {time.monotonic() - began:.0f} s", flush=True)
 
     for stage in autoencoder_stages.STAGES:
-        if stage.compile:
+        if stage.compile and stage.name not in sys.argv[2:]:
             began = time.monotonic()
             optimiser = Optimiser(autoencoder_stages.trained_modules(stage, vae), 0.99, skip=("timestep_scale_multiplier",))
             autoencoder_stages.AutoencoderStage(stage, vae, optimiser, 0, options, compiled=True).advance(0.5, 0)

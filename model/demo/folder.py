@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the trained networks as a folder that diffusers' LTXPipeline loads: same files, classes and keys as the big models."""
 
+import hashlib
 import json
 import pathlib
 
@@ -21,11 +22,20 @@ SCHEDULER = {
     "_class_name": "FlowMatchEulerDiscreteScheduler", "_diffusers_version": "0.42.1", "num_train_timesteps": 1000,
     "shift": 1.0, "use_dynamic_shifting": False,
 }
+# What Reel takes where a request says nothing, and what it refuses (model/ltx/card_file.h); diffusers passes over it.
+CARD = {
+    "family": "LTX-Video demo",
+    "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20, "guidance_scale": 4,
+                 "negative_prompt": "", "max_text_tokens": 128},
+    "limits": {"min_size": 128, "max_size": 512, "max_frames": 97, "max_text_tokens": 128},
+}
+MANIFEST = "SHA256SUMS"
 
 
 def write(folder: pathlib.Path, vae: nn.Module, transformer: nn.Module, text_encoder: nn.Module) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _write_json(folder / "model_index.json", INDEX)
+    _write_json(folder / "reel.json", CARD)
     _write_json(folder / "scheduler/scheduler_config.json", SCHEDULER)
     version = {"_diffusers_version": "0.42.1"}
     _write_json(folder / "vae/config.json", {"_class_name": "AutoencoderKLLTXVideo"} | version | networks.VAE)
@@ -37,6 +47,7 @@ def write(folder: pathlib.Path, vae: nn.Module, transformer: nn.Module, text_enc
     _write_weights(folder / "vae/diffusion_pytorch_model.safetensors", vae)
     _write_weights(folder / "transformer/diffusion_pytorch_model.safetensors", transformer)
     _write_weights(folder / "text_encoder/model.safetensors", text_encoder)
+    _write_manifest(folder)
 
 
 def _write_json(path: pathlib.Path, value: dict) -> None:
@@ -49,6 +60,14 @@ def _write_weights(path: pathlib.Path, module: nn.Module) -> None:
                if name != "encoder.embed_tokens.weight"}  # an alias of shared.weight
     path.parent.mkdir(parents=True, exist_ok=True)
     save_file(tensors, path, metadata={"format": "pt"})
+    path.chmod(0o644)  # save_file's is the owner's alone
+
+
+def _write_manifest(folder: pathlib.Path) -> None:
+    """As sha256sum writes it: `sha256sum --check SHA256SUMS` in the folder, and reeld before it serves the model."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder).as_posix()}\n" for path in files]
+    (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
 
 
 def size(folder: pathlib.Path) -> int:

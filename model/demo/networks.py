@@ -83,7 +83,21 @@ def new_text_encoder() -> T5EncoderModel:
         elif name.endswith("wo.weight"):
             nn.init.normal_(parameter, std=TEXT_ENCODER["d_ff"] ** -0.5)
     nn.init.normal_(encoder.shared.weight, std=1.0)
+    look_at_neighbours(encoder)
     return encoder
+
+
+@torch.no_grad()
+def look_at_neighbours(encoder: T5EncoderModel, strength: float = 4.0) -> None:
+    """Turns one head to the next word and one to the word before.
+
+    A colour belongs to the noun beside it. Over 128 positions, most of them padding, a head that looks everywhere
+    sees so little of that noun that it hardly learns to look there.
+    """
+    bias = encoder.encoder.block[0].layer[0].SelfAttention.relative_attention_bias.weight
+    one_after, one_before = TEXT_ENCODER["relative_attention_num_buckets"] // 2 + 1, 1
+    bias[one_after, 0] += strength
+    bias[one_before, 1] += strength
 
 
 def encode_video(vae: AutoencoderKLLTXVideo, video: Tensor) -> tuple[Tensor, Tensor]:

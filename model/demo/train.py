@@ -49,13 +49,16 @@ class Run:
         self.checkpoint = Checkpoint(options.out / "checkpoint.safetensors")
         self.restored = self.checkpoint.load(self.modules)
         self.facts = self.checkpoint.facts
+        if options.again != self.facts.get("again", []):  # a run that is killed and goes on does not begin them anew
+            self.facts["finished"] = [name for name in self.facts["finished"] if name not in options.again]
+            self.facts.update(again=options.again, stage="", used=0.0, steps=0)
         self.facts["runs"] += 1
         self.seed = options.seed + 1000 * self.facts["runs"]
         torch.manual_seed(self.seed)
         self.began = time.monotonic()
         self.compiler = None
         if options.gpu and options.compile:
-            self.compiler = compile_ahead.begin(options.out)
+            self.compiler = compile_ahead.begin(options.out, self.facts["finished"])
 
     def say(self, **facts) -> None:
         line = json.dumps({"t": round(time.monotonic() - self.began, 1)} | facts)
@@ -94,7 +97,7 @@ class Run:
     def denoiser(self) -> None:
         bank = LatentBank(self.vae, tokenizer.model_bytes(), self.options.bank, self.seed, self.options.gpu)
         minutes = self.options.minutes * DENOISER_SHARE
-        if self.facts["stage"] != "denoiser":
+        if self.facts["stage"] != "denoiser" and "denoiser" not in self.facts["results"]:
             bank.measure()
         filling = Clock((0.08 if self.options.gpu else 0.15) * minutes)
         while filling.share() < 1 or not bank.ready():
@@ -151,6 +154,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bank", type=int, default=60000, help="encoded clips that are kept")
     parser.add_argument("--refill-every", type=int, default=16, help="steps of the denoiser between refills of the bank")
+    parser.add_argument("--again", nargs="+", default=[], metavar="STAGE",
+                        help="go through these finished stages once more, from the weights that they left")
     parser.add_argument("--batch", type=int, default=0, help="of the autoencoder, instead of each stage's own")
     parser.add_argument("--compile", action="store_true", help="compile the losses on a GPU, ahead, in a second process")
     parser.add_argument("--cpu", action="store_true", help="even where there is a GPU")

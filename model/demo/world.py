@@ -23,6 +23,7 @@ GROUND_COLOURS = {
     "teal": (0.04, 0.36, 0.38), "brown": (0.37, 0.22, 0.09),
 }
 SAME_HUE = (("red", "red"), ("green", "green"), ("cyan", "teal"), ("blue", "blue"), ("purple", "purple"))
+SHARED_HUES = ("red", "green", "blue", "purple", "cyan")  # and on the ground, where cyan is teal
 MOTIONS = ("left", "right", "up", "down", "bounce", "orbit", "spin", "grow", "shrink", "fade", "appear", "still")
 PATTERNS = ("plain", "waves", "stripes", "checkerboard")
 SCENES = ("starfield", "fire", "sunrise")
@@ -46,6 +47,7 @@ class Mix:
     two_objects: float = 0.11
     over_scene: float = 0.10
     ground_only: float = 0.06
+    clash: float = 0.0  # of all scenes take both colours from the words that objects and grounds share
 
 
 @dataclass
@@ -125,6 +127,11 @@ def _draw_any(count: int, generator: torch.Generator, mix: Mix) -> Scenes:
     ground_colour = pick((0.6,) + (1.0,) * (len(GROUND_COLOURS) - 1))
     colour, colour2 = pick((1.0,) * len(COLOURS)), pick((1.0,) * len(COLOURS))
     shape, shape2 = pick((1.0,) * len(SHAPES)), pick((1.0,) * len(SHAPES))
+    if mix.clash > 0:
+        clash = unit() < mix.clash
+        colour = torch.where(clash, pick([float(c in SHARED_HUES) for c in COLOURS]), colour)
+        on_grounds = [float(c in SHARED_HUES or c == "teal") for c in GROUND_COLOURS]
+        ground_colour = torch.where(clash, pick(on_grounds), ground_colour)
     ints = torch.stack([objects, size, shape, colour, motion, ground, ground_colour, shape2, colour2], dim=1)
 
     low, high = torch.tensor(RADII, device=device)[size].unbind(dim=1)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/card_file.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/base/status_macros.h"
 #include "model/weights/config_reader.h"
@@ -42,6 +44,15 @@ void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
   limits.max_steps = Narrow(reader.Int("max_steps", limits.max_steps, kSteps));
   limits.max_text_tokens =
       Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokens));
+}
+
+// What a release recommends is no preset of a folder that refuses it.
+void DropPresetsBeyond(const ModelLimits& limits, std::vector<Preset>& presets) {
+  std::erase_if(presets, [&limits](const Preset& preset) {
+    const GenerationSpec& values = preset.values;
+    return std::max(values.width, values.height) > limits.max_size ||
+           values.num_frames > limits.max_frames || values.num_inference_steps > limits.max_steps;
+  });
 }
 
 // An object of the file; empty where it is left out.
@@ -101,7 +112,9 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
   REEL_RETURN_IF_ERROR(default_reader.status());
   ConfigReader limit_reader(limits, file + ": limits");
   ReadLimits(limit_reader, card.limits);
-  return limit_reader.status();
+  REEL_RETURN_IF_ERROR(limit_reader.status());
+  DropPresetsBeyond(card.limits, card.presets);
+  return absl::OkStatus();
 }
 
 }  // namespace reel::model::ltx

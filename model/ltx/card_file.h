@@ -22,7 +22,7 @@
 namespace reel::model::ltx {
 
 // Puts what `folder` says over what `card` has; a folder without the file says nothing.
-// FAILED_PRECONDITION with file, key and rule.
+// Presets beyond the limits go. FAILED_PRECONDITION with file, key and rule.
 absl::Status ApplyCardFile(const std::string& folder, ModelCard& card);
 
 // How it wants its autoencoder to run. FAILED_PRECONDITION likewise.

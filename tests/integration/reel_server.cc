@@ -34,6 +34,10 @@ std::string Tail(const std::string& text, size_t bytes) {
 
 ReelServer::ReelServer(ServerSetup setup) : setup_(std::move(setup)) {
   if (setup_.data_folder.empty()) setup_.data_folder = folder_.File("data");
+  // Whatever model the build brings along: these tests are about the server.
+  if (!absl::StrContains(setup_.config, "models {")) {
+    setup_.config = "models { name: 'testcard' test_card {} }\n" + setup_.config;
+  }
   if (!absl::StrContains(setup_.config, "max_bytes")) {
     setup_.config += "\ndata { max_bytes: 1000000000 }\n";
   }

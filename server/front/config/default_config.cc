@@ -55,6 +55,12 @@ config::v1::Model DemoModel(const std::string& folder) {
   config::v1::Model model;
   model.set_name(kDemo);
   model.set_path(folder);
+  // Small enough for any machine, and faster than bf16 on the CPUs that have no instructions for
+  // that.
+  model.set_dtype("fp32");
+  const std::string manifest = folder + "/SHA256SUMS";
+  std::error_code ignored;
+  if (std::filesystem::exists(manifest, ignored)) model.set_manifest_file(manifest);
   return model;
 }
 

@@ -43,8 +43,14 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   for (std::string& problem : ApplyFlags(flags, surroundings, config)) {
     loaded.problems.push_back(std::move(problem));
   }
+  const bool models_are_chosen = !config.models().empty();
   FillDefaults(surroundings, config);
   CheckedOptions checked = MakeServerOptions(config);
+  if (!models_are_chosen && config.models(0).has_test_card()) {
+    checked.options.warnings.push_back(
+        "no model was named and ltx-demo did not come along: serving the test card, which draws a "
+        "pattern and not the prompt");
+  }
   loaded.problems.insert(loaded.problems.end(), checked.problems.begin(), checked.problems.end());
   loaded.options = std::move(checked.options);
   loaded.effective = ConfigForLog(config);

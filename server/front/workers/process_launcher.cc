@@ -49,6 +49,28 @@ absl::StatusOr<Pipe> MakePipe() {
   return pipe;
 }
 
+// The environment of this process, and a short wait where the user chose none: threads of libgomp
+// that spin for milliseconds for one another take the cores from what they wait for as soon as
+// anything else runs beside them.
+std::vector<std::string> WorkerEnvironment() {
+  std::vector<std::string> variables;
+  bool is_chosen = false;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    variables.emplace_back(*variable);
+    is_chosen = is_chosen || variables.back().starts_with("OMP_WAIT_POLICY=") ||
+                variables.back().starts_with("GOMP_SPINCOUNT=");
+  }
+  if (!is_chosen) variables.emplace_back("GOMP_SPINCOUNT=1000");
+  return variables;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, int token_read,
                             int log_write) {
   posix_spawn_file_actions_t actions;
@@ -70,11 +92,10 @@ absl::StatusOr<pid_t> Spawn(const std::vector<std::string>& arguments, int token
   posix_spawnattr_setsigdefault(&attributes, &all);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<std::string> environment = WorkerEnvironment();
+  std::vector<char*> argv = Pointers(arguments), envp = Pointers(environment);
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  const int error = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), envp.data());
   if (error != 0) return Failed(absl::StrCat("Cannot start ", arguments[0]).c_str(), error);
   return pid;
 }

@@ -50,6 +50,16 @@ TEST_F(CardFile, SaysWhatItSaysAndNothingElse) {
   EXPECT_EQ(card_.limits.max_size, 1536);
 }
 
+TEST_F(CardFile, DropsThePresetsThatItsLimitsRefuse) {
+  Preset small, large;
+  small.values.width = 512;
+  large.values.width = 768;
+  card_.presets = {large, small};
+  ASSERT_TRUE(Apply(R"({"limits": {"max_size": 512}})").ok());
+  ASSERT_EQ(card_.presets.size(), 1);
+  EXPECT_EQ(card_.presets[0].values.width, 512);
+}
+
 TEST_F(CardFile, NamesFileKeyAndRule) {
   const absl::Status range = Apply(R"({"defaults": {"width": 0}})");
   EXPECT_EQ(range.code(), absl::StatusCode::kFailedPrecondition);

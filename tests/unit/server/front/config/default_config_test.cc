@@ -47,12 +47,17 @@ TEST(DefaultConfig, TheModelThatCameAlongIsServedBeforeTheTestCard) {
   ASSERT_EQ(config.models_size(), 2);
   EXPECT_EQ(config.models(0).name(), "ltx-demo");
   EXPECT_EQ(config.models(0).path(), models.path() + "/ltx-demo");
+  EXPECT_EQ(config.models(0).dtype(), "fp32");
+  EXPECT_EQ(config.models(0).manifest_file(), "");
   EXPECT_TRUE(config.models(1).has_test_card());
   EXPECT_THAT(config.workers(0).models(), ::testing::ElementsAre("ltx-demo", "testcard"));
 
   Flags flags;
   flags.model = "ltx-demo";
   EXPECT_EQ(Filled(flags, surroundings).models_size(), 1);
+  models.Write("ltx-demo/SHA256SUMS", "");
+  EXPECT_EQ(Filled(flags, surroundings).models(0).manifest_file(),
+            models.path() + "/ltx-demo/SHA256SUMS");
   flags.model = "testcard";
   EXPECT_EQ(Filled(flags, surroundings).models(0).name(), "testcard");
 }

@@ -22,6 +22,14 @@ std::string Write(const std::string& name, const std::string& text, mode_t mode 
   return path;
 }
 
+TEST(LoadOptions, WarnsWhereTheTestCardStandsInForAModel) {
+  const Surroundings bare = {.xdg_state_home = "/state", .home = "", .models_folder = ""};
+  EXPECT_THAT(LoadOptions({}, bare).options.warnings, Contains(HasSubstr("ltx-demo")));
+  Flags flags;
+  flags.model = "testcard";
+  EXPECT_THAT(LoadOptions(flags, bare).options.warnings, IsEmpty());
+}
+
 TEST(LoadOptions, NoConfigurationIsLegal) {
   const LoadedOptions loaded = LoadOptions({}, {"/state", ""});
   EXPECT_THAT(loaded.problems, IsEmpty());

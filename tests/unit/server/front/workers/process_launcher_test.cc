@@ -61,6 +61,21 @@ TEST_F(ProcessLauncherTest, HandsOverTheArgumentsAndTheToken) {
                 " --token_fd=3 --log_level=debug\n" + "secret-token");
 }
 
+TEST_F(ProcessLauncherTest, KeepsWaitingThreadsFromSpinningUnlessTheUserChose) {
+  const auto seen = [this] {
+    auto launcher = Scripted("echo -n \"$GOMP_SPINCOUNT $OMP_WAIT_POLICY\" >$out");
+    EXPECT_TRUE(launcher->Launch(request_).ok());
+    WaitForExit(*launcher);
+    return Written();
+  };
+  unsetenv("GOMP_SPINCOUNT");
+  unsetenv("OMP_WAIT_POLICY");
+  EXPECT_EQ(seen(), "1000 ");
+  setenv("OMP_WAIT_POLICY", "active", 1);
+  EXPECT_EQ(seen(), " active");
+  unsetenv("OMP_WAIT_POLICY");
+}
+
 TEST_F(ProcessLauncherTest, LeavesNoOtherDescriptorOpen) {
   const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   auto launcher = Scripted(
