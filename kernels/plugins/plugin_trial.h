@@ -17,7 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/float_types.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/plugins/plugin_check.h"
+#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/plugin_row.h"
+#include "kernels/plugins/check_memory.h"
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {
