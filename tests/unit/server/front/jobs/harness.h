@@ -33,6 +33,9 @@ class LimitedDisk : public FileOps {
   ssize_t Write(int fd, const void* data, size_t size) override;
   // Tests of durability are the store's.
   int Sync(int) override { return 0; }
+  // Always empty: admission sees neither `room` nor the machine's own disk, which may be nearly
+  // full.
+  int DiskBytes(int fd, int64_t& total, int64_t& available) override;
   std::atomic<int64_t> room = int64_t{1} << 40;
 };
 
