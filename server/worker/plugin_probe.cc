@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -30,18 +31,6 @@ namespace {
 // Of what a child prints the end is kept.
 constexpr size_t kMaxWords = 2048;
 constexpr int kFirstOwnDescriptor = 3;
-
-class Actions {
- public:
-  Actions() { posix_spawn_file_actions_init(&actions_); }
-  ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
-  Actions(const Actions&) = delete;
-  Actions& operator=(const Actions&) = delete;
-  posix_spawn_file_actions_t* get() { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
 
 absl::Status Refused(const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("The plug-in failed its probe: ", why));
@@ -79,18 +68,19 @@ std::vector<std::string> ArgumentsOf(const ProbeFlags& flags) {
 
 // The child's id, with its standard error on `errors`.
 absl::StatusOr<pid_t> Spawn(const ProbeFlags& flags, const std::string& program, int errors) {
-  Actions actions;
-  posix_spawn_file_actions_addopen(actions.get(), 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(actions.get(), 1, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(actions.get(), errors, 2);
-  posix_spawn_file_actions_addclosefrom_np(actions.get(), kFirstOwnDescriptor);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  absl::Cleanup free_actions = [&] { posix_spawn_file_actions_destroy(&actions); };
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kFirstOwnDescriptor);
   std::vector<std::string> arguments = ArgumentsOf(flags);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   pid_t pid = 0;
-  const int error =
-      posix_spawn(&pid, program.c_str(), actions.get(), nullptr, argv.data(), environ);
+  const int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), environ);
   if (error != 0) return absl::ErrnoToStatus(error, "The plug-in's probe cannot be started");
   return pid;
 }
