@@ -103,6 +103,10 @@ absl::Status Launch(const OpRows& rows, const AttentionArgs& args, const Argumen
 
 }  // namespace
 
+bool FitsCrossAttention(int64_t keys, int64_t width) {
+  return keys >= 1 && keys <= kMostPromptKeys && (width == 64 || width == 128);
+}
+
 OpRows AttentionCpuRows() { return RowsOf<AttentionParams>("attention", kCpuRows); }
 OpRows CrossAttentionCpuRows() { return RowsOf<AttentionParams>("cross_attention", kCpuRows); }
 
@@ -117,8 +121,7 @@ absl::Status CrossAttention(const AttentionArgs& args, const Execution& run) {
   ArgumentChecks checks("cross_attention", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
-  const int64_t keys = args.k.size(1), width = args.q.size(3);
-  if (keys < 1 || keys > kMostPromptKeys || (width != 64 && width != 128)) {
+  if (!FitsCrossAttention(args.k.size(1), args.q.size(3))) {
     return absl::FailedPreconditionError(
         absl::StrCat("Cross attention takes 1 to ", kMostPromptKeys,
                      " keys and heads of 64 or 128, attention takes others: ", checks.Shapes()));

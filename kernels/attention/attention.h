@@ -32,6 +32,9 @@ absl::Status Attention(const AttentionArgs& args, const Execution& run);
 // FAILED_PRECONDITION too for more keys or other heads: call Attention.
 absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
 
+// Whether a call with so many keys and heads of this width is CrossAttention's.
+bool FitsCrossAttention(int64_t keys, int64_t width);
+
 OpRows AttentionCpuRows();
 OpRows CrossAttentionCpuRows();
 

@@ -158,8 +158,7 @@ absl::Status CheckPluginElf(const std::string& path) {
   const Dynamic dynamic(image);
   if (!dynamic.valid()) {
     return absl::FailedPreconditionError(
-        "The plug-in's library is no shared library of this "
-        "machine");
+        "The plug-in's library is no shared library of this machine");
   }
   for (const Elf64_Dyn& entry : dynamic.entries()) {
     if (entry.d_tag != DT_NEEDED) continue;

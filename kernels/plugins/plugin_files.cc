@@ -40,10 +40,8 @@ class PlainFile {
           errno, absl::StrCat("The plug-in's file cannot be read: ", path.string()));
     }
     if (!S_ISREG(facts.st_mode) || facts.st_size > max_bytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("The plug-in's file is no plain file of at "
-                       "most ",
-                       max_bytes, " bytes: ", path.string()));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "The plug-in's file is no plain file of at most ", max_bytes, " bytes: ", path.string()));
     }
     return file;
   }
