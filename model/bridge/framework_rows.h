@@ -3,6 +3,7 @@
 // a process may list what it never calls.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "kernels/dispatch/execution.h"
@@ -20,6 +21,8 @@ inline constexpr std::string_view kCudnnVariant = "cudnn";
 inline constexpr std::string_view kFlashVariant = "flash";
 inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
 inline constexpr std::string_view kMathVariant = "math";
+inline constexpr std::array kAttentionVariants = {kCudnnVariant, kFlashVariant,
+                                                  kMemEfficientVariant, kMathVariant};
 
 // Whether the profile "auto" prefers libtorch's implementation of `op` there.
 bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);

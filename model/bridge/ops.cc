@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/ops.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -51,8 +52,8 @@ bool HasGeluEpilogue(const at::Tensor& x, const at::Tensor& weight) {
 }
 
 bool IsFrameworkAttention(std::string_view variant) {
-  return variant == kCudnnVariant || variant == kFlashVariant || variant == kMemEfficientVariant ||
-         variant == kMathVariant;
+  return std::find(kAttentionVariants.begin(), kAttentionVariants.end(), variant) !=
+         kAttentionVariants.end();
 }
 
 // OK, or why a forced row of libtorch cannot take the call, with those that can.
@@ -61,8 +62,7 @@ absl::Status Refusal(std::string_view op, std::string_view variant,
   const std::string reason = aten::WhyNotAttention(variant, call);
   if (reason.empty()) return absl::OkStatus();
   std::string names;
-  for (const std::string_view other :
-       {kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant}) {
+  for (const std::string_view other : kAttentionVariants) {
     if (aten::WhyNotAttention(other, call).empty()) names += std::string(other) + ", ";
   }
   return absl::FailedPreconditionError(
@@ -286,8 +286,7 @@ at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 at::Tensor Ops::CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& bias, double scale) const {
-  const int64_t keys = k.size(2), width = q.size(3);
-  const bool fits = keys >= 1 && keys <= 128 && (width == 64 || width == 128);
+  const bool fits = kernels::FitsCrossAttention(k.size(2), q.size(3));
   return Attend(fits ? "cross_attention" : "attention", {q, k, v, bias, scale});
 }
 

@@ -65,7 +65,7 @@ bool IsDense(const RowShape& shape, const RowOperand& operand, int64_t columns) 
 
 template <typename Params, bool (*kAccepts)(const Params&),
           Stack (*kStack)(const Params&, at::Device)>
-TorchForm Form(const char* op, const char* function, const char* arguments) {
+constexpr TorchForm Form(const char* op, const char* function, const char* arguments) {
   return {
       .op = op,
       .function = function,
@@ -252,48 +252,47 @@ Stack OwnGated(const ActivationParams& params, at::Device device) {
 }
 
 template <Activation kKind>
-TorchForm ElementsForm(const char* function) {
+constexpr TorchForm ElementsForm(const char* function) {
   return Form<ActivationParams, TakesElements<kKind>, Elements>(
       "activation", function, "(Tensor(a!) out, Tensor input) -> ()");
 }
 template <Activation kKind, bool kGateFirst>
-TorchForm HalvesForm(const char* function) {
+constexpr TorchForm HalvesForm(const char* function) {
   return Form<ActivationParams, TakesHalves<kKind, kGateFirst>, Halves<kGateFirst>>(
       "gated_activation", function, "(Tensor(a!) out, Tensor input) -> ()");
 }
 
+constexpr TorchForm kForms[] = {
+    HalvesForm<Activation::kSilu, true>("silu_and_mul"),
+    HalvesForm<Activation::kSilu, false>("mul_and_silu"),
+    HalvesForm<Activation::kGeluErf, true>("gelu_and_mul"),
+    HalvesForm<Activation::kGeluTanh, true>("gelu_tanh_and_mul"),
+    ElementsForm<Activation::kGeluErf>("gelu"),
+    ElementsForm<Activation::kGeluTanh>("gelu_tanh"),
+    ElementsForm<Activation::kGeluTanh>("gelu_new"),
+    ElementsForm<Activation::kGeluTanh>("gelu_fast"),
+    ElementsForm<Activation::kGeluQuick>("gelu_quick"),
+    ElementsForm<Activation::kSilu>("silu"),
+    Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+    Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+    Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>("rms_norm", "rms_norm_out",
+                                                                 kOwnRmsNorm),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnLayerNorm>(
+        "layer_norm", "layer_norm_out", kOwnLayerNorm),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnAdaln>("adaln_rms_norm",
+                                                                   "adaln_rms_norm_out", kOwnAdaln),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidual>(
+        "gate_residual", "gate_residual_out", kOwnGateResidual),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidualAdaln>(
+        "gate_residual_adaln", "gate_residual_adaln_out", kOwnGateResidualAdaln),
+    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
+        "activation", "activation_out", kOwnActivation),
+    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
+        "gated_activation", "gated_activation_out", kOwnGated),
+};
+
 }  // namespace
 
-const std::vector<TorchForm>& TorchForms() {
-  static const auto* const forms = new std::vector<TorchForm>{
-      HalvesForm<Activation::kSilu, true>("silu_and_mul"),
-      HalvesForm<Activation::kSilu, false>("mul_and_silu"),
-      HalvesForm<Activation::kGeluErf, true>("gelu_and_mul"),
-      HalvesForm<Activation::kGeluTanh, true>("gelu_tanh_and_mul"),
-      ElementsForm<Activation::kGeluErf>("gelu"),
-      ElementsForm<Activation::kGeluTanh>("gelu_tanh"),
-      ElementsForm<Activation::kGeluTanh>("gelu_new"),
-      ElementsForm<Activation::kGeluTanh>("gelu_fast"),
-      ElementsForm<Activation::kGeluQuick>("gelu_quick"),
-      ElementsForm<Activation::kSilu>("silu"),
-      Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
-      Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
-      Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>("rms_norm", "rms_norm_out",
-                                                                   kOwnRmsNorm),
-      Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnLayerNorm>(
-          "layer_norm", "layer_norm_out", kOwnLayerNorm),
-      Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnAdaln>(
-          "adaln_rms_norm", "adaln_rms_norm_out", kOwnAdaln),
-      Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidual>(
-          "gate_residual", "gate_residual_out", kOwnGateResidual),
-      Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidualAdaln>(
-          "gate_residual_adaln", "gate_residual_adaln_out", kOwnGateResidualAdaln),
-      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
-          "activation", "activation_out", kOwnActivation),
-      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
-          "gated_activation", "gated_activation_out", kOwnGated),
-  };
-  return *forms;
-}
+absl::Span<const TorchForm> TorchForms() { return kForms; }
 
 }  // namespace reel::model

@@ -7,9 +7,8 @@
 #include <ATen/core/stack.h>
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
+#include "absl/types/span.h"
 #include "kernels/base/dtype.h"
 #include "model/bridge/aten.h"
 
@@ -26,6 +25,6 @@ struct TorchForm {
 };
 
 // The public collections' (`kernels-community/activation` and its like), then Reel's own.
-const std::vector<TorchForm>& TorchForms();
+absl::Span<const TorchForm> TorchForms();
 
 }  // namespace reel::model
