@@ -12,8 +12,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kSpatial = 32, kTemporal = 8;
-
 absl::StatusOr<Schedule> ScheduleOf(const GenerationSpec& spec, const SchedulerConfig& scheduler,
                                     const DenoiseState& state) {
   if (!spec.timesteps.empty()) return GivenSchedule(scheduler, spec.timesteps);

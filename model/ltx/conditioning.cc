@@ -8,7 +8,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kTemporal = 8;
 // Latents of a later clip that become tokens of their own: the first of them stands for one frame
 // only, as at the beginning of a clip, and would not fit into the middle of another.
 constexpr int64_t kPrefixLatents = 2;

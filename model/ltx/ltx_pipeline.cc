@@ -25,7 +25,6 @@ namespace {
 // Of one decoding piece, which is at least one latent frame: a CPU works frame by frame anyway, a
 // GPU wants more at once than a small frame is.
 constexpr int64_t kDevicePixelsPerPiece = int64_t{32} << 20;
-constexpr int kSpatial = 32, kTemporal = 8;
 
 LtxGeneration& Mine(Generation& generation) { return static_cast<LtxGeneration&>(generation); }
 const LtxGeneration& Mine(const Generation& generation) {

@@ -11,7 +11,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kTemporal = 8;
 constexpr int kTextTokens = 128, kConditionTextTokens = 256;
 
 absl::Status Bad(size_t index, const std::string& rule) {

@@ -6,7 +6,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kSpatial = 32, kTemporal = 8;  // pixels and frames per latent
 constexpr double kBaseFrames = 20, kBasePixels = 2048;
 constexpr double kTheta = 10000;
 

@@ -9,6 +9,9 @@
 
 namespace reel::model::ltx {
 
+// Pixels of a side, and frames, for one latent.
+inline constexpr int kSpatial = 32, kTemporal = 8;
+
 // Latent sizes of a clip.
 struct LatentShape {
   int64_t frames = 0, height = 0, width = 0;

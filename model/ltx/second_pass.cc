@@ -9,7 +9,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kSpatial = 32;
 constexpr int kLeast = 64;  // two thirds of it are more than one latent
 
 int TwoThirds(int side) { return side * 2 / 3 / kSpatial * kSpatial; }
