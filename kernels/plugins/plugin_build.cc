@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/plugins/plugin_elf.h"
 #include "kernels/plugins/plugin_files.h"
@@ -60,7 +61,8 @@ absl::Status CheckArchs(const PluginBuild& build, const PluginHost& host) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(absl::StrCat("The build has no code for this device: sm_",
-                                                    host.sm, ", in ", build.variant.folder));
+                                                    host.sm, ", in ", build.variant.folder, " for ",
+                                                    absl::StrJoin(build.metadata.archs, ", ")));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/torch_ops/kernel_host.h"
 
+#include <ATen/Context.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/Stream.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -32,6 +33,13 @@ absl::StatusOr<KernelCatalog> OpenCatalog(int device, const std::string& cuda_li
   return BuiltInCatalog({.device = device, .sm = properties.sm}, *library);
 }
 
+// "cuda" alone is the current device, as everywhere in torch.
+int IndexOf(at::Device device) {
+  if (!device.is_cuda()) return -1;
+  if (device.has_index()) return device.index();
+  return at::hasCUDA() ? c10::impl::VirtualGuardImpl(at::kCUDA).getDevice().index() : 0;
+}
+
 }  // namespace
 
 struct KernelHost::DeviceRows {
@@ -44,7 +52,7 @@ KernelHost::~KernelHost() = default;
 
 absl::StatusOr<std::shared_ptr<const KernelHost::DeviceRows>> KernelHost::RowsOf(
     at::Device device) {
-  const int index = device.is_cuda() ? device.index() : -1;
+  const int index = IndexOf(device);
   const MutexLock lock(mutex_);
   auto& rows = rows_[index];
   if (rows == nullptr) {

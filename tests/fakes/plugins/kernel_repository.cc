@@ -14,12 +14,6 @@
 namespace reel::testing {
 namespace {
 
-std::string Contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in.good()) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 std::string Digest(const std::string& bytes) {
   std::string digest(32, '\0');
   EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
@@ -33,11 +27,17 @@ std::string TestPlugin(const std::string& name) {
   return absl::StrCat(std::getenv("REEL_BIN"), "/../plugins/", name, ".so");
 }
 
+std::string TestPluginBytes(const std::string& name) {
+  std::ifstream in(TestPlugin(name), std::ios::binary);
+  EXPECT_TRUE(in.good()) << name;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
 void KernelRepository::AddPlugin(const std::string& plugin, const std::string& folder,
                                  const std::string& id) {
   BuildToPack build;
   build.id = id.empty() ? plugin : id;
-  build.files = {{build.id + ".so", Contents(TestPlugin(plugin))}};
+  build.files = {{build.id + ".so", TestPluginBytes(plugin)}};
   Add(build, folder);
 }
 

@@ -13,6 +13,8 @@ namespace reel::testing {
 
 // The shared library of that name among the plug-ins of this build.
 std::string TestPlugin(const std::string& name);
+// And what is in it.
+std::string TestPluginBytes(const std::string& name);
 
 struct BuildToPack {
   std::string variant = "reel1-cpu-x86_64-linux";  // of this machine

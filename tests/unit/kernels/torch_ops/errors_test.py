@@ -70,5 +70,6 @@ class Refusals(unittest.TestCase):
     def test_a_gpu_without_its_library_is_a_runtime_error(self):
         if torch.cuda.is_available():
             self.skipTest("this machine has a GPU")
-        with self.assertRaisesRegex(RuntimeError, "built without CUDA|no such CUDA device"):
-            reel_kernels.variants("rms_norm", "cuda:0")
+        for device in ("cuda:0", "cuda"):
+            with self.assertRaisesRegex(RuntimeError, "built without CUDA|no such CUDA device"):
+                reel_kernels.variants("rms_norm", device)

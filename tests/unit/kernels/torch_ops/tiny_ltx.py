@@ -9,6 +9,9 @@ GRID = (2, 3, 4)
 LATENT_CHANNELS = 8
 TEXT_WIDTH = 24
 
+# Else a GPU's convolutions round to 10 bits, and a difference of one unit in fp32 becomes a thousand of them.
+torch.backends.cudnn.allow_tf32 = False
+
 
 def randomise(model):
     """Norm weights are ones at first, which hide what is done with them."""

@@ -21,11 +21,6 @@ using ::testing::Not;
 
 constexpr char kVariant[] = "torch211-cxx11-cpu-x86_64-linux";
 
-std::string Contents(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 // libtorch's registry is the process's: each test has a library of its own.
 class TorchPluginTest : public ::testing::Test {
  protected:
@@ -35,7 +30,7 @@ class TorchPluginTest : public ::testing::Test {
     testing::BuildToPack build;
     build.variant = variant;
     build.id = id;
-    build.files = {{id + ".abi3.so", Contents(testing::TestPlugin(plugin))}};
+    build.files = {{id + ".abi3.so", testing::TestPluginBytes(plugin)}};
     const std::string folder = absl::StrCat("repository-", ++folders_);
     repository_.Add(build, folder);
     return loader_.Open(repository_.Source(name, folder));
