@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/bridge/aten.h"
 #include "model/layers/weights.h"
@@ -19,5 +20,9 @@ struct Linear {
 // Reads `name`.weight and, if `has_bias`, `name`.bias.
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,
                   bool has_bias = true);
+
+// Several of one input as one layer, whose outputs stand side by side in the order of `names`.
+Linear TakeLinears(Weights& weights, const std::vector<std::string>& names, int64_t in, int64_t out,
+                   bool has_bias = true);
 
 }  // namespace reel::model

@@ -6,14 +6,21 @@ namespace {
 
 constexpr double kQueryKeyEps = 1e-5;
 
-AttentionLayer TakeAttention(Weights& weights, const std::string& name,
+AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_text,
                              const TransformerConfig& config) {
   const int64_t width = config.width();
+  const bool bias = config.attention_bias;
+  const std::vector<std::string> names = {name + ".to_q", name + ".to_k", name + ".to_v"};
   AttentionLayer layer;
   layer.num_heads = config.num_heads;
-  layer.to_q = TakeLinear(weights, name + ".to_q", width, width, config.attention_bias);
-  layer.to_k = TakeLinear(weights, name + ".to_k", width, width, config.attention_bias);
-  layer.to_v = TakeLinear(weights, name + ".to_v", width, width, config.attention_bias);
+  layer.of_text = of_text;
+  if (of_text) {
+    layer.to_q = TakeLinear(weights, names[0], width, width, bias);
+    layer.to_k = TakeLinear(weights, names[1], width, width, bias);
+    layer.to_v = TakeLinear(weights, names[2], width, width, bias);
+  } else {
+    layer.to_qkv = TakeLinears(weights, names, width, width, bias);
+  }
   layer.to_out = TakeLinear(weights, name + ".to_out.0", width, width, config.attention_out_bias);
   layer.norm_q = weights.Take(name + ".norm_q.weight", {width});
   layer.norm_k = weights.Take(name + ".norm_k.weight", {width});
@@ -58,10 +65,10 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
   const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
 
   at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
-  const auto [q, k] =
-      ops.QkNormRope(self_attention.to_q(h), self_attention.norm_q, self_attention.to_k(h),
-                     self_attention.norm_k, kQueryKeyEps, context.rope);
-  const at::Tensor v = self_attention.to_v(h);
+  const std::vector<at::Tensor> qkv = self_attention.to_qkv(h).unflatten(2, {3, -1}).unbind(2);
+  const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
+                                     kQueryKeyEps, context.rope);
+  const at::Tensor& v = qkv[2];
   h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
                            : self_attention.Heads(ops, q, k, v, {});
   h = self_attention.to_out(h);
@@ -81,9 +88,8 @@ TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
   const int64_t width = config.width();
   TransformerBlock block;
   block.eps = config.norm_eps;
-  block.self_attention = TakeAttention(weights, name + ".attn1", config);
-  block.text_attention = TakeAttention(weights, name + ".attn2", config);
-  block.text_attention.of_text = true;
+  block.self_attention = TakeAttention(weights, name + ".attn1", false, config);
+  block.text_attention = TakeAttention(weights, name + ".attn2", true, config);
   block.expand = TakeLinear(weights, name + ".ff.net.0.proj", width, 4 * width);
   block.contract = TakeLinear(weights, name + ".ff.net.2", 4 * width, width);
   block.scale_shift_table = weights.Take(name + ".scale_shift_table", {6, width});

@@ -12,7 +12,9 @@ namespace reel::model::ltx {
 
 // Projections of one attention. Query and key norms span all heads.
 struct AttentionLayer {
-  Linear to_q, to_k, to_v, to_out;
+  Linear to_qkv;            // of its own tokens: one product for all three
+  Linear to_q, to_k, to_v;  // where the keys are the prompt's
+  Linear to_out;
   at::Tensor norm_q, norm_k;  // [D]
   int64_t num_heads = 0;
   bool of_text = false;  // its keys are the prompt's
