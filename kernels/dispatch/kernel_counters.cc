@@ -3,14 +3,14 @@
 
 namespace reel::kernels {
 
-void KernelCounters::Count(std::string_view op, std::string_view variant) {
+void KernelCounters::Count(std::string_view op, std::string_view variant, int64_t calls) {
   auto by_op = calls_.find(op);
   if (by_op == calls_.end()) by_op = calls_.try_emplace(std::string(op)).first;
   auto by_variant = by_op->second.find(variant);
   if (by_variant == by_op->second.end()) {
     by_variant = by_op->second.try_emplace(std::string(variant)).first;
   }
-  ++by_variant->second;
+  by_variant->second += calls;
 }
 
 std::vector<VariantUse> KernelCounters::Uses() const {

@@ -16,7 +16,7 @@ namespace reel::kernels {
 // Confined to the thread that executes.
 class KernelCounters {
  public:
-  void Count(std::string_view op, std::string_view variant);
+  void Count(std::string_view op, std::string_view variant, int64_t calls = 1);
   std::vector<VariantUse> Uses() const;
 
  private:

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/guidance.h"
 #include "model/ltx/rope.h"
@@ -54,21 +53,5 @@ struct DenoiseState {
 // Whether one call of the transformer can serve the next steps of both: as many tokens at the same
 // places, as long texts, nothing perturbed. Steps, guidance and seeds may differ.
 bool CanShareStep(const DenoiseState& a, const DenoiseState& b);
-
-// The texts of those that stepped together last, side by side: made anew when others do.
-class SharedText {
- public:
-  const TextContext& Of(const std::vector<TextContext>& parts);
-
- private:
-  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
-  TextContext joined_;
-};
-
-// One step of each one's schedule, in place, with one call of the transformer: all can share it.
-// What throws has changed none of them.
-void DenoiseStep(const Ops& ops, const Transformer& transformer,
-                 absl::Span<DenoiseState* const> states, SharedText& shared);
-void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
 
 }  // namespace reel::model::ltx

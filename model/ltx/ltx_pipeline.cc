@@ -12,6 +12,7 @@
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/beginning.h"
 #include "model/ltx/card_file.h"
+#include "model/ltx/denoiser.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
@@ -34,7 +35,9 @@ const LtxGeneration& Mine(const Generation& generation) {
 class LtxPipeline final : public Pipeline {
  public:
   LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
-      : model_(std::move(model)), card_(std::move(card)) {}
+      : model_(std::move(model)),
+        card_(std::move(card)),
+        denoiser_(model_->transformer, MakeGraphRecorder(model_->device)) {}
 
   const ModelCard& card() const override { return card_; }
 
@@ -148,7 +151,7 @@ class LtxPipeline final : public Pipeline {
   }
 
   absl::Status StepTogether(absl::Span<DenoiseState* const> states, const Ops& ops) {
-    DenoiseStep(ops, model_->transformer, states, shared_text_);
+    denoiser_.Step(ops, states);
     return absl::OkStatus();
   }
 
@@ -188,7 +191,7 @@ class LtxPipeline final : public Pipeline {
 
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
-  SharedText shared_text_;
+  Denoiser denoiser_;
 };
 
 }  // namespace

@@ -55,17 +55,17 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
   return rows;
 }
 
-at::Tensor Transformer::Velocity(const Ops& ops, const at::Tensor& x, const at::Tensor& timesteps,
-                                 const RopeTable& rope, const TextContext& text,
-                                 absl::Span<const int64_t> perturbed) const {
-  const int64_t batch = x.size(0);
-  at::Tensor h = proj_in_(x);
-  const at::Tensor embedded = time_embedding_(timesteps.flatten());                  // [B S_t, D]
+at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
+  const int64_t batch = inputs.x.size(0);
+  const std::vector<int64_t>& perturbed = inputs.perturbed;
+  at::Tensor h = proj_in_(inputs.x);
+  const at::Tensor embedded = time_embedding_(inputs.times.flatten());               // [B S_t, D]
   const at::Tensor rows = time_rows_(at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const bool is_perturbed =
         std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
-    h = blocks_[i](ops, std::move(h), rows, text.blocks[i], {rope, text.bias, is_perturbed});
+    h = blocks_[i](ops, std::move(h), rows, inputs.text.blocks[i],
+                   {inputs.rope, inputs.text.bias, is_perturbed});
   }
   const std::vector<at::Tensor> head =
       (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);

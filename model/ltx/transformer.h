@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
 #include "model/layers/timestep_embedding.h"
@@ -24,6 +23,17 @@ struct TextContext {
   TextContext Rows(int64_t first, int64_t count) const;
 };
 
+// One call of the transformer.
+struct VelocityInputs {
+  at::Tensor x;      // tokens [B, S, C]
+  at::Tensor times;  // [B, 1 or S] fp32 in 0..1000
+  RopeTable rope;    // of S tokens
+  TextContext text;  // of B rows
+  // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
+  // own value.
+  std::vector<int64_t> perturbed;
+};
+
 // Immutable after loading.
 class Transformer {
  public:
@@ -33,12 +43,8 @@ class Transformer {
   // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
-  // Velocity [B, S, C] of tokens x [B, S, C], in the model's type. `timesteps` [B, 1 or S] fp32 in
-  // 0..1000. In the blocks `perturbed` the tokens of the last of the batch do not look at each
-  // other: each keeps its own value.
-  at::Tensor Velocity(const Ops& ops, const at::Tensor& x, const at::Tensor& timesteps,
-                      const RopeTable& rope, const TextContext& text,
-                      absl::Span<const int64_t> perturbed = {}) const;
+  // [B, S, C], in the model's type.
+  at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
 
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return proj_in_.weight.scalar_type(); }

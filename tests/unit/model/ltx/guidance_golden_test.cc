@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ltx/denoise_state.h"
+#include "model/ltx/denoiser.h"
 #include "model/ltx/presets.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
@@ -58,8 +58,9 @@ TEST_P(GuidanceGolden, EqualsTheFormulasAfterEveryStep) {
   DenoiseState state = State(ops, *transformer);
   const std::string name = GetParam() ? "star" : "plain";
   const at::Tensor expected = Golden::In("guidance")[name];
+  Denoiser denoiser(*transformer);
   for (int i = 0; i < kSteps; ++i) {
-    DenoiseStep(ops, *transformer, state);
+    denoiser.Step(ops, {&state});
     EXPECT_LT(
         Compare(name + " step " + std::to_string(i + 1), state.tokens.x, expected[i]).relative,
         1e-5);
@@ -91,16 +92,16 @@ TEST(SharedSteps, AreNearEachOnesOwn) {
   };
   std::vector<DenoiseState> alone = {make(1, 3, 4), make(5, 1, 7), make(9, 6, 5)};
   std::vector<DenoiseState> together = alone;
+  Denoiser denoiser(*transformer);
   for (DenoiseState& state : alone) {
-    for (int i = 0; i < 3; ++i) DenoiseStep(ops, *transformer, state);
+    for (int i = 0; i < 3; ++i) denoiser.Step(ops, {&state});
   }
-  SharedText shared;
   const std::vector<std::vector<size_t>> batches = {{0, 1, 2}, {0, 1, 2}, {2, 0}, {1}};
   for (const std::vector<size_t>& batch : batches) {
     std::vector<DenoiseState*> states;
     for (const size_t i : batch) states.push_back(&together[i]);
     for (const DenoiseState* state : states) EXPECT_TRUE(CanShareStep(*states[0], *state));
-    DenoiseStep(ops, *transformer, states, shared);
+    denoiser.Step(ops, states);
   }
   for (size_t i = 0; i < alone.size(); ++i) {
     EXPECT_EQ(together[i].step, 3);
@@ -150,7 +151,7 @@ TEST(SharedSteps, ChangeNothingWhenTheyFail) {
   state.text = transformer->Prepare(ops, text, at::ones({1, 6}));
   const at::Tensor before = state.tokens.x;
   state.rope = MakeRopeTable(PlainCoordinates({1, 1, 2}, 25), 32);  // of another clip
-  EXPECT_ANY_THROW(DenoiseStep(ops, *transformer, state));
+  EXPECT_ANY_THROW(Denoiser(*transformer).Step(ops, {&state}));
   EXPECT_TRUE(state.tokens.x.is_same(before));
   EXPECT_EQ(state.step, 0);
   at::Generator fresh = at::detail::createCPUGenerator(3);

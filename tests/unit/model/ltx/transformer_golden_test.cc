@@ -44,9 +44,11 @@ class TransformerGolden : public ::testing::Test {
   }
 
   at::Tensor Scalar(const Transformer& model) const {
-    return model.Velocity(ops_, Draw(21, {2, 30, 8}).to(model.dtype()),
-                          at::tensor({725.0f, 31.0f}).view({2, 1}),
-                          MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32), Text(model));
+    return model.Velocity(ops_, {.x = Draw(21, {2, 30, 8}).to(model.dtype()),
+                                 .times = at::tensor({725.0f, 31.0f}).view({2, 1}),
+                                 .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+                                 .text = Text(model),
+                                 .perturbed = {}});
   }
 
   const TinyFolder folder_;
@@ -113,8 +115,11 @@ TEST_F(TransformerGolden, ATimeForEachToken) {
   const auto model = Load(at::kFloat);
   ASSERT_TRUE(model.ok()) << model.status();
   const at::Tensor times = at::where(at::arange(30) < 15, 0.0, 409.5).to(at::kFloat);
-  const at::Tensor velocity = model->Velocity(ops_, Draw(21, {2, 30, 8}), times.repeat({2, 1}),
-                                              MakeRopeTable(GivenCoordinates(), 32), Text(*model));
+  const at::Tensor velocity = model->Velocity(ops_, {.x = Draw(21, {2, 30, 8}),
+                                                     .times = times.repeat({2, 1}),
+                                                     .rope = MakeRopeTable(GivenCoordinates(), 32),
+                                                     .text = Text(*model),
+                                                     .perturbed = {}});
   EXPECT_LT(Compare("transformer, per token", velocity, golden_["transformer.per_token"]).relative,
             1e-5);
 }

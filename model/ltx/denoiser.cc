@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step rules of the three pipelines. Types and the order of operations are the reference's.
+#include "model/ltx/denoiser.h"
+
 #include <utility>
 
 #include "model/bridge/random.h"
-#include "model/ltx/denoise_state.h"
 #include "model/ltx/guidance.h"
 #include "model/ltx/latents.h"
 
@@ -136,18 +137,6 @@ TextContext TextOf(const Attempt& attempt) {
 
 }  // namespace
 
-at::Tensor DenoiseState::Latents() const {
-  return UnpackLatents(tokens.x.slice(1, tokens.extra), shape);
-}
-
-bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
-  const auto is_perturbed = [](const DenoiseState& s) { return s.guidance.uses_perturbed(); };
-  return !is_perturbed(a) && !is_perturbed(b) && a.tokens.x.sizes() == b.tokens.x.sizes() &&
-         a.tokens.mask.defined() == b.tokens.mask.defined() &&
-         a.text.bias.size(3) == b.text.bias.size(3) &&
-         a.tokens.coordinates.equal(b.tokens.coordinates);
-}
-
 const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   bool same = of_.size() == parts.size();
   for (size_t i = 0; same && i < parts.size(); ++i) {
@@ -171,25 +160,26 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   return joined_;
 }
 
-void DenoiseStep(const Ops& ops, const Transformer& transformer,
-                 absl::Span<DenoiseState* const> states, SharedText& shared) {
+void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
   std::vector<at::Tensor> x, times;
   std::vector<TextContext> texts;
   for (DenoiseState* state : states) {
     const Attempt& attempt = attempts.emplace_back(BeginStep(*state));
     const int64_t rows = attempt.point().rows();
-    x.push_back(attempt.x.repeat({rows, 1, 1}).to(transformer.dtype()));
+    x.push_back(attempt.x.repeat({rows, 1, 1}).to(velocity_.transformer().dtype()));
     times.push_back(attempt.times.repeat({rows, 1}));
     texts.push_back(TextOf(attempt));
   }
   const bool alone = states.size() == 1;
-  if (alone) shared = {};  // nothing is kept for a company that may not come again
+  if (alone) shared_text_ = {};  // nothing is kept for a company that may not come again
   const GuidancePoint& point = attempts[0].point();  // that of all perturbs nothing where several
-  const at::Tensor velocities = transformer.Velocity(
-      ops, alone ? x[0] : at::cat(x), alone ? times[0] : at::cat(times), states[0]->rope,
-      alone ? texts[0] : shared.Of(texts),
-      point.uses_perturbed() ? absl::MakeConstSpan(point.blocks) : absl::Span<const int64_t>());
+  const at::Tensor velocities =
+      velocity_(ops, {.x = alone ? x[0] : at::cat(x),
+                      .times = alone ? times[0] : at::cat(times),
+                      .rope = states[0]->rope,
+                      .text = alone ? texts[0] : shared_text_.Of(texts),
+                      .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()});
   int64_t row = 0;
   for (Attempt& attempt : attempts) {
     const int64_t end = row + attempt.point().rows();
@@ -197,12 +187,6 @@ void DenoiseStep(const Ops& ops, const Transformer& transformer,
     row = end;
   }
   for (Attempt& attempt : attempts) Commit(attempt);
-}
-
-void DenoiseStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  SharedText unused;
-  DenoiseState* const alone[] = {&state};
-  DenoiseStep(ops, transformer, alone, unused);
 }
 
 }  // namespace reel::model::ltx

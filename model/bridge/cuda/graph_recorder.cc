@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/cuda/graph_recorder.h"
+
+#include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include <utility>
+
+namespace reel::model {
+namespace {
+
+class CudaGraph final : public DeviceGraph {
+ public:
+  void Replay() override { graph_.replay(); }
+  at::cuda::CUDAGraph& graph() { return graph_; }
+
+ private:
+  at::cuda::CUDAGraph graph_;
+};
+
+// From its begin to its end a stream records. One that is left half-way by an exception ends too,
+// without a graph.
+class Capture {
+ public:
+  Capture(at::cuda::CUDAGraph& graph, at::cuda::MempoolId_t pool) : graph_(graph) {
+    // Of this thread alone: others go on to copy frames and to free memory.
+    graph_.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+  }
+  ~Capture() {
+    if (ended_) return;
+    try {
+      graph_.capture_end();
+    } catch (const std::exception&) {
+      // It says again what has broken the capture, which is on its way already.
+    }
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+
+  void End() {
+    ended_ = true;
+    graph_.capture_end();
+  }
+
+ private:
+  at::cuda::CUDAGraph& graph_;
+  bool ended_ = false;
+};
+
+class CudaGraphRecorder final : public GraphRecorder {
+ public:
+  explicit CudaGraphRecorder(int device)
+      : device_(static_cast<c10::DeviceIndex>(device)), pool_(at::cuda::graph_pool_handle()) {}
+
+  std::unique_ptr<DeviceGraph> Record(
+      std::function<void(kernels::DeviceStream stream)> body) override {
+    auto made = std::make_unique<CudaGraph>();
+    // The default stream cannot be recorded.
+    const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, device_);
+    const c10::cuda::CUDAStreamGuard current(stream);
+    Capture capture(made->graph(), pool_);
+    body({.device = device_, .handle = stream.stream()});
+    capture.End();
+    return made;
+  }
+
+ private:
+  const c10::DeviceIndex device_;
+  const at::cuda::MempoolId_t pool_;
+};
+
+}  // namespace
+}  // namespace reel::model
+
+extern "C" __attribute__((visibility("default"))) reel::model::GraphRecorder* reel_graph_recorder(
+    int device) {
+  return new reel::model::CudaGraphRecorder(device);
+}

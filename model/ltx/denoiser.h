@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves clips along their schedules, by the step rules of the reference's three pipelines.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/bridge/device_graph.h"
+#include "model/bridge/ops.h"
+#include "model/ltx/denoise_state.h"
+#include "model/ltx/transformer.h"
+#include "model/ltx/velocity_graphs.h"
+
+namespace reel::model::ltx {
+
+// The texts of those that stepped together last, side by side: made anew when others do.
+class SharedText {
+ public:
+  const TextContext& Of(const std::vector<TextContext>& parts);
+
+ private:
+  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
+  TextContext joined_;
+};
+
+// Confined to the engine thread. `transformer` is borrowed.
+class Denoiser {
+ public:
+  // Without a recorder no step is recorded.
+  explicit Denoiser(const Transformer& transformer,
+                    std::unique_ptr<GraphRecorder> recorder = nullptr)
+      : velocity_(transformer, std::move(recorder)) {}
+
+  // One step of each one's schedule, in place, with one call of the transformer: all can share it
+  // (CanShareStep). What throws has changed none of them.
+  void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
+
+ private:
+  VelocityGraphs velocity_;
+  SharedText shared_text_;
+};
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/velocity_graphs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/bridge/torch_guard.h"
+
+namespace reel::model::ltx {
+namespace {
+
+// Keys, values and mask, in an order.
+std::vector<at::Tensor> PartsOf(const TextContext& text) {
+  std::vector<at::Tensor> parts = {text.bias};
+  for (const TextKeys& keys : text.blocks) {
+    parts.push_back(keys.k);
+    parts.push_back(keys.v);
+  }
+  return parts;
+}
+
+// Memory of its own, with the same contents.
+VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
+  VelocityInputs copy = {
+      .x = inputs.x.clone(at::MemoryFormat::Contiguous),
+      .times = inputs.times.clone(at::MemoryFormat::Contiguous),
+      .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
+      .text = {},
+      .perturbed = inputs.perturbed};
+  copy.text.bias = inputs.text.bias.clone(at::MemoryFormat::Contiguous);
+  for (const TextKeys& keys : inputs.text.blocks) {
+    copy.text.blocks.push_back(
+        {keys.k.clone(at::MemoryFormat::Contiguous), keys.v.clone(at::MemoryFormat::Contiguous)});
+  }
+  return copy;
+}
+
+}  // namespace
+
+VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs& inputs) {
+  Kind kind{.plan = ops.run().plan.name(), .sizes = {}, .perturbed = inputs.perturbed};
+  for (const at::Tensor& tensor :
+       {inputs.x, inputs.times, inputs.rope.cos_sin(), inputs.rope.index(), inputs.text.bias}) {
+    const at::IntArrayRef sizes = tensor.sizes();
+    kind.sizes.insert(kind.sizes.end(), sizes.begin(), sizes.end());
+  }
+  return kind;
+}
+
+VelocityGraphs::Recorded* VelocityGraphs::Find(Kind kind) {
+  const auto found = std::find_if(recorded_.begin(), recorded_.end(),
+                                  [&](const Recorded& known) { return known.kind == kind; });
+  if (found != recorded_.end()) {
+    recorded_.splice(recorded_.begin(), recorded_, found);
+    return &recorded_.front();
+  }
+  recorded_.emplace_front().kind = std::move(kind);
+  if (recorded_.size() > kMostGraphs) recorded_.pop_back();
+  return nullptr;
+}
+
+at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
+  const bool gains = inputs.x.size(0) * inputs.x.size(1) <= kMostTokens;
+  if (recorder_ == nullptr || ops.run().timer != nullptr || !gains) {
+    return transformer_.Velocity(ops, inputs);
+  }
+  // The first call of a kind is not recorded: libraries prepare themselves in it.
+  Recorded* const recorded = Find(KindOf(ops, inputs));
+  if (recorded == nullptr || recorded->refused) return transformer_.Velocity(ops, inputs);
+  if (recorded->graph != nullptr) {
+    Fill(inputs, *recorded);
+  } else if (!Record(ops, inputs, *recorded)) {
+    return transformer_.Velocity(ops, inputs);
+  }
+  recorded->graph->Replay();
+  for (const kernels::VariantUse& use : recorded->uses) {
+    ops.run().counters.Count(use.op, use.variant, use.calls);
+  }
+  return recorded->output;
+}
+
+bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded) {
+  const absl::Status status = TorchGuard([&] {
+    recorded.inputs = CopyOf(inputs, transformer_.config().width());
+    recorded.how = ops.run().plan;
+    recorded.graph = recorder_->Record([this, &recorded](kernels::DeviceStream stream) {
+      const kernels::Execution run{recorded.how, recorded.counters, nullptr, stream};
+      recorded.output = transformer_.Velocity(Ops(run), recorded.inputs);
+    });
+    return absl::OkStatus();
+  });
+  if (!status.ok()) {
+    Recorded refused;
+    refused.kind = std::move(recorded.kind);
+    refused.refused = true;
+    recorded = std::move(refused);
+    // Nothing runs on a device that is lost; for the rest a call as it is decides.
+    if (status.code() == absl::StatusCode::kAborted) ThrowIfError(status);
+    return false;
+  }
+  recorded.uses = recorded.counters.Uses();
+  recorded.text = inputs.text.blocks[0].k;
+  recorded.rope = inputs.rope.index();
+  return true;
+}
+
+void VelocityGraphs::Fill(const VelocityInputs& inputs, Recorded& recorded) {
+  VelocityInputs& own = recorded.inputs;
+  own.x.copy_(inputs.x);
+  own.times.copy_(inputs.times);
+  if (!recorded.rope.is_same(inputs.rope.index())) {
+    own.rope.cos_sin().copy_(inputs.rope.cos_sin());
+    own.rope.index().copy_(inputs.rope.index());
+    recorded.rope = inputs.rope.index();
+  }
+  if (!recorded.text.is_same(inputs.text.blocks[0].k)) {
+    at::_foreach_copy_(PartsOf(own.text), PartsOf(inputs.text));
+    recorded.text = inputs.text.blocks[0].k;
+  }
+}
+
+}  // namespace reel::model::ltx

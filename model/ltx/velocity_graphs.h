@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transformer's call, recorded where asking for it takes a device longer than doing it: small
+// videos. Same kernels, same bits.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "model/bridge/device_graph.h"
+#include "model/bridge/ops.h"
+#include "model/ltx/transformer.h"
+
+namespace reel::model::ltx {
+
+// Confined to the engine thread. A call of a size that came before is recorded, for whoever has
+// that size; the graph has a place of its own for inputs. The latest kMostGraphs are kept, until it
+// goes. Calls that are timed, or too large to gain, run as they are.
+class VelocityGraphs {
+ public:
+  static constexpr size_t kMostGraphs = 4;
+  static constexpr int64_t kMostTokens = 4096;  // of all rows
+
+  // `transformer` is borrowed. Without a recorder nothing is recorded.
+  VelocityGraphs(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder)
+      : transformer_(transformer), recorder_(std::move(recorder)) {}
+
+  const Transformer& transformer() const { return transformer_; }
+
+  // As Transformer::Velocity. The result is overwritten by the next call.
+  at::Tensor operator()(const Ops& ops, const VelocityInputs& inputs);
+
+ private:
+  // What must be the same for a graph to serve.
+  struct Kind {
+    std::string plan;
+    std::vector<int64_t> sizes, perturbed;
+    bool operator==(const Kind&) const = default;
+  };
+  struct Recorded {
+    Kind kind;
+    std::unique_ptr<DeviceGraph> graph;  // none after the first call
+    bool refused = false;                // it could not be recorded, and is not tried again
+    // The graph's own.
+    VelocityInputs inputs;
+    at::Tensor output;
+    kernels::KernelPlan how;
+    kernels::KernelCounters counters;
+    std::vector<kernels::VariantUse> uses;  // of one call
+    at::Tensor text, rope;                  // whose contents `inputs` has; held for comparison
+  };
+
+  static Kind KindOf(const Ops& ops, const VelocityInputs& inputs);
+  // The entry of this kind, which comes to the front; null: there was none, and now is.
+  Recorded* Find(Kind kind);
+  // False: it cannot be recorded, and nothing has been done.
+  bool Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded);
+  void Fill(const VelocityInputs& inputs, Recorded& recorded);
+
+  const Transformer& transformer_;
+  std::unique_ptr<GraphRecorder> recorder_;
+  std::list<Recorded> recorded_;  // latest first; entries do not move
+};
+
+}  // namespace reel::model::ltx

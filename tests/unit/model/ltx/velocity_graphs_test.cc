@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/velocity_graphs.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/dispatch/clock_timer.h"
+#include "model/bridge/torch_device.h"
+#include "model/bridge/torch_guard.h"
+#include "model/ltx/rope.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/ltx/pipeline_run.h"
+#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model::ltx {
+namespace {
+
+// Replays by running once more what it recorded: over the memory that the graph has, as a device
+// does.
+class RerunGraph final : public DeviceGraph {
+ public:
+  RerunGraph(std::function<void(kernels::DeviceStream)> body, kernels::DeviceStream stream,
+             int& replays)
+      : body_(std::move(body)), stream_(stream), replays_(replays) {}
+  void Replay() override {
+    ++replays_;
+    body_(stream_);
+  }
+
+ private:
+  const std::function<void(kernels::DeviceStream)> body_;
+  const kernels::DeviceStream stream_;
+  int& replays_;
+};
+
+struct Counts {
+  int recorded = 0, replays = 0;
+  bool fails = false;
+};
+
+class RerunRecorder final : public GraphRecorder {
+ public:
+  RerunRecorder(kernels::DeviceStream stream, Counts& counts) : stream_(stream), counts_(counts) {}
+  std::unique_ptr<DeviceGraph> Record(std::function<void(kernels::DeviceStream)> body) override {
+    ++counts_.recorded;
+    body(stream_);
+    if (counts_.fails) ThrowIfError(absl::InternalError("cannot be recorded"));
+    return std::make_unique<RerunGraph>(std::move(body), stream_, counts_.replays);
+  }
+
+ private:
+  const kernels::DeviceStream stream_;
+  Counts& counts_;
+};
+
+class VelocityGraphsTest : public LtxPipeline {
+ protected:
+  void SetUp() override {
+    LtxPipeline::SetUp();
+    if (IsSkipped()) return;
+    device_ = *TorchDeviceOf(test_.run.stream);
+    const auto stored =
+        WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
+    const auto config = ReadJsonFile(folder_.path() + "/transformer/config.json");
+    auto loaded =
+        Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, device_);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    transformer_ = std::make_unique<Transformer>(*std::move(loaded));
+    graphs_ = std::make_unique<VelocityGraphs>(
+        *transformer_, std::make_unique<RerunRecorder>(test_.run.stream, counts_));
+  }
+
+  // All of it drawn from `seed`, places among it.
+  VelocityInputs Inputs(uint64_t seed, LatentShape shape = {2, 3, 5}, int64_t text_tokens = 6) {
+    const at::Tensor mask = (at::arange(2 * text_tokens).view({2, -1}) != 1).to(device_);
+    VelocityInputs inputs;
+    inputs.x = Draw(seed, {2, shape.tokens(), 8}).to(device_);
+    inputs.times = (Draw(seed + 1, {2, 1}).abs() * 500).to(device_);
+    inputs.rope =
+        MakeRopeTable(PlainCoordinates(shape, 20.0 + static_cast<double>(seed)), 32).To(device_);
+    inputs.text =
+        transformer_->Prepare(ops_, Draw(seed + 2, {2, text_tokens, 32}).to(device_), mask);
+    return inputs;
+  }
+
+  void ExpectSame(const VelocityInputs& inputs) {
+    const at::Tensor expected = transformer_->Velocity(ops_, inputs);
+    EXPECT_TRUE((*graphs_)(ops_, inputs).equal(expected));
+  }
+
+  const c10::InferenceMode no_gradients_;
+  const TinyFolder folder_{"0.9.0"};
+  TestRun test_{Rows::kKernels};
+  const Ops ops_{test_.run};
+  at::Device device_ = at::kCPU;
+  std::unique_ptr<Transformer> transformer_;
+  Counts counts_;
+  std::unique_ptr<VelocityGraphs> graphs_;
+};
+
+TEST_F(VelocityGraphsTest, AreRecordedAtTheSecondCallAndServeWhateverHasTheirSize) {
+  VelocityInputs first = Inputs(1);
+  ExpectSame(first);
+  EXPECT_EQ(counts_.recorded, 0);
+  first.x = first.x + 1;
+  ExpectSame(first);
+  EXPECT_EQ(counts_.recorded, 1);
+  EXPECT_EQ(counts_.replays, 1);
+  first.times = first.times * 0.5;
+  ExpectSame(first);
+  const VelocityInputs other = Inputs(9);  // another request: its text and its places
+  ExpectSame(other);
+  ExpectSame(first);
+  EXPECT_EQ(counts_.recorded, 1);
+  EXPECT_EQ(counts_.replays, 4);
+}
+
+TEST_F(VelocityGraphsTest, ACallCountsItsOperatorsHoweverItRuns) {
+  const VelocityInputs inputs = Inputs(1);
+  const auto calls_of = [&](const std::function<void(const Ops&)>& run) {
+    kernels::KernelCounters counters;
+    const kernels::Execution execution{test_.run.plan, counters, nullptr, test_.run.stream};
+    run(Ops(execution));
+    std::map<std::string, int64_t> calls;
+    for (const auto& use : counters.Uses()) calls[use.op + "=" + use.variant] += use.calls;
+    return calls;
+  };
+  const auto expected = calls_of([&](const Ops& ops) { transformer_->Velocity(ops, inputs); });
+  EXPECT_FALSE(expected.empty());
+  for (int call = 0; call < 4; ++call) {
+    EXPECT_EQ(calls_of([&](const Ops& ops) { (*graphs_)(ops, inputs); }), expected) << call;
+  }
+  EXPECT_EQ(counts_.replays, 3);
+}
+
+TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
+  std::vector<VelocityInputs> kinds = {Inputs(1), Inputs(1, {2, 3, 4}), Inputs(1, {2, 3, 5}, 7),
+                                       Inputs(1)};
+  kinds[3].perturbed = {0};
+  for (int round = 0; round < 3; ++round) {
+    for (const VelocityInputs& inputs : kinds) ExpectSame(inputs);
+  }
+  EXPECT_EQ(counts_.recorded, 4);
+  EXPECT_EQ(counts_.replays, 8);
+  // Another plan runs other rows.
+  TestRun libtorch(Rows::kLibtorch);
+  const Ops other(libtorch.run);
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_TRUE((*graphs_)(other, kinds[0]).equal(transformer_->Velocity(other, kinds[0])));
+  }
+  EXPECT_EQ(counts_.recorded, 5);
+}
+
+TEST_F(VelocityGraphsTest, KeepTheLatestFew) {
+  std::vector<VelocityInputs> sizes;
+  for (int64_t width = 1; width <= 5; ++width) sizes.push_back(Inputs(1, {1, 2, width}));
+  for (const VelocityInputs& inputs : sizes) {
+    for (int call = 0; call < 3; ++call) ExpectSame(inputs);
+  }
+  EXPECT_EQ(counts_.recorded, 5);
+  for (int call = 0; call < 2; ++call) ExpectSame(sizes[4]);
+  EXPECT_EQ(counts_.recorded, 5);
+  for (int call = 0; call < 2; ++call) ExpectSame(sizes[0]);  // the one that had to go
+  EXPECT_EQ(counts_.recorded, 6);
+}
+
+TEST_F(VelocityGraphsTest, ATimedCallRunsAsItIs) {
+  const VelocityInputs inputs = Inputs(1);
+  for (int call = 0; call < 2; ++call) ExpectSame(inputs);
+  kernels::ClockTimer timer;
+  const kernels::Execution timed{test_.run.plan, test_.counters, &timer, test_.run.stream};
+  EXPECT_TRUE((*graphs_)(Ops(timed), inputs).equal(transformer_->Velocity(ops_, inputs)));
+  EXPECT_FALSE(timer.Take().empty());
+  EXPECT_EQ(counts_.replays, 1);
+}
+
+TEST_F(VelocityGraphsTest, WhatCannotBeRecordedRunsAsItIsAndIsNotTriedAgain) {
+  counts_.fails = true;
+  const VelocityInputs inputs = Inputs(1);
+  for (int call = 0; call < 4; ++call) ExpectSame(inputs);
+  EXPECT_EQ(counts_.recorded, 1);
+  EXPECT_EQ(counts_.replays, 0);
+}
+
+TEST_F(VelocityGraphsTest, NothingIsRecordedWithoutARecorder) {
+  VelocityGraphs plain(*transformer_, nullptr);
+  const VelocityInputs inputs = Inputs(1);
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_TRUE(plain(ops_, inputs).equal(transformer_->Velocity(ops_, inputs)));
+  }
+  EXPECT_EQ(MakeGraphRecorder(at::kCPU), nullptr);
+}
+
+TEST_F(VelocityGraphsTest, ADevicesOwnGraphsGiveTheBitsOfTheCallsAsTheyAre) {
+  if (device_.is_cpu()) GTEST_SKIP() << "SKIPPED: the device under test is a CPU";
+  auto recorder = MakeGraphRecorder(device_);
+  ASSERT_NE(recorder, nullptr);
+  graphs_ = std::make_unique<VelocityGraphs>(*transformer_, std::move(recorder));
+  const VelocityInputs one = Inputs(1), other = Inputs(9);
+  for (int round = 0; round < 3; ++round) {
+    ExpectSame(one);
+    ExpectSame(other);
+    ExpectSame(Inputs(3, {1, 2, 2}));
+  }
+}
+
+}  // namespace
+}  // namespace reel::model::ltx
