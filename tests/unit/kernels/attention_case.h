@@ -2,7 +2,6 @@
 // A call of attention or cross_attention and what it should give, in naive fp64.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "kernels/attention/attention.h"

@@ -101,6 +101,19 @@ TEST_P(AttentionTest, ShowsANanInItsRowAlone) {
   }
 }
 
+TEST_P(AttentionTest, GivesARowTheSameBitsAloneAndAmongMany) {
+  Case many(dtype(), {.batch = 2, .queries = 37, .keys = 50, .heads = 2, .width = 40});
+  Case alone(dtype(), {.batch = 1, .queries = 1, .keys = 50, .heads = 1, .width = 40});
+  const int64_t query = ((37 + 30) * 2 + 1) * 40;  // of batch 1, row 30, head 1
+  const auto key = [](int64_t i) { return ((50 + i / 40) * 2 + 1) * 40 + i % 40; };
+  alone.q.SetAll([&](int64_t i) { return many.q.Get(query + i); });
+  alone.k.SetAll([&](int64_t i) { return many.k.Get(key(i)); });
+  alone.v.SetAll([&](int64_t i) { return many.v.Get(key(i)); });
+  ExpectMatch(many, bound());
+  ExpectMatch(alone, bound());
+  for (int64_t i = 0; i < 40; ++i) ASSERT_EQ(alone.out.Get(i), many.out.Get(query + i)) << i;
+}
+
 TEST_P(AttentionTest, TakesEmptyTensors) {
   Case none(dtype(), {.batch = 0});
   ExpectMatch(none, bound());
