@@ -12,8 +12,6 @@
 namespace reel::kernels {
 namespace {
 
-constexpr int64_t kMostPromptKeys = 128;
-
 constexpr KernelRow kCpuRows[] = {CpuRow<AttentionLoops>("loops")};
 
 // [1 or B, 1 or N, 1 or S, L] beside q and k.

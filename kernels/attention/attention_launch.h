@@ -29,6 +29,11 @@ struct AttentionParams {
   float scale = 0;
 };
 
+inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention
+
 void AttentionLoops(const AttentionParams& params);
+int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
+bool CrossAttentionVectorAccepts(const AttentionParams& params);
+int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -44,7 +44,8 @@ void Softmax(std::vector<double>& scores) {
   constexpr double kNone = -std::numeric_limits<double>::infinity();
   double largest = kNone;
   for (const double score : scores) {
-    if (!(score <= largest)) largest = score;  // takes a NaN, too
+    if (!(score <= largest)) largest = score;
+    if (std::isnan(largest)) break;  // and so is the sum
   }
   double sum = 0;
   for (double& score : scores) {

@@ -18,5 +18,6 @@ std::vector<OpRows> ActivationCudaRows();
 std::vector<OpRows> ChannelNormSiluCudaRows();
 std::vector<OpRows> FrameConvertCudaRows();
 std::vector<OpRows> QuantizeRowsCudaRows();
+std::vector<OpRows> AttentionCudaRows();
 
 }  // namespace reel::kernels

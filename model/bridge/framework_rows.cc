@@ -23,12 +23,14 @@ kernels::VariantListing Row(std::string_view name, const std::string& reason) {
           .reason = reason};
 }
 
+bool IsAttention(std::string_view op) { return op == "attention" || op == "cross_attention"; }
+
 // Best first.
 std::vector<kernels::VariantListing> RowsOf(std::string_view op,
                                             const kernels::DeviceCapability& capability) {
   const std::string needs_device = capability.device >= 0 ? "" : "it needs a CUDA device";
   if (op == "linear_gelu") return {Row(kEpilogueVariant, needs_device), Row(kAtenVariant, "")};
-  if (op != "attention" && op != "cross_attention") return {Row(kAtenVariant, "")};
+  if (!IsAttention(op)) return {Row(kAtenVariant, "")};
   const std::string needs_sm80 =
       capability.device >= 0 && capability.sm < 80 ? "it needs sm_80 or later" : "";
   return {Row(kCudnnVariant, needs_device.empty() ? needs_sm80 : needs_device),
@@ -38,8 +40,11 @@ std::vector<kernels::VariantListing> RowsOf(std::string_view op,
 
 }  // namespace
 
-// On a CPU the built-in rows run on one thread, and libtorch's on all that the process has.
-bool AtenComesFirst(std::string_view, kernels::DeviceStream stream) { return stream.device < 0; }
+// On a CPU the built-in rows run on one thread, and libtorch's on all that the process has. Of
+// attention the built-in rows have not been measured beside libtorch's.
+bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream) {
+  return stream.device < 0 || IsAttention(op);
+}
 
 void AddFrameworkRows(kernels::KernelCatalog& catalog) {
   const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};

@@ -257,7 +257,7 @@ at::Tensor Ops::Attend(std::string_view op, const aten::AttentionCall& call) con
   const std::string_view choice = run_.plan.Choice(op);
   const bool reference = choice.empty() && run_.plan.profile() == "reference";
   if (choice == kAtenVariant || reference) return Aten(op, [&] { return aten::Attention(call); });
-  if (choice.empty()) {
+  if (choice.empty() && AtenComesFirst(op, run_.stream)) {
     return Library(op, aten::AttentionChoice(call), [&] { return aten::Attention(call); });
   }
   if (IsFrameworkAttention(choice)) {

@@ -21,6 +21,8 @@ struct BenchCase {
   int64_t period = 0;  // units after which the data repeat
   // Makes the tensors of a call over so many units, and the call.
   std::function<BenchOp(BenchTensors&, int64_t units)> make;
+  // Of what is rounded before it is added: what a result may be off, beside the largest.
+  double rounding = 0;
 };
 
 struct BenchSize {
@@ -42,6 +44,13 @@ void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+
+// Of "attention" or "cross_attention"; the latter with a bias for each key, as models mask prompts.
+struct BenchAttention {
+  const char* op;
+  int64_t rows, keys, heads, head_width;
+};
+void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 
 struct BenchVideo {
   int64_t frames, height, width, channels;

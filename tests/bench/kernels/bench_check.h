@@ -14,8 +14,9 @@ class BenchReference {
  public:
   static absl::StatusOr<std::unique_ptr<BenchReference>> Compute(const BenchCase& bench);
 
-  // The first period of every output within the rounding of its type, and all others with the same
-  // bits as the first. `spoil` changes one element before, to see that this would be found.
+  // The first period of every output within the rounding of its type and of the case, and all
+  // others with the same bits as the first. `spoil` changes one element before, to see that this
+  // would be found.
   absl::StatusOr<nlohmann::json> Compare(BenchDevice& device, const BenchTensors& got,
                                          bool spoil) const;
 
@@ -24,6 +25,7 @@ class BenchReference {
 
   std::unique_ptr<BenchDevice> cpu_;
   BenchTensors tensors_;
+  double rounding_ = 0;  // of the case
 };
 
 }  // namespace reel::kernels

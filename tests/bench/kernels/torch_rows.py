@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times PyTorch's operators at kernel_bench's shapes, in its way: replays of a CUDA graph, calls in
 turn over more memory than the L2 holds. Variants: `aten` is one fused operator of PyTorch, `eager`
-several, `inductor` the same after torch.compile (within a budget of seconds).
+several, `cudnn` and the like one of its attentions, `inductor` the same after torch.compile (within a budget of seconds).
 
     torch_rows.py --json torch.json [--compile_seconds 60] [--dtype bf16]
 """
@@ -15,6 +15,7 @@ import time
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 NORM_SIZES = [(1024, 2048), (2640, 2048), (5376, 2048), (4096, 2048), (12288, 2048), (26752, 2048),
               (53760, 2048), (8192, 3072), (16384, 3072), (5376, 4096), (26752, 4096)]
@@ -152,6 +153,39 @@ def other_cases(dtype):
     return cases
 
 
+def attention_cases(dtype):
+    """[B, S, N, Dh] in memory, as a model splits its heads; PyTorch's own choice, then by name."""
+    backends = {"aten": None, "cudnn": SDPBackend.CUDNN_ATTENTION,
+                "mem_efficient": SDPBackend.EFFICIENT_ATTENTION,
+                "flash": SDPBackend.FLASH_ATTENTION}
+
+    def heads(tokens, head_width):
+        return torch.randn(2, tokens, 32, head_width, device="cuda", dtype=dtype).transpose(1, 2)
+
+    def case(op, queries, keys, head_width, backend):
+        cross = op == "cross_attention"
+
+        def make():
+            k, v = heads(keys, head_width), heads(keys, head_width)
+            bias = (torch.randn(2, 1, 1, keys, device="cuda", dtype=dtype),) if cross else ()
+            return heads(queries, head_width), k, v, *bias
+
+        def call(q, k, v, bias=None):
+            if bias is not None:
+                bias = bias.expand(-1, q.shape[1], q.shape[2], -1)
+            if backends[backend] is None:
+                return F.scaled_dot_product_attention(q, k, v, bias)
+            with sdpa_kernel(backends[backend]):
+                return F.scaled_dot_product_attention(q, k, v, bias)
+
+        return Case(op, f"2x{queries}x32x{head_width}, {keys} keys", backend, make, call)
+
+    sizes = [("cross_attention", 2688, 128, 64), ("cross_attention", 2688, 128, 128),
+             ("attention", 512, 512, 64), ("attention", 2688, 2688, 64)]
+    return [case(*size, backend) for size in sizes for backend in backends
+            if backend != "flash" or size[0] == "attention"]  # which takes no bias
+
+
 def bytes_of(tensors):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
@@ -213,13 +247,17 @@ def main():
     options = parser.parse_args()
     dtype = DTYPES[options.dtype]
     cases = [case for size in NORM_SIZES for case in norm_cases(*size, dtype)]
-    cases += rope_cases(dtype) + other_cases(dtype)
+    cases += rope_cases(dtype) + other_cases(dtype) + attention_cases(dtype)
     report = {"metadata": {"torch": torch.__version__, "device": torch.cuda.get_device_name(0),
                            "clock": "events around replays of a CUDA graph",
                            "date": datetime.datetime.now(datetime.timezone.utc).isoformat()},
               "rows": []}
     for case in cases:
-        timing, sets = measure(case.function, case.make)
+        try:
+            timing, sets = measure(case.function, case.make)
+        except RuntimeError as error:  # a backend that does not take the call
+            print(f"{case.op} {case.variant} {case.shape}: {str(error).splitlines()[0]}")
+            continue
         report["rows"].append(row_of(case, options.dtype, case.variant, timing, sets))
         print(f"{case.op:20} {case.variant:9} {case.shape:32} {timing['median']:9.2f} us", flush=True)
     end = time.monotonic() + options.compile_seconds

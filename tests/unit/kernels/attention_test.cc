@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/attention/attention.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <vector>
 
+#include "tests/unit/kernels/attention_case.h"
 #include "tests/unit/kernels/op_test.h"
 
 namespace reel::kernels {
@@ -14,95 +13,8 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-struct Sizes {
-  int64_t batch = 2, queries = 5, keys = 7, heads = 3, width = 8;
-};
-
-// By the definition: all scores of all queries first, then their softmax, then the sums.
-struct Case : OpCase {
-  Case(Dtype dtype, const Sizes& of, Layout layout = Layout::kContiguous,
-       const std::vector<int64_t>& bias_sizes = {})
-      : sizes(of),
-        q(dtype, {of.batch, of.queries, of.heads, of.width}, layout),
-        k(dtype, {of.batch, of.keys, of.heads, of.width}, layout),
-        v(dtype, {of.batch, of.keys, of.heads, of.width}, layout),
-        out(dtype, {of.batch, of.queries, of.heads, of.width}, layout),
-        bias(dtype, bias_sizes.empty() ? std::vector<int64_t>{1, 1, 1, of.keys} : bias_sizes),
-        lengths(Dtype::kI32, {of.batch}),
-        q_scale(Dtype::kF32, {of.batch, of.queries}),
-        has_bias(!bias_sizes.empty()) {
-    q.FillNormal(1);
-    k.FillNormal(2);
-    v.FillNormal(3);
-    bias.FillNormal(4);
-    q_scale.FillNormal(5);
-  }
-
-  AttentionArgs Args(ForcedRun& run) {
-    AttentionArgs args{.q = run.Use(q),
-                       .k = run.Use(k),
-                       .v = run.Use(v),
-                       .bias = std::nullopt,
-                       .key_lengths = std::nullopt,
-                       .q_scale = std::nullopt,
-                       .out = run.Use(out),
-                       .scale = scale};
-    if (has_bias) args.bias = run.Use(bias);
-    if (has_lengths) args.key_lengths = run.Use(lengths);
-    if (has_q_scale) args.q_scale = run.Use(q_scale);
-    return args;
-  }
-  absl::Status Call(ForcedRun& run) override { return Attention(Args(run), run.execution()); }
-
-  double BiasAt(int64_t b, int64_t s, int64_t n, int64_t l) const {
-    if (!has_bias) return 0;
-    const TensorView view = bias.view();
-    const auto at = [&](int dim, int64_t index) { return view.size(dim) == 1 ? 0 : index; };
-    return bias.Get(
-        ((at(0, b) * view.size(1) + at(1, n)) * view.size(2) + at(2, s)) * view.size(3) + l);
-  }
-  double Score(int64_t b, int64_t s, int64_t n, int64_t l) const {
-    if (has_lengths && l >= static_cast<int64_t>(lengths.Get(b))) return -kInf;
-    double dot = 0;
-    for (int64_t i = 0; i < sizes.width; ++i) {
-      dot += q.Get(((b * sizes.queries + s) * sizes.heads + n) * sizes.width + i) *
-             k.Get(((b * sizes.keys + l) * sizes.heads + n) * sizes.width + i);
-    }
-    const double by = scale == 0 ? 1 / std::sqrt(static_cast<double>(sizes.width)) : scale;
-    return by * (has_q_scale ? q_scale.Get(b * sizes.queries + s) : 1) * dot + BiasAt(b, s, n, l);
-  }
-  void AddRow(int64_t b, int64_t s, int64_t n, Expected& expected) const {
-    std::vector<double> p;
-    for (int64_t l = 0; l < sizes.keys; ++l) p.push_back(Score(b, s, n, l));
-    const double largest = p.empty() ? -kInf : *std::max_element(p.begin(), p.end());
-    double sum = 0;
-    for (double& each : p) sum += each = largest == -kInf ? 0 : std::exp(each - largest);
-    for (int64_t i = 0; i < sizes.width; ++i) {
-      double value = 0, magnitude = 0;
-      for (int64_t l = 0; l < sizes.keys && sum > 0; ++l) {
-        const double term = p[static_cast<size_t>(l)] / sum *
-                            v.Get(((b * sizes.keys + l) * sizes.heads + n) * sizes.width + i);
-        value += term;
-        magnitude += std::abs(term);
-      }
-      expected.Add(value, magnitude);
-    }
-  }
-  std::vector<Expected> Reference() const override {
-    Expected expected{&out, {}, {}};
-    for (int64_t b = 0; b < sizes.batch; ++b) {
-      for (int64_t s = 0; s < sizes.queries; ++s) {
-        for (int64_t n = 0; n < sizes.heads; ++n) AddRow(b, s, n, expected);
-      }
-    }
-    return {expected};
-  }
-
-  Sizes sizes;
-  HostTensor q, k, v, out, bias, lengths, q_scale;
-  bool has_bias, has_lengths = false, has_q_scale = false;
-  double scale = 0;
-};
+using Sizes = AttentionSizes;
+using Case = AttentionCase;
 
 class AttentionTest : public OpTest {
  protected:
@@ -120,9 +32,17 @@ TEST_P(AttentionTest, EqualsTheReferenceInEveryLayout) {
 }
 
 TEST_P(AttentionTest, EqualsTheReferenceForEveryNumberOfKeys) {
-  for (const int64_t keys : {1, 2, 77, 127, 128, 129}) {
+  for (const int64_t keys : {1, 2, 77, 127, 128, 129, 1000}) {
     SCOPED_TRACE(keys);
     Case call(dtype(), {.batch = 1, .queries = 3, .keys = keys, .heads = 2, .width = 64});
+    ExpectMatch(call, bound());
+  }
+}
+
+TEST_P(AttentionTest, EqualsTheReferenceForHeadsOfAnyWidth) {
+  for (const int64_t width : {1, 31, 33, 64, 128, 130, 300}) {
+    SCOPED_TRACE(width);
+    Case call(dtype(), {.batch = 2, .queries = 3, .keys = 9, .heads = 2, .width = width});
     ExpectMatch(call, bound());
   }
 }
@@ -162,16 +82,36 @@ TEST_P(AttentionTest, TakesScalesOfTheCallAndOfItsQueries) {
   ExpectMatch(call, bound());
 }
 
-TEST_P(AttentionTest, GivesZerosWhereEveryKeyIsMaskedAndNanForNan) {
+TEST_P(AttentionTest, GivesZerosWhereEveryKeyIsMasked) {
   Case call(dtype(), {}, Layout::kContiguous, {1, 1, 1, 7});
   call.bias.SetAll([](int64_t) { return -kInf; });
   ExpectMatch(call, bound());
-  Case nan(dtype(), {});
+  for (int64_t i = 0; i < call.out.size(); ++i) ASSERT_EQ(call.out.Get(i), 0);
+}
+
+TEST_P(AttentionTest, ShowsANanInItsRowAlone) {
+  Case nan(dtype(), {}, Layout::kContiguous, {1, 1, 1, 7});
+  nan.bias.SetAll([](int64_t i) { return i == 6 ? -kInf : 0.0; });  // after a score of NaN
   nan.q.Set(0, std::numeric_limits<double>::quiet_NaN());
   ForcedRun run(op_, GetParam());
   ASSERT_TRUE(nan.Call(run).ok());
-  EXPECT_TRUE(std::isnan(nan.out.Get(0)));
-  EXPECT_FALSE(std::isnan(nan.out.Get(nan.sizes.width)));
+  run.Fetch();
+  for (int64_t i = 0; i < nan.out.size(); ++i) {
+    ASSERT_EQ(std::isnan(nan.out.Get(i)), i < nan.sizes.width) << i;
+  }
+}
+
+TEST_P(AttentionTest, GivesARowTheSameBitsAloneAndAmongMany) {
+  Case many(dtype(), {.batch = 2, .queries = 37, .keys = 50, .heads = 2, .width = 40});
+  Case alone(dtype(), {.batch = 1, .queries = 1, .keys = 50, .heads = 1, .width = 40});
+  const int64_t query = ((37 + 30) * 2 + 1) * 40;  // of batch 1, row 30, head 1
+  const auto key = [](int64_t i) { return ((50 + i / 40) * 2 + 1) * 40 + i % 40; };
+  alone.q.SetAll([&](int64_t i) { return many.q.Get(query + i); });
+  alone.k.SetAll([&](int64_t i) { return many.k.Get(key(i)); });
+  alone.v.SetAll([&](int64_t i) { return many.v.Get(key(i)); });
+  ExpectMatch(many, bound());
+  ExpectMatch(alone, bound());
+  for (int64_t i = 0; i < 40; ++i) ASSERT_EQ(alone.out.Get(i), many.out.Get(query + i)) << i;
 }
 
 TEST_P(AttentionTest, TakesEmptyTensors) {
@@ -179,17 +119,6 @@ TEST_P(AttentionTest, TakesEmptyTensors) {
   ExpectMatch(none, bound());
   Case keyless(dtype(), {.keys = 0});
   ExpectMatch(keyless, bound());
-}
-
-TEST_P(AttentionTest, IsWhatCrossAttentionComputes) {
-  const Sizes sizes{.batch = 2, .queries = 3, .keys = 128, .heads = 2, .width = 64};
-  Case one(dtype(), sizes), other(dtype(), sizes);
-  ForcedRun run("attention", GetParam());
-  ASSERT_TRUE(Attention(one.Args(run), run.execution()).ok());
-  ForcedRun cross("cross_attention", GetParam());
-  ASSERT_TRUE(CrossAttention(other.Args(cross), cross.execution()).ok());
-  EXPECT_EQ(cross.calls(), 1);
-  EXPECT_TRUE(SameBits(one.out, other.out));
 }
 
 class AttentionRefusals : public RefusalTest {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/attention/attention.h"
 #include "kernels/base/float_types.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/cuda/buffer.h"
@@ -287,6 +288,20 @@ TEST_F(OnDeviceLarge, TurnsTokensBeyondTwoToThe31Elements) {
     args.q_out = Zeros(Dtype::kBf16, {tokens, 1, 32, 64});
     args.offset = 11;
     return Made{args.q, args.q_out, [args](const Execution& run) { return Rope1d(args, run); }};
+  });
+}
+
+TEST_F(OnDeviceLarge, AttendsForQueriesBeyondTwoToThe31Elements) {
+  ExpectLastLikeAlone("cross_attention", 1048577, [this](int64_t queries) {
+    AttentionArgs args{.q = Zeros(Dtype::kBf16, {1, queries, 32, 64}),
+                       .k = Normal({1, 4, 32, 64}),
+                       .v = Normal({1, 4, 32, 64}),
+                       .bias = {},
+                       .key_lengths = {},
+                       .q_scale = {},
+                       .out = Zeros(Dtype::kBf16, {1, queries, 32, 64})};
+    return Made{args.q, args.out,
+                [args](const Execution& run) { return CrossAttention(args, run); }};
   });
 }
 

@@ -90,7 +90,7 @@ def attention(q, k, v, bias=None, lengths=None, q_scale=None, scale=None):
     scores = scores if q_scale is None else scores * q_scale[:, None, :, None]
     scores = scores if bias is None else scores + bias
     if lengths is not None:
-        scores = scores.masked_fill(torch.arange(k.shape[1]) >= lengths[:, None, None, None], -torch.inf)
+        scores = scores.masked_fill(torch.arange(k.shape[1], device=k.device) >= lengths[:, None, None, None], -torch.inf)
     return torch.einsum("bnsl,blnd->bsnd", scores.softmax(-1), v)
 
 

@@ -222,6 +222,30 @@ TEST_P(OpsTest, AutoNamesTheAttentionThatLibtorchChose) {
   }
 }
 
+// As a model lays its tensors out: heads of a projection, parts of a packed one, a bias for each
+// key.
+TEST_P(OpsTest, OwnCrossAttentionTakesTheTensorsOfAModel) {
+  const at::Tensor queries = Values({kBatch, 70, kHeads * 64}).unflatten(2, {kHeads, 64});
+  const std::vector<at::Tensor> packed = Values({kBatch, 128, 2, kHeads, 64}).unbind(2);
+  const auto heads = [](const at::Tensor& x) { return x.transpose(1, 2); };
+  const at::Tensor bias = Values({kBatch, 1, 1, 128});
+  const auto attend = [=](const Ops& ops) {
+    return List(ops.CrossAttention(heads(queries), heads(packed[0]), heads(packed[1]), bias, 0));
+  };
+  const Call call{"cross_attention", attend};
+  const at::Tensor expected = Run(call, std::string(kMathVariant))[0].to(at::kDouble);
+  for (const std::string& variant : Variants("cross_attention")) {
+    if (variant != "sm80" && variant != "generic" && variant != "loops") continue;
+    const bool takes = Takes(call, variant);
+    EXPECT_EQ(takes, variant != "sm80" || GetParam() != at::kFloat) << variant;
+    if (!takes) continue;
+    const at::Tensor actual = Run(call, variant)[0];
+    EXPECT_EQ(actual.strides(), heads(queries).strides()) << variant;
+    const double off = (actual.to(at::kDouble) - expected).abs().max().item<double>();
+    EXPECT_LT(off, GetParam() == at::kFloat ? 1e-4 : 0.02) << variant;
+  }
+}
+
 TEST_P(OpsTest, OtherHeadsAndLongPromptsAreAttention) {
   const auto plan = catalog_->Plan("auto", {});
   const kernels::Execution run{*plan, counters_, nullptr, stream_};
@@ -280,6 +304,11 @@ TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
       EXPECT_FALSE(listing.variants[0].runs);
       EXPECT_TRUE(listing.variants[1].is_auto);
     }
+    for (const auto& listing : gpu.List()) {
+      if (listing.op != op) continue;
+      EXPECT_TRUE(listing.variants[0].is_auto) << listing.variants[0].name;
+    }
+    EXPECT_EQ(gpu.Variants(op).front(), "cudnn");
   }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/attention/attention_launch.h"
+#include "kernels/cuda/library_rows.h"
+
+namespace reel::kernels {
+namespace {
+
+// Every head's row of it begins at a multiple of 16 bytes. Strides count also where a size is 1: a
+// part of a batch takes the row that the batch takes.
+bool HasVectors(const AttentionOperand& operand) {
+  constexpr int64_t kVectorBytes = 16;
+  return operand.strides[3] == 1 && reinterpret_cast<uintptr_t>(operand.data) % kVectorBytes == 0 &&
+         std::all_of(operand.strides, operand.strides + 3, [&](int64_t stride) {
+           return stride * DtypeSize(operand.dtype) % kVectorBytes == 0;
+         });
+}
+
+}  // namespace
+
+bool CrossAttentionVectorAccepts(const AttentionParams& p) {
+  return (p.width == 64 || p.width == 128) && p.keys <= kMostPromptKeys && HasVectors(p.q) &&
+         HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
+}
+
+std::vector<OpRows> AttentionCudaRows() {
+  static constexpr KernelRow kAttention[] = {
+      GenericCudaRow<LaunchAttentionGeneric>(),
+  };
+  static constexpr KernelRow kCrossAttention[] = {
+      Sm80Row<LaunchCrossAttentionSm80, CrossAttentionVectorAccepts>(kSixteenBit),
+      GenericCudaRow<LaunchAttentionGeneric>(),
+  };
+  return {RowsOf<AttentionParams>("attention", kAttention),
+          RowsOf<AttentionParams>("cross_attention", kCrossAttention)};
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// cross_attention: out = softmax(scale * q_scale * q k^T + bias) v over at most 128 keys.
+//
+// q, out [B, S, N, Dh], k, v [B, L, N, Dh] of fp16 or bf16, Dh 64 or 128, heads of 16-byte vectors
+// (CrossAttentionVectorAccepts), other strides as they come. Products on tensor cores with fp32
+// sums, the softmax in fp32 over all keys at once, its weights rounded to the type for the second
+// product, one rounding at the end.
+// A block has the keys and values of a head in shared memory and a range of its queries. A warp has
+// 32 queries at a time, to which it applies everything that it reads of keys and values; their
+// scores, weights and sums stay in registers. Queries come from memory and outputs go there in runs
+// of 64 bytes, the next queries while the softmax of these is made.
+// Bound by memory, 2 (2 S + 2 L) B N Dh bytes, with the tensor cores not far behind.
+#include <algorithm>
+
+#include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_warp.cuh"
+
+namespace reel::kernels {
+namespace {
+
+// Of 16 queries of a warp; two halve what it reads of keys and values for each.
+constexpr int TilesFor(bool row_bias) { return row_bias ? 1 : 2; }
+// Of 255 or 168 registers a thread.
+constexpr int BlocksPerSm(int tiles) { return tiles == 2 ? 2 : 3; }
+
+struct CrossCall {
+  AttentionParams p;
+  int64_t parts;            // blocks that share the queries of a head
+  int64_t queries_of_part;  // whole runs of a warp's queries
+};
+
+template <typename T>
+__device__ T* HeadOf(const AttentionOperand& operand, int64_t batch, int64_t head) {
+  return static_cast<T*>(operand.data) + batch * operand.strides[0] + head * operand.strides[2];
+}
+
+template <typename T, int kWidth, bool kRowBias>
+__global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias)))
+    CrossAttend(const __grid_constant__ CrossCall call) {
+  extern __shared__ uint4 shared_vectors[];
+  auto& shared = *reinterpret_cast<Shared<kWidth>*>(shared_vectors);
+  const AttentionParams& p = call.p;
+  const int64_t pair = Quotient(blockIdx.x, call.parts);
+  const int64_t batch = Quotient(pair, p.heads), head = pair - batch * p.heads;
+  auto keys = static_cast<unsigned>(p.keys);
+  if (p.key_lengths != nullptr) {
+    keys = min(static_cast<unsigned>(max(p.key_lengths[batch * p.key_lengths_stride], 0)), keys);
+  }
+  constexpr int kTiles = TilesFor(kRowBias);
+  constexpr int kQueries = 16 * kTiles;
+  constexpr int kStep = kCrossWarps * kQueries;
+  const int64_t begin = (blockIdx.x - pair * call.parts) * call.queries_of_part;
+  const int64_t end = min(begin + call.queries_of_part, p.queries);
+  int64_t first = begin + threadIdx.x / 32 * kQueries;
+  const T* q = HeadOf<const T>(p.q, batch, head) + first * p.q.strides[1];
+  T* out = HeadOf<T>(p.out, batch, head) + first * p.out.strides[1];
+  const auto left = [&](int64_t from) {
+    return static_cast<int>(max(min(end - from, int64_t{kQueries}), int64_t{0}));
+  };
+  const ScoreTerms<T> terms{
+      p,
+      {p.bias, batch * p.bias.strides[0] + head * p.bias.strides[2]},
+      shared.bias,
+      p.q_scale.data == nullptr ? nullptr : HeadOf<const float>(p.q_scale, batch, 0),
+      keys};
+  StageKeys<T, kWidth>(HeadOf<const T>(p.k, batch, head), p.k.strides[1], keys, shared.keys);
+  Queries<kTiles, kWidth> queries;
+  LoadQueries(q, p.q.strides[1], left(first), queries);
+  StageValues<T, kWidth>(HeadOf<const T>(p.v, batch, head), p.v.strides[1], keys, shared.values);
+  StageBias<T, kRowBias>(terms.bias, keys, shared.bias);
+  AwaitCopies();
+  __syncthreads();
+  for (; first < end; first += kStep) {
+    Scores<kTiles> scores;
+    Multiply<T>(queries, shared.keys, scores);
+    float factors[2 * kTiles];
+    RowFactors<T, kTiles>(terms, first, left(first), factors);
+    if constexpr (kRowBias) {
+      AddRowBias(terms, first, left(first), factors, scores);
+    } else {
+      AddHeadBias(terms, factors, scores);
+    }
+    LeaveOut(keys, scores);
+    Weights<kTiles> weights;
+    Sums<kTiles> sums;
+    Softmax<T>(scores, weights, sums);
+    q += kStep * p.q.strides[1];
+    LoadQueries(q, p.q.strides[1], left(first + kStep), queries);
+#pragma unroll 1
+    for (int part = 0; part < kWidth / 64; ++part) {
+      MultiplyAndStore<T, kWidth>(weights, sums, shared.values, part, out, p.out.strides[1],
+                                  left(first));
+    }
+    out += kStep * p.out.strides[1];
+  }
+}
+
+// Blocks for a head of so many runs of queries, a run for a warp at a time: as many as fill the
+// device's places once, or more often where that leaves a tenth of it idle.
+int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
+  int64_t parts = 1;
+  for (int64_t times = 1; times <= 4; ++times) {
+    parts = std::max<int64_t>(times * places / heads, 1);
+    if (10 * parts * heads >= 9 * times * places) break;
+  }
+  return std::min(parts, (runs - 1) / kCrossWarps + 1);
+}
+
+cudaError_t Multiprocessors(int& count) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+}
+
+template <typename T, int kWidth, bool kRowBias>
+int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
+  constexpr int kTiles = TilesFor(kRowBias);
+  constexpr int64_t kQueries = 16 * kTiles;
+  constexpr int kBytes = sizeof(Shared<kWidth>);
+  constexpr int kAlwaysThere = 48 * 1024;
+  const int64_t heads = p.batch * p.heads;
+  const int64_t runs = (p.queries - 1) / kQueries + 1;
+  const int64_t wanted = PartsFor(heads, runs, multiprocessors * BlocksPerSm(kTiles));
+  const int64_t runs_of_part = (runs - 1) / wanted + 1;
+  const int64_t parts = (runs - 1) / runs_of_part + 1;
+  // More would write 256 GB at least.
+  if (heads * parts > 0x7fffffff) return cudaErrorInvalidConfiguration;
+  const auto kernel = CrossAttend<T, kWidth, kRowBias>;
+  if constexpr (kBytes > kAlwaysThere) {
+    const cudaError_t error =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
+    if (error != cudaSuccess) return error;
+  }
+  const auto blocks = static_cast<unsigned>(heads * parts);
+  kernel<<<blocks, kCrossThreads, kBytes, stream>>>({p, parts, runs_of_part * kQueries});
+  return cudaGetLastError();
+}
+
+template <typename T>
+int32_t LaunchTyped(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
+  const bool row_bias = p.bias.data != nullptr && p.bias.strides[1] != 0;
+  if (p.width == 64) {
+    return row_bias ? LaunchCross<T, 64, true>(p, multiprocessors, stream)
+                    : LaunchCross<T, 64, false>(p, multiprocessors, stream);
+  }
+  return row_bias ? LaunchCross<T, 128, true>(p, multiprocessors, stream)
+                  : LaunchCross<T, 128, false>(p, multiprocessors, stream);
+}
+
+}  // namespace
+
+int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream) {
+  if (params.batch * params.heads == 0 || params.queries == 0) return cudaSuccess;
+  int multiprocessors = 0;
+  if (const cudaError_t error = Multiprocessors(multiprocessors); error != cudaSuccess) {
+    return error;
+  }
+  const auto on = static_cast<cudaStream_t>(stream);
+  if (params.q.dtype == Dtype::kF16) return LaunchTyped<__half>(params, multiprocessors, on);
+  return LaunchTyped<__nv_bfloat16>(params, multiprocessors, on);
+}
+
+}  // namespace reel::kernels

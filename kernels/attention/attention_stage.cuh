@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a block of cross_attention has in shared memory, and how it and a warp's queries come there.
+// For .cu files of sm_80 and later.
+#pragma once
+
+#include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_mma.cuh"
+#include "kernels/rows/row_device.cuh"
+
+namespace reel::kernels {
+
+inline constexpr int kCrossWarps = 4;
+inline constexpr int kCrossThreads = 32 * kCrossWarps;
+inline constexpr int kKeys = 128;  // in shared memory, zeros behind the last
+inline constexpr float kLog2E = 1.44269504f;
+
+template <int kWidth>
+struct Shared {
+  uint4 keys[kKeys * kWidth / 8];
+  uint4 values[kKeys * kWidth / 8];
+  float bias[kKeys];  // times log2(e)
+};
+
+// Where vector `chunk` of a key lies. Eight lanes at once read four neighbours of two keys: those
+// of odd keys lie in the other banks.
+template <int kWidth>
+__device__ inline unsigned KeyVector(unsigned key, unsigned chunk) {
+  return key * (kWidth / 8) + (chunk ^ (key % 2 * 4));
+}
+// Of a value. Eight lanes at once read the same vector of eight keys.
+template <int kWidth>
+__device__ inline unsigned ValueVector(unsigned key, unsigned chunk) {
+  return key * (kWidth / 8) + (chunk ^ (key % 8));
+}
+
+struct Lane {
+  unsigned row;     // of eight: a query, a key
+  unsigned column;  // of four: a vector of 8 channels of 32, two keys of 8
+};
+__device__ inline Lane ThisLane() { return {threadIdx.x % 32 / 4, threadIdx.x % 4}; }
+__device__ inline float MinusInfinity() { return __uint_as_float(0xff800000u); }
+
+// The vectors of this thread among those of all keys: `body(key, chunk)`.
+template <int kWidth, typename Body>
+__device__ inline void ForEachVector(const Body& body) {
+  constexpr unsigned kChunks = kWidth / 8;
+#pragma unroll 8
+  for (int n = 0; n < static_cast<int>(kKeys * kChunks / kCrossThreads); ++n) {
+    const unsigned i = n * kCrossThreads + threadIdx.x;
+    body(i / kChunks, i % kChunks);
+  }
+}
+
+template <typename T, int kWidth>
+__device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint4* to) {
+  ForEachVector<kWidth>([&](unsigned key, unsigned chunk) {
+    const bool there = key < keys;
+    const T* from = k + (there ? key * stride : 0) + chunk * 8;
+    CopyAsync16(to + KeyVector<kWidth>(key, chunk), from, there);
+  });
+}
+
+// Word w of the vector 4 g + c goes to word c of the vector 4 g + w: of four neighbouring outputs
+// of the second product a lane then has 8 channels that lie side by side.
+template <typename T, int kWidth>
+__device__ inline void StageValues(const T* v, int64_t stride, unsigned keys, uint4* to) {
+  ForEachVector<kWidth>([&](unsigned key, unsigned chunk) {
+    uint4 raw = {0, 0, 0, 0};
+    if (key < keys) raw = *reinterpret_cast<const uint4*>(v + key * stride + chunk * 8);
+    const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (unsigned w = 0; w < 4; ++w) {
+      uint4* vector = to + ValueVector<kWidth>(key, chunk / 4 * 4 + w);
+      reinterpret_cast<uint32_t*>(vector)[chunk % 4] = words[w];
+    }
+  });
+}
+
+// The biases of one head, of the type of q or fp32.
+template <typename T>
+struct HeadBias {
+  const AttentionOperand& bias;
+  int64_t first;
+
+  __device__ float At(int64_t query, unsigned key) const {
+    const int64_t i = first + query * bias.strides[1] + key * bias.strides[3];
+    if (bias.dtype == Dtype::kF32) return static_cast<const float*>(bias.data)[i] * kLog2E;
+    return ToFp32(static_cast<const T*>(bias.data)[i]) * kLog2E;
+  }
+};
+
+template <typename T, bool kRowBias>
+__device__ inline void StageBias(const HeadBias<T>& bias, unsigned keys, float* to) {
+  static_assert(kKeys == kCrossThreads);
+  const unsigned key = threadIdx.x;
+  const bool there = !kRowBias && bias.bias.data != nullptr && key < keys;
+  to[key] = there ? bias.At(0, key) : 0;
+}
+
+// A lane's part of a warp's: rows `row` and `row + 8` of every tile.
+template <int kTiles, int kWidth>
+struct Queries {
+  uint4 vectors[kTiles][2][kWidth / 32];
+};
+
+// `left`: queries from `first` to the end, which may be none.
+template <typename T, int kTiles, int kWidth>
+__device__ inline void LoadQueries(const T* first, int64_t stride, int left,
+                                   Queries<kTiles, kWidth>& queries) {
+  const Lane lane = ThisLane();
+  const T* data = first + lane.row * stride + lane.column * 8;
+#pragma unroll
+  for (int r = 0; r < 2 * kTiles; ++r, data += 8 * stride) {
+    const bool there = static_cast<int>(8 * r + lane.row) < left;
+#pragma unroll
+    for (int j = 0; j < kWidth / 32; ++j) {
+      uint4& vector = queries.vectors[r / 2][r % 2][j];
+      vector = {0, 0, 0, 0};
+      if (there) vector = Load16<Reuse::kStreamed>(reinterpret_cast<const uint4*>(data) + 4 * j);
+    }
+  }
+}
+
+}  // namespace reel::kernels
