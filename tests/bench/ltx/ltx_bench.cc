@@ -6,10 +6,13 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/open_device.h"
@@ -150,8 +153,9 @@ void Describe(CLI::App& app, Options& options) {
   app.add_option("--num-frames", options.asked.num_frames);
   app.add_option("--steps", options.asked.num_inference_steps);
   app.add_option("--guidance-scale", options.asked.guidance_scale);
-  app.add_option("--profiles", options.profiles,
-                 "Interleaved, each run of one after that of the other")
+  app.add_option(
+         "--profiles", options.profiles,
+         "Interleaved, each run of one after that of the other; auto+OP=VARIANT forces a row")
       ->delimiter(',');
   app.add_option("--repeat", options.repeat);
   app.add_option("--warm-up", options.warm_up);
@@ -159,6 +163,17 @@ void Describe(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 64));
   app.add_option("--latents", options.latents_file,
                  "Where those of the first profile's last run go, fp32");
+}
+
+// Of "auto", or "auto+rms_norm=generic+attention=cudnn".
+absl::StatusOr<kernels::KernelPlan> PlanOf(const kernels::KernelCatalog& catalog,
+                                           const std::string& name) {
+  const std::vector<std::string> parts = absl::StrSplit(name, '+');
+  std::map<std::string, std::string> variants;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    variants.insert(std::pair<std::string, std::string>(absl::StrSplit(parts[i], '=')));
+  }
+  return catalog.Plan(parts[0], variants);
 }
 
 // Each profile's runs, one of each in turn, and its calls of the last.
@@ -169,7 +184,7 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
   for (int i = 0; i < options.warm_up + options.repeat; ++i) {
     for (size_t p = 0; p < options.profiles.size(); ++p) {
       REEL_ASSIGN_OR_RETURN(const kernels::KernelPlan plan,
-                            device.catalog.Plan(options.profiles[p], {}));
+                            PlanOf(device.catalog, options.profiles[p]));
       counters[p] = {};
       const kernels::Execution run{plan, counters[p], nullptr, device.stream};
       REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, spec, options.together, run));
