@@ -57,8 +57,8 @@ void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>
 
 std::vector<OpRows> AllRows() {
   std::vector<OpRows> all;
-  for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows,
-                           RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows,
+  for (const auto group : {RmsNormCudaRows, LayerNormCudaRows, NormLinearCudaRows, AdalnCudaRows,
+                           GateCudaRows, RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows,
                            ChannelNormSiluCudaRows, FrameConvertCudaRows, QuantizeRowsCudaRows}) {
     for (const OpRows& rows : group()) all.push_back(rows);
   }

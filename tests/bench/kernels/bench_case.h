@@ -21,6 +21,10 @@ struct BenchCase {
   int64_t period = 0;  // units after which the data repeat
   // Makes the tensors of a call over so many units, and the call.
   std::function<BenchOp(BenchTensors&, int64_t units)> make;
+  // Additions and multiplications of the whole call, where they bound it; 0: memory does.
+  double operations = 0;
+  // The magnitudes of an output's terms together, over the largest output.
+  double cancellation = 1;
 };
 
 struct BenchSize {
@@ -41,6 +45,8 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
+                        std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 struct BenchVideo {

@@ -34,10 +34,10 @@ double StepAt(double value, Dtype dtype) {
   return std::ldexp(1.0, (value == 0 ? least : std::max(std::ilogb(value), least)) - bits);
 }
 
-// One step of a 16-bit type or of a byte; and everywhere what fp32 arithmetic on terms as large as
-// the largest output may lose.
+// One step of a 16-bit type or of a byte; and everywhere what fp32 arithmetic may lose on terms
+// that are together `cancellation` times as large as the largest output.
 Difference DifferenceOf(const unsigned char* got, const unsigned char* want, Dtype dtype,
-                        int64_t count) {
+                        int64_t count, double cancellation) {
   double largest = 0;
   for (int64_t i = 0; i < count; ++i) {
     largest = std::max(largest, std::abs(ValueAt(want, dtype, i)));
@@ -50,7 +50,7 @@ Difference DifferenceOf(const unsigned char* got, const unsigned char* want, Dty
     const double step = StepAt(expected, dtype);
     all.absolute = std::max(all.absolute, off);
     all.steps = std::max(all.steps, off / step);
-    all.pass = all.pass && off <= steps * step + 0x1p-24 * 32 * largest;
+    all.pass = all.pass && off <= steps * step + 0x1p-24 * 32 * cancellation * largest;
   }
   return all;
 }
@@ -64,7 +64,7 @@ bool Repeats(const std::vector<unsigned char>& bytes, size_t period) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BenchReference>> BenchReference::Compute(const BenchCase& bench) {
-  std::unique_ptr<BenchReference> reference(new BenchReference);
+  std::unique_ptr<BenchReference> reference(new BenchReference(bench.cancellation));
   const BenchOp op = bench.make(reference->tensors_, bench.period);
   REEL_RETURN_IF_ERROR(reference->tensors_.status());
   REEL_ASSIGN_OR_RETURN(const KernelPlan plan,
@@ -87,7 +87,7 @@ absl::StatusOr<nlohmann::json> BenchReference::Compare(BenchDevice& device, cons
     if (spoil) bytes[bytes.size() - 1] ^= 0x41;
     const Difference found =
         DifferenceOf(bytes.data(), static_cast<const unsigned char*>(want.data), output.dtype,
-                     want.num_elements());
+                     want.num_elements(), cancellation_);
     worst.absolute = std::max(worst.absolute, found.absolute);
     worst.steps = std::max(worst.steps, found.steps);
     worst.pass =

@@ -20,10 +20,12 @@ class BenchReference {
                                          bool spoil) const;
 
  private:
-  BenchReference() : cpu_(MakeCpuBench()), tensors_(*cpu_) {}
+  explicit BenchReference(double cancellation)
+      : cpu_(MakeCpuBench()), tensors_(*cpu_), cancellation_(cancellation) {}
 
   std::unique_ptr<BenchDevice> cpu_;
   BenchTensors tensors_;
+  double cancellation_;
 };
 
 }  // namespace reel::kernels

@@ -238,6 +238,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddQuantizeCase(tokens, dtype, cases);
   if (spec) {
+    AddNormLinearCases({2640, 2048}, 2048, dtype, cases);
+    AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
     AddChannelNormCase({25, 64, 96, 256}, dtype, cases);
@@ -245,6 +247,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddFrameCases({49, 512, 768, 3}, dtype, cases);
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
+    AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }
