@@ -32,10 +32,13 @@ __device__ inline void Fetch(const RowPointer& row, int64_t column, int64_t widt
   }
 }
 
+// Adds the sums of these columns, made apart: a sum of D terms one by one would lose more to those
+// that are large and come early.
 __device__ inline void Multiply(const Columns& x, const Columns& weight,
                                 float (&sums)[kPerThread][kPerThread]) {
   const int row = static_cast<int>(threadIdx.x) / kColumns * kPerThread;
   const int output = static_cast<int>(threadIdx.x) % kColumns * kPerThread;
+  float part[kPerThread][kPerThread] = {};
 #pragma unroll
   for (int c = 0; c < kColumns; ++c) {
     const float4 a = *reinterpret_cast<const float4*>(&x[c][row]);
@@ -45,8 +48,13 @@ __device__ inline void Multiply(const Columns& x, const Columns& weight,
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
 #pragma unroll
-      for (int j = 0; j < kPerThread; ++j) sums[i][j] = fmaf(rows[i], outputs[j], sums[i][j]);
+      for (int j = 0; j < kPerThread; ++j) part[i][j] = fmaf(rows[i], outputs[j], part[i][j]);
     }
+  }
+#pragma unroll
+  for (int i = 0; i < kPerThread; ++i) {
+#pragma unroll
+    for (int j = 0; j < kPerThread; ++j) sums[i][j] += part[i][j];
   }
 }
 

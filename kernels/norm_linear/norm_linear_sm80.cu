@@ -7,6 +7,7 @@
 // a tile, for the product and for the moments of its rows alike; nothing is written but out.
 // Bound by arithmetic: 2 * rows * outputs * D operations.
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/norm_linear/norm_linear_tile.cuh"
 
@@ -15,7 +16,8 @@ namespace {
 
 constexpr int kRowSteps = kWarpSide / 16;    // of an mma, across a warp's rows
 constexpr int kOutputSteps = kWarpSide / 8;  // and its outputs
-constexpr int kRowTilesTogether = 8;  // blocks that run at once share rows of x and of W' in the L2
+constexpr int kRowTilesTogether =
+    16;  // blocks that run at once share rows of x and of W' in the L2
 
 struct Sm80Call {
   NormLinearParams p;
@@ -83,7 +85,9 @@ __device__ inline void MultiplyAll(Sums& sums, const Operands& operands) {
 template <typename T>
 __device__ inline uint32_t Pair(float low, float high) {
   const T both[2] = {FromFp32<T>(low), FromFp32<T>(high)};
-  return reinterpret_cast<const uint32_t&>(both);
+  uint32_t raw;
+  memcpy(&raw, both, sizeof(raw));
+  return raw;
 }
 
 // {b', s} of the tile's outputs; nothing of those beyond the last.
@@ -230,7 +234,9 @@ cudaError_t LaunchTiles(const NormLinearParams& params, cudaStream_t stream) {
   using Shape = TileShape<kAcross>;
   const int64_t row_tiles = Tiles(params.shape.rows, kTileRows);
   const int64_t output_tiles = Tiles(params.outputs, Shape::kOutputs);
-  if (row_tiles > 0x7fffffff / output_tiles) return cudaErrorInvalidConfiguration;
+  if (row_tiles > 0x7fffffff / kRowTilesTogether / output_tiles) {
+    return cudaErrorInvalidConfiguration;
+  }
   const auto kernel = NormLinearTile<T, kCentred, kAcross>;
   const cudaError_t error = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Shape::kSharedBytes);
