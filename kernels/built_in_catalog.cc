@@ -6,6 +6,7 @@
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
+#include "kernels/norm_linear/norm_linear.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
@@ -19,6 +20,8 @@ std::vector<OpRows> BuiltInCpuRows() {
       FusedNormCpuRows("rms_norm_residual"),
       FusedNormCpuRows("layer_norm"),
       FusedNormCpuRows("layer_norm_residual"),
+      NormLinearCpuRows(),
+      PrepareNormLinearCpuRows(),
       FusedNormCpuRows("adaln_rms_norm"),
       FusedNormCpuRows("adaln_layer_norm"),
       FusedNormCpuRows("adaln_zero"),

@@ -58,9 +58,9 @@ void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>
 std::vector<OpRows> AllRows() {
   std::vector<OpRows> all;
   for (const auto group :
-       {RmsNormCudaRows, LayerNormCudaRows, AdalnCudaRows, GateCudaRows, RopeCudaRows,
-        LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows, FrameConvertCudaRows,
-        QuantizeRowsCudaRows, AttentionCudaRows}) {
+       {RmsNormCudaRows, LayerNormCudaRows, NormLinearCudaRows, AdalnCudaRows, GateCudaRows,
+        RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows,
+        FrameConvertCudaRows, QuantizeRowsCudaRows, AttentionCudaRows}) {
     for (const OpRows& rows : group()) all.push_back(rows);
   }
   return all;

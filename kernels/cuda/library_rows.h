@@ -10,6 +10,7 @@ namespace reel::kernels {
 
 std::vector<OpRows> RmsNormCudaRows();
 std::vector<OpRows> LayerNormCudaRows();
+std::vector<OpRows> NormLinearCudaRows();
 std::vector<OpRows> AdalnCudaRows();
 std::vector<OpRows> GateCudaRows();
 std::vector<OpRows> RopeCudaRows();

@@ -31,8 +31,8 @@ constexpr char kVariant[] = "str? variant=None";
 std::vector<TorchOperator> AllOperators() {
   std::vector<TorchOperator> all;
   for (const auto& part :
-       {NormOperators(), AdalnOperators(), RopeOperators(), ActivationOperators(), VideoOperators(),
-        QuantizeOperators(), AttentionOperators()}) {
+       {NormOperators(), LinearOperators(), AdalnOperators(), RopeOperators(),
+        ActivationOperators(), VideoOperators(), QuantizeOperators(), AttentionOperators()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

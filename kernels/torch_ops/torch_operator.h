@@ -28,6 +28,7 @@ struct TorchOperator {
 };
 
 std::vector<TorchOperator> NormOperators();
+std::vector<TorchOperator> LinearOperators();
 std::vector<TorchOperator> AdalnOperators();
 std::vector<TorchOperator> RopeOperators();
 std::vector<TorchOperator> ActivationOperators();

@@ -21,8 +21,11 @@ struct BenchCase {
   int64_t period = 0;  // units after which the data repeat
   // Makes the tensors of a call over so many units, and the call.
   std::function<BenchOp(BenchTensors&, int64_t units)> make;
-  // Of what is rounded before it is added: what a result may be off, beside the largest.
-  double rounding = 0;
+  // Additions and multiplications of the whole call, where they bound it; 0: memory does.
+  double operations = 0;
+  // What a result may be off beside its own rounding, as a share of the largest: by default what
+  // fp32 arithmetic loses on terms as large as that.
+  double tolerance = 0x1p-24 * 32;
 };
 
 struct BenchSize {
@@ -43,6 +46,8 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
+                        std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 // Of "attention" or "cross_attention"; the latter with a bias for each key, as models mask prompts.

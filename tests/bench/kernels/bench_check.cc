@@ -34,10 +34,10 @@ double StepAt(double value, Dtype dtype) {
   return std::ldexp(1.0, (value == 0 ? least : std::max(std::ilogb(value), least)) - bits);
 }
 
-// One step of a 16-bit type or of a byte; and everywhere what fp32 arithmetic on terms as large as
-// the largest output may lose, with what the case allows.
+// One step of a 16-bit type or of a byte; and everywhere the share of the largest output that the
+// case allows.
 Difference DifferenceOf(const unsigned char* got, const unsigned char* want, Dtype dtype,
-                        int64_t count, double rounding) {
+                        int64_t count, double tolerance) {
   double largest = 0;
   for (int64_t i = 0; i < count; ++i) {
     largest = std::max(largest, std::abs(ValueAt(want, dtype, i)));
@@ -50,7 +50,7 @@ Difference DifferenceOf(const unsigned char* got, const unsigned char* want, Dty
     const double step = StepAt(expected, dtype);
     all.absolute = std::max(all.absolute, off);
     all.steps = std::max(all.steps, off / step);
-    all.pass = all.pass && off <= steps * step + (0x1p-24 * 32 + rounding) * largest;
+    all.pass = all.pass && off <= steps * step + tolerance * largest;
   }
   return all;
 }
@@ -64,8 +64,7 @@ bool Repeats(const std::vector<unsigned char>& bytes, size_t period) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BenchReference>> BenchReference::Compute(const BenchCase& bench) {
-  std::unique_ptr<BenchReference> reference(new BenchReference);
-  reference->rounding_ = bench.rounding;
+  std::unique_ptr<BenchReference> reference(new BenchReference(bench.tolerance));
   const BenchOp op = bench.make(reference->tensors_, bench.period);
   REEL_RETURN_IF_ERROR(reference->tensors_.status());
   REEL_ASSIGN_OR_RETURN(const KernelPlan plan,
@@ -88,7 +87,7 @@ absl::StatusOr<nlohmann::json> BenchReference::Compare(BenchDevice& device, cons
     if (spoil) bytes[bytes.size() - 1] ^= 0x41;
     const Difference found =
         DifferenceOf(bytes.data(), static_cast<const unsigned char*>(want.data), output.dtype,
-                     want.num_elements(), rounding_);
+                     want.num_elements(), tolerance_);
     worst.absolute = std::max(worst.absolute, found.absolute);
     worst.steps = std::max(worst.steps, found.steps);
     worst.pass =

@@ -21,11 +21,12 @@ class BenchReference {
                                          bool spoil) const;
 
  private:
-  BenchReference() : cpu_(MakeCpuBench()), tensors_(*cpu_) {}
+  explicit BenchReference(double tolerance)
+      : cpu_(MakeCpuBench()), tensors_(*cpu_), tolerance_(tolerance) {}
 
   std::unique_ptr<BenchDevice> cpu_;
   BenchTensors tensors_;
-  double rounding_ = 0;  // of the case
+  const double tolerance_;
 };
 
 }  // namespace reel::kernels

@@ -187,6 +187,9 @@ class CaseBench {
                             {"copy_microseconds", copy},
                             {"times_copy", median / copy}};
       if (!contender->copy) row["check"] = contender->check;
+      if (!contender->copy && bench_.operations > 0) {
+        row["tflop_per_s"] = bench_.operations / median / 1e6;
+      }
       rows.push_back(row);
     }
   }

@@ -92,11 +92,13 @@ bool ParseFlags(int argc, char** argv, Flags& flags) {
 void Print(const nlohmann::json& row) {
   const bool copy = row["kind"] == "copy";
   const char* verdict = copy ? "" : (row["check"]["pass"].get<bool>() ? "PASS" : "FAIL");
-  std::printf("%-20s %-16s %-32s %-4s %-4s %9.2f us %8.1f GB/s %6.3f x copy %s\n",
+  std::printf("%-20s %-16s %-32s %-4s %-4s %9.2f us %8.1f GB/s %6.3f x copy %s",
               row["op"].get<std::string>().c_str(), row["variant"].get<std::string>().c_str(),
               row["shape"].get<std::string>().c_str(), row["dtype"].get<std::string>().c_str(),
               row["cache"].get<std::string>().c_str(), row["microseconds"]["median"].get<double>(),
               row["gb_per_s"].get<double>(), row["times_copy"].get<double>(), verdict);
+  if (row.contains("tflop_per_s")) std::printf(" %.1f TFLOP/s", row["tflop_per_s"].get<double>());
+  std::printf("\n");
 }
 
 std::string Now() {

@@ -205,7 +205,7 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
                    .units = size.rows,
                    .period = kPeriod,
                    .make = make,
-                   .rounding = cross ? rounding : 0});
+                   .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0)});
 }
 
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -275,6 +275,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddAttentionCase({"cross_attention", 5376, 128, 32, 128}, dtype, cases);
     // The models' own, 2x2688x32x64, would take generic a tenth of a second.
     AddAttentionCase({"attention", 1024, 512, 32, 64}, dtype, cases);
+    AddNormLinearCases({2640, 2048}, 2048, dtype, cases);
+    AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
     AddChannelNormCase({25, 64, 96, 256}, dtype, cases);
@@ -282,6 +284,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddFrameCases({49, 512, 768, 3}, dtype, cases);
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
+    AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }

@@ -93,6 +93,23 @@ def norm_cases(rows, width, dtype):
     ]
 
 
+def linear_cases(rows, width, outputs, dtype):
+    """W behind a weightless norm, as norm_linear has it after it was prepared."""
+    name = f"{rows}x{width} to {outputs}"
+
+    def make():
+        return (torch.randn(rows, width, device="cuda", dtype=dtype),
+                torch.randn(outputs, width, device="cuda", dtype=dtype),
+                torch.randn(outputs, device="cuda", dtype=dtype))
+
+    return [
+        Case("norm_linear", name, "eager", make,
+             lambda x, w, b: F.linear(F.rms_norm(x, (width,), None, 1e-6), w, b)),
+        Case("norm_linear", name + " layer norm", "eager", make,
+             lambda x, w, b: F.linear(F.layer_norm(x, (width,), None, None, 1e-6), w, b)),
+    ]
+
+
 def rope_cases(dtype):
     def full():
         return torch.randn(2, 2688, 2048, device="cuda", dtype=dtype)
@@ -247,6 +264,7 @@ def main():
     options = parser.parse_args()
     dtype = DTYPES[options.dtype]
     cases = [case for size in NORM_SIZES for case in norm_cases(*size, dtype)]
+    cases += linear_cases(2640, 2048, 2048, dtype) + linear_cases(5376, 2048, 6144, dtype)
     cases += rope_cases(dtype) + other_cases(dtype) + attention_cases(dtype)
     report = {"metadata": {"torch": torch.__version__, "device": torch.cuda.get_device_name(0),
                            "clock": "events around replays of a CUDA graph",

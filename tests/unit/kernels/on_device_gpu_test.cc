@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
+#include "kernels/norm_linear/norm_linear.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 
@@ -239,6 +241,38 @@ TEST_F(OnDevice, GivesTheSameBitsEveryTime) {
   }
 }
 
+TEST_F(OnDevice, MultipliesNormedRowsInOneKernelThatNeedsNoMemory) {
+  for (const std::string& variant : CudaVariants("norm_linear")) {
+    SCOPED_TRACE(variant);
+    const KernelPlan plan = PlanOf("norm_linear", variant);
+    const NormLinearArgs args{.x = Normal({300, 2048}),
+                              .linear = {Normal({520, 2048}), std::nullopt, std::nullopt},
+                              .out = Zeros(Dtype::kBf16, {300, 520})};
+    ASSERT_TRUE(NormLinear(args, On(plan)).ok());
+    const Bytes want = Read(args.out);
+    ASSERT_EQ(cudaStreamBeginCapture(Handle(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    EXPECT_TRUE(NormLinear(args, On(plan)).ok());
+    cudaGraph_t graph = nullptr;
+    ASSERT_EQ(cudaStreamEndCapture(Handle(), &graph), cudaSuccess);
+    size_t nodes = 0;
+    ASSERT_EQ(cudaGraphGetNodes(graph, nullptr, &nodes), cudaSuccess);
+    ASSERT_EQ(nodes, 1u);
+    cudaGraphNode_t node = nullptr;
+    cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+    ASSERT_EQ(cudaGraphGetNodes(graph, &node, &nodes), cudaSuccess);
+    ASSERT_EQ(cudaGraphNodeGetType(node, &type), cudaSuccess);
+    EXPECT_EQ(type, cudaGraphNodeTypeKernel);
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    ASSERT_EQ(cudaMemset(args.out.data, 0, want.size()), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    ASSERT_EQ(cudaGraphLaunch(ready, Handle()), cudaSuccess);
+    EXPECT_TRUE(Read(args.out) == want);
+    EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  }
+}
+
 class OnDeviceLarge : public OnDevice {
  protected:
   // `call` over tensors of `units` units gives the last unit the bits of the unit alone.
@@ -277,6 +311,15 @@ TEST_F(OnDeviceLarge, NormsRowsBeyondTwoToThe31Elements) {
     args.x = Zeros(Dtype::kBf16, {rows, 2048});
     args.out = Zeros(Dtype::kBf16, {rows, 2048});
     return Made{args.x, args.out, [args](const Execution& run) { return RmsNorm(args, run); }};
+  });
+}
+
+TEST_F(OnDeviceLarge, MultipliesNormedRowsBeyondTwoToThe31Elements) {
+  ExpectLastLikeAlone("norm_linear", 1048577, [this](int64_t rows) {
+    const NormLinearArgs args{.x = Zeros(Dtype::kBf16, {rows, 2048}),
+                              .linear = {Normal({24, 2048}), std::nullopt, std::nullopt},
+                              .out = Zeros(Dtype::kBf16, {rows, 24})};
+    return Made{args.x, args.out, [args](const Execution& run) { return NormLinear(args, run); }};
   });
 }
 

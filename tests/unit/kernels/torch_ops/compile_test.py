@@ -72,6 +72,16 @@ class Compile(unittest.TestCase):
         for op in ("rms_norm", "adaln_rms_norm", "rms_norm_residual", "gate_residual_out", "rope_1d", "gated_activation"):
             self.assertIn(op, " ".join(called))
 
+    @torch.no_grad()
+    def test_a_layer_is_prepared_within_the_graph(self):
+        def layer(x, w, norm, b):
+            prepared = reel_kernels.prepare_norm_linear(w, norm, b, layer_norm=True)
+            return reel_kernels.norm_linear(x, prepared) + reel_kernels.norm_linear(x, w, norm, b)
+
+        inputs = [torch.randn(*sizes, device=DEVICE) for sizes in ((2, 5, 32), (7, 32), (32,), (7,))]
+        compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+        torch.testing.assert_close(compiled(*inputs), layer(*inputs), rtol=1e-6, atol=1e-6)
+
     def test_the_rope_table_has_a_fake(self):
         def table(x):
             cos_sin, index = reel_kernels.ltx_rope_table(2, 2, 3, 32, device=DEVICE)

@@ -32,6 +32,17 @@ class Refusals(unittest.TestCase):
         self.refused(ValueError, "gate", lambda: k.swiglu(random(3, 8), gate="third"))
         self.refused(ValueError, "kind|gelu", lambda: torch.ops.reel_kernels.activation(x, kind="relu"))
         self.refused(ValueError, "rank", lambda: k.channel_norm_silu(random(3, 8)))
+        self.refused(ValueError, "widths", lambda: k.norm_linear(x, random(7, 63), out=out), out)
+        self.refused(ValueError, "out", lambda: k.norm_linear(x, random(7, 64), out=out), out)
+        self.refused(ValueError, "dtypes", lambda: k.norm_linear(x, random(7, 64).half()))
+        self.refused(ValueError, "two", lambda: k.norm_linear(x, random(64)))
+        self.refused(ValueError, "two dim", lambda: k.prepare_norm_linear(random(64)))
+        self.refused(ValueError, "bias", lambda: k.prepare_norm_linear(random(7, 64), None, random(6)))
+        layer = k.PreparedLinear(random(7, 64), None, None)
+        self.refused(ValueError, "in it", lambda: k.norm_linear(x, layer, random(64)))
+        sums = random(7)
+        self.refused(ValueError, "sums", lambda: torch.ops.reel_kernels.prepare_norm_linear_out(
+            random(7, 64), None, sums, random(7, 64)), sums)
 
     def test_values_are_value_errors(self):
         x = random(3, 64)

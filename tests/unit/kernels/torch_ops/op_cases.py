@@ -57,6 +57,24 @@ def norm_cases(dtype):
         yield OpCase("layer_norm_residual", (x, r), {"eps": 1e-6}, (ref.layer_norm(total, eps=1e-6), total))
 
 
+def linear_cases(dtype):
+    for x in layouts(dtype):
+        width = x.shape[-1]
+        w, b = random(7, width, dtype=dtype), random(7, dtype=dtype)
+        yield OpCase("norm_linear", (x, w), {}, (ref.linear(ref.rms_norm(x), w),))
+        crossed = random(width, 7, dtype=dtype).t()
+        yield OpCase("norm_linear", (x, crossed, b.float()), {"eps": 1e-3},
+                     (ref.linear(ref.rms_norm(x, eps=1e-3), crossed, b.float()),))
+        sums = w.double().sum(-1)
+        centred = ref.layer_norm(x, eps=1e-6)
+        yield OpCase("norm_linear", (x, w, b, sums.float()), {}, (ref.linear(centred, w, b),))
+        norm, beta = random(width, dtype=dtype), random(width + 1)[1:]
+        for parts in ((), (norm, b), (norm, None, beta), (None, b.float(), beta)):
+            for layer in (False, True):
+                yield OpCase("prepare_norm_linear", (w, *parts), {"layer_norm": layer},
+                             ref.prepared(w, *parts, layer_norm=layer))
+
+
 def adaln_cases(dtype):
     x, y = random(2, 3, 64, dtype=dtype), random(2, 3, 64, dtype=dtype) * 2
     table = random(2, 1, 6, 64, dtype=dtype)
@@ -147,7 +165,7 @@ def attention_cases(dtype):
 
 
 def cases(dtype):
-    for part in (norm_cases, adaln_cases, rope_cases, activation_cases, video_cases,
+    for part in (norm_cases, linear_cases, adaln_cases, rope_cases, activation_cases, video_cases,
                  quantize_cases, attention_cases):
         yield from part(dtype)
 

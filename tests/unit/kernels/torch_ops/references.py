@@ -20,6 +20,18 @@ def layer_norm(x, weight=None, bias=None, eps=1e-5):
     return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias, eps)
 
 
+def linear(normed, weight, bias=None):
+    return torch.nn.functional.linear(normed, *wide(weight, bias))
+
+
+def prepared(weight, norm_weight=None, bias=None, norm_bias=None, layer_norm=False):
+    """The folded weight as it is rounded, its bias, and the sums of its rows."""
+    folded = (weight.double() * (1 if norm_weight is None else norm_weight.double())).to(weight.dtype).double()
+    shift = 0 if bias is None else bias.double()
+    shift = shift if norm_bias is None else shift + weight.double() @ norm_bias.double()
+    return (folded, None if bias is None and norm_bias is None else shift, folded.sum(-1) if layer_norm else None)
+
+
 def vector(value, bias, rank=3):
     """A modulation [D], [B,D], [B,1,D] or [B,S,D] as it is broadcast over [B,S,D]."""
     value, bias = wide(value, bias)

@@ -70,6 +70,45 @@ class Values(unittest.TestCase):
             self.assertEqual(reel_kernels.calls()[f"rms_norm/{variant}"], before + 1)
 
 
+class Linear(unittest.TestCase):
+    def test_a_prepared_layer_is_the_layer_behind_its_norm(self):
+        x, w, b, norm, beta = random(2, 5, 64), random(7, 64), random(7), random(64), random(65)[1:]
+        for layer in (False, True):
+            parts = {"norm_bias": beta, "layer_norm": layer}
+            prepared = reel_kernels.prepare_norm_linear(w, norm, b, **parts)
+            self.assertEqual(prepared.sums is not None, layer)
+            got = reel_kernels.norm_linear(x, w, norm, b, **parts)
+            self.assertTrue(torch.equal(reel_kernels.norm_linear(x, prepared), got))
+            out = torch.empty_like(got)
+            self.assertIs(reel_kernels.norm_linear(x, prepared, out=out), out)
+            self.assertTrue(torch.equal(out, got))
+            normed = (reel_kernels.layernorm(x, norm, beta, 1e-6) if layer else
+                      reel_kernels.rmsnorm(x, norm, bias=beta))
+            torch.testing.assert_close(got, torch.nn.functional.linear(normed, w, b), rtol=1e-4, atol=1e-4)
+
+    def test_only_what_has_something_to_fold_is_prepared(self):
+        x, w, b = random(3, 64), random(7, 64), random(7)
+        before = reel_kernels.calls()
+        reel_kernels.norm_linear(x, w, None, b)
+        after = reel_kernels.calls()
+        count = {key: after[key] - before.get(key, 0) for key in after if "norm_linear" in key}
+        self.assertEqual(sum(n for key, n in count.items() if key.startswith("norm_linear/")), 1)
+        self.assertEqual(sum(n for key, n in count.items() if key.startswith("prepare_norm_linear/")), 0)
+        self.assertIsNone(reel_kernels.prepare_norm_linear(w, random(64)).bias)
+
+    @unittest.skipUnless(DEVICE == "cuda", "the peak of a GPU's memory")
+    def test_holds_less_than_the_normed_rows(self):
+        x, w = random(4096, 2048, dtype=torch.bfloat16), random(64, 2048, dtype=torch.bfloat16)
+        reel_kernels.norm_linear(x, w)
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        out = reel_kernels.norm_linear(x, w)
+        held = torch.cuda.max_memory_allocated() - before
+        self.assertLess(held, x.numel() * x.element_size() // 4)
+        self.assertEqual(held, out.numel() * out.element_size())
+
+
 class Video(unittest.TestCase):
     def test_planes_of_one_colour(self):
         frames = torch.tensor([0.5, -0.25, 0.1], device=DEVICE).expand(2, 5, 7, 3)

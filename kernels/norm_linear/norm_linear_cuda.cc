@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cuda/library_rows.h"
+#include "kernels/norm_linear/norm_linear_launch.h"
+#include "kernels/rows/row_operands.h"
+
+namespace reel::kernels {
+
+// The rows of x and of W' come in pieces of 16 bytes; outputs may lie anywhere.
+bool NormLinearSm80Accepts(const NormLinearParams& params) {
+  if (params.shape.rows == 0 || params.outputs == 0) return true;
+  if (params.shape.width == 0) return false;
+  const RowShape outputs{.rows = params.outputs, .width = params.shape.width, .dims = 1};
+  return FitsVectorElements(params.shape, params.x, {&params.x}) &&
+         FitsVectorElements(outputs, params.weight, {&params.weight});
+}
+
+std::vector<OpRows> NormLinearCudaRows() {
+  static constexpr KernelRow kRows[] = {
+      Sm80Row<LaunchNormLinearSm80, NormLinearSm80Accepts>(kSixteenBit),
+      GenericCudaRow<LaunchNormLinearGeneric>(),
+  };
+  static constexpr KernelRow kPrepareRows[] = {GenericCudaRow<LaunchPrepareNormLinearGeneric>()};
+  return {
+      RowsOf<NormLinearParams>("norm_linear", kRows),
+      RowsOf<PrepareNormLinearParams>("prepare_norm_linear", kPrepareRows),
+  };
+}
+
+}  // namespace reel::kernels
