@@ -22,10 +22,30 @@ struct ModelLimits {
   int max_text_tokens = 256;
 };
 
+struct Ratio {
+  int numerator = 1, denominator = 1;
+
+  friend bool operator==(const Ratio&, const Ratio&) = default;
+};
+
+// One of the passes in which a video is denoised, as far as its costs go.
+struct Pass {
+  int steps = 0;             // 0: the request's
+  bool by_strength = false;  // the request's denoise_strength leaves the first of its steps out
+  // Of the sides, counted in latents: to those of the pass before it, or to the video's; what is
+  // over goes.
+  Ratio sides;
+  bool guided = true;  // the request's guidance adds a row to each of its tokens
+  int extra_rows = 0;  // that each of its tokens has beside, with guidance or without
+
+  friend bool operator==(const Pass&, const Pass&) = default;
+};
+
 // A named set of values; fields left unset are not part of it.
 struct Preset {
   std::string name;
   GenerationSpec values;
+  std::vector<Pass> passes = {};  // of requests that name it; empty: one plain pass
 };
 
 struct ModelCard {

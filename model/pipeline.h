@@ -29,7 +29,7 @@ class Generation {
   virtual ~Generation() = default;
   virtual int step() const = 0;
   virtual int num_steps() const = 0;
-  // What a step of it adds to a batch.
+  // What its next step adds to a batch.
   virtual int64_t rows() const = 0;
   virtual int64_t device_bytes() const = 0;
   // Frees device memory; resuming is exact.

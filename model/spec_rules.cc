@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "model/pass_work.h"
 
 namespace reel::model {
 namespace {
@@ -16,21 +18,27 @@ constexpr double kMaxTimestep = 1000;
 // Size and length, and what they come to together.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
   const ModelLimits& limits = card.limits;
-  const ViolationList::Grid side{card.spatial_multiple, 0, limits.min_size, limits.max_size};
+  const ViolationList::Grid side{card.spatial_multiple, 0,
+                                 std::max(limits.min_size, LeastSide(spec.preset, card)),
+                                 limits.max_size};
   const bool width = out.OnGrid("width", spec.width, side);
   const bool height = out.OnGrid("height", spec.height, side);
   const bool frames =
       out.OnGrid("num_frames", spec.num_frames, {card.temporal_multiple, 1, 1, limits.max_frames});
   if (!width || !height || !frames) return;
-  const int64_t tokens = LatentTokens(spec, card);
-  if (tokens <= limits.max_latent_tokens) return;
+  const std::vector<PassWork> passes = PassesOf(spec, card);
+  const PassWork& largest = LargestOf(passes);
+  if (largest.tokens <= limits.max_latent_tokens) return;
   const int64_t per_frame =
-      int64_t{spec.width / card.spatial_multiple} * (spec.height / card.spatial_multiple);
+      int64_t{largest.width / card.spatial_multiple} * (largest.height / card.spatial_multiple);
   const int64_t latent_frames = limits.max_latent_tokens / per_frame;
   out.Add("num_frames",
           absl::StrCat(
-              spec.num_frames, " frames of ", spec.width, "x", spec.height, " are ", tokens,
-              " latent tokens, above ", limits.max_latent_tokens,
+              spec.num_frames, " frames of ", spec.width, "x", spec.height,
+              passes.size() == 1
+                  ? ""
+                  : absl::StrCat(", with a pass at ", largest.width, "x", largest.height, ","),
+              " are ", largest.tokens, " latent tokens, above ", limits.max_latent_tokens,
               latent_frames > 0
                   ? absl::StrCat("; nearest: ", (latent_frames - 1) * card.temporal_multiple + 1)
                   : "; choose a smaller size"));

@@ -5,6 +5,18 @@
 
 namespace reel::model::ltx {
 
+int64_t LtxGeneration::rows() const {
+  const bool first_is_over = ready && state.step == state.schedule.steps();
+  if (!first_is_over || !second_pass.has_value()) {
+    return planned_tokens * state.guidance.most_rows();
+  }
+  // What conditions add are frames of their own.
+  const LatentShape& next = second_pass->shape;
+  const int64_t extra = state.tokens.extra / (state.shape.height * state.shape.width);
+  return (next.frames + extra) * next.height * next.width *
+         second_pass->recipe.guidance.most_rows();
+}
+
 int64_t LtxGeneration::device_bytes() const {
   int64_t bytes = 0;
   const auto add = [&](const at::Tensor& tensor) {

@@ -26,7 +26,7 @@ class LtxGeneration final : public Generation {
     const int rest = second_pass.has_value() ? second_pass->steps() : 0;
     return steps_before + state.schedule.steps() - state.first_step + rest;
   }
-  int64_t rows() const override { return planned_tokens * state.guidance.most_rows(); }
+  int64_t rows() const override;
   int64_t device_bytes() const override;
   // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
   // a generation is parked before it decodes, or not at all.

@@ -141,6 +141,35 @@ void Follow(const GenerationSpec& spec, const GenerationSpec& preset, Guidance& 
   }
 }
 
+// What a pass's rows come to, from how it is guided without a request's guidance and with it.
+Pass PassGuidedBy(const Guidance& alone, const Guidance& guided) {
+  Pass pass;
+  pass.extra_rows = static_cast<int>(alone.most_rows()) - 1;
+  pass.guided = guided.most_rows() > alone.most_rows();
+  return pass;
+}
+
+// As the recipe has them, so that they are said once.
+std::vector<Pass> PassesOf(const Preset& preset) {
+  GenerationSpec spec = preset.values;
+  spec.preset = preset.name;
+  spec.guidance_scale = 1;
+  const Recipe alone = RecipeOf(spec);
+  spec.guidance_scale = 2;
+  const Recipe guided = RecipeOf(spec);
+  std::vector<Pass> passes = {PassGuidedBy(alone.guidance, guided.guidance)};
+  if (alone.second_pass.has_value()) {
+    const SecondPass& second = *alone.second_pass;
+    passes[0].sides = kFirstPassSides;
+    passes[0].by_strength = true;
+    passes.push_back(PassGuidedBy(second.guidance, guided.second_pass->guidance));
+    passes[1].sides = kSecondPassSides;
+    const auto steps = static_cast<int>(second.timesteps.size());
+    passes[1].steps = steps - FirstStep(steps, second.denoise_strength);
+  }
+  return passes == std::vector<Pass>(1) ? std::vector<Pass>() : passes;
+}
+
 }  // namespace
 
 std::vector<Preset> PresetsFor(const ModelTraits& traits) {
@@ -158,6 +187,7 @@ std::vector<Preset> PresetsFor(const ModelTraits& traits) {
       presets.push_back(TwoPass(release));
     }
   }
+  for (Preset& preset : presets) preset.passes = PassesOf(preset);
   return presets;
 }
 

@@ -5,27 +5,28 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/pass_work.h"
 
 namespace reel::model::ltx {
 namespace {
 
 constexpr int kLeast = 64;  // two thirds of it are more than one latent
 
-int TwoThirds(int side) { return side * 2 / 3 / kSpatial * kSpatial; }
+PictureSize Scaled(PictureSize size, Ratio sides) {
+  return {PassSide(size.width, sides, kSpatial), PassSide(size.height, sides, kSpatial)};
+}
 
 }  // namespace
 
 absl::StatusOr<PictureSize> FirstPassSize(PictureSize video) {
-  const PictureSize size = {TwoThirds(video.width), TwoThirds(video.height)};
+  const PictureSize size = Scaled(video, kFirstPassSides);
   if (size.width > 0 && size.height > 0) return size;
   return absl::InvalidArgumentError(
       absl::StrCat("the video is too small for two passes: ", video.width, "x", video.height,
                    "; each side is at least ", kLeast));
 }
 
-PictureSize SecondPassSize(PictureSize first_pass) {
-  return {2 * first_pass.width, 2 * first_pass.height};
-}
+PictureSize SecondPassSize(PictureSize first_pass) { return Scaled(first_pass, kSecondPassSides); }
 
 absl::StatusOr<PlannedPass> PlanSecondPass(const SecondPass& recipe,
                                            const SchedulerConfig& scheduler, PictureSize first,

@@ -177,11 +177,6 @@ absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
   return FromTimesteps(config, std::move(values));
 }
 
-int FirstStep(int steps, double strength) {
-  const int run = std::min(static_cast<int>(steps * strength), steps);
-  return std::max(steps - run, 0);
-}
-
 float NextSigma(const Schedule& schedule, float sigma) {
   float next = 0;
   for (const float candidate : schedule.sigmas) {

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "model/first_step.h"
 
 namespace reel::model {
 
@@ -49,9 +50,6 @@ absl::StatusOr<Schedule> LinearQuadraticSchedule(const SchedulerConfig& config, 
 // in 0..num_train_timesteps, and descending.
 absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
                                        absl::Span<const double> timesteps);
-
-// The first step that is run when only the end of a schedule is, for a strength of 0..1.
-int FirstStep(int steps, double strength);
 
 // Where a token at `sigma` goes next: the greatest of the schedule's sigmas below it, else 0.
 float NextSigma(const Schedule& schedule, float sigma);

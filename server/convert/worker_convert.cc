@@ -11,6 +11,28 @@
 #include "server/errors/error.h"
 
 namespace reel::server {
+namespace {
+
+worker::v1::Pass PassToProto(const model::Pass& pass) {
+  worker::v1::Pass proto;
+  proto.set_steps(pass.steps);
+  proto.set_by_strength(pass.by_strength);
+  proto.set_sides_numerator(pass.sides.numerator);
+  proto.set_sides_denominator(pass.sides.denominator);
+  proto.set_guided(pass.guided);
+  proto.set_extra_rows(pass.extra_rows);
+  return proto;
+}
+
+model::Pass PassFromProto(const worker::v1::Pass& proto) {
+  return {.steps = proto.steps(),
+          .by_strength = proto.by_strength(),
+          .sides = {.numerator = proto.sides_numerator(), .denominator = proto.sides_denominator()},
+          .guided = proto.guided(),
+          .extra_rows = proto.extra_rows()};
+}
+
+}  // namespace
 
 worker::v1::Configure SettingsToProto(const WorkerSettings& settings) {
   worker::v1::Configure proto;
@@ -116,6 +138,7 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t we
     worker::v1::Preset& added = *state.add_presets();
     added.set_name(preset.name);
     *added.mutable_values() = SpecToProto(preset.values);
+    for (const model::Pass& pass : preset.passes) *added.add_passes() = PassToProto(pass);
   }
   return state;
 }
@@ -124,7 +147,12 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
   model::ModelCard card = CardFromProto(state.card());
   card.defaults = SpecFromProto(state.defaults());
   for (const worker::v1::Preset& preset : state.presets()) {
-    card.presets.push_back({.name = preset.name(), .values = SpecFromProto(preset.values())});
+    model::Preset& added = card.presets.emplace_back();
+    added.name = preset.name();
+    added.values = SpecFromProto(preset.values());
+    for (const worker::v1::Pass& pass : preset.passes()) {
+      added.passes.push_back(PassFromProto(pass));
+    }
   }
   for (const worker::v1::KernelCall& call : state.calls()) {
     card.calls.push_back({.op = call.op(), .dtype = call.dtype(), .width = call.width()});

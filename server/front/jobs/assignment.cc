@@ -116,7 +116,7 @@ void Scheduler::RenewStepLimit(const std::string& name) {
   for (const auto& [id, held] : worker->held) {
     const Cost cost = costs_.Predict(held.shape);
     if (!cost.observed && held.shape.weights) limit = std::max(limit, kFirstStepLimit);
-    step += cost.step_p90;
+    step += cost.longest_step_p90();
     piece = std::max({piece, cost.decode_p90, cost.text});
   }
   limit = std::max({limit, 10 * step, 10 * piece});

@@ -43,18 +43,55 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
   WorkShape shape;
   shape.model = card.name;
   shape.plan = plan;
-  shape.tokens = model::LatentTokens(resolved, card);
-  shape.passes = resolved.guidance_scale.value_or(1) > 1 ? 2 : 1;
-  shape.steps = resolved.num_steps();
+  shape.passes = model::PassesOf(resolved, card);
   shape.frames = resolved.num_frames;
-  shape.frame_pixels = int64_t{resolved.width} * resolved.height * resolved.num_frames;
+  const model::PassWork& last = shape.passes.back();
+  shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
   shape.weights = card.parameters > 0;
   return shape;
 }
 
+int64_t WorkShape::tokens() const { return passes.empty() ? 0 : model::LargestOf(passes).tokens; }
+
+int64_t WorkShape::rows() const {
+  int64_t most = 0;
+  for (const model::PassWork& pass : passes) most = std::max(most, pass.rows);
+  return most;
+}
+
+int WorkShape::steps() const {
+  int steps = 0;
+  for (const model::PassWork& pass : passes) steps += pass.steps;
+  return steps;
+}
+
+absl::Duration Cost::p50() const {
+  absl::Duration sum = text + decode;
+  for (const Pass& pass : passes) sum += pass.steps * pass.step;
+  return sum;
+}
+
+absl::Duration Cost::p90() const {
+  absl::Duration sum = text + decode_p90;
+  for (const Pass& pass : passes) sum += pass.steps * pass.step_p90;
+  return sum;
+}
+
 absl::Duration Cost::Left(int steps_done) const {
   if (steps_done <= 0) return p50();
-  return std::max(0, steps - steps_done) * step + decode;
+  absl::Duration left = decode;
+  for (const Pass& pass : passes) {
+    const int done = std::min(steps_done, pass.steps);
+    left += (pass.steps - done) * pass.step;
+    steps_done -= done;
+  }
+  return left;
+}
+
+absl::Duration Cost::longest_step_p90() const {
+  absl::Duration longest;
+  for (const Pass& pass : passes) longest = std::max(longest, pass.step_p90);
+  return longest;
 }
 
 double CostModel::Cell::p90() const {
@@ -79,18 +116,28 @@ const CostModel::Cell* CostModel::Nearest(const Key& key, int& bucket) const {
   return best;
 }
 
+bool CostModel::PredictStep(const WorkShape& shape, int64_t rows, Cost::Pass& pass) const {
+  const int wanted = BucketOf(rows);
+  int bucket = 0;
+  const Cell* cell = Nearest({shape.model, shape.plan, Kind::kStep, wanted}, bucket);
+  if (cell == nullptr) {
+    pass.step = pass.step_p90 = Of(kFirstStepSeconds);
+    return false;
+  }
+  pass.step = Of(cell->mean * ScaleBetween(bucket, wanted));
+  pass.step_p90 = Of(cell->p90() * ScaleBetween(bucket, wanted));
+  return true;
+}
+
 Cost CostModel::Predict(const WorkShape& shape) const {
   Cost cost;
-  cost.steps = shape.steps;
-  int bucket = 0;
-  const int rows = BucketOf(shape.rows());
-  if (const Cell* cell = Nearest({shape.model, shape.plan, Kind::kStep, rows}, bucket)) {
-    cost.observed = true;
-    cost.step = Of(cell->mean * ScaleBetween(bucket, rows));
-    cost.step_p90 = Of(cell->p90() * ScaleBetween(bucket, rows));
-  } else {
-    cost.step = cost.step_p90 = Of(kFirstStepSeconds);
+  cost.observed = !shape.passes.empty();
+  for (const model::PassWork& work : shape.passes) {
+    Cost::Pass& pass = cost.passes.emplace_back();
+    pass.steps = work.steps;
+    cost.observed &= PredictStep(shape, work.rows, pass);
   }
+  int bucket = 0;
   const int clip = BucketOf(shape.frame_pixels);
   if (const Cell* cell = Nearest({shape.model, shape.plan, Kind::kDecode, clip}, bucket)) {
     cost.decode = Of(cell->mean * ScaleBetween(bucket, clip));

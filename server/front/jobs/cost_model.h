@@ -8,9 +8,11 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "model/model_card.h"
+#include "model/pass_work.h"
 #include "model/run_stats.h"
 
 namespace reel::server {
@@ -19,30 +21,35 @@ namespace reel::server {
 struct WorkShape {
   std::string model;
   std::string plan;
-  int64_t tokens = 0;  // of one pass
-  int passes = 1;      // 2 with guidance
-  int steps = 0;
+  std::vector<model::PassWork> passes;  // none: not known yet
   int frames = 0;
-  int64_t frame_pixels = 0;  // of the whole clip
+  int64_t frame_pixels = 0;  // of the whole clip, as it is decoded
   bool weights = false;      // false: a model without weights, which has no slow first step
 
-  int64_t rows() const { return tokens * passes; }
+  int64_t tokens() const;  // of the pass with the most
+  int64_t rows() const;    // of a step, of the pass with the most
+  int steps() const;       // of all passes
 };
 
 WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
                   const std::string& plan);
 
 struct Cost {
+  struct Pass {
+    int steps = 0;
+    absl::Duration step, step_p90;  // of each
+  };
+
   absl::Duration text;
-  absl::Duration step, step_p90;
+  std::vector<Pass> passes;
   absl::Duration decode, decode_p90;
-  int steps = 0;
   bool observed = false;  // false: start values, which nobody should be refused for
 
-  absl::Duration p50() const { return text + steps * step + decode; }
-  absl::Duration p90() const { return text + steps * step_p90 + decode_p90; }
+  absl::Duration p50() const;
+  absl::Duration p90() const;
   // After so many steps.
   absl::Duration Left(int steps_done) const;
+  absl::Duration longest_step_p90() const;
 };
 
 // Confined to one thread.
@@ -78,6 +85,8 @@ class CostModel {
     double p90() const;
   };
 
+  // False: a guess.
+  bool PredictStep(const WorkShape& shape, int64_t rows, Cost::Pass& pass) const;
   void Learn(const Key& key, double value);
   // The nearest cell of the same model, the same plan's first; null: none.
   const Cell* Nearest(const Key& key, int& bucket) const;

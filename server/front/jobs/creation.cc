@@ -38,7 +38,7 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
   video.create_time = wall;
   video.deadline = wall + checked.timeout;
   video.progress.stage = model::Stage::kQueue;
-  video.progress.num_steps = checked.spec.num_steps();
+  video.progress.num_steps = checked.need.shape.steps();
   video.request_id = request.request_id;
   video.priority = request.priority;
   video.labels = request.labels;
@@ -265,7 +265,7 @@ void Scheduler::Estimate(NewJob job, Answer<CostEstimate> done) {
   estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, *checked, load, quarantine_, now(), 1);
   estimate.queue_position = load.queued;
-  estimate.latent_tokens = checked->need.shape.tokens;
+  estimate.latent_tokens = checked->need.shape.tokens();
   done(std::move(estimate));
 }
 

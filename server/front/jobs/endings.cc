@@ -40,7 +40,7 @@ void Scheduler::EndByDeadline(ActiveJob& job) {
   End(job, VideoState::kFailed,
       EndError(job, Reason::kDeadlinePassed,
                absl::StrCat("The deadline passed after so many steps: ", job.step, " of ",
-                            job.need.shape.steps)));
+                            job.need.shape.steps())));
 }
 
 void Scheduler::End(ActiveJob& job, VideoState state, absl::Status error) {

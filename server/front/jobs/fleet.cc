@@ -112,7 +112,7 @@ bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
 
 bool Fleet::AnyRoom() const {
   Need least;
-  least.shape.tokens = 1;
+  least.shape.passes = {{.tokens = 1, .rows = 1, .steps = 1}};
   for (const auto& [name, worker] : workers_) {
     if (worker.info.state != WorkerState::kReady) continue;
     // What a worker packs is its own kind.

@@ -7,8 +7,11 @@ namespace reel::server {
 namespace {
 
 std::string KeyOf(const WorkShape& shape) {
-  return absl::StrCat(shape.model, "\t", shape.plan, "\t", shape.tokens, "\t", shape.passes, "\t",
-                      shape.frame_pixels);
+  std::string key = absl::StrCat(shape.model, "\t", shape.plan, "\t", shape.frame_pixels);
+  for (const model::PassWork& pass : shape.passes) {
+    absl::StrAppend(&key, "\t", pass.tokens, "\t", pass.rows);
+  }
+  return key;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ void Scheduler::ModelLoaded(const std::string& worker, const model::ModelCard& c
   fleet_.SetLoaded(worker, card.name);
   for (auto& [id, job] : jobs_) {
     // Taken up from an earlier process before any card was known.
-    if (job.need.model != card.name || job.need.shape.tokens > 0) continue;
+    if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
     job.need.shape = ShapeOf(job.log->Snapshot().spec, card, Admission::PlanName(job.need));
     job.cost = costs_.Predict(job.need.shape);
   }
@@ -86,7 +86,7 @@ void Scheduler::AddProgress(ActiveJob& job, bool keep, int position, absl::Durat
   Progress progress;
   progress.stage = job.at_worker() ? job.stage : model::Stage::kQueue;
   progress.step = job.step;
-  progress.num_steps = job.need.shape.steps;
+  progress.num_steps = job.need.shape.steps();
   progress.fraction = 1 - absl::FDivDuration(left, total);
   if (job.stage == model::Stage::kQueue) progress.fraction = 0;
   progress.remaining = left + std::max(ahead, absl::ZeroDuration());

@@ -68,7 +68,7 @@ absl::Status Scheduler::EndError(const ActiveJob& job, Reason reason,
   ErrorDetails details;
   details.metadata = {{"video", absl::StrCat("videos/", job.id())},
                       {"steps_done", absl::StrCat(job.step)},
-                      {"steps", absl::StrCat(job.need.shape.steps)}};
+                      {"steps", absl::StrCat(job.need.shape.steps())}};
   return MakeError(reason, message, details);
 }
 

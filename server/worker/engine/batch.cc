@@ -17,7 +17,7 @@ bool MayShareStep(const HeldJob& job, const HeldJob& lead) {
 }  // namespace
 
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
-  Batch batch{{&lead}, lead.generation->rows(), nullptr};
+  Batch batch{{&lead}, lead.generation->rows(), nullptr, {lead.generation->rows()}};
   if (StepsAlone(lead)) return batch;
   for (const auto& job : jobs.all()) {
     if (batch.rows >= fill_rows) break;
@@ -30,6 +30,7 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
       return batch;
     }
     batch.jobs.push_back(job.get());
+    batch.job_rows.push_back(rows);
     batch.rows += rows;
   }
   return batch;

@@ -14,6 +14,7 @@ struct Batch {
   int64_t rows = 0;
   // Set when a job that would fit has a piece of its own to do first; the step comes after it.
   HeldJob* not_yet = nullptr;
+  std::vector<int64_t> job_rows = {};  // of each job; a generation's next step may have others
 };
 
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,

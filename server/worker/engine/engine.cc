@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::server {
@@ -92,7 +93,8 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
     return;
   }
   JobResult result;
-  result.stats = job.tally.Stats(options_.device, LatentTokens(job.spec, job.pipeline->card()));
+  const auto passes = model::PassesOf(job.spec, job.pipeline->card());
+  result.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
   result.media.content_type = file->content_type;
   result.media.size_bytes = file->size_bytes;
   result.media.duration = file->duration;

@@ -99,13 +99,14 @@ void Engine::Impl::Step(const Batch& batch) {
   }
   const auto times = timer == nullptr ? std::vector<kernels::VariantTime>() : timer->Take();
   const auto uses = counters.Uses();
-  for (HeldJob* job : batch.jobs) {
+  for (size_t i = 0; i < batch.jobs.size(); ++i) {
+    HeldJob& job = *batch.jobs[i];
     const auto rows = static_cast<double>(std::max<int64_t>(batch.rows, 1));
-    job->tally.Stepped(took, static_cast<int>(batch.jobs.size()),
-                       static_cast<double>(job->generation->rows()) / rows);
-    job->tally.Used(uses);
-    job->tally.Timed(times);
-    job->tally.HoldsMemory(job->generation->device_bytes());
+    job.tally.Stepped(took, static_cast<int>(batch.jobs.size()),
+                      static_cast<double>(batch.job_rows[i]) / rows);
+    job.tally.Used(uses);
+    job.tally.Timed(times);
+    job.tally.HoldsMemory(job.generation->device_bytes());
   }
   ReportStep(batch, Stage::kDenoise, took, times);
   for (size_t i = 0; i < batch.jobs.size() && !device_lost_; ++i) {
@@ -178,7 +179,8 @@ void Engine::Impl::Decode(HeldJob& job) {
   job.tally.Decoded(took);
   job.tally.Used(counters.Uses());
   job.tally.HoldsMemory(job.generation->device_bytes());
-  ReportStep({{&job}, job.generation->rows(), nullptr}, Stage::kDecode, took, {});
+  const int64_t rows = job.generation->rows();
+  ReportStep({{&job}, rows, nullptr, {rows}}, Stage::kDecode, took, {});
   if (!last.ok()) {
     // The sink's error comes back through the pipeline; the encoder itself knows best.
     if (!job.encoder->done()) Blame(job, last.status(), true);
@@ -195,10 +197,8 @@ void Engine::Impl::Decode(HeldJob& job) {
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
                               std::vector<kernels::VariantTime> times) {
   StepReport report;
-  for (const HeldJob* job : batch.jobs) {
-    report.jobs.push_back(job->ref.job);
-    report.job_rows.push_back(job->generation->rows());
-  }
+  for (const HeldJob* job : batch.jobs) report.jobs.push_back(job->ref.job);
+  report.job_rows = batch.job_rows;
   for (const auto& job : jobs_.all()) {
     if (job->generation != nullptr) report.memory_used_bytes += job->generation->device_bytes();
   }

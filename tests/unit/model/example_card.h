@@ -30,6 +30,10 @@ inline ModelCard ExampleCard() {
   small.height = 256;
   small.num_inference_steps = 8;
   card.presets.push_back({"small", small});
+  card.presets.push_back({"twice",
+                          {},
+                          {{.by_strength = true, .sides = {2, 3}, .extra_rows = 1},
+                           {.steps = 13, .sides = {2, 1}, .guided = false, .extra_rows = 1}}});
   return card;
 }
 

@@ -160,6 +160,26 @@ TEST(Resolve, LimitsTheLatentTokensOfLegalSizes) {
   EXPECT_THAT(With([](auto& s) { s.width = 1216, s.height = 704, s.num_frames = 257; }), IsEmpty());
 }
 
+TEST(Resolve, LimitsTheLatentTokensOfTheLargestPass) {
+  const auto twice = [](int frames) {
+    return With([frames](auto& s) {
+      s.preset = "twice", s.width = 1216, s.height = 704, s.num_frames = frames;
+    });
+  };
+  EXPECT_THAT(twice(257), ElementsAre(Violation("num_frames",
+                                                "257 frames of 1216x704, with a pass at 1600x896, "
+                                                "are 46200 latent tokens, above 32768; "
+                                                "nearest: 177")));
+  EXPECT_THAT(twice(177), IsEmpty());
+  EXPECT_THAT(twice(185), SizeIs(1));
+}
+
+TEST(Resolve, KeepsVideosOutOfPassesThatWouldHaveNothing) {
+  EXPECT_THAT(With([](auto& s) { s.preset = "twice", s.width = 32, s.height = 64; }),
+              ElementsAre(Violation("width", "32 is not between 64 and 1536; nearest: 64")));
+  EXPECT_THAT(With([](auto& s) { s.width = 32, s.height = 64; }), IsEmpty());
+}
+
 TEST(Resolve, BoundsSteps) {
   EXPECT_THAT(With([](auto& s) { s.num_inference_steps = 101; }),
               ElementsAre(Violation("num_inference_steps", "nearest: 100")));

@@ -6,6 +6,7 @@
 
 #include "model/ltx/denoiser.h"
 #include "model/ltx/presets.h"
+#include "model/pass_work.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/test_run.h"
@@ -225,6 +226,44 @@ TEST(PresetsFor, OffersWhatTheModelHasThePartsFor) {
             (std::vector<std::string>{"2b-0.9.0", "2b-0.9.0-stg"}));
   // A smaller model has not the blocks that are perturbed.
   EXPECT_EQ(Names({"0.9.0", false, 12, true}), (std::vector<std::string>{"2b-0.9.0"}));
+}
+
+// Whatever a request asks for, the card knows the rows that the recipe comes to.
+TEST(PresetsFor, SayWhatTheirPassesComeTo) {
+  int two_passes = 0, perturbed = 0;
+  for (const ModelTraits& traits :
+       {ModelTraits{"0.9.5", true, 48, true}, ModelTraits{"0.9.5", false, 28, true}}) {
+    ModelCard card;
+    card.presets = PresetsFor(traits);
+    for (const Preset& preset : card.presets) {
+      for (const double scale : {0.0, 1.0, 1.5, 8.0, 20.0}) {
+        GenerationSpec spec = preset.values;
+        spec.preset = preset.name;
+        spec.num_frames = 9;
+        spec.guidance_scale = scale;
+        const Recipe recipe = RecipeOf(spec);
+        const std::vector<PassWork> passes = PassesOf(spec, card);
+        ASSERT_EQ(passes.size(), recipe.second_pass.has_value() ? 2u : 1u) << preset.name;
+        EXPECT_EQ(passes[0].steps, spec.num_steps());
+        EXPECT_EQ(passes[0].rows, passes[0].tokens * recipe.guidance.most_rows())
+            << preset.name << " " << scale;
+        perturbed += recipe.guidance.uses_perturbed() ? 1 : 0;
+        if (!recipe.second_pass.has_value()) continue;
+        ++two_passes;
+        EXPECT_EQ(passes[1].rows, passes[1].tokens * recipe.second_pass->guidance.most_rows())
+            << preset.name << " " << scale;
+        EXPECT_EQ(passes[1].steps, static_cast<int>(recipe.second_pass->timesteps.size()) - 1);
+      }
+    }
+  }
+  EXPECT_EQ(two_passes, 5 * 5);
+  EXPECT_GE(perturbed, 2 * 5);
+}
+
+TEST(PresetsFor, AddNothingToAPlainPass) {
+  for (const Preset& preset : PresetsFor({"0.9.5", true, 48, false})) {
+    EXPECT_TRUE(preset.passes.empty()) << preset.name;
+  }
 }
 
 }  // namespace

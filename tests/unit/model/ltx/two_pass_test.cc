@@ -15,6 +15,7 @@
 #include "model/ltx/latent_upsampler.h"
 #include "model/ltx/ltx_pipeline.h"
 #include "model/ltx/second_pass.h"
+#include "model/pass_work.h"
 #include "model/resolve.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
@@ -212,6 +213,70 @@ TEST_F(TwoPass, SharesStepsWithOthersOnBothSidesOfTheUpsampling) {
   for (size_t i = 0; i < specs.size(); ++i) {
     EXPECT_TRUE(LatentsOf(*pipeline_, *together[i]).equal(alone[i])) << i;
   }
+}
+
+struct Asked {
+  int width, height;
+  double guidance, strength;
+};
+
+class TwoPassCard : public TwoPass, public ::testing::WithParamInterface<Asked> {};
+
+// The card alone says what each step of the generation will come to.
+TEST_P(TwoPassCard, KnowsStepsAndRowsOfBothPasses) {
+  TestRun test;
+  GenerationSpec spec = Spec(false);
+  spec.width = GetParam().width;
+  spec.height = GetParam().height;
+  spec.guidance_scale = GetParam().guidance;
+  spec.denoise_strength = GetParam().strength;
+  const GenerationSpec resolved = Resolved(spec);
+  const std::vector<PassWork> passes = PassesOf(resolved, pipeline_->card());
+  ASSERT_EQ(passes.size(), 2u);
+  const auto generation = Begin(*pipeline_, resolved, test.run);
+  ASSERT_NE(generation, nullptr);
+  EXPECT_EQ(generation->num_steps(), passes[0].steps + passes[1].steps);
+  for (int i = 0; i < generation->num_steps(); ++i) {
+    const PassWork& pass = passes[i < passes[0].steps ? 0 : 1];
+    EXPECT_EQ(generation->rows(), pass.rows) << "before step " << i + 1;
+    ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline_, {generation.get()}, test.run));
+  }
+  EXPECT_EQ(generation->num_steps(), passes[0].steps + passes[1].steps);
+  const at::Tensor latents = LatentsOf(*pipeline_, *generation);
+  EXPECT_EQ(latents.size(1) * latents.size(2) * latents.size(3), passes[1].tokens);
+}
+
+INSTANTIATE_TEST_SUITE_P(Requests, TwoPassCard,
+                         ::testing::Values(Asked{96, 96, 1, 1}, Asked{160, 64, 3, 1},
+                                           Asked{128, 224, 1, 0.5}));
+
+// Conditions inside a video add frames of their own to both passes.
+TEST_F(TwoPass, KnowsTheRowsOfItsNextStepBeforeThePassBegins) {
+  TestRun test;
+  GenerationSpec spec = Spec(true);
+  spec.conditions[0].frame_index = 8;
+  const auto generation = Begin(*pipeline_, Resolved(spec), test.run);
+  ASSERT_NE(generation, nullptr);
+  for (int i = 0; i < 7; ++i) StepAll(*pipeline_, {generation.get()}, test.run);
+  const int64_t planned = generation->rows();
+  StepAll(*pipeline_, {generation.get()}, test.run);
+  EXPECT_EQ(planned, generation->rows());
+  EXPECT_EQ(planned, 2 * (2 + 1) * 4 * 4);
+}
+
+TEST_F(TwoPass, IsRefusedByTheCardWhereItIsTooLarge) {
+  ModelCard card = pipeline_->card();
+  card.limits.max_latent_tokens = 31;  // of the 32 of its second pass
+  const Resolution resolution = Resolve(Spec(false), card, RequestLimits(), 0);
+  ASSERT_EQ(resolution.violations.size(), 1u);
+  EXPECT_EQ(resolution.violations[0].field, "num_frames");
+  card.limits.max_latent_tokens = 32;
+  EXPECT_TRUE(Resolve(Spec(false), card, RequestLimits(), 0).ok());
+  GenerationSpec small = Spec(false);
+  small.width = 32;
+  const Resolution too_small = Resolve(small, card, RequestLimits(), 0);
+  ASSERT_EQ(too_small.violations.size(), 1u);
+  EXPECT_EQ(too_small.violations[0].field, "width");
 }
 
 TEST_F(TwoPass, IsOfferedWhereThereIsAnUpsampler) {

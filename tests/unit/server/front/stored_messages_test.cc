@@ -31,7 +31,7 @@ TEST(StoredMessages, VideosComeBackAsTheyWere) {
   EXPECT_EQ(back->attempt, 3);
 }
 
-TEST(StoredMessages, CardsKeepDefaultsPresetsAndCalls) {
+TEST(StoredMessages, CardsKeepDefaultsPresetsPassesAndCalls) {
   const StoredMessages messages;
   model::ModelCard card;
   card.name = "m";
@@ -39,6 +39,7 @@ TEST(StoredMessages, CardsKeepDefaultsPresetsAndCalls) {
   card.defaults.width = 256;
   card.presets = {{"fast", {}}};
   card.presets[0].values.num_inference_steps = 8;
+  card.presets[0].passes = {{.steps = 3, .sides = {2, 1}}};
   card.calls = {{"rms_norm", "bf16", 2048}};
   card.limits.max_steps = 50;
   const auto back = messages.ParseCard(messages.SerializeCard(card));
@@ -47,6 +48,7 @@ TEST(StoredMessages, CardsKeepDefaultsPresetsAndCalls) {
   EXPECT_EQ(back->family, "test card");
   EXPECT_EQ(back->defaults.width, 256);
   EXPECT_EQ(back->presets.at(0).values.num_inference_steps, 8);
+  EXPECT_EQ(back->presets.at(0).passes, card.presets[0].passes);
   EXPECT_EQ(back->calls.at(0).width, 2048);
   EXPECT_EQ(back->limits.max_steps, 50);
 }

@@ -214,6 +214,33 @@ TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {
   EXPECT_EQ(ReasonOf(CheckLoad(busy)), Reason::kDeadlineUnreachable);
 }
 
+TEST_F(AdmissionTest, RefusesADeadlineThatTheSecondPassCannotMeet) {
+  AddWorker("w0");
+  Observe();  // of one pass
+  request_.spec.preset = "twice";
+  for (int i = 0; i < 20; ++i) {
+    costs_.LearnStep("card", Check()->need.shape.plan, 200, absl::Milliseconds(500));
+    costs_.LearnStep("card", Check()->need.shape.plan, 400, absl::Seconds(5));
+  }
+  request_.timeout = absl::Seconds(20);  // enough for ten steps, of any kind but the last
+  EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kDeadlineUnreachable);
+  request_.timeout = absl::Seconds(40);
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+}
+
+TEST_F(AdmissionTest, RefusesWhatIsTooLargeForThePresetsPasses) {
+  AddWorker("w0");
+  request_.spec.width = 1216;
+  request_.spec.height = 704;
+  request_.spec.num_frames = 257;
+  EXPECT_TRUE(Check().ok());
+  request_.spec.preset = "twice";
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kInvalidSpec);
+  EXPECT_THAT(SerializeError(status),
+              HasSubstr("with a pass at 1600x896, are 46200 latent tokens"));
+}
+
 TEST_F(AdmissionTest, BoundsTheQueueBySecondsPerDevice) {
   AddWorker("w0");
   Observe();

@@ -22,7 +22,7 @@ class FleetTest : public ::testing::Test {
     need.model = "m";
     need.shape.model = "m";
     need.shape.plan = "auto";
-    need.shape.tokens = rows;
+    need.shape.passes = {{.tokens = rows, .rows = rows, .steps = 1}};
     need.alone = alone;
     return need;
   }

@@ -70,6 +70,9 @@ model::ModelCard TestCard(const std::string& name) {
   card.defaults.decode_timestep = 0;
   card.defaults.decode_noise_scale = 0;
   card.defaults.max_text_tokens = 128;
+  // Of 256x256: 5x5 latents, then 10x10; guided, then not.
+  card.presets = {
+      {"twice", {}, {{.sides = {2, 3}}, {.steps = 4, .sides = {2, 1}, .guided = false}}}};
   return card;
 }
 

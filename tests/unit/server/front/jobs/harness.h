@@ -76,6 +76,8 @@ class FailingStore final : public JobStore {
   std::unique_ptr<JobStore> store_;
 };
 
+// 256x256, 4 latent frames, 10 steps, guided. Its preset "twice" has 10 steps of 200 rows and 4 of
+// 400.
 model::ModelCard TestCard(const std::string& name = "card");
 
 class Harness {

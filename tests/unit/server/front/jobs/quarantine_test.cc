@@ -9,7 +9,7 @@ namespace {
 WorkShape Shape(int64_t tokens) {
   WorkShape shape;
   shape.model = "m";
-  shape.tokens = tokens;
+  shape.passes = {{.tokens = tokens, .rows = tokens, .steps = 1}};
   return shape;
 }
 

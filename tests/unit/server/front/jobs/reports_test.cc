@@ -102,6 +102,55 @@ TEST_F(ReportsTest, TheEstimateIsChecked) {
   EXPECT_EQ(observer.Get().within_p90, 1);
 }
 
+// What a step of one job took.
+void Step(Dispatcher& dispatcher, int64_t rows, absl::Duration took) {
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = rows;
+  sample.duration = took;
+  sample.stage = model::Stage::kDenoise;
+  dispatcher.Stepped("w0", sample);
+}
+
+TEST_F(ReportsTest, AVideoInPassesIsEstimatedAndTimedPassByPass) {
+  for (int i = 0; i < 20; ++i) Step(*dispatcher, 200, absl::Seconds(1));
+  for (int i = 0; i < 20; ++i) Step(*dispatcher, 400, absl::Seconds(10));
+  NewJob request = Request();
+  request.spec.preset = "twice";
+  const auto estimate =
+      Await<CostEstimate>([&](auto done) { dispatcher->Estimate(request, std::move(done)); });
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_NEAR(absl::ToDoubleSeconds(estimate->run_p50), 10 + 40, 0.5);
+  EXPECT_NEAR(estimate->device_seconds, 10 + 40, 0.5);
+  EXPECT_EQ(estimate->latent_tokens, 400);
+
+  JobPtr job = MustCreate(request);
+  EXPECT_EQ(job->Snapshot().progress.num_steps, 14);
+  const Sent sent = Take();
+  const auto remaining = [&](int step) {
+    dispatcher->JobProgress(sent.assignment.job, 1, model::Stage::kDenoise, step, 14);
+    Settle();
+    EXPECT_EQ(job->Snapshot().progress.num_steps, 14);
+    return absl::ToDoubleSeconds(job->Snapshot().progress.remaining);
+  };
+  EXPECT_NEAR(remaining(1), 9 + 40, 0.5);
+  EXPECT_NEAR(remaining(10), 40, 0.5);
+  EXPECT_NEAR(remaining(13), 10, 0.5);
+}
+
+TEST_F(ReportsTest, ProgressBeginsWithTheStepsOfAllPasses) {
+  NewJob request = Request();
+  request.spec.preset = "twice";
+  const auto valid =
+      Await<Video>([&](auto done) { dispatcher->Validate(request, std::move(done)); });
+  ASSERT_TRUE(valid.ok()) << valid.status();
+  EXPECT_EQ(valid->progress.num_steps, 14);
+  request.spec.num_inference_steps = 3;
+  JobPtr job = MustCreate(request);
+  EXPECT_EQ(job->Snapshot().progress.num_steps, 7);
+}
+
 TEST_F(ReportsTest, AModelThatFailedToLoadSaysWhy) {
   dispatcher->ModelFailed("w0", "late", absl::DataLossError("the weights fail their hash"));
   NewJob request = Request();

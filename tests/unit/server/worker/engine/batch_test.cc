@@ -47,6 +47,7 @@ TEST_F(PickBatchTest, SkipsJobsThatAreTooLargeAndGoesOn) {
   const Batch batch = PickBatch(jobs_, lead, 100);
   EXPECT_THAT(batch.jobs, ElementsAre(&lead, &small));
   EXPECT_EQ(batch.rows, 100);
+  EXPECT_THAT(batch.job_rows, ElementsAre(50, 50));
 }
 
 TEST_F(PickBatchTest, ALeadLargerThanTheStepGoesAlone) {

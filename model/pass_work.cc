@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/pass_work.h"
+
+#include <algorithm>
+
+#include "absl/types/span.h"
+#include "model/first_step.h"
+#include "model/spec_defaults.h"
+
+namespace reel::model {
+namespace {
+
+// Of a preset that says nothing, and of none.
+constexpr Pass kPlain;
+
+absl::Span<const Pass> PassesIn(const Preset* preset) {
+  if (preset == nullptr || preset->passes.empty()) return absl::MakeConstSpan(&kPlain, 1);
+  return preset->passes;
+}
+
+int StepsOf(const GenerationSpec& resolved, const Pass& pass) {
+  const int steps = pass.steps > 0 ? pass.steps : resolved.num_steps();
+  return pass.by_strength ? steps - FirstStep(steps, resolved.denoise_strength.value_or(1)) : steps;
+}
+
+}  // namespace
+
+int PassSide(int side, Ratio ratio, int multiple) {
+  const int64_t latents = side / multiple;
+  // Cards come from another process, and from stores: one that makes no sense must not end this
+  // one.
+  return static_cast<int>(latents * ratio.numerator / std::max(ratio.denominator, 1) * multiple);
+}
+
+std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card) {
+  std::vector<PassWork> passes;
+  GenerationSpec video = resolved;
+  const bool is_guided = resolved.guidance_scale.value_or(1) > 1;
+  for (const Pass& pass : PassesIn(FindPreset(card, resolved.preset))) {
+    video.width = PassSide(video.width, pass.sides, card.spatial_multiple);
+    video.height = PassSide(video.height, pass.sides, card.spatial_multiple);
+    const int64_t tokens = LatentTokens(video, card);
+    const int64_t rows_each = 1 + (pass.guided && is_guided ? 1 : 0) + pass.extra_rows;
+    passes.push_back({.width = video.width,
+                      .height = video.height,
+                      .tokens = tokens,
+                      .rows = tokens * rows_each,
+                      .steps = StepsOf(resolved, pass)});
+  }
+  return passes;
+}
+
+const PassWork& LargestOf(const std::vector<PassWork>& passes) {
+  return *std::max_element(passes.begin(), passes.end(),
+                           [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
+}
+
+int LeastSide(std::string_view preset, const ModelCard& card) {
+  const absl::Span<const Pass> passes = PassesIn(FindPreset(card, preset));
+  for (int side = card.spatial_multiple; side < card.limits.max_size;
+       side += card.spatial_multiple) {
+    int rest = side;
+    for (const Pass& pass : passes) rest = PassSide(rest, pass.sides, card.spatial_multiple);
+    if (rest > 0) return side;
+  }
+  return card.spatial_multiple;
+}
+
+}  // namespace reel::model

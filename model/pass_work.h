@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request comes to in steps and rows, from its model's card alone.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/generation_spec.h"
+#include "model/model_card.h"
+
+namespace reel::model {
+
+struct PassWork {
+  int width = 0, height = 0;  // pixels
+  int64_t tokens = 0;         // positions that the transformer works on
+  int64_t rows = 0;           // of each step
+  int steps = 0;
+
+  friend bool operator==(const PassWork&, const PassWork&) = default;
+};
+
+// A side of a pass, from that of the pass before it, or the video's; pixels. `multiple` is that of
+// the card.
+int PassSide(int side, Ratio ratio, int multiple);
+
+// Of a resolved request, in order; at least one. Tokens that conditions add are not counted: nobody
+// knows them before their pixels are decoded.
+std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& card);
+
+// The pass with the most tokens; the first of several.
+const PassWork& LargestOf(const std::vector<PassWork>& passes);
+
+// The shortest side of a video, in pixels, that leaves no pass of this preset without any; the
+// card's multiple where the card knows no such preset.
+int LeastSide(std::string_view preset, const ModelCard& card);
+
+}  // namespace reel::model

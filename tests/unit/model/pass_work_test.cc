@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/pass_work.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/model/example_card.h"
+
+namespace reel::model {
+namespace {
+
+using ::testing::ElementsAre;
+
+// 7x5 latents, 3 latent frames, 40 steps.
+GenerationSpec Spec(const std::string& preset = "") {
+  GenerationSpec spec;
+  spec.preset = preset;
+  spec.width = 224;
+  spec.height = 160;
+  spec.num_frames = 17;
+  spec.num_inference_steps = 40;
+  spec.guidance_scale = 3;
+  return spec;
+}
+
+TEST(PassesOf, IsOnePlainPassWhereThePresetSaysNothing) {
+  const PassWork guided = {.width = 224, .height = 160, .tokens = 105, .rows = 210, .steps = 40};
+  for (const char* preset : {"", "small", "unknown"}) {
+    EXPECT_THAT(PassesOf(Spec(preset), ExampleCard()), ElementsAre(guided)) << preset;
+  }
+  GenerationSpec spec = Spec();
+  spec.guidance_scale = 1;
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[0].rows, 105);
+  spec.guidance_scale.reset();
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[0].rows, 105);
+  // Which part of it a strength leaves is known of passes only that say so.
+  spec.denoise_strength = 0.5;
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[0].steps, 40);
+}
+
+TEST(PassesOf, ScalesEachPassFromTheOneBefore) {
+  EXPECT_THAT(PassesOf(Spec("twice"), ExampleCard()),
+              ElementsAre(PassWork{128, 96, 36, 3 * 36, 40}, PassWork{256, 192, 144, 2 * 144, 13}));
+}
+
+TEST(PassesOf, AddsARowForGuidanceWhereThePassFollowsIt) {
+  GenerationSpec spec = Spec("twice");
+  spec.guidance_scale = 1;
+  const std::vector<PassWork> passes = PassesOf(spec, ExampleCard());
+  EXPECT_EQ(passes[0].rows, 2 * 36);
+  EXPECT_EQ(passes[1].rows, 2 * 144);
+}
+
+TEST(PassesOf, TakesTheRequestsScheduleAndStrengthWhereThePassFollowsThem) {
+  GenerationSpec spec = Spec("twice");
+  spec.num_inference_steps = 0;
+  spec.timesteps = {1000, 900, 800, 700, 600, 500, 400};
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[0].steps, 7);
+  spec.denoise_strength = 0.5;
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[0].steps, 3);
+  EXPECT_EQ(PassesOf(spec, ExampleCard())[1].steps, 13);
+}
+
+TEST(PassesOf, SurvivesACardThatMakesNoSense) {
+  ModelCard card = ExampleCard();
+  card.presets.back().passes = {{.sides = {1, 0}}, {.sides = {0, -1}}};
+  EXPECT_EQ(PassesOf(Spec("twice"), card)[1].tokens, 0);
+  EXPECT_EQ(LeastSide("twice", card), 32);
+}
+
+TEST(LargestOf, IsThePassWithTheMostTokens) {
+  const std::vector<PassWork> passes = PassesOf(Spec("twice"), ExampleCard());
+  EXPECT_EQ(&LargestOf(passes), &passes[1]);
+}
+
+TEST(LeastSide, LeavesEveryPassALatent) {
+  EXPECT_EQ(LeastSide("twice", ExampleCard()), 64);
+  EXPECT_EQ(LeastSide("small", ExampleCard()), 32);
+  EXPECT_EQ(LeastSide("", ExampleCard()), 32);
+}
+
+}  // namespace
+}  // namespace reel::model
