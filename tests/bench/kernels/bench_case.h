@@ -21,6 +21,7 @@ struct BenchCase {
   int64_t period = 0;  // units after which the data repeat
   // Makes the tensors of a call over so many units, and the call.
   std::function<BenchOp(BenchTensors&, int64_t units)> make;
+  std::string without = "";  // a variant that does not take the call; any other that declines fails
 };
 
 struct BenchSize {
@@ -38,6 +39,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
 // The parts that BenchCases puts together.
 void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+// Norms that write e4m3 with a scale for each row.
+void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);

@@ -92,7 +92,7 @@ class CaseBench {
   absl::Status MakePlans() {
     for (const std::string& variant : device_.catalog().Variants(bench_.op)) {
       const bool cpu_row = variant == "cpu" || variant == "loops";
-      if (cpu_row == (device_.stream().device >= 0)) continue;
+      if (cpu_row == (device_.stream().device >= 0) || variant == bench_.without) continue;
       if (!options_.variant.empty() && options_.variant != variant) continue;
       REEL_ASSIGN_OR_RETURN(plans_[variant],
                             device_.catalog().Plan("auto", {{bench_.op, variant}}));
