@@ -6,6 +6,7 @@
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -18,12 +19,14 @@ constexpr KernelRow kCpuRows[] = {
 
 absl::Status Launch(const OpRows& rows, ActivationParams params, const ArgumentChecks& checks,
                     const Execution& run) {
-  MergeRowDims(params.shape, {&params.x, &params.bias, &params.value, &params.out});
+  MergeRowDims(params.shape,
+               {&params.x, &params.bias, &params.value, &params.out, &params.out_scale.rows});
   return RunOp({.cpu_rows = rows,
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .shapes = [&] { return checks.Shapes(); },
+                .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }
 
@@ -48,9 +51,9 @@ OpRows GatedActivationCpuRows() { return RowsOf<ActivationParams>("gated_activat
 absl::Status ActivationOp(const ActivationArgs& args, const Execution& run) {
   ArgumentChecks checks("activation", run.stream);
   checks.Floating("x", args.x, 1, kMaxRowDims);
-  checks.Like("out", args.out, "x", args.x);
+  CheckOutputForm(OutputOf(args), checks);
   checks.Channels("bias", args.bias, args.x);
-  checks.Output("out", args.out, {&args.x});
+  CheckOutputPlace(OutputOf(args), checks, {&args.x});
   REEL_RETURN_IF_ERROR(checks.status());
   return Launch(ActivationCpuRows(),
                 {.shape = RowsOf(args.x),
@@ -58,7 +61,8 @@ absl::Status ActivationOp(const ActivationArgs& args, const Execution& run) {
                  .bias = VectorOperand(args.bias),
                  .value = {},
                  .out = RowsOperand(args.out),
-                 .kind = args.kind},
+                 .kind = args.kind,
+                 .out_scale = OutputScale(OutputOf(args))},
                 checks, run);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// activation        y = round( act(x + bias) )
+// activation        y = round( act(x + bias) ), or e4m3 with a scale for each row or one for all,
+// as
+//                   rms_norm's
 // gated_activation  y = round( act(gate) * value )
 #pragma once
 
@@ -17,8 +19,10 @@ namespace reel::kernels {
 struct ActivationArgs {
   TensorView x;                    // [..., n], rank 1 to 5
   std::optional<TensorView> bias;  // [n], added first
-  TensorView out;                  // like x; may be x
+  TensorView out;                  // like x; may be x. Or e4m3, and overlaps nothing
   Activation kind = Activation::kGeluTanh;
+  std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
+  std::optional<double> static_out_scale = std::nullopt;
 };
 
 struct GatedActivationArgs {

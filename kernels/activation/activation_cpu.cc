@@ -24,7 +24,7 @@ REEL_INLINE void Activate(Activation kind, int64_t width, float* x) {
 }  // namespace
 
 bool ActivationCpuAccepts(const ActivationParams& params) {
-  return params.kind != Activation::kGeluErf &&
+  return params.kind != Activation::kGeluErf && params.out.dtype != Dtype::kE4m3 &&
          SideBySide(params.x, params.bias, params.value, params.out);
 }
 

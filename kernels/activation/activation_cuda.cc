@@ -5,7 +5,20 @@
 
 namespace reel::kernels {
 
+namespace {
+
+// A block holds a row in registers: of gelu_tanh alone, which is what comes before an 8-bit
+// product.
+bool AcceptsE4m3(const ActivationParams& p) {
+  return p.kind == Activation::kGeluTanh && IsModerateScale(p.out_scale) &&
+         p.shape.width * DtypeSize(p.x.dtype) <= kMaxActivationE4m3Bytes &&
+         FitsVectorElements(p.shape, p.x, {&p.x, &p.bias}) && FitsE4m3Vectors(p.shape, p.x, p.out);
+}
+
+}  // namespace
+
 bool ActivationVectorAccepts(const ActivationParams& params) {
+  if (params.out.dtype == Dtype::kE4m3) return AcceptsE4m3(params);
   // Vectors of a row are counted in 32 bits.
   return params.shape.width < (int64_t{1} << 31) &&
          FitsVectorElements(params.shape, params.x,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/activation/activation_kind.h"
+#include "kernels/rows/e4m3_layout.h"
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {
@@ -14,6 +15,7 @@ struct ActivationParams {
   RowOperand value;  // of a gated call
   RowOperand out;
   Activation kind = Activation::kGeluTanh;
+  E4m3Scale out_scale = {};  // where out is e4m3
 };
 
 void ActivationLoops(const ActivationParams& params);
@@ -22,5 +24,8 @@ void ActivationCpu(const ActivationParams& params);
 bool ActivationVectorAccepts(const ActivationParams& params);
 int32_t LaunchActivationGeneric(const ActivationParams& params, void* stream);
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream);
+// Of calls whose out is e4m3, gelu_tanh alone; the one above hands them on.
+inline constexpr int64_t kMaxActivationE4m3Bytes = 32768;  // of a row of x
+int32_t LaunchActivationE4m3Sm80(const ActivationParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/activation/activation_launch.h"
+#include "kernels/rows/e4m3_loops.h"
 #include "kernels/rows/row_loops.h"
 
 namespace reel::kernels {
@@ -38,7 +39,7 @@ void ActivationLoops(const ActivationParams& params) {
     for (size_t i = 0; i < width; ++i) x[i] = Activated(params.kind, x[i] + other[i]);
     ReadRow(params.shape, params.value, row, other, 1);
     for (size_t i = 0; i < width; ++i) x[i] *= other[i];
-    WriteRow(params.shape, params.out, row, x);
+    WriteOutput(params.shape, params.out, params.out_scale, row, x);
   }
 }
 

@@ -48,7 +48,16 @@ struct ActivationRow {
 
   template <typename T, int kCount>
   __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
-                       const RowStatistics&) const {
+                       const RowStatistics& statistics) const {
+    Finish<T>(row, i, x, beside, statistics);
+    StoreRow<T>(row.out, i, x);
+  }
+
+  template <typename T, int kCount>
+  __device__ void StoreSum(const Row&, int64_t, const float (&)[kCount]) const {}
+  template <typename T, int kCount>
+  __device__ void Finish(const Row& row, int64_t, float (&x)[kCount], const Beside<kCount>& beside,
+                         const RowStatistics&) const {
     switch (p.kind) {
       case Activation::kGeluErf:
         Each<Activation::kGeluErf>(x);
@@ -67,7 +76,6 @@ struct ActivationRow {
 #pragma unroll
       for (int k = 0; k < kCount; ++k) x[k] *= beside.value[k];
     }
-    StoreRow<T>(row.out, i, x);
   }
 
  private:

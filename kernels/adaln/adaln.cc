@@ -2,6 +2,7 @@
 #include "kernels/adaln/adaln.h"
 
 #include "kernels/base/status_macros.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
@@ -11,7 +12,11 @@ namespace {
 template <typename Args>
 void CheckModulated(const Args& args, ArgumentChecks& checks) {
   checks.Floating("x", args.x, 3, 3);
-  checks.Like("out", args.out, "x", args.x);
+  if constexpr (requires { args.out_scale; }) {
+    CheckOutputForm(OutputOf(args), checks);
+  } else {
+    checks.Like("out", args.out, "x", args.x);
+  }
   checks.Channels("weight", args.weight, args.x);
   checks.Require(args.scale.has_value() && args.shift.has_value(),
                  "Scale and shift must both be given");
@@ -37,9 +42,11 @@ FusedNormParams Modulated(const Args& args, Statistic statistic) {
 absl::Status AdalnRmsNorm(const AdalnRmsNormArgs& args, const Execution& run) {
   ArgumentChecks checks("adaln_rms_norm", run.stream);
   CheckModulated(args, checks);
-  checks.Output("out", args.out);
+  CheckOutputPlace(OutputOf(args), checks);
   REEL_RETURN_IF_ERROR(checks.status());
-  return RunFusedNorm("adaln_rms_norm", Modulated(args, Statistic::kMeanSquare), checks, run);
+  FusedNormParams params = Modulated(args, Statistic::kMeanSquare);
+  params.out_scale = OutputScale(OutputOf(args));
+  return RunFusedNorm("adaln_rms_norm", params, checks, run);
 }
 
 absl::Status AdalnLayerNorm(const AdalnLayerNormArgs& args, const Execution& run) {

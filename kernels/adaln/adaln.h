@@ -3,6 +3,7 @@
 //   adaln_rms_norm    round( rms(x) * weight * (1 + scale) + shift )
 //   adaln_layer_norm  round( ((x - mean) * rstd * weight + bias) * (1 + scale) + shift )
 //   adaln_zero        round( (rms(x) * weight * (1 + scale) + shift) * gate )
+// adaln_rms_norm can write e4m3 with a scale for each row instead, as rms_norm can.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,10 @@ struct AdalnRmsNormArgs {
   std::optional<TensorView> weight;  // [D]
   std::optional<TensorView> scale, shift;
   std::optional<TensorView> scale_bias, shift_bias;
-  TensorView out;  // like x; overlaps nothing
+  TensorView out;  // like x, or e4m3; overlaps nothing
   double eps = 1e-6;
+  std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
+  std::optional<double> static_out_scale = std::nullopt;
 };
 struct AdalnLayerNormArgs {
   TensorView x;

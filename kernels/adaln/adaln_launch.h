@@ -9,6 +9,9 @@ namespace reel::kernels {
 int32_t LaunchAdalnRmsNormGeneric(const FusedNormParams& params, void* stream);
 int32_t LaunchAdalnRmsNormSm80(const FusedNormParams& params, void* stream);
 int32_t LaunchAdalnRmsNormSm90(const FusedNormParams& params, void* stream);
+// Of calls whose out is e4m3; the two above hand them on.
+int32_t LaunchAdalnRmsNormE4m3Sm80(const FusedNormParams& params, void* stream);
+int32_t LaunchAdalnRmsNormE4m3Sm90(const FusedNormParams& params, void* stream);
 int32_t LaunchAdalnLayerNormGeneric(const FusedNormParams& params, void* stream);
 int32_t LaunchAdalnLayerNormSm80(const FusedNormParams& params, void* stream);
 int32_t LaunchAdalnLayerNormSm90(const FusedNormParams& params, void* stream);

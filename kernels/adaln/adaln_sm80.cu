@@ -5,6 +5,7 @@
 namespace reel::kernels {
 
 int32_t LaunchAdalnRmsNormSm80(const FusedNormParams& params, void* stream) {
+  if (params.out.dtype == Dtype::kE4m3) return LaunchAdalnRmsNormE4m3Sm80(params, stream);
   return LaunchFusedNorm<AdalnRmsNormRow, false>(params, stream);
 }
 

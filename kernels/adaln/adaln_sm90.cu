@@ -5,6 +5,7 @@
 namespace reel::kernels {
 
 int32_t LaunchAdalnRmsNormSm90(const FusedNormParams& params, void* stream) {
+  if (params.out.dtype == Dtype::kE4m3) return LaunchAdalnRmsNormE4m3Sm90(params, stream);
   return LaunchFusedNorm<AdalnRmsNormRow, true>(params, stream);
 }
 

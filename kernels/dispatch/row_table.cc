@@ -78,6 +78,7 @@ std::string WhyNot(const CatalogRow& candidate, const RowQuery& query) {
     return absl::StrCat("it does not compute in ", DtypeName(query.dtype));
   }
   if (query.params == nullptr) return "";
+  if (candidate.plugin != nullptr && !query.for_plugins) return "plug-ins do not take this form";
   const bool takes = candidate.plugin != nullptr
                          ? candidate.plugin->Accepts(query.params)
                          : row.accepts == nullptr || row.accepts(query.params);

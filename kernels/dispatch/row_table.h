@@ -65,6 +65,7 @@ struct RowQuery {
   Dtype dtype = Dtype::kF32;
   const void* params = nullptr;
   DeviceCapability device;
+  bool for_plugins = true;  // whether plug-ins know this form of the call
 };
 
 // Empty: the row can take the call; else why it cannot.

@@ -74,8 +74,11 @@ absl::Status RunOp(const OpCall& call, const Execution& run) {
         absl::StrCat("This process has no CUDA kernels, and the tensors are on device ",
                      device.device, ": ", call.cpu_rows.op));
   }
-  const RowQuery query{
-      .op = call.cpu_rows.op, .dtype = call.dtype, .params = call.params, .device = device};
+  const RowQuery query{.op = call.cpu_rows.op,
+                       .dtype = call.dtype,
+                       .params = call.params,
+                       .device = device,
+                       .for_plugins = call.for_plugins};
   REEL_ASSIGN_OR_RETURN(const CatalogRow* chosen, ChooseRow(candidates, query, run.plan));
   run.counters.Count(call.cpu_rows.op, chosen->row.variant);
   if (call.empty) return absl::OkStatus();

@@ -16,6 +16,8 @@ struct OpCall {
   bool empty = false;  // no element to write: chosen and counted, but not launched
   // Shapes for the message of a failed launch; called then only.
   absl::FunctionRef<std::string()> shapes;
+  // False for a form of the operator that plug-ins are not compared in: none is asked.
+  bool for_plugins = true;
 };
 
 // Chooses by the plan, counts, times when a timer is set, launches. FAILED_PRECONDITION when no row

@@ -2,6 +2,7 @@
 #include "kernels/gate/gate_residual.h"
 
 #include "kernels/base/status_macros.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/fused_norm_call.h"
 
 namespace reel::kernels {
@@ -40,14 +41,14 @@ absl::Status GateResidualAdaln(const GateResidualAdalnArgs& args, const Executio
   ArgumentChecks checks("gate_residual_adaln", run.stream);
   CheckGated(args, checks);
   checks.Like("sum", args.sum, "x", args.x);
-  checks.Like("out", args.out, "x", args.x);
+  CheckOutputForm(OutputOf(args), checks);
   checks.Require(args.scale.has_value() && args.shift.has_value(),
                  "Scale and shift must both be given");
   checks.Modulation("scale", args.scale, args.scale_bias, args.x);
   checks.Modulation("shift", args.shift, args.shift_bias, args.x);
   checks.Epsilon(args.eps);
   checks.Output("sum", args.sum, {&args.x});
-  checks.Output("out", args.out);
+  CheckOutputPlace(OutputOf(args), checks);
   REEL_RETURN_IF_ERROR(checks.status());
   FusedNormParams params = Gated(args, Statistic::kMeanSquare, args.eps);
   params.scale = VectorOperand(args.scale);
@@ -56,6 +57,7 @@ absl::Status GateResidualAdaln(const GateResidualAdalnArgs& args, const Executio
   params.shift_bias = VectorOperand(args.shift_bias);
   params.sum = RowsOperand(args.sum);
   params.out = RowsOperand(args.out);
+  params.out_scale = OutputScale(OutputOf(args));
   return RunFusedNorm("gate_residual_adaln", params, checks, run);
 }
 

@@ -2,7 +2,7 @@
 // The end of a sub-layer over x [B,S,D], LTX's gate:
 //   gate_residual        out = round( x + y * gate )
 //   gate_residual_adaln  s = x + y * gate; sum = round(s); out = round( rms(s) * (1 + scale) +
-//   shift )
+//   shift ), which can be e4m3 with a scale for each row instead, as rms_norm's
 #pragma once
 
 #include <optional>
@@ -28,8 +28,10 @@ struct GateResidualAdalnArgs {
   std::optional<TensorView> scale, shift;
   std::optional<TensorView> scale_bias, shift_bias;
   TensorView sum;  // like x; may be x
-  TensorView out;  // like x; overlaps nothing
+  TensorView out;  // like x, or e4m3; overlaps nothing
   double eps = 1e-6;
+  std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
+  std::optional<double> static_out_scale = std::nullopt;
 };
 
 // Statuses as in RmsNorm.

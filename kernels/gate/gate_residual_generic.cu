@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gate/gate_residual_row.cuh"
+#include "kernels/rows/generic_e4m3.cuh"
 
 namespace reel::kernels {
 
@@ -8,7 +9,7 @@ int32_t LaunchGateResidualGeneric(const FusedNormParams& params, void* stream) {
 }
 
 int32_t LaunchGateResidualAdalnGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(GateResidualAdalnRow{params}, stream);
+  return LaunchGenericOutput(GateResidualAdalnRow{params}, stream);
 }
 
 }  // namespace reel::kernels

@@ -9,6 +9,7 @@ int32_t LaunchGateResidualSm80(const FusedNormParams& params, void* stream) {
 }
 
 int32_t LaunchGateResidualAdalnSm80(const FusedNormParams& params, void* stream) {
+  if (params.out.dtype == Dtype::kE4m3) return LaunchGateResidualAdalnE4m3Sm80(params, stream);
   return LaunchFusedNorm<GateResidualAdalnRow, false>(params, stream);
 }
 

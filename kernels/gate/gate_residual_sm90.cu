@@ -9,6 +9,7 @@ int32_t LaunchGateResidualSm90(const FusedNormParams& params, void* stream) {
 }
 
 int32_t LaunchGateResidualAdalnSm90(const FusedNormParams& params, void* stream) {
+  if (params.out.dtype == Dtype::kE4m3) return LaunchGateResidualAdalnE4m3Sm90(params, stream);
   return LaunchFusedNorm<GateResidualAdalnRow, true>(params, stream);
 }
 

@@ -11,7 +11,8 @@ bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
   const auto weight_fits = [&](const RowOperand& weight) {
     return weight.data == nullptr || weight.dtype == q.in.dtype;
   };
-  return params.head_width == params.shape.width && weight_fits(q.weight) &&
+  const bool pairs_aligned = reinterpret_cast<uintptr_t>(params.cos_sin) % 8 == 0;
+  return pairs_aligned && params.head_width == params.shape.width && weight_fits(q.weight) &&
          weight_fits(k.weight) && (params.index.data == nullptr || params.index.inner == 1) &&
          FitsVectorRows(
              params.shape, q.in,

@@ -28,7 +28,7 @@ struct LtxRopeRow {
   struct Row {
     RowPointer in, out, weight, cos, sin;
     int64_t in_head_stride, out_head_stride;
-    const float2* axes[3];  // the row of the table of each axis
+    const float* axes[3];  // the row of the table of each axis
   };
   __device__ Row At(int64_t row) const {
     const LtxRopeSide& side = p.side[row < p.shape.rows ? 0 : 1];
@@ -46,8 +46,7 @@ struct LtxRopeRow {
           static_cast<const int32_t*>(p.index.data) + OffsetAt(p.shape, p.index, place);
 #pragma unroll
       for (int axis = 0; axis < 3; ++axis) {
-        at.axes[axis] = reinterpret_cast<const float2*>(p.cos_sin) +
-                        index[axis * p.index.inner] * p.frequencies;
+        at.axes[axis] = p.cos_sin + index[axis * p.index.inner] * p.frequencies * 2;
       }
     }
     return at;
@@ -115,9 +114,10 @@ struct LtxRopeRow {
     const unsigned frequency = pair / 3;
     const unsigned axis = pair - frequency * 3;
     // A choice of registers: an index into the array would put it into local memory.
-    const float2* table = axis == 0 ? row.axes[0] : (axis == 1 ? row.axes[1] : row.axes[2]);
-    const float2 turn = table[frequency];
-    return {turn.x, turn.y, turn.x, turn.y};
+    const float* table = axis == 0 ? row.axes[0] : (axis == 1 ? row.axes[1] : row.axes[2]);
+    const float cos = table[2 * frequency];
+    const float sin = table[2 * frequency + 1];
+    return {cos, sin, cos, sin};
   }
 };
 

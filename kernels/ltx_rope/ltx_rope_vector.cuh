@@ -12,25 +12,6 @@
 
 namespace reel::kernels {
 
-// The sums over kLanes threads of two values at once, as GroupSum.
-template <int kLanes>
-__device__ inline void GroupSums(float (&values)[2], float (*scratch)[kVectorThreads / 32]) {
-#pragma unroll
-  for (int side = 0; side < 2; ++side) values[side] = GroupSum<32>(values[side], nullptr);
-  if constexpr (kLanes > 32) {
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    if (threadIdx.x % 32 < 2)
-      scratch[threadIdx.x % 32][warp] = values[threadIdx.x % 32 == 0 ? 0 : 1];
-    __syncthreads();
-#pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      values[side] = 0;
-#pragma unroll
-      for (int w = 0; w < kLanes / 32; ++w) values[side] += scratch[side][w];
-    }
-  }
-}
-
 template <typename T>
 __device__ inline float SquaresOf(const uint4& raw) {
   float x[kPerVector<T>];
@@ -39,6 +20,21 @@ __device__ inline float SquaresOf(const uint4& raw) {
 #pragma unroll
   for (int k = 0; k < kPerVector<T>; ++k) sum += x[k] * x[k];
   return sum;
+}
+
+// The norm's weights for a vector of q and of k, asked for together.
+struct SideWeights {
+  uint4 of[2];
+};
+__device__ inline SideWeights WeightsOf(const PlainRopeParams& p, int vector) {
+  SideWeights weights{};
+#pragma unroll
+  for (int side = 0; side < 2; ++side) {
+    if (side >= p.sides || p.weight[side].data == nullptr) continue;
+    weights.of[side] =
+        Load16<Reuse::kCached>(reinterpret_cast<const uint4*>(p.weight[side].data) + vector);
+  }
+  return weights;
 }
 
 // One thread's part of q and k of a token.
@@ -61,40 +57,35 @@ struct TokenPart {
     }
   }
 
-  // Of both sides; 1 without a norm.
-  __device__ void Scales(const PlainRopeParams& p, int lane, float (*scratch)[kVectorThreads / 32],
-                         float (&rstd)[2]) const {
-    if constexpr (kNorm) {
+  // This thread's part of the sums of squares.
+  __device__ void Squares(const PlainRopeParams& p, int lane, float (&sums)[2]) const {
 #pragma unroll
-      for (int side = 0; side < 2; ++side) {
+    for (int side = 0; side < 2; ++side) {
+      sums[side] = 0;
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) {
-          if (side >= p.sides || v * kLanes + lane >= p.vectors) continue;
-          rstd[side] += SquaresOf<T>(raw[side][v]);
-        }
-      }
-      GroupSums<kLanes>(rstd, scratch);
-#pragma unroll
-      for (int side = 0; side < 2; ++side) {
-        rstd[side] = rsqrtf(rstd[side] * p.inverse_width + p.eps);
+      for (int v = 0; v < kVectors; ++v) {
+        if (side >= p.sides || v * kLanes + lane >= p.vectors) continue;
+        sums[side] += SquaresOf<T>(raw[side][v]);
       }
     }
   }
 
-  // Vector v of both sides.
+  // Vector v of both sides; `sums` are the whole token's.
   __device__ void Emit(const PlainRopeParams& p, int64_t outer, int64_t row, int vector, int v,
-                       const VectorTurns<kPer>& turns, const float (&rstd)[2]) const {
+                       const VectorTurns<kPer>& turns, const SideWeights& weights,
+                       const float (&sums)[2]) const {
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
       if (side >= p.sides) continue;
       float x[kPer];
       Unpack<T>(raw[side][v], x);
       if constexpr (kNorm) {
+        const float rstd = rsqrtf(sums[side] * p.inverse_width + p.eps);
 #pragma unroll
-        for (int k = 0; k < kPer; ++k) x[k] *= rstd[side];
+        for (int k = 0; k < kPer; ++k) x[k] *= rstd;
         if (p.weight[side].data != nullptr) {
           float by[kPer];
-          Unpack<T>(Row::template At<Reuse::kCached>(p.weight[side], 0, 0, vector), by);
+          Unpack<T>(weights.of[side], by);
 #pragma unroll
           for (int k = 0; k < kPer; ++k) x[k] *= by[k];
         }
@@ -105,12 +96,29 @@ struct TokenPart {
   }
 };
 
+// Whether the cosines and sines of a token come through shared memory: of the factored table, where
+// a token has a block of its own.
+template <TurnTable kTable, int kLanes>
+inline constexpr bool kStaged = kTable == TurnTable::kFactored && kLanes == kVectorThreads;
+
+// Blocks of a multiprocessor at the least, so that some read while others wait at their barrier; 0:
+// as many as come about.
+template <bool kNorm, TurnTable kTable, int kVectors, int kLanes>
+constexpr int RopeBlocks() {
+  if (!kStaged<kTable, kLanes> || kVectors > 4) return 0;
+  if (kVectors == 4) return 7;
+  return kNorm ? 9 : 10;
+}
+
 // kLanes threads a token, kVectors vectors of q and of k each.
 template <typename T, bool kNorm, TurnTable kTable, int kVectors, int kLanes, bool kOverlap>
-__global__ void __launch_bounds__(kVectorThreads)
+__global__ void __launch_bounds__(kVectorThreads, (RopeBlocks<kNorm, kTable, kVectors, kLanes>()))
     LtxRopeTokens(const __grid_constant__ PlainRopeParams p) {
   constexpr int kGroups = kVectorThreads / kLanes;
-  __shared__ float scratch[2][kVectorThreads / 32];
+  constexpr int kPer = kPerVector<T>;
+  constexpr bool kStage = kStaged<kTable, kLanes>;
+  __shared__ float scratch[2 * kVectorThreads / 32];
+  __shared__ StagedTurns<kStage ? kVectors * kLanes * kPer / 2 : 1> staged;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int64_t step = int64_t{gridDim.x} * kGroups;
   AwaitKernelAhead<kOverlap>();
@@ -119,22 +127,39 @@ __global__ void __launch_bounds__(kVectorThreads)
       const int64_t mine = first + static_cast<int>(threadIdx.x) / kLanes;
       const bool active = mine < p.inner_rows;
       const int64_t row = active ? mine : first;
+      // What leads to the cosines and sines is asked for first.
+      TokenAxes axes{};
+      if constexpr (kTable == TurnTable::kFactored) axes = AxesOf(p, outer, row);
       TokenPart<T, kNorm, kTable, kVectors, kLanes> part;
       part.Load(p, outer, row, lane);
       LetNextKernelBegin<kOverlap>();
-      TokenAxes axes{};
-      if constexpr (kTable == TurnTable::kFactored) axes = AxesOf(p, outer, row);
-      float rstd[2] = {0, 0};
-      part.Scales(p, lane, scratch, rstd);
+      if constexpr (kStage) staged.template Fetch<kLanes>(p, axes);
+      float sums[2];
+      if constexpr (kNorm) part.Squares(p, lane, sums);
+      if constexpr (kStage) staged.Await();
+      if constexpr (kNorm) {
+        GroupSums<kLanes>(sums, scratch);  // with a barrier, where a token has a block
+      } else if constexpr (kStage) {
+        __syncthreads();
+      }
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
         const int vector = v * kLanes + lane;
         if (!active || vector >= p.vectors) continue;
-        VectorTurns<kPerVector<T>> turns;
-        LoadTurns<kTable>(p, axes, outer, row, vector, turns);
-        part.Emit(p, outer, row, vector, v, turns, rstd);
+        SideWeights weights{};
+        if constexpr (kNorm) weights = WeightsOf(p, vector);
+        VectorTurns<kPer> turns;
+        if constexpr (kStage) {
+          staged.template Read<kPer>(vector, turns);
+        } else {
+          LoadTurns<kTable>(p, axes, outer, row, vector, turns);
+        }
+        part.Emit(p, outer, row, vector, v, turns, weights, sums);
       }
-      if constexpr (kNorm && kLanes > 32) __syncthreads();  // the scratch has been read
+      if constexpr (kStage || (kNorm && kLanes > 32)) {
+        // What is shared has been read.
+        if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
+      }
     }
   }
 }
@@ -163,15 +188,16 @@ inline PlainRopeParams PlainRopeOf(const LtxRopeParams& p) {
 
 template <typename T, bool kNorm, TurnTable kTable, bool kOverlap>
 int32_t LaunchLtxRopeTyped(const PlainRopeParams& params, cudaStream_t stream) {
-  const auto launch = [&](auto kernel, int64_t lanes) {
-    const dim3 grid(GridFor(params.inner_rows, kVectorThreads / lanes),
+  const auto launch = [&]<int kVectors, int kLanes>() {
+    const dim3 grid(GridFor(params.inner_rows, kVectorThreads / kLanes),
                     static_cast<unsigned>(std::min<int64_t>(params.outer_rows, 65535)));
-    return LaunchVectorKernel<kOverlap>(kernel, params, grid, stream);
+    return LaunchVectorKernel<kOverlap>(LtxRopeTokens<T, kNorm, kTable, kVectors, kLanes, kOverlap>,
+                                        params, grid, stream);
   };
-  if (params.vectors <= 32) return launch(LtxRopeTokens<T, kNorm, kTable, 1, 32, kOverlap>, 32);
-  if (params.vectors <= 256) return launch(LtxRopeTokens<T, kNorm, kTable, 2, 128, kOverlap>, 128);
-  if (params.vectors <= 512) return launch(LtxRopeTokens<T, kNorm, kTable, 4, 128, kOverlap>, 128);
-  if (params.vectors <= 1024) return launch(LtxRopeTokens<T, kNorm, kTable, 8, 128, kOverlap>, 128);
+  if (params.vectors <= 32) return launch.template operator()<1, 32>();
+  if (params.vectors <= 256) return launch.template operator()<2, 128>();
+  if (params.vectors <= 512) return launch.template operator()<4, 128>();
+  if (params.vectors <= 1024) return launch.template operator()<8, 128>();
   return cudaErrorInvalidValue;
 }
 

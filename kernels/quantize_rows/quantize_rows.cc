@@ -6,24 +6,13 @@
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/quantize_rows/quantize_rows_launch.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
 namespace {
 
 constexpr KernelRow kCpuRows[] = {CpuRow<QuantizeRowsLoops>("loops")};
-
-// The scales of a tensor's rows: its leading sizes.
-void CheckScale(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
-  checks.Typed("scale", *args.scale, MaskOf(Dtype::kF32), args.x.rank - 1, args.x.rank - 1);
-  if (!checks.ok()) return;
-  for (int d = 0; d + 1 < args.x.rank; ++d) {
-    if (args.scale->size(d) == args.x.size(d)) continue;
-    checks.Require(false, absl::StrCat("There must be one scale for every row: ",
-                                       Describe(*args.scale), " beside ", Describe(args.x)));
-  }
-  checks.Output("scale", *args.scale);
-}
 
 void Check(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
   checks.Floating("x", args.x, 1, kMaxRowDims);
@@ -39,7 +28,8 @@ void Check(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
     checks.Typed("static_scale", *args.static_scale, MaskOf(Dtype::kF32), 1, 1);
     if (checks.ok()) checks.Sizes("static_scale", *args.static_scale, {1});
   } else {
-    CheckScale(args, checks);
+    CheckRowScales("scale", *args.scale, args.x, checks);
+    checks.Output("scale", *args.scale);
   }
   checks.Output("out", args.out);
 }
@@ -52,8 +42,7 @@ QuantizeRowsParams ParamsOf(const QuantizeRowsArgs& args) {
   if (args.static_scale.has_value()) {
     params.static_scale = static_cast<const float*>(args.static_scale->data);
   } else {
-    params.scale.data = args.scale->data;
-    for (int d = 0; d < args.scale->rank; ++d) params.scale.strides[d] = args.scale->stride(d);
+    params.scale = RowScales(*args.scale);
   }
   MergeRowDims(params.shape, {&params.x, &params.out, &params.scale});
   return params;

@@ -6,10 +6,6 @@
 
 namespace reel::kernels {
 
-inline constexpr float kLargestE4m3 = 448.0f;
-inline constexpr float kLeastMaximum = 1e-12f;
-inline constexpr uint8_t kE4m3Nan = 0x7F;
-
 struct QuantizeRowsParams {
   RowShape shape;
   RowOperand x;

@@ -7,31 +7,9 @@
 namespace reel::kernels {
 namespace {
 
-template <typename T>
-__device__ void StoreE4m3(uint8_t* out, const RowScale& scale, bool own_scale, const uint4& raw) {
-  float x[kPerVector<T>];
-  Unpack<T>(raw, x);
-  uint32_t words[kPerVector<T> / 4];
-#pragma unroll
-  for (int w = 0; w < kPerVector<T> / 4; ++w) {
-    const float* four = x + 4 * w;
-    if (own_scale && scale.finite) {
-      words[w] = TwoToE4m3(four[0], four[1], scale) | TwoToE4m3(four[2], four[3], scale) << 16;
-    } else {
-      words[w] = ToE4m3(four[0], scale) | ToE4m3(four[1], scale) << 8 |
-                 ToE4m3(four[2], scale) << 16 | static_cast<uint32_t>(ToE4m3(four[3], scale)) << 24;
-    }
-  }
-  if constexpr (kPerVector<T> == 8) {
-    *reinterpret_cast<uint2*>(out) = {words[0], words[1]};
-  } else {
-    *reinterpret_cast<uint32_t*>(out) = words[0];
-  }
-}
-
 // The largest SizeBits of a vector.
 template <typename T>
-__device__ unsigned LargestOf(const uint4& raw) {
+__device__ unsigned LargestOfPacked(const uint4& raw) {
   if constexpr (sizeof(T) == 4) {
     return max(max(raw.x & 0x7fffffffu, raw.y & 0x7fffffffu),
                max(raw.z & 0x7fffffffu, raw.w & 0x7fffffffu));
@@ -81,7 +59,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
       if (own_scale) {
         unsigned largest = 0;
 #pragma unroll
-        for (int v = 0; v < kVectors; ++v) largest = max(largest, LargestOf<T>(x[v]));
+        for (int v = 0; v < kVectors; ++v) largest = max(largest, LargestOfPacked<T>(x[v]));
         scale = ScaleOf(GroupMax<kLanes>(largest, scratch));
       } else {
         scale = StaticScale(*p.static_scale);
@@ -91,7 +69,9 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
       for (int v = 0; v < kVectors; ++v) {
         const int vector = v * kLanes + lane;
         if (!active || vector >= p.vectors) continue;
-        StoreE4m3<T>(out + vector * kPerVector<T>, scale, own_scale, x[v]);
+        float values[kPerVector<T>];
+        Unpack<T>(x[v], values);
+        StoreE4m3(out + vector * kPerVector<T>, scale, own_scale && scale.finite, values);
       }
       if (own_scale && active && lane == 0) {
         *reinterpret_cast<float*>(p.scale.data + outer * p.scale.outer + row * p.scale.inner) =

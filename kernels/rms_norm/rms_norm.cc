@@ -5,6 +5,7 @@
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -17,11 +18,11 @@ constexpr KernelRow kCpuRows[] = {
 
 void Check(const RmsNormArgs& args, ArgumentChecks& checks) {
   checks.Floating("x", args.x, 1, kMaxRowDims);
-  checks.Like("out", args.out, "x", args.x);
+  CheckOutputForm(OutputOf(args), checks);
   checks.Channels("weight", args.weight, args.x);
   checks.Channels("bias", args.bias, args.x);
   checks.Epsilon(args.eps);
-  checks.Output("out", args.out, {&args.x});
+  CheckOutputPlace(OutputOf(args), checks, {&args.x});
 }
 
 RmsNormParams ParamsOf(const RmsNormArgs& args) {
@@ -32,8 +33,10 @@ RmsNormParams ParamsOf(const RmsNormArgs& args) {
                        .out = RowsOperand(args.out),
                        .eps = static_cast<float>(args.eps),
                        .weight_offset = static_cast<float>(args.weight_offset),
-                       .round_before_weight = args.round_before_weight};
-  MergeRowDims(params.shape, {&params.x, &params.weight, &params.bias, &params.out});
+                       .round_before_weight = args.round_before_weight,
+                       .out_scale = OutputScale(OutputOf(args))};
+  MergeRowDims(params.shape,
+               {&params.x, &params.weight, &params.bias, &params.out, &params.out_scale.rows});
   return params;
 }
 
@@ -50,7 +53,8 @@ absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .shapes = [&] { return checks.Shapes(); },
+                .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }
 

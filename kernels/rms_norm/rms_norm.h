@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rms_norm: y = round( x * rsqrt(mean(x^2) + eps) * (weight + weight_offset) + bias ), row by row.
+// rms_norm: y = round( x * rsqrt(mean(x^2) + eps) * (weight + weight_offset) + bias ), row by row;
+// or the same unrounded as e4m3 with a scale for each row, the definition of quantize_rows.
 #pragma once
 
 #include <optional>
@@ -15,11 +16,15 @@ struct RmsNormArgs {
   TensorView x;                      // [..., D], rank 1 to 5
   std::optional<TensorView> weight;  // [D]; absent: 1, and nothing is read
   std::optional<TensorView> bias;    // [D]
-  TensorView out;                    // like x; may be x
+  TensorView out;                    // like x; may be x. Or e4m3, and overlaps nothing
   double eps = 1e-6;                 // inside the root
   double weight_offset = 0;          // 1 for modules that store weight - 1
   // round( round(x * rstd) * weight ), the order of LLaMA and T5, for parity with them.
   bool round_before_weight = false;
+  // Beside an e4m3 out one of the two: fp32 [...], written, one of a row; or a scale for all rows,
+  // finite and above zero, with which only quotients that are not finite become NaN.
+  std::optional<TensorView> out_scale = std::nullopt;
+  std::optional<double> static_out_scale = std::nullopt;
 };
 
 // INVALID_ARGUMENT for sizes, dtypes, overlaps or eps that do not fit, UNIMPLEMENTED for a dtype

@@ -27,7 +27,8 @@ REEL_INLINE void Row(const RmsNormParams& params, int64_t row, float* x, const f
 }  // namespace
 
 bool RmsNormCpuAccepts(const RmsNormParams& params) {
-  return SideBySide(params.x, params.weight, params.bias, params.out);
+  return params.out.dtype != Dtype::kE4m3 &&
+         SideBySide(params.x, params.weight, params.bias, params.out);
 }
 
 void RmsNormCpu(const RmsNormParams& params) {

@@ -8,6 +8,9 @@
 namespace reel::kernels {
 
 bool RmsNormVectorAccepts(const RmsNormParams& params) {
+  if (params.out.dtype == Dtype::kE4m3) {
+    return IsFused(params) && FusedNormVectorAccepts(FusedOf(params));
+  }
   return FitsVectorRows(params.shape, params.x,
                         {&params.x, &params.weight, &params.bias, &params.out});
 }

@@ -2,6 +2,8 @@
 // The checked call of rms_norm and its variants. Included by nvcc too.
 #pragma once
 
+#include "kernels/rows/e4m3_layout.h"
+#include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {
@@ -15,7 +17,27 @@ struct RmsNormParams {
   float eps = 0;
   float weight_offset = 0;
   bool round_before_weight = false;
+  E4m3Scale out_scale = {};  // where out is e4m3
 };
+
+// Whether the call is a fused norm of rows/. Without a weight a second rounding changes nothing,
+// but for an output that is not rounded to the same type.
+inline bool IsFused(const RmsNormParams& p) {
+  if (p.out.dtype == Dtype::kE4m3 && p.round_before_weight) return false;
+  return p.weight.data == nullptr || (!p.round_before_weight && p.weight_offset == 0);
+}
+
+inline FusedNormParams FusedOf(const RmsNormParams& p) {
+  FusedNormParams fused;
+  fused.shape = p.shape;
+  fused.x = p.x;
+  fused.weight = p.weight;
+  fused.bias = p.bias;
+  fused.out = p.out;
+  fused.eps = p.eps;
+  fused.out_scale = p.out_scale;
+  return fused;
+}
 
 void RmsNormLoops(const RmsNormParams& params);
 bool RmsNormCpuAccepts(const RmsNormParams& params);
@@ -24,5 +46,8 @@ bool RmsNormVectorAccepts(const RmsNormParams& params);
 int32_t LaunchRmsNormGeneric(const RmsNormParams& params, void* stream);
 int32_t LaunchRmsNormSm80(const RmsNormParams& params, void* stream);
 int32_t LaunchRmsNormSm90(const RmsNormParams& params, void* stream);
+// Of calls whose out is e4m3; the two above hand them on.
+int32_t LaunchRmsNormE4m3Sm80(const RmsNormParams& params, void* stream);
+int32_t LaunchRmsNormE4m3Sm90(const RmsNormParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rows/e4m3_loops.h"
 #include "kernels/rows/row_loops.h"
 
 namespace reel::kernels {
@@ -25,7 +26,7 @@ void RmsNormLoops(const RmsNormParams& params) {
       if (params.round_before_weight) normed = Rounded(normed, params.x.dtype);
       x[i] = normed * (weight[i] + offset) + bias[i];
     }
-    WriteRow(params.shape, params.out, row, x);
+    WriteOutput(params.shape, params.out, params.out_scale, row, x);
   }
 }
 

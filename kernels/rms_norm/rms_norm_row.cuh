@@ -46,6 +46,15 @@ struct RmsNormRow {
   template <typename T, int kCount>
   __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
+    Finish<T>(row, i, x, beside, statistics);
+    StoreRow<T>(row.out, i, x);
+  }
+
+  template <typename T, int kCount>
+  __device__ void StoreSum(const Row&, int64_t, const float (&)[kCount]) const {}
+  template <typename T, int kCount>
+  __device__ void Finish(const Row& row, int64_t i, float (&x)[kCount],
+                         const Beside<kCount>& beside, const RowStatistics& statistics) const {
     const float offset = row.weight.data == nullptr ? 0.0f : p.weight_offset;
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
@@ -59,7 +68,6 @@ struct RmsNormRow {
 #pragma unroll
       for (int k = 0; k < kCount; ++k) x[k] += bias[k];
     }
-    StoreRow<T>(row.out, i, x);
   }
 };
 

@@ -4,6 +4,7 @@
 namespace reel::kernels {
 
 int32_t LaunchRmsNormSm80(const RmsNormParams& params, void* stream) {
+  if (params.out.dtype == Dtype::kE4m3) return LaunchRmsNormE4m3Sm80(params, stream);
   return LaunchRmsNormVector<false>(params, stream);
 }
 

@@ -10,16 +10,8 @@ namespace reel::kernels {
 template <bool kOverlap>
 int32_t LaunchRmsNormVector(const RmsNormParams& params, void* stream) {
   constexpr Statistic kStatistic = Statistic::kMeanSquare;
-  const bool weighted = params.weight.data != nullptr;
-  FusedNormParams fused;
-  fused.shape = params.shape;
-  fused.x = params.x;
-  fused.weight = params.weight;
-  fused.bias = params.bias;
-  fused.out = params.out;
-  fused.eps = params.eps;
-  // Without a weight a second rounding changes nothing.
-  const bool plain = !weighted || (!params.round_before_weight && params.weight_offset == 0);
+  const FusedNormParams fused = FusedOf(params);
+  const bool plain = IsFused(params);
   if (plain && HasPlainParts(fused, kNormed)) {
     return LaunchPlainNorm<kStatistic, kNormed, kOverlap>(fused, stream);
   }
@@ -27,6 +19,17 @@ int32_t LaunchRmsNormVector(const RmsNormParams& params, void* stream) {
     return LaunchPlainNorm < kStatistic, kAffine | kNormed, kOverlap > (fused, stream);
   }
   return LaunchVectorRows<kOverlap>(RmsNormRow{params}, stream);
+}
+
+// To e4m3: RmsNormVectorAccepts has seen that the call is plain.
+template <bool kOverlap>
+int32_t LaunchRmsNormE4m3(const RmsNormParams& params, void* stream) {
+  constexpr Statistic kStatistic = Statistic::kMeanSquare;
+  const FusedNormParams fused = FusedOf(params);
+  if (params.weight.data == nullptr) {
+    return LaunchPlainNorm<kStatistic, kNormE4m3, kOverlap>(fused, stream);
+  }
+  return LaunchPlainNorm<kStatistic, kWeightedNormE4m3, kOverlap>(fused, stream);
 }
 
 }  // namespace reel::kernels

@@ -6,8 +6,11 @@
 //   sum = round(v)
 //   n   = (v - mean) * rstd * weight + bias
 //   out = round( (n * (1 + scale + scale_bias) + shift + shift_bias) * (gate + gate_bias) )
+//
+// or out as e4m3 with a scale for each row (e4m3_layout.h), of the same unrounded.
 #pragma once
 
+#include "kernels/rows/e4m3_layout.h"
 #include "kernels/rows/row_layout.h"
 
 namespace reel::kernels {
@@ -29,6 +32,7 @@ struct FusedNormParams {
   RowOperand out;  // absent: not written, and no statistic is taken
   Statistic statistic = Statistic::kMeanSquare;
   float eps = 0;
+  E4m3Scale out_scale;  // where out is e4m3
 };
 
 void FusedNormLoops(const FusedNormParams& params);

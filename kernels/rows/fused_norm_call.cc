@@ -27,12 +27,14 @@ absl::Status RunFusedNorm(const char* op, FusedNormParams params, const Argument
   MergeRowDims(params.shape,
                {&params.x, &params.residual, &params.residual_gate, &params.residual_gate_bias,
                 &params.weight, &params.bias, &params.scale, &params.scale_bias, &params.shift,
-                &params.shift_bias, &params.gate, &params.gate_bias, &params.sum, &params.out});
+                &params.shift_bias, &params.gate, &params.gate_bias, &params.sum, &params.out,
+                &params.out_scale.rows});
   return RunOp({.cpu_rows = FusedNormCpuRows(op),
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .shapes = [&] { return checks.Shapes(); },
+                .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }
 

@@ -81,7 +81,8 @@ REEL_INLINE void Finish(const FusedNormParams& params, int64_t row, const Scratc
 }  // namespace
 
 bool FusedNormCpuAccepts(const FusedNormParams& p) {
-  return SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
+  return p.out.dtype != Dtype::kE4m3 &&
+         SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
                     p.scale, p.scale_bias, p.shift, p.shift_bias, p.gate, p.gate_bias, p.sum,
                     p.out);
 }

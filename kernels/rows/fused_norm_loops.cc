@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/rows/e4m3_loops.h"
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_loops.h"
 
@@ -60,7 +61,7 @@ void FusedNormLoops(const FusedNormParams& params) {
     for (size_t i = 0; i < v.size(); ++i) {
       v[i] = ((v[i] * weight[i] + bias[i]) * (1 + scale[i]) + shift[i]) * gate[i];
     }
-    WriteRow(params.shape, params.out, row, v);
+    WriteOutput(params.shape, params.out, params.out_scale, row, v);
   }
 }
 

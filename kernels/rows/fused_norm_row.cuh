@@ -4,18 +4,10 @@
 // operand of the rows is read or written once; vectors come from the caches.
 #pragma once
 
-#include "kernels/rows/fused_norm.h"
+#include "kernels/rows/fused_norm_layout.h"
 #include "kernels/rows/row_kernels.cuh"
 
 namespace reel::kernels {
-
-inline constexpr unsigned kResidual = 1;      // residual, without a gate
-inline constexpr unsigned kResidualGate = 2;  // its gate and that gate's bias; either may be absent
-inline constexpr unsigned kAffine = 4;        // weight, bias
-inline constexpr unsigned kModulation = 8;    // scale, shift and their biases
-inline constexpr unsigned kOutputGate = 16;   // gate and its bias
-inline constexpr unsigned kSum = 32;          // the output sum
-inline constexpr unsigned kNormed = 64;       // the output out
 
 template <Statistic kStatisticOf, unsigned kParts>
 struct FusedNormRow {
@@ -76,14 +68,20 @@ struct FusedNormRow {
   template <typename T, int kCount>
   __device__ void Emit(const Row& row, int64_t i, float (&v)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
-    if constexpr ((kParts & kSum) != 0) StoreRow<T>(row.sum, i, v);
-    if constexpr ((kParts & kNormed) != 0) EmitNormed<T>(row, i, v, beside, statistics);
+    StoreSum<T>(row, i, v);
+    if constexpr ((kParts & kNormed) != 0) {
+      Finish<T>(row, i, v, beside, statistics);
+      StoreRow<T>(row.out, i, v);
+    }
   }
 
- private:
   template <typename T, int kCount>
-  __device__ void EmitNormed(const Row& row, int64_t i, float (&v)[kCount],
-                             const Beside<kCount>& beside, const RowStatistics& statistics) const {
+  __device__ void StoreSum(const Row& row, int64_t i, const float (&v)[kCount]) const {
+    if constexpr ((kParts & kSum) != 0) StoreRow<T>(row.sum, i, v);
+  }
+  template <typename T, int kCount>
+  __device__ void Finish(const Row& row, int64_t i, float (&v)[kCount],
+                         const Beside<kCount>& beside, const RowStatistics& statistics) const {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) v[k] = (v[k] - statistics.mean) * statistics.rstd;
     if constexpr ((kParts & kAffine) != 0) Affine<T>(row, i, v);
@@ -94,9 +92,9 @@ struct FusedNormRow {
       }
       if constexpr ((kParts & kOutputGate) != 0) v[k] *= beside.gate[k];
     }
-    StoreRow<T>(row.out, i, v);
   }
 
+ private:
   // Absent in most calls.
   template <typename T, int kCount>
   __device__ static void Affine(const Row& row, int64_t i, float (&v)[kCount]) {

@@ -4,6 +4,7 @@
 // stays packed in registers between the statistic and the output. Other calls: fused_norm_row.cuh.
 #pragma once
 
+#include "kernels/rows/plain_e4m3.cuh"
 #include "kernels/rows/plain_row.cuh"
 #include "kernels/rows/vector_rows.cuh"
 
@@ -104,6 +105,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
       if constexpr (kStatistic != Statistic::kNone) {
         PlainStatistics<kStatistic, kLanes>(p, rows, lane, scratch, statistics);
       }
+      [[maybe_unused]] E4m3Part<Row::kPer, kVectors, kLanes, kRows> normed;
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         if constexpr (kVectors * kRows >= 4) rows[r].ForgetAll();
@@ -111,8 +113,26 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
         for (int v = 0; v < kVectors; ++v) {
           const auto taken = beside.Take(p, outer, at, r, v, lane);
           const int vector = v * kLanes + lane;
-          if (!active[r] || vector >= p.vectors) continue;
-          rows[r].Emit(p, outer, at[r], vector, v, taken, statistics[r]);
+          if constexpr ((kParts & kE4m3) != 0) {
+            if (vector >= p.vectors) continue;
+            rows[r].Combined(v, normed.values[r][v]);
+            if constexpr ((kParts & kSum) != 0) {
+              if (active[r]) Row::Store(p.sum, outer, at[r], vector, normed.values[r][v]);
+            }
+            Row::Norm(taken, statistics[r], normed.values[r][v]);
+          } else {
+            if (!active[r] || vector >= p.vectors) continue;
+            rows[r].Emit(p, outer, at[r], vector, v, taken, statistics[r]);
+          }
+        }
+      }
+      if constexpr ((kParts & kE4m3) != 0) {
+        __shared__ unsigned largest[kRows * kThreads / 32];
+        RowScale scales[kRows];
+        normed.Scales(p.e4m3, p.vectors, lane, largest, scales);
+#pragma unroll
+        for (int r = 0; r < kRows; ++r) {
+          if (active[r]) normed.Store(p.e4m3, outer, at[r], p.vectors, lane, r, scales[r]);
         }
       }
       if constexpr (kLanes > 32 && kStatistic != Statistic::kNone) {
@@ -146,7 +166,10 @@ inline bool SharesVectors(const PlainNormParams& p) {
 template <typename T, Statistic kStatistic, unsigned kParts, bool kOverlap>
 int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
   constexpr bool kModulated = (kParts & (kModulation | kOutputGate)) != 0;
-  constexpr bool kAlone = (kParts & (kResidual | kAffine | kModulation | kOutputGate)) == 0;
+  // An e4m3 row is there in fp32 once more, so it too has few vectors a thread.
+  constexpr bool kWide = (kParts & kE4m3) != 0;
+  constexpr bool kAlone =
+      (kParts & (kResidual | kAffine | kModulation | kOutputGate)) == 0 && !kWide;
   constexpr int kPair = kModulated && (kParts & kResidual) == 0 ? 2 : 1;
   const auto launch = [&]<int kVectors, int kLanes, int kRows>() {
     if constexpr (kModulated) {
@@ -167,22 +190,11 @@ int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
     if (p.vectors <= 256) return launch.template operator()<2, 128, kPair>();
     if (p.vectors <= 512) return launch.template operator()<2, 256, kPair>();
   }
-  return launch.template operator()<8, 128, 1>();
-}
-
-// Whether a call that FitsVectorRows has exactly these parts, in the rows' type.
-inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
-  const auto fits = [&](const RowOperand& operand, unsigned part) {
-    const bool there = operand.data != nullptr;
-    return there == ((parts & part) != 0) && (!there || operand.dtype == p.x.dtype);
-  };
-  const bool nothing_added = p.residual_gate_bias.data == nullptr && p.bias.data == nullptr &&
-                             p.scale_bias.data == nullptr && p.shift_bias.data == nullptr &&
-                             p.gate_bias.data == nullptr;
-  return nothing_added && p.shape.width * DtypeSize(p.x.dtype) <= 16384 &&
-         fits(p.residual, kResidual) && fits(p.residual_gate, kResidualGate) &&
-         fits(p.weight, kAffine) && fits(p.scale, kModulation) && fits(p.shift, kModulation) &&
-         fits(p.gate, kOutputGate) && fits(p.sum, kSum) && fits(p.out, kNormed);
+  if constexpr (kWide) {
+    return launch.template operator()<4, 256, 1>();
+  } else {
+    return launch.template operator()<8, 128, 1>();
+  }
 }
 
 template <Statistic kStatistic, unsigned kParts, bool kOverlap>
@@ -197,7 +209,11 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   plain.shift = of(p.shift);
   plain.gate = of(p.gate);
   plain.sum = of(p.sum);
-  plain.out = of(p.out);
+  if constexpr ((kParts & kE4m3) != 0) {
+    plain.e4m3 = PlainOf(p.shape, p.out, p.out_scale);
+  } else {
+    plain.out = of(p.out);
+  }
   plain.outer_rows = p.shape.dims < 2 ? 1 : p.shape.sizes[0];
   plain.inner_rows = p.shape.dims < 2 ? p.shape.rows : p.shape.sizes[1];
   plain.vectors = static_cast<int32_t>(p.shape.width * DtypeSize(p.x.dtype) / 16);

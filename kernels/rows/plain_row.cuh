@@ -21,6 +21,17 @@ inline PlainOperand PlainOf(const RowShape& shape, const RowOperand& operand) {
   return {static_cast<char*>(operand.data), operand.strides[0] * bytes, operand.strides[1] * bytes};
 }
 
+// An e4m3 output.
+struct PlainE4m3 {
+  PlainOperand codes;
+  PlainOperand scales;
+  float fixed;  // as E4m3Scale's
+};
+
+inline PlainE4m3 PlainOf(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale) {
+  return {PlainOf(shape, out), PlainOf(shape, scale.rows), scale.fixed};
+}
+
 struct PlainNormParams {
   PlainOperand x, residual, residual_gate, weight, scale, shift, gate, sum, out;
   int64_t outer_rows;
@@ -28,6 +39,7 @@ struct PlainNormParams {
   int32_t vectors;  // of a row
   float inverse_width;
   float eps;
+  PlainE4m3 e4m3;  // in place of out
 };
 
 template <typename T>

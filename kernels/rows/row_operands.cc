@@ -77,4 +77,13 @@ bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
          FitsVectorElements(shape, x, operands);
 }
 
+bool FitsE4m3Vectors(const RowShape& shape, const RowOperand& x, const RowOperand& out) {
+  if (shape.rows == 0 || shape.width == 0) return true;
+  const int64_t bytes = 16 / DtypeSize(x.dtype);
+  return out.inner == 1 &&
+         reinterpret_cast<uintptr_t>(out.data) % static_cast<uintptr_t>(bytes) == 0 &&
+         std::all_of(out.strides, out.strides + shape.dims,
+                     [&](int64_t stride) { return stride % bytes == 0; });
+}
+
 }  // namespace reel::kernels

@@ -26,6 +26,18 @@ absl::Status RunActivation(const TorchCall& call, const Execution& run) {
                       run);
 }
 
+absl::Status RunActivationE4m3(const TorchCall& call, const Execution& run) {
+  REEL_ASSIGN_OR_RETURN(const Activation kind, KindOf(call));
+  return ActivationOp({.x = call.View("x"),
+                       .bias = call.OptionalView("bias"),
+                       .out = call.View("out"),
+                       .kind = kind,
+                       .out_scale = call.OptionalView("out_scale"),
+                       .static_out_scale = call.OptionalReal("static_out_scale")},
+                      run);
+}
+TorchOutputs ActivatedE4m3(const TorchCall& call) { return QuantizedX(call, "static_out_scale"); }
+
 absl::Status RunGatedActivation(const TorchCall& call, const Execution& run) {
   REEL_ASSIGN_OR_RETURN(const Activation kind, KindOf(call));
   return GatedActivation({.x = call.View("x"),
@@ -50,6 +62,9 @@ std::vector<TorchOperator> ActivationOperators() {
   return {
       {"activation", "activation", "Tensor(a!) out", "Tensor",
        "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\"", LikeX, RunActivation},
+      {"activation_e4m3", "activation", "Tensor(a!) out, Tensor(b!)? out_scale", "(Tensor, Tensor)",
+       "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\", float? static_out_scale=None",
+       ActivatedE4m3, RunActivationE4m3},
       {"gated_activation", "gated_activation", "Tensor(a!) out", "Tensor",
        "Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", bool gate_first=True", GatedOutput,
        RunGatedActivation},

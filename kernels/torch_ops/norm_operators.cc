@@ -7,16 +7,27 @@
 namespace reel::kernels {
 namespace {
 
-absl::Status RunRmsNorm(const TorchCall& call, const Execution& run) {
-  return RmsNorm({.x = call.View("x"),
-                  .weight = call.OptionalView("weight"),
-                  .bias = call.OptionalView("bias"),
-                  .out = call.View("out"),
-                  .eps = call.Real("eps"),
-                  .weight_offset = call.Real("weight_offset"),
-                  .round_before_weight = call.Flag("round_before_weight")},
-                 run);
+RmsNormArgs RmsNormArgsOf(const TorchCall& call) {
+  return {.x = call.View("x"),
+          .weight = call.OptionalView("weight"),
+          .bias = call.OptionalView("bias"),
+          .out = call.View("out"),
+          .eps = call.Real("eps"),
+          .weight_offset = call.Real("weight_offset"),
+          .round_before_weight = call.Flag("round_before_weight")};
 }
+
+absl::Status RunRmsNorm(const TorchCall& call, const Execution& run) {
+  return RmsNorm(RmsNormArgsOf(call), run);
+}
+
+absl::Status RunRmsNormE4m3(const TorchCall& call, const Execution& run) {
+  RmsNormArgs args = RmsNormArgsOf(call);
+  args.out_scale = call.OptionalView("out_scale");
+  args.static_out_scale = call.OptionalReal("static_out_scale");
+  return RmsNorm(args, run);
+}
+TorchOutputs NormedE4m3(const TorchCall& call) { return QuantizedX(call, "static_out_scale"); }
 
 absl::Status RunRmsNormResidual(const TorchCall& call, const Execution& run) {
   return RmsNormResidual({.x = call.View("x"),
@@ -56,6 +67,10 @@ std::vector<TorchOperator> NormOperators() {
        "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
        "float weight_offset=0.0, bool round_before_weight=False",
        LikeX, RunRmsNorm},
+      {"rms_norm_e4m3", "rms_norm", "Tensor(a!) out, Tensor(b!)? out_scale", "(Tensor, Tensor)",
+       "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
+       "float weight_offset=0.0, bool round_before_weight=False, float? static_out_scale=None",
+       NormedE4m3, RunRmsNormE4m3},
       {"rms_norm_residual", "rms_norm_residual", "Tensor(a!) out, Tensor(b!) sum",
        "(Tensor, Tensor)", "Tensor x, Tensor residual, Tensor? weight=None, *, float eps=1e-6",
        LikeXTwice, RunRmsNormResidual},

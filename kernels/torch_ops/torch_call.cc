@@ -32,6 +32,11 @@ std::string TorchCall::Text(const char* name) const {
   return value.isNone() ? std::string() : value.toStringRef();
 }
 
+std::optional<double> TorchCall::OptionalReal(const char* name) const {
+  const c10::IValue& value = Value(name);
+  return value.isNone() ? std::nullopt : std::optional(value.toDouble());
+}
+
 std::optional<int64_t> TorchCall::OptionalInteger(const char* name) const {
   const c10::IValue& value = Value(name);
   return value.isNone() ? std::nullopt : std::optional(value.toInt());

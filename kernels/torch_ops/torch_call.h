@@ -31,6 +31,7 @@ class TorchCall {
   bool Flag(const char* name) const { return Value(name).toBool(); }
   // Empty when it is absent.
   std::string Text(const char* name) const;
+  std::optional<double> OptionalReal(const char* name) const;
   std::optional<int64_t> OptionalInteger(const char* name) const;
   std::vector<int64_t> Integers(const char* name) const;
   std::vector<double> Reals(const char* name) const { return Value(name).toDoubleVector(); }

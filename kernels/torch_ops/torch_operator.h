@@ -41,6 +41,9 @@ at::Tensor EmptyBeside(const at::Tensor& x, c10::SymIntArrayRef sizes);
 // One or two tensors like the argument `x`.
 TorchOutputs LikeX(const TorchCall& call);
 TorchOutputs LikeXTwice(const TorchCall& call);
+// The argument `x` as e4m3, and a scale for each of its rows unless `given`, the argument of that
+// name, is one for all.
+TorchOutputs QuantizedX(const TorchCall& call, const char* given);
 // Like q, and like k where there is one.
 TorchOutputs LikeQk(const TorchCall& call);
 

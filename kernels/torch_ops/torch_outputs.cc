@@ -19,6 +19,18 @@ TorchOutputs LikeXTwice(const TorchCall& call) {
   return {EmptyBeside(x, x.sym_sizes()), EmptyBeside(x, x.sym_sizes())};
 }
 
+TorchOutputs QuantizedX(const TorchCall& call, const char* given) {
+  const at::Tensor x = call.Tensor("x");
+  const auto sizes = x.sym_sizes();
+  TORCH_CHECK_VALUE(!sizes.empty(), "x must have at least one dimension to become e4m3");
+  TorchOutputs outputs = {at::empty_symint(sizes, x.options().dtype(at::kFloat8_e4m3fn)),
+                          at::Tensor()};
+  if (!call.Has(given)) {
+    outputs[1] = at::empty_symint(sizes.slice(0, sizes.size() - 1), x.options().dtype(at::kFloat));
+  }
+  return outputs;
+}
+
 TorchOutputs LikeQk(const TorchCall& call) {
   const at::Tensor q = call.Tensor("q");
   TorchOutputs outputs = {EmptyBeside(q, q.sym_sizes()), at::Tensor()};

@@ -26,6 +26,7 @@ struct BenchCase {
   // What a result may be off beside its own rounding, as a share of the largest: by default what
   // fp32 arithmetic loses on terms as large as that.
   double tolerance = 0x1p-24 * 32;
+  std::string without = "";  // a variant that does not take the call; any other that declines fails
 };
 
 struct BenchSize {
@@ -43,6 +44,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
 // The parts that BenchCases puts together.
 void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+// Norms that write e4m3 with a scale for each row.
+void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);

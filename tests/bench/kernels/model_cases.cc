@@ -158,8 +158,23 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
     args.out = t.Output(dtype, {rows, size.width});
     return [args](const Execution& run) { return ActivationOp(args, run); };
   };
-  cases.push_back({"activation", absl::StrCat(size.rows, "x", size.width, " gelu_tanh"), dtype,
-                   size.rows, kPeriod, make});
+  const std::string shape = absl::StrCat(size.rows, "x", size.width, " gelu_tanh");
+  cases.push_back({"activation", shape, dtype, size.rows, kPeriod, make});
+  for (const bool fixed : {false, true}) {
+    const auto to_e4m3 = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+      ActivationArgs args;
+      args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+      args.out = t.Output(Dtype::kE4m3, {rows, size.width});
+      if (fixed) {
+        args.static_out_scale = 0.01;
+      } else {
+        args.out_scale = t.Output(Dtype::kF32, {rows});
+      }
+      return [args](const Execution& run) { return ActivationOp(args, run); };
+    };
+    cases.push_back({"activation", shape + (fixed ? " to e4m3, one scale" : " to e4m3"), dtype,
+                     size.rows, kPeriod, to_e4m3, "cpu"});
+  }
 }
 
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -205,7 +220,8 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
                    .units = size.rows,
                    .period = kPeriod,
                    .make = make,
-                   .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0)});
+                   .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0),
+                   .without = dtype == Dtype::kF32 ? "sm80" : ""});
 }
 
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -264,6 +280,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddModulationCases(size, dtype, cases);
   }
   const BenchSize tokens = only.rows > 0 ? only : BenchSize{5376, 2048};
+  AddE4m3Cases(tokens, dtype, cases);
   AddRopeCases(tokens, dtype, cases);
   AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms, adaptive norms and gates. x is [2, S, D], a model's batch of two, where S is whole.
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "kernels/adaln/adaln.h"
 #include "kernels/gate/gate_residual.h"
@@ -25,6 +27,8 @@ class RowTensors {
 
   TensorView In() { return tensors_.Input(dtype_, sizes_, kPeriod * width_); }
   TensorView Out() { return tensors_.Output(dtype_, sizes_); }
+  TensorView Codes() { return tensors_.Output(Dtype::kE4m3, sizes_); }
+  TensorView RowScales() { return tensors_.Output(Dtype::kF32, {sizes_[0], sizes_[1]}); }
   TensorView Vector() { return tensors_.Input(dtype_, {width_}, width_); }
   TensorView PerBatch() { return tensors_.Input(dtype_, {batch_, 1, width_}, width_); }
 
@@ -122,6 +126,33 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                                                 args.gate = t.PerBatch();
                                                 args.sum = t.Out();
                                               }));
+}
+
+void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
+  const auto plain = [](RowTensors& tensors, auto& args) {
+    args.x = tensors.In();
+    args.out = tensors.Codes();
+    args.out_scale = tensors.RowScales();
+  };
+  const auto modulated = [=](RowTensors& tensors, auto& args) {
+    plain(tensors, args);
+    args.scale = tensors.PerBatch();
+    args.shift = tensors.PerBatch();
+  };
+  const auto gated = [=](RowTensors& tensors, auto& args) {
+    modulated(tensors, args);
+    args.y = tensors.In();
+    args.gate = tensors.PerBatch();
+    args.sum = tensors.Out();
+  };
+  const auto add = [&](BenchCase bench) {
+    bench.without = "cpu";
+    cases.push_back(std::move(bench));
+  };
+  add(Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
+  add(Case<AdalnRmsNormArgs>({"adaln_rms_norm", " to e4m3"}, AdalnRmsNorm, size, dtype, modulated));
+  add(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " to e4m3"}, GateResidualAdaln, size,
+                                  dtype, gated));
 }
 
 }  // namespace reel::kernels

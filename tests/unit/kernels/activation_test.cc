@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/unit/kernels/op_test.h"
+#include "tests/unit/kernels/e4m3_codes.h"
 
 namespace reel::kernels {
 namespace {
@@ -39,13 +39,21 @@ Value Textbook(Activation kind, double x) {
 // Beyond e^88 fp32 has no exponential: what would be smaller than x e^-88 is 0.
 double Vanishing(double x) { return std::isfinite(x) ? std::abs(x) * 1e-32 : 0; }
 
+// What a call writes.
+struct Output {
+  bool e4m3 = false;  // with a scale for each row
+  std::optional<double> static_scale = std::nullopt;
+};
+
 struct Case : OpCase {
   Case(Dtype dtype, const std::vector<int64_t>& sizes, Activation use_kind,
-       Layout layout = Layout::kContiguous, bool biased = false)
+       Layout layout = Layout::kContiguous, bool biased = false, Output to = {})
       : kind(use_kind),
         with_bias(biased),
+        output(to),
         x(dtype, sizes, layout),
-        out(dtype, sizes, layout),
+        out(to.e4m3 ? Dtype::kE4m3 : dtype, sizes, layout),
+        out_scale(Dtype::kF32, {sizes.begin(), sizes.end() - 1}, layout),
         bias(dtype, {sizes.back()}) {
     x.FillNormal(1, 3);
     bias.FillNormal(2);
@@ -53,11 +61,15 @@ struct Case : OpCase {
   ActivationArgs Args(ForcedRun& run) {
     ActivationArgs args{.x = run.Use(x), .bias = std::nullopt, .out = run.Use(out), .kind = kind};
     if (with_bias) args.bias = run.Use(bias);
+    if (output.e4m3 && !output.static_scale.has_value()) args.out_scale = run.Use(out_scale);
+    args.static_out_scale = output.static_scale;
     return args;
   }
   absl::Status Call(ForcedRun& run) override { return ActivationOp(Args(run), run.execution()); }
   std::vector<Expected> Reference() const override {
     Expected expected{&out, {}, {}};
+    if (!output.static_scale.has_value()) expected.scale = &out_scale;
+    expected.fixed_scale = output.static_scale.value_or(0);
     for (int64_t i = 0; i < x.size(); ++i) {
       const double b = with_bias ? bias.Get(i % bias.size()) : 0;
       const Value y = Textbook(kind, x.Get(i) + b);
@@ -68,7 +80,8 @@ struct Case : OpCase {
   }
   Activation kind;
   bool with_bias;
-  HostTensor x, out, bias;
+  Output output;
+  HostTensor x, out, out_scale, bias;
 };
 
 struct GatedCase : OpCase {
@@ -174,6 +187,68 @@ TEST_P(ActivationTest, WritesInPlaceAndTakesEmptyTensors) {
   EXPECT_TRUE(Right(empty));
 }
 
+TEST_P(ActivationTest, WritesE4m3ForEveryKindWidthAndLayout) {
+  int ran = 0;
+  for (const Activation kind : kKinds) {
+    for (const Output output : {Output{true}, Output{true, 0.031}, Output{true, 1e-25}}) {
+      for (const int64_t width : {1, 7, 33, 64, 1000, 2048, 4096, 8192, 16384, 20480}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(kind) << " " << width);
+        Case call(dtype(), {3, width}, kind, Layout::kContiguous, width == 64, output);
+        ran += Right(call) ? 1 : 0;
+      }
+      for (const Layout layout : AllLayouts()) {
+        SCOPED_TRACE(LayoutName(layout));
+        Case call(dtype(), {2, 5, 72}, kind, layout, true, output);
+        Right(call);
+      }
+    }
+  }
+  const std::string& variant = GetParam().variant;
+  // Tuned rows have gelu_tanh alone.
+  EXPECT_GE(ran, TakesEverything(GetParam()) ? 120 : (variant == "cpu" ? 0 : 10));
+  EXPECT_TRUE(variant != "cpu" || ran == 0);
+}
+
+TEST_P(ActivationTest, ShowsRowsThatAreNotFiniteInE4m3) {
+  const auto special = [&](Output output) {
+    Case call(dtype(), {2, 128}, Activation::kGeluTanh, Layout::kContiguous, false, output);
+    const double values[] = {kInf, -kInf, NAN, -1e4, 1e4, 0.0, -0.0, 1};
+    call.x.SetAll([&](int64_t i) { return i < 128 ? values[i % 8] : 1.0; });
+    return call;
+  };
+  Case own = special({true});
+  if (!Right(own)) return;
+  EXPECT_TRUE(std::isnan(own.out_scale.Get(0)));
+  EXPECT_EQ(own.out.Get(7), kE4m3NanCode);
+  EXPECT_EQ(own.out.Get(128), kE4m3LargestCode);
+  Case fixed = special({true, 0.5});
+  ASSERT_TRUE(Right(fixed));
+  for (const int64_t i : {0, 1, 2}) EXPECT_EQ(fixed.out.Get(i), kE4m3NanCode) << i;
+  EXPECT_EQ(fixed.out.Get(4), kE4m3LargestCode);
+  EXPECT_EQ(fixed.out.Get(6), 0x80);
+}
+
+TEST_P(ActivationTest, GivesAnE4m3RowTheSameBitsAloneAndAmongMany) {
+  Case many(dtype(), {133, 8192}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+  if (!Right(many)) return;
+  for (const int64_t row : {0, 77, 132}) {
+    Case alone(dtype(), {1, 8192}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+    alone.x.SetAll([&](int64_t i) { return many.x.Get(row * 8192 + i); });
+    ASSERT_TRUE(Right(alone));
+    EXPECT_EQ(alone.out_scale.Get(0), many.out_scale.Get(row));
+    for (int64_t i = 0; i < 8192; ++i)
+      ASSERT_EQ(alone.out.Get(i), many.out.Get(row * 8192 + i)) << i;
+  }
+}
+
+TEST_P(ActivationTest, TakesEmptyE4m3Tensors) {
+  if (GetParam().variant == "cpu") return;
+  for (const auto& sizes : std::vector<std::vector<int64_t>>{{0, 64}, {3, 0}, {0}}) {
+    Case call(dtype(), sizes, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+    EXPECT_TRUE(Right(call));
+  }
+}
+
 TEST_P(GatedActivationTest, EqualsTheReferenceForEveryOrderKindAndLayout) {
   int ran = 0;
   for (const Activation kind : kKinds) {
@@ -204,6 +279,24 @@ class ActivationRefusals : public RefusalTest {
   }
   GatedCase call{Dtype::kF32, {2, 8}, Activation::kSilu, true, false};
 };
+
+TEST_F(ActivationRefusals, WantsOneScaleForAnE4m3Output) {
+  Case e4m3(Dtype::kF32, {2, 8}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+  ActivationArgs args = e4m3.Args(run);
+  const auto refused = [&](const std::string& text) {
+    ExpectRefused([&] { return ActivationOp(args, run.execution()); }, e4m3.out, kInvalid, text);
+  };
+  args.static_out_scale = 1;
+  refused("one of them must be given");
+  args.out_scale.reset();
+  args.static_out_scale = kInf;
+  refused("static_out_scale must be finite and above zero");
+  args.static_out_scale.reset();
+  refused("one of them must be given");
+  args.static_out_scale = 1;
+  args.out = args.x;
+  refused("belong to an e4m3 output: out is fp32");
+}
 
 TEST_F(ActivationRefusals, NamesWhatDoesNotFit) {
   Refused([](auto& args) { args.x = Slice(args.x, 1, 0, 15); }, kInvalid, "odd width differ: 15");

@@ -13,6 +13,8 @@ struct Form {
   bool affine = true;
   bool biased = true;  // scale_bias and its kind
   bool fp32_vectors = false;
+  bool e4m3 = false;  // the output, with a scale for each row
+  std::optional<double> static_scale = std::nullopt;
 };
 
 struct Case : NormCase {
@@ -22,6 +24,7 @@ struct Case : NormCase {
                  layout),
         form(use) {
     AddRows("out");
+    if (use.e4m3) MakeOutE4m3(use.static_scale);
     const Dtype vectors = use.fp32_vectors ? Dtype::kF32 : dtype;
     if (use.affine) AddVector("weight", vectors, {width()});
     if (use.affine && use.op == "adaln_layer_norm") AddVector("bias", vectors, {width()});
@@ -43,6 +46,10 @@ struct Case : NormCase {
     args.shift_bias = Maybe(run, "shift_bias");
     args.out = Use(run, "out");
     args.eps = eps();
+    if constexpr (requires { args.out_scale; }) {
+      args.out_scale = Maybe(run, "out_scale");
+      args.static_out_scale = fixed_scale();
+    }
     return args;
   }
 
@@ -116,6 +123,50 @@ TEST_P(AdalnRmsNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 TEST_P(AdalnLayerNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 TEST_P(AdalnZeroTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 
+// As models call it: without a weight, and nothing added to the vectors.
+Form E4m3Form() { return {.affine = false, .biased = false, .e4m3 = true}; }
+
+TEST_P(AdalnRmsNormTest, WritesE4m3) {
+  if (GetParam().variant == "cpu") return;  // declines, as the next test shows
+  const auto as_e4m3 = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<Case>(E4m3Form(), dtype(), sizes, layout);
+  };
+  ExpectMatchesAtEveryWidth(as_e4m3);
+  ExpectMatchesInEveryLayout(as_e4m3);
+  ExpectSameBitsAlone(as_e4m3);
+  ExpectTakesEmptyTensors(as_e4m3);
+}
+
+TEST_P(AdalnRmsNormTest, WritesE4m3ForEveryFormOfItsVectors) {
+  for (size_t vector_form = 0; vector_form < 4; ++vector_form) {
+    for (const bool affine : {false, true}) {
+      for (const std::optional<double> scale : {std::optional<double>(), {0.013}, {1e25}}) {
+        SCOPED_TRACE(testing::Message() << vector_form << affine << scale.value_or(0));
+        Case call({.vector_form = vector_form,
+                   .affine = affine,
+                   .biased = affine,
+                   .fp32_vectors = affine,
+                   .e4m3 = true,
+                   .static_scale = scale},
+                  dtype(), {2, 3, 64});
+        const bool ran = Matches(call, NormBound(call));
+        EXPECT_TRUE(ran || affine || scale == 1e25 || GetParam().variant == "cpu");
+        EXPECT_FALSE(ran && GetParam().variant == "cpu");
+      }
+    }
+  }
+}
+
+TEST_P(AdalnRmsNormTest, ShowsRowsThatAreNotFiniteInE4m3) {
+  for (const double value : {HUGE_VAL, std::nan("")}) {
+    Case call(E4m3Form(), dtype(), {2, 3, 2048});
+    call["x"].Set(2048 + 1027, value);
+    if (!Matches(call, NormBound(call))) return;
+    EXPECT_TRUE(std::isnan(call["out_scale"].Get(1)));
+    EXPECT_TRUE(std::isfinite(call["out_scale"].Get(0)));
+  }
+}
+
 TEST_P(AdalnRmsNormTest, TakesASliceOfAModulationTableAsItIs) {
   // Rows 1 and 0 of a table [B,1,6,D] are scale and shift: their batch stride is 6 D.
   Case call({}, dtype(), {2, 3, 64});
@@ -182,6 +233,22 @@ TEST_F(AdalnRefusals, WantsAnOutputOfItsOwn) {
 TEST_F(AdalnRefusals, NamesAMixOfDtypes) {
   Refused([](auto& args) { args.shift->dtype = Dtype::kF16; }, kInvalid, "shift is fp16");
   Refused([](auto& args) { args.scale->dtype = Dtype::kF64; }, kUnimplemented, "scale is fp64");
+}
+TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
+  Case e4m3({.e4m3 = true}, Dtype::kBf16, {2, 2, 8});
+  auto args = e4m3.Fill<AdalnRmsNormArgs>(run);
+  const auto refused = [&](const std::string& text) {
+    ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, e4m3["out"], kInvalid, text);
+  };
+  args.static_out_scale = 1;
+  refused("one of them must be given");
+  args.out_scale.reset();
+  args.static_out_scale = 0;
+  refused("static_out_scale must be finite and above zero");
+  args.static_out_scale.reset();
+  refused("one of them must be given");
+  Refused([&](auto& plain) { plain.static_out_scale = 1; }, kInvalid,
+          "belong to an e4m3 output: out is bf16");
 }
 TEST_F(AdalnRefusals, WantsAGateForAdalnZero) {
   auto args = call.Fill<AdalnZeroArgs>(run);

@@ -48,7 +48,39 @@ struct AdalnCase : GateCase {
             .shift_bias = Maybe(run, "shift_bias"),
             .sum = Use(run, "sum"),
             .out = Use(run, "out"),
-            .eps = eps()};
+            .eps = eps(),
+            .out_scale = Maybe(run, "out_scale"),
+            .static_out_scale = fixed_scale()};
+  }
+  absl::Status Call(ForcedRun& run) override {
+    return GateResidualAdaln(AdalnArgs(run), run.execution());
+  }
+};
+
+// An output in e4m3, as models call it: the vectors in the rows' type and nothing added to them.
+struct E4m3Case : GateCase {
+  E4m3Case(Dtype dtype, const std::vector<int64_t>& x, Layout layout = Layout::kContiguous,
+           std::optional<double> fixed_scale = std::nullopt)
+      : GateCase(dtype, x, layout, std::nullopt, NormKind::kRms) {
+    AddVector("residual_gate", dtype, VectorForms(x)[2]);
+    AddVector("scale", dtype, VectorForms(x)[2]);
+    AddVector("shift", dtype, VectorForms(x)[2]);
+    MakeOutE4m3(fixed_scale);
+  }
+  GateResidualAdalnArgs AdalnArgs(ForcedRun& run) {
+    return {.x = Use(run, "x"),
+            .y = Use(run, "residual"),
+            .gate = Maybe(run, "residual_gate"),
+            .gate_bias = std::nullopt,
+            .scale = Maybe(run, "scale"),
+            .shift = Maybe(run, "shift"),
+            .scale_bias = std::nullopt,
+            .shift_bias = std::nullopt,
+            .sum = Use(run, "sum"),
+            .out = Use(run, "out"),
+            .eps = eps(),
+            .out_scale = Maybe(run, "out_scale"),
+            .static_out_scale = fixed_scale()};
   }
   absl::Status Call(ForcedRun& run) override {
     return GateResidualAdaln(AdalnArgs(run), run.execution());
@@ -110,6 +142,42 @@ TEST_P(GateResidualAdalnTest, AddsInPlace) {
   EXPECT_TRUE(SameBits(in_place["out"], apart["out"]));
 }
 
+TEST_P(GateResidualAdalnTest, WritesE4m3) {
+  if (GetParam().variant == "cpu") return;  // declines, as the next test shows
+  const auto as_e4m3 = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<E4m3Case>(dtype(), sizes, layout);
+  };
+  ExpectMatchesAtEveryWidth(as_e4m3);
+  ExpectMatchesInEveryLayout(as_e4m3);
+  ExpectSameBitsAlone(as_e4m3);
+  ExpectTakesEmptyTensors(as_e4m3);
+}
+
+TEST_P(GateResidualAdalnTest, WritesE4m3WithOneScaleForAllAndWithBiases) {
+  for (const double scale : {0.013, 1e25}) {
+    E4m3Case call(dtype(), {2, 3, 64}, Layout::kContiguous, scale);
+    const bool ran = Matches(call, NormBound(call));
+    EXPECT_EQ(ran, TakesEverything(GetParam()) || (GetParam().variant != "cpu" && scale < 1));
+  }
+  AdalnCase biased(dtype(), {2, 3, 64});
+  biased.MakeOutE4m3();
+  EXPECT_EQ(Matches(biased, NormBound(biased)), TakesEverything(GetParam()));
+}
+
+TEST_P(GateResidualAdalnTest, AddsInPlaceBesideE4m3) {
+  E4m3Case apart(dtype(), {2, 3, 2048});
+  E4m3Case in_place(dtype(), {2, 3, 2048});
+  if (!Matches(apart, NormBound(apart))) return;
+  ForcedRun run("gate_residual_adaln", GetParam());
+  GateResidualAdalnArgs args = in_place.AdalnArgs(run);
+  args.sum = args.x;
+  ASSERT_TRUE(GateResidualAdaln(args, run.execution()).ok());
+  run.Fetch();
+  EXPECT_TRUE(SameBits(in_place["x"], apart["sum"]));
+  EXPECT_TRUE(SameBits(in_place["out"], apart["out"]));
+  EXPECT_TRUE(SameBits(in_place["out_scale"], apart["out_scale"]));
+}
+
 class GateRefusals : public RefusalTest {
  protected:
   GateRefusals() : RefusalTest("gate_residual"), call(Dtype::kF32, {2, 2, 8}) {}
@@ -126,6 +194,26 @@ TEST_F(GateRefusals, NamesWhatDoesNotFit) {
   refused([](auto& args) { args.y = Slice(args.y, 1, 0, 1); }, kInvalid, "must be equal: y");
   refused([](auto& args) { args.out = args.y; }, kInvalid, "overlaps another tensor");
   refused([](auto& args) { args.y.dtype = Dtype::kE4m3; }, kUnimplemented, "y is e4m3");
+}
+
+TEST_F(GateRefusals, WantsOneScaleForAnE4m3Output) {
+  E4m3Case e4m3(Dtype::kF32, {2, 2, 8});
+  GateResidualAdalnArgs args = e4m3.AdalnArgs(run);
+  const auto refused = [&](const std::string& text) {
+    ExpectRefused([&] { return GateResidualAdaln(args, run.execution()); }, e4m3["out"], kInvalid,
+                  text);
+  };
+  args.out_scale = Slice(*args.out_scale, 1, 0, 1);
+  refused("one scale for every row");
+  args.out_scale = args.sum;
+  refused("out_scale has rank 3");
+  args.out_scale.reset();
+  refused("one of them must be given");
+  args.static_out_scale = -2;
+  refused("static_out_scale must be finite and above zero");
+  args = call.AdalnArgs(run);
+  args.static_out_scale = 2;
+  refused("belong to an e4m3 output: out is fp32");
 }
 
 TEST_F(GateRefusals, WantsScaleAndShiftForTheNorm) {

@@ -18,6 +18,15 @@ HostTensor& NormCase::AddRows(const std::string& name) {
   return tensor;
 }
 
+void NormCase::MakeOutE4m3(std::optional<double> fixed_scale) {
+  tensors_.erase("out");
+  tensors_.try_emplace("out", Dtype::kE4m3, sizes_, layout_);
+  fixed_scale_ = fixed_scale;
+  if (fixed_scale.has_value()) return;
+  const std::vector<int64_t> leading(sizes_.begin(), sizes_.end() - 1);
+  tensors_.try_emplace("out_scale", Dtype::kF32, leading, layout_);
+}
+
 HostTensor& NormCase::AddVector(const std::string& name, Dtype dtype, std::vector<int64_t> sizes) {
   HostTensor& tensor = tensors_.try_emplace(name, dtype, std::move(sizes)).first->second;
   tensor.FillNormal(100 + tensors_.size());
@@ -120,6 +129,8 @@ std::vector<Expected> NormCase::Reference() const {
   }
   if (Has("out")) {
     out.output = &tensors_.at("out");
+    if (Has("out_scale")) out.scale = &tensors_.at("out_scale");
+    out.fixed_scale = fixed_scale_.value_or(0);
     expected.push_back(std::move(out));
   }
   return expected;

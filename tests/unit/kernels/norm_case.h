@@ -23,6 +23,8 @@ class NormCase : public OpCase {
 
   // Tensors like x, of the layout of the case: "x", "residual", "sum", "out".
   HostTensor& AddRows(const std::string& name);
+  // An "out" in e4m3 with "out_scale", one scale for every row, or with this one for all.
+  void MakeOutE4m3(std::optional<double> fixed_scale = std::nullopt);
   // Vectors: "weight", "bias", "scale", "shift", "gate", "residual_gate", and the same with
   // "_bias".
   HostTensor& AddVector(const std::string& name, Dtype dtype, std::vector<int64_t> sizes);
@@ -36,6 +38,7 @@ class NormCase : public OpCase {
   int64_t num_rows() const;
   const std::vector<int64_t>& sizes() const { return sizes_; }
   double eps() const { return eps_; }
+  std::optional<double> fixed_scale() const { return fixed_scale_; }
 
   std::vector<Expected> Reference() const override;
 
@@ -57,6 +60,7 @@ class NormCase : public OpCase {
   std::vector<int64_t> sizes_;
   Layout layout_;
   std::map<std::string, HostTensor> tensors_;
+  std::optional<double> fixed_scale_;
 };
 
 // The forms of a vector beside x [B,S,D].

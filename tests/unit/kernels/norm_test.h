@@ -62,6 +62,9 @@ class NormTest : public OpTest {
         ASSERT_EQ((*alone)[name].Get(i), (*many)[name].Get(17 * 2048 + i)) << name << " " << i;
       }
     }
+    if (many->Has("out_scale")) {
+      EXPECT_EQ((*alone)["out_scale"].Get(0), (*many)["out_scale"].Get(17));
+    }
   }
 
   void ExpectTakesEmptyTensors(const Make& make) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/float_types.h"
+#include "tests/unit/kernels/e4m3_codes.h"
 
 namespace reel::kernels {
 namespace {
@@ -130,6 +131,7 @@ testing::AssertionResult Within(const Bound& bound, double got, double want, dou
 
 testing::AssertionResult AllWithin(const Bound& bound, const Expected& expected) {
   const HostTensor& got = *expected.output;
+  if (got.view().dtype == Dtype::kE4m3) return E4m3Within(bound.c, expected);
   if (static_cast<size_t>(got.size()) != expected.want.size()) {
     return testing::AssertionFailure() << got.size() << " elements, want " << expected.want.size();
   }

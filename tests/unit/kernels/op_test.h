@@ -66,6 +66,9 @@ struct Expected {
   const HostTensor* output;
   std::vector<double> want;
   std::vector<double> magnitude;
+  // Beside an output in e4m3: the scales of its rows, or the one of all.
+  const HostTensor* scale = nullptr;
+  double fixed_scale = 0;
 
   void Add(double value, double terms) {
     want.push_back(value);
@@ -92,7 +95,7 @@ double UlpOf(double value, Dtype dtype);
 testing::AssertionResult Within(const Bound& bound, double got, double want, double magnitude,
                                 Dtype dtype);
 
-// Compares a whole output; stops at the first miss and names its index.
+// Compares a whole output; stops at the first miss and names its index. One in e4m3 by E4m3Within.
 testing::AssertionResult AllWithin(const Bound& bound, const Expected& expected);
 
 // A test over the variants of one operator; skips loudly where their device is missing.

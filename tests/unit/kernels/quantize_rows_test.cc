@@ -6,32 +6,13 @@
 #include <limits>
 #include <vector>
 
-#include "tests/unit/kernels/op_test.h"
+#include "tests/unit/kernels/e4m3_codes.h"
 
 namespace reel::kernels {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr int kNanCode = 0x7F;
-
-// The value of a code without sign, by the definition of the format.
-double ValueOf(int code) {
-  const int exponent = code / 8;
-  const int mantissa = code % 8;
-  return exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
-}
-
-// The nearest of all finite codes, an even one where two are as near.
-int NearestCode(double value) {
-  const double size = std::min(std::abs(value), 448.0);
-  int best = 0;
-  for (int code = 1; code < kNanCode; ++code) {
-    const double nearer = std::abs(ValueOf(best) - size) - std::abs(ValueOf(code) - size);
-    if (nearer > 0 || (nearer == 0 && code % 2 == 0)) best = code;
-  }
-  return best + (std::signbit(value) ? 0x80 : 0);
-}
 
 struct Case {
   Case(Dtype dtype, const std::vector<int64_t>& sizes, Layout layout = Layout::kContiguous)
@@ -86,10 +67,10 @@ class QuantizeRowsTest : public OpTest {
       if (!call.is_static && i % width == 0) ExpectScale(call, i / width);
       if (!call.is_static) scale = call.scale.Get(i / width);
       // The quotient is fp32's, as everywhere.
-      const int want = NearestCode(
+      const int want = NearestE4m3(
           static_cast<double>(static_cast<float>(call.x.Get(i)) / static_cast<float>(scale)));
       const int got = static_cast<int>(call.out.Get(i));
-      EXPECT_LE(std::abs(got - want), 1) << i;
+      EXPECT_LE(E4m3Distance(got, want), 1) << i;
       others += got == want ? 0 : 1;
     }
     EXPECT_LE(others, call.x.size() / 1000 + 1);
@@ -137,8 +118,8 @@ TEST_P(QuantizeRowsTest, TakesAStaticScaleAndCutsWhatIsTooLarge) {
   ASSERT_TRUE(Right(call));
   EXPECT_EQ(call.out.Get(3), 0x80);
   const auto codes = call.out.Values();
-  EXPECT_GT(std::count(codes.begin(), codes.end(), 0x7E), 0);
-  EXPECT_EQ(std::count(codes.begin(), codes.end(), kNanCode), 0);
+  EXPECT_GT(std::count(codes.begin(), codes.end(), kE4m3LargestCode), 0);
+  EXPECT_EQ(std::count(codes.begin(), codes.end(), kE4m3NanCode), 0);
 }
 
 TEST_P(QuantizeRowsTest, ShowsRowsThatAreNotFinite) {
@@ -148,9 +129,9 @@ TEST_P(QuantizeRowsTest, ShowsRowsThatAreNotFinite) {
       call.x.Set(128 + place, value);
       ASSERT_TRUE(Run(call));
       EXPECT_TRUE(std::isnan(call.scale.Get(1)));
-      for (int64_t i = 0; i < 128; ++i) ASSERT_EQ(call.out.Get(128 + i), kNanCode) << i;
+      for (int64_t i = 0; i < 128; ++i) ASSERT_EQ(call.out.Get(128 + i), kE4m3NanCode) << i;
       EXPECT_TRUE(std::isfinite(call.scale.Get(0)) && std::isfinite(call.scale.Get(2)));
-      EXPECT_NE(call.out.Get(0), kNanCode);
+      EXPECT_NE(call.out.Get(0), kE4m3NanCode);
     }
   }
   Case call(dtype(), {1, 64});
@@ -158,8 +139,8 @@ TEST_P(QuantizeRowsTest, ShowsRowsThatAreNotFinite) {
   call.static_scale.Set(0, 1);
   call.x.Set(5, kNan);
   ASSERT_TRUE(Run(call));
-  EXPECT_EQ(call.out.Get(5), kNanCode);
-  EXPECT_NE(call.out.Get(6), kNanCode);
+  EXPECT_EQ(call.out.Get(5), kE4m3NanCode);
+  EXPECT_NE(call.out.Get(6), kE4m3NanCode);
 }
 
 TEST_P(QuantizeRowsTest, KeepsZeroRowsZero) {
@@ -167,7 +148,7 @@ TEST_P(QuantizeRowsTest, KeepsZeroRowsZero) {
   call.x.SetAll([](int64_t i) { return i < 64 ? 0.0 : 1.0; });
   ASSERT_TRUE(Right(call));
   EXPECT_EQ(call.out.Get(0), 0);
-  EXPECT_EQ(call.out.Get(64), 0x7E);
+  EXPECT_EQ(call.out.Get(64), kE4m3LargestCode);
 }
 
 TEST_P(QuantizeRowsTest, GivesARowTheSameBitsAloneAndAmongMany) {

@@ -46,6 +46,19 @@ def silu(input, out=None, *, bias=None, variant=None):
     return _plain(input, out, "silu", bias, variant)
 
 
+def gelu_tanh_e4m3(input, out=None, out_scale=None, *, bias=None, static_out_scale=None, variant=None):
+    """gelu_tanh as (e4m3, a scale for each row [...]), as quantize_rows of fp32 values would make them, in one pass.
+
+    `static_out_scale`, a number, is taken by all rows, and the scale is None.
+    """
+    options = {"kind": "gelu_tanh", "static_out_scale": static_out_scale, "variant": variant}
+    if out is None:
+        codes, scales = ops.activation_e4m3(input, bias, **options)
+        return codes, None if static_out_scale is not None else scales
+    ops.activation_e4m3_out(out, out_scale, input, bias, **options)
+    return out, out_scale
+
+
 def _gated(input, out, kind, gate, value, variant):
     if gate not in ("first", "second"):
         raise ValueError(f"gate is 'first' or 'second', not {gate!r}")

@@ -21,6 +21,20 @@ def rmsnorm(input, weight=None, eps=1e-6, out=None, *, bias=None, weight_offset=
     return out
 
 
+def rmsnorm_e4m3(input, weight=None, eps=1e-6, out=None, out_scale=None, *, bias=None, weight_offset=0.0,
+                 round_before_weight=False, static_out_scale=None, variant=None):
+    """rmsnorm of fp32 values as (e4m3, a scale for each row [...]), as quantize_rows would make them, in one pass.
+
+    `static_out_scale`, a number, is taken by all rows, and the scale is None.
+    """
+    options = {"eps": eps, "weight_offset": weight_offset, "round_before_weight": round_before_weight,
+               "static_out_scale": static_out_scale, "variant": variant}
+    if out is None:
+        return _codes(static_out_scale, ops.rms_norm_e4m3(input, weight, bias, **options))
+    ops.rms_norm_e4m3_out(out, out_scale, input, weight, bias, **options)
+    return out, out_scale
+
+
 def rmsnorm_residual(input, residual, weight=None, eps=1e-6, out=None, residual_out=None, *, variant=None):
     """(rms norm of input + residual, input + residual); the norm is of the unrounded sum."""
     if out is None and residual_out is None:
@@ -55,6 +69,17 @@ def adaln_rmsnorm(input, weight, scale, shift, eps=1e-6, out=None, *, scale_bias
         return ops.adaln_rms_norm(*operands, eps=eps, variant=variant)
     ops.adaln_rms_norm_out(out, *operands, eps=eps, variant=variant)
     return out
+
+
+def adaln_rmsnorm_e4m3(input, weight, scale, shift, eps=1e-6, out=None, out_scale=None, *, scale_bias=None,
+                       shift_bias=None, static_out_scale=None, variant=None):
+    """adaln_rmsnorm as (e4m3, a scale for each row [B,S]), as rmsnorm_e4m3."""
+    operands = (input, weight, scale, shift, scale_bias, shift_bias)
+    options = {"eps": eps, "static_out_scale": static_out_scale, "variant": variant}
+    if out is None:
+        return _codes(static_out_scale, ops.adaln_rms_norm_e4m3(*operands, **options))
+    ops.adaln_rms_norm_e4m3_out(out, out_scale, *operands, **options)
+    return out, out_scale
 
 
 def adaln_layernorm(input, weight, scale, shift, bias=None, eps=1e-5, out=None, *, scale_bias=None, shift_bias=None,
@@ -95,13 +120,30 @@ def gate_residual_adaln(input, y, gate, scale, shift, eps=1e-6, out=None, residu
     return out, residual_out
 
 
+def gate_residual_adaln_e4m3(input, y, gate, scale, shift, eps=1e-6, out=None, residual_out=None, out_scale=None, *,
+                             gate_bias=None, scale_bias=None, shift_bias=None, static_out_scale=None, variant=None):
+    """gate_residual_adaln as (e4m3, s, a scale for each row [B,S]), as rmsnorm_e4m3; s is in the input's type."""
+    operands = (input, y, gate, scale, shift, gate_bias, scale_bias, shift_bias)
+    options = {"eps": eps, "static_out_scale": static_out_scale, "variant": variant}
+    if out is None:
+        codes, total, scales = ops.gate_residual_adaln_e4m3(*operands, **options)
+        return codes, total, None if static_out_scale is not None else scales
+    residual_out = input.new_empty(input.shape) if residual_out is None else residual_out
+    ops.gate_residual_adaln_e4m3_out(out, residual_out, out_scale, *operands, **options)
+    return out, residual_out, out_scale
+
+
 def quantize_rows(input, static_scale=None, out=None, scale_out=None, *, variant=None):
     """(input as e4m3, a scale for each row [...]); with `static_scale` [1] all rows take that one, and scale is None."""
     if out is None:
-        out, scale = ops.quantize_rows(input, static_scale, variant=variant)
-        return out, None if static_scale is not None else scale
+        return _codes(static_scale, ops.quantize_rows(input, static_scale, variant=variant))
     ops.quantize_rows_out(out, scale_out, input, static_scale, variant=variant)
     return out, scale_out
+
+
+def _codes(fixed, outputs):
+    """The codes and the scales, None where one was given for all."""
+    return outputs[0], None if fixed is not None else outputs[1]
 
 
 def _both(input, out, residual_out):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/row_table.h"
 
+#include <memory>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -80,6 +82,35 @@ TEST(RowTable, HidesRowsThatWereBuiltForOtherParameters) {
   EXPECT_EQ(table.Rows("op", sizeof(Params)).size(), 5U);
   EXPECT_TRUE(table.Rows("op", sizeof(Params) + 4).empty());
   EXPECT_TRUE(table.Rows("other", sizeof(Params)).empty());
+}
+
+class FakePlugin : public PluginRow {
+ public:
+  const PluginRowFacts& facts() const override { return facts_; }
+  bool Accepts(const void*) const override { return true; }
+  absl::Status Launch(const void*, DeviceStream) const override { return absl::OkStatus(); }
+
+ private:
+  PluginRowFacts facts_{.op = "op",
+                        .variant = "mine",
+                        .origin = "mine",
+                        .dtypes = MaskOf(Dtype::kF32),
+                        .params_size = sizeof(Params)};
+};
+
+TEST(RowTable, AsksNoPluginForAFormThatItWasNotComparedIn) {
+  RowTable table({});
+  table.Add(RowsOf<Params>("op", kRows), "built-in", nullptr);
+  const CatalogRow& plugin = table.Add(std::make_shared<FakePlugin>());
+  const Params params{8};
+  RowQuery query{.op = "op", .dtype = Dtype::kF32, .params = &params, .device = {}};
+  EXPECT_EQ(WhyNot(plugin, query), "");
+  query.for_plugins = false;
+  EXPECT_THAT(WhyNot(plugin, query), HasSubstr("do not take this form"));
+  EXPECT_EQ(ChooseRow(table.Rows("op", sizeof(Params)), query, KernelPlan("auto", {{"op", "mine"}}))
+                .status()
+                .code(),
+            absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(RowTable, KeepsTheOrderOfItsSources) {

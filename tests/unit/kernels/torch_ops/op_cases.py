@@ -51,6 +51,8 @@ def norm_cases(dtype):
         r = random(*x.shape, dtype=dtype)
         yield OpCase("rms_norm", (x,), {}, (ref.rms_norm(x),))
         yield OpCase("rms_norm", (x, w, b), {"eps": 1e-3, "weight_offset": 1.0}, (ref.rms_norm(x, w, b, 1e-3, 1.0),))
+        yield OpCase("rms_norm_e4m3", (x, w, b), {"weight_offset": 1.0}, ref.quantize_rows(ref.rms_norm(x, w, b, 1e-6, 1.0)))
+        yield OpCase("rms_norm_e4m3", (x,), {"static_out_scale": 0.02}, (ref.to_e4m3(ref.rms_norm(x), 0.02), None))
         yield OpCase("layer_norm", (x, w, b), {}, (ref.layer_norm(x, w, b),))
         total = x.double() + r.double()
         yield OpCase("rms_norm_residual", (x, r, w), {}, (ref.rms_norm(total, w), total))
@@ -85,6 +87,8 @@ def adaln_cases(dtype):
         yield OpCase("adaln_rms_norm", (x, None, scale, shift), {}, (ref.modulate(normed, scale, shift),))
         yield OpCase("adaln_rms_norm", (x, w, scale, shift, b, b), {},
                      (ref.modulate(ref.rms_norm(x, w), scale, shift, b, b),))
+        yield OpCase("adaln_rms_norm_e4m3", (x, None, scale, shift), {},
+                     ref.quantize_rows(ref.modulate(normed, scale, shift)))
         yield OpCase("adaln_layer_norm", (x, w, b, scale, shift), {},
                      (ref.modulate(ref.layer_norm(x, w, b), scale, shift),))
         zero = ref.modulate(ref.rms_norm(x, w), scale, shift) * ref.vector(scale, None)
@@ -93,6 +97,8 @@ def adaln_cases(dtype):
         yield OpCase("gate_residual", (x, y, scale, b), {}, (gated,))
         yield OpCase("gate_residual_adaln", (x, y, scale, scale, shift, b), {},
                      (ref.modulate(ref.rms_norm(gated), scale, shift), gated))
+        codes, scales = ref.quantize_rows(ref.modulate(ref.rms_norm(gated), scale, shift))
+        yield OpCase("gate_residual_adaln_e4m3", (x, y, scale, scale, shift, b), {}, (codes, gated, scales))
     yield OpCase("gate_residual", (x, y), {}, (ref.gate_residual(x, y),))
 
 
@@ -130,6 +136,9 @@ def activation_cases(dtype):
                     yield OpCase("gated_activation", (x,), {"kind": kind, "gate_first": first},
                                  (ref.gated(x, kind, first),))
         yield OpCase("activation", (x, bias), {}, (ref.activation(x.double() + bias.double(), "gelu_tanh"),))
+        yield OpCase("activation_e4m3", (x,), {}, ref.quantize_rows(ref.activation(x, "gelu_tanh")))
+        yield OpCase("activation_e4m3", (x, bias), {"static_out_scale": 0.01},
+                     (ref.to_e4m3(ref.activation(x.double() + bias.double(), "gelu_tanh"), 0.01), None))
         yield OpCase("gated_activation", (x, x * 0.5), {}, (ref.activation(x, "gelu_tanh") * (x * 0.5).double(),))
 
 
@@ -148,8 +157,7 @@ def quantize_cases(dtype):
     for x in layouts(dtype):
         yield OpCase("quantize_rows", (x,), {}, ref.quantize_rows(x))
     x, scale = random(3, 48, dtype=dtype), torch.tensor([0.02], device=DEVICE)
-    want = (x.double() / scale.double()).clamp(-448, 448).float().to(torch.float8_e4m3fn)
-    yield OpCase("quantize_rows", (x, scale), {}, (want, None))
+    yield OpCase("quantize_rows", (x, scale), {}, (ref.to_e4m3(x, scale.double()), None))
 
 
 def attention_cases(dtype):

@@ -132,7 +132,12 @@ def channel_norm_silu(x, scale=None, shift=None, padding=(0, 0), silu=True):
 def quantize_rows(x):
     """The scales, and the rows as they should be read back."""
     scale = x.double().abs().amax(-1).clamp(min=1e-12) / 448
-    return (x.double() / scale[..., None]).clamp(-448, 448).float().to(torch.float8_e4m3fn), scale
+    return to_e4m3(x, scale[..., None]), scale
+
+
+def to_e4m3(x, scale):
+    """Codes with one scale for all."""
+    return (x.double() / scale).clamp(-448, 448).float().to(torch.float8_e4m3fn)
 
 
 def rgb8(frames):

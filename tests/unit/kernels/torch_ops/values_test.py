@@ -109,6 +109,36 @@ class Linear(unittest.TestCase):
         self.assertEqual(held, out.numel() * out.element_size())
 
 
+class E4m3(unittest.TestCase):
+    """What the module's functions return where one scale is given for all, and what they write."""
+
+    def test_functions_give_codes_and_scales(self):
+        k, x, v = reel_kernels, random(2, 3, 64), random(2, 1, 64)
+        w = random(64)
+        calls = [(lambda **o: k.rmsnorm_e4m3(x, w, **o), k.rmsnorm(x, w)),
+                 (lambda **o: k.adaln_rmsnorm_e4m3(x, None, v, v, **o), k.adaln_rmsnorm(x, None, v, v)),
+                 (lambda **o: k.gelu_tanh_e4m3(x, bias=w, **o), k.gelu_tanh(x, bias=w))]
+        for call, plain in calls:
+            codes, scales = call()
+            self.assertEqual((codes.dtype, scales.shape), (torch.float8_e4m3fn, (2, 3)))
+            self.assertTrue(close(codes, k.quantize_rows(plain)[0]))
+            out, out_scale = torch.empty_like(codes), torch.empty_like(scales)
+            written = call(out=out, out_scale=out_scale)
+            self.assertTrue(written[0] is out and written[1] is out_scale)
+            self.assertTrue(torch.equal(out.float(), codes.float()) and torch.equal(out_scale, scales))
+            self.assertIsNone(call(static_out_scale=0.5)[1])
+
+    def test_the_gated_sum_comes_between(self):
+        k, x, y, v = reel_kernels, random(2, 3, 64), random(2, 3, 64) * 2, random(2, 1, 64)
+        codes, total, scales = k.gate_residual_adaln_e4m3(x, y, v, v, v)
+        plain, same = k.gate_residual_adaln(x, y, v, v, v)
+        self.assertTrue(torch.allclose(total, same))
+        self.assertTrue(close(codes, k.quantize_rows(plain)[0]))
+        out, out_scale = torch.empty_like(codes), torch.empty_like(scales)
+        k.gate_residual_adaln_e4m3(x, y, v, v, v, out=out, residual_out=x, out_scale=out_scale)
+        self.assertTrue(torch.equal(x, total) and torch.equal(out_scale, scales))
+
+
 class Video(unittest.TestCase):
     def test_planes_of_one_colour(self):
         frames = torch.tensor([0.5, -0.25, 0.1], device=DEVICE).expand(2, 5, 7, 3)

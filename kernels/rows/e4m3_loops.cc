@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rows/e4m3_loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/rows/row_loops.h"
+
+namespace reel::kernels {
+namespace {
+
+// Nearest even; what is larger than 448 is cut.
+uint8_t ToE4m3(float value) {
+  if (!std::isfinite(value)) return kE4m3Nan;
+  const int sign = std::signbit(value) ? 0x80 : 0;
+  const float size = std::min(std::abs(value), kLargestE4m3);
+  // Three bits behind the leading one; below 2^-6 steps of 2^-9.
+  const int exponent = size == 0 ? -6 : std::max(std::ilogb(size), -6);
+  const auto steps = static_cast<int>(std::nearbyint(std::ldexp(size, 3 - exponent)));
+  return static_cast<uint8_t>(sign | (steps + 8 * (exponent + 6)));
+}
+
+}  // namespace
+
+float E4m3ScaleOf(std::span<const double> values) {
+  float largest = kLeastMaximum;
+  for (const double value : values) {
+    const float size = std::abs(static_cast<float>(value));
+    // A comparison would pass over a NaN.
+    if (!std::isfinite(size)) return std::numeric_limits<float>::quiet_NaN();
+    largest = std::max(largest, size);
+  }
+  return largest / kLargestE4m3;
+}
+
+void WriteE4m3Row(const RowShape& shape, const RowOperand& out, int64_t row,
+                  std::span<const double> values, float scale) {
+  auto* codes = static_cast<uint8_t*>(out.data) + RowOffset(shape, out, row);
+  for (const double value : values) {
+    *codes = ToE4m3(static_cast<float>(value) / scale);
+    codes += out.inner;
+  }
+}
+
+void WriteOutput(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale, int64_t row,
+                 std::span<const double> values) {
+  if (out.dtype != Dtype::kE4m3) return WriteRow(shape, out, row, values);
+  if (scale.fixed != 0) return WriteE4m3Row(shape, out, row, values, scale.fixed);
+  const float own = E4m3ScaleOf(values);
+  static_cast<float*>(scale.rows.data)[RowOffset(shape, scale.rows, row)] = own;
+  WriteE4m3Row(shape, out, row, values, own);
+}
+
+}  // namespace reel::kernels

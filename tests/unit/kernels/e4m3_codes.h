@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// e4m3 by the definition of the format, and what an output of it must be.
+#pragma once
+
+#include "tests/unit/kernels/op_test.h"
+
+namespace reel::kernels {
+
+inline constexpr int kE4m3NanCode = 0x7F;
+inline constexpr int kE4m3LargestCode = 0x7E;
+
+// The nearest of all finite codes, an even one where two are as near; NaN where value is not
+// finite.
+int NearestE4m3(double value);
+
+// How many codes lie between two; 0 and -0 are the same here.
+int E4m3Distance(int a, int b);
+
+// An output in e4m3 (Expected::scale or fixed_scale), but for the sign of zeros: of a thousand
+// codes 999 as they should be with the scale that was written, others next to it; a scale within
+// two steps of fp32 beside what the operator's arithmetic may lose (`c` as in Bound); rows that are
+// not finite shown as such.
+testing::AssertionResult E4m3Within(double c, const Expected& expected);
+
+}  // namespace reel::kernels
