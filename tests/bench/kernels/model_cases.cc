@@ -172,8 +172,13 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
       }
       return [args](const Execution& run) { return ActivationOp(args, run); };
     };
-    cases.push_back({"activation", shape + (fixed ? " to e4m3, one scale" : " to e4m3"), dtype,
-                     size.rows, kPeriod, to_e4m3, "cpu"});
+    cases.push_back({.op = "activation",
+                     .shape = shape + (fixed ? " to e4m3, one scale" : " to e4m3"),
+                     .dtype = dtype,
+                     .units = size.rows,
+                     .period = kPeriod,
+                     .make = to_e4m3,
+                     .without = "cpu"});
   }
 }
 
