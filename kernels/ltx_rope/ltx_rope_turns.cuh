@@ -2,8 +2,6 @@
 // The cosines and sines of a vector of channels, for ltx_rope_vector.cuh.
 #pragma once
 
-#include <cuda_pipeline_primitives.h>
-
 #include "kernels/ltx_rope/ltx_rope_launch.h"
 #include "kernels/rows/plain_row.cuh"
 
@@ -64,43 +62,6 @@ __device__ inline void FactoredTurns(const PlainRopeParams& p, const TokenAxes& 
     turns.sin[2 * k] = turns.sin[2 * k + 1] = turn.y;
   }
 }
-
-// Those of the token of a block, in shared memory by pair. The block fetches a row of the table as
-// it lies, where a thread's own pairs are strewn over all three; past the registers, so that it
-// costs none of them while q and k are on their way.
-template <int kPairs>
-struct StagedTurns {
-  alignas(16) float2 of[kPairs];
-
-  // Arrived after Await and a barrier.
-  template <int kThreads>
-  __device__ void Fetch(const PlainRopeParams& p, const TokenAxes& axes) {
-    const int skipped = p.skipped / 2;
-    const auto frequencies = static_cast<int>(p.frequencies);
-    for (int f = static_cast<int>(threadIdx.x); f < frequencies; f += kThreads) {
-#pragma unroll
-      for (int axis = 0; axis < 3; ++axis) {
-        __pipeline_memcpy_async(of + skipped + 3 * f + axis, axes.at[axis] + f, sizeof(float2));
-      }
-    }
-    __pipeline_commit();
-    if (static_cast<int>(threadIdx.x) < skipped) of[threadIdx.x] = {1, 0};
-  }
-  __device__ static void Await() { __pipeline_wait_prior(0); }
-
-  template <int kPer>
-  __device__ void Read(int vector, VectorTurns<kPer>& turns) const {
-    const auto* two = reinterpret_cast<const float4*>(of + vector * (kPer / 2));
-#pragma unroll
-    for (int k = 0; k < kPer; k += 4) {
-      const float4 turn = two[k / 4];
-      turns.cos[k] = turns.cos[k + 1] = turn.x;
-      turns.sin[k] = turns.sin[k + 1] = turn.y;
-      turns.cos[k + 2] = turns.cos[k + 3] = turn.z;
-      turns.sin[k + 2] = turns.sin[k + 3] = turn.w;
-    }
-  }
-};
 
 template <int kPer>
 __device__ inline void DenseTurns(const PlainRopeParams& p, int64_t outer, int64_t row, int vector,

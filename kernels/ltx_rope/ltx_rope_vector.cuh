@@ -22,10 +22,11 @@ __device__ inline float SquaresOf(const uint4& raw) {
   return sum;
 }
 
-// The norm's weights for a vector of q and of k, asked for together.
+// The norm's weights for a vector of q and of k.
 struct SideWeights {
   uint4 of[2];
 };
+template <typename T>
 __device__ inline SideWeights WeightsOf(const PlainRopeParams& p, int vector) {
   SideWeights weights{};
 #pragma unroll
@@ -72,8 +73,8 @@ struct TokenPart {
 
   // Vector v of both sides; `sums` are the whole token's.
   __device__ void Emit(const PlainRopeParams& p, int64_t outer, int64_t row, int vector, int v,
-                       const VectorTurns<kPer>& turns, const SideWeights& weights,
-                       const float (&sums)[2]) const {
+                       const VectorTurns<kPer>& turns, const float (&sums)[2],
+                       const SideWeights& weights) const {
 #pragma unroll
     for (int side = 0; side < 2; ++side) {
       if (side >= p.sides) continue;
@@ -96,29 +97,20 @@ struct TokenPart {
   }
 };
 
-// Whether the cosines and sines of a token come through shared memory: of the factored table, where
-// a token has a block of its own.
-template <TurnTable kTable, int kLanes>
-inline constexpr bool kStaged = kTable == TurnTable::kFactored && kLanes == kVectorThreads;
+// Blocks of a multiprocessor at the least, 0: as many as come about. With the cosines and sines
+// early a thread would take more registers than pays. Those of a dense table would spill.
+template <TurnTable kTable, int kVectors>
+inline constexpr int kRopeBlocks = kVectors <= 2 && kTable != TurnTable::kDense ? 7 : 0;
 
-// Blocks of a multiprocessor at the least, so that some read while others wait at their barrier; 0:
-// as many as come about.
-template <bool kNorm, TurnTable kTable, int kVectors, int kLanes>
-constexpr int RopeBlocks() {
-  if (!kStaged<kTable, kLanes> || kVectors > 4) return 0;
-  if (kVectors == 4) return 7;
-  return kNorm ? 9 : 10;
-}
-
-// kLanes threads a token, kVectors vectors of q and of k each.
+// kLanes threads a token, kVectors vectors of q and of k each. Of few vectors the cosines and sines
+// are on their way while the norm waits for q and k.
 template <typename T, bool kNorm, TurnTable kTable, int kVectors, int kLanes, bool kOverlap>
-__global__ void __launch_bounds__(kVectorThreads, (RopeBlocks<kNorm, kTable, kVectors, kLanes>()))
+__global__ void __launch_bounds__(kVectorThreads, kRopeBlocks<kTable, kVectors>)
     LtxRopeTokens(const __grid_constant__ PlainRopeParams p) {
   constexpr int kGroups = kVectorThreads / kLanes;
-  constexpr int kPer = kPerVector<T>;
-  constexpr bool kStage = kStaged<kTable, kLanes>;
+  constexpr bool kEarly = kVectors <= 2;
+  constexpr bool kEarlyWeights = kNorm && kEarly && kTable == TurnTable::kDense;
   __shared__ float scratch[2 * kVectorThreads / 32];
-  __shared__ StagedTurns<kStage ? kVectors * kLanes * kPer / 2 : 1> staged;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int64_t step = int64_t{gridDim.x} * kGroups;
   AwaitKernelAhead<kOverlap>();
@@ -127,37 +119,38 @@ __global__ void __launch_bounds__(kVectorThreads, (RopeBlocks<kNorm, kTable, kVe
       const int64_t mine = first + static_cast<int>(threadIdx.x) / kLanes;
       const bool active = mine < p.inner_rows;
       const int64_t row = active ? mine : first;
-      // What leads to the cosines and sines is asked for first.
       TokenAxes axes{};
       if constexpr (kTable == TurnTable::kFactored) axes = AxesOf(p, outer, row);
       TokenPart<T, kNorm, kTable, kVectors, kLanes> part;
       part.Load(p, outer, row, lane);
       LetNextKernelBegin<kOverlap>();
-      if constexpr (kStage) staged.template Fetch<kLanes>(p, axes);
+      VectorTurns<kPerVector<T>> turns[kEarly ? kVectors : 1];
+      SideWeights weights[kEarlyWeights ? kVectors : 1];
+      if constexpr (kEarly) {
+#pragma unroll
+        for (int v = 0; v < kVectors; ++v) {
+          const int vector = v * kLanes + lane;
+          if (vector >= p.vectors) continue;
+          if constexpr (kEarlyWeights) weights[v] = WeightsOf<T>(p, vector);
+          LoadTurns<kTable>(p, axes, outer, row, vector, turns[v]);
+        }
+      }
       float sums[2];
-      if constexpr (kNorm) part.Squares(p, lane, sums);
-      if constexpr (kStage) staged.Await();
       if constexpr (kNorm) {
-        GroupSums<kLanes>(sums, scratch);  // with a barrier, where a token has a block
-      } else if constexpr (kStage) {
-        __syncthreads();
+        part.Squares(p, lane, sums);
+        GroupSums<kLanes>(sums, scratch);
       }
 #pragma unroll
       for (int v = 0; v < kVectors; ++v) {
         const int vector = v * kLanes + lane;
         if (!active || vector >= p.vectors) continue;
-        SideWeights weights{};
-        if constexpr (kNorm) weights = WeightsOf(p, vector);
-        VectorTurns<kPer> turns;
-        if constexpr (kStage) {
-          staged.template Read<kPer>(vector, turns);
-        } else {
-          LoadTurns<kTable>(p, axes, outer, row, vector, turns);
-        }
-        part.Emit(p, outer, row, vector, v, turns, weights, sums);
+        if constexpr (!kEarly) LoadTurns<kTable>(p, axes, outer, row, vector, turns[0]);
+        if constexpr (kNorm && !kEarlyWeights) weights[0] = WeightsOf<T>(p, vector);
+        part.Emit(p, outer, row, vector, v, turns[kEarly ? v : 0], sums,
+                  weights[kEarlyWeights ? v : 0]);
       }
-      if constexpr (kStage || (kNorm && kLanes > 32)) {
-        // What is shared has been read.
+      if constexpr (kNorm && kLanes > 32) {
+        // The scratch has been read.
         if (first + step < p.inner_rows || outer + gridDim.y < p.outer_rows) __syncthreads();
       }
     }

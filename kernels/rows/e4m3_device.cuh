@@ -44,9 +44,10 @@ __device__ inline uint8_t ToE4m3(float x, const RowScale& scale) {
 // The same quotient for less, in a finite row with its own scale or a moderate one: the product
 // with the inverse, corrected by its remainder. Where a fixed scale is much too small for x the
 // product overflows and gives NaN, as the quotient would; where either is subnormal the code is 0.
+// The remainder of -0 is 0, and takes the sign with it.
 __device__ inline float OwnQuotient(float x, const RowScale& scale) {
   const float near = x * scale.inverse;
-  return fmaf(fmaf(-near, scale.scale, x), scale.inverse, near);
+  return copysignf(fmaf(fmaf(-near, scale.scale, x), scale.inverse, near), x);
 }
 __device__ inline uint32_t TwoToE4m3(float low, float high, const RowScale& scale) {
   return __nv_cvt_float2_to_fp8x2({OwnQuotient(low, scale), OwnQuotient(high, scale)},

@@ -16,10 +16,10 @@ int NearestE4m3(double value);
 // How many codes lie between two; 0 and -0 are the same here.
 int E4m3Distance(int a, int b);
 
-// An output in e4m3 (Expected::scale or fixed_scale), but for the sign of zeros: of a thousand
-// codes 999 as they should be with the scale that was written, others next to it; a scale within
-// two steps of fp32 beside what the operator's arithmetic may lose (`c` as in Bound); rows that are
-// not finite shown as such.
+// An output in e4m3 (Expected::scale or fixed_scale), but for the sign of zeros: every code is the
+// nearest, with the scale that was written, to some value that the operator's arithmetic may have
+// come to (`c` as in Bound), so that only near a tie there is more than one; a scale within two
+// steps of fp32 beside the same loss; rows that are not finite shown as such.
 testing::AssertionResult E4m3Within(double c, const Expected& expected);
 
 }  // namespace reel::kernels

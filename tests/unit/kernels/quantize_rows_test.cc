@@ -145,9 +145,10 @@ TEST_P(QuantizeRowsTest, ShowsRowsThatAreNotFinite) {
 
 TEST_P(QuantizeRowsTest, KeepsZeroRowsZero) {
   Case call(dtype(), {2, 64});
-  call.x.SetAll([](int64_t i) { return i < 64 ? 0.0 : 1.0; });
+  call.x.SetAll([](int64_t i) { return i < 64 ? 0.0 : (i == 70 ? -0.0 : 1.0); });
   ASSERT_TRUE(Right(call));
   EXPECT_EQ(call.out.Get(0), 0);
+  EXPECT_EQ(call.out.Get(70), 0x80);
   EXPECT_EQ(call.out.Get(64), kE4m3LargestCode);
 }
 

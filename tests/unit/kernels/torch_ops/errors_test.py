@@ -50,7 +50,7 @@ class Refusals(unittest.TestCase):
             self.refused(ValueError, "eps", lambda eps=eps: reel_kernels.rmsnorm(x, eps=eps))
         for scale in (0.0, float("nan"), float("inf")):
             self.refused(ValueError, "above zero", lambda s=scale: reel_kernels.rmsnorm_e4m3(x, static_out_scale=s))
-        codes = torch.empty(3, 64, dtype=torch.float8_e4m3fn)
+        codes = torch.empty(3, 64, dtype=torch.float8_e4m3fn, device=x.device)
         self.refused(ValueError, "must be given", lambda: reel_kernels.rmsnorm_e4m3(x, out=codes))
         self.refused(ValueError, "e4m3 output", lambda: reel_kernels.rmsnorm_e4m3(x, out=random(3, 64), out_scale=random(3)))
         self.refused(ValueError, "theta", lambda: reel_kernels.rope_1d(random(1, 3, 1, 8), None, 0.0))
