@@ -116,11 +116,8 @@ absl::StatusOr<std::vector<v1::Model>> VideoClient::Models() const {
   return VectorOf<v1::Model>(response->mutable_models());
 }
 
-absl::StatusOr<std::vector<v1::KernelOp>> VideoClient::Kernels() const {
-  auto response =
-      Call(*connection_, connection_->server(), &Server::ListKernels, v1::ListKernelsRequest());
-  if (!response.ok()) return response.status();
-  return VectorOf<v1::KernelOp>(response->mutable_ops());
+absl::StatusOr<v1::ListKernelsResponse> VideoClient::Kernels() const {
+  return Call(*connection_, connection_->server(), &Server::ListKernels, v1::ListKernelsRequest());
 }
 
 absl::StatusOr<reel::client::Health> VideoClient::CheckHealth(const std::string& service) const {

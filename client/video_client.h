@@ -55,7 +55,7 @@ class VideoClient {
 
   absl::StatusOr<v1::GetServerInfoResponse> Info() const;
   absl::StatusOr<std::vector<v1::Model>> Models() const;
-  absl::StatusOr<std::vector<v1::KernelOp>> Kernels() const;
+  absl::StatusOr<v1::ListKernelsResponse> Kernels() const;
 
   // Of one service ("" for the server), asked once and not retried.
   absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;

@@ -42,7 +42,7 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   const v1::VideoSpec& spec = estimate.spec();
   table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",
                                          spec.width(), spec.height(), spec.num_frames(),
-                                         spec.num_inference_steps(), estimate.latent_tokens())});
+                                         NumSteps(spec), estimate.latent_tokens())});
   if (estimate.peak_memory_bytes() > 0) {
     table.AddRow({"memory", HumanBytes(estimate.peak_memory_bytes())});
   }

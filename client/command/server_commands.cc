@@ -73,6 +73,7 @@ std::string DescribeSupport(const v1::KernelVariant& variant) {
 }
 
 std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
+  if (kernels.ops().empty()) return "";
   TextTable table({"OP", "VARIANT", "ORIGIN", "RUNS ON (* = auto)"});
   for (const v1::KernelOp& op : kernels.ops()) {
     for (const v1::KernelVariant& variant : op.variants()) {
@@ -80,6 +81,19 @@ std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
     }
   }
   return table.Render();
+}
+
+// Also of those that a worker refused: their variants stand nowhere else.
+std::string DescribePlugins(const v1::ListKernelsResponse& kernels) {
+  if (kernels.plugins().empty()) return "";
+  TextTable table({"PLUGIN", "WORKER", "STATE", "WHY NOT, OR WHAT OF IT IS NOT USED"});
+  for (const v1::KernelPlugin& plugin : kernels.plugins()) {
+    for (const v1::PluginSupport& support : plugin.support()) {
+      table.AddRow({plugin.name(), support.worker(), support.loaded() ? "open" : "refused",
+                    support.reason()});
+    }
+  }
+  return absl::StrCat("\n", table.Render());
 }
 
 ExitCode Info(Session& session) {
@@ -103,12 +117,12 @@ ExitCode Models(Session& session) {
 ExitCode Kernels(Session& session) {
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
-  const auto ops = (*client)->Kernels();
-  if (!ops.ok()) return session.Fail(ops.status());
-  v1::ListKernelsResponse response;
-  response.mutable_ops()->Assign(ops->begin(), ops->end());
-  if (ops->empty()) session.console.Notice("no operators: the served models run without kernels");
-  return session.Show(response, ops->empty() ? "" : DescribeKernels(response));
+  const auto kernels = (*client)->Kernels();
+  if (!kernels.ok()) return session.Fail(kernels.status());
+  if (kernels->ops().empty()) {
+    session.console.Notice("no operators: the served models run without kernels");
+  }
+  return session.Show(*kernels, DescribeKernels(*kernels) + DescribePlugins(*kernels));
 }
 
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
@@ -125,7 +139,8 @@ void AddModels(CLI::App& app, Action& action) {
   AddPlain(app, action, "models", "What is served, with limits and defaults", Models);
 }
 void AddKernels(CLI::App& app, Action& action) {
-  AddPlain(app, action, "kernels", "Operators, their variants, and where each one runs", Kernels);
+  AddPlain(app, action, "kernels", "Operators, their variants, where each one runs, and plug-ins",
+           Kernels);
 }
 
 }  // namespace reel::client

@@ -18,7 +18,7 @@ std::string WithoutPrefix(std::string name, std::string_view prefix) {
 std::string Shape(const v1::VideoSpec& spec) {
   std::string shape =
       absl::StrFormat("%dx%d, %d frames at %g fps, %d steps", spec.width(), spec.height(),
-                      spec.num_frames(), spec.frame_rate(), spec.num_inference_steps());
+                      spec.num_frames(), spec.frame_rate(), NumSteps(spec));
   if (spec.has_guidance_scale()) {
     absl::StrAppend(&shape, absl::StrFormat(", guidance %g", spec.guidance_scale()));
   }
@@ -54,6 +54,10 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
 }
 
 }  // namespace
+
+int NumSteps(const v1::VideoSpec& spec) {
+  return spec.timesteps().empty() ? spec.num_inference_steps() : spec.timesteps_size();
+}
 
 std::string StateName(v1::VideoState state) {
   return WithoutPrefix(v1::VideoState_Name(state), "VIDEO_STATE_");

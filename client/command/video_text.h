@@ -13,6 +13,9 @@ namespace reel::client {
 std::string StateName(v1::VideoState state);
 std::string StateName(v1::WorkerState state);
 
+// Of a resolved spec, which has a number of steps or the times of each.
+int NumSteps(const v1::VideoSpec& spec);
+
 // Everything worth knowing of one video, a line each: "name: value" in two columns.
 std::string DescribeVideo(const v1::Video& video);
 

@@ -43,6 +43,11 @@ grpc::Status FakeServerService::ListKernels(grpc::ServerContext*, const v1::List
     support.set_runs(true);
     support.set_is_auto(op.variants_size() == 1);
   }
+  v1::KernelPlugin& plugin = *response->add_plugins();
+  plugin.set_name("mine");
+  v1::PluginSupport& refused = *plugin.add_support();
+  refused.set_worker("cpu0");
+  refused.set_reason("The build has no code for this device");
   return grpc::Status::OK;
 }
 

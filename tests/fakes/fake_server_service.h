@@ -9,7 +9,7 @@
 
 namespace reel::fakes {
 
-// One worker with one model and one operator of two variants.
+// One worker with one model, one operator of two variants, and a plug-in that it refuses.
 class FakeServerService final : public v1::ServerService::Service {
  public:
   grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,

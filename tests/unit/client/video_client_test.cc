@@ -64,7 +64,7 @@ TEST_F(VideoClientTest, AsksForVideos) {
 TEST_F(VideoClientTest, AsksForTheServer) {
   EXPECT_EQ(client_->Info()->version(), "0.1.0");
   EXPECT_EQ(client_->Models()->at(0).name(), "testcard");
-  EXPECT_EQ(client_->Kernels()->at(0).variants_size(), 2);
+  EXPECT_EQ(client_->Kernels()->ops(0).variants_size(), 2);
   EXPECT_EQ(*client_->CheckHealth(""), Health::kServing);
   EXPECT_TRUE(client_->WaitUntilConnected(absl::Seconds(10)));
 }

@@ -17,5 +17,13 @@ TEST_F(ServerCommandsTest, TheServerIsDescribed) {
   EXPECT_NE(out_.find("cpu0*"), std::string::npos);
 }
 
+TEST_F(ServerCommandsTest, APluginThatWasRefusedIsListedWithTheReason) {
+  EXPECT_EQ(Run({"kernels"}), 0);
+  const size_t row = out_.find("mine");
+  ASSERT_NE(row, std::string::npos);
+  EXPECT_NE(out_.find("refused", row), std::string::npos);
+  EXPECT_NE(out_.find("The build has no code for this device", row), std::string::npos);
+}
+
 }  // namespace
 }  // namespace reel::client

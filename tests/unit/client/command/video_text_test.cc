@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/video_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reel::client {
+namespace {
+
+TEST(VideoText, CountsTheStepsThatAScheduleNames) {
+  v1::Video video;
+  v1::VideoSpec& spec = *video.mutable_spec();
+  spec.set_num_inference_steps(30);
+  EXPECT_NE(DescribeVideo(video).find(", 30 steps"), std::string::npos);
+  spec.clear_num_inference_steps();
+  for (const double time : {1000.0, 500.0, 100.0}) spec.add_timesteps(time);
+  EXPECT_EQ(NumSteps(spec), 3);
+  EXPECT_NE(DescribeVideo(video).find(", 3 steps"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace reel::client
