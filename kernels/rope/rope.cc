@@ -8,6 +8,7 @@
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/rope/rope_launch.h"
+#include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
 namespace {
@@ -46,6 +47,18 @@ void CheckPositions(const char* name, const std::optional<TensorView>& positions
 void CheckTheta(double theta, ArgumentChecks& checks) {
   checks.Require(std::isfinite(theta) && theta > 0,
                  checks.ok() ? absl::StrCat("theta must be above zero: ", theta) : "");
+}
+
+void CheckNorm(const Rope1dArgs& args, ArgumentChecks& checks) {
+  checks.Channels("q_weight", args.q_weight, args.q);
+  if (args.k_weight.has_value()) {
+    checks.Require(args.k.has_value(), "k_weight belongs to a k");
+    if (checks.ok()) checks.Channels("k_weight", args.k_weight, *args.k);
+  }
+  checks.Require(
+      args.norm_eps.has_value() || !(args.q_weight.has_value() || args.k_weight.has_value()),
+      "The weights are those of the norm, which needs norm_eps");
+  checks.Epsilon(args.norm_eps.value_or(0));
 }
 
 RopeOperand OperandOf(const TensorView& in, const TensorView& out,
@@ -113,6 +126,7 @@ absl::Status Rope1d(const Rope1dArgs& args, const Execution& run) {
     checks.Require(args.k_positions.has_value() || args.k->size(1) == args.q.size(1),
                    "k of another length needs positions of its own");
   }
+  CheckNorm(args, checks);
   CheckOutputs(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   RopeParams params = ParamsOf(args.q);
@@ -121,6 +135,10 @@ absl::Status Rope1d(const Rope1dArgs& args, const Execution& run) {
     params.operands[1] = OperandOf(
         *args.k, *args.k_out, args.k_positions.has_value() ? args.k_positions : args.positions);
   }
+  params.operands[0].weight = VectorOperand(args.q_weight);
+  params.operands[1].weight = VectorOperand(args.k_weight);
+  params.normed = args.norm_eps.has_value();
+  params.eps = static_cast<float>(args.norm_eps.value_or(0));
   params.sections[0] = {.begin = 0, .pairs = rotary / 2, .theta = args.theta};
   params.offset = args.offset;
   params.interleaved = args.interleaved;

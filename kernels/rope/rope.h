@@ -2,7 +2,8 @@
 // Rotary embeddings by position: a pair of channels (a, b) becomes (a cos - b sin, b cos + a sin).
 // Angles are computed in fp64, once for all heads, and rounded to fp32; one rounding of each
 // output.
-//   rope_1d  angle of pair i: position * theta^(-2i / rotary_dim)
+//   rope_1d  angle of pair i: position * theta^(-2i / rotary_dim); if asked for after the rms norm
+//            of each head, as Qwen3 has it, with nothing rounded in between
 //   rope_3d  tokens of a grid (t*H + h)*W + w; each axis turns its own section of the channels
 // Neither is what LTX-Video uses: that is ltx_rope.
 #pragma once
@@ -27,6 +28,10 @@ struct Rope1dArgs {
   std::optional<int64_t> rotary_dim;      // even, <= Dh; the rest is copied; else Dh
   bool interleaved = true;                // pairs (2i, 2i+1), else (i, i + rotary_dim/2)
   double theta = 10000;
+  // With it x * rsqrt(mean(x^2) + norm_eps) * weight over a head comes first, also of what is only
+  // copied.
+  std::optional<double> norm_eps;
+  std::optional<TensorView> q_weight, k_weight;  // [Dh], with norm_eps alone
 };
 
 struct Rope3dArgs {
@@ -40,7 +45,8 @@ struct Rope3dArgs {
 };
 
 // Statuses as in RmsNorm; INVALID_ARGUMENT too for theta <= 0, a grid that is not S, a bad split or
-// rotary_dim, and k of another length without positions.
+// rotary_dim, k of another length without positions, and
+// weights without norm_eps.
 absl::Status Rope1d(const Rope1dArgs& args, const Execution& run);
 absl::Status Rope3d(const Rope3dArgs& args, const Execution& run);
 

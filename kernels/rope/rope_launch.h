@@ -21,6 +21,7 @@ struct RopeOperand {
   const void* positions = nullptr;  // null: the token's index
   bool wide_positions = false;      // int64, else int32
   int64_t position_strides[2] = {};
+  RowOperand weight;  // of the norm, [Dh] or absent
 };
 
 // `pairs` pairs from channel `begin`: (begin + 2i, begin + 2i + 1), or (begin + i, begin + pairs +
@@ -43,6 +44,8 @@ struct RopeParams {
   int64_t offset = 0;
   bool interleaved = true;
   int64_t rotated = 0;  // channels from here on are copied
+  bool normed = false;  // each head first
+  float eps = 0;
 };
 
 // The coordinate of a token for a section.

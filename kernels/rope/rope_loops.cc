@@ -34,11 +34,34 @@ std::vector<Turn> TurnsOf(const RopeParams& params, const RopeOperand& operand, 
   return turns;
 }
 
+double WeightOf(const RopeOperand& operand, int64_t channel) {
+  if (operand.weight.data == nullptr) return 1;
+  return VisitFloating(operand.weight.dtype, [&]<typename T>(T) {
+    const T* weight = static_cast<const T*>(operand.weight.data);
+    return static_cast<double>(ToFloat(weight[channel * operand.weight.inner]));
+  });
+}
+
+// What a head's values are multiplied with by its norm.
+template <typename T>
+double ScaleOf(const RopeParams& params, const RopeOperand& operand, const T* in) {
+  if (!params.normed) return 1;
+  double squares = 0;
+  for (int64_t channel = 0; channel < params.head_width; ++channel) {
+    const auto x = static_cast<double>(ToFloat(in[channel * operand.in_strides[3]]));
+    squares += x * x;
+  }
+  return 1 / std::sqrt(squares / static_cast<double>(params.head_width) +
+                       static_cast<double>(params.eps));
+}
+
 template <typename T>
 void TurnHead(const RopeParams& params, const RopeOperand& operand, const std::vector<Turn>& turns,
               const T* in, T* out) {
+  const double scale = ScaleOf(params, operand, in);
   const auto read = [&](int64_t channel) {
-    return static_cast<double>(ToFloat(in[channel * operand.in_strides[3]]));
+    const auto x = static_cast<double>(ToFloat(in[channel * operand.in_strides[3]]));
+    return params.normed ? x * scale * WeightOf(operand, channel) : x;
   };
   for (const Turn& turn : turns) {
     const double a = read(turn.first);
@@ -47,7 +70,7 @@ void TurnHead(const RopeParams& params, const RopeOperand& operand, const std::v
     out[turn.second * operand.out_strides[3]] = RoundTo<T>(b * turn.cos + a * turn.sin);
   }
   for (int64_t channel = params.rotated; channel < params.head_width; ++channel) {
-    out[channel * operand.out_strides[3]] = in[channel * operand.in_strides[3]];
+    out[channel * operand.out_strides[3]] = RoundTo<T>(read(channel));
   }
 }
 

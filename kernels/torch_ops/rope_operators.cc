@@ -18,7 +18,10 @@ absl::Status RunRope1d(const TorchCall& call, const Execution& run) {
                  .offset = call.Integer("offset"),
                  .rotary_dim = call.OptionalInteger("rotary_dim"),
                  .interleaved = call.Flag("interleaved"),
-                 .theta = call.Real("theta")},
+                 .theta = call.Real("theta"),
+                 .norm_eps = call.OptionalReal("norm_eps"),
+                 .q_weight = call.OptionalView("q_weight"),
+                 .k_weight = call.OptionalView("k_weight")},
                 run);
 }
 
@@ -84,7 +87,8 @@ std::vector<TorchOperator> RopeOperators() {
   return {
       {"rope_1d", "rope_1d", kQk, kTwo,
        "Tensor q, Tensor? k=None, Tensor? positions=None, Tensor? k_positions=None, *, "
-       "int offset=0, int? rotary_dim=None, bool interleaved=True, float theta=10000.0",
+       "int offset=0, int? rotary_dim=None, bool interleaved=True, float theta=10000.0, "
+       "float? norm_eps=None, Tensor? q_weight=None, Tensor? k_weight=None",
        LikeQk, RunRope1d},
       {"rope_3d", "rope_3d", kQk, kTwo,
        "Tensor q, Tensor? k, SymInt frames, SymInt height, SymInt width, *, "

@@ -6,122 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "tests/unit/kernels/op_test.h"
+#include "tests/unit/kernels/rope_case.h"
 
 namespace reel::kernels {
 namespace {
-
-// q and k with what the rotations of both operators have in common: an angle for (batch, token,
-// channel), in fp64, and the channel that it is paired with.
-struct RopeCase : OpCase {
-  RopeCase(Dtype dtype, const std::vector<int64_t>& q_sizes, const std::vector<int64_t>& k_sizes,
-           Layout layout)
-      : q(dtype, q_sizes, layout),
-        q_out(dtype, q_sizes, layout),
-        k(dtype, k_sizes, layout),
-        k_out(dtype, k_sizes, layout) {
-    q.FillNormal(1);
-    k.FillNormal(2);
-  }
-
-  struct Pair {
-    double angle;
-    int64_t partner;
-    double sign;  // of the sine's term
-  };
-  virtual std::optional<Pair> PairOf(bool is_k, int64_t batch, int64_t token,
-                                     int64_t channel) const = 0;
-
-  Expected ReferenceOf(bool is_k) const {
-    const HostTensor& in = is_k ? k : q;
-    Expected expected{is_k ? &k_out : &q_out, {}, {}};
-    const TensorView view = in.view();
-    for (int64_t i = 0; i < in.size(); ++i) {
-      const int64_t channel = i % view.size(3);
-      const int64_t token = i / view.size(3) / view.size(2) % view.size(1);
-      const int64_t batch = i / view.size(3) / view.size(2) / view.size(1);
-      const auto pair = PairOf(is_k, batch, token, channel);
-      const double x = in.Get(i);
-      if (!pair.has_value()) {
-        expected.Add(x, 0);
-        continue;
-      }
-      const double other = in.Get(i - channel + pair->partner);
-      expected.Add(x * std::cos(pair->angle) + pair->sign * other * std::sin(pair->angle),
-                   std::abs(x) + std::abs(other));
-    }
-    return expected;
-  }
-  std::vector<Expected> Reference() const override {
-    return {ReferenceOf(false), ReferenceOf(true)};
-  }
-
-  HostTensor q, q_out, k, k_out;
-};
-
-struct Form1d {
-  bool interleaved = true;
-  std::optional<int64_t> rotary_dim = std::nullopt;
-  int64_t offset = 0;
-  std::optional<Dtype> positions = std::nullopt;
-  bool batched_positions = false;
-};
-
-struct Case1d : RopeCase {
-  Case1d(const Form1d& use, Dtype dtype, const std::vector<int64_t>& q_sizes,
-         const std::vector<int64_t>& k_sizes, Layout layout = Layout::kContiguous)
-      : RopeCase(dtype, q_sizes, k_sizes, layout), form(use) {
-    if (!use.positions.has_value()) return;
-    positions.emplace_back(*use.positions, PositionSizes(q_sizes));
-    positions.emplace_back(*use.positions, PositionSizes(k_sizes));
-    positions[0].SetAll([](int64_t i) { return static_cast<double>(i * 4099 % 100000); });
-    positions[1].SetAll([](int64_t i) { return static_cast<double>(i * 1031 % 5000); });
-  }
-  std::vector<int64_t> PositionSizes(const std::vector<int64_t>& sizes) const {
-    if (form.batched_positions) return {sizes[0], sizes[1]};
-    return {sizes[1]};
-  }
-  int64_t rotary() const { return form.rotary_dim.value_or(q.view().size(3)); }
-
-  Rope1dArgs Args(ForcedRun& run) {
-    Rope1dArgs args;
-    args.q = run.Use(q);
-    args.q_out = run.Use(q_out);
-    args.k = run.Use(k);
-    args.k_out = run.Use(k_out);
-    if (form.positions.has_value()) {
-      args.positions = run.Use(positions[0]);
-      args.k_positions = run.Use(positions[1]);
-    }
-    args.offset = form.offset;
-    args.rotary_dim = form.rotary_dim;
-    args.interleaved = form.interleaved;
-    return args;
-  }
-  absl::Status Call(ForcedRun& run) override { return Rope1d(Args(run), run.execution()); }
-
-  std::optional<Pair> PairOf(bool is_k, int64_t batch, int64_t token,
-                             int64_t channel) const override {
-    if (channel >= rotary()) return std::nullopt;
-    double position = static_cast<double>(token);
-    if (form.positions.has_value()) {
-      const HostTensor& given = positions[is_k ? 1 : 0];
-      position =
-          given.Get(form.batched_positions ? batch * (is_k ? k : q).view().size(1) + token : token);
-    }
-    const int64_t half = rotary() / 2;
-    const int64_t pair = form.interleaved ? channel / 2 : channel % half;
-    const bool first = form.interleaved ? channel % 2 == 0 : channel < half;
-    const int64_t partner = form.interleaved ? channel ^ 1 : (channel + half) % rotary();
-    const double frequency =
-        std::pow(10000.0, -2.0 * static_cast<double>(pair) / static_cast<double>(rotary()));
-    return Pair{(position + static_cast<double>(form.offset)) * frequency, partner,
-                first ? -1.0 : 1.0};
-  }
-
-  Form1d form;
-  std::vector<HostTensor> positions;
-};
 
 // Elements are off by the table's 1e-6 at most.
 Bound RopeBound(Dtype dtype) { return BoundFor(dtype, 8 + 1e-6 * 0x1p24); }
@@ -147,6 +35,42 @@ TEST_P(Rope1dTest, EqualsTheReferenceInEveryLayoutAndForm) {
       ExpectMatch(call, RopeBound(dtype()));
     }
   }
+}
+
+TEST_P(Rope1dTest, NormsEachHeadFirst) {
+  const Form1d forms[] = {
+      {.norm_eps = 1e-6},
+      {.interleaved = false, .norm_eps = 1e-6, .weights = true},
+      {.rotary_dim = 10, .norm_eps = 0.5, .weights = true},
+      {.rotary_dim = 0, .norm_eps = 1e-6, .weights = true, .fp32_weights = true}};
+  const Bound bound = BoundFor(dtype(), 8 + 16 + 1e-6 * 0x1p24);
+  for (const Form1d& form : forms) {
+    for (const Layout layout : AllLayouts()) {
+      Case1d call(form, dtype(), {2, 5, 3, 12}, {2, 5, 1, 12}, layout);
+      ExpectMatch(call, bound);
+    }
+    for (const int64_t width : {2, 64, 128, 258}) {
+      Case1d call(form, dtype(), {1, 3, 4, width}, {1, 3, 2, width});
+      if (form.rotary_dim.value_or(0) <= width) ExpectMatch(call, bound);
+    }
+  }
+  Case1d many({.norm_eps = 1e-6, .weights = true}, dtype(), {1, 2, 300, 8}, {1, 2, 1, 8});
+  ExpectMatch(many, bound);
+}
+
+TEST_P(Rope1dTest, NormsInPlace) {
+  const Form1d form = {.interleaved = false, .rotary_dim = 6, .norm_eps = 1e-6, .weights = true};
+  Case1d apart(form, dtype(), {1, 5, 200, 8}, {1, 5, 2, 8});
+  Case1d in_place(form, dtype(), {1, 5, 200, 8}, {1, 5, 2, 8});
+  ExpectMatch(apart, BoundFor(dtype(), 8 + 16 + 1e-6 * 0x1p24));
+  ForcedRun run("rope_1d", GetParam());
+  Rope1dArgs args = in_place.Args(run);
+  args.q_out = args.q;
+  args.k_out = args.k;
+  ASSERT_TRUE(Rope1d(args, run.execution()).ok());
+  run.Fetch();
+  EXPECT_TRUE(SameBits(in_place.q, apart.q_out));
+  EXPECT_TRUE(SameBits(in_place.k, apart.k_out));
 }
 
 TEST_P(Rope1dTest, KeepsItsPrecisionAtPositionsUpToAHundredThousand) {
@@ -304,6 +228,20 @@ TEST_F(RopeRefusals, NamesWhatDoesNotFitIn1d) {
   Refused([](auto& args) { args.rotary_dim = 5; }, kInvalid, "rotary_dim must be even");
   Refused([](auto& args) { args.rotary_dim = 10; }, kInvalid, "rotary_dim must be even");
   Refused([](auto& args) { args.theta = 0; }, kInvalid, "theta must be above zero");
+  Refused([](auto& args) { args.norm_eps = -1; }, kInvalid, "eps");
+  HostTensor weight(Dtype::kF32, {8}), narrow(Dtype::kF32, {7});
+  Refused([&](auto& args) { args.q_weight = run.Use(weight); }, kInvalid, "needs norm_eps");
+  const auto with_narrow = [&](auto& args) {
+    args.norm_eps = 1e-6;
+    args.q_weight = run.Use(narrow);
+  };
+  Refused(with_narrow, kInvalid, "q_weight");
+  const auto without_k = [&](auto& args) {
+    args.norm_eps = 1e-6;
+    args.k = args.k_out = std::nullopt;
+    args.k_weight = run.Use(weight);
+  };
+  Refused(without_k, kInvalid, "k_weight belongs to a k");
   Refused([](auto& args) { args.k_out.reset(); }, kInvalid, "both be given or neither");
   Refused(
       [](auto& args) {

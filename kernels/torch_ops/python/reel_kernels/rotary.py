@@ -6,16 +6,21 @@ from ._library import ops
 
 
 def rope_1d(q, k=None, theta_base=10000.0, *, positions=None, k_positions=None, offset=0, interleaved=True,
-            rotary_dim=None, variant=None):
-    """q [B,S,N,Dh], k [B,Sk,Nk,Dh]; positions [S] or [B,S], else 0, 1, ... plus `offset`."""
+            rotary_dim=None, norm_eps=None, q_weight=None, k_weight=None, variant=None):
+    """q [B,S,N,Dh], k [B,Sk,Nk,Dh]; positions [S] or [B,S], else 0, 1, ... plus `offset`.
+
+    With norm_eps the rms norm of each head comes first, in the same pass, with weights [Dh]: as Qwen3 has it.
+    """
     return _pair(k, ops.rope_1d(q, k, positions, k_positions, offset=offset, rotary_dim=rotary_dim,
-                                interleaved=interleaved, theta=theta_base, variant=variant))
+                                interleaved=interleaved, theta=theta_base, norm_eps=norm_eps, q_weight=q_weight,
+                                k_weight=k_weight, variant=variant))
 
 
 def rope_1d_(q, k=None, theta_base=10000.0, *, positions=None, k_positions=None, offset=0, interleaved=True,
-             rotary_dim=None, variant=None):
+             rotary_dim=None, norm_eps=None, q_weight=None, k_weight=None, variant=None):
     ops.rope_1d_out(q, k, q, k, positions, k_positions, offset=offset, rotary_dim=rotary_dim,
-                    interleaved=interleaved, theta=theta_base, variant=variant)
+                    interleaved=interleaved, theta=theta_base, norm_eps=norm_eps, q_weight=q_weight,
+                    k_weight=k_weight, variant=variant)
     return q, k
 
 

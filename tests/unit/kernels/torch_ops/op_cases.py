@@ -110,6 +110,10 @@ def rope_cases(dtype):
     yield OpCase("rope_1d", (q.transpose(1, 2).contiguous().transpose(1, 2), None, positions),
                  {"interleaved": False, "rotary_dim": 8, "offset": -3},
                  (ref.rope_1d(q, positions - 3, rotary_dim=8, interleaved=False), None))
+    heads = random(16, dtype=dtype), random(16)
+    normed = [ref.rms_norm(part, each) for part, each in zip((q, k), heads)]
+    yield OpCase("rope_1d", (q, k), {"norm_eps": 1e-6, "q_weight": heads[0], "k_weight": heads[1], "interleaved": False},
+                 tuple(ref.rope_1d(part, count, interleaved=False) for part in normed))
     yield OpCase("rope_3d", (q, k, 1, 2, 3), {}, (ref.rope_3d(q, (1, 2, 3), [4, 4, 8]), ref.rope_3d(k, (1, 2, 3), [4, 4, 8])))
     yield OpCase("rope_3d", (q, None, 3, 2, 1), {"split": [8, 0, 8], "theta": [100.0, 100.0, 100.0]},
                  (ref.rope_3d(q, (3, 2, 1), [8, 0, 8], 100.0), None))
