@@ -17,6 +17,22 @@ Bound RopeBound(Dtype dtype) { return BoundFor(dtype, 8 + 1e-6 * 0x1p24); }
 class Rope1dTest : public OpTest {
  protected:
   Rope1dTest() : OpTest("rope_1d") {}
+
+  // Over its inputs a call writes the bits that it writes apart from them.
+  void ExpectInPlace(const Form1d& form, const std::vector<int64_t>& q_sizes,
+                     const std::vector<int64_t>& k_sizes, const Bound& bound) {
+    Case1d apart(form, dtype(), q_sizes, k_sizes);
+    Case1d in_place(form, dtype(), q_sizes, k_sizes);
+    ExpectMatch(apart, bound);
+    ForcedRun run("rope_1d", GetParam());
+    Rope1dArgs args = in_place.Args(run);
+    args.q_out = args.q;
+    args.k_out = args.k;
+    ASSERT_TRUE(Rope1d(args, run.execution()).ok());
+    run.Fetch();
+    EXPECT_TRUE(SameBits(in_place.q, apart.q_out));
+    EXPECT_TRUE(SameBits(in_place.k, apart.k_out));
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Rows, Rope1dTest, testing::ValuesIn(VariantsOf("rope_1d")), NameOf);
 
@@ -59,18 +75,8 @@ TEST_P(Rope1dTest, NormsEachHeadFirst) {
 }
 
 TEST_P(Rope1dTest, NormsInPlace) {
-  const Form1d form = {.interleaved = false, .rotary_dim = 6, .norm_eps = 1e-6, .weights = true};
-  Case1d apart(form, dtype(), {1, 5, 200, 8}, {1, 5, 2, 8});
-  Case1d in_place(form, dtype(), {1, 5, 200, 8}, {1, 5, 2, 8});
-  ExpectMatch(apart, BoundFor(dtype(), 8 + 16 + 1e-6 * 0x1p24));
-  ForcedRun run("rope_1d", GetParam());
-  Rope1dArgs args = in_place.Args(run);
-  args.q_out = args.q;
-  args.k_out = args.k;
-  ASSERT_TRUE(Rope1d(args, run.execution()).ok());
-  run.Fetch();
-  EXPECT_TRUE(SameBits(in_place.q, apart.q_out));
-  EXPECT_TRUE(SameBits(in_place.k, apart.k_out));
+  ExpectInPlace({.interleaved = false, .rotary_dim = 6, .norm_eps = 1e-6, .weights = true},
+                {1, 5, 200, 8}, {1, 5, 2, 8}, BoundFor(dtype(), 8 + 16 + 1e-6 * 0x1p24));
 }
 
 TEST_P(Rope1dTest, KeepsItsPrecisionAtPositionsUpToAHundredThousand) {
@@ -87,17 +93,7 @@ TEST_P(Rope1dTest, TurnsKByItsOwnHeadsAndLength) {
 
 TEST_P(Rope1dTest, WritesInPlace) {
   for (const bool interleaved : {true, false}) {
-    Case1d apart({.interleaved = interleaved}, dtype(), {1, 5, 2, 64}, {1, 5, 2, 64});
-    Case1d in_place({.interleaved = interleaved}, dtype(), {1, 5, 2, 64}, {1, 5, 2, 64});
-    ExpectMatch(apart, RopeBound(dtype()));
-    ForcedRun run("rope_1d", GetParam());
-    Rope1dArgs args = in_place.Args(run);
-    args.q_out = args.q;
-    args.k_out = args.k;
-    ASSERT_TRUE(Rope1d(args, run.execution()).ok());
-    run.Fetch();
-    EXPECT_TRUE(SameBits(in_place.q, apart.q_out));
-    EXPECT_TRUE(SameBits(in_place.k, apart.k_out));
+    ExpectInPlace({.interleaved = interleaved}, {1, 5, 2, 64}, {1, 5, 2, 64}, RopeBound(dtype()));
   }
 }
 
