@@ -11,7 +11,7 @@
 #include "server/front/jobs/logged_job.h"
 #include "server/front/store/job_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 enum class Phase {
   kCreating,    // not durable yet: nobody knows it
@@ -66,4 +66,4 @@ struct Caller {
   bool reaped = false;  // room was made for it once
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include "server/front/jobs/scheduler.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr absl::Duration kLeastStepLimit = absl::Seconds(5);
@@ -125,4 +125,4 @@ void Scheduler::RenewStepLimit(const std::string& name) {
   parts_.pool.SetStepLimit(name, limit);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

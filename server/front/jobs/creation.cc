@@ -9,7 +9,7 @@
 #include "server/front/jobs/scheduler.h"
 #include "server/front/jobs/video_id.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status Conflict(const std::string& request_id, const std::string& id) {
@@ -269,4 +269,4 @@ void Scheduler::Estimate(NewJob job, Answer<CostEstimate> done) {
   done(std::move(estimate));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

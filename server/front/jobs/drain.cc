@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/scheduler.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Scheduler::StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
   drained_.push_back(std::move(done));
@@ -64,4 +64,4 @@ void Scheduler::CheckDrained() {
   for (Task& done : std::exchange(drained_, {})) done();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

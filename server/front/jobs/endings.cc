@@ -8,7 +8,7 @@
 #include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Scheduler::Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
   ActiveJob* job = FindActive(id);
@@ -213,4 +213,4 @@ const JobRow& Scheduler::Latest(const JobRow& row) const {
   return found == unsaved_.end() ? row : found->second;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kReapAtOnce = 100;
@@ -93,4 +93,4 @@ void Scheduler::Reap(Task done) {
       }));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
 inline constexpr uint64_t kSequenceBlock = 1000;
@@ -82,4 +82,4 @@ class LoggedJob final : public Job {
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 #include "server/front/jobs/not_found.h"
 #include "server/front/jobs/scheduler.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Scheduler::Find(const std::string& tenant, const std::string& id,
                      Answer<std::shared_ptr<Job>> done) {
@@ -57,4 +57,4 @@ void Scheduler::List(ListQuery query, Answer<ListPage> done) {
       }));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kMostKills = 5;
@@ -155,4 +155,4 @@ void Scheduler::OnRestarted(const std::string& id, const RestartRow& restart,
   Pump();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

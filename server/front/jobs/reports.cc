@@ -6,7 +6,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/scheduler.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Scheduler::ModelLoaded(const std::string& worker, const model::ModelCard& card) {
   parts_.store.PutBlob("card", card.name, parts_.serializer.SerializeCard(card));
@@ -144,4 +144,4 @@ void Scheduler::Stepped(const std::string& worker, const StepSample& sample) {
   RenewStepLimit(worker);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Blocks for the answer: nothing else runs yet.
@@ -113,4 +113,4 @@ void Scheduler::TakeUpLive(ActiveJob job, Video video) {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 static_assert(static_cast<int>(VideoState::kQueued) == static_cast<int>(RowState::kQueued));
 static_assert(static_cast<int>(VideoState::kCancelled) == static_cast<int>(RowState::kCancelled));
@@ -86,4 +86,4 @@ void Scheduler::ReportGauges() {
   parts_.observer.Gauges(gauges);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -32,7 +32,7 @@
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What the scheduler works with; all of it outlives it.
 struct SchedulerParts {
@@ -200,4 +200,4 @@ class Scheduler {
   bool gauges_stale_ = true;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

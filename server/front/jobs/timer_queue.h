@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to one thread.
 class TimerQueue {
@@ -48,4 +48,4 @@ class TimerQueue {
   std::set<std::pair<absl::Duration, std::string>> order_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

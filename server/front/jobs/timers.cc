@@ -9,7 +9,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/scheduler.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr absl::Duration kLongestTick = absl::Seconds(1);
@@ -85,4 +85,4 @@ void Scheduler::Heartbeats() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front
