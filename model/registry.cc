@@ -2,37 +2,43 @@
 #include "model/registry.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "kernels/base/status_macros.h"
+#include "model/families.h"
 #include "model/testcard/test_card.h"
-#ifdef REEL_HAS_LTX
+#include "model/weights/checkpoint.h"
+#ifdef REEL_HAS_TORCH
 #include "model/bridge/framework_variants.h"
-#include "model/ltx/ltx_pipeline.h"
 #endif
 
 namespace reel::model {
 
-absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
-    const LoadOptions& options, [[maybe_unused]] kernels::DeviceStream stream) {
+absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
+                                                       kernels::DeviceStream stream) {
   if (options.path.empty()) {
     return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card);
   }
-  // Families that read weights are listed here, each asked whether the path is one of its own.
-#ifdef REEL_HAS_LTX
-  if (ltx::IsLtxModel(options.path)) return ltx::LoadLtxPipeline(options, stream);
-  return absl::FailedPreconditionError(
-      absl::StrCat("No family of models knows this path; LTX-Video is a folder with "
-                   "model_index.json or a .safetensors "
-                   "file; model ",
-                   options.name));
-#else
-  return absl::FailedPreconditionError(
-      absl::StrCat("This build has no model that reads weights, only the test card, which takes no "
-                   "path; model ",
-                   options.name));
-#endif
+  const std::vector<ModelFamily> families = Families();
+  if (families.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "This build has no model that reads weights, only the test card, which takes no "
+        "path; model ",
+        options.name));
+  }
+  REEL_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Examine(options.path));
+  for (const ModelFamily& family : families) {
+    if (family.recognises(checkpoint)) return family.load(options, stream);
+  }
+  const auto add_name = [](std::string* out, const ModelFamily& family) { *out += family.name; };
+  return absl::FailedPreconditionError(absl::StrCat(
+      "No model family of this build recognises the checkpoint: ", options.path,
+      checkpoint.file.has_value() ? ": its tensors are of another model"
+                                  : ": its model_index.json names ",
+      checkpoint.pipeline_class, "; this build reads ", absl::StrJoin(families, ", ", add_name)));
 }
 
 void AddModelVariants([[maybe_unused]] kernels::KernelCatalog& catalog) {
-#ifdef REEL_HAS_LTX
+#ifdef REEL_HAS_TORCH
   AddFrameworkVariants(catalog);
 #endif
 }

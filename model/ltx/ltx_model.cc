@@ -9,7 +9,8 @@
 #include "kernels/base/status_macros.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
-#include "model/weights/checkpoint_names.h"
+#include "model/ltx/checkpoint_names.h"
+#include "model/text/text_folder.h"
 #include "model/weights/json_file.h"
 #include "model/weights/manifest.h"
 #include "nlohmann/json.hpp"
@@ -37,14 +38,6 @@ absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name, at::Device devic
 std::string VersionOf(const VaeConfig& config) {
   if (config.down.back().sampler == DownStage::Sampler::kSpaceToDepth) return "0.9.5";
   return config.timestep_conditioning ? "0.9.1" : "0.9.0";
-}
-
-absl::StatusOr<T5Encoder> LoadTextEncoder(const std::string& folder, at::ScalarType dtype,
-                                          at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, folder + "/config.json"));
-  REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, "model"));
-  return T5Encoder::Load(stored, config, dtype, device);
 }
 
 struct Vae {
@@ -108,7 +101,6 @@ struct Plan {
   WeightSet transformer;
   VaeConfig vae_config;
   WeightSet vae;
-  std::string text_folder;
 };
 
 absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
@@ -124,8 +116,11 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(WeightSet transformer_set,
                         WeightSet::OpenFolder(transformer, kDiffusersStem));
   REEL_ASSIGN_OR_RETURN(WeightSet vae_set, WeightSet::OpenFolder(vae, kDiffusersStem));
-  return Plan{scheduler,  transformer_config, std::move(transformer_set),
-              vae_config, std::move(vae_set), TextFolderOf(options)};
+  return Plan{.scheduler = scheduler,
+              .transformer_config = transformer_config,
+              .transformer = std::move(transformer_set),
+              .vae_config = vae_config,
+              .vae = std::move(vae_set)};
 }
 
 absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
@@ -135,21 +130,11 @@ absl::StatusOr<Plan> PlanSingleFile(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(WeightSet vae, VaeOf(file, version));
   REEL_ASSIGN_OR_RETURN(const auto transformer_config, TransformerConfigOf(transformer, version));
   REEL_ASSIGN_OR_RETURN(const auto vae_config, VaeConfigOf(vae, version));
-  return Plan{SchedulerConfigOf(version),
-              transformer_config,
-              std::move(transformer),
-              vae_config,
-              std::move(vae),
-              TextFolderOf(options)};
-}
-
-absl::Status CheckText(const Plan& plan, const LoadOptions& options) {
-  if (IsFile(plan.text_folder + "/text_encoder/config.json")) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(
-      "the model has no text encoder: ", plan.text_folder, "/text_encoder/config.json",
-      IsFile(options.path) ? "; a single file has none: put text_encoder/ and tokenizer/ beside "
-                             "it, or name a folder that has them as text_folder"
-                           : ""));
+  return Plan{.scheduler = SchedulerConfigOf(version),
+              .transformer_config = transformer_config,
+              .transformer = std::move(transformer),
+              .vae_config = vae_config,
+              .vae = std::move(vae)};
 }
 
 absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, const Vae& vae,
@@ -166,13 +151,6 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
 }
 
 }  // namespace
-
-std::string TextFolderOf(const LoadOptions& options) {
-  if (!options.text_folder.empty()) return options.text_folder;
-  if (!IsFile(options.path)) return options.path;
-  const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
-  return folder.empty() ? "." : folder.string();
-}
 
 std::string UpsamplerFolderOf(const LoadOptions& options) {
   const std::filesystem::path path = options.path;
@@ -199,15 +177,6 @@ absl::Status VerifyModel(const LoadOptions& options) {
   return VerifyFiles(options.manifest_file, files);
 }
 
-bool IsLtxPath(const std::string& path) {
-  if (IsFile(path)) return path.size() > 12 && path.ends_with(".safetensors");
-  const auto index = ReadJsonFile(path + "/model_index.json");
-  if (!index.ok()) return false;
-  const auto name = index->find("_class_name");
-  return name != index->end() && name->is_string() &&
-         name->get_ref<const std::string&>().rfind("LTX", 0) == 0;
-}
-
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
@@ -215,11 +184,10 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
-  REEL_RETURN_IF_ERROR(CheckText(plan, options));
-  REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(plan.text_folder + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, device));
-  REEL_ASSIGN_OR_RETURN(T5Encoder text,
-                        LoadTextEncoder(plan.text_folder + "/text_encoder", dtype, device));
+  REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
+                        LoadPromptEncoder(options, dtype, device, kPromptCacheBytes));
+  const T5Encoder& text = prompts.encoder();
   REEL_ASSIGN_OR_RETURN(
       Transformer transformer,
       Transformer::Load(plan.transformer, plan.transformer_config, dtype, device));
@@ -228,20 +196,19 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                         FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, device));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
-  return std::make_unique<LtxModel>(
-      LtxModel{.dtype = dtype,
-               .device = device,
-               .version = VersionOf(vae.config),
-               .scheduler = plan.scheduler,
-               .prompts = PromptEncoder(std::move(tokenizer), std::move(text), kPromptCacheBytes),
-               .transformer = std::move(transformer),
-               .vae_config = vae.config,
-               .encoder = std::move(vae.encoder),
-               .decoder = std::move(vae.decoder),
-               .tiling = tiling,
-               .statistics = vae.statistics,
-               .upsampler = std::move(upsampler),
-               .parameters = parameters});
+  return std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
+                                             .device = device,
+                                             .version = VersionOf(vae.config),
+                                             .scheduler = plan.scheduler,
+                                             .prompts = std::move(prompts),
+                                             .transformer = std::move(transformer),
+                                             .vae_config = vae.config,
+                                             .encoder = std::move(vae.encoder),
+                                             .decoder = std::move(vae.decoder),
+                                             .tiling = tiling,
+                                             .statistics = vae.statistics,
+                                             .upsampler = std::move(upsampler),
+                                             .parameters = parameters});
 }
 
 }  // namespace reel::model::ltx

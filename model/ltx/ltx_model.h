@@ -8,16 +8,16 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "model/load_options.h"
 #include "model/ltx/latent_upsampler.h"
 #include "model/ltx/latents.h"
-#include "model/ltx/prompt_encoder.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/ltx/vae_encoder.h"
 #include "model/ltx/vae_tiles.h"
-#include "model/registry.h"
 #include "model/sampler/schedule.h"
+#include "model/text/prompt_encoder.h"
 
 namespace reel::model::ltx {
 
@@ -36,13 +36,6 @@ struct LtxModel {
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
 };
-
-// True for a folder with a model_index.json that names an LTX pipeline, and for any .safetensors
-// file: what is in it, only loading tells.
-bool IsLtxPath(const std::string& path);
-
-// Where the text encoder and the tokenizer are.
-std::string TextFolderOf(const LoadOptions& options);
 
 // Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays
 // it out, or beside it latent_upsampler.safetensors as it is released; in the model's folder, or in

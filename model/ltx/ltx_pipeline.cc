@@ -196,8 +196,6 @@ class LtxPipeline final : public Pipeline {
 
 }  // namespace
 
-bool IsLtxModel(const std::string& path) { return IsLtxPath(path); }
-
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream) {
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {

@@ -3,16 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "absl/status/statusor.h"
+#include "model/load_options.h"
 #include "model/pipeline.h"
-#include "model/registry.h"
 
 namespace reel::model::ltx {
-
-// Whether `path` is a folder of an LTX-Video model.
-bool IsLtxModel(const std::string& path);
 
 // NOT_FOUND and FAILED_PRECONDITION say which file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,

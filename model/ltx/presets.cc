@@ -16,31 +16,83 @@ constexpr double kDistilledFirst[] = {1000, 993.7, 987.5, 981.2, 975, 909.4, 725
 constexpr double kDistilledSecond[] = {1000, 909.4, 725, 421.9};
 constexpr double kAllButTheFirst = 0.999;
 
-// A release by its single-pass name, and which of the recipes it has.
+// A release by its single-pass name, and which of the recipes it has. Fields left out have their
+// default.
 struct Release {
   const char* name;
   const char* version;  // of the autoencoder
-  bool is_13b;
-  bool is_distilled;
-  int steps;
-  double guidance_scale, guidance_rescale;
-  bool has_perturbed;  // one pass with perturbed guidance
-  bool has_two_passes;
-  double tone_map;  // between the passes
-  int skipped;      // first steps of the second, where it is not distilled
+  bool is_13b = false;
+  bool is_distilled = false;
+  int steps = 0;
+  double guidance_scale = 1, guidance_rescale = 0;
+  bool has_perturbed = false;  // one pass with perturbed guidance
+  bool has_two_passes = false;
+  double tone_map = 0;  // between the passes
+  int skipped = 0;      // first steps of the second, where it is not distilled
 };
 
 constexpr Release kReleases[] = {
-    {"2b-0.9.0", "0.9.0", false, false, 40, 3, 0.7, true, false, 0, 0},
-    {"2b-0.9.1", "0.9.1", false, false, 40, 3, 0.7, true, false, 0, 0},
-    {"2b-0.9.5", "0.9.5", false, false, 40, 3, 0.7, true, false, 0, 0},
-    {"2b-0.9.6-dev", "0.9.5", false, false, 40, 3, 0.7, true, false, 0, 0},
-    {"2b-0.9.6-distilled", "0.9.5", false, true, 8, 1, 0, false, false, 0, 0},
-    {"2b-0.9.8-distilled", "0.9.5", false, true, 8, 1, 0, false, true, 0.6, 0},
-    {"13b-0.9.7-dev", "0.9.5", true, false, 30, 5, 0.7, false, true, 0, 3},
-    {"13b-0.9.7-distilled", "0.9.5", true, true, 8, 1, 0, false, true, 0, 0},
-    {"13b-0.9.8-dev", "0.9.5", true, false, 30, 5, 0.7, false, true, 0.6, 17},
-    {"13b-0.9.8-distilled", "0.9.5", true, true, 8, 1, 0, false, true, 0.6, 0},
+    {.name = "2b-0.9.0",
+     .version = "0.9.0",
+     .steps = 40,
+     .guidance_scale = 3,
+     .guidance_rescale = 0.7,
+     .has_perturbed = true},
+    {.name = "2b-0.9.1",
+     .version = "0.9.1",
+     .steps = 40,
+     .guidance_scale = 3,
+     .guidance_rescale = 0.7,
+     .has_perturbed = true},
+    {.name = "2b-0.9.5",
+     .version = "0.9.5",
+     .steps = 40,
+     .guidance_scale = 3,
+     .guidance_rescale = 0.7,
+     .has_perturbed = true},
+    {.name = "2b-0.9.6-dev",
+     .version = "0.9.5",
+     .steps = 40,
+     .guidance_scale = 3,
+     .guidance_rescale = 0.7,
+     .has_perturbed = true},
+    {.name = "2b-0.9.6-distilled", .version = "0.9.5", .is_distilled = true, .steps = 8},
+    {.name = "2b-0.9.8-distilled",
+     .version = "0.9.5",
+     .is_distilled = true,
+     .steps = 8,
+     .has_two_passes = true,
+     .tone_map = 0.6},
+    {.name = "13b-0.9.7-dev",
+     .version = "0.9.5",
+     .is_13b = true,
+     .steps = 30,
+     .guidance_scale = 5,
+     .guidance_rescale = 0.7,
+     .has_two_passes = true,
+     .skipped = 3},
+    {.name = "13b-0.9.7-distilled",
+     .version = "0.9.5",
+     .is_13b = true,
+     .is_distilled = true,
+     .steps = 8,
+     .has_two_passes = true},
+    {.name = "13b-0.9.8-dev",
+     .version = "0.9.5",
+     .is_13b = true,
+     .steps = 30,
+     .guidance_scale = 5,
+     .guidance_rescale = 0.7,
+     .has_two_passes = true,
+     .tone_map = 0.6,
+     .skipped = 17},
+    {.name = "13b-0.9.8-distilled",
+     .version = "0.9.5",
+     .is_13b = true,
+     .is_distilled = true,
+     .steps = 8,
+     .has_two_passes = true,
+     .tone_map = 0.6},
 };
 
 constexpr char kPerturbed[] = "-stg", kTwoPass[] = "-two-pass";

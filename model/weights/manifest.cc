@@ -16,6 +16,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/weights/checkpoint.h"
 #include "model/weights/mapped_file.h"
 
 namespace reel::model {
@@ -104,7 +105,7 @@ absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFi
   for (const ListedFile& file : files) {
     const auto listed = sums.find(file.name);
     if (listed == sums.end()) {
-      if (!file.name.ends_with(".safetensors")) continue;
+      if (!file.name.ends_with(".safetensors") && !IsSafetensorsFile(file.path)) continue;
       return absl::FailedPreconditionError(
           absl::StrCat("a weight file is not in its manifest: ", file.path, ": no ", file.name,
                        " in ", manifest));

@@ -21,7 +21,7 @@ std::vector<ListedFile> FilesOf(const std::string& root, const std::vector<std::
 
 // Reads `manifest`, lines "sha256  name" as sha256sum writes them, and every file that it lists of
 // `files`. NOT_FOUND: no manifest. FAILED_PRECONDITION names the file: its sum is another, or it
-// holds weights (.safetensors) and is not listed; or the line that is none.
+// holds weights, by its first bytes or its name, and is not listed; or the line that is none.
 absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFile>& files);
 
 }  // namespace reel::model

@@ -34,6 +34,7 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/")
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
+MODEL_SHARED = r"model/(bridge|layers|sampler|text|tokenizer|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/digest/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -55,14 +56,19 @@ WALLS = [
     (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "cuda"}),
     (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),
     (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
-    (r"model/registry\.cc$", MODEL_API + [r"model/\w+/\w+\.h"], {"absl"}),  # the list of models
+    (r"model/registry\.cc$", MODEL_API + [r"model/testcard/test_card\.h", r"model/weights/checkpoint\.h",
+                               r"model/bridge/framework_\w+\.h"], {"absl"}),
     (r"model/plugins", MODEL_API + ["kernels/plugins/"], {"absl"}),
     (r"model/\w+\.(h|cc)$", MODEL_API, {"absl"}),
     (r"model/testcard/", MODEL_API, {"absl"}),
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json", "crypto"}),
-    (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
+    (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
+    (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
+    (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
+    # Each other folder is a family: it sees what families share, and no other family.
+    (r"model/\w+/", MODEL_API + [MODEL_SHARED, "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
     (r"server/digest/", [], {"absl", "crypto"}),
@@ -72,9 +78,9 @@ WALLS = [
     (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg", "crypto"}),
     (r"server/worker/link/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf"}),
-    (r"server/worker/\w+\.(h|cc)$", SERVER_BASE + ["server/worker/", "server/convert/", r"model/testcard/\w+\.h", "kernels/"],
+    (r"server/worker/\w+\.(h|cc)$", SERVER_BASE + ["server/worker/", "server/convert/", "kernels/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "cli"}),
-    (r"server/render/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/", r"model/\w+/\w+\.h", "kernels/"],
+    (r"server/render/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/", "kernels/"],
      {"absl", "cli", "json", "reel_proto", "protobuf"}),
     (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
@@ -142,6 +148,9 @@ CASES = [
     ("worker protocol in rpc", {"server/front/rpc/a.cc": '#include "reel/worker/v1/worker.pb.h"'}, 1),
     ("protobuf in the engine", {"server/worker/engine/e.cc": '  #  include "reel/v1/video.pb.h"'}, 1),
     ("ours in the client", {"client/video_client.cc": '#include "server/errors/error.h"'}, 1),
+    ("a family in another", {"model/wan/wan.cc": '#include "model/ltx/presets.h"'}, 1),
+    ("a family in what families share", {"model/text/t5.cc": '#include "model/ltx/presets.h"'}, 1),
+    ("a family in the registry", {"model/registry.cc": '#include "model/ltx/ltx_pipeline.h"'}, 1),
     ("model sees server", {"model/ltx/a.cc": '#include "server/logging/log.h"'}, 1),
     ("another operator", {"kernels/rope/rope.cc": '#include "kernels/rms_norm/rms_norm.h"'}, 1),
     ("absl in a kernel", {"kernels/rope/rope_sm80.cu": '#include "absl/status/status.h"'}, 1),
@@ -149,6 +158,7 @@ CASES = [
     ("folder without a wall", {"extra/a.cc": ""}, 1),
     ("good", {
         "server/front/rpc/a.cc": '#include <sys/un.h>\n#include <vector>\n#include "reel/v1/video_service.grpc.pb.h"\n',
+        "model/wan/w.cc": '#include "model/wan/w.h"\n#include "model/text/t5.h"',
         "model/ltx/t.cc": "#include <ATen/core/Tensor.h>\n#include \"kernels/rope/rope.h\"",
         "kernels/rope/rope_sm80.cu": '#include <cuda_bf16.h>\n#include "kernels/rope/rope_launch.h"',
         "server/front/store/s.cc": "#include <sqlite3.h>",

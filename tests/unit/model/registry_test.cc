@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/registry.h"
 
-#include <gtest/gtest.h>
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/families.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::model {
 namespace {
+
+using ::testing::HasSubstr;
 
 LoadOptions Options(const char* name, const char* path) {
   LoadOptions options;
@@ -21,8 +26,22 @@ TEST(LoadPipeline, LoadsTheTestCardWithoutAPath) {
 }
 
 TEST(LoadPipeline, RefusesAPathThatNoFamilyReads) {
-  const auto pipeline = LoadPipeline(Options("ltx", "/nowhere"), {});
-  EXPECT_EQ(pipeline.status().code(), absl::StatusCode::kFailedPrecondition);
+  const reel::testing::TempFolder folder;
+  folder.Write("model_index.json", R"({"_class_name": "SomePipeline"})");
+  for (const std::string& path : {std::string("/nowhere"), folder.path()}) {
+    const auto pipeline = LoadPipeline(Options("ltx", path.c_str()), {});
+    EXPECT_EQ(pipeline.status().code(), absl::StatusCode::kFailedPrecondition);
+    if (Families().empty()) continue;
+    EXPECT_THAT(std::string(pipeline.status().message()), HasSubstr(path));
+  }
+}
+
+TEST(Families, EachHaveANameAndBothFunctions) {
+  for (const ModelFamily& family : Families()) {
+    EXPECT_NE(family.name, "");
+    EXPECT_NE(family.recognises, nullptr) << family.name;
+    EXPECT_NE(family.load, nullptr) << family.name;
+  }
 }
 
 }  // namespace

@@ -54,6 +54,14 @@ TEST_F(ManifestTest, WantsEveryWeightFileListed) {
   EXPECT_TRUE(Verify(std::string(kSum) + "  b\n", "config.json").ok());
 }
 
+// A shard may have any name.
+TEST_F(ManifestTest, KnowsWeightsByTheirBytesToo) {
+  const std::string shard = folder_.Write("shard.bin", SafetensorsOf({{"w", {1}}}));
+  const std::string manifest = folder_.Write("sums", std::string(kSum) + "  b\n");
+  EXPECT_EQ(VerifyFiles(manifest, {{"shard.bin", shard}}).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(ManifestTest, NamesTheLineThatIsNone) {
   for (const std::string& line :
        {std::string("abc  a"), std::string(64, 'x') + "  a", std::string(kSum),

@@ -10,10 +10,10 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
-#include "model/ltx/t5_encoder.h"
+#include "model/text/t5_encoder.h"
 #include "model/tokenizer/t5_tokenizer.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 struct Prompt {
   at::Tensor embeddings;  // [1, L, width]
@@ -47,4 +47,4 @@ class PromptEncoder {
   int64_t bytes_ = 0;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -10,7 +10,7 @@
 #include "model/layers/linear.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Defaults are those of T5 v1.1 XXL, as LTX-Video ships it.
 struct T5Config {
@@ -66,4 +66,4 @@ class T5Encoder {
   int64_t parameters_ = 0;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

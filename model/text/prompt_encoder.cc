@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/prompt_encoder.h"
+#include "model/text/prompt_encoder.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 int64_t BytesOf(const Prompt& prompt) {
@@ -49,4 +49,4 @@ void PromptEncoder::Remember(Key key, const Prompt& prompt) {
   }
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prompt to embeddings, against transformers.
+#include "model/text/t5_encoder.h"
+
 #include <string>
 
 #include "gtest/gtest.h"
-#include "model/ltx/t5_encoder.h"
 #include "model/tokenizer/t5_tokenizer.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
+
+using ltx::Compare;
+using ltx::Golden;
+using ltx::TestRun;
+using ltx::TinyFolder;
 
 constexpr char kPrompt[] = "a red fox walks through a snowy forest. cinematic, 35mm film";
 constexpr char kNegative[] = "worst quality, blurry";
@@ -34,7 +40,7 @@ at::Tensor Ids(const T5Tokenizer& tokenizer, bool masks) {
   return at::stack(rows);
 }
 
-TEST(TextGolden, EqualsTransformersFromThePromptOn) {
+TEST(T5Encoder, EqualsTransformersFromThePromptOn) {
   const TinyFolder folder("0.9.0");
   const Golden golden("0.9.0");
   const auto tokenizer = T5Tokenizer::Load(folder.path() + "/tokenizer");
@@ -59,7 +65,7 @@ TEST(TextGolden, EqualsTransformersFromThePromptOn) {
       1e-5);
 }
 
-TEST(TextGolden, AMaskOfOnesIsNoMask) {
+TEST(T5Encoder, AMaskOfOnesIsNoMask) {
   const TinyFolder folder("0.9.0");
   const auto encoder = LoadEncoder(folder.path(), at::kFloat);
   ASSERT_TRUE(encoder.ok());
@@ -69,7 +75,7 @@ TEST(TextGolden, AMaskOfOnesIsNoMask) {
                   .equal(encoder->Encode(Ops(test.run), ids, {})));
 }
 
-TEST(TextGolden, RunsInSixteenBits) {
+TEST(T5Encoder, RunsInSixteenBits) {
   const TinyFolder folder("0.9.0");
   const Golden golden("0.9.0");
   TestRun test;
@@ -82,4 +88,4 @@ TEST(TextGolden, RunsInSixteenBits) {
 }
 
 }  // namespace
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/weights/checkpoint_names.h"
+#include "model/ltx/checkpoint_names.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/unit/model/weights/weight_file.h"
 
-namespace reel::model {
+namespace reel::model::ltx {
 namespace {
 
 absl::StatusOr<WeightSet> SetOf(const std::vector<NamedShape>& tensors) {
@@ -129,4 +129,4 @@ TEST(CheckpointNames, CutsACheckpointIntoComponents) {
 }
 
 }  // namespace
-}  // namespace reel::model
+}  // namespace reel::model::ltx

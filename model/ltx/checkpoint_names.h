@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "model/weights/weight_set.h"
 
-namespace reel::model {
+namespace reel::model::ltx {
 
 // Generations of the VAE; k097 (13B) and later keep that of 0.9.5.
 enum class CheckpointVersion { k090, k091, k095, k097 };
@@ -29,4 +29,4 @@ std::optional<std::string> VaeName(const std::string& original, CheckpointVersio
 absl::StatusOr<WeightSet> TransformerOf(const WeightSet& file);
 absl::StatusOr<WeightSet> VaeOf(const WeightSet& file, CheckpointVersion version);
 
-}  // namespace reel::model
+}  // namespace reel::model::ltx

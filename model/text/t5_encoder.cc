@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/t5_encoder.h"
+#include "model/text/t5_encoder.h"
 
 #include <cmath>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr IntRange kWidths = {1, 65536};
@@ -152,4 +152,4 @@ at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Te
   return ops.RmsNormRoundedFirst(x, final_norm_, config_.eps);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

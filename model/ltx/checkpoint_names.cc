@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/weights/checkpoint_names.h"
+#include "model/ltx/checkpoint_names.h"
 
 #include <array>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "kernels/base/status_macros.h"
 
-namespace reel::model {
+namespace reel::model::ltx {
 namespace {
 
 constexpr std::string_view kTransformerPrefix = "model.diffusion_model.";
@@ -168,4 +168,4 @@ absl::StatusOr<WeightSet> VaeOf(const WeightSet& file, CheckpointVersion version
       [version](const std::string& original) { return VaeName(original, version); });
 }
 
-}  // namespace reel::model
+}  // namespace reel::model::ltx

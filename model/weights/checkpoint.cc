@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/weights/checkpoint.h"
+
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/weights/json_file.h"
+#include "model/weights/mapped_file.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model {
+namespace {
+
+constexpr char kIndexFile[] = "/model_index.json";
+constexpr size_t kLengthBytes = 8;
+
+// Eight bytes of the header's length, then the header, which is a JSON object. What is wrong with
+// the rest, WeightSet::OpenFile says.
+bool BeginsAsSafetensors(std::string_view bytes) {
+  if (bytes.size() <= kLengthBytes || bytes[kLengthBytes] != '{') return false;
+  uint64_t length = 0;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    length |= uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
+  }
+  return length <= static_cast<uint64_t>(SafetensorsLimits{}.max_header_bytes);
+}
+
+// What a file of a known other kind is, and what to do about it; empty: not known.
+std::string_view OtherKind(std::string_view bytes) {
+  if (bytes.starts_with("{")) {
+    return "is a JSON file; give the folder of a model_index.json, or a safetensors file";
+  }
+  if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80")) {
+    return "is a pickled PyTorch file, which can run code when it is read; take the safetensors "
+           "file";
+  }
+  if (bytes.starts_with("GGUF")) return "is a GGUF file; take the safetensors file";
+  return {};
+}
+
+absl::Status NotAModel(const std::string& path, std::string_view what) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("The path holds no model: ", path, " ", std::string(what)));
+}
+
+absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {
+  Checkpoint checkpoint;
+  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  const std::string_view bytes(reinterpret_cast<const char*>(file.bytes().data()),
+                               file.bytes().size());
+  // One that calls itself safetensors gets the reader's word on what is wrong with it.
+  if (BeginsAsSafetensors(bytes) || path.ends_with(".safetensors")) {
+    REEL_ASSIGN_OR_RETURN(checkpoint.file, WeightSet::OpenFile(path));
+    return checkpoint;
+  }
+  const std::string_view kind = OtherKind(bytes);
+  return NotAModel(path, kind.empty() ? "is not a safetensors file" : kind);
+}
+
+absl::StatusOr<Checkpoint> ExamineFolder(const std::string& path) {
+  const absl::StatusOr<nlohmann::json> index = ReadJsonFile(path + kIndexFile);
+  if (absl::IsNotFound(index.status())) {
+    return NotAModel(path, "is a folder without model_index.json");
+  }
+  REEL_RETURN_IF_ERROR(index.status());
+  const auto name = index->find("_class_name");
+  if (name == index->end() || !name->is_string()) {
+    return NotAModel(path, "has a model_index.json without _class_name");
+  }
+  Checkpoint checkpoint;
+  checkpoint.pipeline_class = name->get<std::string>();
+  return checkpoint;
+}
+
+}  // namespace
+
+absl::StatusOr<Checkpoint> Examine(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return ExamineFolder(path);
+  if (std::filesystem::is_regular_file(path, ignored)) return ExamineFile(path);
+  return NotAModel(path, "does not exist, or cannot be read");
+}
+
+bool IsSafetensorsFile(const std::string& path) {
+  const auto file = MappedFile::Open(path);
+  return file.ok() && BeginsAsSafetensors({reinterpret_cast<const char*>(file->bytes().data()),
+                                           file->bytes().size()});
+}
+
+}  // namespace reel::model

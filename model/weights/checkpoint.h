@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies at a model's path, told by what is in it: the ending of a name is nobody's promise.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "model/weights/weight_set.h"
+
+namespace reel::model {
+
+// Looked into, not loaded. Immutable; may be read from any thread.
+struct Checkpoint {
+  std::string pipeline_class;     // of a folder: the _class_name of its model_index.json
+  std::optional<WeightSet> file;  // of a single file
+};
+
+// FAILED_PRECONDITION says what the path holds instead, and what to give.
+absl::StatusOr<Checkpoint> Examine(const std::string& path);
+
+// Whether `path` is a file that begins as safetensors do.
+bool IsSafetensorsFile(const std::string& path);
+
+}  // namespace reel::model

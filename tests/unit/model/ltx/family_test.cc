@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/family.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "model/weights/checkpoint.h"
+#include "tests/fakes/tiny_checkpoint.h"
+#include "tests/fakes/tiny_ltx.h"
+
+namespace reel::model::ltx {
+namespace {
+
+bool Recognises(const std::string& path) {
+  const auto checkpoint = Examine(path);
+  EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
+  return checkpoint.ok() && Family().recognises(*checkpoint);
+}
+
+bool RecognisesClass(const std::string& name) {
+  return Family().recognises(Checkpoint{.pipeline_class = name, .file = {}});
+}
+
+TEST(Family, KnowsAFolderByItsPipeline) {
+  EXPECT_TRUE(Recognises(TinyFolder("0.9.5").path()));
+  for (const char* ours : {"LTXPipeline", "LTXImageToVideoPipeline", "LTXConditionPipeline"}) {
+    EXPECT_TRUE(RecognisesClass(ours)) << ours;
+  }
+  for (const char* other : {"WanPipeline", "LTX2Pipeline", "LTX", ""}) {
+    EXPECT_FALSE(RecognisesClass(other)) << other;
+  }
+}
+
+TEST(Family, KnowsAFileByItsTensorsWhateverItIsCalled) {
+  const reel::testing::TempFolder scratch;
+  const std::string whole = CheckpointOf(TinyFolder("0.9.5").path(), "0.9.5");
+  for (const char* name : {"ltx.safetensors", "model.bin", "0c3f8e"}) {
+    EXPECT_TRUE(Recognises(scratch.Write(name, whole))) << name;
+  }
+  EXPECT_FALSE(
+      Recognises(scratch.Write("ltx-video.safetensors", SafetensorsOf({{"weight", {1}}}))));
+}
+
+}  // namespace
+}  // namespace reel::model::ltx

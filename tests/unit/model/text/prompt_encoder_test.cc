@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text/prompt_encoder.h"
+
+#include "gtest/gtest.h"
+#include "model/text/text_folder.h"
+#include "tests/fakes/tiny_ltx.h"
+#include "tests/unit/model/ltx/test_run.h"
+
+namespace reel::model {
+namespace {
+
+constexpr int kLength = 24;
+
+class PromptEncoderTest : public ::testing::Test {
+ protected:
+  PromptEncoder Load(int64_t cache_bytes) {
+    LoadOptions options;
+    options.path = folder_.path();
+    return std::move(*LoadPromptEncoder(options, at::kFloat, at::kCPU, cache_bytes));
+  }
+  Prompt Encode(PromptEncoder& prompts, const std::string& text, bool masked = false) {
+    return *prompts.Encode(Ops(test_.run), text, kLength, masked);
+  }
+
+  const ltx::TinyFolder folder_{"0.9.5"};
+  ltx::TestRun test_;
+};
+
+TEST_F(PromptEncoderTest, GivesARememberedPromptAgain) {
+  PromptEncoder prompts = Load(1 << 20);
+  const Prompt first = Encode(prompts, "a red fox"), again = Encode(prompts, "a red fox");
+  EXPECT_EQ(first.embeddings.data_ptr(), again.embeddings.data_ptr());
+  EXPECT_EQ(first.embeddings.size(1), kLength);
+  EXPECT_FALSE(first.truncated);
+}
+
+TEST_F(PromptEncoderTest, TellsMaskedAndUnmaskedApart) {
+  PromptEncoder prompts = Load(1 << 20);
+  const Prompt plain = Encode(prompts, "a red fox"), masked = Encode(prompts, "a red fox", true);
+  EXPECT_FALSE(plain.embeddings.equal(masked.embeddings));
+}
+
+TEST_F(PromptEncoderTest, ForgetsTheOldestBeyondItsBytes) {
+  PromptEncoder measure = Load(1 << 20);
+  Encode(measure, "a");
+  const int64_t one = measure.cached_bytes();
+  ASSERT_GT(one, 0);
+  PromptEncoder prompts = Load(2 * one);
+  const Prompt a = Encode(prompts, "a"), b = Encode(prompts, "b");
+  Encode(prompts, "a");  // now b is the oldest
+  Encode(prompts, "c");
+  EXPECT_EQ(prompts.cached_bytes(), 2 * one);
+  EXPECT_EQ(Encode(prompts, "a").embeddings.data_ptr(), a.embeddings.data_ptr());
+  const Prompt b_again = Encode(prompts, "b");
+  EXPECT_NE(b_again.embeddings.data_ptr(), b.embeddings.data_ptr());
+  EXPECT_TRUE(b_again.embeddings.equal(b.embeddings));
+}
+
+TEST_F(PromptEncoderTest, RemembersNothingThatIsTooLarge) {
+  PromptEncoder prompts = Load(1);
+  Encode(prompts, "a");
+  EXPECT_EQ(prompts.cached_bytes(), 0);
+}
+
+TEST_F(PromptEncoderTest, SaysWhenAPromptIsCutOff) {
+  PromptEncoder prompts = Load(1 << 20);
+  std::string text;
+  for (int i = 0; i < 2 * kLength; ++i) text += "fox ";
+  EXPECT_TRUE(Encode(prompts, text).truncated);
+}
+
+}  // namespace
+}  // namespace reel::model
