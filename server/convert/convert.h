@@ -13,7 +13,7 @@
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video.pb.h"
 
-namespace reel::server {
+namespace reel {
 
 // A message cannot be malformed beyond what Resolve checks, but for enum values: unknown ones
 // become kUnspecified. Where a condition's bytes are there, its size, type and hash are computed
@@ -45,4 +45,4 @@ kernels::OpListing ListingFromProto(const v1::KernelOp& proto);
 v1::KernelPlugin PluginToProto(const kernels::PluginListing& plugin, const std::string& worker);
 kernels::PluginListing PluginFromProto(const v1::KernelPlugin& proto);
 
-}  // namespace reel::server
+}  // namespace reel

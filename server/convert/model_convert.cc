@@ -2,7 +2,7 @@
 // What clients see of a model's card, and lists of kernels.
 #include "server/convert/convert.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 void SetLimits(const model::ModelLimits& limits, v1::ModelLimits& proto) {
@@ -119,4 +119,4 @@ kernels::PluginListing PluginFromProto(const v1::KernelPlugin& proto) {
   return plugin;
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "google/protobuf/duration.pb.h"
 
-namespace reel::server {
+namespace reel {
 
 // What protobuf allows is about 10,000 years; anything longer becomes that.
 inline void SetProtoDuration(google::protobuf::Duration& out, absl::Duration value) {
@@ -23,4 +23,4 @@ inline absl::Duration FromProtoDuration(const google::protobuf::Duration& proto)
   return absl::Seconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
 }
 
-}  // namespace reel::server
+}  // namespace reel

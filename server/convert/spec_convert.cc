@@ -8,7 +8,7 @@
 #include "server/convert/convert.h"
 #include "server/digest/sha256.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 // What the bytes say that they are, by their first ones; empty for anything else. The worker's
@@ -205,4 +205,4 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   return proto;
 }
 
-}  // namespace reel::server
+}  // namespace reel

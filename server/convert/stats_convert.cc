@@ -3,7 +3,7 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 
-namespace reel::server {
+namespace reel {
 
 v1::KernelStat KernelStatToProto(const kernels::VariantTime& time) {
   v1::KernelStat proto;
@@ -142,4 +142,4 @@ model::Stage StageFromProto(v1::Stage stage) {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel

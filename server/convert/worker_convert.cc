@@ -10,7 +10,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 worker::v1::Pass PassToProto(const model::Pass& pass) {
@@ -185,4 +185,4 @@ absl::Status ErrorFromProto(const worker::v1::JobError& proto) {
   return MakeError(ReasonFromName(proto.reason()), proto.message(), details);
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -13,7 +13,7 @@
 #include "model/registry.h"
 #include "reel/worker/v1/worker.pb.h"
 
-namespace reel::server {
+namespace reel {
 
 // Version of worker.proto as both sides speak it.
 inline constexpr int kWorkerProtocol = 1;
@@ -47,4 +47,4 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state);
 worker::v1::JobError ErrorToProto(const absl::Status& error, bool suspect);
 absl::Status ErrorFromProto(const worker::v1::JobError& proto);
 
-}  // namespace reel::server
+}  // namespace reel

@@ -7,7 +7,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace reel::server {
+namespace reel {
 
 struct Sha256::Context {
   struct Free {
@@ -41,4 +41,4 @@ std::string Sha256Hex(std::string_view bytes) {
   return hash.Finish();
 }
 
-}  // namespace reel::server
+}  // namespace reel

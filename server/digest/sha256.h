@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace reel::server {
+namespace reel {
 
 // Movable; confined to one thread at a time.
 class Sha256 {
@@ -28,4 +28,4 @@ class Sha256 {
 // Lower-case hex.
 std::string Sha256Hex(std::string_view bytes);
 
-}  // namespace reel::server
+}  // namespace reel

@@ -8,7 +8,7 @@
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 constexpr char kDomain[] = "reel";
@@ -197,4 +197,4 @@ absl::Status ParseError(std::string_view serialized) {
   return status;
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -14,7 +14,7 @@
 #include "model/resolve.h"
 #include "server/errors/reason.h"
 
-namespace reel::server {
+namespace reel {
 
 // What goes beside ErrorInfo. Fill what the reason's situation calls for.
 struct ErrorDetails {
@@ -42,4 +42,4 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 std::string SerializeError(const absl::Status& status);
 absl::Status ParseError(std::string_view serialized);
 
-}  // namespace reel::server
+}  // namespace reel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/errors/reason.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 using absl::StatusCode;
@@ -92,4 +92,4 @@ Reason ReasonFromName(std::string_view name) {
   return Reason::kInternal;
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
-namespace reel::server {
+namespace reel {
 
 enum class Reason {
   // Requests.
@@ -61,4 +61,4 @@ const ReasonRow& Describe(Reason reason);
 // Of a name as it travels between processes; kInternal when unknown.
 Reason ReasonFromName(std::string_view name);
 
-}  // namespace reel::server
+}  // namespace reel

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/reason.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 constexpr char kIntroduction[] =
@@ -57,4 +57,4 @@ std::string ReasonPage() {
   return page;
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -4,8 +4,8 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel {
 
 std::string ReasonPage();
 
-}  // namespace reel::server
+}  // namespace reel

@@ -31,7 +31,7 @@
 #include "server/front/workers/worker_host.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kPumpThreads = 2;
@@ -338,4 +338,4 @@ void App::Reload() {
   impl_->authorizer->Replace(*std::move(tokens));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/config/load_options.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct AppOptions {
   ServerOptions server;
@@ -57,4 +57,4 @@ class App {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

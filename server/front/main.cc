@@ -19,10 +19,10 @@
 
 namespace {
 
-using reel::server::App;
-using reel::server::AppOptions;
-using reel::server::Log;
-using reel::server::LogLevel;
+using reel::Log;
+using reel::LogLevel;
+using reel::front::App;
+using reel::front::AppOptions;
 
 constexpr int kExitBadConfig = 1;
 constexpr int kExitCannotStart = 1;
@@ -56,14 +56,14 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-bool InitLogging(const reel::server::TelemetryOptions& telemetry) {
-  reel::server::LogOptions log;
+bool InitLogging(const reel::front::TelemetryOptions& telemetry) {
+  reel::LogOptions log;
   const std::string& format = telemetry.log_format;
   log.json = format.empty() ? isatty(STDERR_FILENO) == 0 : format == "json";
   // The level was checked with the configuration.
   if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
-  reel::server::InitLog(log);
-  reel::server::TakeGrpcLog();
+  reel::InitLog(log);
+  reel::front::TakeGrpcLog();
   return log.json;
 }
 
@@ -99,7 +99,7 @@ void ServeUntilSignalled(App& app, const sigset_t& signals) {
 }
 
 int Run(AppOptions options, const std::string& effective, const sigset_t& signals) {
-  const int64_t descriptors = reel::server::RaiseDescriptorLimit();
+  const int64_t descriptors = reel::front::RaiseDescriptorLimit();
   Log(LogLevel::kInfo, "starting",
       {{"version", options.version},
        {"revision", options.revision},
@@ -125,7 +125,7 @@ int Run(AppOptions options, const std::string& effective, const sigset_t& signal
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto parsed = reel::server::ParseFlags({argv + 1, argv + argc});
+  const auto parsed = reel::front::ParseFlags({argv + 1, argv + argc});
   if (parsed.exit_code) {
     std::fputs(parsed.output.c_str(), *parsed.exit_code == 0 ? stdout : stderr);
     return *parsed.exit_code;
@@ -135,9 +135,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   const auto loaded =
-      reel::server::LoadOptions(parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
-                                               .home = Environment("HOME"),
-                                               .models_folder = ModelsFolder()});
+      reel::front::LoadOptions(parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
+                                              .home = Environment("HOME"),
+                                              .models_folder = ModelsFolder()});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is good.");

@@ -4,7 +4,7 @@
 #include "server/convert/worker_convert.h"
 #include "server/front/rpc/video_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 
 std::string StoredMessages::Serialize(const Video& video) const {
   return VideoToProto(video).SerializeAsString();
@@ -30,4 +30,4 @@ absl::StatusOr<model::ModelCard> StoredMessages::ParseCard(std::string_view byte
   return CardFromModelState(proto);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include "server/front/jobs/video_serializer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Stateless; thread-safe.
 class StoredMessages final : public VideoSerializer {
@@ -16,4 +16,4 @@ class StoredMessages final : public VideoSerializer {
   absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const override;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 // Note: [The log sink] the one mutable global of the tree: a log call must work from any depth, and
@@ -129,4 +129,4 @@ int64_t LoggedLines(LogLevel level) {
   return sink().lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
@@ -48,4 +48,4 @@ absl::Status ParseLogLevel(std::string_view text, LogLevel& level);
 // Lines written so far, by level, for the metrics.
 int64_t LoggedLines(LogLevel level);
 
-}  // namespace reel::server
+}  // namespace reel

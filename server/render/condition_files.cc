@@ -14,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
@@ -66,4 +66,4 @@ absl::Status ReadConditionFiles(RenderOptions& options) {
   return absl::OkStatus();
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -6,7 +6,7 @@
 #include "model/resolve.h"
 #include "server/render/render_options.h"
 
-namespace reel::server {
+namespace reel::render {
 
 // What a person may ask of this program, who has no other callers to think of.
 model::RequestLimits RenderLimits();
@@ -14,4 +14,4 @@ model::RequestLimits RenderLimits();
 // Reads them into the spec. INVALID_ARGUMENT names the file.
 absl::Status ReadConditionFiles(RenderOptions& options);
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 const char* NameOf(model::Stage stage) {
@@ -79,4 +79,4 @@ void Console::Timings(const model::RunStats& stats, int num_steps, absl::Duratio
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

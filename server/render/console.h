@@ -9,7 +9,7 @@
 #include "model/resolve.h"
 #include "model/run_stats.h"
 
-namespace reel::server {
+namespace reel::render {
 
 class Console {
  public:
@@ -28,4 +28,4 @@ class Console {
   bool has_line_ = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::render

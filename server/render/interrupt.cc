@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 constexpr int kLeave = SIGUSR1;  // from the destructor
@@ -27,4 +27,4 @@ InterruptWatch::~InterruptWatch() {
   thread_.join();
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-namespace reel::server {
+namespace reel::render {
 
 // Takes SIGINT and SIGTERM while it lives. To be made before any other thread: they inherit that
 // the signals are blocked.
@@ -23,4 +23,4 @@ class InterruptWatch {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -17,25 +17,25 @@
 
 int main(int argc, char** argv) {
   using namespace reel;
-  int exit_code = server::kSuccess;
+  int exit_code = render::kSuccess;
   auto options =
-      server::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
+      render::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
   if (!options) return exit_code;
-  server::Console console(isatty(STDERR_FILENO) == 1);
+  render::Console console(isatty(STDERR_FILENO) == 1);
   auto opened = kernels::OpenDevice(options->device, kernels::CudaLibraryPath());
   if (!opened.ok()) {
     console.Error("--device: " + std::string(opened.status().message()));
-    return absl::IsInvalidArgument(opened.status()) ? server::kUsage : server::kFailed;
+    return absl::IsInvalidArgument(opened.status()) ? render::kUsage : render::kFailed;
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelRows(catalog);
-  if (const absl::Status read = server::ReadConditionFiles(*options); !read.ok()) {
+  if (const absl::Status read = render::ReadConditionFiles(*options); !read.ok()) {
     console.Error(std::string(read.message()));
-    return server::kInvalid;
+    return render::kInvalid;
   }
-  const auto render = options->exact ? &server::RenderExact : &server::RenderVideo;
+  const auto render = options->exact ? &render::RenderExact : &render::RenderVideo;
   exit_code = render(*options, catalog, console);
   // The path alone, for scripts.
-  if (exit_code == server::kSuccess) std::printf("%s\n", options->output.c_str());
+  if (exit_code == render::kSuccess) std::printf("%s\n", options->output.c_str());
   return exit_code;
 }

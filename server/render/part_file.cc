@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::render {
 
 absl::StatusOr<std::unique_ptr<PartFile>> PartFile::Create(const std::string& name) {
   std::FILE* file = std::fopen((name + ".part").c_str(), "wb");
@@ -46,4 +46,4 @@ absl::Status PartFile::Commit() {
   return absl::OkStatus();
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::render {
 
 // Writes "NAME.part"; without Commit it is gone with the object. Confined to one thread at a time.
 class PartFile {
@@ -33,4 +33,4 @@ class PartFile {
   std::FILE* file_;  // null after Commit
 };
 
-}  // namespace reel::server
+}  // namespace reel::render

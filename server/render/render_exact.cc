@@ -18,7 +18,7 @@
 #include "server/render/safetensors_writer.h"
 #include "server/worker/media/condition_decoder.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 class TensorSink : public model::FrameSink {
@@ -149,9 +149,9 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   }
   const auto plan = catalog.Plan(resolved.spec.kernels.profile, resolved.spec.kernels.variants);
   if (!plan.ok()) return Report(console, plan.status(), kInvalid);
-  DecodeLimits decode;
+  worker::DecodeLimits decode;
   decode.max_pixels = RenderLimits().max_condition_pixels;
-  const absl::Status decoded = DecodeConditions(resolved.spec, decode, interrupted);
+  const absl::Status decoded = worker::DecodeConditions(resolved.spec, decode, interrupted);
   if (!decoded.ok()) return Report(console, decoded, ExitCodeOf(decoded));
   auto file = PartFile::Create(options.output);
   if (!file.ok()) return Report(console, file.status(), kFailed);
@@ -166,4 +166,4 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   return kSuccess;
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

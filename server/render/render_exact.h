@@ -7,10 +7,10 @@
 #include "server/render/console.h"
 #include "server/render/render_options.h"
 
-namespace reel::server {
+namespace reel::render {
 
 // Returns the program's exit code; what went wrong has been printed.
 int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& catalog,
                 Console& console);
 
-}  // namespace reel::server
+}  // namespace reel::render

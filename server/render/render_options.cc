@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include <CLI/CLI.hpp>
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 constexpr char kTestCard[] = "testcard";
@@ -182,4 +182,4 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   return options;
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -9,7 +9,7 @@
 #include "model/generation_spec.h"
 #include "model/registry.h"
 
-namespace reel::server {
+namespace reel::render {
 
 // A picture or clip on disk, and where it goes.
 struct ConditionFile {
@@ -42,4 +42,4 @@ enum ExitCode { kSuccess = 0, kUsage = 2, kInvalid = 3, kFailed = 7, kInterrupte
 // what there is to say (help, or what is wrong), and `exit_code` is set.
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments, int& exit_code);
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -14,19 +14,19 @@
 #include "server/render/part_file.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 constexpr char kJob[] = "render";
 
 // Leads one job through the engine: resolves its spec once the model is there, keeps its bytes, and
 // stops the engine at the end.
-class OneJob : public EngineEvents {
+class OneJob : public worker::EngineEvents {
  public:
   OneJob(const RenderOptions& options, Console& console) : options_(options), console_(console) {}
 
   // Before the engine runs.
-  void Attach(Engine& engine, PartFile& file) {
+  void Attach(worker::Engine& engine, PartFile& file) {
     engine_ = &engine;
     file_ = &file;
   }
@@ -40,7 +40,7 @@ class OneJob : public EngineEvents {
       Leave(kInvalid);
       return;
     }
-    AssignJob assign;
+    worker::AssignJob assign;
     assign.job = kJob;
     assign.spec = resolved.spec;
     engine_->Post(std::move(assign));
@@ -49,20 +49,20 @@ class OneJob : public EngineEvents {
     console_.Error(std::string(error.message()));
     Leave(kFailed);
   }
-  void Progress(const JobRef&, model::Stage stage, int step, int num_steps) override {
+  void Progress(const worker::JobRef&, model::Stage stage, int step, int num_steps) override {
     num_steps_ = num_steps;
     console_.Progress(stage, step, num_steps);
   }
-  void Preview(const JobRef&, PreviewImage) override {}
-  void Media(const JobRef&, int64_t, std::string bytes, bool) override {
+  void Preview(const worker::JobRef&, worker::PreviewImage) override {}
+  void Media(const worker::JobRef&, int64_t, std::string bytes, bool) override {
     MutexLock lock(mutex_);
     if (!write_error_.ok()) return;
     write_error_ = file_->Write(bytes);
-    if (!write_error_.ok()) engine_->Post(CancelJob{kJob});
+    if (!write_error_.ok()) engine_->Post(worker::CancelJob{kJob});
   }
-  void Stepped(StepReport) override {}
-  void Parked(const JobRef&, int64_t) override {}
-  void Finished(const JobRef&, JobResult result) override {
+  void Stepped(worker::StepReport) override {}
+  void Parked(const worker::JobRef&, int64_t) override {}
+  void Finished(const worker::JobRef&, worker::JobResult result) override {
     absl::Status status = write_error();
     if (status.ok()) status = file_->Commit();
     if (!status.ok()) {
@@ -76,7 +76,7 @@ class OneJob : public EngineEvents {
     }
     Leave(kSuccess);
   }
-  void Failed(const JobRef&, const absl::Status& error, bool) override {
+  void Failed(const worker::JobRef&, const absl::Status& error, bool) override {
     const absl::Status written = write_error();
     const absl::Status& why = written.ok() ? error : written;
     console_.Error(std::string(why.message()));
@@ -104,7 +104,7 @@ class OneJob : public EngineEvents {
 
   const RenderOptions& options_;
   Console& console_;
-  Engine* engine_ = nullptr;
+  worker::Engine* engine_ = nullptr;
   PartFile* file_ = nullptr;
   const absl::Time start_ = absl::Now();
   absl::Time loaded_;
@@ -120,13 +120,13 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
                 Console& console) {
   std::unique_ptr<PartFile> file;  // outlives the engine, which writes to it
   OneJob job(options, console);
-  EngineOptions engine_options;
+  worker::EngineOptions engine_options;
   engine_options.stream = {.device = catalog.capability().device, .handle = nullptr};
   engine_options.device = options.device;
   engine_options.encoder_threads = options.encoder_threads;
   engine_options.kernel_sample_every = 0;
   engine_options.limits = RenderLimits();
-  Engine engine(engine_options, catalog, job);
+  worker::Engine engine(engine_options, catalog, job);
   // Before there is a file that an interrupt would have to take away.
   const InterruptWatch watch([&] { engine.Stop(); });
   auto created = PartFile::Create(options.output);
@@ -136,7 +136,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   }
   file = *std::move(created);
   job.Attach(engine, *file);
-  LoadModel load;
+  worker::LoadModel load;
   load.options = LoadOptionsOf(options);
   load.options.name = options.model_path.empty() ? "testcard" : "model";
   engine.Post(std::move(load));
@@ -145,4 +145,4 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   return job.exit_code();
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

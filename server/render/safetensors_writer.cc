@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors is little-endian");
@@ -51,4 +51,4 @@ absl::Status SafetensorsWriter::Finish() const {
       absl::StrCat("The tensors are not complete: ", written_, " of ", announced, " bytes"));
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

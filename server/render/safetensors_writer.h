@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "server/render/part_file.h"
 
-namespace reel::server {
+namespace reel::render {
 
 struct TensorShape {
   std::string name;
@@ -36,4 +36,4 @@ class SafetensorsWriter {
   int64_t written_ = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::render

@@ -19,7 +19,7 @@
 #include "server/worker/plugin_loader.h"
 #include "server/worker/plugin_probe.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kDeviceLostStatus = 42;
@@ -113,4 +113,4 @@ int RunWorker(const WorkerFlags& flags) {
   return 0;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::worker {
 
 struct WorkerFlags {
   std::string socket;  // the front's
@@ -17,4 +17,4 @@ struct WorkerFlags {
 // ends the process from within, with 42.
 int RunWorker(const WorkerFlags& flags);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,9 +15,9 @@
 
 namespace {
 
-using reel::server::LogOptions;
-using reel::server::ProbeFlags;
-using reel::server::WorkerFlags;
+using reel::LogOptions;
+using reel::worker::ProbeFlags;
+using reel::worker::WorkerFlags;
 
 // "--parent-pid=7" as "--parent_pid=7": names take - and _ alike, values stay as they are.
 std::string WithUnderscores(std::string argument) {
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     return cli.exit(error) == 0 ? 0 : 2;
   }
   log.json = log_format == "json";
-  if (const absl::Status level = reel::server::ParseLogLevel(log_level, log.level); !level.ok()) {
+  if (const absl::Status level = reel::ParseLogLevel(log_level, log.level); !level.ok()) {
     fprintf(stderr, "reel-worker: %s\n", std::string(level.message()).c_str());
     return 2;
   }

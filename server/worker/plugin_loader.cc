@@ -14,7 +14,7 @@
 #include "model/plugins.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using kernels::PluginBuild;
@@ -112,4 +112,4 @@ std::vector<kernels::PluginListing> PluginLoader::OpenAll(
   return listings;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

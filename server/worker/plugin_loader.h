@@ -14,7 +14,7 @@
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/plugin_source.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Confined to the main thread. The catalog must outlive it.
 class PluginLoader {
@@ -41,4 +41,4 @@ class PluginLoader {
   std::set<std::string> ids_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -25,7 +25,7 @@
 
 extern char** environ;
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // Of what a child prints the end is kept.
@@ -147,4 +147,4 @@ int RunProbe(const ProbeFlags& flags) {
   return 0;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/plugin_source.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // What a child is told, as flags of reel-worker.
 struct ProbeFlags {
@@ -30,4 +30,4 @@ absl::Status ProbePlugin(const ProbeFlags& flags, const ProbeOptions& options = 
 // offers; 1: it cannot, and standard error says why, in one line.
 int RunProbe(const ProbeFlags& flags);
 
-}  // namespace reel::server
+}  // namespace reel::worker

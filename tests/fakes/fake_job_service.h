@@ -14,7 +14,7 @@
 #include "server/front/jobs/job_service.h"
 #include "tests/fakes/scripted_job.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe. Answers at once, on the asking thread, unless `hold_creates` is set.
 class FakeJobService final : public JobService {
@@ -197,4 +197,4 @@ class FakeJobService final : public JobService {
   bool hold_creates_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

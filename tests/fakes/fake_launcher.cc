@@ -4,7 +4,7 @@
 #include <csignal>
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 void FakeLauncher::SetScript(const FakeScript& script) {
   MutexLock lock(mutex_);
@@ -94,4 +94,4 @@ void FakeLauncher::Wake() {
   changed_.NotifyAll();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/workers/launcher.h"
 #include "tests/fakes/fake_worker.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe; outlived by the workers that the test holds.
 class FakeLauncher final : public WorkerLauncher {
@@ -52,4 +52,4 @@ class FakeLauncher final : public WorkerLauncher {
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

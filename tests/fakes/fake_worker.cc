@@ -14,7 +14,7 @@
 #include "reel/worker/v1/worker.grpc.pb.h"
 #include "server/convert/worker_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Command = FakeWorker::Command;
@@ -305,4 +305,4 @@ bool FakeWorker::HasLeft() const { return impl_->HasLeft(); }
 void FakeWorker::Vanish() { impl_->Vanish(); }
 absl::Status FakeWorker::WaitForEnd() { return impl_->WaitForEnd(); }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@
 #include "reel/worker/v1/worker.pb.h"
 #include "server/front/workers/launcher.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct FakeScript {
   bool says_hello = true;  // else a heartbeat comes first
@@ -49,7 +49,7 @@ class FakeWorker {
   using Report = worker::v1::AttachRequest;
 
   // Dials at once, on threads of its own.
-  FakeWorker(const server::LaunchRequest& request, const FakeScript& script);
+  FakeWorker(const front::LaunchRequest& request, const FakeScript& script);
   ~FakeWorker();  // Vanish
 
   // Blocks while the front does not read. False: the stream is gone.
@@ -73,4 +73,4 @@ class FakeWorker {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

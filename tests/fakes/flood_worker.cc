@@ -44,13 +44,13 @@ int main(int argc, char** argv) {
     ::execv(real.c_str(), argv);
     return 1;
   }
-  reel::server::FakeScript script;
+  reel::front::FakeScript script;
   script.heartbeat = absl::Seconds(1);
   script.media_bytes = 40 << 20;
   script.chunk_bytes = 1 << 20;
-  const reel::server::LaunchRequest request{flags["name"], flags["device"], flags["socket"],
-                                            ReadToken(std::stoi(flags["token_fd"]))};
-  reel::server::FakeWorker worker(request, script);
+  const reel::front::LaunchRequest request{flags["name"], flags["device"], flags["socket"],
+                                           ReadToken(std::stoi(flags["token_fd"]))};
+  reel::front::FakeWorker worker(request, script);
   worker.WaitForEnd().IgnoreError();
   return 0;
 }

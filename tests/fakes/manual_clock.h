@@ -7,7 +7,7 @@
 
 namespace reel::testing {
 
-class ManualClock final : public server::Clock {
+class ManualClock final : public front::Clock {
  public:
   absl::Time Wall() const override {
     MutexLock lock(mutex_);

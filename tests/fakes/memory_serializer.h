@@ -13,15 +13,15 @@
 namespace reel::testing {
 
 // Thread-safe. As in the real one, the tenant is left out.
-class MemorySerializer final : public server::VideoSerializer {
+class MemorySerializer final : public front::VideoSerializer {
  public:
-  std::string Serialize(const server::Video& video) const override {
+  std::string Serialize(const front::Video& video) const override {
     MutexLock lock(mutex_);
     videos_.push_back(video);
     videos_.back().tenant.clear();
     return absl::StrCat(videos_.size() - 1);
   }
-  absl::StatusOr<server::Video> Parse(std::string_view bytes) const override {
+  absl::StatusOr<front::Video> Parse(std::string_view bytes) const override {
     MutexLock lock(mutex_);
     size_t index = 0;
     if (!absl::SimpleAtoi(absl::string_view(bytes.data(), bytes.size()), &index) ||
@@ -47,7 +47,7 @@ class MemorySerializer final : public server::VideoSerializer {
 
  private:
   mutable Mutex mutex_;
-  mutable std::vector<server::Video> videos_ ABSL_GUARDED_BY(mutex_);
+  mutable std::vector<front::Video> videos_ ABSL_GUARDED_BY(mutex_);
   mutable std::vector<model::ModelCard> cards_ ABSL_GUARDED_BY(mutex_);
 };
 

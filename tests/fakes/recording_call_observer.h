@@ -9,7 +9,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/rpc/call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class RecordingCallObserver final : public CallObserver {
@@ -81,4 +81,4 @@ class RecordingCallObserver final : public CallObserver {
   CondVar changed_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe. Each report is also a line of `log`, e.g. "progress j1.1 2/3".
 class RecordingEvents final : public WorkerEvents {
@@ -118,4 +118,4 @@ class RecordingEvents final : public WorkerEvents {
   bool hold_media_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

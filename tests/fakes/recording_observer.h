@@ -11,23 +11,23 @@
 namespace reel::testing {
 
 struct Observed {
-  std::vector<server::Video> ended;
+  std::vector<front::Video> ended;
   std::vector<bool> ended_detached;
   std::vector<absl::Status> refused;
   std::vector<absl::Duration> cancels;
   int started = 0, restarted = 0, stepped = 0, estimates = 0, within_p90 = 0;
-  std::vector<server::LossCause> losses;
-  server::QueueGauges gauges;
+  std::vector<front::LossCause> losses;
+  front::QueueGauges gauges;
 };
 
 // Thread-safe.
-class RecordingObserver final : public server::JobObserver {
+class RecordingObserver final : public front::JobObserver {
  public:
   Observed Get() const {
     MutexLock lock(mutex_);
     return seen_;
   }
-  void JobEnded(const server::Video& video, bool detached) override {
+  void JobEnded(const front::Video& video, bool detached) override {
     MutexLock lock(mutex_);
     seen_.ended.push_back(video);
     seen_.ended_detached.push_back(detached);
@@ -36,7 +36,7 @@ class RecordingObserver final : public server::JobObserver {
     MutexLock lock(mutex_);
     seen_.refused.push_back(why);
   }
-  void JobStarted(const server::Video&, absl::Duration) override {
+  void JobStarted(const front::Video&, absl::Duration) override {
     MutexLock lock(mutex_);
     ++seen_.started;
   }
@@ -48,16 +48,16 @@ class RecordingObserver final : public server::JobObserver {
     MutexLock lock(mutex_);
     seen_.cancels.push_back(took);
   }
-  void Stepped(const std::string&, const server::StepSample&) override {
+  void Stepped(const std::string&, const front::StepSample&) override {
     MutexLock lock(mutex_);
     ++seen_.stepped;
   }
-  void WorkerChanged(const server::WorkerInfo&) override {}
-  void WorkerLost(const std::string&, server::LossCause cause) override {
+  void WorkerChanged(const front::WorkerInfo&) override {}
+  void WorkerLost(const std::string&, front::LossCause cause) override {
     MutexLock lock(mutex_);
     seen_.losses.push_back(cause);
   }
-  void Gauges(const server::QueueGauges& gauges) override {
+  void Gauges(const front::QueueGauges& gauges) override {
     MutexLock lock(mutex_);
     seen_.gauges = gauges;
   }

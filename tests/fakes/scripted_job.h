@@ -13,7 +13,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/job.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe. Bytes are kept in memory; fragments end where the script says.
 class ScriptedJob final : public Job {
@@ -137,4 +137,4 @@ class ScriptedJob final : public Job {
   uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,15 +15,15 @@
 namespace reel::testing {
 
 // Thread-safe.
-class ScriptedWorkerPool final : public server::WorkerPool {
+class ScriptedWorkerPool final : public front::WorkerPool {
  public:
   struct Sent {
     std::string worker;
-    server::Assignment assignment;
+    front::Assignment assignment;
   };
 
-  std::vector<server::WorkerInfo> Workers() const override { return {}; }
-  void Assign(const std::string& worker, server::Assignment assignment) override {
+  std::vector<front::WorkerInfo> Workers() const override { return {}; }
+  void Assign(const std::string& worker, front::Assignment assignment) override {
     MutexLock lock(mutex_);
     sent_.push_back({worker, std::move(assignment)});
     changed_.NotifyAll();

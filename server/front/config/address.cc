@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status BadAddress(std::string_view text, const char* rule) {
@@ -55,4 +55,4 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   return Address{host, port};
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct Address {
   std::string host;  // without brackets
@@ -21,4 +21,4 @@ struct Address {
 // INVALID_ARGUMENT names the text and the form that is wanted.
 absl::StatusOr<Address> ParseAddress(std::string_view text);
 
-}  // namespace reel::server
+}  // namespace reel::front

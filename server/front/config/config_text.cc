@@ -10,7 +10,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/nearest_name.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -100,4 +100,4 @@ std::string ConfigForLog(const config::v1::ServerConfig& config) {
   return text;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@ namespace reel::config::v1 {
 class ServerConfig;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 // Parses protobuf's text format. Returns every problem found, as "line:column: what"; an unknown
 // field is one, and names the nearest known field. Empty: `config` is filled.
@@ -19,4 +19,4 @@ std::vector<std::string> ParseConfigText(std::string_view text, config::v1::Serv
 // One line for the log. What could be a secret (user information in an address) is masked.
 std::string ConfigForLog(const config::v1::ServerConfig& config);
 
-}  // namespace reel::server
+}  // namespace reel::front

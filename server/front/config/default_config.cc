@@ -12,7 +12,7 @@
 #include "server/front/config/address.h"
 #include "server/front/config/nearest_name.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using config::v1::ServerConfig;
@@ -194,4 +194,4 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   if (telemetry.kernel_sample_every() == 0) telemetry.set_kernel_sample_every(32);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@ namespace reel::config::v1 {
 class ServerConfig;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 // What main has read of the environment and of the installation.
 struct Surroundings {
@@ -29,4 +29,4 @@ std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surr
 // came along, with the test card behind it, else the test card alone.
 void FillDefaults(const Surroundings& surroundings, config::v1::ServerConfig& config);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // "--data-dir=x" to "--data_dir=x": the name only, never the value.
@@ -55,4 +55,4 @@ ParsedFlags ParseFlags(const std::vector<std::string>& arguments) {
   return parsed;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

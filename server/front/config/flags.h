@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace reel::server {
+namespace reel::front {
 
 struct Flags {
   std::string config_file;  // empty: none
@@ -26,4 +26,4 @@ struct ParsedFlags {
 // `arguments` without the program's name.
 ParsedFlags ParseFlags(const std::vector<std::string>& arguments);
 
-}  // namespace reel::server
+}  // namespace reel::front

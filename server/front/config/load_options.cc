@@ -9,7 +9,7 @@
 #include "server/front/config/read_file.h"
 #include "server/front/config/tls_files.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string Text(const absl::Status& status) { return std::string(status.message()); }
@@ -66,4 +66,4 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   return loaded;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "server/front/config/server_options.h"
 #include "server/front/config/token_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct LoadedOptions {
   ServerOptions options;  // meaningful when there are no problems
@@ -22,4 +22,4 @@ struct LoadedOptions {
 
 LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr size_t kMaxTypedBytes = 64;  // longer ones are no typing mistake
@@ -51,4 +51,4 @@ bool IsLegalName(std::string_view name) {
          });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace reel::server {
+namespace reel::front {
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours);
 // empty when none is near, that is, more than a third of the letters differ.
@@ -16,4 +16,4 @@ std::string NearestName(std::string_view typed, const std::vector<std::string>& 
 // of.
 bool IsLegalName(std::string_view name);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/nearest_name.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr size_t kHashDigits = 64;
@@ -86,4 +86,4 @@ std::vector<kernels::PluginSource> ReadPlugins(const config::v1::ServerConfig& c
   return out;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@ namespace reel::config::v1 {
 class ServerConfig;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 inline constexpr int kMaxPlugins = 16;
 
@@ -20,4 +20,4 @@ inline constexpr int kMaxPlugins = 16;
 std::vector<kernels::PluginSource> ReadPlugins(const config::v1::ServerConfig& config,
                                                std::vector<std::string>& problems);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class Descriptor {
@@ -75,4 +75,4 @@ absl::Status CheckSecretFileMode(const std::string& path) {
   return absl::OkStatus();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 constexpr int64_t kMaxSmallFileBytes = 1 << 20;
 
@@ -19,4 +19,4 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path,
 // OK when only the owner can read or write the file, else PERMISSION_DENIED with its mode.
 absl::Status CheckSecretFileMode(const std::string& path);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "server/front/config/nearest_name.h"
 #include "server/front/config/plugin_options.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 namespace pb = config::v1;
@@ -293,4 +293,4 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   return checked;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

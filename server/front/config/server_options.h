@@ -17,7 +17,7 @@ namespace reel::config::v1 {
 class ServerConfig;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 struct TlsOptions {
   std::string certificate_file, key_file;  // empty: no TLS
@@ -98,4 +98,4 @@ struct CheckedOptions {
 // Checks a configuration whose defaults are filled (default_config.h).
 CheckedOptions MakeServerOptions(const config::v1::ServerConfig& config);
 
-}  // namespace reel::server
+}  // namespace reel::front

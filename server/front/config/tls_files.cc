@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/front/config/read_file.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 struct Free {
@@ -78,4 +78,4 @@ std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files
   return problems;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 
 #include "server/front/config/server_options.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // PEM.
 struct TlsFiles {
@@ -19,4 +19,4 @@ struct TlsFiles {
 // none: the certificates parse, the key is not encrypted and belongs to the first of them.
 std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/config/nearest_name.h"
 #include "server/front/config/read_file.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::optional<Role> ParseRole(const std::string& text) {
@@ -80,4 +80,4 @@ const Principal* TokenTable::Find(std::string_view token) const {
   return found;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Each may do what the ones before it may.
 enum class Role { kViewer, kUser, kAdmin };
@@ -42,4 +42,4 @@ class TokenTable {
   std::vector<Row> rows_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

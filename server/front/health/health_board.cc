@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 HealthBoard::HealthBoard()
     : serving_{{kHealthAll, false},
@@ -85,4 +85,4 @@ void HealthBoard::Tell() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

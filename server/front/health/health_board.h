@@ -11,7 +11,7 @@
 
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The names that probes may ask for.
 inline constexpr char kHealthAll[] = "";
@@ -64,4 +64,4 @@ class HealthBoard {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 HealthMonitor::HealthMonitor(HealthBoard& board, std::function<bool()> admitting,
                              std::function<bool()> warm, absl::Duration period)
@@ -36,4 +36,4 @@ void HealthMonitor::Run() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

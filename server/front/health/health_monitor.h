@@ -9,7 +9,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/health/health_board.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class HealthMonitor {
  public:
@@ -32,4 +32,4 @@ class HealthMonitor {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

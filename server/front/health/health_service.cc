@@ -5,7 +5,7 @@
 #include "server/errors/error.h"
 #include "server/front/rpc/unary_call.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 namespace pb = grpc::health::v1;
@@ -163,4 +163,4 @@ std::unique_ptr<grpc::Service> MakeHealthService(const CallEnvironment& environm
   return std::make_unique<HealthService>(environment, board);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,10 +12,10 @@ namespace grpc {
 class Service;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 // What is passed in must outlive the service.
 std::unique_ptr<grpc::Service> MakeHealthService(const CallEnvironment& environment,
                                                  HealthBoard& board);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 BoundedTasks::BoundedTasks(int threads, size_t max_waiting) : max_waiting_(max_waiting) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Run(); });
@@ -51,4 +51,4 @@ void BoundedTasks::Run() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class BoundedTasks {
@@ -37,4 +37,4 @@ class BoundedTasks {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/front/http/bounded_tasks.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kThreads = 2;
@@ -96,4 +96,4 @@ HttpServer::~HttpServer() {
   impl_->thread.join();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/config/address.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Called on the server's threads; must be thread-safe.
 struct HttpPages {
@@ -37,4 +37,4 @@ class HttpServer {
   std::string address_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "server/front/jobs/logged_job.h"
 #include "server/front/store/job_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Times are of the monotonic clock.
 struct ActiveJob {
@@ -51,4 +51,4 @@ struct ActiveJob {
   }
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "kernels/dispatch/kernel_catalog.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using model::FieldViolation;
@@ -278,4 +278,4 @@ absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& lo
                    details);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

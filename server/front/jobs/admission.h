@@ -17,7 +17,7 @@
 #include "server/front/jobs/quarantine.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // A request whose fields are right.
 struct CheckedRequest {
@@ -70,4 +70,4 @@ class Admission {
   const CostModel& costs_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "server/front/jobs/run_order.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Assigner::Pump() {
   Fleet& fleet = parts_.fleet;
@@ -70,4 +70,4 @@ Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const 
   return assignment;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

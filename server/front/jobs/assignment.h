@@ -17,7 +17,7 @@
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Assigner {
@@ -49,4 +49,4 @@ class Assigner {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

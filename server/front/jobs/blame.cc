@@ -3,7 +3,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kMostKills = 5;
@@ -58,4 +58,4 @@ Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const 
   return Fail(std::move(verdict), verdict.reason, std::string(error.message()));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/errors/reason.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What a job has been through.
 struct Losses {
@@ -39,4 +39,4 @@ Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before);
 // `suspect`: the worker says that the job is to blame.
 Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before);
 
-}  // namespace reel::server
+}  // namespace reel::front

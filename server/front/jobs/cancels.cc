@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 void Cancels::Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
   if (ActiveJob* job = jobs_.FindOf(tenant, id)) {
@@ -30,4 +30,4 @@ void Cancels::Leave(const std::string& id, LeaveReason reason) {
                       : "The last call on the video has left");
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/lookups.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Cancels {
@@ -26,4 +26,4 @@ class Cancels {
   Lookups& lookups_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

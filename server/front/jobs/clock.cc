@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace reel::server {
+namespace reel::front {
 
 absl::Time SystemClock::Wall() const { return absl::Now(); }
 
@@ -11,4 +11,4 @@ absl::Duration SystemClock::Monotonic() const {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class Clock {
@@ -23,4 +23,4 @@ class SystemClock final : public Clock {
   absl::Duration Monotonic() const override;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

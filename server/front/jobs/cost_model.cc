@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr double kLearningRate = 0.05;
@@ -224,4 +224,4 @@ void CostModel::Parse(std::string_view text) {
 
 bool CostModel::TakeChanged() { return std::exchange(changed_, false); }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@
 #include "model/pass_work.h"
 #include "model/run_stats.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The part of a resolved spec that costs depend on.
 struct WorkShape {
@@ -95,4 +95,4 @@ class CostModel {
   bool changed_ = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "server/errors/error.h"
 #include "server/front/jobs/video_id.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Creation::Admit(Caller caller) {
   auto checked = parts_.quotes.Check(caller.request);
@@ -114,4 +114,4 @@ void Creation::TellPlace(ActiveJob& job) {
   parts_.progress.Add(job, true, ahead, wait - job.Left());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

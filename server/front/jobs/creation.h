@@ -19,7 +19,7 @@
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Creation {
@@ -57,4 +57,4 @@ class Creation {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

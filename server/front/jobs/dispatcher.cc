@@ -7,7 +7,7 @@
 #include "kernels/dispatch/kernel_catalog.h"
 #include "server/digest/sha256.h"
 
-namespace reel::server {
+namespace reel::front {
 
 Dispatcher::Dispatcher(const JobOptions& options, SchedulerParts parts)
     : inbox_(std::make_shared<Inbox<Task>>()),
@@ -204,4 +204,4 @@ void Dispatcher::NumActive(absl::AnyInvocable<void(size_t)> done) {
   Post([this, done = std::move(done)]() mutable { done(scheduler_.num_active()); });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

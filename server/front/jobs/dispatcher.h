@@ -13,7 +13,7 @@
 #include "server/front/store/inbox.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe. Answers come on its thread, with no lock held; those that have not come when it goes
 // do not come any more.
@@ -87,4 +87,4 @@ class Dispatcher final : public JobService, public WorkerEvents {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 Drain::Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
              const Clock& clock)
@@ -57,4 +57,4 @@ void Drain::Answer() {
   for (auto& done : std::exchange(waiting_, {})) done();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

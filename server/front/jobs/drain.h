@@ -13,7 +13,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/timer_queue.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Drain {
@@ -42,4 +42,4 @@ class Drain {
   std::vector<absl::AnyInvocable<void()>> waiting_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "server/front/jobs/active_job.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread, but for `begun`.
 struct DrainState {
@@ -27,4 +27,4 @@ struct DrainState {
   }
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 
 absl::Status Endings::ErrorOf(const ActiveJob& job, Reason reason, std::string_view message) {
   ErrorDetails details;
@@ -105,4 +105,4 @@ void Endings::KeepFailure(ActiveJob& job, Video& video, const absl::Status& save
   parts_.records.KeepEnd(job, RowFailed{video.state, video.expire_time}, video);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

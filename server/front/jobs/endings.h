@@ -17,7 +17,7 @@
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Endings {
@@ -56,4 +56,4 @@ class Endings {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

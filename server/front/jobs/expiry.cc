@@ -8,7 +8,7 @@
 #include "server/front/jobs/not_found.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kReapAtOnce = 100;
@@ -95,4 +95,4 @@ void Expiry::RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void(
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

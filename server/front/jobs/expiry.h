@@ -15,7 +15,7 @@
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Expiry {
@@ -46,4 +46,4 @@ class Expiry {
   std::set<std::string> removing_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Finishing::JobFinished(const std::string& id, int attempt, model::RunStats stats,
                             model::MediaInfo media, std::vector<model::Notice> notices) {
@@ -66,4 +66,4 @@ void Finishing::OnDigest(const std::string& id, Video video,
                       Endings::ErrorOf(job, reason, std::string(wrong.message())));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

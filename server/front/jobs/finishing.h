@@ -17,7 +17,7 @@
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Finishing {
@@ -48,4 +48,4 @@ class Finishing {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

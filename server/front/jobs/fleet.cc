@@ -6,7 +6,7 @@
 
 #include "kernels/dispatch/kernel_catalog.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Jobs that a worker holds at least before the next one waits here: while one decodes, another can
@@ -218,4 +218,4 @@ bool Fleet::AnyReady() const {
                      [](const WorkerInfo& worker) { return worker.state == WorkerState::kReady; });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

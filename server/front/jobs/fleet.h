@@ -18,7 +18,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What a worker has been given and has not reported the end of. It may outlive the job.
 struct HeldJob {
@@ -108,4 +108,4 @@ class Fleet {
   std::map<std::string, int> public_running_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include "server/front/jobs/run_order.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr absl::Duration kLongestPeriod = absl::Seconds(1);
@@ -49,4 +49,4 @@ void Heartbeats::Beat() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/queue_order.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Heartbeats {
@@ -31,4 +31,4 @@ class Heartbeats {
   const Clock& clock_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "server/front/jobs/video.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Woken when a job has something new. Wake comes on any thread with no lock of the job held, may
 // come for no reason, and must not block.
@@ -85,4 +85,4 @@ class Job {
   virtual void Listen(std::weak_ptr<JobListener> listener) = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct QueueGauges {
   int queued = 0;
@@ -38,4 +38,4 @@ class JobObserver {
                                bool within_p90) = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

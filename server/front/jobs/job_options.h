@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "model/resolve.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct TenantOptions {
   double weight = 1;                   // share of device time against others
@@ -53,4 +53,4 @@ inline const TenantOptions& TenantOf(const JobOptions& options, const std::strin
   return found == options.tenants.end() ? options.other_tenants : found->second;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/job_phase.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 struct Row {
@@ -37,4 +37,4 @@ std::optional<PhaseChange> Next(Phase phase, JobEvent event) {
   return std::nullopt;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-namespace reel::server {
+namespace reel::front {
 
 enum class Phase {
   kCreating,    // not durable yet: nobody knows it
@@ -55,4 +55,4 @@ class JobPhase {
   Phase phase_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

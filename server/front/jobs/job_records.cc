@@ -5,7 +5,7 @@
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::front {
 
 JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
                        const OwnThread& thread)
@@ -102,4 +102,4 @@ void JobRecords::Refresh(JobRow& row) const {
   if (kept != kept_ends_.end()) row = kept->second;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

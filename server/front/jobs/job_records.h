@@ -16,7 +16,7 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread; answers come on it, as events of their own. What it is given
 // outlives it.
@@ -62,4 +62,4 @@ class JobRecords {
   std::map<std::string, JobRow> kept_ends_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -21,7 +21,7 @@
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Why a call that a bound job depends on has ended.
 enum class LeaveReason {
@@ -110,4 +110,4 @@ class JobService {
   virtual bool admitting() const = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/job_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 ActiveJob& JobTable::Add(ActiveJob job) {
   changed_ = true;
@@ -39,4 +39,4 @@ std::optional<Release> JobTable::Apply(ActiveJob& job, JobEvent event) {
   return change->release;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 
 #include "server/front/jobs/active_job.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to one thread. Jobs stay where they are until they are removed.
 class JobTable {
@@ -45,4 +45,4 @@ class JobTable {
   bool changed_ = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

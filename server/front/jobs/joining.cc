@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status Conflict(const std::string& request_id, const std::string& id) {
@@ -111,4 +111,4 @@ void Joining::Detach(ActiveJob& job, Caller caller) {
                   });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/timer_queue.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Joining {
@@ -38,4 +38,4 @@ class Joining {
   JobObserver& observer_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/load_figures.h"
 
-namespace reel::server {
+namespace reel::front {
 
 LoadFigures::LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
                          const DrainState& drain, const Clock& clock)
@@ -36,4 +36,4 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   return gauges;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class LoadFigures {
@@ -32,4 +32,4 @@ class LoadFigures {
   const Clock& clock_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status PastEnd(int64_t offset, int64_t size) {
@@ -236,4 +236,4 @@ void LoggedJob::WakeAll() {
   for (const auto& listener : woken) listener->Wake();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
 class LoggedJob final : public Job {
@@ -80,4 +80,4 @@ class LoggedJob final : public Job {
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include "server/front/jobs/not_found.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Lookups::Find(const std::string& tenant, const std::string& id,
                    Answer<std::shared_ptr<Job>> done) {
@@ -49,4 +49,4 @@ absl::StatusOr<Video> Lookups::VideoOf(const JobRow& row) {
   return records_.Read(row);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Lookups {
@@ -26,4 +26,4 @@ class Lookups {
   JobRecords& records_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 inline absl::Status VideoNotFound(const std::string& id) {
   ErrorDetails details;
@@ -18,4 +18,4 @@ inline absl::Status VideoNotFound(const std::string& id) {
   return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), details);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

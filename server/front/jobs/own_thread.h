@@ -7,7 +7,7 @@
 
 #include "absl/functional/any_invocable.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class OwnThread {
@@ -28,4 +28,4 @@ class OwnThread {
   const std::function<void(Task)> post_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 
 ProgressLog::ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records,
                          const JobOptions& options, const Clock& clock)
@@ -59,4 +59,4 @@ void ProgressLog::ReserveNumbers(ActiveJob& job) {
   });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

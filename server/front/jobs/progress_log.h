@@ -9,7 +9,7 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class ProgressLog {
@@ -34,4 +34,4 @@ class ProgressLog {
   const Clock& clock_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

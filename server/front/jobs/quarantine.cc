@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string KeyOf(const WorkShape& shape) {
@@ -32,4 +32,4 @@ absl::Duration Quarantine::Left(const WorkShape& shape, absl::Duration now) cons
   return std::max(found->second.back() + kWindow - now, absl::ZeroDuration());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

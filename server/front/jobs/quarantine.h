@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "server/front/jobs/cost_model.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to one thread. Times are of the monotonic clock.
 class Quarantine {
@@ -26,4 +26,4 @@ class Quarantine {
   std::map<std::string, std::vector<absl::Duration>> losses_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

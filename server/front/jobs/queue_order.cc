@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 int PriorityClass(const Waiting& job, absl::Duration now) {
@@ -93,4 +93,4 @@ std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare
   return order;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

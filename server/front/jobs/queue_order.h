@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "server/front/jobs/video.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // A job that waits. Times are of the monotonic clock.
 struct Waiting {
@@ -53,4 +53,4 @@ bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now);
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::front {
 
 Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time wall) {
   Video video;
@@ -71,4 +71,4 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   return estimate;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

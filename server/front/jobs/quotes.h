@@ -12,7 +12,7 @@
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/quarantine.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The video that a request would become, without an id.
 Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time wall);
@@ -43,4 +43,4 @@ class Quotes {
   std::mt19937_64 random_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

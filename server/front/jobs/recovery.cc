@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Recovery::WorkerLost(const std::string& worker, LossCause cause) {
   parts_.observer.WorkerLost(worker, cause);
@@ -90,4 +90,4 @@ void Recovery::OnRestarted(const std::string& id, const RestartRow& restart,
   parts_.progress.Add(*job, true, 0, absl::ZeroDuration());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Recovery {
@@ -49,4 +49,4 @@ class Recovery {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 void Reports::WorkerChanged(const WorkerInfo& worker) {
   parts_.fleet.Update(worker);
@@ -97,4 +97,4 @@ void Reports::Stepped(const std::string& worker, const StepSample& sample) {
   parts_.limits.Renew(worker);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/jobs/step_limits.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread.
 class Reports {
@@ -51,4 +51,4 @@ class Reports {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/request_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 Caller RequestTable::Request::TakeFirst() {
   Caller caller = std::move(callers.front());
@@ -36,4 +36,4 @@ RequestTable::Request* RequestTable::Find(const RequestKey& key) {
   return found == requests_.end() ? nullptr : &found->second;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

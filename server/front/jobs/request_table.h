@@ -12,7 +12,7 @@
 
 #include "server/front/jobs/job_service.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // A call of Create that has no answer yet.
 struct Caller {
@@ -57,4 +57,4 @@ class RequestTable {
   std::set<RequestKey> due_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Blobs = std::map<std::string, std::string>;
@@ -125,4 +125,4 @@ void RestartOfFront::Resume(ActiveJob& job, bool ran) {
   job.log->Reserve(job.row.reserved_sequence);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

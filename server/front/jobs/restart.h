@@ -20,7 +20,7 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Before anything else runs.
 class RestartOfFront {
@@ -58,4 +58,4 @@ class RestartOfFront {
   const Parts parts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

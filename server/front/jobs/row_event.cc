@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 static_assert(static_cast<int>(VideoState::kQueued) == static_cast<int>(RowState::kQueued));
@@ -52,4 +52,4 @@ Durability DurabilityOf(const RowEvent& event) {
   return seen ? Durability::kSynced : Durability::kLogged;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

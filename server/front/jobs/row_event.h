@@ -11,7 +11,7 @@
 #include "server/front/jobs/video.h"
 #include "server/front/store/job_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
 inline constexpr uint64_t kSequenceBlock = 1000;
@@ -42,4 +42,4 @@ void Apply(const RowEvent& event, JobRow& row);
 // How sure the store must be of it before it is answered.
 Durability DurabilityOf(const RowEvent& event);
 
-}  // namespace reel::server
+}  // namespace reel::front

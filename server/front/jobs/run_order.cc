@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
                                  absl::Duration now) {
@@ -29,4 +29,4 @@ std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool f
   return ordered;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,10 +8,10 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/queue_order.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // `fifo`: in the order of their arrival, whoever's they are.
 std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,
                                  absl::Duration now);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int64_t kTicksPerReap = 5;
@@ -126,4 +126,4 @@ void Scheduler::SaveCosts() {
   if (costs_.TakeChanged()) parts_.store.PutBlob("costs", "cells", costs_.Serialize());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

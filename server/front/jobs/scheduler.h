@@ -47,7 +47,7 @@
 #include "server/front/store/media_store.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What the scheduler works with; all of it outlives it.
 struct SchedulerParts {
@@ -179,4 +179,4 @@ class Scheduler {
   Assigner assigner_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 Slots::Slots(JobTable& jobs, Fleet& fleet, FairShare& share, WorkerPool& pool,
              JobObserver& observer, const Clock& clock)
@@ -57,4 +57,4 @@ void Slots::Tell(const HeldJob& held) {
   if (held.cancelled_at) observer_.CancelDone(clock_.Monotonic() - *held.cancelled_at);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 #include "server/front/jobs/queue_order.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Slots {
@@ -47,4 +47,4 @@ class Slots {
   int64_t assignments_ = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr absl::Duration kLeastStepLimit = absl::Seconds(5);
@@ -29,4 +29,4 @@ void StepLimits::Renew(const std::string& name) {
   pool_.SetStepLimit(name, limit);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

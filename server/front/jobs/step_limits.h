@@ -9,7 +9,7 @@
 #include "server/front/jobs/fleet.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class StepLimits {
@@ -26,4 +26,4 @@ class StepLimits {
   WorkerPool& pool_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/tenant_ledger.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 int64_t MinuteOf(absl::Duration now) { return absl::ToInt64Minutes(now); }
@@ -31,4 +31,4 @@ double TenantLedger::DeviceSecondsOfHour(const std::string& tenant, absl::Durati
   return sum;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Confined to one thread. Times are of the monotonic clock.
 class TenantLedger {
@@ -28,4 +28,4 @@ class TenantLedger {
   std::map<std::string, std::deque<std::pair<int64_t, double>>> used_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

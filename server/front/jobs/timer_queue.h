@@ -12,7 +12,7 @@
 
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Of two that are due together the earlier kind comes first.
 enum class TimerKind {
@@ -64,4 +64,4 @@ class TimerQueue {
   std::set<std::pair<absl::Duration, Timer>> order_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

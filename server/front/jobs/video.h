@@ -14,7 +14,7 @@
 #include "model/generation_spec.h"
 #include "model/run_stats.h"
 
-namespace reel::server {
+namespace reel::front {
 
 enum class VideoState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
 enum class Priority { kLow, kNormal, kHigh };
@@ -55,4 +55,4 @@ struct Video {
   std::vector<model::Notice> notices;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <random>
 
-namespace reel::server {
+namespace reel::front {
 
 std::string NewVideoId(const std::string& replica) {
   constexpr char kDigits[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -25,4 +25,4 @@ std::string NewVideoId(const std::string& replica) {
   return id;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::front {
 
 // From the system's random source; cannot be guessed.
 std::string NewVideoId(const std::string& replica);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "model/model_card.h"
 #include "server/front/jobs/video.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class VideoSerializer {
  public:
@@ -22,4 +22,4 @@ class VideoSerializer {
   virtual absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

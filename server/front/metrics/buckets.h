@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace reel::server::buckets {
+namespace reel::front::buckets {
 
 using Edges = std::vector<double>;
 
@@ -25,4 +25,4 @@ inline Edges Ratio() { return {0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1}; }
 inline Edges Rows() { return {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}; }
 inline Edges Jobs() { return {1, 2, 3, 4, 6, 8, 12, 16}; }
 
-}  // namespace reel::server::buckets
+}  // namespace reel::front::buckets

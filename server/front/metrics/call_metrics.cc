@@ -5,7 +5,7 @@
 
 #include "server/front/metrics/buckets.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using prometheus::Labels;
@@ -120,4 +120,4 @@ void CallMetrics::FirstChunk(absl::Duration after) {
 void CallMetrics::PreviewSent() { previews_.Increment(); }
 void CallMetrics::SlowReaderCut() { slow_cuts_.Increment(); }
 
-}  // namespace reel::server
+}  // namespace reel::front

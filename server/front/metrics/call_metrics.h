@@ -13,7 +13,7 @@
 #include "server/front/metrics/refusal_metrics.h"
 #include "server/front/rpc/call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe; every series exists from the start.
 class CallMetrics final : public CallObserver {
@@ -56,4 +56,4 @@ class CallMetrics final : public CallObserver {
   prometheus::Counter& slow_cuts_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe. T is a metric of prometheus-cpp; `arguments` of Get are those of its constructor.
 template <typename T>
@@ -45,4 +45,4 @@ class CappedFamily {
   std::set<prometheus::Labels> known_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

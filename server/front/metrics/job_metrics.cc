@@ -6,7 +6,7 @@
 #include "server/errors/error.h"
 #include "server/front/metrics/buckets.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using prometheus::Registry;
@@ -150,4 +150,4 @@ void JobMetrics::EstimateChecked(absl::Duration estimated, absl::Duration actual
   estimate_error_.Observe(std::abs(absl::FDivDuration(estimated - actual, actual)));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

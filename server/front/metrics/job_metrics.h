@@ -16,7 +16,7 @@
 #include "server/front/metrics/refusal_metrics.h"
 #include "server/front/metrics/worker_metrics.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe, though jobs/ calls from one thread.
 class JobMetrics final : public JobObserver {
@@ -60,4 +60,4 @@ class JobMetrics final : public JobObserver {
   prometheus::Counter& above_p90_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/process_collector.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct Metrics::Impl {
   explicit Impl(const MetricsOptions& options)
@@ -63,4 +63,4 @@ std::string Metrics::Text() const {
   return prometheus::TextSerializer().Serialize(families);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

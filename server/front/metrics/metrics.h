@@ -9,7 +9,7 @@
 #include "server/front/jobs/job_observer.h"
 #include "server/front/rpc/call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct MetricsOptions {
   std::string version, revision;
@@ -35,4 +35,4 @@ class Metrics {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

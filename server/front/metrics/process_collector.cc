@@ -14,7 +14,7 @@
 
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using prometheus::MetricFamily;
@@ -123,4 +123,4 @@ std::vector<MetricFamily> LogCollector::Collect() const {
   return {family};
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace reel::server {
+namespace reel::front {
 
 class ProcessCollector final : public prometheus::Collectable {
  public:
@@ -20,4 +20,4 @@ class LogCollector final : public prometheus::Collectable {
   std::vector<prometheus::MetricFamily> Collect() const override;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

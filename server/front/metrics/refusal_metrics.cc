@@ -3,7 +3,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr size_t kMaxRequestSeries = 200;
@@ -54,4 +54,4 @@ void RefusalMetrics::Ended(bool detached, const std::string& profile, const std:
       .Increment();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

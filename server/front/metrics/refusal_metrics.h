@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "server/front/metrics/capped_family.h"
 
-namespace reel::server {
+namespace reel::front {
 
 inline constexpr const char* ModeName(bool detached) { return detached ? "async" : "stream"; }
 
@@ -32,4 +32,4 @@ class RefusalMetrics {
   prometheus::Family<prometheus::Counter>& rejections_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

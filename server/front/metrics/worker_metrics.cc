@@ -5,7 +5,7 @@
 
 #include "server/front/metrics/buckets.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using prometheus::Labels;
@@ -124,4 +124,4 @@ void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/metrics/capped_family.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class WorkerMetrics {
@@ -48,4 +48,4 @@ class WorkerMetrics {
   std::map<std::string, prometheus::Gauge*> infos_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr size_t kMaxTokenBytes = 1024;
@@ -74,4 +74,4 @@ absl::StatusOr<Principal> Authorizer::Authorize(std::string_view authorization,
   return *known;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/config/token_table.h"
 #include "server/front/rpc/method_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class Authorizer {
  public:
@@ -32,4 +32,4 @@ class Authorizer {
   std::shared_ptr<const TokenTable> tokens_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include "absl/time/clock.h"
 #include "server/front/rpc/request_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Time LessMargin(absl::Time deadline) {
@@ -49,4 +49,4 @@ void BoundCall::LeaveWhenBothAreKnown() {
   jobs_.Leave(id, reason);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

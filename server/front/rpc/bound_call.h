@@ -11,7 +11,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/rpc/stream_driver.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 class BoundCall {
@@ -33,4 +33,4 @@ class BoundCall {
   std::optional<LeaveReason> reason_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // More would be carried by some proxies and not by others; gRPC itself takes 128 KiB, so that one
@@ -142,4 +142,4 @@ void CallContext::WriteLog(const absl::Status& status, absl::Duration took) cons
        {"tenant", principal_.tenant.empty() ? "" : TenantHash(principal_.tenant)}});
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/rpc/authorizer.h"
 #include "server/front/rpc/call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Calls that are open: what a drain waits for. Thread-safe.
 class OpenCalls {
@@ -83,4 +83,4 @@ class CallContext {
   std::string video_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

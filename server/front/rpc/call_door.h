@@ -10,7 +10,7 @@
 #include "server/front/rpc/stream_reactor.h"
 #include "server/front/rpc/unary_call.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Requests that make a job: a refused one counts as a job that was not to be.
 inline bool IsDetached(const v1::GenerateVideoRequest& request) { return request.detached(); }
@@ -75,4 +75,4 @@ class CallDoor {
   const absl::Duration write_stall_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "server/digest/sha256.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string Hex(const unsigned char* bytes, size_t count) {
@@ -80,4 +80,4 @@ std::string DrawTraceId() {
 
 std::string TenantHash(std::string_view tenant) { return Sha256Hex(tenant).substr(0, 8); }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace reel::server {
+namespace reel::front {
 
 // True for 8-4-4-4-12 hexadecimal digits, either case.
 bool IsUuid(std::string_view text);
@@ -21,4 +21,4 @@ std::string DrawTraceId();
 // Stands for a tenant in logs: 8 hex digits of its name's SHA-256.
 std::string TenantHash(std::string_view tenant);
 
-}  // namespace reel::server
+}  // namespace reel::front

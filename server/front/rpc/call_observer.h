@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "server/front/rpc/method_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class CallObserver {
  public:
@@ -34,4 +34,4 @@ class CallObserver {
   virtual void SlowReaderCut() = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include <nmmintrin.h>
 #endif
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr uint32_t kPolynomial = 0x82F63B78;  // 0x1EDC6F41, bits reversed
@@ -57,4 +57,4 @@ uint32_t Crc32c(std::string_view bytes) {
   return Crc32cByTable(bytes);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

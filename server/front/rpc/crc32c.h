@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-namespace reel::server {
+namespace reel::front {
 
 uint32_t Crc32c(std::string_view bytes);
 // What every other way is tested against, and the way on processors without SSE 4.2.
 uint32_t Crc32cByTable(std::string_view bytes);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr size_t kMaxBytes = 500;
@@ -22,4 +22,4 @@ void Forward(gpr_log_func_args* line) {
 
 void TakeGrpcLog() { gpr_set_log_function(Forward); }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -17,7 +17,7 @@
 #include "server/front/rpc/tls_credentials.h"
 #include "server/front/rpc/video_cursor.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kMebibyte = 1024 * 1024;
@@ -108,4 +108,4 @@ int64_t RaiseDescriptorLimit() {
   return static_cast<int64_t>(limit.rlim_cur);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@ namespace grpc {
 class Service;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 struct GrpcServerOptions {
   std::string address;  // "host:port"; port 0 takes a free one
@@ -51,4 +51,4 @@ class GrpcServer {
 // for good. Returns the limit.
 int64_t RaiseDescriptorLimit();
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/method_table.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr std::string_view kVideo = "reel.v1.VideoService";
@@ -41,4 +41,4 @@ absl::Span<const MethodRow> AllMethods() { return kRows; }
 
 const MethodRow& RowOf(Method method) { return kRows[static_cast<size_t>(method)]; }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "server/front/config/token_table.h"
 
-namespace reel::server {
+namespace reel::front {
 
 enum class Method {
   kGenerateVideo,
@@ -41,4 +41,4 @@ struct MethodRow {
 absl::Span<const MethodRow> AllMethods();
 const MethodRow& RowOf(Method method);
 
-}  // namespace reel::server
+}  // namespace reel::front

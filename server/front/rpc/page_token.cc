@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "server/front/rpc/crc32c.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Version, filter as a set of bits, nanoseconds since the epoch, checksum; then the id.
@@ -74,4 +74,4 @@ absl::StatusOr<PagePosition> ParsePageToken(std::string_view token,
   return PagePosition{absl::FromUnixNanos(head.nanos), id};
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "server/front/jobs/video.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct PagePosition {
   absl::Time time;  // of the page's last video
@@ -25,4 +25,4 @@ std::string MakePageToken(const PagePosition& position, const std::vector<VideoS
 absl::StatusOr<PagePosition> ParsePageToken(std::string_view token,
                                             const std::vector<VideoState>& filter);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/rpc/page_token.h"
 #include "server/front/rpc/video_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Violations = std::vector<model::FieldViolation>;
@@ -276,4 +276,4 @@ absl::Duration TimeoutOfCall(absl::Duration call_time_left, const RequestRules& 
                     rules.max_timeout);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

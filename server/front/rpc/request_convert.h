@@ -12,7 +12,7 @@
 #include "reel/v1/video_service.pb.h"
 #include "server/front/jobs/job_service.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct RequestRules {
   absl::Duration max_timeout = absl::Minutes(30);
@@ -71,4 +71,4 @@ absl::Duration VerdictMargin(absl::Duration call_time_left);
 // margin.
 absl::Duration TimeoutOfCall(absl::Duration call_time_left, const RequestRules& rules);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/config/address.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // The wildcard address is reached over loopback.
@@ -122,4 +122,4 @@ void SelfCheck::Run() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

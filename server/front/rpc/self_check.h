@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct SelfCheckOptions {
   std::string address;  // as bound
@@ -44,4 +44,4 @@ class SelfCheck {
 // hanging up shows that somebody accepted it.
 bool ProbeOnce(const SelfCheckOptions& options);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/rpc/unary_call.h"
 #include "server/front/rpc/video_cursor.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Context = grpc::CallbackServerContext;
@@ -154,4 +154,4 @@ std::unique_ptr<grpc::Service> MakeServerService(const CallEnvironment& environm
   return std::make_unique<ServerService>(environment, jobs, std::move(facts));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

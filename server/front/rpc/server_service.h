@@ -14,7 +14,7 @@ namespace grpc {
 class Service;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 struct ServerFacts {
   std::string version, revision;
@@ -27,4 +27,4 @@ struct ServerFacts {
 std::unique_ptr<grpc::Service> MakeServerService(const CallEnvironment& environment,
                                                  const JobService& jobs, ServerFacts facts);
 
-}  // namespace reel::server
+}  // namespace reel::front

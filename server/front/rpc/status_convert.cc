@@ -4,7 +4,7 @@
 #include "server/errors/error.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 static_assert(static_cast<int>(absl::StatusCode::kCancelled) == grpc::StatusCode::CANCELLED);
@@ -50,4 +50,4 @@ grpc::Status ToGrpc(const absl::Status& status) {
           std::string(shown.message().data(), shown.message().size()), SerializeError(shown)};
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // A status that was not made by server/errors has no business with a client: it is logged and
 // becomes INTERNAL with a static sentence. CANCELLED goes out as OWNER_LEFT, for nobody reads it.
 grpc::Status ToGrpc(const absl::Status& status);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 StreamDriver::StreamDriver(StreamCall& call, StreamPump& pump, absl::Duration stall_limit)
     : pump_(pump), stall_limit_(stall_limit), call_(&call) {}
@@ -107,4 +107,4 @@ void StreamDriver::FinishOnce(const absl::Status& status) {
   call_->Finish(status);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -18,7 +18,7 @@
 #include "server/front/rpc/stream_pump.h"
 #include "server/front/rpc/video_cursor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What a driver needs of the call. Called under the driver's lock.
 class StreamCall {
@@ -85,4 +85,4 @@ class StreamDriver : public JobListener,
   Clock::time_point write_began_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 StreamPump::StreamPump(int threads, absl::Duration period) : period_(period) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { RunPump(); });
@@ -84,4 +84,4 @@ void StreamPump::RunWatch() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

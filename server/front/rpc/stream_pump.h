@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Something that can be moved on. Both calls come on the pump's threads and must be short.
 class Pumped {
@@ -56,4 +56,4 @@ class StreamPump {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

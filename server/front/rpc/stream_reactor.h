@@ -12,7 +12,7 @@
 #include "server/front/rpc/call_context.h"
 #include "server/front/rpc/stream_driver.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What a stream sends. Confined to its stream's lock.
 template <typename Response>
@@ -112,4 +112,4 @@ class StreamReactor final : public grpc::ServerWriteReactor<Response>, private S
   bool started_ = false;  // under the driver's lock
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "server/convert/convert.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status PastEnd(const char* field, int64_t offset, int64_t size) {
@@ -128,4 +128,4 @@ absl::Status CheckWatch(const Job& job, const WatchPoint& from) {
                                   : absl::OkStatus();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

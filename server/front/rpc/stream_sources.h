@@ -10,7 +10,7 @@
 #include "server/front/rpc/stream_reactor.h"
 #include "server/front/rpc/video_cursor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class GenerateSource final : public MessageSource<v1::GenerateVideoResponse> {
  public:
@@ -59,4 +59,4 @@ absl::Status CheckDownload(const Job& job, const DownloadRange& range);
 // OUT_OF_RANGE when the video is final and the offset lies past its end.
 absl::Status CheckWatch(const Job& job, const WatchPoint& from);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/config/tls_files.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Which version of a file this is.
@@ -120,4 +120,4 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsCredentials(
   return credentials;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,11 +10,11 @@
 #include "absl/status/statusor.h"
 #include "server/front/config/server_options.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Must outlive the server. INVALID_ARGUMENT names every problem of the files; later ones are
 // logged, and the last good files serve on.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsCredentials(
     const TlsOptions& options);
 
-}  // namespace reel::server
+}  // namespace reel::front

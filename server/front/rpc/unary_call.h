@@ -10,7 +10,7 @@
 #include "server/errors/error.h"
 #include "server/front/rpc/call_context.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Frees itself when gRPC is done. Cancellation changes nothing: the answer comes all the same.
 class UnaryCall final : public grpc::ServerUnaryReactor {
@@ -50,4 +50,4 @@ class PendingUnary {
   UnaryCall* call_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kNamePrefix[] = "videos/";
@@ -193,4 +193,4 @@ v1::VideoEvent EntryToProto(const LogEntry& entry) {
   return proto;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

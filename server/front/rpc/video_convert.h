@@ -9,7 +9,7 @@
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/video.h"
 
-namespace reel::server {
+namespace reel::front {
 
 v1::Video VideoToProto(const Video& video);
 // As ListVideos shows it: prompts cut to 256 bytes at a character's edge, no statistics.
@@ -32,4 +32,4 @@ Priority PriorityFromProto(v1::Priority proto);
 // At most `max_bytes` of valid UTF-8, never half a character.
 std::string CutUtf8(std::string_view text, size_t max_bytes);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/front/rpc/video_convert.h"
 #include "server/front/rpc/video_error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 v1::MediaChunk ChunkToProto(MediaPiece piece) {
   v1::MediaChunk chunk;
@@ -104,4 +104,4 @@ StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
   return StreamStep::kMessage;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/jobs/job.h"
 #include "server/front/rpc/request_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // What a stream does next.
 enum class StreamStep {
@@ -56,4 +56,4 @@ class VideoCursor {
 // The file's bytes as the API carries them.
 v1::MediaChunk ChunkToProto(MediaPiece piece);
 
-}  // namespace reel::server
+}  // namespace reel::front

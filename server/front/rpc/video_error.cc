@@ -4,7 +4,7 @@
 #include "absl/strings/cord.h"
 #include "google/rpc/error_details.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kErrorInfoUrl[] = "type.googleapis.com/google.rpc.ErrorInfo";
@@ -20,4 +20,4 @@ absl::Status WithVideo(absl::Status status, const std::string& id) {
   return status;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

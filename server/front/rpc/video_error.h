@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The same status whose ErrorInfo names the video: metadata "video" = "videos/{id}". One without
 // ErrorInfo stays as it is.
 absl::Status WithVideo(absl::Status status, const std::string& id);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/rpc/stream_sources.h"
 #include "server/front/rpc/video_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Context = grpc::CallbackServerContext;
@@ -242,4 +242,4 @@ std::unique_ptr<grpc::Service> MakeVideoService(const CallEnvironment& environme
   return std::make_unique<VideoService>(environment, jobs, pump, options);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@ namespace grpc {
 class Service;
 }
 
-namespace reel::server {
+namespace reel::front {
 
 struct VideoServiceOptions {
   RequestRules rules;
@@ -27,4 +27,4 @@ std::unique_ptr<grpc::Service> MakeVideoService(const CallEnvironment& environme
                                                 JobService& jobs, StreamPump& pump,
                                                 const VideoServiceOptions& options);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status MakeFolder(const std::string& path) {
@@ -62,4 +62,4 @@ DataFolder& DataFolder::operator=(DataFolder&& other) noexcept {
   return *this;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

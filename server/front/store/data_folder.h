@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Made (mode 0700) and locked for as long as the object lives; the lock goes with the process,
 // however it ends. Movable.
@@ -27,4 +27,4 @@ class DataFolder {
   int lock_ = -1;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-namespace reel::server {
+namespace reel::front {
 
 ssize_t FileOps::Write(int fd, const void* data, size_t size) { return ::write(fd, data, size); }
 
@@ -18,4 +18,4 @@ int FileOps::DiskBytes(int fd, int64_t& total, int64_t& available) {
   return 0;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace reel::server {
+namespace reel::front {
 
 // Return values and errno are those of the system calls.
 class FileOps {
@@ -20,4 +20,4 @@ class FileOps {
   virtual int DiskBytes(int fd, int64_t& total, int64_t& available);
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

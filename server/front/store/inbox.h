@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Thread-safe.
 template <typename T>
@@ -79,4 +79,4 @@ class Inbox {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

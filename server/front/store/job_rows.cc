@@ -5,7 +5,7 @@
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::server::rows {
+namespace reel::front::rows {
 namespace {
 
 #define REEL_JOB_COLUMNS                                                                    \
@@ -243,4 +243,4 @@ absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std
   return found;
 }
 
-}  // namespace reel::server::rows
+}  // namespace reel::front::rows

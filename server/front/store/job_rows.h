@@ -11,7 +11,7 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/sqlite.h"
 
-namespace reel::server::rows {
+namespace reel::front::rows {
 
 absl::Status Insert(Database& db, const JobRow& row);
 absl::Status Update(Database& db, const JobRow& row);
@@ -30,4 +30,4 @@ absl::Status PutBlob(Database& db, const std::string& kind, const std::string& n
                      const std::string& value);
 absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std::string& kind);
 
-}  // namespace reel::server::rows
+}  // namespace reel::front::rows

@@ -10,7 +10,7 @@
 #include "server/front/store/schema.h"
 #include "server/front/store/sqlite.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // One call: what it does inside the transaction, and who is told after it.
@@ -163,4 +163,4 @@ absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path) 
   return std::make_unique<SqliteJobStore>(std::move(database));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

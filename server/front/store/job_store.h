@@ -16,7 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The numbers are those in the file.
 enum class RowState { kQueued = 0, kRunning = 1, kSucceeded = 2, kFailed = 3, kCancelled = 4 };
@@ -114,4 +114,4 @@ class JobStore {
 // version. The destructor finishes what was called.
 absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 absl::Status Corrupt(std::string_view what) { return MakeError(Reason::kMediaCorrupt, what); }
@@ -106,4 +106,4 @@ absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
   return std::make_shared<FileReader>(std::move(file));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -15,7 +15,7 @@
 #include "server/front/store/file_ops.h"
 #include "server/front/store/media_store.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // An owned descriptor.
 class Descriptor {
@@ -62,4 +62,4 @@ class MediaWriter {
 absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
     int folder, const std::string& name, std::optional<int64_t> expected_size);
 
-}  // namespace reel::server
+}  // namespace reel::front

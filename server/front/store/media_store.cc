@@ -22,7 +22,7 @@
 #include "server/front/store/inbox.h"
 #include "server/front/store/media_file.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Ids are looked up before they come here; this is the second lock on the door.
@@ -293,4 +293,4 @@ absl::StatusOr<std::unique_ptr<MediaStore>> OpenMediaStore(const MediaStoreOptio
   return std::make_unique<FileMediaStore>(options, ops, std::move(media), std::move(conditions));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class FileOps;
 
@@ -90,4 +90,4 @@ struct MediaStoreOptions {
 absl::StatusOr<std::unique_ptr<MediaStore>> OpenMediaStore(const MediaStoreOptions& options,
                                                            FileOps& ops);
 
-}  // namespace reel::server
+}  // namespace reel::front

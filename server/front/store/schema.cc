@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kVersion = 1;
@@ -69,4 +69,4 @@ absl::Status PrepareSchema(Database& database) {
                    version, ", this reeld knows ", kVersion));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,10 +5,10 @@
 #include "absl/status/status.h"
 #include "server/front/store/sqlite.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Makes the tables of a new file and checks the version of an old one. FAILED_PRECONDITION for a
 // newer version, DATA_LOSS for a file that is no database.
 absl::Status PrepareSchema(Database& database);
 
-}  // namespace reel::server
+}  // namespace reel::front

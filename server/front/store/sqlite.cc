@@ -8,7 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 
 absl::Status SqliteStatus(int code, std::string_view message) {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return absl::OkStatus();
@@ -142,4 +142,4 @@ absl::StatusOr<int64_t> Database::QueryInt(const char* sql) {
   return value;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

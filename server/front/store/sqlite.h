@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // A prepared statement. Parameters are bound in order, columns are read by number.
 class Statement {
@@ -75,4 +75,4 @@ class Database {
 // A code of SQLite as a status; a full disk is STORE_FULL.
 absl::Status SqliteStatus(int code, std::string_view message);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 void AddPieces(const std::string& job, int index, const std::string& bytes,
@@ -43,4 +43,4 @@ std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment&
   return messages;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "reel/worker/v1/worker.pb.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Largest piece of a condition's bytes.
 inline constexpr size_t kConditionPieceBytes = 256 << 10;
@@ -15,4 +15,4 @@ inline constexpr size_t kConditionPieceBytes = 256 << 10;
 // The pixels of its conditions in pieces, then Assign without them.
 std::vector<worker::v1::AttachResponse> MakeAssignmentMessages(const Assignment& assignment);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "reel/worker/v1/worker.grpc.pb.h"
 #include "server/front/workers/send_queue.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using worker::v1::AttachRequest;
@@ -199,4 +199,4 @@ absl::StatusOr<std::unique_ptr<AttachServer>> AttachServer::Start(const std::str
   return std::unique_ptr<AttachServer>(new AttachServer(std::move(impl)));
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/workers/session.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class AttachServer {
  public:
@@ -31,4 +31,4 @@ class AttachServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

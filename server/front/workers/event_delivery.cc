@@ -7,7 +7,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/convert/worker_convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 void DeliverSteps(const std::string& worker, worker::v1::StepStats& stats, WorkerEvents& events) {
@@ -72,4 +72,4 @@ void DeliverJobEvent(const std::string& worker, worker::v1::AttachRequest messag
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,10 +7,10 @@
 #include "reel/worker/v1/worker.pb.h"
 #include "server/front/workers/worker_pool.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Messages that do not concern jobs are ignored: the slot has taken what it needs of them.
 void DeliverJobEvent(const std::string& worker, worker::v1::AttachRequest message,
                      WorkerEvents& events);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 EventLane::EventLane(int64_t max_bytes, absl::AnyInvocable<void()> on_room)
     : max_bytes_(max_bytes), on_room_(std::move(on_room)), thread_([this] { Run(); }) {}
@@ -56,4 +56,4 @@ void EventLane::Run() {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "absl/functional/any_invocable.h"
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class EventLane {
  public:
@@ -46,4 +46,4 @@ class EventLane {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

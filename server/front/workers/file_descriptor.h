@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 class FileDescriptor {
  public:
@@ -32,4 +32,4 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct LaunchRequest {
   std::string worker;  // its name
@@ -39,4 +39,4 @@ class WorkerLauncher {
   virtual void Wake() = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 
 void LineSplitter::Add(std::string_view bytes, Sink sink) {
   while (!bytes.empty()) {
@@ -21,4 +21,4 @@ void LineSplitter::End(Sink sink) {
   line_.clear();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

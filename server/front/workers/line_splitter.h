@@ -7,7 +7,7 @@
 
 #include "absl/functional/function_ref.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class LineSplitter {
  public:
@@ -23,4 +23,4 @@ class LineSplitter {
   std::string line_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

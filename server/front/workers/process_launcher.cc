@@ -24,7 +24,7 @@
 #include "server/front/workers/line_splitter.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kTokenFd = 3;  // in the child
@@ -222,4 +222,4 @@ std::unique_ptr<WorkerLauncher> MakeProcessLauncher(ProcessLauncherOptions optio
 
 std::string WorkerBinaryBesideUs() { return (kernels::ProgramFolder() / "reel-worker").string(); }
 
-}  // namespace reel::server
+}  // namespace reel::front

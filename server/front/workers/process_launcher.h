@@ -9,7 +9,7 @@
 
 #include "server/front/workers/launcher.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct ProcessLauncherOptions {
   std::string binary;                        // reel-worker
@@ -23,4 +23,4 @@ std::unique_ptr<WorkerLauncher> MakeProcessLauncher(ProcessLauncherOptions optio
 // "reel-worker" in the folder of the running program.
 std::string WorkerBinaryBesideUs();
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 
 RestartPolicy::RestartPolicy(const RestartOptions& options, uint64_t seed)
     : options_(options),
@@ -26,4 +26,4 @@ std::optional<absl::Duration> RestartPolicy::AfterLoss(SteadyTime now,
   return std::min(wait * spread(random_), options_.longest_wait);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

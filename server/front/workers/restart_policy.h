@@ -10,7 +10,7 @@
 
 #include "absl/time/time.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Never the wall clock: a clock that is set must not kill a worker.
 using SteadyTime = std::chrono::steady_clock::time_point;
@@ -47,4 +47,4 @@ class RestartPolicy {
   std::deque<SteadyTime> own_losses_;  // within the window
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kTemplate[] = "/reel-XXXXXX";
@@ -39,4 +39,4 @@ RuntimeFolder::~RuntimeFolder() {
   rmdir(path_.c_str());
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

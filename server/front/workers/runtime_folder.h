@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class RuntimeFolder {
  public:
@@ -24,4 +24,4 @@ class RuntimeFolder {
   std::string path_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

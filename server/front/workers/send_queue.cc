@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace reel::server {
+namespace reel::front {
 
 void SendQueue::Push(const std::string& job, Message message) {
   if (message.has_condition_data() || waiting_.contains(job)) {
@@ -34,4 +34,4 @@ void SendQueue::Clear() {
   waiting_.clear();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

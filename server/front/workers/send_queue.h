@@ -10,7 +10,7 @@
 
 #include "reel/worker/v1/worker.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // Not thread-safe; its owner has a lock.
 class SendQueue {
@@ -32,4 +32,4 @@ class SendQueue {
   std::unordered_map<std::string, int> waiting_;  // entries of pixels_ by job
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "reel/worker/v1/worker.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 
 // The stream. Thread-safe, never blocks, harmless after its end.
 class Session {
@@ -30,4 +30,4 @@ class SessionOwner {
   virtual void OnBroken() = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr int kStickyStatus = 42;      // the device's context was lost
@@ -189,4 +189,4 @@ void Supervisor::Lose(Child& child, Mode mode) {
   child.slot->EndIncarnation(cause, child.out ? WorkerState::kOut : WorkerState::kLost);
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -14,7 +14,7 @@
 #include "server/front/workers/restart_policy.h"
 #include "server/front/workers/worker_slot.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class Supervisor {
  public:
@@ -64,4 +64,4 @@ class Supervisor {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 
 #include "absl/strings/escaping.h"
 
-namespace reel::server {
+namespace reel::front {
 
 std::string MakeToken() {
   std::array<char, 32> bytes;
@@ -22,4 +22,4 @@ bool TokensEqual(std::string_view a, std::string_view b) {
   return !a.empty() && a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-namespace reel::server {
+namespace reel::front {
 
 // 256 random bits in hex.
 std::string MakeToken();
 // In a time that does not depend on where they differ. An empty one equals nothing.
 bool TokensEqual(std::string_view a, std::string_view b);
 
-}  // namespace reel::server
+}  // namespace reel::front

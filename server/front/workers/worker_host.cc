@@ -9,7 +9,7 @@
 #include "server/front/workers/supervisor.h"
 #include "server/front/workers/worker_slot.h"
 
-namespace reel::server {
+namespace reel::front {
 
 WorkerHost::WorkerHost(WorkerPoolOptions options, std::unique_ptr<WorkerLauncher> launcher)
     : options_(std::move(options)), launcher_(std::move(launcher)) {
@@ -86,4 +86,4 @@ WorkerSlot* WorkerHost::Find(const std::string& worker) const {
   return nullptr;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "server/front/workers/worker_pool.h"
 #include "server/front/workers/worker_pool_options.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class AttachServer;
 class RuntimeFolder;
@@ -54,4 +54,4 @@ class WorkerHost final : public WorkerPool {
   std::unique_ptr<Supervisor> supervisor_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

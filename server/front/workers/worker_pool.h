@@ -14,7 +14,7 @@
 #include "model/model_card.h"
 #include "model/run_stats.h"
 
-namespace reel::server {
+namespace reel::front {
 
 enum class WorkerState { kStarting, kReady, kDraining, kLost, kOut };
 
@@ -116,4 +116,4 @@ class WorkerPool {
   virtual void SetStepLimit(const std::string& worker, absl::Duration limit) = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -11,7 +11,7 @@
 #include "model/registry.h"
 #include "server/front/workers/restart_policy.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct WorkerOptions {
   std::string name;                 // unique
@@ -37,4 +37,4 @@ struct WorkerPoolOptions {
   int64_t media_buffer_bytes = 8 << 20;  // of one worker, in front of the disk
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include "server/front/workers/token.h"
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
@@ -254,4 +254,4 @@ void WorkerSlot::TakeMemory(int64_t used_bytes) {
   PostChanged();
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -16,7 +16,7 @@
 #include "server/front/workers/worker_pool.h"
 #include "server/front/workers/worker_pool_options.h"
 
-namespace reel::server {
+namespace reel::front {
 
 class WorkerSlot final : public SessionOwner {
  public:
@@ -93,4 +93,4 @@ class WorkerSlot final : public SessionOwner {
   EventLane lane_;  // last: its thread uses the rest
 };
 
-}  // namespace reel::server
+}  // namespace reel::front

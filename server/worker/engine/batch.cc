@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/engine/batch.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 bool StepsAlone(const HeldJob& job) {
@@ -36,4 +36,4 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
   return batch;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -7,7 +7,7 @@
 
 #include "server/worker/engine/held_job.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct Batch {
   std::vector<HeldJob*> jobs;  // the lead first
@@ -21,4 +21,4 @@ struct Batch {
 // same plan, none of them alone, at most `fill_rows` rows together (the lead alone may have more).
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows);
 
-}  // namespace reel::server
+}  // namespace reel::worker

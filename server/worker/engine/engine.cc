@@ -8,7 +8,7 @@
 #include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Between any two pieces: commands, deadlines, finished encoders. Nothing here waits but the last
 // line, and that only when nobody can move.
@@ -131,4 +131,4 @@ void Engine::Stop() { impl_->inbox().Stop(); }
 int64_t Engine::loop_count() const { return impl_->clock().count(); }
 absl::Duration Engine::in_step() const { return impl_->clock().in_piece(); }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -24,7 +24,7 @@ class KernelCatalog;
 class KernelTimer;
 }  // namespace reel::kernels
 
-namespace reel::server {
+namespace reel::worker {
 
 struct EngineOptions {
   kernels::DeviceStream stream;
@@ -151,4 +151,4 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/worker/engine/engine_core.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
   switch (error.code()) {
@@ -51,4 +51,4 @@ void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, b
   events_.Failed(ref, MakeError(reason, message, details), suspect);
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

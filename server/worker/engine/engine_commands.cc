@@ -7,7 +7,7 @@
 #include "model/resolve.h"
 #include "server/worker/engine/engine_core.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // The front resolved this spec with the same card; another answer here is a fault of ours, and
@@ -141,4 +141,4 @@ void Engine::Impl::CarryOut(DrainEngine& command) {
   drain_end_ = SteadyNow() + command.time_left;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

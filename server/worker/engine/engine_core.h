@@ -19,7 +19,7 @@
 #include "server/worker/engine/inbox.h"
 #include "server/worker/engine/piece_clock.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Confined to the engine thread, but for the inbox and the clock.
 class Engine::Impl {
@@ -96,4 +96,4 @@ class Engine::Impl {
   absl::Time drain_end_ = absl::InfiniteFuture();
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -7,7 +7,7 @@
 #include "server/worker/engine/engine_core.h"
 #include "server/worker/media/jpeg.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using model::Stage;
@@ -213,4 +213,4 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   events_.Stepped(std::move(report));
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace reel::server {
+namespace reel::worker {
 
 bool HeldJob::CanMove() const {
   if (parked || phase == Phase::kEncode) return false;
@@ -68,4 +68,4 @@ absl::Time JobTable::FirstDeadline() const {
   return first;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,7 +15,7 @@
 #include "server/worker/media/condition_decoder.h"
 #include "server/worker/media/video_encoder.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Which piece comes next. The order is that of a run.
 enum class Phase { kCreate, kBegin, kDenoise, kDecode, kEncode };
@@ -64,4 +64,4 @@ class JobTable {
   int64_t arrivals_ = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

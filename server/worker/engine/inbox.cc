@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace reel::server {
+namespace reel::worker {
 
 absl::Time SteadyNow() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
@@ -49,4 +49,4 @@ absl::Duration Inbox::WaitUntil(absl::Time end) {
   return SteadyNow() - start;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -8,7 +8,7 @@
 #include "kernels/base/mutex.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // A monotonic instant in absl's arithmetic: comparable with each other only.
 absl::Time SteadyNow();
@@ -36,4 +36,4 @@ class Inbox {
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::worker {
 
 void JobTally::Stepped(absl::Duration took, int jobs, double share) {
   denoise_ += took;
@@ -50,4 +50,4 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   return stats;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

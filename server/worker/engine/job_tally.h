@@ -12,7 +12,7 @@
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/run_stats.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 class JobTally {
  public:
@@ -38,4 +38,4 @@ class JobTally {
   std::map<Variant, std::pair<int64_t, int64_t>> times_;  // calls, nanoseconds
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

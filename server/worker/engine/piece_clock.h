@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "server/worker/engine/inbox.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 class PieceClock {
  public:
@@ -43,4 +43,4 @@ class PieceClock {
   std::atomic<int64_t> count_{0};
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

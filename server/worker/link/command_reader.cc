@@ -8,7 +8,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/convert/worker_convert.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse message) {
   using Kind = worker::v1::AttachResponse::MessageCase;
@@ -78,4 +78,4 @@ EngineCommand CommandReader::ReadAssign(const worker::v1::Assign& assign) {
   return job;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

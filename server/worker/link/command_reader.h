@@ -11,7 +11,7 @@
 #include "reel/worker/v1/worker.pb.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Confined to the reading thread.
 class CommandReader {
@@ -34,4 +34,4 @@ class CommandReader {
   int64_t waiting_bytes_ = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -7,7 +7,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/convert/worker_convert.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using worker::v1::AttachRequest;
@@ -52,7 +52,7 @@ AttachRequest ProgressMessage(const JobRef& job, model::Stage stage, int step, i
 
 AttachRequest PreviewMessage(const JobRef& job, PreviewImage preview) {
   AttachRequest message;
-  v1::Preview& image = *Of(job, message.mutable_preview()).mutable_preview();
+  reel::v1::Preview& image = *Of(job, message.mutable_preview()).mutable_preview();
   image.set_step(preview.step);
   image.set_image(std::move(preview.jpeg));
   image.set_width(preview.width);
@@ -120,4 +120,4 @@ AttachRequest FailedMessage(const JobRef& job, const absl::Status& error, bool s
   return message;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 #include "reel/worker/v1/worker.pb.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Largest piece of a file in one message.
 inline constexpr size_t kMediaPieceBytes = 256 << 10;
@@ -29,4 +29,4 @@ worker::v1::AttachRequest ParkedMessage(const JobRef& job, int64_t device_bytes)
 worker::v1::AttachRequest FinishedMessage(const JobRef& job, const JobResult& result);
 worker::v1::AttachRequest FailedMessage(const JobRef& job, const absl::Status& error, bool suspect);
 
-}  // namespace reel::server
+}  // namespace reel::worker

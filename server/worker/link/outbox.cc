@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using worker::v1::AttachRequest;
@@ -113,4 +113,4 @@ void Outbox::Close() {
   changed_.NotifyAll();
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

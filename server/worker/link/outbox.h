@@ -11,7 +11,7 @@
 #include "kernels/base/mutex.h"
 #include "reel/worker/v1/worker.pb.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Thread-safe.
 class Outbox {
@@ -53,4 +53,4 @@ class Outbox {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

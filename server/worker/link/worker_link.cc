@@ -17,7 +17,7 @@
 #include "server/worker/link/event_messages.h"
 #include "server/worker/link/outbox.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using worker::v1::AttachRequest;
@@ -240,4 +240,4 @@ void WorkerLink::DeviceLost(const absl::Status& error) {
 
 void WorkerLink::Drained() { Log(LogLevel::kInfo, "Everything that was held is finished"); }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -16,7 +16,7 @@
 #include "server/convert/worker_convert.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct LinkOptions {
   std::string socket;  // path
@@ -91,4 +91,4 @@ class WorkerLink final : public EngineEvents {
   std::unique_ptr<Stream> stream_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

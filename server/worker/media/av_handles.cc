@@ -9,7 +9,7 @@ extern "C" {
 #include <libavutil/error.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 
 absl::Status AvStatus(int code, std::string_view call) {
   if (code >= 0) return absl::OkStatus();
@@ -18,4 +18,4 @@ absl::Status AvStatus(int code, std::string_view call) {
   return absl::InternalError(absl::StrCat(std::string(call), " failed: ", text));
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,7 +15,7 @@ extern "C" {
 #include <libswscale/swscale.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 
 struct AvDeleter {
   void operator()(AVCodecContext* p) const { avcodec_free_context(&p); }
@@ -60,4 +60,4 @@ class AvOptions {
 // OK for codes from 0 on; else INTERNAL with libav's own words.
 absl::Status AvStatus(int code, std::string_view call);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -17,7 +17,7 @@ extern "C" {
 #include <libavutil/display.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kSilence = 64;  // see h264_encoder.cc
@@ -186,4 +186,4 @@ absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
   return ClipReader(std::move(format), track, std::move(decoder), cap).Read(proceed, take);
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "model/frame_sink.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Hands `take` each picture of the first video track in the order in which they are shown, upright,
 // until it returns false or the clip ends. `proceed` is asked between any two pieces of work, and
@@ -21,4 +21,4 @@ absl::Status DecodeClip(const std::string& bytes, int64_t max_pixels,
                         absl::FunctionRef<absl::Status()> proceed,
                         absl::FunctionRef<bool(model::RgbImage)> take);
 
-}  // namespace reel::server
+}  // namespace reel::worker

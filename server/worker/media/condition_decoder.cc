@@ -16,7 +16,7 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // Of one block of libav's: a few bytes of a hostile index may ask for gigabytes, a picture needs at
@@ -164,4 +164,4 @@ absl::StatusOr<std::vector<model::Condition>> ConditionDecoder::result() const {
   return spec_.conditions;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

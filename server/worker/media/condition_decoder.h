@@ -17,7 +17,7 @@
 #include "kernels/base/mutex.h"
 #include "model/generation_spec.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct DecodeLimits {
   int64_t max_pixels = 16'000'000;              // of a picture, before scaling
@@ -62,4 +62,4 @@ class ConditionDecoder {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 
 #include "kernels/base/status_macros.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kBufferBytes = 64 * 1024;
@@ -71,4 +71,4 @@ std::string FragmentWriter::TakeBytes() {
   return std::exchange(bytes_, std::string());
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "server/worker/media/av_handles.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Not thread-safe. Errors are INTERNAL.
 class FragmentWriter {
@@ -38,4 +38,4 @@ class FragmentWriter {
   AVRational codec_time_base_ = {0, 1};
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

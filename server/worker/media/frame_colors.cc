@@ -10,7 +10,7 @@ extern "C" {
 #include <libavutil/pixfmt.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // Where the upper bytes of red, green and blue are in a pixel.
@@ -108,4 +108,4 @@ absl::StatusOr<model::RgbImage> RgbOfFrame(const AVFrame& frame, int flags, SwsC
   return RgbOfPacked(*rgb);
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -7,7 +7,7 @@
 #include "model/frame_sink.h"
 #include "server/worker/media/av_handles.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // A picture that is stored as RGB, grey or a palette: exact.
 // UNIMPLEMENTED for other formats.
@@ -24,4 +24,4 @@ absl::StatusOr<model::RgbImage> RgbOfWebp(const AVFrame& frame);
 // swscale's.
 absl::StatusOr<model::RgbImage> RgbOfFrame(const AVFrame& frame, int flags, SwsContextPtr& scaler);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -13,7 +13,7 @@ extern "C" {
 #include <libavutil/imgutils.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // Added to the level of whatever libav and x264 say about this codec: errors come back as codes,
@@ -130,4 +130,4 @@ std::string H264Encoder::CodecString() const {
   return "avc1";
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

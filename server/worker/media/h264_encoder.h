@@ -16,7 +16,7 @@
 #include "server/worker/media/av_handles.h"
 #include "server/worker/media/video_format.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Not thread-safe. Errors are INTERNAL.
 class H264Encoder {
@@ -43,4 +43,4 @@ class H264Encoder {
   int64_t next_pts_ = 0;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -8,7 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/av_handles.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kQuality = 4;   // of 2 (best) to 31
@@ -105,4 +105,4 @@ absl::StatusOr<JpegImage> EncodeJpeg(const model::RgbImage& image, int max_side)
   return jpeg;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

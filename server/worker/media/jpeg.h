@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "model/frame_sink.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct JpegImage {
   std::string bytes;
@@ -19,4 +19,4 @@ struct JpegImage {
 // image gives the same bytes. Errors are INTERNAL.
 absl::StatusOr<JpegImage> EncodeJpeg(const model::RgbImage& image, int max_side);
 
-}  // namespace reel::server
+}  // namespace reel::worker

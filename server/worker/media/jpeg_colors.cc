@@ -6,7 +6,7 @@
 
 #include "server/worker/media/frame_colors.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // A plane of samples.
@@ -117,4 +117,4 @@ absl::StatusOr<model::RgbImage> RgbOfJpeg(const AVFrame& frame) {
   return image;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

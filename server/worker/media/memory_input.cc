@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kBufferBytes = 64 * 1024;
@@ -48,4 +48,4 @@ int64_t MemoryInput::OnSeek(void* self, int64_t offset, int whence) {
   return target;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/worker/media/av_handles.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Pinned: libav keeps a pointer to it.
 class MemoryInput {
@@ -30,4 +30,4 @@ class MemoryInput {
   AvioContextPtr io_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

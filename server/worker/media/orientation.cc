@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr int kTag = 0x0112;
@@ -136,4 +136,4 @@ model::RgbImage Uprighted(model::RgbImage image, int orientation) {
   return upright;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

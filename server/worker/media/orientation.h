@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "model/frame_sink.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // EXIF's numbers: 1 is upright, 2 to 8 are the other turns and mirrors.
 inline constexpr int kUpright = 1;
@@ -23,4 +23,4 @@ int MatrixOrientation(absl::Span<const int32_t> matrix);
 // Turns and mirrors `image` until it is upright.
 model::RgbImage Uprighted(model::RgbImage image, int orientation);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -16,7 +16,7 @@ extern "C" {
 #include <libavutil/pixdesc.h>
 }
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
@@ -110,4 +110,4 @@ absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t 
   return Uprighted(*std::move(image), ExifOrientation(bytes));
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -8,11 +8,11 @@
 #include "absl/status/statusor.h"
 #include "model/frame_sink.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // INVALID_ARGUMENT with the end of a sentence about the picture ("is cut off"): another format,
 // more than `max_pixels` (which is found before memory is taken), or broken. Nothing is opened or
 // fetched beside the bytes.
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels);
 
-}  // namespace reel::server
+}  // namespace reel::worker

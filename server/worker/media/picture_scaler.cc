@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // Weights are integers of this many fractional bits, sums are rounded once, and what lies between
@@ -121,4 +121,4 @@ model::RgbImage ScaleLanczos(const model::RgbImage& image, int width, int height
   return scaled;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,10 +5,10 @@
 
 #include "model/frame_sink.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // `image` as `width` x `height`; the aspect is not kept. Equal to Pillow 13's
 // `Image.resize((width, height), LANCZOS)` of an RGB image, byte for byte. All sides at least 1.
 model::RgbImage ScaleLanczos(const model::RgbImage& image, int width, int height);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -3,7 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // For padded sides and for tables that decoders make before they ask.
@@ -27,4 +27,4 @@ int PixelCap::OnBuffer(AVCodecContext* decoder, AVFrame* frame, int flags) {
   return AVERROR(EINVAL);
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

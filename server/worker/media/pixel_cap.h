@@ -9,7 +9,7 @@
 
 #include "server/worker/media/av_handles.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 // Pinned, and outlives the decoder that it was set on.
 class PixelCap {
@@ -30,4 +30,4 @@ class PixelCap {
   std::optional<std::string> refusal_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 #include "server/worker/media/fragment_writer.h"
 #include "server/worker/media/h264_encoder.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 constexpr size_t kMaxPieceBytes = 1 << 20;
@@ -158,4 +158,4 @@ absl::StatusOr<EncodedFile> VideoEncoder::EncodeAll() {
                      frames, absl::Seconds(frames / options_.format.frame_rate)};
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -20,7 +20,7 @@
 #include "model/frame_sink.h"
 #include "server/worker/media/video_format.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct EncoderOptions {
   VideoFormat format;
@@ -88,4 +88,4 @@ class VideoEncoder final : public model::FrameSink {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::worker {
 
 struct VideoFormat {
   int width = 0;  // even
@@ -15,4 +15,4 @@ struct VideoFormat {
   int threads = 1;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

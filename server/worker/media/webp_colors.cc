@@ -5,7 +5,7 @@
 
 #include "server/worker/media/frame_colors.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // A quarter of a sample beside its nearest one, both ways: weights 9, 3, 3 and 1, rounded in
@@ -49,4 +49,4 @@ absl::StatusOr<model::RgbImage> RgbOfWebp(const AVFrame& frame) {
   return image;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 #include "google/protobuf/duration.pb.h"
 #include "google/protobuf/util/message_differencer.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 using google::protobuf::Descriptor;
@@ -104,4 +104,4 @@ std::string Difference(const Message& expected, const Message& actual) {
   return differencer.Compare(expected, actual) ? std::string() : report;
 }
 
-}  // namespace reel::server
+}  // namespace reel

@@ -7,7 +7,7 @@
 
 #include "google/protobuf/message.h"
 
-namespace reel::server {
+namespace reel {
 
 // Repeated fields get two elements; in messages with a oneof the two take different members of it.
 // Enums take their last value.
@@ -17,4 +17,4 @@ void Fill(google::protobuf::Message& message);
 std::string Difference(const google::protobuf::Message& expected,
                        const google::protobuf::Message& actual);
 
-}  // namespace reel::server
+}  // namespace reel

@@ -5,7 +5,7 @@
 #include "server/digest/sha256.h"
 #include "tests/unit/server/convert/filled_message.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 // A filled spec whose output-only fields are what the bytes make them.
@@ -101,4 +101,4 @@ TEST(HexDigest, MatchesAKnownDigest) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

@@ -5,7 +5,7 @@
 #include "server/convert/proto_duration.h"
 #include "tests/unit/server/convert/filled_message.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 TEST(StatsConvert, CarriesEveryFieldOfRunStats) {
@@ -59,4 +59,4 @@ TEST(ProtoDuration, SurvivesInfinityAndNegativeValues) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

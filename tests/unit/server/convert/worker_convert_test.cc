@@ -6,7 +6,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/convert/filled_message.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 TEST(WorkerConvert, CarriesTheWholeCard) {
@@ -97,4 +97,4 @@ TEST(WorkerConvert, TurnsStrangeErrorsIntoInternalOnes) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 TEST(Sha256, GivesTheKnownDigests) {
@@ -21,4 +21,4 @@ TEST(Sha256, PiecesEqualTheWhole) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

@@ -10,7 +10,7 @@
 #include "google/rpc/status.pb.h"
 #include "gtest/gtest.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,4 +112,4 @@ TEST(Error, ForeignStatusesHaveNoReason) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

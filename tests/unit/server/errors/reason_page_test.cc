@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 // With REEL_WRITE_PAGES set the page is written anew.
@@ -22,4 +22,4 @@ TEST(ReasonPage, IsTheOneInTheTree) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

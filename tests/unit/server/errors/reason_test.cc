@@ -7,7 +7,7 @@
 
 #include "gtest/gtest.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 TEST(Reason, TableHasEveryReasonOnceAndInOrder) {
@@ -51,4 +51,4 @@ TEST(Reason, OnlyTransientOnesAreForAutomaticRetry) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

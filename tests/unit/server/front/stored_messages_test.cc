@@ -5,7 +5,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(StoredMessages, VideosComeBackAsTheyWere) {
@@ -60,4 +60,4 @@ TEST(StoredMessages, DamagedBytesAreDataLoss) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace reel::server {
+namespace reel {
 namespace {
 
 using ::testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(ParseLogLevel, KnowsFourNamesAndNamesThemOtherwise) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel

@@ -8,7 +8,7 @@
 
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::HasSubstr;
@@ -40,4 +40,4 @@ TEST(ReadConditionFiles, NamesAFileThatItCannotRead) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

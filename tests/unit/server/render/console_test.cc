@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::HasSubstr;
@@ -49,4 +49,4 @@ TEST(Console, PrintsTimings) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

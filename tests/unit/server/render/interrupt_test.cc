@@ -8,7 +8,7 @@
 
 #include "kernels/base/mutex.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 TEST(InterruptWatch, TurnsSignalsIntoCalls) {
@@ -38,4 +38,4 @@ TEST(InterruptWatch, LeavesWithoutACall) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

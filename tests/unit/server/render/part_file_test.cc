@@ -5,7 +5,7 @@
 
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 TEST(PartFile, AppearsWhenItIsComplete) {
@@ -45,4 +45,4 @@ TEST(PartFile, ReportsAFullDisk) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

@@ -19,7 +19,7 @@
 #include "tests/unit/server/render/render_program.h"
 #include "tests/unit/server/worker/media/ffmpeg.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::HasSubstr;
@@ -61,10 +61,10 @@ class RenderLtx : public RenderProgram {
     }
     out.close();
     const bool clip = frames > 1;
-    const std::string made =
-        MakeWithFfmpeg("-f rawvideo -pix_fmt rgb24 -s 96x64 -r 25 -i " + folder_.File("raw") +
-                           (clip ? " -c:v libx264rgb -qp 0" : " -frames:v 1"),
-                       clip ? ".mp4" : ".png");
+    const std::string made = worker::MakeWithFfmpeg(
+        "-f rawvideo -pix_fmt rgb24 -s 96x64 -r 25 -i " + folder_.File("raw") +
+            (clip ? " -c:v libx264rgb -qp 0" : " -frames:v 1"),
+        clip ? ".mp4" : ".png");
     std::ofstream(folder_.File(name), std::ios::binary) << made;
   }
 
@@ -155,7 +155,7 @@ TEST_F(RenderLtx, TextIsTheTextPipeline) {
 }
 
 TEST_F(RenderLtx, AnImageIsTheImagePipeline) {
-  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  if (!worker::HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   WriteFrames(1, "start.png");
   for (const char* version : {"0.9.0", "0.9.1", "0.9.5"}) {
     const model::ltx::TinyFolder model(version);
@@ -165,7 +165,7 @@ TEST_F(RenderLtx, AnImageIsTheImagePipeline) {
 }
 
 TEST_F(RenderLtx, ConditionsAreTheConditionPipeline) {
-  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  if (!worker::HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   WriteFrames(1, "start.png");
   WriteFrames(1, "middle.png", true);
   WriteFrames(9, "end.mp4");
@@ -194,7 +194,7 @@ TEST_F(RenderLtx, ASingleFileIsAModelToo) {
 }
 
 TEST_F(RenderLtx, AVideoTakesPicturesToo) {
-  if (!HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
+  if (!worker::HaveFfmpeg()) GTEST_SKIP() << "ffmpeg is not installed";
   WriteFrames(1, "start.png");
   const model::ltx::TinyFolder model("0.9.5");
   const auto done =
@@ -222,4 +222,4 @@ TEST_F(RenderLtx, BadConditionsAreInvalidAndLeaveNoFile) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

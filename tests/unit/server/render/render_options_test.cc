@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::ElementsAre;
@@ -118,4 +118,4 @@ TEST(ParseRenderOptions, HelpIsNoError) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

@@ -11,7 +11,7 @@
 #include "tests/fakes/temp_folder.h"
 #include "tests/integration/program.h"
 
-namespace reel::server {
+namespace reel::render {
 
 class RenderProgram : public ::testing::Test {
  protected:
@@ -28,4 +28,4 @@ class RenderProgram : public ::testing::Test {
   reel::testing::TempFolder folder_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::render

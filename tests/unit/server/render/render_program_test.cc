@@ -13,7 +13,7 @@
 #include "model/testcard/picture_code.h"
 #include "tests/fakes/decoded_video.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST_F(RenderProgram, AnInterruptEndsItAndLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

@@ -6,7 +6,7 @@
 #include "tests/fakes/temp_folder.h"
 #include "tests/unit/server/render/small_render.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 TEST(RenderVideo, WritesTheSameFileForTheSameSpec) {
@@ -38,4 +38,4 @@ TEST(RenderVideo, FailsWhereItCannotWrite) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

@@ -10,7 +10,7 @@
 
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::render {
 namespace {
 
 using ::testing::StartsWith;
@@ -52,4 +52,4 @@ TEST(SafetensorsWriter, NoticesMissingData) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::render

@@ -6,7 +6,7 @@
 
 #include "server/render/render_options.h"
 
-namespace reel::server {
+namespace reel::render {
 
 inline RenderOptions SmallRender(const std::string& output) {
   RenderOptions options;
@@ -18,4 +18,4 @@ inline RenderOptions SmallRender(const std::string& output) {
   return options;
 }
 
-}  // namespace reel::server
+}  // namespace reel::render

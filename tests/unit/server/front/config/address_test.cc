@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(Address, ReadsHostsOfEveryKind) {
@@ -37,4 +37,4 @@ TEST(Address, RefusesWhatIsNoAddressAndRepeatsIt) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "reel/config/v1/config.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::AllOf;
@@ -62,4 +62,4 @@ TEST(ConfigText, TheLogShowsNoCredentials) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::HasSubstr;
@@ -137,4 +137,4 @@ TEST(ApplyFlags, AnUnknownModelNamesTheNearest) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

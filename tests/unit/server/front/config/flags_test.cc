@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(Flags, TakesDashesAndUnderscoresAlike) {
@@ -43,4 +43,4 @@ TEST(Flags, NoneIsLegal) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::Contains;
@@ -75,4 +75,4 @@ TEST(LoadOptions, TokensAreReadAndChecked) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

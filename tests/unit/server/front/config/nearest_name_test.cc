@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(NearestName, FindsTheTypingMistake) {
@@ -33,4 +33,4 @@ TEST(IsLegalName, HoldsTheRule) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

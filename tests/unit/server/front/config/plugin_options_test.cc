@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::ElementsAre;
@@ -95,4 +95,4 @@ TEST(PluginOptions, TheirNumberIsBounded) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string Write(const std::string& name, const std::string& text) {
@@ -43,4 +43,4 @@ TEST(CheckSecretFileMode, WantsTheOwnerAlone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

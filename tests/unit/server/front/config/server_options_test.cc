@@ -8,7 +8,7 @@
 #include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::AllOf;
@@ -120,4 +120,4 @@ TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

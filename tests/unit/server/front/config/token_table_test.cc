@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <fstream>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::HasSubstr;
@@ -69,4 +69,4 @@ TEST(TokenTable, RefusesAFileThatOthersCanRead) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

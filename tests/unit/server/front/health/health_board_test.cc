@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class Watcher final : public HealthWatcher {
@@ -60,4 +60,4 @@ TEST(HealthBoard, TellsChangesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class Bell final : public HealthWatcher {
@@ -44,4 +44,4 @@ TEST(HealthMonitor, FollowsTheTruth) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

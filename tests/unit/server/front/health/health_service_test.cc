@@ -8,7 +8,7 @@
 #include "server/front/rpc/grpc_server.h"
 #include "tests/fakes/recording_call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 namespace pb = grpc::health::v1;
@@ -117,4 +117,4 @@ TEST_F(HealthServiceTest, WatchesThatLeaveWhileThingsChangeLeaveNothingOpen) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(BoundedTasks, RunsEverythingBeforeItEnds) {
@@ -54,4 +54,4 @@ TEST(BoundedTasks, ALateTaskRunsOnItsCaller) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 struct Site {
@@ -75,4 +75,4 @@ TEST(HttpServer, ManyClientsAtOnceAreServed) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::HasSubstr;
@@ -280,4 +280,4 @@ TEST_F(AdmissionTest, KeepsQuarantinedShapesOut) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

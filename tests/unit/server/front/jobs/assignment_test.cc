@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class AssignmentTest : public ::testing::Test, public Harness {
@@ -171,4 +171,4 @@ TEST_F(AssignmentTest, NothingGoesToAWorkerThatIsNotReady) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

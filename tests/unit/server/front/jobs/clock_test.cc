@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(SystemClock, NeverGoesBack) {
@@ -22,4 +22,4 @@ TEST(SystemClock, TellsTheTimeOfDay) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

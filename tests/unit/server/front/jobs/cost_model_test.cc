@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 WorkShape Shape(int64_t tokens, const std::string& plan = "auto") {
@@ -203,4 +203,4 @@ TEST(CostModel, IsBoundedWhateverPlansCallersInvent) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class DispatcherTest : public ::testing::Test, public Harness {};
@@ -223,4 +223,4 @@ TEST_F(DispatcherTest, AWorkerThatMiscountsIsNoSuccess) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class DrainTest : public ::testing::Test, public Harness {
@@ -114,4 +114,4 @@ TEST_F(DrainTest, WhatIsBeingCreatedMeanwhileIsAnsweredAndCounted) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

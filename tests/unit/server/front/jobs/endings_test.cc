@@ -8,7 +8,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::ElementsAre;
@@ -211,4 +211,4 @@ TEST_F(EndingsTest, ASuccessThatCannotBeStoredIsNone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

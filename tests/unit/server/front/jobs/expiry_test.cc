@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kId[] = "8d1a2f6e-0000-4000-8000-000000000001";
@@ -130,4 +130,4 @@ TEST_F(ExpiryTest, ATenantsStoredBytesAreCounted) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class FleetTest : public ::testing::Test {
@@ -138,4 +138,4 @@ TEST_F(FleetTest, ShowsServedModelsDefaultFirst) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

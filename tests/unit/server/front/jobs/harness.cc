@@ -7,7 +7,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class WakeUp final : public JobListener {
@@ -231,4 +231,4 @@ std::string ReadAll(const Job& job) {
   }
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -20,7 +20,7 @@
 #include "tests/fakes/scripted_worker_pool.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 
 using reel::testing::Await;
 using reel::testing::AwaitStatus;
@@ -141,4 +141,4 @@ std::optional<LogEntry> FindEntry(const Job& job) {
 }
 std::string ReadAll(const Job& job);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr absl::Time kTime = absl::UnixEpoch();
@@ -190,4 +190,4 @@ TEST_F(LoggedJobTest, ManyMayReadWhileItGrows) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

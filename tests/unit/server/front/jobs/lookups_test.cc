@@ -5,7 +5,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class LookupsTest : public ::testing::Test, public Harness {
@@ -97,4 +97,4 @@ TEST_F(LookupsTest, ShowsModelsWorkersAndProfiles) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 WorkShape Shape(int64_t tokens) {
@@ -36,4 +36,4 @@ TEST(Quarantine, TwoFarApartAreAccidents) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

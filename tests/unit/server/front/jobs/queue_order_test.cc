@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::ElementsAre;
@@ -91,4 +91,4 @@ TEST(QueueOrder, NothingWaitsNothingIsOrdered) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

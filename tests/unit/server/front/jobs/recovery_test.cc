@@ -8,7 +8,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class RecoveryTest : public ::testing::Test, public Harness {
@@ -207,4 +207,4 @@ TEST_F(RecoveryTest, AnotherWorkerTakesOver) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class ReportsTest : public ::testing::Test, public Harness {
@@ -161,4 +161,4 @@ TEST_F(ReportsTest, AModelThatFailedToLoadSaysWhy) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(TenantLedger, CountsTheLastHour) {
@@ -26,4 +26,4 @@ TEST(TenantLedger, CountsStoredBytes) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(TimerQueue, ReplacesAndClears) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

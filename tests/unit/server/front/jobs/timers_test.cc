@@ -5,7 +5,7 @@
 
 #include "tests/unit/server/front/jobs/harness.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class TimersTest : public ::testing::Test, public Harness {
@@ -72,4 +72,4 @@ TEST_F(TimersTest, ReportsGauges) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

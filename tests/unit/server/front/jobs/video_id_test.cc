@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(VideoId, CarriesTheReplicaAndNeverRepeats) {
@@ -28,4 +28,4 @@ TEST(VideoId, EveryPlaceVaries) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

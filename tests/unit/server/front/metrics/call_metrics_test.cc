@@ -6,7 +6,7 @@
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kGet[] =
@@ -70,4 +70,4 @@ TEST(CallMetrics, FollowsStreams) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <prometheus/registry.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(CappedFamily, FoldsWhatIsTooMuchAndCountsIt) {
@@ -25,4 +25,4 @@ TEST(CappedFamily, FoldsWhatIsTooMuchAndCountsIt) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

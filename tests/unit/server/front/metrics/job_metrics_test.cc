@@ -7,7 +7,7 @@
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 Video Ended(VideoState state) {
@@ -114,4 +114,4 @@ TEST(JobMetrics, TenantsBeyondTheLimitShareALabel) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

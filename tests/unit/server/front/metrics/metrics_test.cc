@@ -11,7 +11,7 @@
 
 #include "tests/unit/server/front/metrics/scrape.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 Metrics& Busy() {
@@ -66,4 +66,4 @@ TEST(Metrics, PromtoolFindsNothing) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -9,7 +9,7 @@
 
 #include "server/logging/log.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::map<std::string, double> Gauges() {
@@ -47,4 +47,4 @@ TEST(LogCollector, CountsLinesByLevel) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string Requests(const char* mode, const char* outcome, const char* profile) {
@@ -35,4 +35,4 @@ TEST(RefusalMetrics, EndsOfJobsAreNoRefusals) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <string>
 
-namespace reel::server {
+namespace reel::front {
 
 // The value of the series written exactly so, e.g. `reel_frames_total` or `x{a="b"}`; -1 when it is
 // not there.
@@ -18,4 +18,4 @@ inline double ValueOf(const std::string& text, const std::string& series) {
   return -1;
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

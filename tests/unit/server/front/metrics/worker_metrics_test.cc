@@ -6,7 +6,7 @@
 #include "server/front/metrics/metrics.h"
 #include "tests/unit/server/front/metrics/scrape.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 WorkerInfo Gpu(WorkerState state) {
@@ -74,4 +74,4 @@ TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

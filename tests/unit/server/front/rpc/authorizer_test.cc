@@ -7,7 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::string Row(const std::string& token, const std::string& rest) {
@@ -85,4 +85,4 @@ TEST(Authorizer, AHugeTokenIsNotEvenHashed) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

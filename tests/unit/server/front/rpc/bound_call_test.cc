@@ -5,7 +5,7 @@
 
 #include "tests/fakes/fake_job_service.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(BoundCall, LeavesOnceWhicheverComesFirst) {
@@ -55,4 +55,4 @@ TEST(BoundCall, ASlowReaderIsNamed) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kUuid[] = "123e4567-e89b-12d3-a456-426614174000";
@@ -192,4 +192,4 @@ TEST(OpenCalls, WaitsForTheLast) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

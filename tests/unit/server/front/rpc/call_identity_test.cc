@@ -5,7 +5,7 @@
 
 #include <set>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 constexpr char kTrace[] = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -64,4 +64,4 @@ TEST(TenantHash, ShowsNoName) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

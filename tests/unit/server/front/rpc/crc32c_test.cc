@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // Known answers: RFC 3720 B.4 and the check value of the CRC catalogue.
@@ -32,4 +32,4 @@ TEST(Crc32c, InstructionAndTableAgreeForEveryLengthAndAlignment) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 #include <grpc/support/log.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(GrpcLog, ItsErrorsAreLinesOfOurs) {
@@ -19,4 +19,4 @@ TEST(GrpcLog, ItsErrorsAreLinesOfOurs) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(GrpcServer, ReportsTheRealPort) {
@@ -58,4 +58,4 @@ TEST(GrpcServer, ShutsDownWithinItsGraceWithAStreamOpen) {
 TEST(GrpcServer, RaisesTheDescriptorLimit) { EXPECT_GE(RaiseDescriptorLimit(), 1024); }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -13,7 +13,7 @@
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::map<std::string, const google::protobuf::MethodDescriptor*> Served() {
@@ -65,4 +65,4 @@ TEST(MethodTable, RowsAreFoundByMethod) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

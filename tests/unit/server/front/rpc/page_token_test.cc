@@ -6,7 +6,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 const PagePosition kPosition{absl::FromUnixNanos(1'700'000'000'123'456'789), "r1-abcdef"};
@@ -58,4 +58,4 @@ TEST(PageToken, WhatIsNoneIsRefused) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

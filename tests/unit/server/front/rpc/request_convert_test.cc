@@ -9,7 +9,7 @@
 #include "server/errors/error.h"
 #include "server/front/rpc/page_token.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::Contains;
@@ -206,4 +206,4 @@ TEST(TimeoutOfCall, LeavesTimeForTheVerdict) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

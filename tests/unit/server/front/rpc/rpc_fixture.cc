@@ -7,7 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "server/front/health/health_service.h"
 
-namespace reel::server {
+namespace reel::front {
 
 RpcServer::RpcServer(RpcServerOptions options)
     : authorizer(options.authorizer ? std::move(options.authorizer)
@@ -70,4 +70,4 @@ std::string TokenLine(const std::string& token, const std::string& tenant_and_ro
          " " + tenant_and_role + "\n";
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

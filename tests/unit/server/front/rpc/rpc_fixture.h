@@ -20,7 +20,7 @@
 #include "tests/fakes/fake_job_service.h"
 #include "tests/fakes/recording_call_observer.h"
 
-namespace reel::server {
+namespace reel::front {
 
 struct RpcServerOptions {
   std::unique_ptr<Authorizer> authorizer;  // null: nobody needs a token
@@ -61,4 +61,4 @@ ErrorSeen See(const grpc::Status& status);
 
 std::string TokenLine(const std::string& token, const std::string& tenant_and_role);
 
-}  // namespace reel::server
+}  // namespace reel::front

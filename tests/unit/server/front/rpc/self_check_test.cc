@@ -8,7 +8,7 @@
 
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // A port where the kernel takes connections and nobody ever answers: a dead listener.
@@ -88,4 +88,4 @@ TEST(SelfCheck, EndsAtOnceWhenItIsNotNeededAnyMore) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

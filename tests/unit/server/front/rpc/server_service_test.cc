@@ -5,7 +5,7 @@
 
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 WorkerInfo Worker(const std::string& name, bool runs) {
@@ -89,4 +89,4 @@ TEST(ServerService, ShowsAPluginOnceWithWhatBecameOfItOnEveryWorker) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

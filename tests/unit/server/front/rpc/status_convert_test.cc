@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(ToGrpc, EveryReasonKeepsItsCodeAndName) {
@@ -38,4 +38,4 @@ TEST(ToGrpc, ACancelledCallIsCancelled) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

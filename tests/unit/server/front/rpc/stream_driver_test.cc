@@ -9,7 +9,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // A call whose writes a test takes by hand. The driver's lock guards the calls that it makes; the
@@ -235,4 +235,4 @@ TEST(StreamDriver, RacesEndInOneFinish) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

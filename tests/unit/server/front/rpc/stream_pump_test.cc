@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class Counter final : public Pumped {
@@ -70,4 +70,4 @@ TEST(StreamPump, EndsWithStreamsWaiting) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -8,7 +8,7 @@
 #include "server/errors/error.h"
 #include "tests/fakes/scripted_job.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 std::shared_ptr<ScriptedJob> Finished(const std::string& bytes) {
@@ -72,4 +72,4 @@ TEST(CheckWatch, OnlyTheFinalFileHasAnEnd) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

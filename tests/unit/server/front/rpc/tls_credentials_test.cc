@@ -15,7 +15,7 @@
 #include "server/front/rpc/grpc_server.h"
 #include "tests/integration/certificate_authority.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST_F(TlsCredentialsTest, NoConnectionIsLostToARenewal) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

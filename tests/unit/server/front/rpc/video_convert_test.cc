@@ -7,7 +7,7 @@
 
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using google::protobuf::util::MessageDifferencer;
@@ -113,4 +113,4 @@ TEST(CutUtf8, NeverCutsACharacter) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

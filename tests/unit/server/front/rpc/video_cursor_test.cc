@@ -7,7 +7,7 @@
 #include "server/front/rpc/crc32c.h"
 #include "tests/fakes/scripted_job.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::ElementsAre;
@@ -199,4 +199,4 @@ TEST(VideoCursor, ACancelledVideoEndsCancelled) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

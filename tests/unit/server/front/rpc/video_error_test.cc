@@ -7,7 +7,7 @@
 #include "google/rpc/status.pb.h"
 #include "server/errors/error.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(WithVideo, NamesTheVideoAndKeepsTheRest) {
@@ -29,4 +29,4 @@ TEST(WithVideo, LeavesAForeignStatusAlone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::Contains;
@@ -169,4 +169,4 @@ TEST(EstimateVideo, TellsARefusalAsAnAnswer) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

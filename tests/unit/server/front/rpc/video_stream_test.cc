@@ -8,7 +8,7 @@
 #include "server/front/rpc/crc32c.h"
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::ElementsAre;
@@ -337,4 +337,4 @@ TEST(DownloadVideo, RefusesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

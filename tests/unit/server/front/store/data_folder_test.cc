@@ -9,7 +9,7 @@
 
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(DataFolder, RefusesASecondOwnerWithAClearText) {
@@ -46,4 +46,4 @@ TEST(DataFolder, IsForItsOwnerAlone) {
 TEST(DataFolder, SaysWhenItCannotBeMade) { EXPECT_FALSE(DataFolder::Open("/proc/nowhere").ok()); }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(Inbox, GivesAllThatIsThereInOrder) {
@@ -67,4 +67,4 @@ TEST(Inbox, LetsGoOfPostersWhenItCloses) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/await.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::reel::testing::Await;
@@ -253,4 +253,4 @@ TEST_F(JobStoreTest, FinishesWhatWasCalledBeforeItGoes) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

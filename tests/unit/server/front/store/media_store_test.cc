@@ -17,7 +17,7 @@
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using ::reel::testing::Await;
@@ -261,4 +261,4 @@ TEST_F(MediaStoreTest, HoldsAFastWriterBeforeASlowDisk) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -10,7 +10,7 @@
 #include "server/front/store/job_store.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(Schema, RefusesANewerFileAndSaysWhich) {
@@ -51,4 +51,4 @@ TEST(Schema, KeepsTheFileForItsOwnerAlone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

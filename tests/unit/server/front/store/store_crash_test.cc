@@ -12,7 +12,7 @@
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 // The child creates jobs without end and writes the number of each one that was answered.
@@ -68,4 +68,4 @@ TEST(StoreCrash, EveryAnsweredJobIsThereAfterSigkill) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

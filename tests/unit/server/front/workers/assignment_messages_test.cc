@@ -5,7 +5,7 @@
 
 #include "server/convert/convert.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(AssignmentMessages, SendsPixelsInPiecesBeforeTheAssign) {
@@ -49,4 +49,4 @@ TEST(AssignmentMessages, LeavesAnEndlessDeadlineOut) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

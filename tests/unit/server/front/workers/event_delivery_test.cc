@@ -7,7 +7,7 @@
 #include "server/errors/error.h"
 #include "tests/fakes/recording_events.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(EventDelivery, GivesAFailureItsReasonBack) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -7,7 +7,7 @@
 #include <latch>
 #include <vector>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(EventLane, RunsEverythingInOrderBeforeItEnds) {
@@ -46,4 +46,4 @@ TEST(EventLane, DropsWhatComesAfterTheEnd) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(LineSplitter, JoinsPiecesAndSkipsEmptyLines) {
@@ -31,4 +31,4 @@ TEST(LineSplitter, CutsALineThatIsTooLong) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class ProcessLauncherTest : public testing::Test {
@@ -134,4 +134,4 @@ TEST_F(ProcessLauncherTest, WakesAWait) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

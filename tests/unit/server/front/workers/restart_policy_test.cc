@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 class RestartPolicyTest : public testing::Test {
@@ -59,4 +59,4 @@ TEST_F(RestartPolicyTest, ForgetsLossesOfMoreThanTenMinutesAgo) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 SendQueue::Message Pixels(const std::string& job) {
@@ -68,4 +68,4 @@ TEST(SendQueue, TreatsAJobLikeOthersOnceItsPixelsAreGone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

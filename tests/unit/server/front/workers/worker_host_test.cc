@@ -10,7 +10,7 @@
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/recording_events.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using testing::ElementsAre;
@@ -321,4 +321,4 @@ TEST_F(WorkerHostTest, ReportsNothingAfterStop) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

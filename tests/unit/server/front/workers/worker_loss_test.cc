@@ -10,7 +10,7 @@
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/recording_events.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Heard = RecordingEvents::Heard;
@@ -220,4 +220,4 @@ TEST_F(WorkerLossTest, LosesOneWorkerAlone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front

@@ -21,7 +21,7 @@
 #include "server/front/workers/worker_host.h"
 #include "tests/fakes/recording_events.h"
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 using Heard = RecordingEvents::Heard;
@@ -258,11 +258,11 @@ TEST_F(WorkerProcessTest, TellsAboutItselfAndRefusesBadFlags) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == reel::server::kHostFlag)
-    return reel::server::HostAPool();
+  if (argc == 2 && std::string_view(argv[1]) == reel::front::kHostFlag)
+    return reel::front::HostAPool();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

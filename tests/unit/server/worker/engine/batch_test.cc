@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST_F(PickBatchTest, APreviewComesBeforeTheNextStep) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

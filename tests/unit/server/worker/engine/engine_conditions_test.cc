@@ -9,7 +9,7 @@
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -87,4 +87,4 @@ TEST_F(EngineConditionsTest, AJobMayEndWhileItsConditionsAreDecoded) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -10,7 +10,7 @@
 #include "server/errors/error.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using model::Stage;
@@ -216,4 +216,4 @@ TEST_F(EngineFaultsTest, ErrorsTellHowFarTheJobCame) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

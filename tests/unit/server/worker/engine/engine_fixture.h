@@ -16,7 +16,7 @@
 #include "server/worker/engine/engine.h"
 #include "tests/unit/server/worker/engine/recording_events.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 class EngineTest : public ::testing::Test {
  protected:
@@ -88,4 +88,4 @@ class EngineTest : public ::testing::Test {
   std::thread thread_;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,7 +15,7 @@
 #include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using model::Stage;
@@ -207,4 +207,4 @@ TEST_F(EngineTest, TheHeartbeatSeesAStepUnderWay) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,4 +75,4 @@ TEST(JobTable, RemovesOne) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -8,7 +8,7 @@
 
 #include "server/worker/engine/piece_clock.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 TEST(Inbox, KeepsTheOrderOfCommands) {
@@ -64,4 +64,4 @@ TEST(PieceClock, CountsPiecesAndTimesTheOneUnderWay) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 TEST(JobTally, SumsWhatAJobCost) {
@@ -44,4 +44,4 @@ TEST(JobTally, CountsKernelsByOperatorAndVariant) {
 TEST(JobTally, AJobWithoutStepsHasNoBatch) { EXPECT_EQ(JobTally().Stats("", 0).mean_batch, 0); }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

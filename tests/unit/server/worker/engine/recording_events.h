@@ -13,7 +13,7 @@
 #include "kernels/base/mutex.h"
 #include "server/worker/engine/engine.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 class RecordingEvents : public EngineEvents {
  public:
@@ -188,4 +188,4 @@ class RecordingEvents : public EngineEvents {
   bool contiguous_ = true;
 };
 
-}  // namespace reel::server
+}  // namespace reel::worker

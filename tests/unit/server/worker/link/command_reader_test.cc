@@ -5,7 +5,7 @@
 
 #include "server/convert/convert.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using Message = worker::v1::AttachResponse;
@@ -24,7 +24,7 @@ Message AssignOf(const std::string& job, int64_t first, int64_t second) {
   worker::v1::Assign& assign = *message.mutable_assign();
   assign.set_job(job);
   for (const int64_t size : {first, second}) {
-    v1::Condition& condition = *assign.mutable_spec()->add_conditions();
+    reel::v1::Condition& condition = *assign.mutable_spec()->add_conditions();
     condition.set_image("");
     condition.set_size_bytes(size);
   }
@@ -115,4 +115,4 @@ TEST(CommandReader, ReadsEveryOtherCommand) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 const JobRef kJob{"j", 2};
@@ -53,7 +53,7 @@ TEST(EventMessages, CarriesTheCostOfAStep) {
   EXPECT_EQ(stats.steps(0).job_rows(1), 20);
   EXPECT_EQ(stats.steps(0).plan(), "auto");
   EXPECT_EQ(stats.steps(0).duration().nanos(), 3'000'000);
-  EXPECT_EQ(stats.steps(0).stage(), v1::STAGE_DECODE);
+  EXPECT_EQ(stats.steps(0).stage(), reel::v1::STAGE_DECODE);
   EXPECT_EQ(stats.steps(0).kernels(0).total().nanos(), 99);
   EXPECT_EQ(stats.memory_used_bytes(), 7);
   EXPECT_EQ(stats.memory_peak_bytes(), 8);
@@ -100,4 +100,4 @@ TEST(EventMessages, KernelsAndPluginsGoWithTheWorkersName) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

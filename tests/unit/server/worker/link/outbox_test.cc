@@ -8,13 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using Message = Outbox::Message;
 using testing::ElementsAre;
 
-Message Progress(const std::string& job, v1::Stage stage, int step) {
+Message Progress(const std::string& job, reel::v1::Stage stage, int step) {
   Message message;
   message.mutable_progress()->set_job(job);
   message.mutable_progress()->set_stage(stage);
@@ -61,7 +61,7 @@ std::vector<std::string> Drained(Outbox& outbox) {
 TEST(Outbox, SendsControlBeforeMedia) {
   Outbox outbox(1000);
   outbox.PushMedia(Media("a", 10));
-  outbox.PushControl(Progress("b", v1::STAGE_DENOISE, 1));
+  outbox.PushControl(Progress("b", reel::v1::STAGE_DENOISE, 1));
   EXPECT_THAT(Drained(outbox), ElementsAre("progress b 4 1", "media a"));
 }
 
@@ -85,10 +85,10 @@ TEST(Outbox, DropsTheMediaOfAFailedJobAlone) {
 TEST(Outbox, KeepsTheFirstAndTheLatestStepOfEachStage) {
   Outbox outbox(1000);
   for (int step = 1; step <= 8; ++step) {
-    outbox.PushControl(Progress("a", v1::STAGE_DENOISE, step));
-    outbox.PushControl(Progress("b", v1::STAGE_DENOISE, step));
+    outbox.PushControl(Progress("a", reel::v1::STAGE_DENOISE, step));
+    outbox.PushControl(Progress("b", reel::v1::STAGE_DENOISE, step));
   }
-  outbox.PushControl(Progress("a", v1::STAGE_DECODE, 8));
+  outbox.PushControl(Progress("a", reel::v1::STAGE_DECODE, 8));
   EXPECT_THAT(Drained(outbox), ElementsAre("progress a 4 1", "progress b 4 1", "progress a 4 8",
                                            "progress b 4 8", "progress a 5 8"));
 }
@@ -144,4 +144,4 @@ TEST(Outbox, ReleasesAProducerWhenItCloses) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -16,20 +16,20 @@
 #include "server/front/workers/attach_server.h"
 #include "server/front/workers/runtime_folder.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using worker::v1::AttachRequest;
 using worker::v1::AttachResponse;
 
 // The front as far as a link sees it.
-class Front final : public SessionOwner {
+class Front final : public front::SessionOwner {
  public:
-  Front() : folder_(*RuntimeFolder::Make("")) {
-    server_ = *AttachServer::Start(
+  Front() : folder_(*front::RuntimeFolder::Make("")) {
+    server_ = *front::AttachServer::Start(
         folder_.socket(),
         [this](const worker::v1::Hello& hello,
-               std::shared_ptr<Session> session) -> absl::StatusOr<SessionOwner*> {
+               std::shared_ptr<front::Session> session) -> absl::StatusOr<front::SessionOwner*> {
           if (hello.token() != "token") return absl::UnauthenticatedError("wrong token");
           MutexLock lock(mutex_);
           hello_ = hello;
@@ -89,15 +89,15 @@ class Front final : public SessionOwner {
   }
 
  private:
-  RuntimeFolder folder_;
+  front::RuntimeFolder folder_;
   Mutex mutex_;
   CondVar changed_;
   worker::v1::Hello hello_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<front::Session> session_ ABSL_GUARDED_BY(mutex_);
   std::vector<AttachRequest> received_ ABSL_GUARDED_BY(mutex_);
   bool reading_ ABSL_GUARDED_BY(mutex_) = true;
   bool broken_ ABSL_GUARDED_BY(mutex_) = false;
-  std::unique_ptr<AttachServer> server_;  // last: its threads use the rest
+  std::unique_ptr<front::AttachServer> server_;  // last: its threads use the rest
 };
 
 class RecordingTarget final : public CommandTarget {
@@ -274,4 +274,4 @@ TEST_F(WorkerLinkTest, PassesOnThatTheDeviceIsLost) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 
 #include "tests/unit/server/worker/media/ffmpeg.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -216,4 +216,4 @@ TEST(ConditionDecoder, MayBeAbandonedAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 // What `arguments` make of `output`; empty, with ffmpeg's words, when it fails.
@@ -36,4 +36,4 @@ std::string MakeWithFfmpeg(const std::string& arguments, const std::string& endi
   return Run(folder, arguments, "made" + ending);
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace reel::server {
+namespace reel::worker {
 
 // False: the command is not on this machine, and the test must skip loudly.
 bool HaveFfmpeg();
@@ -17,4 +17,4 @@ std::string DecodeRgb(std::string_view file);
 // when it fails.
 std::string MakeWithFfmpeg(const std::string& arguments, const std::string& ending);
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/temp_folder.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 bool HaveFfprobe() { return std::system("ffprobe -version > /dev/null 2>&1") == 0; }
 
@@ -22,4 +22,4 @@ std::string Probe(std::string_view file, const std::string& entry) {
   return out;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace reel::server {
+namespace reel::worker {
 
 // False: the command is not on this machine, and the test must skip loudly.
 bool HaveFfprobe();
@@ -13,4 +13,4 @@ bool HaveFfprobe();
 // One value of a file, e.g. ("stream=color_space"), ("format=duration").
 std::string Probe(std::string_view file, const std::string& entry);
 
-}  // namespace reel::server
+}  // namespace reel::worker

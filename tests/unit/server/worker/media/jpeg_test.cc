@@ -6,7 +6,7 @@
 #include "model/testcard/picture.h"
 #include "tests/fakes/decoded_video.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 model::RgbImage Picture(int width, int height) {
@@ -54,4 +54,4 @@ TEST(EncodeJpeg, RefusesWhatIsNoPicture) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

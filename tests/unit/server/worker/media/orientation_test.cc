@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 TEST(Orientation, IsUprightWhereNothingIsSaid) {
@@ -37,4 +37,4 @@ TEST(Orientation, ReadsQuarterTurnsOfTracks) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,7 +15,7 @@
 
 #include "server/worker/media/picture_scaler.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -139,4 +139,4 @@ TEST(DecodePicture, SurvivesBrokenBytes) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

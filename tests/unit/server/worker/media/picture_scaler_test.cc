@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::Each;
@@ -30,4 +30,4 @@ TEST(ScaleLanczos, ScalesOneSideAlone) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -15,7 +15,7 @@
 #include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/media/ffprobe.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -279,4 +279,4 @@ TEST(VideoEncoder, AFileWithoutFramesIsAnError) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

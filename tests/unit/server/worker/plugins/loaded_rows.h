@@ -14,7 +14,7 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/rms_norm/rms_norm.h"
 
-namespace reel::server {
+namespace reel::worker {
 
 struct NormCall {
   absl::Status status;
@@ -61,4 +61,4 @@ inline const kernels::VariantListing* FindVariant(const kernels::KernelCatalog& 
   return nullptr;
 }
 
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -17,7 +17,7 @@
 #include "server/worker/plugin_loader.h"
 #include "tests/fakes/plugins/kernel_repository.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::Contains;
@@ -141,4 +141,4 @@ TEST_F(PluginOnDevice, ABuildForAnotherDeviceIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

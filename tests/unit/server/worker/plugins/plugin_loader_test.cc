@@ -10,7 +10,7 @@
 #include "tests/fakes/plugins/kernel_repository.h"
 #include "tests/unit/server/worker/plugins/loaded_rows.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::ElementsAre;
@@ -148,4 +148,4 @@ TEST_F(PluginLoaderTest, TheProbeComesFirstAndItsWordCounts) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

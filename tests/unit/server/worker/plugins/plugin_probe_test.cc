@@ -10,7 +10,7 @@
 
 #include "tests/fakes/plugins/kernel_repository.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::HasSubstr;
@@ -70,4 +70,4 @@ TEST_F(PluginProbeTest, WhatItSaysIsBounded) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

@@ -9,7 +9,7 @@
 #include "tests/fakes/plugins/kernel_repository.h"
 #include "tests/unit/server/worker/plugins/loaded_rows.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using absl::StatusCode;
@@ -219,4 +219,4 @@ TEST_F(PluginRefusalsTest, NamesAndBuildsThatAreTaken) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker

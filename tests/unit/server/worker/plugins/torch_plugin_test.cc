@@ -11,7 +11,7 @@
 #include "tests/fakes/plugins/kernel_repository.h"
 #include "tests/unit/server/worker/plugins/loaded_rows.h"
 
-namespace reel::server {
+namespace reel::worker {
 namespace {
 
 using ::testing::AllOf;
@@ -125,4 +125,4 @@ TEST_F(TorchPluginTest, AnotherTorchIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::worker
