@@ -28,15 +28,15 @@ struct ActiveJob {
   absl::Duration started = absl::InfiniteDuration();  // this attempt
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
-  absl::Duration expected, expected_p90;  // run, as predicted at admission; zero: nothing known
+  absl::Duration expected, expected_p90;  // run time predicted at admission; zero: unknown
 
   std::string worker;      // of this attempt
-  absl::Duration charged;  // to the tenant's share, in advance
+  absl::Duration charged;  // to the tenant's share, before it runs
   Losses losses;
   int bound_calls = 0;
   bool waits_for_owner = false;  // after a restart of reeld
-  bool told_start = false;       // to the metrics
-  bool reserving = false;        // numbers for its log
+  bool told_start = false;       // its start was counted in the metrics
+  bool reserving = false;        // a block of log numbers is being reserved
   model::Stage stage = model::Stage::kQueue;
   int step = 0;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which job goes to which worker, and when; and how a worker is told of it.
+// Decides which job goes to which worker and when, and sends it there.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ class Assigner {
   };
   explicit Assigner(const Parts& parts) : parts_(parts) {}
 
-  // Gives workers with room what should run next.
+  // Fills workers that have room with the jobs that should run next.
   void Pump();
 
  private:

@@ -28,21 +28,22 @@ Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before) {
   verdict.losses = before;
   if (loss.cause == LossCause::kKilled) {
     if (++verdict.losses.kills <= kMostKills) return Again(std::move(verdict), alone);
-    return Fail(std::move(verdict), Reason::kWorkerLost, "The worker was killed again and again");
+    return Fail(std::move(verdict), Reason::kWorkerLost,
+                "Six workers were killed while they ran this video");
   }
   if (!loss.ran) return Again(std::move(verdict), alone);
   verdict.quarantine = loss.ran_alone;
   if (loss.ran_alone && loss.cause == LossCause::kHang) {
     return Fail(std::move(verdict), Reason::kWorkerFault,
-                "The worker's device hung under this video, which ran alone");
+                "The worker's device hung while it ran only this video");
   }
   if (loss.ran_alone && loss.cause == LossCause::kSticky) {
     return Fail(std::move(verdict), Reason::kWorkerFault,
-                "The worker's device failed under this video, which ran alone");
+                "The worker's device failed while it ran only this video");
   }
   if (++verdict.losses.losses < kMostLosses) return Again(std::move(verdict), true);
   return Fail(std::move(verdict), Reason::kWorkerLost,
-              "The worker was lost, and so was the one that tried again");
+              "The worker was lost, and so was the worker of the second attempt");
 }
 
 Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before) {

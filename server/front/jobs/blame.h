@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a job whose worker was lost or reports that it failed: a job that ran alone when
-// a device was lost or hung is suspect and fails; every other one runs again, alone, once. A worker
-// that was killed from outside blames nobody. Pure.
+// Decides what happens to a job whose worker was lost or reported a failure. A job that ran alone
+// when its device failed or hung is suspect and fails; any other job runs once more, alone. A
+// worker that was killed from outside blames no job. Pure functions.
 #pragma once
 
 #include <string>
@@ -12,29 +12,29 @@
 
 namespace reel::front {
 
-// What a job has been through.
+// The workers that a job has lost so far.
 struct Losses {
-  int losses = 0;  // of workers, that may be its own doing
-  int kills = 0;   // of workers, from outside
+  int losses = 0;  // possibly its own fault
+  int kills = 0;   // from outside
 };
 
-// A worker that was lost with the job.
+// The loss of the worker that had the job.
 struct WorkerLoss {
   LossCause cause = LossCause::kExit;
-  bool ran = false;        // the job may have been stepped then
-  bool ran_alone = false;  // and nothing else was
+  bool ran = false;        // the job may have run a step
+  bool ran_alone = false;  // and no other job did
 };
 
 struct Verdict {
-  bool again = false;       // it runs again, else it fails
-  bool alone = false;       // from now on
-  bool quarantine = false;  // its shape cost a worker
+  bool again = false;       // run it again; otherwise it fails
+  bool alone = false;       // with no other job on the worker
+  bool quarantine = false;  // count the loss against its shape
   Reason reason = Reason::kWorkerLost;
   std::string message;  // of a failure
   Losses losses;        // from now on
 };
 
-// `alone`: the job asks for a worker of its own already.
+// `alone`: the job already ran with no other job on the worker.
 Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before);
 // `suspect`: the worker says that the job is to blame.
 Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before);

@@ -24,10 +24,11 @@ void Cancels::Leave(const std::string& id, LeaveReason reason) {
   if (job == nullptr || !job->row.bound || job->bound_calls == 0) return;
   if (--job->bound_calls > 0) return;
   if (reason == LeaveReason::kDeadline) return endings_.FailByDeadline(*job, JobEvent::kEnded);
-  endings_.Cancel(*job, Reason::kOwnerLeft,
-                  reason == LeaveReason::kSlowReader
-                      ? "The last call on the video was cut, since it read nothing for too long"
-                      : "The last call on the video has left");
+  endings_.Cancel(
+      *job, Reason::kOwnerLeft,
+      reason == LeaveReason::kSlowReader
+          ? "The last stream of the video was closed: its client read nothing for too long"
+          : "The last client of the video has disconnected");
 }
 
 }  // namespace reel::front

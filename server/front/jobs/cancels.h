@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends that callers ask for: by a cancel, or because the last call on a bound video has left.
+// Cancels that clients cause: by CancelVideo, or because the last call on a bound video has ended.
 #pragma once
 
 #include <string>

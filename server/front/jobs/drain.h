@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way down: readiness falls at once, admission a little later, then queued bound jobs end,
-// running ones finish or meet the limit, and detached ones stay stored for the next start.
+// Shutdown: readiness falls at once, admission ends a little later. Then queued bound jobs end,
+// running jobs finish or are cut at the limit, and detached jobs stay stored for the next start.
 #pragma once
 
 #include <vector>
@@ -21,15 +21,15 @@ class Drain {
   Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
         const Clock& clock);
 
-  // A second one means now. `done` comes with Answer.
+  // A second call means now. Answer calls `done`.
   void Start(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
-  // What the timers of these names do.
+  // Called by the timers kCloseAdmission and kCutDrain.
   void CloseAdmission();
   void Cut();
 
-  // Ends what has no future in this process.
+  // Ends the jobs that this process will not finish and the next one need not.
   void EndJobs();
-  // Somebody waits for it, and no job needs this process any more.
+  // True when somebody waits for the drain and no job needs this process any more.
   bool reached() const;
   void Answer();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the way down has come.
+// How far a drain has come.
 #pragma once
 
 #include <atomic>
@@ -12,14 +12,14 @@ namespace reel::front {
 struct DrainState {
   std::atomic<bool> begun = false;
   bool closed = false;     // no new jobs, no new assignments
-  bool limit_met = false;  // what runs has had its time
+  bool limit_met = false;  // running jobs have had their time
 
-  // It has no future in this process, and nobody who would ask the next one for it.
+  // A drain ends it: it is bound, and this process will not finish it.
   bool Ends(const ActiveJob& job) const {
     if (!job.row.bound || job.phase() == Phase::kCreating) return false;
     return job.at_worker() ? limit_met : closed;
   }
-  // The next process goes on with it.
+  // A drain leaves it in the store for the next process.
   bool Leaves(const ActiveJob& job) const {
     if (job.row.bound) return false;
     if (job.at_worker()) return limit_met;

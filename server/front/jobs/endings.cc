@@ -28,7 +28,7 @@ void Endings::Fail(ActiveJob& job, JobEvent event, absl::Status error) {
 void Endings::FailByDeadline(ActiveJob& job, JobEvent event) {
   Fail(job, event,
        ErrorOf(job, Reason::kDeadlinePassed,
-               absl::StrCat("The deadline passed after so many steps: ", job.step, " of ",
+               absl::StrCat("The deadline passed after step ", job.step, " of ",
                             job.need.shape.steps())));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How jobs end. Whichever end is decided first stands; it is durable before anybody sees it.
+// How jobs end. The end that is decided first stands, and is durable before anybody sees it.
 #pragma once
 
 #include <string>
@@ -37,20 +37,20 @@ class Endings {
   };
   explicit Endings(const Parts& parts) : parts_(parts) {}
 
-  // An error of the job: names it and tells its steps.
+  // An error with the name and the steps of the job.
   static absl::Status ErrorOf(const ActiveJob& job, Reason reason, std::string_view message);
 
-  // `event`: kEnded, or which other end it is. Does nothing when the job's end is decided already.
+  // `event`: kEnded, kFailed or kSpoiled. Does nothing when the end of the job is already decided.
   void Cancel(ActiveJob& job, Reason reason, std::string_view message);
   void Fail(ActiveJob& job, JobEvent event, absl::Status error);
   void FailByDeadline(ActiveJob& job, JobEvent event);
-  // Its media and its digest are there.
+  // The media file is complete.
   void Succeed(ActiveJob& job, Video video, const MediaDigest& digest);
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
   void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
-  // A success that the store could not take is none.
+  // The store could not write the end; a success becomes a failure.
   void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);
 
   const Parts parts_;

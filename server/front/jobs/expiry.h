@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored videos on their way out: media first, then the row; a tombstone keeps the request id of a
-// finished one.
+// Removes stored videos: first the media, then the row. A tombstone keeps the request id of a
+// finished video.
 #pragma once
 
 #include <set>
@@ -32,9 +32,9 @@ class Expiry {
   };
   explicit Expiry(const Parts& parts) : parts_(parts) {}
 
-  // One that is final, by its owner.
+  // The owner deletes a final video.
   void Delete(const std::string& tenant, const std::string& id, JobStore::Done done);
-  // All whose time has come; `done`, which may be null, comes when they are gone.
+  // Removes all expired videos, then calls `done`, which may be null.
   void Reap(absl::AnyInvocable<void()> done);
 
  private:

@@ -57,8 +57,8 @@ void Finishing::OnDigest(const std::string& id, Video video,
   absl::Status wrong = digest.status();
   if (digest.ok() && digest->size != video.media.size_bytes) {
     wrong = MakeError(Reason::kWorkerFault,
-                      absl::StrCat("The worker reported another size than it sent: ",
-                                   video.media.size_bytes, " of ", digest->size));
+                      absl::StrCat("The worker sent ", digest->size, " bytes and reported ",
+                                   video.media.size_bytes));
   }
   if (wrong.ok()) return parts_.endings.Succeed(job, std::move(video), *digest);
   const Reason reason = ReasonOf(wrong).value_or(Reason::kStoreFull);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a worker's last report to a success: what was used is counted, the file is closed and
-// compared with what was announced.
+// Turns the last report of a worker into a success: counts what the job used, closes the file and
+// compares its size with the one reported.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ class Finishing {
                    model::MediaInfo media, std::vector<model::Notice> notices);
 
  private:
-  // The worker's figures, and those that only the front knows.
+  // Adds the figures that only the front knows.
   model::RunStats Complete(const ActiveJob& job, model::RunStats stats) const;
   void Count(ActiveJob& job, const model::RunStats& stats);
   void OnDigest(const std::string& id, Video video, const absl::StatusOr<MediaDigest>& digest);

@@ -20,7 +20,7 @@
 
 namespace reel::front {
 
-// What a worker has been given and has not reported the end of. It may outlive the job.
+// A job that a worker was given and has not reported as ended. It may outlive the ActiveJob.
 struct HeldJob {
   int attempt = 1;
   WorkShape shape;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every live job shows a sign of life in time, a queued one also when its place has changed.
+// Writes progress for every live job that was silent too long, and for a queued job whose position
+// has changed.
 #pragma once
 
 #include "absl/time/time.h"

@@ -7,33 +7,33 @@
 namespace reel::front {
 
 enum class Phase {
-  kCreating,    // not durable yet: nobody knows it
+  kCreating,    // not stored yet; nobody knows its name
   kQueued,      // waits for a worker
-  kFetching,    // has a worker; its conditions are being read
+  kFetching,    // has a worker; its condition files are being read
   kAssigned,    // the worker has it
-  kRestarting,  // lost its worker; that is being made durable
-  kFinishing,   // rendered; its file and state are being made durable: it will succeed
-  kEnding,      // its end is being made durable: nothing changes it any more
+  kRestarting,  // lost its worker; the restart is being stored
+  kFinishing,   // rendered; its file and state are being stored
+  kEnding,      // its end is being stored; nothing changes it any more
 };
 
 enum class JobEvent {
-  kCreated,        // its creation is durable
+  kCreated,        // it is stored
   kPlaced,         // a worker was chosen for it
-  kSent,           // the worker was told of it
-  kUnsent,         // its worker was lost before it was told
+  kSent,           // it was sent to the worker
+  kUnsent,         // its worker was lost before it was sent
   kRestarted,      // it has to start again
-  kRestartStored,  // that is durable
+  kRestartStored,  // its restart is stored
   kRendered,       // the worker has delivered all of it
-  kSpoiled,        // what was delivered is not what was announced, or could not be kept
-  kFailed,         // it ends, and no worker has it any more: it was reported or lost
-  kEnded,          // it ends, wherever it is
+  kSpoiled,        // the file is not what the worker reported, or could not be written
+  kFailed,         // it ends; its worker reported that, or was lost
+  kEnded,          // it ends, in whatever phase it is
 };
 
-// What becomes of the job's slot at a worker.
+// What happens to the slot that the job holds at a worker.
 enum class Release {
-  kNothing,   // it has none, or the worker has let go of it
-  kTakeBack,  // the worker was never told: the slot is free at once
-  kStop,      // the worker is told to stop: the slot is free when it says so
+  kNothing,   // it holds none, or the worker has freed it
+  kTakeBack,  // the worker never got the job: the slot is free at once
+  kStop,      // the worker is told to stop, and frees the slot by a report
 };
 
 struct PhaseChange {
@@ -41,10 +41,10 @@ struct PhaseChange {
   Release release = Release::kNothing;
 };
 
-// nullopt: the event comes too late or too early, and changes nothing.
+// nullopt: the event does not apply in this phase and changes nothing.
 std::optional<PhaseChange> Next(Phase phase, JobEvent event);
 
-// A phase that events alone can change, and only through the table that the job is in.
+// A phase that only the JobTable can change, by an event.
 class JobPhase {
  public:
   explicit JobPhase(Phase first) : phase_(first) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store has of jobs, or should have: every change of a live job's row goes through Record.
+// The stored rows of jobs. Every change of a live job's row goes through Record.
 #pragma once
 
 #include <map>
@@ -30,12 +30,12 @@ class JobRecords {
              const OwnThread& thread);
 
   void Create(const ActiveJob& job, Done done);
-  // The event changes the job's row, which is written with the video as its log shows it, or with
-  // `video`, as it will show it.
+  // Applies the event to the job's row and writes the row, with the video of its log or, when the
+  // log will show it only after the write, with `video`.
   void Record(ActiveJob& job, const RowEvent& event, Done done);
   void Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done);
 
-  // The row has what the store has been told last.
+  // Reads, corrected by the ends that the store has not taken yet.
   void Find(const std::string& id, Reply<std::optional<JobRow>> reply);
   void FindRequest(const std::string& tenant, const std::string& request_id,
                    Reply<RequestRecord> reply);
@@ -48,7 +48,7 @@ class JobRecords {
   absl::StatusOr<Video> Read(const JobRow& row) const;
   absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row) const;
 
-  // An end that the store could not take, for want of room on its disk: kept, and tried again.
+  // Keeps an end that the store could not write, e.g. to a full disk; SaveKeptEnds tries again.
   void KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video);
   void SaveKeptEnds();
 

@@ -14,9 +14,10 @@ absl::Status Conflict(const std::string& request_id, const std::string& id) {
   details.metadata = {{"request_id", request_id}, {"video", absl::StrCat("videos/", id)}};
   details.resource_type = "video";
   details.resource_name = absl::StrCat("videos/", id);
-  return MakeError(Reason::kRequestIdConflict,
-                   absl::StrCat("The request id belongs to a video with another spec: videos/", id),
-                   details);
+  return MakeError(
+      Reason::kRequestIdConflict,
+      absl::StrCat("The request id was used for a video with a different spec: videos/", id),
+      details);
 }
 
 absl::Status Expired(const std::string& request_id) {
@@ -24,7 +25,7 @@ absl::Status Expired(const std::string& request_id) {
   details.metadata = {{"request_id", request_id}};
   details.resource_type = "video";
   details.resource_name = request_id;
-  return MakeError(Reason::kVideoExpired, "The video of this request id has been removed", details);
+  return MakeError(Reason::kVideoExpired, "The video of this request id was removed", details);
 }
 
 }  // namespace

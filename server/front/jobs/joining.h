@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Request ids: a call joins the job that has its id, or makes one. Calls with one id are looked
-// after one by one, so that a hundred at once make one job.
+// Request ids: a call joins the job that has its id, or creates one. Calls with the same id are
+// handled one after the other, so that a hundred at once create one job.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -19,9 +19,9 @@ class Joining {
   Joining(JobTable& jobs, JobRecords& records, RequestTable& requests, Creation& creation,
           TimerQueue& timers, JobObserver& observer);
 
-  // A call without a request id is admitted at once; another one is due.
+  // Admits a call without a request id at once; any other call waits for ServeDue.
   void Create(Caller caller);
-  // Looks after the calls that are due, until they have to wait for somebody.
+  // Handles the calls that can go on now.
   void ServeDue();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server carries now: as admission asks it, and as the metrics show it.
+// The load of the server now, for admission and for the metrics.
 #pragma once
 
 #include <string>

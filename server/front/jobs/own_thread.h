@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back to the dispatcher's thread, for answers that come on another.
+// Brings answers that come on another thread back to the dispatcher's thread.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ class OwnThread {
   // `post` brings a task to the thread, from any other.
   explicit OwnThread(std::function<void(Task)> post) : post_(std::move(post)) {}
 
-  // May be called anywhere; `then` runs on the thread, as an event of its own.
+  // The result may be called on any thread; `then` runs on the dispatcher's, as an event of its
+  // own.
   template <typename Arg, typename F>
   absl::AnyInvocable<void(Arg)> Here(F then) const {
     return [post = post_, then = std::move(then)](Arg arg) mutable {

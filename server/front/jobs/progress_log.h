@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a job has come, written to its log: what is done, what is left, and what is before it.
+// Writes the progress of jobs to their logs: what is done, what is left, and the work ahead of it.
 #pragma once
 
 #include "absl/time/time.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request would come to now: refused, or a job with its costs. Makes none.
+// Checks and prices requests without creating a job.
 #pragma once
 
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that lost their worker, or that it reports as failed: they start again, or fail.
+// Restarts or fails jobs whose worker was lost or reported a failure.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ class Recovery {
 
   void WorkerLost(const std::string& worker, LossCause cause);
   void JobFailed(const std::string& id, int attempt, const absl::Status& error, bool suspect);
-  // `reason`: what its watchers are told. `alone`: from now on it needs a worker of its own.
+  // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
   void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
  private:

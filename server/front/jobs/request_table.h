@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that ask for a job by a request id, answered one after the other: which job has the id, who
-// waits, and whose turn has come.
+// The request ids in use: the job that has each, and the calls that wait for it.
 #pragma once
 
 #include <map>
@@ -28,27 +27,27 @@ inline RequestKey KeyOf(const Caller& caller) {
   return {caller.request.tenant, caller.request.request_id};
 }
 
-// Confined to one thread. An empty request id is nobody's: calls about it change nothing.
+// Confined to one thread. An empty request id is ignored everywhere.
 class RequestTable {
  public:
   struct Request {
     std::string job;  // live, if any
     std::vector<Caller> callers;
-    bool busy = false;  // the first caller is being looked after
+    bool busy = false;  // one caller is being handled
 
     Caller TakeFirst();
   };
 
   void Add(Caller caller);
-  // The job has the id, until it gives it free.
+  // The job has the id until Free.
   void Claim(const RequestKey& key, const std::string& job);
   void Free(const RequestKey& key);
-  // The caller that was looked after has its answer.
+  // The caller that was being handled has its answer.
   void Answered(const RequestKey& key);
 
-  // Those for whom something has changed.
+  // The ids for which something has changed since the last call.
   std::set<RequestKey> TakeDue() { return std::exchange(due_, {}); }
-  // Null: nobody waits, and no job has the id.
+  // Null: no caller waits, and no job has the id.
   Request* Find(const RequestKey& key);
   void Forget(const RequestKey& key) { requests_.erase(key); }
 

@@ -85,8 +85,9 @@ void RestartOfFront::TakeUp(JobRow row) {
     return parts_.endings.FailByDeadline(job, JobEvent::kEnded);
   }
   if (job.row.bound && job.row.request_id.empty()) {
-    return parts_.endings.Cancel(job, Reason::kOwnerLeft,
-                                 "The server restarted, and the call is gone");
+    return parts_.endings.Cancel(
+        job, Reason::kOwnerLeft,
+        "The server restarted, which ended the only call that the video was for");
   }
   Resume(job, ran);
 }

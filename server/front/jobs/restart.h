@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier process left: queued jobs go on waiting, running ones start again, those whose
-// deadline has passed fail, and files that belong to nobody go.
+// Loads what an earlier process left: queued jobs keep waiting, running jobs start again, jobs
+// whose deadline has passed fail, and files that belong to no job are removed.
 #pragma once
 
 #include "absl/status/status.h"

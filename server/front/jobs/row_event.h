@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can happen to a stored job, as values, and what its row is after it. Pure: the same events
-// in the same order make the same row.
+// The events of a stored job, and what each makes of its row. Pure: the same events in the same
+// order give the same row.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace reel::front {
 // Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
 inline constexpr uint64_t kSequenceBlock = 1000;
 
-// A further block of numbers for its log.
+// One more block of log numbers is reserved.
 struct RowReserved {};
-// A call that need not stay has asked for it: it is never cancelled because calls leave.
+// An unbound call has joined it: it is no longer cancelled when its calls end.
 struct RowDetached {};
 struct RowStarted {};
 struct RowRestarted {
@@ -39,7 +39,7 @@ using RowEvent =
     std::variant<RowReserved, RowDetached, RowStarted, RowRestarted, RowSucceeded, RowFailed>;
 
 void Apply(const RowEvent& event, JobRow& row);
-// How sure the store must be of it before it is answered.
+// How durable the event must be before it is answered.
 Durability DurabilityOf(const RowEvent& event);
 
 }  // namespace reel::front

@@ -103,7 +103,7 @@ void Scheduler::Fire(const Timer& timer) {
     case TimerKind::kRejoin:
       if (job == nullptr || !job->waits_for_owner) return;
       return endings_.Cancel(*job, Reason::kOwnerLeft,
-                             "Nobody came back for the video after a restart");
+                             "The server restarted, and no client asked for the video again");
     case TimerKind::kTick:
       return Tick();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of the dispatcher's thread, each with the class that it belongs to, and what follows
-// every one of them: Settle.
+// The events of the dispatcher's thread, each handed to the class that handles it, and Settle,
+// which runs after every event.
 #pragma once
 
 #include <functional>
@@ -69,10 +69,10 @@ class Scheduler {
 
   // Before anything else; blocks.
   absl::Status Recover();
-  // What follows from what has changed: ends by a drain, answers that have become possible, jobs
-  // for workers that have room, the end of a drain.
+  // Does what follows from what has changed: ends jobs for a drain, answers waiting calls, fills
+  // workers that have room, completes a drain.
   void Settle();
-  // Does what is due, and settles it; until when nothing is.
+  // Runs the timers that are due. Returns the time until the next one.
   absl::Duration RunTimers();
   void SaveCosts();
 

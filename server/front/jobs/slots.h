@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs hold at workers, and what their tenants are charged for it in advance.
+// The slots that jobs hold at workers, and what their tenants are charged for them in advance.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ class Slots {
 
   // A queued job gets a slot.
   void Take(ActiveJob& job, FleetWorker& worker);
-  // The event takes the job away from its worker, if it has one: its slot is released as its phase
-  // says, and what was charged becomes what was used. False: the event changes nothing.
+  // Applies an event that takes the job from its worker, if it has one: releases its slot, and
+  // corrects the charge to what was used. False: the event does not apply and nothing has changed.
   bool Leave(ActiveJob& job, JobEvent event);
-  // A job that was rendered used so much.
+  // Corrects the charge of a rendered job to what it used.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 
-  // The worker says that it holds the job no more, live or not.
+  // The worker reported the end of the job, which may be gone already.
   void LetGo(const std::string& job, int attempt);
-  // The worker is gone, with all that it held.
+  // The worker is lost, and with it the jobs that it held.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
 
  private:

@@ -17,7 +17,7 @@ class StepLimits {
   StepLimits(Fleet& fleet, const CostModel& costs, WorkerPool& pool)
       : fleet_(fleet), costs_(costs), pool_(pool) {}
 
-  // After what it holds or what is predicted of that has changed.
+  // Call when the jobs that it holds, or their predictions, have changed.
   void Renew(const std::string& worker);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is due when. On the monotonic clock.
+// Timers, on the monotonic clock.
 #pragma once
 
 #include <compare>
