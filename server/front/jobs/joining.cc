@@ -61,6 +61,9 @@ void Joining::Serve(const RequestKey& key) {
     }
     // What becomes of it decides whether its id is free again.
     if (job->phase() == Phase::kCreating || job->phase() == Phase::kEnding) return;
+    // The row of its success may be on its way already, and nothing may be written after that.
+    const bool detaches = job->row.bound && !request->callers.front().request.bound;
+    if (detaches && job->phase() == Phase::kFinishing) return;
     Join(*job, request->TakeFirst());
   }
   if (!request->busy && request->job.empty() && request->callers.empty()) requests_.Forget(key);

@@ -45,7 +45,33 @@ int LimitedDisk::DiskBytes(int, int64_t& total, int64_t& available) {
   return 0;
 }
 
+void FailingStore::HoldUpdates() {
+  MutexLock lock(mutex_);
+  hold_ = true;
+}
+
+size_t FailingStore::num_held() const {
+  MutexLock lock(mutex_);
+  return held_.size();
+}
+
+void FailingStore::ReleaseUpdates() {
+  MutexLock lock(mutex_);
+  hold_ = false;
+  for (auto& update : held_) update();
+  held_.clear();
+}
+
 void FailingStore::Update(JobRow row, Durability durability, Done done) {
+  {
+    MutexLock lock(mutex_);
+    if (hold_) {
+      held_.push_back([this, row = std::move(row), durability, done = std::move(done)]() mutable {
+        store_->Update(std::move(row), durability, std::move(done));
+      });
+      return;
+    }
+  }
   if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
   // The answer comes on the store's thread, as ever.
   store_->Find("none", [done = std::move(done)](auto) mutable {

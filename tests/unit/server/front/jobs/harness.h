@@ -39,7 +39,7 @@ class LimitedDisk : public FileOps {
   std::atomic<int64_t> room = int64_t{1} << 40;
 };
 
-// A store whose disk can be full.
+// A store whose disk can be full, or slow.
 class FailingStore final : public JobStore {
  public:
   explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
@@ -71,9 +71,16 @@ class FailingStore final : public JobStore {
   }
 
   std::atomic<bool> fail_updates = false;
+  // Updates wait from here on, until they are let through in their order.
+  void HoldUpdates();
+  size_t num_held() const;
+  void ReleaseUpdates();
 
  private:
   std::unique_ptr<JobStore> store_;
+  mutable Mutex mutex_;
+  bool hold_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<absl::AnyInvocable<void()>> held_ ABSL_GUARDED_BY(mutex_);
 };
 
 // 256x256, 4 latent frames, 10 steps, guided. Its preset "twice" has 10 steps of 200 rows and 4 of
