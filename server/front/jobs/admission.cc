@@ -21,6 +21,14 @@ std::string Seconds(absl::Duration value) {
   return absl::StrCat(absl::ToDoubleSeconds(absl::Trunc(value, absl::Milliseconds(1))));
 }
 
+// For people: "20ms", "5.1s", "2m10s".
+std::string Rounded(absl::Duration value) {
+  const absl::Duration unit = value < absl::Seconds(1)    ? absl::Milliseconds(1)
+                              : value < absl::Seconds(10) ? absl::Milliseconds(100)
+                                                          : absl::Seconds(1);
+  return absl::FormatDuration(absl::Trunc(value + unit / 2, unit));
+}
+
 void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& out) {
   for (FieldViolation& violation : from) {
     violation.field = "spec." + violation.field;
@@ -42,10 +50,11 @@ absl::Duration Admission::Timeout(const NewJob& job, std::vector<FieldViolation>
   const absl::Duration wanted =
       job.timeout.value_or(std::min(options_.default_timeout, options_.max_timeout));
   if (wanted <= absl::ZeroDuration()) {
-    out.push_back({"timeout", absl::StrCat(Seconds(wanted), " s is no time; leave it out for ",
+    out.push_back({"timeout", absl::StrCat(Seconds(wanted),
+                                           " s is not positive; leave it out for the default, ",
                                            Seconds(options_.default_timeout), " s")});
   } else if (wanted > options_.max_timeout) {
-    out.push_back({"timeout", absl::StrCat(Seconds(wanted), " s is above the longest: ",
+    out.push_back({"timeout", absl::StrCat(Seconds(wanted), " s is longer than the limit, ",
                                            Seconds(options_.max_timeout), " s")});
   }
   return wanted;
@@ -60,7 +69,7 @@ absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& 
     details.resource_type = "model";
     details.resource_name = name;
     return MakeError(Reason::kModelNotFound,
-                     absl::StrCat("No such model is served; these are: ", names), details);
+                     absl::StrCat("The model is not served; served models: ", names), details);
   }
   if (const model::ModelCard* card = fleet_.FindCard(name)) return card;
   ErrorDetails details;
@@ -149,7 +158,8 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   ExpandProfile(checked.spec.kernels, checked.need);
   absl::Status plan = CheckPlan(checked.need);
   if (Asks(checked.spec.kernels.experiment) || Asks(checked.spec.kernels.arm)) {
-    plan = absl::InvalidArgumentError("no experiment is configured; leave it out");
+    plan =
+        absl::InvalidArgumentError("no experiment is configured; leave experiment and arm empty");
   }
   const bool only_kernels = violations.empty();
   if (absl::IsInvalidArgument(plan)) {
@@ -196,10 +206,12 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
     details.metadata = {{"model", request.need.model}, {"seconds_left", Seconds(left)}};
     details.precondition_type = "SHAPE";
     details.precondition_subject = request.need.model;
-    details.precondition_description = "this model and shape cost two workers lately";
+    details.precondition_description =
+        "two workers were lost while they ran only this model and shape";
     return MakeError(
         Reason::kShapeQuarantined,
-        absl::StrCat("This model and shape is kept out for a while, in seconds: ", Seconds(left)),
+        absl::StrCat("This model and shape crashed two workers; it is refused for another ",
+                     absl::ToInt64Minutes(absl::Ceil(left, absl::Minutes(1))), " min"),
         details);
   }
   REEL_RETURN_IF_ERROR(CheckQuota(job, load));
@@ -221,12 +233,12 @@ absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
     return MakeError(reason, text, details);
   };
   if (load.tenant_jobs >= tenant.max_jobs) {
-    return refuse(Reason::kTenantQuota, "The tenant has too many jobs", load.tenant_jobs,
-                  tenant.max_jobs);
+    return refuse(Reason::kTenantQuota, "The tenant has too many queued and running jobs",
+                  load.tenant_jobs, tenant.max_jobs);
   }
   if (tenant.device_seconds_per_hour > 0 &&
       load.tenant_device_seconds >= tenant.device_seconds_per_hour) {
-    return refuse(Reason::kTenantQuota, "The tenant used its device seconds of an hour",
+    return refuse(Reason::kTenantQuota, "The tenant has used its device seconds of the last hour",
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
@@ -251,8 +263,8 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
                       {"queue_seconds", Seconds(QueueWait(load))},
                       {"run_p90_seconds", Seconds(request.cost.p90())}};
   return MakeError(Reason::kDeadlineUnreachable,
-                   absl::StrCat("The job cannot be finished in time: it would take ",
-                                Seconds(needed), " s of ", Seconds(request.timeout), " s"),
+                   absl::StrCat("The video would take ", Rounded(needed), "; the deadline is ",
+                                Rounded(request.timeout), " away"),
                    details);
 }
 
@@ -273,8 +285,8 @@ absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& lo
   retry = std::clamp(retry / devices, absl::Seconds(1), absl::Seconds(60)) * jitter;
   details.retry_after = retry;
   return MakeError(Reason::kQueueFull,
-                   absl::StrCat("More work waits than can be done in reasonable time: ",
-                                load.queued, " jobs, ", Seconds(load.backlog), " s"),
+                   absl::StrCat("The queue is full: ", load.queued, " jobs wait, ",
+                                Rounded(load.backlog), " of work; try again in ", Rounded(retry)),
                    details);
 }
 

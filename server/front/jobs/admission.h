@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a request may become a job: the rules of its fields, then of what this server can take
-// now. In microseconds, with no device and no disk.
+// Admission: checks the fields of a request, then whether the server has capacity for it now. Takes
+// microseconds and touches neither a device nor the disk.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@
 
 namespace reel::front {
 
-// A request whose fields are right.
+// A request whose fields are valid.
 struct CheckedRequest {
   model::GenerationSpec spec;  // resolved
   Need need;
@@ -27,7 +27,7 @@ struct CheckedRequest {
   absl::Duration timeout;
 };
 
-// What the server carries now.
+// The load of the server now.
 struct Load {
   bool draining = false;
   int queued = 0;
@@ -51,9 +51,9 @@ class Admission {
                          const Quarantine& quarantine, absl::Duration now, double jitter) const;
   // A configured profile becomes the built-in one and the variants that it stands for.
   void ExpandProfile(const model::KernelSelection& selection, Need& need) const;
-  // Of a need that was expanded.
+  // `need` has gone through ExpandProfile.
   static std::string PlanName(const Need& need);
-  // Until a job that is queued now would start.
+  // How long a job that is queued now would wait.
   absl::Duration QueueWait(const Load& load) const;
 
  private:

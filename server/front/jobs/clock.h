@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time, twice: what people read, and what timeouts run on. A wall clock that is set in mid-job
-// moves no timeout.
+// Two clocks: wall time for people, monotonic time for timeouts. Setting the wall clock changes no
+// timeout.
 #pragma once
 
 #include "absl/time/clock.h"
@@ -13,7 +13,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual absl::Time Wall() const = 0;
-  // Since some instant of its own; never goes back.
+  // Since an arbitrary instant; never decreases.
   virtual absl::Duration Monotonic() const = 0;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job will cost, from what jobs have cost. A step's time is very nearly a function of its
-// rows, so a cell per (model, plan, row bucket) learns it; text and decode have cells of their own.
+// Predicts the cost of a job from the costs of earlier jobs. The time of a step depends almost only
+// on its rows, so one cell per (model, plan, row bucket) learns it; text and decode have their own.
 #pragma once
 
 #include <compare>

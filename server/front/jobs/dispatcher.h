@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dispatcher's thread and the doors to it: calls from rpc/, reports from workers. Everything
-// is posted to one inbox, but for media, which go to the disk without passing it.
+// The dispatcher's thread, and how others reach it: calls from rpc/ and reports from workers are
+// posted to one inbox; only media go straight to the disk.
 #pragma once
 
 #include <memory>
@@ -15,23 +15,23 @@
 
 namespace reel::front {
 
-// Thread-safe. Answers come on its thread, with no lock held; those that have not come when it goes
-// do not come any more.
+// Thread-safe. Answers come on its thread, with no lock held. What is unanswered when it is
+// destroyed stays unanswered.
 class Dispatcher final : public JobService, public WorkerEvents {
  public:
   // The parts outlive it. Nothing runs before Start.
   Dispatcher(const JobOptions& options, SchedulerParts parts);
   ~Dispatcher() override;
 
-  // Takes up what the store holds, then starts. Once; before any call below.
+  // Loads the jobs in the store, then starts the thread. Call once, before anything below.
   absl::Status Start();
   // Readiness falls at once, admission after `propagation`; queued bound jobs end then, running
-  // ones finish or meet `limit`. `done` comes when no job needs this process any more. Called again
-  // it means now.
+  // ones finish or meet `limit`. `done` comes when no job needs this process any more. A second
+  // call means now.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
-  // Looks at the clock again; for clocks that are set by hand.
+  // Reads the clock again, for tests that set it.
   void Poke();
-  // Everything that was posted so far has been done; blocks.
+  // Blocks until everything that was posted so far is done.
   void Flush();
 
   // JobService
@@ -71,7 +71,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
                  bool suspect) override;
   void Stepped(const std::string& worker, StepSample sample) override;
 
-  // Jobs that are not final, for tests of memory: on the dispatcher's thread.
+  // The number of live jobs, for tests; answered on the dispatcher's thread.
   void NumActive(absl::AnyInvocable<void(size_t)> done);
 
  private:
@@ -79,7 +79,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   void Post(Task task) { inbox_->Put(std::move(task)); }
   void Loop();
 
-  // Shared with answers of the stores that come after this is gone.
+  // Shared with answers of the stores that arrive after this is destroyed.
   const std::shared_ptr<Inbox<Task>> inbox_;
   MediaStore& media_;
   std::vector<std::string> kernel_profiles_;

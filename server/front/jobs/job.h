@@ -17,8 +17,8 @@
 
 namespace reel::front {
 
-// Woken when a job has something new. Wake comes on any thread with no lock of the job held, may
-// come for no reason, and must not block.
+// Woken when a job has something new. Wake is called on any thread with no lock of the job held,
+// sometimes without a change, and must not block.
 class JobListener {
  public:
   virtual ~JobListener() = default;
@@ -81,7 +81,7 @@ class Job {
   // DATA_LOSS when the file is damaged.
   virtual absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const = 0;
 
-  // Held weakly; woken until it is gone.
+  // Held weakly; woken for as long as it exists.
   virtual void Listen(std::weak_ptr<JobListener> listener) = 0;
 };
 

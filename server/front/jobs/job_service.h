@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of jobs/ for rpc/: everything that the API can ask of videos, in C++ values. Nothing
-// here blocks: answers come through callbacks, on the dispatcher's or the store's thread, once what
-// they say is durable where it must be.
+// What rpc/ can ask of jobs/: everything that the API offers, in C++ values. Nothing here blocks:
+// answers come through callbacks on the dispatcher's thread, once what they say is stored where it
+// must be.
 #pragma once
 
 #include <cstdint>

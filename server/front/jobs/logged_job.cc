@@ -14,9 +14,10 @@ namespace {
 absl::Status PastEnd(int64_t offset, int64_t size) {
   ErrorDetails details;
   details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(Reason::kOffsetPastEnd,
-                   absl::StrCat("The offset lies past the end of the file: ", offset, " of ", size),
-                   details);
+  return MakeError(
+      Reason::kOffsetPastEnd,
+      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
+      details);
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   }
   REEL_ASSIGN_OR_RETURN(piece.bytes, reader->Read(offset, end - offset));
   if (static_cast<int64_t>(piece.bytes.size()) < end - offset) {
-    return MakeError(Reason::kMediaCorrupt, "The stored file is shorter than it was");
+    return MakeError(Reason::kMediaCorrupt, "The stored file is damaged: it has become shorter");
   }
   return piece;
 }

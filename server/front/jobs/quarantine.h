@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes that cost workers: two within ten minutes keep a shape out for as long again. Pure.
+// Refuses shapes that crash workers: two losses within ten minutes block a shape for ten more.
+// Pure.
 #pragma once
 
 #include <map>
@@ -17,9 +18,9 @@ class Quarantine {
   static constexpr absl::Duration kWindow = absl::Minutes(10);
   static constexpr int kLosses = 2;
 
-  // A worker was lost while it ran this alone.
+  // A worker was lost while it ran only this shape.
   void Blame(const WorkShape& shape, absl::Duration now);
-  // Zero: it may run.
+  // How long the shape is still refused; zero: it may run.
   absl::Duration Left(const WorkShape& shape, absl::Duration now) const;
 
  private:

@@ -207,6 +207,7 @@ TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {
   const absl::Status status = CheckLoad(Idle());
   EXPECT_EQ(ReasonOf(status), Reason::kDeadlineUnreachable);
   EXPECT_THAT(SerializeError(status), HasSubstr("run_p90_seconds"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the deadline is 9s away"));
   request_.timeout = absl::Seconds(20);
   EXPECT_TRUE(CheckLoad(Idle()).ok());
   Load busy = Idle();
@@ -250,6 +251,7 @@ TEST_F(AdmissionTest, BoundsTheQueueBySecondsPerDevice) {
   const absl::Status status = CheckLoad(load);
   EXPECT_EQ(ReasonOf(status), Reason::kQueueFull);
   EXPECT_GE(*RetryAfterOf(status), absl::Seconds(4));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("55s of work; try again in "));
   AddWorker("w1");
   EXPECT_TRUE(CheckLoad(load).ok());
 }
@@ -274,7 +276,9 @@ TEST_F(AdmissionTest, KeepsQuarantinedShapesOut) {
   quarantine_.Blame(shape, absl::ZeroDuration());
   EXPECT_TRUE(CheckLoad(Idle()).ok());
   quarantine_.Blame(shape, absl::ZeroDuration());
-  EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kShapeQuarantined);
+  const absl::Status refused = CheckLoad(Idle());
+  EXPECT_EQ(ReasonOf(refused), Reason::kShapeQuarantined);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("refused for another 10 min"));
   request_.spec.width = 512;
   EXPECT_TRUE(CheckLoad(Idle()).ok());
 }

@@ -156,6 +156,29 @@ TEST_F(CreationTest, AnUnboundCallDetachesForGood) {
   EXPECT_EQ(observer.Get().ended_detached, std::vector<bool>{true});
 }
 
+TEST_F(CreationTest, AnUnboundCallOnAVideoThatIsFinishingSpoilsNoStoredEnd) {
+  Start();
+  AddWorker();
+  JobPtr job = MustCreate(WithId("a red fox", true));
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 10);
+  Media(sent, 0, "x");
+  Settle();
+  failing_store->HoldUpdates();
+  Finish(sent, 1);
+  Settle();
+  ASSERT_EQ(failing_store->num_held(), 1u);  // its success
+  auto joined = std::make_shared<reel::testing::Promised<absl::StatusOr<JobPtr>>>();
+  dispatcher->Create(WithId(), [joined](auto found) { joined->Give(std::move(found)); });
+  Settle();
+  failing_store->ReleaseUpdates();
+  const auto found = *joined->Take();
+  ASSERT_TRUE(found.ok()) << found.status();
+  WaitForState(**found, VideoState::kSucceeded);
+  Start();
+  EXPECT_EQ((*Find(IdOf(job)))->Snapshot().state, VideoState::kSucceeded);
+}
+
 TEST_F(CreationTest, LeavingADetachedJobChangesNothing) {
   Start();
   AddWorker();

@@ -45,7 +45,33 @@ int LimitedDisk::DiskBytes(int, int64_t& total, int64_t& available) {
   return 0;
 }
 
+void FailingStore::HoldUpdates() {
+  MutexLock lock(mutex_);
+  hold_ = true;
+}
+
+size_t FailingStore::num_held() const {
+  MutexLock lock(mutex_);
+  return held_.size();
+}
+
+void FailingStore::ReleaseUpdates() {
+  MutexLock lock(mutex_);
+  hold_ = false;
+  for (auto& update : held_) update();
+  held_.clear();
+}
+
 void FailingStore::Update(JobRow row, Durability durability, Done done) {
+  {
+    MutexLock lock(mutex_);
+    if (hold_) {
+      held_.push_back([this, row = std::move(row), durability, done = std::move(done)]() mutable {
+        store_->Update(std::move(row), durability, std::move(done));
+      });
+      return;
+    }
+  }
   if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
   // The answer comes on the store's thread, as ever.
   store_->Find("none", [done = std::move(done)](auto) mutable {
@@ -87,7 +113,18 @@ Harness::~Harness() {
   media.reset();
 }
 
-void Harness::Start() {
+WorkerInfo ReadyWorker(const std::string& name) {
+  WorkerInfo info;
+  info.name = name;
+  info.device = "cpu";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"rms_norm",
+                   {{"fast", "built-in", true, true, ""},
+                    {"sm90", "built-in", false, false, "needs a newer device"}}}};
+  return info;
+}
+
+void Harness::OpenStores() {
   dispatcher.reset();
   store.reset();
   media.reset();
@@ -96,20 +133,17 @@ void Harness::Start() {
   failing_store = failing.get();
   store = std::move(failing);
   media = *OpenMediaStore({folder.path(), max_bytes}, disk);
+}
+
+void Harness::Start() {
+  OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
       options, SchedulerParts{*store, *media, pool, observer, clock, serializer});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 
 void Harness::AddWorker(const std::string& name) {
-  WorkerInfo info;
-  info.name = name;
-  info.device = "cpu";
-  info.state = WorkerState::kReady;
-  info.kernels = {{"rms_norm",
-                   {{"fast", "built-in", true, true, ""},
-                    {"sm90", "built-in", false, false, "needs a newer device"}}}};
-  dispatcher->WorkerChanged(info);
+  dispatcher->WorkerChanged(ReadyWorker(name));
   dispatcher->ModelLoaded(name, TestCard());
   dispatcher->Flush();
 }

@@ -39,7 +39,7 @@ class LimitedDisk : public FileOps {
   std::atomic<int64_t> room = int64_t{1} << 40;
 };
 
-// A store whose disk can be full.
+// A store whose disk can be full, or slow.
 class FailingStore final : public JobStore {
  public:
   explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
@@ -71,19 +71,32 @@ class FailingStore final : public JobStore {
   }
 
   std::atomic<bool> fail_updates = false;
+  // Updates wait from here on, until they are let through in their order.
+  void HoldUpdates();
+  size_t num_held() const;
+  void ReleaseUpdates();
 
  private:
   std::unique_ptr<JobStore> store_;
+  mutable Mutex mutex_;
+  bool hold_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<absl::AnyInvocable<void()>> held_ ABSL_GUARDED_BY(mutex_);
 };
 
 // 256x256, 4 latent frames, 10 steps, guided. Its preset "twice" has 10 steps of 200 rows and 4 of
 // 400.
 model::ModelCard TestCard(const std::string& name = "card");
 
+// A worker that could run anything.
+WorkerInfo ReadyWorker(const std::string& name);
+
 class Harness {
  public:
   Harness();
   ~Harness();
+
+  // The stores, without a dispatcher.
+  void OpenStores();
 
   // With `options` as they are then. Twice in a row it is a new process on the same folder: the old
   // one is dropped without a drain, as if it had been killed.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shutdown: readiness falls at once, admission ends a little later. Then queued bound jobs end,
+// running jobs finish or are cut at the limit, and detached jobs stay stored for the next start.
+#pragma once
+
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/timer_queue.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Drain {
+ public:
+  Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
+        const Clock& clock);
+
+  // A second call means now. Answer calls `done`.
+  void Start(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
+  // Called by the timers kCloseAdmission and kCutDrain.
+  void CloseAdmission();
+  void Cut();
+
+  // Ends the jobs that this process will not finish and the next one need not.
+  void EndJobs();
+  // True when somebody waits for the drain and no job needs this process any more.
+  bool reached() const;
+  void Answer();
+
+ private:
+  DrainState& state_;
+  JobTable& jobs_;
+  Endings& endings_;
+  TimerQueue& timers_;
+  const Clock& clock_;
+  std::vector<absl::AnyInvocable<void()>> waiting_;
+};
+
+}  // namespace reel::front

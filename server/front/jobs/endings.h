@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// How jobs end. The end that is decided first stands, and is durable before anybody sees it.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "server/errors/reason.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/request_table.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/tenant_ledger.h"
+#include "server/front/jobs/timer_queue.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Endings {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    JobRecords& records;
+    Slots& slots;
+    RequestTable& requests;
+    TimerQueue& timers;
+    TenantLedger& ledger;
+    MediaStore& media;
+    JobObserver& observer;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit Endings(const Parts& parts) : parts_(parts) {}
+
+  // An error with the name and the steps of the job.
+  static absl::Status ErrorOf(const ActiveJob& job, Reason reason, std::string_view message);
+
+  // `event`: kEnded, kFailed or kSpoiled. Does nothing when the end of the job is already decided.
+  void Cancel(ActiveJob& job, Reason reason, std::string_view message);
+  void Fail(ActiveJob& job, JobEvent event, absl::Status error);
+  void FailByDeadline(ActiveJob& job, JobEvent event);
+  // The media file is complete.
+  void Succeed(ActiveJob& job, Video video, const MediaDigest& digest);
+
+ private:
+  void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
+  void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
+  // The store could not write the end; a success becomes a failure.
+  void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front
