@@ -2,7 +2,7 @@
 #include "client/media_cursor.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 
 namespace reel::client {
 

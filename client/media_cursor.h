@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/sha256.h"
+#include "kernels/base/digest/sha256.h"
 #include "reel/v1/video.pb.h"
 
 namespace reel::client {

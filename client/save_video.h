@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/download_stream.h"
-#include "client/part_file.h"
+#include "client/video_file.h"
 #include "client/video_stream.h"
 
 namespace reel::client {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "client/command/commands.h"
-#include "client/command/flag_spelling.h"
 #include "client/command/session.h"
+#include "kernels/base/program/flag_spelling.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::client {
@@ -54,7 +54,7 @@ void AddCommands(CLI::App& app, Action& action) {
 
 // CLI11 takes its arguments from the back; `help X` is `X --help`.
 std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
-  std::vector<std::string> parsed = WithDashes(arguments);
+  std::vector<std::string> parsed = WithFlagsSpelt('-', arguments);
   if (!parsed.empty() && parsed[0] == "help") {
     parsed.erase(parsed.begin());
     parsed.push_back("--help");
