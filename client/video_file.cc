@@ -30,9 +30,9 @@ absl::Status VideoFile::Restart() {
 absl::Status VideoFile::Commit(const v1::MediaInfo& media) {
   const std::string hash = sha256_.Hex();
   if (size() == media.size_bytes() && hash == media.sha256()) return file_.Commit();
-  return absl::DataLossError(absl::StrCat("The file is not the server's: ", part_path(), " has ",
-                                          size(), " of ", media.size_bytes(), " bytes and SHA-256 ",
-                                          hash, ", not ", media.sha256(), "."));
+  return absl::DataLossError(
+      absl::StrCat("The file differs from the server's: ", part_path(), " has ", size(), " of ",
+                   media.size_bytes(), " bytes and SHA-256 ", hash, ", not ", media.sha256(), "."));
 }
 
 }  // namespace reel::client

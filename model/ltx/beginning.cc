@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Generation>> Beginning::Plan(const GenerationSpec
   if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
       spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the size of the video is none that the model makes: ", spec.width, "x", spec.height, ", ",
+        "the model cannot make a video of this size: ", spec.width, "x", spec.height, ", ",
         spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
   }
   const Recipe recipe = RecipeOf(spec);

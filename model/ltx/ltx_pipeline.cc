@@ -94,7 +94,9 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
       const c10::InferenceMode no_gradients;
       const LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      if (!mine.ready)
+        return absl::FailedPreconditionError(
+            "the generation is not ready: its text and conditions are not encoded yet");
       return PreviewOf(*model_, mine.state.Latents(), max_side, run);
     });
   }
@@ -104,8 +106,11 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
       const c10::InferenceMode no_gradients;
       LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
-      if (mine.decoded) return absl::FailedPreconditionError("the generation is decoded already");
+      if (!mine.ready)
+        return absl::FailedPreconditionError(
+            "the generation is not ready: its text and conditions are not encoded yet");
+      if (mine.decoded)
+        return absl::FailedPreconditionError("the generation has already been decoded");
       mine.decode_run.emplace(run);
       if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
       Frames frames = mine.frames->Next();
@@ -122,7 +127,9 @@ class LtxPipeline final : public Pipeline {
   absl::StatusOr<LatentsView> Latents(const Generation& generation) const override {
     return TorchGuard([&]() -> absl::StatusOr<LatentsView> {
       const LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      if (!mine.ready)
+        return absl::FailedPreconditionError(
+            "the generation is not ready: its text and conditions are not encoded yet");
       mine.host_latents = mine.state.Latents().to(at::kCPU).contiguous();
       const LatentShape& shape = mine.state.shape;
       return LatentsView{.channels = static_cast<int>(mine.host_latents.size(1)),
@@ -136,9 +143,11 @@ class LtxPipeline final : public Pipeline {
 
  private:
   absl::Status ReadyToStep(LtxGeneration& mine, const Ops& ops) {
-    if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+    if (!mine.ready)
+      return absl::FailedPreconditionError(
+          "the generation is not ready: its text and conditions are not encoded yet");
     if (mine.step() >= mine.num_steps()) {
-      return absl::FailedPreconditionError("the generation has no step left");
+      return absl::FailedPreconditionError("the generation has no steps left");
     }
     if (mine.second_pass.has_value() && mine.state.step == mine.state.schedule.steps()) {
       return Beginner().SecondPass(mine, ops);
@@ -159,7 +168,7 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::Status {
       if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
       return absl::DataLossError(
-          absl::StrCat("the latents are no numbers any more, after step ", mine.step()));
+          absl::StrCat("the latents contain NaN or Inf after step ", mine.step()));
     });
   }
 

@@ -34,7 +34,7 @@ absl::Status ReadLine(std::string_view line, Sums& sums) {
   if (line.empty() || line.starts_with('#')) return absl::OkStatus();
   const std::string_view sum = line.substr(0, std::min(kSumDigits, line.size()));
   if (!IsSum(sum) || line.size() < kSumDigits + 3 || line[kSumDigits] != ' ') {
-    return absl::FailedPreconditionError("is not \"sha256  file\"");
+    return absl::FailedPreconditionError("is not of the form \"sha256  file\"");
   }
   std::string_view name = line.substr(kSumDigits + 2);
   if (name.starts_with("./")) name.remove_prefix(2);
@@ -102,7 +102,7 @@ absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFi
     REEL_ASSIGN_OR_RETURN(const std::string sum, SumOf(file.path));
     if (sum == listed->second) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("a file is not the one of its manifest: ", file.path, ": its SHA-256 is ", sum,
+        absl::StrCat("a file does not match its manifest: ", file.path, ": its SHA-256 is ", sum,
                      ", ", manifest, " has ", listed->second));
   }
   return absl::OkStatus();
