@@ -43,8 +43,9 @@ absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& 
   for (;;) {
     auto event = stream.Next();
     if (!event.ok()) return event.status();
-    if (!*event)
+    if (!*event) {
       return absl::FailedPreconditionError("The stream has already been read to its end.");
+    }
     if (absl::Status status = observer(**event); !status.ok()) return status;
     if ((*event)->has_finished()) return std::move(*(*event)->mutable_finished());
   }
