@@ -10,15 +10,16 @@
 
 namespace reel::client {
 
-// Patience with a server that is away or busy. Only UNAVAILABLE and broken streams are tried again.
+// How long to retry when a server is down or busy. Only UNAVAILABLE and broken streams are tried
+// again.
 struct RetryOptions {
   // Tries of a call before its first answer, the first one included; also the jobs that one stream
   // may have made when each is lost with its connection.
   int max_attempts = 4;
-  // Times in a row that a stream which was under way is taken up again without getting any further.
+  // How often in a row a broken stream is resumed without getting any further.
   int max_resumes = 10;
-  // Pauses double from the first to the last, and vary by 20 % so that clients do not march in
-  // step.
+  // Pauses double from the first to the last, and vary by 20 % so that clients do not retry at the
+  // same moment.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);
   // A server may ask for a longer pause; beyond this its answer is returned instead.

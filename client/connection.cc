@@ -22,7 +22,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& what, const std::string&
   std::string content{std::istreambuf_iterator<char>(file), {}};
   if (!file.is_open() || file.bad() || content.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("The ", what, " cannot be read or is empty: ", path, "."));
+        absl::StrCat("The ", what, " is empty or cannot be read: ", path, "."));
   }
   return content;
 }
@@ -57,7 +57,7 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> Credentials(
 grpc::ChannelArguments Arguments(const ClientOptions& options) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestMessage);
-  // A server or network that vanished without a word is noticed within 40 s; more frequent pings
+  // A server or network that vanished silently is noticed within 40 s; more frequent pings
   // than every 20 s would be answered with GOAWAY.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
@@ -81,16 +81,15 @@ Connection::Connection(const ClientOptions& options, std::shared_ptr<grpc::Chann
 
 absl::StatusOr<std::shared_ptr<const Connection>> Connection::Open(const ClientOptions& options) {
   if (options.server.empty()) {
-    return absl::InvalidArgumentError("The server's address is empty; it reads host:port.");
+    return absl::InvalidArgumentError("The server's address is empty; give HOST:PORT.");
   }
   if (options.tls_certificate.empty() != options.tls_key.empty()) {
-    return absl::InvalidArgumentError(
-        "A client certificate needs its key, and the other way round.");
+    return absl::InvalidArgumentError("A client certificate and its key must be given together.");
   }
   const bool encrypted = options.tls || !options.tls_ca.empty();
   if (!options.token_file.empty() && !encrypted && !IsLocal(options.server)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "A token is not sent unencrypted; use TLS for the server ", options.server, "."));
+        "Tokens are sent over TLS only; use TLS for the server ", options.server, "."));
   }
   auto credentials = Credentials(options);
   if (!credentials.ok()) return credentials.status();

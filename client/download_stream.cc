@@ -37,7 +37,7 @@ class DownloadStream::Impl {
       absl::Status status = Advance(message);
       if (!status.ok()) {
         call_.reset();
-        return end_ = stop_.stopped() ? absl::CancelledError("The download was left.") : status;
+        return end_ = stop_.stopped() ? absl::CancelledError("The download was stopped.") : status;
       }
       if (message.has_chunk()) return std::move(*message.mutable_chunk());
     }
@@ -80,7 +80,7 @@ class DownloadStream::Impl {
     message.clear_chunk();
     under_way_ = true;
     return TryAgain({absl::UnavailableError(absl::StrCat(
-                         "A piece of the file was damaged on its way, at byte ", offset, ".")),
+                         "A part of the file was damaged in transit, at byte ", offset, ".")),
                      std::nullopt});
   }
 

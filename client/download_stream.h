@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a finished video, as a reader that is pulled. Made by VideoClient::Download.
+// The bytes of a finished video, read chunk by chunk. Made by VideoClient::Download.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ namespace reel::client {
 class Connection;
 
 // Every chunk passed its CRC-32C and begins where the one before it ended, the first one at the
-// request's offset; a broken stream is taken up again. Next() is for one thread; Stop() may come
+// request's offset; a broken stream is resumed. Next() is for one thread; Stop() may come
 // from any other.
 class DownloadStream {
  public:

@@ -18,7 +18,7 @@ absl::Status EventFilter::Take(v1::VideoEvent event, std::deque<v1::VideoEvent>&
   *further = false;
   if (event.has_accepted()) return TakeAccepted(std::move(event), events);
   if (name_.empty()) {
-    return absl::UnavailableError("The stream does not begin with its video.");
+    return absl::UnavailableError("The stream does not start with its video.");
   }
   if (event.has_media()) return TakeMedia(std::move(event), events, further);
   if (event.has_finished()) return TakeFinished(std::move(event), events);
@@ -64,10 +64,10 @@ absl::Status EventFilter::TakeMedia(v1::VideoEvent event, std::deque<v1::VideoEv
     case MediaCursor::Verdict::kOld:
       return absl::OkStatus();
     case MediaCursor::Verdict::kCorrupt:
-      return absl::UnavailableError(absl::StrCat(
-          "A piece of the file was damaged on its way, at byte ", chunk.offset(), "."));
+      return absl::UnavailableError(
+          absl::StrCat("A part of the file was damaged in transit, at byte ", chunk.offset(), "."));
     default:
-      return absl::UnavailableError(absl::StrCat("A piece of the file is missing before byte ",
+      return absl::UnavailableError(absl::StrCat("A part of the file is missing before byte ",
                                                  chunk.offset(), ", after ", media_.offset(), "."));
   }
 }

@@ -2,7 +2,7 @@
 #include "client/media_cursor.h"
 
 #include "absl/strings/str_cat.h"
-#include "client/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 
 namespace reel::client {
 
@@ -41,15 +41,14 @@ absl::Status MediaCursor::CheckComplete(const v1::MediaInfo& media) {
                                                " of ", media.size_bytes(), " bytes."));
   }
   if (offset_ > media.size_bytes()) {
-    return absl::DataLossError(absl::StrCat("More was received than the file holds: ", offset_,
+    return absl::DataLossError(absl::StrCat("More bytes were received than the file has: ", offset_,
                                             " bytes, it has ", media.size_bytes(), "."));
   }
   if (!whole_) return absl::OkStatus();
   const std::string received = sha256_.Hex();
   if (received == media.sha256()) return absl::OkStatus();
-  return absl::DataLossError(
-      absl::StrCat("The received file has another SHA-256 than the server's: ", received,
-                   ", expected ", media.sha256(), "."));
+  return absl::DataLossError(absl::StrCat("The received file has the wrong SHA-256: ", received,
+                                          ", expected ", media.sha256(), "."));
 }
 
 }  // namespace reel::client

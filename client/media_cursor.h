@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "client/sha256.h"
+#include "kernels/base/digest/sha256.h"
 #include "reel/v1/video.pb.h"
 
 namespace reel::client {
@@ -17,13 +17,13 @@ class MediaCursor {
  public:
   enum class Verdict {
     kNew,         // continues the file; the chunk now begins at the old offset()
-    kOld,         // received before, or of an attempt that is over
+    kOld,         // received before, or of an earlier attempt
     kNewAttempt,  // of a later attempt: Restart(), then ask again
     kGap,         // bytes before it are missing
     kCorrupt,     // its checksum is wrong
   };
 
-  // Takes up a file at `offset` of `attempt` (0: whichever comes).
+  // Continues a file at `offset` of `attempt` (0: any).
   void Start(int64_t offset, int attempt);
   // The file begins again.
   void Restart(int attempt);
@@ -34,7 +34,7 @@ class MediaCursor {
   int attempt() const { return attempt_; }
 
   // Whether this is the whole file. UNAVAILABLE: bytes are missing; DATA_LOSS: it is longer, or its
-  // hash differs. A file that was taken up in its middle is checked by size only.
+  // hash differs. A file that was resumed is checked by size only.
   absl::Status CheckComplete(const v1::MediaInfo& media);
 
  private:

@@ -8,7 +8,7 @@
 namespace reel::client {
 namespace {
 
-absl::Status Write(const v1::VideoEvent& event, PartFile& file) {
+absl::Status Write(const v1::VideoEvent& event, VideoFile& file) {
   if (event.has_media()) return file.Append(event.media().data());
   if (event.has_restarted()) return file.Restart();
   if (event.has_finished()) return file.Commit(event.finished().media());
@@ -16,7 +16,7 @@ absl::Status Write(const v1::VideoEvent& event, PartFile& file) {
 }
 
 absl::StatusOr<v1::MediaInfo> Fetch(const VideoClient& client, const std::string& name,
-                                    PartFile& file, const DownloadObserver& observer) {
+                                    VideoFile& file, const DownloadObserver& observer) {
   v1::DownloadVideoRequest request;
   request.set_name(name);
   request.set_read_offset(file.size());
@@ -43,7 +43,9 @@ absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& 
   for (;;) {
     auto event = stream.Next();
     if (!event.ok()) return event.status();
-    if (!*event) return absl::FailedPreconditionError("The stream was read to its end before.");
+    if (!*event) {
+      return absl::FailedPreconditionError("The stream has already been read to its end.");
+    }
     if (absl::Status status = observer(**event); !status.ok()) return status;
     if ((*event)->has_finished()) return std::move(*(*event)->mutable_finished());
   }
@@ -51,7 +53,7 @@ absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& 
 
 absl::StatusOr<v1::Video> SaveVideo(VideoStream& stream, const std::string& path,
                                     const EventObserver& observer) {
-  auto file = PartFile::Open(path, PartFile::Mode::kFresh);
+  auto file = VideoFile::Open(path, PartFile::Mode::kFresh);
   if (!file.ok()) return file.status();
   auto video = FollowVideo(stream, [&](const v1::VideoEvent& event) {
     absl::Status status = Write(event, *file);
@@ -70,7 +72,7 @@ absl::StatusOr<v1::Video> SaveVideo(VideoStream&& stream, const std::string& pat
 absl::StatusOr<v1::MediaInfo> SaveDownload(const VideoClient& client, const std::string& name,
                                            const std::string& path,
                                            const DownloadObserver& observer) {
-  auto file = PartFile::Open(path, PartFile::Mode::kResume);
+  auto file = VideoFile::Open(path, PartFile::Mode::kResume);
   if (!file.ok()) return file.status();
   const bool resumed = file->size() > 0;
   auto media = Fetch(client, name, *file, observer);

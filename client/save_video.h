@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/download_stream.h"
-#include "client/part_file.h"
+#include "client/video_file.h"
 #include "client/video_stream.h"
 
 namespace reel::client {
@@ -22,7 +22,7 @@ absl::StatusOr<v1::Video> FollowVideo(VideoStream& stream, const EventObserver& 
 
 // Follows `stream`, which must carry media from the beginning, writes PATH.part and renames it to
 // `path` when the whole file is there and right. Returns the finished video. On an error the part
-// is removed, unless the connection was lost: then `download` may go on with it.
+// is removed, unless the connection was lost: then `download` may resume it.
 absl::StatusOr<v1::Video> SaveVideo(VideoStream& stream, const std::string& path,
                                     const EventObserver& observer = nullptr);
 absl::StatusOr<v1::Video> SaveVideo(VideoStream&& stream, const std::string& path,
@@ -31,8 +31,8 @@ absl::StatusOr<v1::Video> SaveVideo(VideoStream&& stream, const std::string& pat
 // Sees how many bytes there are.
 using DownloadObserver = std::function<void(int64_t received)>;
 
-// Downloads the finished video `name`; goes on with a PATH.part that is there. A part that turns
-// out to be of another file is fetched anew, once.
+// Downloads the finished video `name`; resumes an interrupted download (PATH.part). If the part
+// belongs to another file, starts again, once.
 absl::StatusOr<v1::MediaInfo> SaveDownload(const VideoClient& client, const std::string& name,
                                            const std::string& path,
                                            const DownloadObserver& observer = nullptr);

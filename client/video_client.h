@@ -25,27 +25,27 @@ namespace reel::client {
 
 class Connection;
 
-// What a server says of its own state. See serving states of grpc.health.v1.
+// A server's health; see the serving states of grpc.health.v1.
 enum class Health { kUnknownService, kServing, kNotServing };
 
 // Thread-safe; streams that it made may outlive it. Calls that do not stream block for at most
 // options.call_timeout a try, and are tried again as RetryOptions says.
 class VideoClient {
  public:
-  // Reads the files that the options name (INVALID_ARGUMENT if they are no good). Does not wait for
-  // the server.
+  // Reads the files that the options name (INVALID_ARGUMENT if they cannot be used). Does not wait
+  // for the server.
   static absl::StatusOr<std::unique_ptr<VideoClient>> Open(const ClientOptions& options);
   ~VideoClient();
 
-  // Renders and streams. Without a request id one is drawn, so that joining again after a broken
-  // connection never renders twice. Leaving the stream ends the job unless it is `detached`.
+  // Renders and streams. A request without an id gets a random one, so that resuming after a broken
+  // connection never renders twice. Stopping the stream ends the job unless it is `detached`.
   VideoStream Generate(v1::GenerateVideoRequest request) const;
   // Follows a video from any point.
   VideoStream Watch(v1::WatchVideoRequest request) const;
   // The bytes of a finished video.
   DownloadStream Download(v1::DownloadVideoRequest request) const;
 
-  // Starts a job. Without a request id one is drawn.
+  // Starts a job. A request without an id gets a random one.
   absl::StatusOr<v1::Video> Create(v1::CreateVideoRequest request) const;
   absl::StatusOr<v1::Video> Get(const std::string& name) const;
   absl::StatusOr<v1::ListVideosResponse> List(const v1::ListVideosRequest& request) const;

@@ -45,7 +45,7 @@ class VideoStream::Impl {
     while (pending_.empty() && !filter_.finished()) {
       if (absl::Status status = Advance(); !status.ok()) {
         call_.reset();
-        return end_ = stop_.stopped() ? absl::CancelledError("The stream was left.") : status;
+        return end_ = stop_.stopped() ? absl::CancelledError("The stream was stopped.") : status;
       }
     }
     if (pending_.empty()) return std::nullopt;
@@ -95,7 +95,7 @@ class VideoStream::Impl {
     if (filter_.jobs() >= most_jobs && IsBroken(failure.status)) {
       return absl::UnavailableError(absl::StrCat(
           "The connection keeps breaking, and the job that depends on it is lost each time; a "
-          "detached one goes on without its caller. Jobs: ",
+          "detached one keeps running without its caller. Jobs: ",
           filter_.jobs(), ", the last one ", filter_.name(), "."));
     }
     const absl::Status again = filter_.name().empty() ? retrier_.AfterFailedCall(failure)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of one video, as a reader that is pulled. Made by VideoClient::Generate and Watch.
+// The events of one video, read one by one. Made by VideoClient::Generate and Watch.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Connection;
 // - `restarted` voids all media so far: the next chunk begins at offset 0. When a job had to be
 //   created anew (its server forgot it), it is followed by another `accepted` with a new name.
 // - At `finished` the file is complete and, if it was read from its beginning, has the right hash.
-// A broken stream is taken up again where it was (RetryOptions); events are delivered once.
+// A broken stream is resumed where it broke (RetryOptions); each event is delivered once.
 //
 // Next() is for one thread; Stop() may come from any other.
 class VideoStream {
@@ -31,11 +31,11 @@ class VideoStream {
   VideoStream(VideoStream&&) noexcept;
   VideoStream& operator=(VideoStream&&) noexcept;
 
-  // Blocks until something happens: the server sends a sign of life every few seconds. A failed or
+  // Blocks until something happens: the server sends a heartbeat every few seconds. A failed or
   // cancelled video ends the stream with its status. After an error every call returns it again.
   absl::StatusOr<std::optional<v1::VideoEvent>> Next();
 
-  // Leaves the stream; Next() returns CANCELLED. This ends the job of a Generate that is not
+  // Ends the stream; Next() returns CANCELLED. This ends the job of a Generate that is not
   // detached, and nothing else.
   void Stop();
 

@@ -48,7 +48,7 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
   virtual FrameFormat format() const = 0;
-  // False: the sink is full; step somebody else and come back.
+  // False: the sink is full; try again after other work.
   virtual bool HasRoom() const = 0;
   // Copies. An error is the sink's own (its encoder, its file) and ends the job.
   virtual absl::Status Push(const FramesView& frames) = 0;

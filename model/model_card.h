@@ -32,8 +32,8 @@ struct Ratio {
 struct Pass {
   int steps = 0;             // 0: the request's
   bool by_strength = false;  // the request's denoise_strength leaves the first of its steps out
-  // Of the sides, counted in latents: to those of the pass before it, or to the video's; what is
-  // over goes.
+  // Of the sides, counted in latents, to those of the pass before it, or to the video's. The
+  // remainder is dropped.
   Ratio sides;
   bool guided = true;  // the request's guidance adds a row to each of its tokens
   int extra_rows = 0;  // that each of its tokens has beside, with guidance or without

@@ -5,7 +5,7 @@
 //
 // Errors that mean something to the engine:
 //   kResourceExhausted  the device is out of memory; this generation can be tried again alone
-//   kDataLoss           numbers went bad (NaN, Inf); this generation is to blame
+//   kDataLoss           NaN or Inf in this generation; the others are not affected
 //   kAborted            the device's context is lost; nothing in this process can use it again
 #pragma once
 

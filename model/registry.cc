@@ -20,10 +20,10 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
   }
   const std::vector<ModelFamily> families = Families();
   if (families.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "This build has no model that reads weights, only the test card, which takes no "
-        "path; model ",
-        options.name));
+    return absl::FailedPreconditionError(
+        absl::StrCat("This build has no libtorch, so it can load only the test card, which has no "
+                     "path; model ",
+                     options.name));
   }
   REEL_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Examine(options.path));
   for (const ModelFamily& family : families) {

@@ -31,7 +31,8 @@ void CheckPrompt(std::string_view field, const std::string& text, const RequestL
     return;
   }
   if (text.find('\0') != std::string::npos) {
-    out.Add(std::string(field), absl::StrCat("the ", bytes, " bytes hold a NUL; leave it out"));
+    out.Add(std::string(field),
+            absl::StrCat("the ", bytes, " bytes contain a NUL character; remove it"));
   }
   if (*characters > limits.max_prompt_chars) {
     out.Add(std::string(field),
@@ -65,7 +66,7 @@ void CheckKernels(const KernelSelection& kernels, ViolationList& out) {
   for (const auto& [op, variant] : kernels.variants) {
     if (!IsName(op) || !IsName(variant)) {
       out.Add("kernels.variants", absl::StrCat(Quoted(op), " to ", Quoted(variant),
-                                               " are not the names of an operator and a variant"));
+                                               " are not names of an operator and a variant"));
     }
   }
 }

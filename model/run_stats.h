@@ -22,7 +22,7 @@ enum class Stage {
   kEncode
 };
 
-// Something worth knowing that is no error.
+// Something worth knowing that is not an error.
 struct Notice {
   std::string code;  // stable, UPPER_SNAKE_CASE
   std::string message;

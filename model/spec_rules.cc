@@ -50,9 +50,10 @@ void CheckTimesteps(const GenerationSpec& spec, const ModelLimits& limits, Viola
   for (size_t i = 0; i < spec.timesteps.size(); ++i) {
     const std::string field = absl::StrCat("timesteps[", i, "]");
     if (!out.InRange(field, spec.timesteps[i], 0.0, kMaxTimestep) || i == 0) continue;
-    // A value before it that is no number is reported on its own.
+    // A NaN before it is reported on its own.
     if (spec.timesteps[i] >= spec.timesteps[i - 1]) {
-      out.Add(field, absl::StrCat(spec.timesteps[i], " does not descend; nearest: anything below ",
+      out.Add(field, absl::StrCat(spec.timesteps[i],
+                                  " is not below the one before it; nearest: anything below ",
                                   spec.timesteps[i - 1]));
     }
   }
@@ -77,7 +78,7 @@ void CheckOptional(std::string_view field, std::optional<double> value, std::opt
                    double high, ViolationList& out) {
   if (!value) return;
   if (!known) {
-    out.Add(std::string(field), "this model does not use it; nearest: leave it out");
+    out.Add(std::string(field), "this model does not support it; nearest: leave it out");
   } else {
     out.InRange(field, *value, 0.0, high);
   }
@@ -88,7 +89,8 @@ void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& car
   if (spec.conditions.empty()) return;
   if (!card.supports_conditions) {
     out.Add("conditions",
-            absl::StrCat(spec.conditions.size(), " given, but this model takes none; nearest: 0"));
+            absl::StrCat(spec.conditions.size(),
+                         " given, but this model does not support conditions; nearest: 0"));
     return;
   }
   if (spec.num_frames < 1) return;

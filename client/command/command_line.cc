@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "client/command/commands.h"
-#include "client/command/flag_spelling.h"
 #include "client/command/session.h"
+#include "kernels/base/program/flag_spelling.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::client {
@@ -24,12 +24,13 @@ struct GlobalFlags {
 
 void AddGlobalFlags(CLI::App& app, GlobalFlags& flags) {
   ClientOptions& client = flags.client;
-  app.add_option("--server", client.server, "HOST:PORT or unix:PATH; else REEL_SERVER")
+  app.add_option("--server", client.server, "HOST:PORT or unix:PATH; default REEL_SERVER")
       ->capture_default_str();
   app.add_option("--token-file", client.token_file, "File with a bearer token");
-  app.add_flag("--tls", client.tls, "Encrypt, trusting the system's certificates");
-  app.add_option("--tls-ca", client.tls_ca, "Encrypt, trusting the certificates in this PEM file");
-  app.add_option("--tls-cert", client.tls_certificate, "Own certificate (PEM), if asked for one");
+  app.add_flag("--tls", client.tls, "Use TLS, with the system's certificates");
+  app.add_option("--tls-ca", client.tls_ca, "Use TLS, with the certificates in this PEM file");
+  app.add_option("--tls-cert", client.tls_certificate,
+                 "Client certificate (PEM), if the server wants one");
   app.add_option("--tls-key", client.tls_key, "Its key (PEM)");
   app.add_flag("--json", flags.json, "Results and errors as JSON on stdout");
   app.add_flag("-q,--quiet", flags.quiet, "No progress and no notes");
@@ -54,7 +55,7 @@ void AddCommands(CLI::App& app, Action& action) {
 
 // CLI11 takes its arguments from the back; `help X` is `X --help`.
 std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
-  std::vector<std::string> parsed = WithDashes(arguments);
+  std::vector<std::string> parsed = WithFlagsSpelt('-', arguments);
   if (!parsed.empty() && parsed[0] == "help") {
     parsed.erase(parsed.begin());
     parsed.push_back("--help");
@@ -66,7 +67,7 @@ std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
 std::string Unknown(const char* what, const std::string& word,
                     const std::vector<std::string>& known) {
   const std::string nearest = NearestFlag(word, known);
-  return std::string("no ") + what + " is called " + word +
+  return std::string("unknown ") + what + " " + word +
          (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
@@ -105,7 +106,7 @@ int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* ou
   std::string command = "reel";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
   const std::string unknown = UnknownWord(app);
-  std::fprintf(err, "error: %s\nhint: `%s --help` lists what there is.\n",
+  std::fprintf(err, "error: %s\nhint: see `%s --help`.\n",
                unknown.empty() ? error.what() : unknown.c_str(), command.c_str());
   return static_cast<int>(ExitCode::kUsage);
 }

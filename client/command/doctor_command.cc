@@ -46,8 +46,7 @@ class Doctor {
   bool Refused(const std::string& name, const absl::Status& status) {
     const bool token = ExitCodeOf(status) == ExitCode::kUnauthorised;
     Add(name, false, std::string(status.message()),
-        token ? "Name a file with a valid token: --token-file FILE."
-              : "The server's log says more.")
+        token ? "Pass a file with a valid token: --token-file FILE." : "See the server's log.")
         .code = ExitCodeOf(status);
     return false;
   }
@@ -64,7 +63,7 @@ class Doctor {
     return connected;
   }
 
-  // The channel keeps why it failed to itself, and tells it to calls.
+  // Only a call learns why the channel failed.
   std::string Reason() const {
     const auto health = client_.CheckHealth("");
     return health.ok() ? "slow to answer" : std::string(health.status().message());
@@ -78,8 +77,8 @@ class Doctor {
                        absl::StartsWith(options.server, "unix:");
     const char* plain = local ? "none, and none needed on this machine" : "none";
     Add("encryption", encrypted || local, encrypted ? "TLS" : plain,
-        "Prompts and videos travel in the clear; give the server a certificate and use --tls.")
-        .code = ExitCode::kOk;  // a gateway or mesh may well see to it
+        "Prompts and videos are sent unencrypted; give the server a certificate and use --tls.")
+        .code = ExitCode::kOk;  // a gateway or mesh may encrypt instead
   }
 
   void Health() {
@@ -89,8 +88,8 @@ class Doctor {
       return;
     }
     const bool serving = *health == reel::client::Health::kServing;
-    Add("health", serving, serving ? "takes work" : "takes no work now",
-        "It is starting, draining, or has no device left; see the next lines and its log.");
+    Add("health", serving, serving ? "accepts jobs" : "accepts no jobs now",
+        "It is starting, draining, or has no working device; see the next lines and its log.");
   }
 
   bool Version() {
@@ -111,7 +110,7 @@ class Doctor {
                       StateName(worker.state()));
     }
     Add("workers", ready > 0, states.empty() ? "none" : states,
-        "Wait while they start; lost ones start again, ones that are out need an operator.");
+        "Wait while they start. Lost workers are restarted; disabled ones need an operator.");
     return true;
   }
 
@@ -129,7 +128,7 @@ class Doctor {
                       model.ready() ? " ready" : " loading");
     }
     Add("models", ready, names.empty() ? "none" : names,
-        "Loading takes from seconds to minutes; the server's log shows how far it is.");
+        "Loading takes seconds to minutes; the server's log shows the progress.");
   }
 
   Session& session_;
@@ -176,7 +175,7 @@ ExitCode Examine(Session& session) {
 }  // namespace
 
 void AddDoctor(CLI::App& app, Action& action) {
-  app.add_subcommand("doctor", "Check the way to the server, and whether it can work")
+  app.add_subcommand("doctor", "Check the connection to the server, and whether it can render")
       ->callback([&action] { action = Examine; });
 }
 

@@ -56,19 +56,19 @@ constexpr ReasonHint kHints[] = {
     {"MODEL_NOT_FOUND", "`reel models` lists what is served."},
     {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},
     {"VIDEO_EXPIRED", "Render it again with another --request-id."},
-    {"REQUEST_ID_CONFLICT", "Use a new --request-id for another spec, or none: one is drawn."},
-    {"VIDEO_NOT_READY",
-     "`reel watch NAME -o FILE` waits for one that is still made, and writes it."},
-    {"VIDEO_NOT_FINAL", "`reel cancel NAME` ends it first."},
+    {"REQUEST_ID_CONFLICT",
+     "Use a new --request-id for another spec, or leave it out: a random one is used."},
+    {"VIDEO_NOT_READY", "`reel watch NAME -o FILE` waits until it is finished, and writes it."},
+    {"VIDEO_NOT_FINAL", "Cancel it first: `reel cancel NAME`."},
     {"DEADLINE_UNREACHABLE", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"DEADLINE_PASSED", "Allow more time with --timeout, or ask for fewer steps or frames."},
     {"TENANT_QUOTA",
      "`reel list` shows your videos; `reel cancel NAME` ends one, `reel delete NAME` frees its "
-     "bytes."},
+     "space."},
     {"STORE_FULL", "`reel delete NAME` frees space on the server."},
     {"MODEL_NOT_READY", "The server is still loading; `reel doctor` shows when it is ready."},
     {"NO_DEVICE", "`reel info` shows the server's workers."},
-    {"UNAUTHENTICATED", "Name a file with a valid token: --token-file FILE."},
+    {"UNAUTHENTICATED", "Pass a file with a valid token: --token-file FILE."},
 };
 
 // The connection was made and then broken off, as a server with TLS does to callers without.
@@ -82,18 +82,20 @@ bool IsHungUp(const absl::Status& status) {
 std::string Hint(const absl::Status& status, const ErrorDetails& details,
                  const std::string& server) {
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnavailable) {
-    if (absl::StrContains(status.message(), "a detached one goes on")) {
-      return "With --detach a job outlives its connection, and its stream is taken up again.";
+    if (absl::StrContains(status.message(), "a detached one keeps running")) {
+      return "With --detach the job survives a broken connection, and the command reconnects to "
+             "it.";
     }
     if (IsHungUp(status)) {
-      return "Something listens there but hung up: does it want TLS (--tls, --tls-ca FILE), or a "
-             "certificate of yours (--tls-cert, --tls-key)? `reel doctor` looks closer.";
+      return "Something listens there but closed the connection: does it want TLS (--tls, --tls-ca "
+             "FILE), or a client certificate (--tls-cert, --tls-key)? `reel doctor` finds out "
+             "more.";
     }
     return "Start a server with `reeld`, or name another one with --server HOST:PORT or "
-           "REEL_SERVER; `reel doctor` looks closer.";
+           "REEL_SERVER; `reel doctor` finds out more.";
   }
   if (details.reason.empty() && status.code() == absl::StatusCode::kUnimplemented) {
-    return absl::StrCat("What answers at ", server, " is no Reel server, or an older one.");
+    return absl::StrCat("The server at ", server, " is not a Reel server, or an older one.");
   }
   for (const ReasonHint& hint : kHints) {
     if (details.reason == hint.reason) return hint.hint;

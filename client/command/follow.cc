@@ -101,18 +101,19 @@ class Follower {
   absl::Status OnRestarted(const v1::Restarted& restarted) {
     if (options_.output == "-" && view_.bytes > 0) {
       return absl::DataLossError(
-          "The video began again after a part of it had gone to stdout; write to a file instead.");
+          "The video restarted after part of it had been written to stdout; write to a file "
+          "instead.");
     }
     view_.bytes = 0;
-    session_.console.Notice(absl::StrCat("the video begins again (", restarted.reason(),
-                                         "), attempt ", restarted.attempt()));
+    session_.console.Notice(absl::StrCat("the video restarts (", restarted.reason(), "), attempt ",
+                                         restarted.attempt()));
     return absl::OkStatus();
   }
 
   absl::Status WriteToStdout(const v1::MediaChunk& chunk) {
     if (options_.output != "-") return absl::OkStatus();
     if (session_.console.Print(chunk.data())) return absl::OkStatus();
-    return absl::InternalError("Stdout cannot be written.");
+    return absl::InternalError("Cannot write to stdout.");
   }
 
   absl::Status WritePreview(const v1::Preview& preview) {
@@ -123,7 +124,7 @@ class Follower {
         absl::StrFormat("%s/preview-%04d.jpg", options_.preview_dir, preview.step());
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     if (!(file << preview.image()).flush()) {
-      return absl::InvalidArgumentError(absl::StrCat("The preview cannot be written: ", path, "."));
+      return absl::InvalidArgumentError(absl::StrCat("Cannot write the preview: ", path, "."));
     }
     view_.note = path;
     return absl::OkStatus();
@@ -146,7 +147,7 @@ class Follower {
     if (options_.cancel_on_interrupt && !name_.empty()) {
       const std::string name = name_;
       lock.unlock();
-      session_.console.Notice("cancelling; Ctrl-C again to leave at once");
+      session_.console.Notice("cancelling; press Ctrl-C again to exit at once");
       const bool asked = client_->Cancel(name).ok();
       lock.lock();
       const auto patience = absl::ToChronoNanoseconds(kCancelPatience);

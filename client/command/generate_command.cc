@@ -52,7 +52,8 @@ ExitCode Finish(Session& session, const v1::Video& video, const std::string& out
 ExitCode FinishFailed(Session& session, const Followed& followed, const GenerateFlags& flags) {
   if (followed.signal != 0) {
     if (session.json) session.Fail(absl::CancelledError("Interrupted."));
-    const char* what = flags.detach ? " goes on; `reel watch` joins it again" : " is cancelled";
+    const char* what =
+        flags.detach ? " keeps running; follow it with `reel watch`" : " was cancelled";
     if (!followed.name.empty()) session.console.Notice(followed.name + what);
     return static_cast<ExitCode>(128 + followed.signal);
   }
@@ -67,7 +68,7 @@ ExitCode Generate(Session& session, const GenerateFlags& flags) {
   flags.job.Fill(request);
   request.set_detached(flags.detach);
   if (session.json && flags.output == "-") {
-    session.console.Error("error: --json and -o - both want stdout\n");
+    session.console.Error("error: --json and -o - both write to stdout; use one of them\n");
     return ExitCode::kUsage;
   }
   FollowOptions options;
@@ -87,12 +88,12 @@ void AddGenerate(CLI::App& app, Action& action) {
   flags->spec.AddTo(command);
   flags->job.AddTo(command);
   command.add_option("-o,--output", flags->output,
-                     "File to write; - for stdout; else reel-DATE-TIME.mp4");
+                     "File to write, - for stdout; default reel-DATE-TIME.mp4");
   CLI::Option* previews =
-      command.add_option("--preview-dir", flags->preview_dir, "Where the preview pictures go");
+      command.add_option("--preview-dir", flags->preview_dir, "Folder for the preview pictures");
   command.get_option("--preview-every")->needs(previews);
   previews->needs(command.get_option("--preview-every"));
-  command.add_flag("--detach", flags->detach, "Keep the job when this command is left");
+  command.add_flag("--detach", flags->detach, "Keep the job running when this command ends");
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Generate(session, *flags); };
   });

@@ -37,8 +37,8 @@ ExitCode Create(Session& session, const CreateFlags& flags) {
 std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   TextTable table({"queue", absl::StrCat(HumanDuration(FromProto(estimate.queue())), ", ",
                                          estimate.queue_position(), " jobs ahead")});
-  table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", ",
-                                    HumanDuration(FromProto(estimate.run_p90())), " at worst")});
+  table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", 90 % within ",
+                                    HumanDuration(FromProto(estimate.run_p90())))});
   const v1::VideoSpec& spec = estimate.spec();
   table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",
                                          spec.width(), spec.height(), spec.num_frames(),
@@ -48,7 +48,7 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   }
   table.AddRow({"charge", absl::StrFormat("%.2f device seconds", estimate.device_seconds())});
   table.AddRow({"now", estimate.admissible()
-                           ? "would be taken"
+                           ? "would be accepted"
                            : "would be refused: " + estimate.refusal().message()});
   return table.Render();
 }
@@ -115,17 +115,18 @@ void AddNames(CLI::App& app, Action& action, const std::string& name, const std:
 
 void AddCreate(CLI::App& app, Action& action) {
   auto flags = std::make_shared<CreateFlags>();
-  CLI::App& command = *app.add_subcommand("create", "Start a job, print its name and leave");
+  CLI::App& command = *app.add_subcommand("create", "Start a job, print its name and exit");
   flags->spec.AddTo(command);
   flags->job.AddTo(command);
-  command.add_flag("--validate-only", flags->validate_only, "Check everything, start nothing");
+  command.add_flag("--validate-only", flags->validate_only,
+                   "Check the request without starting a job");
   command.callback(
       [flags, &action] { action = [flags](Session& session) { return Create(session, *flags); }; });
 }
 
 void AddEstimate(CLI::App& app, Action& action) {
   auto flags = std::make_shared<SpecFlags>();
-  CLI::App& command = *app.add_subcommand("estimate", "Say what a video would cost now");
+  CLI::App& command = *app.add_subcommand("estimate", "Estimate what a video would cost now");
   flags->AddTo(command);
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Estimate(session, *flags); };
@@ -133,11 +134,11 @@ void AddEstimate(CLI::App& app, Action& action) {
 }
 
 void AddCancel(CLI::App& app, Action& action) {
-  AddNames(app, action, "cancel", "End queued or running videos", Cancel);
+  AddNames(app, action, "cancel", "Cancel queued or running videos", Cancel);
 }
 
 void AddDelete(CLI::App& app, Action& action) {
-  AddNames(app, action, "delete", "Remove videos that have ended, and their files", Delete);
+  AddNames(app, action, "delete", "Delete videos that have ended, and their files", Delete);
 }
 
 }  // namespace reel::client

@@ -73,7 +73,8 @@ ExitCode List(Session& session, const ListFlags& flags) {
   session.Show(*list, list->videos_size() == 0 ? "" : DescribeList(*list));
   if (list->videos_size() == 0) session.console.Notice("no videos");
   if (!list->next_page_token().empty()) {
-    session.console.Notice(absl::StrCat("there are more; --limit shows more than ", flags.limit));
+    session.console.Notice(
+        absl::StrCat("showing the first ", flags.limit, " videos; --limit shows more"));
   }
   return ExitCode::kOk;
 }
@@ -91,7 +92,7 @@ ExitCode Get(Session& session, const std::string& name) {
 void AddList(CLI::App& app, Action& action) {
   auto flags = std::make_shared<ListFlags>();
   CLI::App& command = *app.add_subcommand("list", "Your videos, newest first");
-  command.add_option("--state", flags->states, "Only these; may be repeated")
+  command.add_option("--state", flags->states, "Only videos in this state; may be repeated")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -105,7 +106,7 @@ void AddList(CLI::App& app, Action& action) {
 
 void AddGet(CLI::App& app, Action& action) {
   auto name = std::make_shared<std::string>();
-  CLI::App& command = *app.add_subcommand("get", "One video as it stands");
+  CLI::App& command = *app.add_subcommand("get", "Show one video");
   command.add_option("name", *name, "videos/ID, or the ID")->required();
   command.callback(
       [name, &action] { action = [name](Session& session) { return Get(session, *name); }; });

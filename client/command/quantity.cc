@@ -56,7 +56,7 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& text) {
   }
   if (duration > absl::ZeroDuration() && duration < absl::Hours(24 * 365)) return duration;
   return absl::InvalidArgumentError(
-      absl::StrCat("is no duration: '", text, "'; it reads like 90, 90s or 1m30s"));
+      absl::StrCat("\"", text, "\" is not a duration; try 90s or 5m"));
 }
 
 }  // namespace reel::client

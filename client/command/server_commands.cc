@@ -17,7 +17,7 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
   if (!info.revision().empty()) absl::StrAppend(&version, " (", info.revision(), ")");
   TextTable facts({"version", version});
   facts.AddRow({"up", HumanDuration(FromProto(info.uptime()))});
-  if (info.draining()) facts.AddRow({"state", "draining: takes no new work"});
+  if (info.draining()) facts.AddRow({"state", "draining: accepts no new jobs"});
   facts.AddRow({"kernel profiles", absl::StrJoin(info.kernel_profiles(), ", ")});
   const v1::Limits& limits = info.limits();
   facts.AddRow({"prompt", absl::StrCat("at most ", limits.max_prompt_bytes(), " bytes")});
@@ -86,7 +86,7 @@ std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
 // Also of those that a worker refused: their variants stand nowhere else.
 std::string DescribePlugins(const v1::ListKernelsResponse& kernels) {
   if (kernels.plugins().empty()) return "";
-  TextTable table({"PLUGIN", "WORKER", "STATE", "WHY NOT, OR WHAT OF IT IS NOT USED"});
+  TextTable table({"PLUGIN", "WORKER", "STATE", "REASON, OR WHICH PARTS ARE NOT USED"});
   for (const v1::KernelPlugin& plugin : kernels.plugins()) {
     for (const v1::PluginSupport& support : plugin.support()) {
       table.AddRow({plugin.name(), support.worker(), support.loaded() ? "open" : "refused",
@@ -120,7 +120,7 @@ ExitCode Kernels(Session& session) {
   const auto kernels = (*client)->Kernels();
   if (!kernels.ok()) return session.Fail(kernels.status());
   if (kernels->ops().empty()) {
-    session.console.Notice("no operators: the served models run without kernels");
+    session.console.Notice("no operators: the served models use no kernels");
   }
   return session.Show(*kernels, DescribeKernels(*kernels) + DescribePlugins(*kernels));
 }
@@ -136,7 +136,7 @@ void AddInfo(CLI::App& app, Action& action) {
   AddPlain(app, action, "info", "The server, its limits and workers", Info);
 }
 void AddModels(CLI::App& app, Action& action) {
-  AddPlain(app, action, "models", "What is served, with limits and defaults", Models);
+  AddPlain(app, action, "models", "The models that are served, with limits and defaults", Models);
 }
 void AddKernels(CLI::App& app, Action& action) {
   AddPlain(app, action, "kernels", "Operators, their variants, where each one runs, and plug-ins",

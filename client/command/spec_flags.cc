@@ -20,7 +20,7 @@ void AddPairs(CLI::App& command, const std::string& flag, Pairs& pairs, const st
             for (const std::string& value : values) {
               const size_t equals = value.find('=');
               if (equals == 0 || equals == std::string::npos) {
-                throw CLI::ValidationError(flag, "needs NAME=VALUE, not '" + value + "'");
+                throw CLI::ValidationError(flag, "\"" + value + "\" is not NAME=VALUE");
               }
               pairs[value.substr(0, equals)] = value.substr(equals + 1);
             }
@@ -51,15 +51,15 @@ void SpecFlags::AddTo(CLI::App& command) {
   command.add_option("--fps,--frame-rate", fps_, "Frames per second");
   command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps");
   command.add_option("--guidance,--guidance-scale", guidance_,
-                     "Classifier-free guidance; at most 1 turns it off");
-  command.add_option("--seed", seed_, "Same seed, same video; else the server draws one");
+                     "Classifier-free guidance; 1 or less turns it off");
+  command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out");
   command.add_option("--preset", preset_, "A named set of the model's defaults");
   command.add_option("--kernels", profile_, "Kernel profile: auto, reference, ...");
   AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
-           "One operator's variant on top of the profile; may be repeated");
-  command.add_option("--preview-every", preview_every_, "A picture after every N-th step");
+           "One operator's variant, over the profile's choice; may be repeated");
+  command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
-  command.add_option("--speed", speed_, "Effort of the encoder")
+  command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
   command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them");
 }
@@ -93,8 +93,8 @@ v1::VideoSpec SpecFlags::Spec() const {
 
 void JobFlags::AddTo(CLI::App& command) {
   command.add_option("--request-id", request_id_,
-                     "A UUID of yours: a call with the same id and spec joins the same job");
-  command.add_option("--priority", priority_, "Order among your own jobs")
+                     "Your own UUID: a call with the same id and spec joins the same job");
+  command.add_option("--priority", priority_, "Which of your own jobs run first")
       ->check(CLI::IsMember({"low", "normal", "high"}));
   command
       .add_option_function<std::string>(
@@ -106,10 +106,10 @@ void JobFlags::AddTo(CLI::App& command) {
             }
             timeout_ = *duration;
           },
-          "Give up when it is not finished by then: 90, 90s, 5m")
+          "Give up if it takes longer: 90, 90s, 5m")
       ->type_name("TIME");
   AddPairs(command, "--label", labels_, "NAME=VALUE",
-           "Kept with the video for your bookkeeping; may be repeated");
+           "Stored with the video, for your own use; may be repeated");
 }
 
 v1::Priority JobFlags::priority() const {

@@ -75,8 +75,8 @@ void AddWatch(CLI::App& app, Action& action) {
 
 void AddDownload(CLI::App& app, Action& action) {
   auto flags = std::make_shared<FetchFlags>();
-  CLI::App& command = *app.add_subcommand(
-      "download", "Fetch a finished video; goes on where an earlier FILE.part ended");
+  CLI::App& command =
+      *app.add_subcommand("download", "Fetch a finished video; resumes an interrupted download");
   command.add_option("name", flags->name, "videos/ID, or the ID")->required();
   command.add_option("-o,--output", flags->output, "File to write")->required();
   command.callback([flags, &action] {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/plugins/plugin_elf.h"
 #include "kernels/plugins/plugin_files.h"
@@ -23,7 +23,7 @@ absl::StatusOr<PluginMetadata> ReadMetadata(const fs::path& folder, const Plugin
   REEL_ASSIGN_OR_RETURN(const std::string text,
                         ReadPluginFile(folder / "metadata.json", kMaxPluginMetadataBytes));
   if (!source.sha256.empty()) {
-    const std::string found = absl::BytesToHexString(Sha256Of(text));
+    const std::string found = Sha256Hex(text);
     if (found != source.sha256) {
       return absl::DataLossError(
           absl::StrCat("metadata.json is not the one that the configuration pins: its SHA-256 is ",

@@ -2,15 +2,14 @@
 #include "kernels/plugins/plugin_files.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/plugins/plugin_metadata.h"
 
@@ -114,25 +113,15 @@ absl::StatusOr<std::string> ReadPluginFile(const fs::path& path, int64_t max_byt
 
 absl::StatusOr<std::string> Sha256OfFile(const fs::path& path) {
   REEL_ASSIGN_OR_RETURN(const PlainFile file, PlainFile::Open(path, kMaxFileBytes));
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> hash(EVP_MD_CTX_new(),
-                                                                     &EVP_MD_CTX_free);
-  EVP_DigestInit_ex(hash.get(), EVP_sha256(), nullptr);
+  Sha256 hash;
   std::string buffer(kPieceBytes, '\0');
   while (true) {
     REEL_ASSIGN_OR_RETURN(const size_t size, file.Read(buffer));
     if (size == 0) break;
-    EVP_DigestUpdate(hash.get(), buffer.data(), size);
+    hash.Update({buffer.data(), size});
   }
-  std::string digest(32, '\0');
-  EVP_DigestFinal_ex(hash.get(), reinterpret_cast<unsigned char*>(digest.data()), nullptr);
-  return digest;
-}
-
-std::string Sha256Of(const std::string& bytes) {
-  std::string digest(32, '\0');
-  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
-             EVP_sha256(), nullptr);
-  return digest;
+  const Sha256Digest digest = hash.Digest();
+  return std::string(digest.begin(), digest.end());
 }
 
 std::vector<std::string> FoldersIn(const fs::path& folder, size_t limit) {

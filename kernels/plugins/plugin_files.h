@@ -22,7 +22,6 @@ absl::StatusOr<std::string> ReadPluginFile(const std::filesystem::path& path, in
 
 // 32 bytes.
 absl::StatusOr<std::string> Sha256OfFile(const std::filesystem::path& path);
-std::string Sha256Of(const std::string& bytes);
 
 // The names of the folders in `folder`, at most `limit`, by name.
 std::vector<std::string> FoldersIn(const std::filesystem::path& folder, size_t limit);

@@ -40,7 +40,7 @@ at::Tensor CopyOf(const StoredTensor& stored, at::ScalarType type) {
 void Weights::Fail(const std::string& name, const std::string& why) {
   if (!status_.ok()) return;
   status_ = absl::FailedPreconditionError(absl::StrCat(
-      "the weights do not fit the configuration: ", stored_.source(), ": ", name, ": ", why));
+      "the weights do not match the configuration: ", stored_.source(), ": ", name, ": ", why));
 }
 
 at::Tensor Weights::Take(const std::string& name, const std::vector<int64_t>& shape) {
@@ -57,14 +57,14 @@ at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& 
   }
   if (stored->entry->shape != shape) {
     Fail(name, absl::StrCat("its shape is [", absl::StrJoin(stored->entry->shape, ","),
-                            "], the configuration asks for [", absl::StrJoin(shape, ","), "]"));
+                            "], the configuration needs [", absl::StrJoin(shape, ","), "]"));
     return {};
   }
   const std::optional<at::ScalarType> type = ScalarTypeOf(stored->entry->type);
   if (!type.has_value()) {
     const std::string_view type_name = NameOf(stored->entry->type);
     Fail(name, absl::StrCat("its type is ", std::string(type_name),
-                            ", which no weight of LTX-Video has"));
+                            ", which is not a type of network weights"));
     return {};
   }
   taken_.insert(name);
@@ -79,8 +79,8 @@ absl::Status Weights::Finish() const {
   for (const auto& [name, tensor] : stored_.tensors()) {
     if (!taken_.contains(name)) {
       return absl::FailedPreconditionError(absl::StrCat(
-          "the weights hold a tensor that the configuration does not ask for: ", stored_.source(),
-          ": ", name));
+          "the weights have a tensor that the configuration does not use: ", stored_.source(), ": ",
+          name));
     }
   }
   return absl::OkStatus();

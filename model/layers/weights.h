@@ -34,8 +34,8 @@ class Weights {
   int64_t bytes() const { return bytes_; }
   int64_t parameters() const { return parameters_; }
 
-  // FAILED_PRECONDITION with file and tensor: one was missing, had another shape or a type that is
-  // no number of a network, or some were left over.
+  // FAILED_PRECONDITION with file and tensor: one was missing, had another shape or a type that
+  // weights do not have, or some were left over.
   absl::Status Finish() const;
 
  private:

@@ -46,7 +46,7 @@ void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
       Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokens));
 }
 
-// What a release recommends is no preset of a folder that refuses it.
+// Presets that the folder's own limits would refuse.
 void DropPresetsBeyond(const ModelLimits& limits, std::vector<Preset>& presets) {
   std::erase_if(presets, [&limits](const Preset& preset) {
     const GenerationSpec& values = preset.values;
@@ -79,7 +79,7 @@ absl::StatusOr<std::optional<Tiles>> ReadTiles(const nlohmann::json& json, const
   return tiles;
 }
 
-// Nothing where there is no file.
+// An empty object if there is no file.
 absl::StatusOr<nlohmann::json> ReadCardFile(const std::string& file) {
   auto json = ReadJsonFile(file);
   if (absl::IsNotFound(json.status())) return nlohmann::json::object();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reel.json: what a model's folder may say about itself beside its weights, so that its users need
-// not know it. Reel's own; other programs ignore it.
+// reel.json: a model folder's own defaults and limits, so that users need not know them. Only Reel
+// reads it.
 //
 //   {"family": "LTX-Video demo",
 //    "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20,
@@ -21,11 +21,11 @@
 
 namespace reel::model::ltx {
 
-// Puts what `folder` says over what `card` has; a folder without the file says nothing.
-// Presets beyond the limits go. FAILED_PRECONDITION with file, key and rule.
+// Overrides `card` with the file of `folder`, if there is one. Presets beyond the limits are
+// removed. FAILED_PRECONDITION with file, key and rule.
 absl::Status ApplyCardFile(const std::string& folder, ModelCard& card);
 
-// How it wants its autoencoder to run. FAILED_PRECONDITION likewise.
+// The tiles that its autoencoder is to run in. FAILED_PRECONDITION likewise.
 absl::StatusOr<VaeTiling> ReadVaeTiling(const std::string& folder);
 
 }  // namespace reel::model::ltx

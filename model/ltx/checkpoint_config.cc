@@ -109,9 +109,9 @@ absl::StatusOr<TransformerConfig> TransformerConfigOf(const WeightSet& part,
                         FromMetadata(part, "num_attention_heads", release_heads));
   if (heads < 1) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the checkpoint does not say how its width is split: ", part.source(),
+        absl::StrCat("the checkpoint does not say how many attention heads it has: ", part.source(),
                      ": __metadata__.config.transformer.num_attention_heads is missing, and ",
-                     width, " is the width of no release"));
+                     width, " is not the width of a known release"));
   }
   const int64_t layers = shapes.Count(kBlocks, ".scale_shift_table");
   REEL_ASSIGN_OR_RETURN(const int64_t known_layers, FromMetadata(part, "num_layers", layers));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a folder says in its configurations, read off the tensors of a single-file checkpoint, which
-// has none that can be relied on: the oldest say nothing, and the others in another language.
+// The configurations of a single-file checkpoint, derived from its tensors: old files have none in
+// their metadata, and newer ones use another format.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ namespace reel::model::ltx {
 
 // `part` is that of TransformerOf. How the width is split into heads is not in the tensors: the
 // file's own word for it (`num_attention_heads` in its metadata) counts, else the release's.
-// FAILED_PRECONDITION with file and tensor: one is missing or of no shape of LTX-Video, or a real
-// release has not all of its tensors.
+// FAILED_PRECONDITION with file and tensor: one is missing or has an unexpected shape, or a
+// release lacks some of its tensors.
 absl::StatusOr<TransformerConfig> TransformerConfigOf(const WeightSet& part,
                                                       CheckpointVersion version);
 

@@ -95,7 +95,7 @@ absl::StatusOr<CheckpointVersion> DetectVersion(const WeightSet& file) {
   }
   if (!is_ltx && !is_13b) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the file is no LTX-Video checkpoint: ", file.source()));
+        absl::StrCat("the file is not an LTX-Video checkpoint: ", file.source()));
   }
   if (is_13b) return CheckpointVersion::k097;
   const StoredTensor* conv_out = file.Find("vae.encoder.conv_out.conv.weight");
@@ -155,8 +155,8 @@ absl::StatusOr<WeightSet> TransformerOf(const WeightSet& file) {
   for (const auto& [name, tensor] : file.tensors()) {
     if (IsQuantisationScale(name)) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the checkpoint is quantised with scales of its own, which Reel does not "
-                       "read; take the bf16 file: ",
+          absl::StrCat("the checkpoint is quantised with separate scales, which Reel cannot "
+                       "read; use the bf16 file: ",
                        file.source(), ": ", name));
     }
   }

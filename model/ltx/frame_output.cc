@@ -42,7 +42,7 @@ at::Tensor Scaled(const at::Tensor& pictures, int64_t width, int64_t height) {
 
 absl::Status PushFrames(const Ops& ops, const at::Tensor& pictures, FrameSink& sink) {
   if (!at::isfinite(pictures).all().item<bool>()) {
-    return absl::DataLossError("the decoder made pixels that are no numbers");
+    return absl::DataLossError("the decoded pixels contain NaN or Inf");
   }
   const at::Tensor frames = Converted(ops, pictures, sink.format()).to(at::kCPU);
   return sink.Push({.format = sink.format(),

@@ -11,8 +11,8 @@ namespace reel::model::ltx {
 // Pictures [1, 3, f, H, W] in -1..1, cut to that, at another size.
 at::Tensor Scaled(const at::Tensor& pictures, int64_t width, int64_t height);
 
-// Converts pictures [1, 3, f, H, W] in -1..1 on their device and pushes them; DATA_LOSS when there
-// are pixels that are no numbers.
+// Converts pictures [1, 3, f, H, W] in -1..1 on their device and pushes them; DATA_LOSS when
+// they contain NaN or Inf.
 absl::Status PushFrames(const Ops& ops, const at::Tensor& pictures, FrameSink& sink);
 
 }  // namespace reel::model::ltx

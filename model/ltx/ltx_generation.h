@@ -40,7 +40,7 @@ class LtxGeneration final : public Generation {
   int steps_before = 0;                    // of the pass before this one
   int64_t planned_tokens = 0;              // what `state.tokens` will hold
 
-  // Beginning: text, then one condition at a time.
+  // For EncodeStage: text, then one condition at a time.
   bool has_text = false;
   std::vector<PictureCondition> conditions;
   size_t conditions_done = 0;

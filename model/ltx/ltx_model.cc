@@ -32,7 +32,8 @@ absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name, at::Device devic
   if (name == "fp32") return at::kFloat;
   if (name == "bf16") return at::kBFloat16;
   if (name == "fp16") return at::kHalf;
-  return absl::InvalidArgumentError(absl::StrCat("the type is none of fp32, bf16, fp16: ", name));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the dtype must be fp32, bf16 or fp16, not ", name));
 }
 
 std::string VersionOf(const VaeConfig& config) {
@@ -66,10 +67,10 @@ absl::StatusOr<LatentUpsampler> LoadUpsampler(const WeightSet& stored, const nlo
                                               at::ScalarType dtype, at::Device device) {
   REEL_ASSIGN_OR_RETURN(const UpsamplerConfig config, ReadUpsamplerConfig(json, source));
   if (config.channels != vae.latent_channels || config.temporal) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the latent upsampler does not fit the model: ", source, ": ",
-        config.temporal ? "temporal_upsample is true; two passes want one of space alone"
-                        : "in_channels is not the autoencoder's latent_channels"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the latent upsampler does not match the model: ", source, ": ",
+                     config.temporal ? "temporal_upsample is true; two passes need a spatial one"
+                                     : "in_channels is not the autoencoder's latent_channels"));
   }
   return LatentUpsampler::Load(stored, config, dtype, device);
 }
@@ -143,7 +144,7 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
   const bool captions = transformer.config().caption_channels == text.config().width;
   if (channels && captions) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("the folder's parts do not fit together: ", folder, ": ",
+      absl::StrCat("the parts of the folder do not match: ", folder, ": ",
                    channels ? "text_encoder/config.json d_model is not the transformer's "
                               "caption_channels"
                             : "vae/config.json latent_channels is not the transformer's "

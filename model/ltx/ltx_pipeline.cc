@@ -10,9 +10,9 @@
 #include "model/bridge/random.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
-#include "model/ltx/beginning.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/denoiser.h"
+#include "model/ltx/encode_stage.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
@@ -32,6 +32,11 @@ const LtxGeneration& Mine(const Generation& generation) {
   return static_cast<const LtxGeneration&>(generation);
 }
 
+absl::Status NotReady() {
+  return absl::FailedPreconditionError(
+      "the generation is not ready: its text and conditions are not encoded yet");
+}
+
 class LtxPipeline final : public Pipeline {
  public:
   LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
@@ -45,7 +50,7 @@ class LtxPipeline final : public Pipeline {
                                                      const kernels::Execution&) override {
     return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
       const c10::InferenceMode no_gradients;
-      return Beginner().Plan(resolved);
+      return encode_stage().Plan(resolved);
     });
   }
 
@@ -53,7 +58,7 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
       const c10::InferenceMode no_gradients;
       LtxGeneration& mine = Mine(generation);
-      REEL_RETURN_IF_ERROR(Beginner().Next(mine, Ops(run)));
+      REEL_RETURN_IF_ERROR(encode_stage().Next(mine, Ops(run)));
       return mine.ready;
     });
   }
@@ -94,7 +99,7 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
       const c10::InferenceMode no_gradients;
       const LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      if (!mine.ready) return NotReady();
       return PreviewOf(*model_, mine.state.Latents(), max_side, run);
     });
   }
@@ -104,8 +109,10 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
       const c10::InferenceMode no_gradients;
       LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
-      if (mine.decoded) return absl::FailedPreconditionError("the generation is decoded already");
+      if (!mine.ready) return NotReady();
+      if (mine.decoded) {
+        return absl::FailedPreconditionError("the generation has already been decoded");
+      }
       mine.decode_run.emplace(run);
       if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
       Frames frames = mine.frames->Next();
@@ -122,7 +129,7 @@ class LtxPipeline final : public Pipeline {
   absl::StatusOr<LatentsView> Latents(const Generation& generation) const override {
     return TorchGuard([&]() -> absl::StatusOr<LatentsView> {
       const LtxGeneration& mine = Mine(generation);
-      if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+      if (!mine.ready) return NotReady();
       mine.host_latents = mine.state.Latents().to(at::kCPU).contiguous();
       const LatentShape& shape = mine.state.shape;
       return LatentsView{.channels = static_cast<int>(mine.host_latents.size(1)),
@@ -136,12 +143,12 @@ class LtxPipeline final : public Pipeline {
 
  private:
   absl::Status ReadyToStep(LtxGeneration& mine, const Ops& ops) {
-    if (!mine.ready) return absl::FailedPreconditionError("the generation has not begun");
+    if (!mine.ready) return NotReady();
     if (mine.step() >= mine.num_steps()) {
-      return absl::FailedPreconditionError("the generation has no step left");
+      return absl::FailedPreconditionError("the generation has no steps left");
     }
     if (mine.second_pass.has_value() && mine.state.step == mine.state.schedule.steps()) {
-      return Beginner().SecondPass(mine, ops);
+      return encode_stage().SecondPass(mine, ops);
     }
     return absl::OkStatus();
   }
@@ -159,7 +166,7 @@ class LtxPipeline final : public Pipeline {
     return TorchGuard([&]() -> absl::Status {
       if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
       return absl::DataLossError(
-          absl::StrCat("the latents are no numbers any more, after step ", mine.step()));
+          absl::StrCat("the latents contain NaN or Inf after step ", mine.step()));
     });
   }
 
@@ -187,7 +194,7 @@ class LtxPipeline final : public Pipeline {
         int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
     return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
   }
-  Beginning Beginner() { return {*model_, card_.limits.max_latent_tokens}; }
+  EncodeStage encode_stage() { return {*model_, card_.limits.max_latent_tokens}; }
 
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;

@@ -15,7 +15,7 @@ constexpr int kTextTokens = 128, kConditionTextTokens = 256;
 
 absl::Status Bad(size_t index, const std::string& rule) {
   return absl::InvalidArgumentError(
-      absl::StrCat("a condition does not fit the video: conditions[", index, "] ", rule));
+      absl::StrCat("a condition does not match the video: conditions[", index, "] ", rule));
 }
 
 // Frames that are used of `given`: up to the clip's end, and 8 k + 1 of them.
@@ -102,14 +102,14 @@ absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& s
   if (spec.condition_pipeline == kImage) {
     if (one_image) return Mode::kImage;
     return absl::InvalidArgumentError(
-        "the image pipeline takes one image at frame 0 with strength 1, and nothing else");
+        "the image pipeline takes exactly one image, at frame 0 with strength 1");
   }
   if (spec.conditions.empty() && spec.condition_pipeline == kAuto) return Mode::kText;
   if (!scheduler.use_dynamic_shifting) return Mode::kCondition;
   if (one_image && spec.condition_pipeline == kAuto) return Mode::kImage;
   return absl::InvalidArgumentError(
-      "this model's schedule depends on the number of tokens, so that it takes one image at frame "
-      "0 with strength 1, and no other conditions");
+      "this model's schedule depends on the number of tokens, so it takes only one image, at frame "
+      "0 with strength 1");
 }
 
 }  // namespace reel::model::ltx

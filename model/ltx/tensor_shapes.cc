@@ -19,7 +19,7 @@ int64_t TensorShapes::Size(const std::string& name, size_t axis) {
   if (status_.ok()) {
     status_ = absl::FailedPreconditionError(absl::StrCat(
         "the checkpoint is not one of LTX-Video, or is incomplete: ", part_.source(), ": ", name,
-        stored == nullptr ? ": the tensor is missing" : ": its shape is none of that tensor's"));
+        stored == nullptr ? ": the tensor is missing" : ": the tensor has an unexpected shape"));
   }
   return 1;
 }
@@ -33,8 +33,8 @@ int64_t TensorShapes::Count(const std::string& before, const std::string& after)
 void TensorShapes::ExpectTensors(size_t count, const std::string& release) {
   if (!status_.ok() || part_.tensors().size() == count) return;
   status_ = absl::FailedPreconditionError(
-      absl::StrCat("the checkpoint has not the tensors of its release: ", part_.source(), ": ",
-                   part_.tensors().size(), " of the ", release, ", which has ", count));
+      absl::StrCat("the checkpoint does not have all tensors of its release: ", part_.source(),
+                   ": ", part_.tensors().size(), " of the ", release, ", which has ", count));
 }
 
 }  // namespace reel::model::ltx

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kTime = 2, kRows = 3, kColumns = 4;
 
-// `x` scaled in fp32 and rounded to its own type, as a factor that is no tensor scales it.
+// `x` scaled in fp32 and rounded to its own type, as a factor that is not a tensor scales it.
 at::Tensor Times(const at::Tensor& x, const at::Tensor& factors) {
   return (x.to(at::kFloat) * factors).to(x.scalar_type());
 }

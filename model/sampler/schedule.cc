@@ -41,9 +41,8 @@ void StretchToTerminal(const SchedulerConfig& config, std::vector<float>& sigmas
 absl::Status CheckFinite(const Schedule& schedule) {
   for (const float s : schedule.sigmas) {
     if (!std::isfinite(s)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the model's schedule cannot be made of so few steps: ", schedule.steps(),
-                       "; take at least 2"));
+      return absl::InvalidArgumentError(absl::StrCat("the model's schedule needs more steps than ",
+                                                     schedule.steps(), "; use at least 2"));
     }
   }
   return absl::OkStatus();
@@ -66,8 +65,9 @@ absl::StatusOr<Schedule> FromTimesteps(const SchedulerConfig& config,
 absl::Status CheckStaticShift(const SchedulerConfig& config) {
   if (!config.use_dynamic_shifting) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "the model's schedule depends on the number of tokens, which conditions and own timesteps "
-      "cannot be combined with");
+      "the model's schedule depends on the number of tokens, so it cannot be combined with "
+      "conditions "
+      "or timesteps");
 }
 
 }  // namespace
@@ -169,11 +169,11 @@ absl::StatusOr<Schedule> GivenSchedule(const SchedulerConfig& config,
     }
     if (!values.empty() && static_cast<float>(t) >= values.back()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the timesteps do not descend: ", t, " comes after ", values.back()));
+          absl::StrCat("the timesteps must descend: ", t, " comes after ", values.back()));
     }
     values.push_back(static_cast<float>(t));
   }
-  if (values.empty()) return absl::InvalidArgumentError("there is no timestep");
+  if (values.empty()) return absl::InvalidArgumentError("the list of timesteps is empty");
   return FromTimesteps(config, std::move(values));
 }
 

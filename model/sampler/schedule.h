@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When a flow-matching model is asked: FlowMatchEulerDiscreteScheduler of diffusers 0.42.1, bit for
-// bit, as the LTX-Video pipelines call it.
+// The schedule of a flow-matching model: FlowMatchEulerDiscreteScheduler of diffusers 0.42.1, bit
+// for bit, as the LTX-Video pipelines call it.
 #pragma once
 
 #include <cstdint>

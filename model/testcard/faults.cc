@@ -29,13 +29,13 @@ absl::Status FaultTable::Check(const std::vector<TestCardFault>& faults) {
   for (const TestCardFault& fault : faults) {
     if (KindOf(fault.kind) == FaultKind::kNone) {
       return absl::InvalidArgumentError(
-          absl::StrCat("Unknown kind of a test card's fault; known: hang, exit, nan, oom, sticky: ",
+          absl::StrCat("Unknown fault of the test card; known: hang, exit, nan, oom, sticky: ",
                        Quoted(fault.kind)));
     }
     if (fault.step < 0 || fault.times < 0) {
       return absl::InvalidArgumentError(
-          absl::StrCat("A test card's fault has a negative number; nearest: 0: step ", fault.step,
-                       ", times ", fault.times));
+          absl::StrCat("A fault of the test card has a negative number; nearest: 0: step ",
+                       fault.step, ", times ", fault.times));
     }
   }
   return absl::OkStatus();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which step goes wrong, and how often still.
+// Which step fails, and how many times more.
 #pragma once
 
 #include <string_view>

@@ -71,7 +71,7 @@ absl::Status StatusOf(FaultKind kind) {
     case FaultKind::kExit:
       _exit(1);
     case FaultKind::kNan:
-      return absl::DataLossError("The test card was told to make numbers that are none");
+      return absl::DataLossError("The test card was told to make NaN");
     case FaultKind::kOom:
       return absl::ResourceExhaustedError("The test card was told to run out of device memory");
     case FaultKind::kSticky:

@@ -26,7 +26,8 @@ absl::StatusOr<Prompt> PromptEncoder::Encode(const Ops& ops, const std::string& 
   const int64_t highest = *std::max_element(tokens.ids.begin(), tokens.ids.end());
   if (highest >= encoder_.config().vocab_size) {
     return absl::FailedPreconditionError(
-        "the tokenizer knows more tokens than the text encoder: the folder's parts do not match");
+        "the tokenizer has more tokens than the text encoder: the parts of the folder do not "
+        "match");
   }
   Prompt prompt;
   prompt.truncated = tokens.truncated;

@@ -24,7 +24,7 @@ absl::Status CheckText(const std::string& config_file, const LoadOptions& option
   return absl::NotFoundError(absl::StrCat(
       "the model has no text encoder: ", config_file,
       IsFile(options.path) ? "; a single file has none: put text_encoder/ and tokenizer/ beside "
-                             "it, or name a folder that has them as text_folder"
+                             "it, or set text_folder to a folder that has them"
                            : ""));
 }
 

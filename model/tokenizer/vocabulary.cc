@@ -119,7 +119,7 @@ absl::StatusOr<Vocabulary> ParseSpieceModel(const std::string& bytes, const std:
       if (!normalizer.ok()) return Bad(source, "the normalizer is cut off");
     }
   }
-  if (!model.ok()) return Bad(source, "it is no sentencepiece model");
+  if (!model.ok()) return Bad(source, "it is not a sentencepiece model");
   REEL_RETURN_IF_ERROR(CheckIds(vocabulary, source));
   return vocabulary;
 }
@@ -129,7 +129,7 @@ absl::StatusOr<Vocabulary> ParseTokenizerJson(const std::string& text, const std
   const nlohmann::json model = json.value("model", nlohmann::json::object());
   if (!model.is_object() || model.value("type", nlohmann::json()) != "Unigram" ||
       !model.contains("vocab") || !model["vocab"].is_array()) {
-    return Bad(source, "it holds no Unigram vocabulary");
+    return Bad(source, "it has no Unigram vocabulary");
   }
   Vocabulary vocabulary;
   for (const nlohmann::json& item : model["vocab"]) {

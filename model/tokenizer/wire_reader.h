@@ -15,7 +15,7 @@ class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
 
-  // False at the end, and when the bytes are no message (ok() tells).
+  // False at the end, and when the bytes are not a message (see ok()).
   bool Next();
   bool ok() const { return ok_; }
 

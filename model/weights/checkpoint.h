@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies at a model's path, told by what is in it: the ending of a name is nobody's promise.
+// What is at a model's path, told by its content, never by the extension of its name.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace reel::model {
 
-// Looked into, not loaded. Immutable; may be read from any thread.
+// Opened, not loaded. Immutable; may be read from any thread.
 struct Checkpoint {
   std::string pipeline_class;     // of a folder: the _class_name of its model_index.json
   std::optional<WeightSet> file;  // of a single file

@@ -29,7 +29,7 @@ absl::StatusOr<nlohmann::json> Parse(std::string_view text, const std::string& s
   nlohmann::json json = nlohmann::json::parse(text.begin(), text.end(), check_depth, false);
   if (json.is_discarded() || !json.is_object() || too_deep) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the JSON is broken, too deep, or no object: ", source));
+        absl::StrCat("the JSON is malformed, nested too deeply, or not an object: ", source));
   }
   return json;
 }

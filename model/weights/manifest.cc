@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/weights/manifest.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <string_view>
 #include <system_error>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "model/weights/checkpoint.h"
 #include "model/weights/mapped_file.h"
@@ -38,7 +34,7 @@ absl::Status ReadLine(std::string_view line, Sums& sums) {
   if (line.empty() || line.starts_with('#')) return absl::OkStatus();
   const std::string_view sum = line.substr(0, std::min(kSumDigits, line.size()));
   if (!IsSum(sum) || line.size() < kSumDigits + 3 || line[kSumDigits] != ' ') {
-    return absl::FailedPreconditionError("is not \"sha256  file\"");
+    return absl::FailedPreconditionError("is not of the form \"sha256  file\"");
   }
   std::string_view name = line.substr(kSumDigits + 2);
   if (name.starts_with("./")) name.remove_prefix(2);
@@ -68,20 +64,13 @@ absl::StatusOr<Sums> ReadManifest(const std::string& path) {
 
 absl::StatusOr<std::string> SumOf(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(),
-                                                                        &EVP_MD_CTX_free);
-  bool good = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1;
-  for (size_t at = 0; good && at < file.bytes().size(); at += kPieceBytes) {
+  Sha256 hash;
+  for (size_t at = 0; at < file.bytes().size(); at += kPieceBytes) {
     const auto piece = file.bytes().subspan(at, kPieceBytes);
-    good = EVP_DigestUpdate(context.get(), piece.data(), piece.size()) == 1;
+    hash.Update({reinterpret_cast<const char*>(piece.data()), piece.size()});
     file.DropPages(piece);
   }
-  std::array<char, EVP_MAX_MD_SIZE> digest = {};
-  unsigned size = 0;
-  good = good && EVP_DigestFinal_ex(context.get(), reinterpret_cast<unsigned char*>(digest.data()),
-                                    &size) == 1;
-  if (!good) return absl::InternalError(absl::StrCat("cannot hash the file: ", path));
-  return absl::BytesToHexString({digest.data(), size});
+  return hash.Hex();
 }
 
 }  // namespace
@@ -113,7 +102,7 @@ absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFi
     REEL_ASSIGN_OR_RETURN(const std::string sum, SumOf(file.path));
     if (sum == listed->second) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat("a file is not the one of its manifest: ", file.path, ": its SHA-256 is ", sum,
+        absl::StrCat("a file does not match its manifest: ", file.path, ": its SHA-256 is ", sum,
                      ", ", manifest, " has ", listed->second));
   }
   return absl::OkStatus();

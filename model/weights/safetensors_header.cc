@@ -77,14 +77,14 @@ absl::Status CheckCover(std::vector<TensorEntry>& tensors, int64_t data_bytes) {
     if (tensor.begin != covered) {
       return absl::FailedPreconditionError(absl::StrCat(
           tensor.begin < covered ? "a tensor overlaps the one before it: "
-                                 : "there is a hole before a tensor: ",
+                                 : "there is a gap before a tensor: ",
           tensor.name, ": begins at ", tensor.begin, ", the one before ends at ", covered));
     }
     covered = tensor.end;
   }
   if (covered != data_bytes) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the file goes on after its last tensor: ", data_bytes - covered, " bytes too many"));
+        "the file has extra bytes after its last tensor: ", data_bytes - covered, " bytes"));
   }
   return absl::OkStatus();
 }

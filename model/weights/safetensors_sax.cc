@@ -31,7 +31,7 @@ bool SafetensorsSax::Unexpected(const char* what) {
     case At::kEnd:
       break;
   }
-  return Fail(absl::StrCat("the header goes on after its end with ", what));
+  return Fail(absl::StrCat("the header has extra content after its end: ", what));
 }
 
 bool SafetensorsSax::number_unsigned(number_unsigned_t value) {
@@ -100,10 +100,10 @@ bool SafetensorsSax::RootKey(const std::string& name) {
   key_ = name;
   in_metadata_ = name == "__metadata__";
   if (in_metadata_) {
-    if (std::exchange(saw_metadata_, true)) return Fail("__metadata__ comes twice");
+    if (std::exchange(saw_metadata_, true)) return Fail("__metadata__ appears twice");
     return true;
   }
-  if (!names_.insert(name).second) return Fail(absl::StrCat("a tensor comes twice: ", name));
+  if (!names_.insert(name).second) return Fail(absl::StrCat("a tensor appears twice: ", name));
   if (static_cast<int64_t>(header_.tensors.size()) == limits_.max_tensors) {
     return Fail(absl::StrCat("the file has too many tensors, more than the limit of ",
                              limits_.max_tensors));
@@ -115,7 +115,7 @@ bool SafetensorsSax::RootKey(const std::string& name) {
 bool SafetensorsSax::MetadataKey(const std::string& name) {
   key_ = name;
   if (header_.metadata.contains(name)) {
-    return Fail(absl::StrCat("a key of __metadata__ comes twice: ", name));
+    return Fail(absl::StrCat("a key of __metadata__ appears twice: ", name));
   }
   return true;
 }
@@ -130,7 +130,7 @@ bool SafetensorsSax::TensorKey(const std::string& name) {
     return Fail(absl::StrCat("a tensor has an unknown field: ", tensor().name, ": '", name, "'"));
   }
   if ((parts_ & part) != 0) {
-    return Fail(absl::StrCat("a tensor's field comes twice: ", tensor().name, ": '", name, "'"));
+    return Fail(absl::StrCat("a tensor's field appears twice: ", tensor().name, ": '", name, "'"));
   }
   parts_ |= part;
   return true;

@@ -33,8 +33,8 @@ absl::StatusOr<ShardIndex> ReadShardIndex(const std::string& path) {
   ShardIndex index;
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string() || !IsPlainFileName(file.get_ref<const std::string&>())) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the index names no plain file for a tensor: ", path, ": ", name));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the index does not name a file in its own folder for a tensor: ", path, ": ", name));
     }
     index[name] = file.get<std::string>();
   }

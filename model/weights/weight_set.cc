@@ -48,7 +48,7 @@ absl::StatusOr<WeightSet> WeightSet::OpenFolder(const std::string& folder,
     const auto found = tensors->second.find(name);
     if (found == tensors->second.end()) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the index names a tensor that its file lacks: ", index_path, ": ", name,
+          absl::StrCat("the index names a tensor that is not in its file: ", index_path, ": ", name,
                        " in ", file_name));
     }
     set.tensors_[name] = found->second;
@@ -66,7 +66,7 @@ absl::StatusOr<WeightSet> WeightSet::Renamed(
     const auto [place, is_new] = renamed.tensors_.try_emplace(*std::move(new_name), tensor);
     if (!is_new) {
       return absl::FailedPreconditionError(
-          absl::StrCat("two tensors of the file stand for the same one: ", source_, ": ",
+          absl::StrCat("two tensors of the file have the same meaning: ", source_, ": ",
                        place->first, ": ", name, " and ", place->second.entry->name));
     }
   }

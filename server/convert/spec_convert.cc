@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/convert/convert.h"
-#include "server/digest/sha256.h"
 
 namespace reel {
 namespace {

@@ -14,7 +14,6 @@
 #include "model/resolve.h"
 #include "server/render/condition_files.h"
 #include "server/render/interrupt.h"
-#include "server/render/part_file.h"
 #include "server/render/safetensors_writer.h"
 #include "server/worker/media/condition_decoder.h"
 
@@ -153,10 +152,10 @@ int RenderExact(const RenderOptions& options, const kernels::KernelCatalog& cata
   decode.max_pixels = RenderLimits().max_condition_pixels;
   const absl::Status decoded = worker::DecodeConditions(resolved.spec, decode, interrupted);
   if (!decoded.ok()) return Report(console, decoded, ExitCodeOf(decoded));
-  auto file = PartFile::Create(options.output);
+  auto file = PartFile::Open(options.output, PartFile::Mode::kScratch);
   if (!file.ok()) return Report(console, file.status(), kFailed);
   ExactRun run(**pipeline, resolved.spec, stream, console, interrupted);
-  if (const absl::Status status = run.Render(*plan, **file); !status.ok()) {
+  if (const absl::Status status = run.Render(*plan, *file); !status.ok()) {
     return Report(console, status, ExitCodeOf(status));
   }
   console.ClearLine();

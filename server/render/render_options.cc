@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/program/flag_spelling.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::render {
@@ -24,15 +25,6 @@ struct Texts {
 
 bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-// "--num_frames=9" is "--num-frames=9"; values stay as they are.
-std::string SpelledWithDashes(std::string argument) {
-  if (argument.rfind("--", 0) != 0) return argument;
-  const auto end =
-      argument.begin() + static_cast<std::ptrdiff_t>(std::min(argument.find('='), argument.size()));
-  std::replace(argument.begin(), end, '_', '-');
-  return argument;
 }
 
 void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
@@ -160,7 +152,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
                  "The file to write: .mp4, or .safetensors with the exact frames")
       ->required();
 
-  std::transform(arguments.begin(), arguments.end(), arguments.begin(), SpelledWithDashes);
+  arguments = WithFlagsSpelt('-', std::move(arguments));
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
   try {
     app.parse(arguments);

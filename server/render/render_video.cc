@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/render/render_video.h"
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "kernels/base/mutex.h"
+#include "kernels/base/program/part_file.h"
 #include "model/resolve.h"
 #include "server/errors/error.h"
 #include "server/render/condition_files.h"
 #include "server/render/interrupt.h"
-#include "server/render/part_file.h"
 #include "server/worker/engine/engine.h"
 
 namespace reel::render {
@@ -57,7 +57,7 @@ class OneJob : public worker::EngineEvents {
   void Media(const worker::JobRef&, int64_t, std::string bytes, bool) override {
     MutexLock lock(mutex_);
     if (!write_error_.ok()) return;
-    write_error_ = file_->Write(bytes);
+    write_error_ = file_->Append(bytes);
     if (!write_error_.ok()) engine_->Post(worker::CancelJob{kJob});
   }
   void Stepped(worker::StepReport) override {}
@@ -118,7 +118,7 @@ class OneJob : public worker::EngineEvents {
 
 int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& catalog,
                 Console& console) {
-  std::unique_ptr<PartFile> file;  // outlives the engine, which writes to it
+  std::optional<PartFile> file;  // outlives the engine, which writes to it
   OneJob job(options, console);
   worker::EngineOptions engine_options;
   engine_options.stream = {.device = catalog.capability().device, .handle = nullptr};
@@ -129,12 +129,12 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   worker::Engine engine(engine_options, catalog, job);
   // Before there is a file that an interrupt would have to take away.
   const InterruptWatch watch([&] { engine.Stop(); });
-  auto created = PartFile::Create(options.output);
+  auto created = PartFile::Open(options.output, PartFile::Mode::kScratch);
   if (!created.ok()) {
     console.Error(std::string(created.status().message()));
     return kFailed;
   }
-  file = *std::move(created);
+  file.emplace(*std::move(created));
   job.Attach(engine, *file);
   worker::LoadModel load;
   load.options = LoadOptionsOf(options);

@@ -34,13 +34,13 @@ absl::Status SafetensorsWriter::WriteHeader() {
   std::string header = absl::StrCat("{", absl::StrJoin(entries, ","), "}");
   header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const uint64_t size = header.size();
-  REEL_RETURN_IF_ERROR(file_.Write({reinterpret_cast<const char*>(&size), sizeof(size)}));
-  return file_.Write(header);
+  REEL_RETURN_IF_ERROR(file_.Append({reinterpret_cast<const char*>(&size), sizeof(size)}));
+  return file_.Append(header);
 }
 
 absl::Status SafetensorsWriter::Write(absl::Span<const std::byte> data) {
   written_ += static_cast<int64_t>(data.size());
-  return file_.Write({reinterpret_cast<const char*>(data.data()), data.size()});
+  return file_.Append({reinterpret_cast<const char*>(data.data()), data.size()});
 }
 
 absl::Status SafetensorsWriter::Finish() const {

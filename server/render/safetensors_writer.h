@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "server/render/part_file.h"
+#include "kernels/base/program/part_file.h"
 
 namespace reel::render {
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/program/flag_spelling.h"
 #include "server/logging/log.h"
 #include "server/worker/app.h"
 #include "server/worker/plugin_probe.h"
@@ -18,14 +19,6 @@ namespace {
 using reel::LogOptions;
 using reel::worker::ProbeFlags;
 using reel::worker::WorkerFlags;
-
-// "--parent-pid=7" as "--parent_pid=7": names take - and _ alike, values stay as they are.
-std::string WithUnderscores(std::string argument) {
-  if (!argument.starts_with("--")) return argument;
-  const auto end = std::find(argument.begin(), argument.end(), '=');
-  std::replace(argument.begin() + 2, end, '-', '_');
-  return argument;
-}
 
 // The worker ends with its parent, and was too late if that is gone by now. A Ctrl-C reaches the
 // whole group of a terminal, but whether and when a worker leaves is the front's decision.
@@ -68,10 +61,10 @@ int main(int argc, char** argv) {
   cli.add_option("--log_format", log_format, "json or text")
       ->capture_default_str()
       ->check(CLI::IsMember({"json", "text"}));
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) arguments.push_back(WithUnderscores(argv[i]));
+  std::vector<std::string> arguments = reel::WithFlagsSpelt('_', {argv + 1, argv + argc});
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants a vector
   try {
-    cli.parse(arguments);  // in reverse, as CLI11 wants a vector
+    cli.parse(arguments);
   } catch (const CLI::ParseError& error) {
     return cli.exit(error) == 0 ? 0 : 2;
   }

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "client/crc32c.h"
-#include "client/sha256.h"
+#include "kernels/base/digest/crc32c.h"
+#include "kernels/base/digest/sha256.h"
 
 namespace reel::fakes {
 namespace {
@@ -79,7 +79,7 @@ v1::Video FakeVideo::Finished(bool wrong_hash) const {
 }
 
 v1::MediaInfo FakeVideo::Info(bool wrong_hash) const {
-  client::Sha256 sha256;
+  Sha256 sha256;
   sha256.Update(media());
   v1::MediaInfo info;
   info.set_content_type("video/mp4");
@@ -108,7 +108,7 @@ v1::MediaChunk FakeVideo::Chunk(int64_t offset, int64_t end, bool corrupt) const
   chunk.set_offset(offset);
   chunk.set_data(media_.substr(static_cast<size_t>(offset),
                                static_cast<size_t>(std::min(chunk_size_, end - offset))));
-  chunk.set_crc32c(client::Crc32c(chunk.data()));
+  chunk.set_crc32c(Crc32c(chunk.data()));
   if (corrupt) (*chunk.mutable_data())[0] ^= 1;
   chunk.set_attempt(attempt_);
   chunk.set_fragment_end(true);

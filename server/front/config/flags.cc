@@ -4,18 +4,11 @@
 #include <algorithm>
 #include <sstream>
 
+#include "kernels/base/program/flag_spelling.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::front {
 namespace {
-
-// "--data-dir=x" to "--data_dir=x": the name only, never the value.
-std::string WithUnderscores(std::string argument) {
-  if (argument.rfind("--", 0) != 0 || argument == "--") return argument;
-  const size_t end = std::min(argument.find('='), argument.size());
-  std::replace(argument.begin() + 2, argument.begin() + static_cast<std::ptrdiff_t>(end), '-', '_');
-  return argument;
-}
 
 void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config_file, "Configuration file (protobuf text format)");
@@ -40,9 +33,8 @@ ParsedFlags ParseFlags(const std::vector<std::string>& arguments) {
   ParsedFlags parsed;
   CLI::App app("Renders videos from text and streams them over gRPC.", "reeld");
   Declare(app, parsed.flags);
-  std::vector<std::string> reversed;  // as CLI11 wants them
-  for (const std::string& argument : arguments) reversed.push_back(WithUnderscores(argument));
-  std::reverse(reversed.begin(), reversed.end());
+  std::vector<std::string> reversed = WithFlagsSpelt('_', arguments);
+  std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants them
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {

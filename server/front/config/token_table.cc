@@ -2,7 +2,6 @@
 #include "server/front/config/token_table.h"
 
 #include <openssl/crypto.h>
-#include <openssl/sha.h>
 
 #include <optional>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/config/nearest_name.h"
 #include "server/front/config/read_file.h"
@@ -71,8 +71,7 @@ absl::StatusOr<TokenTable> TokenTable::Load(const std::string& path) {
 }
 
 const Principal* TokenTable::Find(std::string_view token) const {
-  std::array<uint8_t, 32> hash{};
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), hash.data());
+  const Sha256Digest hash = Sha256Of(token);
   const Principal* found = nullptr;
   for (const Row& row : rows_) {
     if (CRYPTO_memcmp(row.sha256.data(), hash.data(), hash.size()) == 0) found = &row.principal;

@@ -3,9 +3,9 @@
 
 #include <utility>
 
+#include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
-#include "server/digest/sha256.h"
 
 namespace reel::front {
 

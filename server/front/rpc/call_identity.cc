@@ -8,7 +8,7 @@
 #include <random>
 
 #include "absl/strings/escaping.h"
-#include "server/digest/sha256.h"
+#include "kernels/base/digest/sha256.h"
 
 namespace reel::front {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "absl/strings/escaping.h"
+#include "kernels/base/digest/crc32c.h"
 #include "server/errors/error.h"
-#include "server/front/rpc/crc32c.h"
 
 namespace reel::front {
 namespace {

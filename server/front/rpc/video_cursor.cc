@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/front/rpc/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 #include "server/front/rpc/video_convert.h"
 #include "server/front/rpc/video_error.h"
 

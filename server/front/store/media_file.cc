@@ -88,7 +88,7 @@ absl::Status MediaWriter::Append(int64_t offset, std::string_view bytes) {
 absl::StatusOr<MediaDigest> MediaWriter::Finish(int folder) {
   if (ops_.Sync(file_.get()) != 0) return WriteError(errno);
   if (ops_.Sync(folder) != 0) return WriteError(errno);
-  return MediaDigest{size_, hash_.Finish()};
+  return MediaDigest{size_, hash_.Hex()};
 }
 
 absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(

@@ -11,7 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/digest/sha256.h"
+#include "kernels/base/digest/sha256.h"
 #include "server/front/store/file_ops.h"
 #include "server/front/store/media_store.h"
 

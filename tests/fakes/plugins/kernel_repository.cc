@@ -2,7 +2,6 @@
 #include "tests/fakes/plugins/kernel_repository.h"
 
 #include <gtest/gtest.h>
-#include <openssl/evp.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,15 +9,14 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
 
 namespace reel::testing {
 namespace {
 
 std::string Digest(const std::string& bytes) {
-  std::string digest(32, '\0');
-  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr,
-             EVP_sha256(), nullptr);
-  return absl::Base64Escape(digest);
+  const Sha256Digest digest = Sha256Of(bytes);
+  return absl::Base64Escape(std::string(digest.begin(), digest.end()));
 }
 
 }  // namespace

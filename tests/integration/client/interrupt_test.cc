@@ -52,7 +52,7 @@ TEST_F(InterruptTest, CancelsByNameOnceItIsKnown) {
   const auto reel = Reel({"generate", "x", "-o", folder_.File("a.mp4")});
   ASSERT_TRUE(Says(*reel, "the prompt was cut"));  // printed when the video is accepted
   reel->Signal(SIGINT);
-  EXPECT_TRUE(Says(*reel, "videos/fake1 is cancelled"));
+  EXPECT_TRUE(Says(*reel, "videos/fake1 was cancelled"));
   EXPECT_EQ(Wait(*reel), 130);
   EXPECT_EQ(server_.asked().cancels, 1);
 }
@@ -72,7 +72,7 @@ TEST_F(InterruptTest, KeepsADetachedJob) {
   const auto reel = Reel({"generate", "x", "--detach", "-o", folder_.File("a.mp4")});
   ASSERT_TRUE(Says(*reel, "accepted now"));
   reel->Signal(SIGINT);
-  EXPECT_TRUE(Says(*reel, "videos/fake1 goes on"));
+  EXPECT_TRUE(Says(*reel, "videos/fake1 keeps running"));
   EXPECT_EQ(Wait(*reel), 130);
   EXPECT_EQ(server_.asked().cancels, 0);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder of substance explains itself: twenty sources have a README.md, fewer are named in the nearest one above."""
+"""A folder of substance explains itself: twenty sources have a README.md, fewer are named in the nearest one above. A
+folder that explains itself is on the map of the one above, so that a reader who walks down finds all."""
 
 import re
 
@@ -22,6 +23,8 @@ def check(tree):
     for path in tree.paths:
         if path.endswith("README.md") and (count := tree.text(path).count("\n")) > MAX_LINES:
             yield Finding(path, MAX_LINES + 1, f"{count} lines; a README.md has at most {MAX_LINES}")
+        if path.endswith("/README.md") and not path.startswith(tuple(EXEMPT)):
+            yield from check_map(tree, folder_of(path))
     sources = {}
     for path in tree.matching(*SOURCES):
         sources.setdefault(folder_of(path), []).append(path)
@@ -30,16 +33,27 @@ def check(tree):
             yield from check_folder(tree, folder, files)
 
 
+def readme_above(tree, folder):
+    above = folder_of(folder)
+    while above and not tree.has(f"{above}/README.md"):
+        above = folder_of(above)
+    return above, f"{above}/README.md" if above else "README.md"
+
+
+def check_map(tree, folder):
+    above, readme = readme_above(tree, folder)
+    first = folder[len(above):].strip("/").split("/")[0]
+    if tree.has(readme) and not re.search(rf"(?<![\w-]){re.escape(first)}[/)]", tree.text(readme)) and not names_folder(tree.text(readme), first):
+        yield Finding(readme, 1, f"{folder}/ explains itself, but is not on the map here")
+
+
 def check_folder(tree, folder, files):
     if tree.has(f"{folder}/README.md"):
         return
     if len(files) >= MANY:
         yield Finding(files[0], 1, f"{len(files)} sources, so {folder}/ has a README.md")
         return
-    above = folder
-    while above and not tree.has(f"{above}/README.md"):
-        above = folder_of(above)
-    readme = f"{above}/README.md" if above else "README.md"
+    above, readme = readme_above(tree, folder)
     if not tree.has(readme) or not names_folder(tree.text(readme), folder[len(above):].strip("/")):
         yield Finding(files[0], 1, f"{folder}/ has no README.md and {readme} does not name it")
 
@@ -54,6 +68,8 @@ CASES = [
     ("few and unnamed", {"m/a.cc": "", "README.md": "hello"}, 1),
     ("few and named", {"m/n/a.cc": "", "m/README.md": "`n/` counts"}, 0),
     ("described with its siblings", {"m/n/a.cc": "", "m/README.md": "`<operator>/` is one"}, 0),
+    ("explains itself, off the map", {"m/n/README.md": "", "m/README.md": "nothing"}, 1),
+    ("explains itself, on the map", {"m/n/README.md": "", "m/o/p/README.md": "", "m/README.md": "[n](n/README.md), `o/`"}, 0),
     ("too long", {"README.md": "\n" * 121}, 1),
     ("unit tests", {f"tests/unit/m/{i}.cc": "" for i in range(30)}, 0),
 ]

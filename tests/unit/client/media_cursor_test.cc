@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 
 namespace reel::client {
 namespace {

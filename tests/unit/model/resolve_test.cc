@@ -291,7 +291,7 @@ TEST(Resolve, RefusesConditionsThatTheModelCannotTake) {
   sent.conditions.resize(1);
   sent.conditions[0].bytes = std::make_shared<const std::string>("png");
   EXPECT_THAT(Resolve(sent, card, RequestLimits(), 0).violations,
-              ElementsAre(Violation("conditions", "takes none; nearest: 0")));
+              ElementsAre(Violation("conditions", "does not support conditions; nearest: 0")));
 }
 
 TEST(Resolve, RefusesAnotherModelsName) {

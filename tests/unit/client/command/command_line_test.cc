@@ -26,7 +26,7 @@ TEST_F(CommandLineTest, MistakesAreUsageErrors) {
   EXPECT_EQ(Run({"generate", "x", "--widht", "3"}), 2);
   EXPECT_NE(err_.find("did you mean --width?"), std::string::npos);
   EXPECT_EQ(Run({"generat", "a fox"}), 2);
-  EXPECT_EQ(err_.find("error: no command is called generat; did you mean generate?\n"), 0u) << err_;
+  EXPECT_EQ(err_.find("error: unknown command generat; did you mean generate?\n"), 0u) << err_;
 }
 
 TEST_F(CommandLineTest, HelpAndVersionNeedNoServer) {

@@ -31,7 +31,7 @@ TEST_F(JobCommandsTest, DeletePrintsWhatIsGone) {
 
 TEST_F(JobCommandsTest, EstimateSaysWhetherAJobWouldBeTaken) {
   EXPECT_EQ(Run({"estimate", "x"}), 0);
-  EXPECT_NE(out_.find("would be taken"), std::string::npos);
+  EXPECT_NE(out_.find("would be accepted"), std::string::npos);
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ TEST(SingleFile, NamesATensorTooMany) {
   const SingleFile scaled(
       folder, "0.9.5",
       {.linears = Linears::kF8, .extra = "model.diffusion_model.proj_out.weight_scale"});
-  EXPECT_THAT(ErrorOf(scaled.path()), HasSubstr("scales of its own"));
+  EXPECT_THAT(ErrorOf(scaled.path()), HasSubstr("separate scales"));
 }
 
 TEST(SingleFile, NeedsToKnowItsHeads) {
@@ -184,7 +184,7 @@ TEST(SingleFile, CountsTheTensorsOfARelease) {
 TEST(SingleFile, RefusesOtherFiles) {
   const reel::testing::TempFolder scratch;
   EXPECT_THAT(ErrorOf(scratch.Write("a.safetensors", SafetensorsOf({{"weight", {1}}}))),
-              HasSubstr("no LTX-Video checkpoint"));
+              HasSubstr("not an LTX-Video checkpoint"));
   EXPECT_THAT(ErrorOf(scratch.Write("b.safetensors", "no weights")), HasSubstr("b.safetensors"));
   const TinyFolder folder("0.9.5");
   const std::string whole = CheckpointOf(folder.path(), "0.9.5");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/convert/convert.h"
-#include "server/digest/sha256.h"
 #include "tests/unit/server/convert/filled_message.h"
 
 namespace reel {

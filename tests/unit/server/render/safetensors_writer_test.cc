@@ -21,13 +21,13 @@ absl::Span<const std::byte> Bytes(const std::vector<float>& values) {
 
 TEST(SafetensorsWriter, WritesHeaderAndDataInOrder) {
   const reel::testing::TempFolder folder;
-  auto file = *PartFile::Create(folder.File("a.safetensors"));
-  SafetensorsWriter writer(*file, {{"latents", {1, 2}}, {"frames", {1, 1, 1, 3}}});
+  auto file = *PartFile::Open(folder.File("a.safetensors"), PartFile::Mode::kScratch);
+  SafetensorsWriter writer(file, {{"latents", {1, 2}}, {"frames", {1, 1, 1, 3}}});
   ASSERT_TRUE(writer.WriteHeader().ok());
   ASSERT_TRUE(writer.Write(Bytes({1, 2})).ok());
   ASSERT_TRUE(writer.Write(Bytes({3, 4, 5})).ok());
   ASSERT_TRUE(writer.Finish().ok());
-  ASSERT_TRUE(file->Commit().ok());
+  ASSERT_TRUE(file.Commit().ok());
 
   const std::string bytes = folder.Read("a.safetensors");
   uint64_t header = 0;
@@ -44,8 +44,8 @@ TEST(SafetensorsWriter, WritesHeaderAndDataInOrder) {
 
 TEST(SafetensorsWriter, NoticesMissingData) {
   const reel::testing::TempFolder folder;
-  auto file = *PartFile::Create(folder.File("a.safetensors"));
-  SafetensorsWriter writer(*file, {{"frames", {2}}});
+  auto file = *PartFile::Open(folder.File("a.safetensors"), PartFile::Mode::kScratch);
+  SafetensorsWriter writer(file, {{"frames", {2}}});
   ASSERT_TRUE(writer.WriteHeader().ok());
   ASSERT_TRUE(writer.Write(Bytes({1})).ok());
   EXPECT_EQ(writer.Finish().code(), absl::StatusCode::kInternal);

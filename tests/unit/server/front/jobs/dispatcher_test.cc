@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "server/digest/sha256.h"
+#include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/front/rpc/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 #include "tests/fakes/scripted_job.h"
 
 namespace reel::front {

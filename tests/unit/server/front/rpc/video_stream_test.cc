@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "server/front/rpc/crc32c.h"
+#include "kernels/base/digest/crc32c.h"
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
 namespace reel::front {

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "server/digest/sha256.h"
+#include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/store/file_ops.h"
 #include "tests/fakes/await.h"

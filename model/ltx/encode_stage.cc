@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/beginning.h"
+#include "model/ltx/encode_stage.h"
 
 #include <string>
 #include <utility>
@@ -31,11 +31,11 @@ at::Generator GeneratorOf(const GenerationSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Generation>> Beginning::Plan(const GenerationSpec& spec) const {
+absl::StatusOr<std::unique_ptr<Generation>> EncodeStage::Plan(const GenerationSpec& spec) const {
   if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
       spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "the size of the video is none that the model makes: ", spec.width, "x", spec.height, ", ",
+        "the model cannot make a video of this size: ", spec.width, "x", spec.height, ", ",
         spec.num_frames, " frames; sides are multiples of 32, frames of 8, plus 1"));
   }
   const Recipe recipe = RecipeOf(spec);
@@ -59,7 +59,8 @@ absl::StatusOr<std::unique_ptr<Generation>> Beginning::Plan(const GenerationSpec
   return mine;
 }
 
-absl::StatusOr<PictureSize> Beginning::PlanPasses(const Recipe& recipe, LtxGeneration& mine) const {
+absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
+                                                    LtxGeneration& mine) const {
   if (!recipe.second_pass.has_value()) {
     REEL_ASSIGN_OR_RETURN(mine.state.mode, ModeOf(mine.spec, model_.scheduler));
     return PictureSize{mine.spec.width, mine.spec.height};
@@ -80,7 +81,7 @@ absl::StatusOr<PictureSize> Beginning::PlanPasses(const Recipe& recipe, LtxGener
                    max_tokens_, "; choose a smaller size or fewer frames"));
 }
 
-absl::Status Beginning::Next(LtxGeneration& mine, const Ops& ops) const {
+absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
@@ -91,7 +92,7 @@ absl::Status Beginning::Next(LtxGeneration& mine, const Ops& ops) const {
   return absl::OkStatus();
 }
 
-absl::Status Beginning::Text(LtxGeneration& mine, const Ops& ops) const {
+absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
   const bool masked = state.mode == Mode::kCondition;
   const int text_tokens = TextTokensOf(mine.spec, state.mode);
@@ -119,7 +120,7 @@ absl::Status Beginning::Text(LtxGeneration& mine, const Ops& ops) const {
   return absl::OkStatus();
 }
 
-void Beginning::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
+void EncodeStage::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
   Tokens& tokens = state.tokens;
   switch (state.mode) {
@@ -143,11 +144,11 @@ void Beginning::FinishTokens(LtxGeneration& mine, const Ops& ops) const {
   mine.ready = true;
 }
 
-RopeTable Beginning::RopeOf(const Tokens& tokens) const {
+RopeTable EncodeStage::RopeOf(const Tokens& tokens) const {
   return MakeRopeTable(tokens.coordinates, model_.transformer.config().width()).To(model_.device);
 }
 
-absl::Status Beginning::SecondPass(LtxGeneration& mine, const Ops& ops) const {
+absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const {
   const PlannedPass& pass = *mine.second_pass;
   DenoiseState next = mine.state;
   next.shape = pass.shape;
@@ -173,10 +174,10 @@ absl::Status Beginning::SecondPass(LtxGeneration& mine, const Ops& ops) const {
   return absl::OkStatus();
 }
 
-LatentEncoder Beginning::encoder() const {
+LatentEncoder EncodeStage::encoder() const {
   return {model_.encoder, model_.statistics, model_.tiling};
 }
 
-int64_t Beginning::channels() const { return model_.transformer.config().in_channels; }
+int64_t EncodeStage::channels() const { return model_.transformer.config().in_channels; }
 
 }  // namespace reel::model::ltx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a request to a generation that can step: what it will be, its text, its conditions, its
-// first tokens; and those of its second pass.
+// Text and conditions: from a request to a generation that can step, with its first tokens; and the
+// tokens of its second pass.
 #pragma once
 
 #include <memory>
@@ -15,9 +15,9 @@
 namespace reel::model::ltx {
 
 // Borrows the model for the time of a call; throws what libtorch throws.
-class Beginning {
+class EncodeStage {
  public:
-  Beginning(LtxModel& model, int64_t max_latent_tokens)
+  EncodeStage(LtxModel& model, int64_t max_latent_tokens)
       : model_(model), max_tokens_(max_latent_tokens) {}
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.

@@ -2,13 +2,17 @@
 // SHA-256, piece by piece or at once.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace reel {
 
-// Movable; confined to one thread at a time.
+using Sha256Digest = std::array<uint8_t, 32>;
+
+// Movable; confined to one thread at a time. After Digest() or Hex() only Reset() may follow.
 class Sha256 {
  public:
   Sha256();
@@ -16,16 +20,18 @@ class Sha256 {
   Sha256(Sha256&&) noexcept;
   Sha256& operator=(Sha256&&) noexcept;
 
+  void Reset();
   void Update(std::string_view bytes);
-  // Lower-case hex of all bytes so far. Ends the object's use.
-  std::string Finish();
+  // Of everything since the last Reset.
+  Sha256Digest Digest();
+  std::string Hex();  // lower case
 
  private:
   struct Context;
   std::unique_ptr<Context> context_;
 };
 
-// Lower-case hex.
-std::string Sha256Hex(std::string_view bytes);
+Sha256Digest Sha256Of(std::string_view bytes);
+std::string Sha256Hex(std::string_view bytes);  // lower case
 
 }  // namespace reel
