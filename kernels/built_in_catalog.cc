@@ -14,30 +14,30 @@
 
 namespace reel::kernels {
 
-std::vector<OpRows> BuiltInCpuRows() {
+std::vector<OpVariants> BuiltInCpuVariants() {
   return {
-      RmsNormCpuRows(),
-      FusedNormCpuRows("rms_norm_residual"),
-      FusedNormCpuRows("layer_norm"),
-      FusedNormCpuRows("layer_norm_residual"),
-      NormLinearCpuRows(),
-      PrepareNormLinearCpuRows(),
-      FusedNormCpuRows("adaln_rms_norm"),
-      FusedNormCpuRows("adaln_layer_norm"),
-      FusedNormCpuRows("adaln_zero"),
-      FusedNormCpuRows("gate_residual"),
-      FusedNormCpuRows("gate_residual_adaln"),
-      Rope1dCpuRows(),
-      Rope3dCpuRows(),
-      LtxRopeCpuRows(),
-      QkNormRopeCpuRows(),
-      GatedActivationCpuRows(),
-      ActivationCpuRows(),
-      ChannelNormSiluCpuRows(),
-      FrameConvertCpuRows(),
-      QuantizeRowsCpuRows(),
-      AttentionCpuRows(),
-      CrossAttentionCpuRows(),
+      RmsNormCpuVariants(),
+      FusedNormCpuVariants("rms_norm_residual"),
+      FusedNormCpuVariants("layer_norm"),
+      FusedNormCpuVariants("layer_norm_residual"),
+      NormLinearCpuVariants(),
+      PrepareNormLinearCpuVariants(),
+      FusedNormCpuVariants("adaln_rms_norm"),
+      FusedNormCpuVariants("adaln_layer_norm"),
+      FusedNormCpuVariants("adaln_zero"),
+      FusedNormCpuVariants("gate_residual"),
+      FusedNormCpuVariants("gate_residual_adaln"),
+      Rope1dCpuVariants(),
+      Rope3dCpuVariants(),
+      LtxRopeCpuVariants(),
+      QkNormRopeCpuVariants(),
+      GatedActivationCpuVariants(),
+      ActivationCpuVariants(),
+      ChannelNormSiluCpuVariants(),
+      FrameConvertCpuVariants(),
+      QuantizeRowsCpuVariants(),
+      AttentionCpuVariants(),
+      CrossAttentionCpuVariants(),
   };
 }
 
@@ -45,10 +45,10 @@ KernelCatalog BuiltInCatalog(DeviceCapability capability, const CudaLibraryTable
   KernelCatalog catalog(capability);
   if (library != nullptr) {
     for (int32_t i = 0; i < library->num_ops; ++i) {
-      catalog.AddRows(library->ops[i], "built-in", library);
+      catalog.AddVariants(library->ops[i], "built-in", library);
     }
   }
-  for (const OpRows& rows : BuiltInCpuRows()) catalog.AddRows(rows, "built-in");
+  for (const OpVariants& op : BuiltInCpuVariants()) catalog.AddVariants(op, "built-in");
   return catalog;
 }
 

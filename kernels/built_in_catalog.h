@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "kernels/dispatch/kernel_catalog.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
-// The CPU rows of every operator, by name.
-std::vector<OpRows> BuiltInCpuRows();
+// The CPU variants of every operator, by name.
+std::vector<OpVariants> BuiltInCpuVariants();
 
-// The catalog of a process: rows of the CUDA library (null: none) before those of the CPU.
+// The catalog of a process: variants of the CUDA library (null: none) before those of the CPU.
 KernelCatalog BuiltInCatalog(DeviceCapability capability = {},
                              const CudaLibraryTable* library = nullptr);
 

@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/plugin_row.h"
+#include "kernels/dispatch/hosted_variant.h"
 #include "kernels/plugins/check_memory.h"
 #include "kernels/plugins/plugin_build.h"
 
@@ -19,9 +19,9 @@ namespace reel::model {
 // Adds the versions of libtorch and of its CUDA, which this loads for a device.
 absl::Status DescribeTorch(kernels::DeviceStream stream, kernels::PluginHost& host);
 
-// Rows of a torch build, each tested, and what of it is not used.
+// Variants of a torch build, each tested, and what of it is not used.
 struct TorchPlugin {
-  std::vector<std::shared_ptr<const kernels::PluginRow>> rows;
+  std::vector<std::shared_ptr<const kernels::HostedVariant>> variants;
   std::vector<std::string> unused;
 };
 
@@ -31,7 +31,7 @@ struct TorchPlugin {
 absl::StatusOr<TorchPlugin> OpenTorchPlugin(const kernels::PluginBuild& build,
                                             kernels::DeviceStream stream);
 
-// For the test of a plug-in's rows on the device of `stream`.
+// For the test of a plug-in's variants on the device of `stream`.
 absl::StatusOr<std::unique_ptr<kernels::CheckMemory>> MakeCheckMemory(kernels::DeviceStream stream);
 
 }  // namespace reel::model

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "model/testcard/test_card.h"
 #ifdef REEL_HAS_LTX
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 #include "model/ltx/ltx_pipeline.h"
 #endif
 
@@ -31,9 +31,9 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
 #endif
 }
 
-void AddModelRows([[maybe_unused]] kernels::KernelCatalog& catalog) {
+void AddModelVariants([[maybe_unused]] kernels::KernelCatalog& catalog) {
 #ifdef REEL_HAS_LTX
-  AddFrameworkRows(catalog);
+  AddFrameworkVariants(catalog);
 #endif
 }
 

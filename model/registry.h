@@ -48,7 +48,7 @@ struct LoadOptions {
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
                                                        kernels::DeviceStream stream);
 
-// The rows of operators that the families of this build bring along, beside the built-in ones.
-void AddModelRows(kernels::KernelCatalog& catalog);
+// The variants of operators that the families of this build bring along, beside the built-in ones.
+void AddModelVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

@@ -12,16 +12,16 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {
-    CpuRow<ActivationCpu, ActivationCpuAccepts>("cpu"),
-    CpuRow<ActivationLoops>("loops"),
+constexpr KernelVariant kCpuVariants[] = {
+    CpuVariant<ActivationCpu, ActivationCpuAccepts>("cpu"),
+    CpuVariant<ActivationLoops>("loops"),
 };
 
-absl::Status Launch(const OpRows& rows, ActivationParams params, const ArgumentChecks& checks,
+absl::Status Launch(const OpVariants& rows, ActivationParams params, const ArgumentChecks& checks,
                     const Execution& run) {
   MergeRowDims(params.shape,
                {&params.x, &params.bias, &params.value, &params.out, &params.out_scale.rows});
-  return RunOp({.cpu_rows = rows,
+  return RunOp({.cpu_variants = rows,
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
@@ -45,8 +45,12 @@ void CheckHalves(const GatedActivationArgs& args, ArgumentChecks& checks) {
 
 }  // namespace
 
-OpRows ActivationCpuRows() { return RowsOf<ActivationParams>("activation", kCpuRows); }
-OpRows GatedActivationCpuRows() { return RowsOf<ActivationParams>("gated_activation", kCpuRows); }
+OpVariants ActivationCpuVariants() {
+  return MakeVariants<ActivationParams>("activation", kCpuVariants);
+}
+OpVariants GatedActivationCpuVariants() {
+  return MakeVariants<ActivationParams>("gated_activation", kCpuVariants);
+}
 
 absl::Status ActivationOp(const ActivationArgs& args, const Execution& run) {
   ArgumentChecks checks("activation", run.stream);
@@ -55,7 +59,7 @@ absl::Status ActivationOp(const ActivationArgs& args, const Execution& run) {
   checks.Channels("bias", args.bias, args.x);
   CheckOutputPlace(OutputOf(args), checks, {&args.x});
   REEL_RETURN_IF_ERROR(checks.status());
-  return Launch(ActivationCpuRows(),
+  return Launch(ActivationCpuVariants(),
                 {.shape = RowsOf(args.x),
                  .x = RowsOperand(args.x),
                  .bias = VectorOperand(args.bias),
@@ -84,7 +88,7 @@ absl::Status GatedActivation(const GatedActivationArgs& args, const Execution& r
     gate = Slice(args.x, -1, args.gate_first ? 0 : width, width);
     value = Slice(args.x, -1, args.gate_first ? width : 0, width);
   }
-  return Launch(GatedActivationCpuRows(),
+  return Launch(GatedActivationCpuVariants(),
                 {.shape = RowsOf(args.out),
                  .x = RowsOperand(gate),
                  .bias = {},

@@ -12,7 +12,7 @@
 #include "kernels/activation/activation_kind.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -37,7 +37,7 @@ struct GatedActivationArgs {
 absl::Status ActivationOp(const ActivationArgs& args, const Execution& run);
 absl::Status GatedActivation(const GatedActivationArgs& args, const Execution& run);
 
-OpRows ActivationCpuRows();
-OpRows GatedActivationCpuRows();
+OpVariants ActivationCpuVariants();
+OpVariants GatedActivationCpuVariants();
 
 }  // namespace reel::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/activation/activation_launch.h"
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -25,13 +25,13 @@ bool ActivationVectorAccepts(const ActivationParams& params) {
                             {&params.x, &params.bias, &params.value, &params.out});
 }
 
-std::vector<OpRows> ActivationCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<LaunchActivationSm80, ActivationVectorAccepts>(),
-      GenericCudaRow<LaunchActivationGeneric>(),
+std::vector<OpVariants> ActivationCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<LaunchActivationSm80, ActivationVectorAccepts>(),
+      GenericCudaVariant<LaunchActivationGeneric>(),
   };
-  return {RowsOf<ActivationParams>("activation", kRows),
-          RowsOf<ActivationParams>("gated_activation", kRows)};
+  return {MakeVariants<ActivationParams>("activation", kVariants),
+          MakeVariants<ActivationParams>("gated_activation", kVariants)};
 }
 
 }  // namespace reel::kernels

@@ -12,7 +12,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<AttentionLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<AttentionLoops>("loops")};
 
 // [1 or B, 1 or N, 1 or S, L] beside q and k.
 void CheckBias(const AttentionArgs& args, ArgumentChecks& checks) {
@@ -88,10 +88,10 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
   return params;
 }
 
-absl::Status Launch(const OpRows& rows, const AttentionArgs& args, const ArgumentChecks& checks,
+absl::Status Launch(const OpVariants& rows, const AttentionArgs& args, const ArgumentChecks& checks,
                     const Execution& run) {
   const AttentionParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = rows,
+  return RunOp({.cpu_variants = rows,
                 .dtype = args.q.dtype,
                 .params = &params,
                 .empty = args.q.num_elements() == 0,
@@ -105,14 +105,18 @@ bool FitsCrossAttention(int64_t keys, int64_t width) {
   return keys >= 1 && keys <= kMostPromptKeys && (width == 64 || width == 128);
 }
 
-OpRows AttentionCpuRows() { return RowsOf<AttentionParams>("attention", kCpuRows); }
-OpRows CrossAttentionCpuRows() { return RowsOf<AttentionParams>("cross_attention", kCpuRows); }
+OpVariants AttentionCpuVariants() {
+  return MakeVariants<AttentionParams>("attention", kCpuVariants);
+}
+OpVariants CrossAttentionCpuVariants() {
+  return MakeVariants<AttentionParams>("cross_attention", kCpuVariants);
+}
 
 absl::Status Attention(const AttentionArgs& args, const Execution& run) {
   ArgumentChecks checks("attention", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
-  return Launch(AttentionCpuRows(), args, checks, run);
+  return Launch(AttentionCpuVariants(), args, checks, run);
 }
 
 absl::Status CrossAttention(const AttentionArgs& args, const Execution& run) {
@@ -124,7 +128,7 @@ absl::Status CrossAttention(const AttentionArgs& args, const Execution& run) {
         absl::StrCat("Cross attention takes 1 to ", kMostPromptKeys,
                      " keys and heads of 64 or 128, attention takes others: ", checks.Shapes()));
   }
-  return Launch(CrossAttentionCpuRows(), args, checks, run);
+  return Launch(CrossAttentionCpuVariants(), args, checks, run);
 }
 
 }  // namespace reel::kernels

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -35,7 +35,7 @@ absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
 // Whether a call with so many keys and heads of this width is CrossAttention's.
 bool FitsCrossAttention(int64_t keys, int64_t width);
 
-OpRows AttentionCpuRows();
-OpRows CrossAttentionCpuRows();
+OpVariants AttentionCpuVariants();
+OpVariants CrossAttentionCpuVariants();
 
 }  // namespace reel::kernels

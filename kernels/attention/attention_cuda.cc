@@ -3,13 +3,13 @@
 #include <cstdint>
 
 #include "kernels/attention/attention_launch.h"
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 
 namespace reel::kernels {
 namespace {
 
 // Every head's row of it begins at a multiple of 16 bytes. Strides count also where a size is 1: a
-// part of a batch takes the row that the batch takes.
+// part of a batch takes the variant that the batch takes.
 bool HasVectors(const AttentionOperand& operand) {
   constexpr int64_t kVectorBytes = 16;
   return operand.strides[3] == 1 && reinterpret_cast<uintptr_t>(operand.data) % kVectorBytes == 0 &&
@@ -25,16 +25,16 @@ bool CrossAttentionVectorAccepts(const AttentionParams& p) {
          HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
 }
 
-std::vector<OpRows> AttentionCudaRows() {
-  static constexpr KernelRow kAttention[] = {
-      GenericCudaRow<LaunchAttentionGeneric>(),
+std::vector<OpVariants> AttentionCudaVariants() {
+  static constexpr KernelVariant kAttention[] = {
+      GenericCudaVariant<LaunchAttentionGeneric>(),
   };
-  static constexpr KernelRow kCrossAttention[] = {
-      Sm80Row<LaunchCrossAttentionSm80, CrossAttentionVectorAccepts>(kSixteenBit),
-      GenericCudaRow<LaunchAttentionGeneric>(),
+  static constexpr KernelVariant kCrossAttention[] = {
+      Sm80Variant<LaunchCrossAttentionSm80, CrossAttentionVectorAccepts>(kSixteenBit),
+      GenericCudaVariant<LaunchAttentionGeneric>(),
   };
-  return {RowsOf<AttentionParams>("attention", kAttention),
-          RowsOf<AttentionParams>("cross_attention", kCrossAttention)};
+  return {MakeVariants<AttentionParams>("attention", kAttention),
+          MakeVariants<AttentionParams>("cross_attention", kCrossAttention)};
 }
 
 }  // namespace reel::kernels

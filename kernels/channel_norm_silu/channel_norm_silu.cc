@@ -11,7 +11,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<ChannelNormSiluLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<ChannelNormSiluLoops>("loops")};
 
 void CheckVector(const char* name, const std::optional<TensorView>& vector, const TensorView& x,
                  ArgumentChecks& checks) {
@@ -69,8 +69,8 @@ ChannelNormSiluParams ParamsOf(const ChannelNormSiluArgs& args) {
 
 }  // namespace
 
-OpRows ChannelNormSiluCpuRows() {
-  return RowsOf<ChannelNormSiluParams>("channel_norm_silu", kCpuRows);
+OpVariants ChannelNormSiluCpuVariants() {
+  return MakeVariants<ChannelNormSiluParams>("channel_norm_silu", kCpuVariants);
 }
 
 absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& run) {
@@ -78,7 +78,7 @@ absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& r
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const ChannelNormSiluParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = ChannelNormSiluCpuRows(),
+  return RunOp({.cpu_variants = ChannelNormSiluCpuVariants(),
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,

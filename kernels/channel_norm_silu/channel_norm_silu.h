@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -29,6 +29,6 @@ struct ChannelNormSiluArgs {
 // Statuses as in RmsNorm; INVALID_ARGUMENT too for padding of no frames.
 absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& run);
 
-OpRows ChannelNormSiluCpuRows();
+OpVariants ChannelNormSiluCpuVariants();
 
 }  // namespace reel::kernels

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/channel_norm_silu/channel_norm_silu_launch.h"
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -11,12 +11,12 @@ bool ChannelNormSiluVectorAccepts(const ChannelNormSiluParams& params) {
                         {&params.x, &params.out, &params.scale, &params.shift});
 }
 
-std::vector<OpRows> ChannelNormSiluCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<LaunchChannelNormSiluSm80, ChannelNormSiluVectorAccepts>(),
-      GenericCudaRow<LaunchChannelNormSiluGeneric>(),
+std::vector<OpVariants> ChannelNormSiluCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<LaunchChannelNormSiluSm80, ChannelNormSiluVectorAccepts>(),
+      GenericCudaVariant<LaunchChannelNormSiluGeneric>(),
   };
-  return {RowsOf<ChannelNormSiluParams>("channel_norm_silu", kRows)};
+  return {MakeVariants<ChannelNormSiluParams>("channel_norm_silu", kVariants)};
 }
 
 }  // namespace reel::kernels

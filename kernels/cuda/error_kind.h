@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 

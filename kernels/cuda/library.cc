@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The door of libreel_cuda.so: one exported function that hands over all rows.
+// The door of libreel_cuda.so: one exported function that hands over all variants.
 #include <cuda_runtime_api.h>
 
 #include <cstring>
 #include <vector>
 
 #include "kernels/cuda/error_kind.h"
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 
 namespace reel::kernels {
 namespace {
@@ -55,13 +55,14 @@ int32_t NanosecondsBetween(void* start, void* end, int64_t* nanoseconds) {
 // At the end of a process the device may be gone already, and its events with it.
 void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 
-std::vector<OpRows> AllRows() {
-  std::vector<OpRows> all;
+std::vector<OpVariants> AllVariants() {
+  std::vector<OpVariants> all;
   for (const auto group :
-       {RmsNormCudaRows, LayerNormCudaRows, NormLinearCudaRows, AdalnCudaRows, GateCudaRows,
-        RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows,
-        FrameConvertCudaRows, QuantizeRowsCudaRows, AttentionCudaRows}) {
-    for (const OpRows& rows : group()) all.push_back(rows);
+       {RmsNormCudaVariants, LayerNormCudaVariants, NormLinearCudaVariants, AdalnCudaVariants,
+        GateCudaVariants, RopeCudaVariants, LtxRopeCudaVariants, ActivationCudaVariants,
+        ChannelNormSiluCudaVariants, FrameConvertCudaVariants, QuantizeRowsCudaVariants,
+        AttentionCudaVariants}) {
+    for (const OpVariants& op : group()) all.push_back(op);
   }
   return all;
 }
@@ -70,7 +71,7 @@ std::vector<OpRows> AllRows() {
 
 extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_cuda_library() {
   // Of the life of the library, which is never closed.
-  static const std::vector<OpRows>* const ops = new std::vector<OpRows>(AllRows());
+  static const std::vector<OpVariants>* const ops = new std::vector<OpVariants>(AllVariants());
   static const CudaLibraryTable table = {
       .version = kCudaLibraryVersion,
       .num_ops = static_cast<int32_t>(ops->size()),

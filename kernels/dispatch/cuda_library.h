@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens libreel_cuda.so: the CUDA rows of every operator, for a process that was given a device.
+// Opens libreel_cuda.so: the CUDA variants of every operator, for a process that was given a
+// device.
 #pragma once
 
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "kernels/dispatch/row_table.h"
+#include "kernels/dispatch/variant_table.h"
 
 namespace reel::kernels {
 

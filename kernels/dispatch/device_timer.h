@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/dispatch/kernel_row.h"
 #include "kernels/dispatch/kernel_timer.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 

@@ -17,7 +17,7 @@ std::string Names(const std::vector<OpListing>& ops) {
   return absl::StrJoin(ops, ", ", [](std::string* out, const OpListing& op) { *out += op.op; });
 }
 
-std::string VariantNames(const OpListing& op, bool only_running) {
+std::string NamesOf(const OpListing& op, bool only_running) {
   std::vector<std::string> names;
   for (const VariantListing& variant : op.variants) {
     if (variant.runs || !only_running) names.push_back(variant.name);
@@ -25,16 +25,16 @@ std::string VariantNames(const OpListing& op, bool only_running) {
   return absl::StrJoin(names, ", ");
 }
 
-// A row fits the device or not whatever the call: any dtype that it has will do.
-VariantListing ListingOf(const CatalogRow& candidate, const DeviceCapability& capability) {
-  const KernelRow& row = candidate.row;
+// A variant fits the device or not whatever the call: any dtype that it has will do.
+VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability& capability) {
+  const KernelVariant& variant = candidate.variant;
   Dtype dtype = Dtype::kF32;
   for (const Dtype known : {Dtype::kBf16, Dtype::kF16}) {
-    if ((row.dtypes & MaskOf(known)) != 0) dtype = known;
+    if ((variant.dtypes & MaskOf(known)) != 0) dtype = known;
   }
   const std::string reason =
       WhyNot(candidate, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
-  return {.name = row.variant,
+  return {.name = variant.name,
           .origin = candidate.origin,
           .runs = reason.empty(),
           .is_auto = false,
@@ -77,22 +77,22 @@ void KernelCatalog::AddFirst(OpListing op) {
   Add(std::move(op));
 }
 
-void KernelCatalog::AddRows(const OpRows& rows, const std::string& origin,
-                            const CudaLibraryTable* library) {
-  auto table = rows_ == nullptr ? std::make_shared<RowTable>(capability_)
-                                : std::make_shared<RowTable>(*rows_);
-  table->Add(rows, origin, library);
-  rows_ = std::move(table);
-  OpListing listing{.op = rows.op, .variants = {}};
-  for (int32_t i = 0; i < rows.count; ++i) {
-    listing.variants.push_back(ListingOf({rows.rows[i], origin, library}, capability_));
+void KernelCatalog::AddVariants(const OpVariants& op, const std::string& origin,
+                                const CudaLibraryTable* library) {
+  auto table = table_ == nullptr ? std::make_shared<VariantTable>(capability_)
+                                 : std::make_shared<VariantTable>(*table_);
+  table->Add(op, origin, library);
+  table_ = std::move(table);
+  OpListing listing{.op = op.op, .variants = {}};
+  for (int32_t i = 0; i < op.count; ++i) {
+    listing.variants.push_back(ListingOf({op.variants[i], origin, library}, capability_));
   }
   Add(std::move(listing));
 }
 
-absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const PluginRow> plugin) {
-  const PluginRowFacts& facts = plugin->facts();
-  const uint64_t size = rows_ == nullptr ? 0 : rows_->ParamsSize(facts.op);
+absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const HostedVariant> plugin) {
+  const HostedVariantFacts& facts = plugin->facts();
+  const uint64_t size = table_ == nullptr ? 0 : table_->ParamsSize(facts.op);
   if (size == 0) {
     return absl::InvalidArgumentError(absl::StrCat("A plug-in implements operators of Reel; '",
                                                    facts.op, "' is none; known: ", Names(ops_)));
@@ -102,26 +102,26 @@ absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const PluginRow> plugin) {
         absl::StrCat("The plug-in was built for other parameters of the operator: ", facts.op,
                      " of ", facts.params_size, " bytes, here ", size));
   }
-  for (const std::string& variant : Variants(facts.op)) {
+  for (const std::string& variant : VariantNames(facts.op)) {
     if (variant != facts.variant) continue;
     return absl::AlreadyExistsError(absl::StrCat(
         "The operator has a variant of this name; give the plug-in another one: ", facts.op, "=",
         facts.variant));
   }
-  auto table = std::make_shared<RowTable>(*rows_);
-  const CatalogRow& row = table->Add(plugin);
-  OpListing listing{.op = facts.op, .variants = {ListingOf(row, capability_)}};
-  rows_ = std::move(table);
+  auto table = std::make_shared<VariantTable>(*table_);
+  const CatalogVariant& variant = table->Add(plugin);
+  OpListing listing{.op = facts.op, .variants = {ListingOf(variant, capability_)}};
+  table_ = std::move(table);
   Add(std::move(listing));
   return absl::OkStatus();
 }
 
-absl::Span<const CatalogRow> KernelCatalog::Rows(std::string_view op) const {
-  if (rows_ == nullptr) return {};
-  return rows_->Rows(op, rows_->ParamsSize(op));
+absl::Span<const CatalogVariant> KernelCatalog::Variants(std::string_view op) const {
+  if (table_ == nullptr) return {};
+  return table_->Variants(op, table_->ParamsSize(op));
 }
 
-std::vector<std::string> KernelCatalog::Variants(std::string_view op) const {
+std::vector<std::string> KernelCatalog::VariantNames(std::string_view op) const {
   std::vector<std::string> names;
   for (const OpListing& listing : ops_) {
     if (listing.op != op) continue;
@@ -133,7 +133,7 @@ std::vector<std::string> KernelCatalog::Variants(std::string_view op) const {
 absl::StatusOr<KernelPlan> KernelCatalog::Plan(
     std::string_view profile, const std::map<std::string, std::string>& variants) const {
   REEL_ASSIGN_OR_RETURN(KernelPlan plan, MakePlan(ops_, profile, variants));
-  plan.set_rows(rows_);
+  plan.set_table(table_);
   return plan;
 }
 
@@ -159,12 +159,12 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
     if (variant == op->variants.end()) {
       return absl::InvalidArgumentError(absl::StrCat("Operator '", op_name, "' has no variant '",
                                                      variant_name,
-                                                     "'; it has: ", VariantNames(*op, false)));
+                                                     "'; it has: ", NamesOf(*op, false)));
     }
     if (!variant->runs) {
       return absl::FailedPreconditionError(absl::StrCat(
           "Variant '", variant_name, "' of '", op_name, "' cannot run here: ", variant->reason,
-          "; these can: ", VariantNames(*op, true)));
+          "; these can: ", NamesOf(*op, true)));
     }
     choices[op_name] = variant_name;
   }

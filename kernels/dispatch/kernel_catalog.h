@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row of every operator that this process has: built-in CPU rows, those of the CUDA library,
-// of plug-ins. Built once in main, then read only.
+// Every variant of every operator that this process has: built-in CPU variants, those of the CUDA
+// library, of plug-ins. Built once in main, then read only.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "kernels/dispatch/row_table.h"
+#include "kernels/dispatch/variant_table.h"
 
 namespace reel::kernels {
 
@@ -24,28 +24,28 @@ class KernelCatalog {
   // For the device of this process.
   explicit KernelCatalog(DeviceCapability capability) : capability_(capability) {}
 
-  // Rows of one operator that are listed, but launched elsewhere; best first, below those that were
-  // added before.
+  // Variants of one operator that are listed, but launched elsewhere; best first, below those that
+  // were added before.
   void Add(OpListing op);
-  // The same, above all rows of the operator.
+  // The same, above all variants of the operator.
   void AddFirst(OpListing op);
-  // Rows of one operator that its calls can choose. `library` is where they live (null: here) and
-  // stays loaded.
-  void AddRows(const OpRows& rows, const std::string& origin,
-               const CudaLibraryTable* library = nullptr);
+  // Variants of one operator that its calls can choose. `library` is where they live (null: here)
+  // and stays loaded.
+  void AddVariants(const OpVariants& variants, const std::string& origin,
+                   const CudaLibraryTable* library = nullptr);
 
-  // A plug-in's row, below all others of its operator: "auto" never comes to it. INVALID_ARGUMENT
-  // for an operator without rows or of other parameters, ALREADY_EXISTS for a variant that is
-  // there.
-  absl::Status AddPlugin(std::shared_ptr<const PluginRow> plugin);
+  // A plug-in's variant, below all others of its operator: "auto" never comes to it.
+  // INVALID_ARGUMENT for an operator without variants or of other parameters, ALREADY_EXISTS for a
+  // variant that is there.
+  absl::Status AddPlugin(std::shared_ptr<const HostedVariant> plugin);
 
   // Every operator by name, with what runs on the device of this process.
   const std::vector<OpListing>& List() const { return ops_; }
   const DeviceCapability& capability() const { return capability_; }
-  // The rows of an operator that its calls can choose, best first, plug-ins' last.
-  absl::Span<const CatalogRow> Rows(std::string_view op) const;
+  // The variants of an operator that its calls can choose, best first, plug-ins' last.
+  absl::Span<const CatalogVariant> Variants(std::string_view op) const;
   // The names of an operator's variants, best first; of an unknown operator none.
-  std::vector<std::string> Variants(std::string_view op) const;
+  std::vector<std::string> VariantNames(std::string_view op) const;
 
   // A plan from a profile ("auto", "reference", "batch_invariant"; empty: "auto") and single
   // variants on top of it. INVALID_ARGUMENT for an unknown name, with the known ones;
@@ -56,8 +56,8 @@ class KernelCatalog {
  private:
   DeviceCapability capability_;
   std::vector<OpListing> ops_;
-  // Replaced by every AddRows, so that plans made before keep what they chose from.
-  std::shared_ptr<const RowTable> rows_;
+  // Replaced by every AddVariants, so that plans made before keep what they chose from.
+  std::shared_ptr<const VariantTable> table_;
 };
 
 // The same check over a listing alone: for a process that has no kernels, only a worker's list of

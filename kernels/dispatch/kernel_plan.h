@@ -11,11 +11,11 @@
 
 namespace reel::kernels {
 
-class RowTable;
+class VariantTable;
 
 class KernelPlan {
  public:
-  // The profile "auto": the first row that fits, for every operator.
+  // The profile "auto": the first variant that fits, for every operator.
   KernelPlan() : profile_("auto") {}
   // Made by KernelCatalog::Plan, which checks the names.
   KernelPlan(std::string profile, std::map<std::string, std::string, std::less<>> choices);
@@ -26,16 +26,17 @@ class KernelPlan {
   // The variant forced for `op`; empty: the profile's choice.
   std::string_view Choice(std::string_view op) const;
 
-  // The rows to choose from. Null, as in a plan that no catalog made: an operator's own CPU rows.
-  const RowTable* rows() const { return rows_.get(); }
-  void set_rows(std::shared_ptr<const RowTable> rows) { rows_ = std::move(rows); }
+  // The variants to choose from. Null, as in a plan that no catalog made: an operator's own CPU
+  // variants.
+  const VariantTable* table() const { return table_.get(); }
+  void set_table(std::shared_ptr<const VariantTable> table) { table_ = std::move(table); }
 
  private:
   std::string profile_;
   std::map<std::string, std::string, std::less<>> choices_;
   std::string name_ = "auto";
   // Shared: a plan may outlive the catalog that made it.
-  std::shared_ptr<const RowTable> rows_;
+  std::shared_ptr<const VariantTable> table_;
 };
 
 }  // namespace reel::kernels

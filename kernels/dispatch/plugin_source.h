@@ -7,7 +7,7 @@
 namespace reel::kernels {
 
 struct PluginSource {
-  std::string name;    // its rows' origin
+  std::string name;    // its variants' origin
   std::string root;    // absolute; no file of a plug-in lies outside
   std::string folder;  // below root: a kernel repository, or its build/
   std::string sha256;  // of metadata.json in lower-case hex; empty: any

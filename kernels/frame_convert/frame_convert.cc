@@ -10,7 +10,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<FrameConvertLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<FrameConvertLoops>("loops")};
 
 struct PixelSize {
   int64_t frames;
@@ -103,7 +103,9 @@ FrameConvertParams ParamsOf(const FrameConvertArgs& args, const PixelSize& size)
 
 }  // namespace
 
-OpRows FrameConvertCpuRows() { return RowsOf<FrameConvertParams>("frame_convert", kCpuRows); }
+OpVariants FrameConvertCpuVariants() {
+  return MakeVariants<FrameConvertParams>("frame_convert", kCpuVariants);
+}
 
 absl::Status FrameConvert(const FrameConvertArgs& args, const Execution& run) {
   ArgumentChecks checks("frame_convert", run.stream);
@@ -115,7 +117,7 @@ absl::Status FrameConvert(const FrameConvertArgs& args, const Execution& run) {
   CheckPlanes(args, size, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const FrameConvertParams params = ParamsOf(args, size);
-  return RunOp({.cpu_rows = FrameConvertCpuRows(),
+  return RunOp({.cpu_variants = FrameConvertCpuVariants(),
                 .dtype = params.dtype,
                 .params = &params,
                 .empty = args.frames.num_elements() == 0,

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -38,6 +38,6 @@ struct FrameConvertArgs {
 // Statuses as in RmsNorm.
 absl::Status FrameConvert(const FrameConvertArgs& args, const Execution& run);
 
-OpRows FrameConvertCpuRows();
+OpVariants FrameConvertCpuVariants();
 
 }  // namespace reel::kernels

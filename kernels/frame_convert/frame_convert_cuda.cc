@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/frame_convert/frame_convert_launch.h"
 
 namespace reel::kernels {
@@ -45,12 +45,12 @@ bool FrameConvertTileAccepts(const FrameConvertParams& p) {
   return PlanesFit(p);
 }
 
-std::vector<OpRows> FrameConvertCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<LaunchFrameConvertSm80, FrameConvertTileAccepts>(),
-      GenericCudaRow<LaunchFrameConvertGeneric>(),
+std::vector<OpVariants> FrameConvertCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<LaunchFrameConvertSm80, FrameConvertTileAccepts>(),
+      GenericCudaVariant<LaunchFrameConvertGeneric>(),
   };
-  return {RowsOf<FrameConvertParams>("frame_convert", kRows)};
+  return {MakeVariants<FrameConvertParams>("frame_convert", kVariants)};
 }
 
 }  // namespace reel::kernels

@@ -11,7 +11,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<LtxRopeLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<LtxRopeLoops>("loops")};
 
 int64_t WidthOf(const TensorView& x) { return x.rank == 4 ? x.size(2) * x.size(3) : x.size(2); }
 
@@ -111,12 +111,12 @@ void AddTable(const LtxRopeTableView& table, LtxRopeParams& params) {
   params.frequencies = table.cos_sin->size(1);
 }
 
-absl::Status Launch(const OpRows& rows, LtxRopeParams params, const ArgumentChecks& checks,
+absl::Status Launch(const OpVariants& rows, LtxRopeParams params, const ArgumentChecks& checks,
                     const Execution& run) {
   auto& side = params.side;
   MergeRowDims(params.shape, {&side[0].in, &side[0].out, &side[0].weight, &side[1].in, &side[1].out,
                               &side[1].weight, &params.index, &params.cos, &params.sin});
-  return RunOp({.cpu_rows = rows,
+  return RunOp({.cpu_variants = rows,
                 .dtype = side[0].in.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
@@ -134,8 +134,10 @@ void CheckWeight(const char* name, const std::optional<TensorView>& weight, cons
 
 }  // namespace
 
-OpRows LtxRopeCpuRows() { return RowsOf<LtxRopeParams>("ltx_rope", kCpuRows); }
-OpRows QkNormRopeCpuRows() { return RowsOf<LtxRopeParams>("qk_norm_rope", kCpuRows); }
+OpVariants LtxRopeCpuVariants() { return MakeVariants<LtxRopeParams>("ltx_rope", kCpuVariants); }
+OpVariants QkNormRopeCpuVariants() {
+  return MakeVariants<LtxRopeParams>("qk_norm_rope", kCpuVariants);
+}
 
 absl::Status LtxRope(const LtxRopeArgs& args, const Execution& run) {
   ArgumentChecks checks("ltx_rope", run.stream);
@@ -146,7 +148,7 @@ absl::Status LtxRope(const LtxRopeArgs& args, const Execution& run) {
   REEL_RETURN_IF_ERROR(checks.status());
   LtxRopeParams params = ParamsOf(args);
   AddTable(args.table, params);
-  return Launch(LtxRopeCpuRows(), params, checks, run);
+  return Launch(LtxRopeCpuVariants(), params, checks, run);
 }
 
 absl::Status QkNormRope(const QkNormRopeArgs& args, const Execution& run) {
@@ -165,7 +167,7 @@ absl::Status QkNormRope(const QkNormRopeArgs& args, const Execution& run) {
   if (args.table.has_value()) AddTable(*args.table, params);
   params.statistic = Statistic::kMeanSquare;
   params.eps = static_cast<float>(args.eps);
-  return Launch(QkNormRopeCpuRows(), params, checks, run);
+  return Launch(QkNormRopeCpuVariants(), params, checks, run);
 }
 
 }  // namespace reel::kernels

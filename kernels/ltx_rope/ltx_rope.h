@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -47,7 +47,7 @@ struct QkNormRopeArgs {
 absl::Status LtxRope(const LtxRopeArgs& args, const Execution& run);
 absl::Status QkNormRope(const QkNormRopeArgs& args, const Execution& run);
 
-OpRows LtxRopeCpuRows();
-OpRows QkNormRopeCpuRows();
+OpVariants LtxRopeCpuVariants();
+OpVariants QkNormRopeCpuVariants();
 
 }  // namespace reel::kernels

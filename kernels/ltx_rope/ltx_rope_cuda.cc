@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/ltx_rope/ltx_rope_launch.h"
 #include "kernels/rows/row_operands.h"
 
@@ -19,19 +19,19 @@ bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
              {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight, &params.cos, &params.sin});
 }
 
-std::vector<OpRows> LtxRopeCudaRows() {
-  static constexpr KernelRow kRope[] = {
-      Sm90Row<LaunchLtxRopeSm90, LtxRopeVectorAccepts>(),
-      Sm80Row<LaunchLtxRopeSm80, LtxRopeVectorAccepts>(),
-      GenericCudaRow<LaunchLtxRopeGeneric>(),
+std::vector<OpVariants> LtxRopeCudaVariants() {
+  static constexpr KernelVariant kRope[] = {
+      Sm90Variant<LaunchLtxRopeSm90, LtxRopeVectorAccepts>(),
+      Sm80Variant<LaunchLtxRopeSm80, LtxRopeVectorAccepts>(),
+      GenericCudaVariant<LaunchLtxRopeGeneric>(),
   };
-  static constexpr KernelRow kNormRope[] = {
-      Sm90Row<LaunchQkNormRopeSm90, LtxRopeVectorAccepts>(),
-      Sm80Row<LaunchQkNormRopeSm80, LtxRopeVectorAccepts>(),
-      GenericCudaRow<LaunchQkNormRopeGeneric>(),
+  static constexpr KernelVariant kNormRope[] = {
+      Sm90Variant<LaunchQkNormRopeSm90, LtxRopeVectorAccepts>(),
+      Sm80Variant<LaunchQkNormRopeSm80, LtxRopeVectorAccepts>(),
+      GenericCudaVariant<LaunchQkNormRopeGeneric>(),
   };
-  return {RowsOf<LtxRopeParams>("ltx_rope", kRope),
-          RowsOf<LtxRopeParams>("qk_norm_rope", kNormRope)};
+  return {MakeVariants<LtxRopeParams>("ltx_rope", kRope),
+          MakeVariants<LtxRopeParams>("qk_norm_rope", kNormRope)};
 }
 
 }  // namespace reel::kernels

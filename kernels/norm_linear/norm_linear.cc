@@ -11,8 +11,8 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<NormLinearLoops>("loops")};
-constexpr KernelRow kPrepareCpuRows[] = {CpuRow<PrepareNormLinearLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<NormLinearLoops>("loops")};
+constexpr KernelVariant kPrepareCpuVariants[] = {CpuVariant<PrepareNormLinearLoops>("loops")};
 
 // fp32, one for each output.
 void CheckEachOutput(const char* name, const std::optional<TensorView>& view, int64_t outputs,
@@ -107,17 +107,19 @@ NormLinearParams ParamsOf(const NormLinearArgs& args) {
 
 }  // namespace
 
-OpRows PrepareNormLinearCpuRows() {
-  return RowsOf<PrepareNormLinearParams>("prepare_norm_linear", kPrepareCpuRows);
+OpVariants PrepareNormLinearCpuVariants() {
+  return MakeVariants<PrepareNormLinearParams>("prepare_norm_linear", kPrepareCpuVariants);
 }
-OpRows NormLinearCpuRows() { return RowsOf<NormLinearParams>("norm_linear", kCpuRows); }
+OpVariants NormLinearCpuVariants() {
+  return MakeVariants<NormLinearParams>("norm_linear", kCpuVariants);
+}
 
 absl::Status PrepareNormLinear(const PrepareNormLinearArgs& args, const Execution& run) {
   ArgumentChecks checks("prepare_norm_linear", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const PrepareNormLinearParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = PrepareNormLinearCpuRows(),
+  return RunOp({.cpu_variants = PrepareNormLinearCpuVariants(),
                 .dtype = args.weight.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0,
@@ -130,7 +132,7 @@ absl::Status NormLinear(const NormLinearArgs& args, const Execution& run) {
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const NormLinearParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = NormLinearCpuRows(),
+  return RunOp({.cpu_variants = NormLinearCpuVariants(),
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.out.num_elements() == 0,

@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -54,7 +54,7 @@ struct NormLinearArgs {
 absl::Status PrepareNormLinear(const PrepareNormLinearArgs& args, const Execution& run);
 absl::Status NormLinear(const NormLinearArgs& args, const Execution& run);
 
-OpRows PrepareNormLinearCpuRows();
-OpRows NormLinearCpuRows();
+OpVariants PrepareNormLinearCpuVariants();
+OpVariants NormLinearCpuVariants();
 
 }  // namespace reel::kernels

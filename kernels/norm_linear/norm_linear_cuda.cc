@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/norm_linear/norm_linear_launch.h"
 #include "kernels/rows/row_operands.h"
 
@@ -14,15 +14,16 @@ bool NormLinearSm80Accepts(const NormLinearParams& params) {
          FitsVectorElements(outputs, params.weight, {&params.weight});
 }
 
-std::vector<OpRows> NormLinearCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<LaunchNormLinearSm80, NormLinearSm80Accepts>(kSixteenBit),
-      GenericCudaRow<LaunchNormLinearGeneric>(),
+std::vector<OpVariants> NormLinearCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<LaunchNormLinearSm80, NormLinearSm80Accepts>(kSixteenBit),
+      GenericCudaVariant<LaunchNormLinearGeneric>(),
   };
-  static constexpr KernelRow kPrepareRows[] = {GenericCudaRow<LaunchPrepareNormLinearGeneric>()};
+  static constexpr KernelVariant kPrepareVariants[] = {
+      GenericCudaVariant<LaunchPrepareNormLinearGeneric>()};
   return {
-      RowsOf<NormLinearParams>("norm_linear", kRows),
-      RowsOf<PrepareNormLinearParams>("prepare_norm_linear", kPrepareRows),
+      MakeVariants<NormLinearParams>("norm_linear", kVariants),
+      MakeVariants<PrepareNormLinearParams>("prepare_norm_linear", kPrepareVariants),
   };
 }
 

@@ -12,7 +12,7 @@
 
 namespace reel::kernels {
 
-// Where the rows under test read and write: the host, or a device.
+// Where the variants under test read and write: the host, or a device.
 class CheckMemory {
  public:
   virtual ~CheckMemory() = default;

@@ -10,29 +10,30 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 #include "kernels/plugins/plugin_v1.h"
 
 namespace reel::kernels {
 namespace {
 
-constexpr uint32_t kMaxRows = 256;
+constexpr uint32_t kMaxVariants = 256;
 constexpr size_t kLongestName = 64;
 
 static_assert(REEL_PLUGIN_FP16 == MaskOf(Dtype::kF16) && REEL_PLUGIN_BF16 == MaskOf(Dtype::kBf16) &&
               REEL_PLUGIN_FP32 == MaskOf(Dtype::kF32));
 
-class NativeRow final : public PluginRow {
+class NativeVariant final : public HostedVariant {
  public:
-  NativeRow(PluginRowFacts facts, const ReelPluginV1& plugin, const ReelPluginRowV1& row)
-      : facts_(std::move(facts)), plugin_(plugin), row_(row) {}
+  NativeVariant(HostedVariantFacts facts, const ReelPluginV1& plugin,
+                const ReelPluginVariantV1& variant)
+      : facts_(std::move(facts)), plugin_(plugin), variant_(variant) {}
 
-  const PluginRowFacts& facts() const override { return facts_; }
+  const HostedVariantFacts& facts() const override { return facts_; }
   bool Accepts(const void* params) const override {
-    return row_.accepts == nullptr || row_.accepts(params, facts_.params_size) != 0;
+    return variant_.accepts == nullptr || variant_.accepts(params, facts_.params_size) != 0;
   }
   absl::Status Launch(const void* params, DeviceStream stream) const override {
-    const int32_t error = row_.launch(params, facts_.params_size, stream.handle);
+    const int32_t error = variant_.launch(params, facts_.params_size, stream.handle);
     if (error == 0) return absl::OkStatus();
     const char* name = plugin_.error_name == nullptr ? nullptr : plugin_.error_name(error);
     return {CodeOf(error), name == nullptr ? absl::StrCat("error ", error) : name};
@@ -47,14 +48,14 @@ class NativeRow final : public PluginRow {
     return absl::StatusCode::kInternal;
   }
 
-  const PluginRowFacts facts_;
+  const HostedVariantFacts facts_;
   const ReelPluginV1& plugin_;  // the library's, which stays
-  const ReelPluginRowV1& row_;
+  const ReelPluginVariantV1& variant_;
 };
 
-absl::Status BadRow(uint32_t index, absl::string_view rule) {
+absl::Status BadVariant(uint32_t index, absl::string_view rule) {
   return absl::InvalidArgumentError(
-      absl::StrCat("The plug-in's table is wrong: row ", index, ", ", rule));
+      absl::StrCat("The plug-in's table is wrong: variant ", index, ", ", rule));
 }
 
 bool IsName(const char* text) {
@@ -65,31 +66,33 @@ bool IsName(const char* text) {
              [](unsigned char c) { return absl::ascii_isalnum(c) || c == '_' || c == '-'; });
 }
 
-absl::StatusOr<PluginRowFacts> FactsOf(const PluginBuild& build, const ReelPluginRowV1& row,
-                                       uint32_t index) {
-  if (row.op == nullptr || !IsName(row.op)) return BadRow(index, "op must be an operator's name");
-  if (row.variant != nullptr && !IsName(row.variant)) {
-    return BadRow(index, "variant must be letters, digits, _ and -");
+absl::StatusOr<HostedVariantFacts> FactsOf(const PluginBuild& build,
+                                           const ReelPluginVariantV1& entry, uint32_t index) {
+  if (entry.op == nullptr || !IsName(entry.op)) {
+    return BadVariant(index, "op must be an operator's name");
   }
-  if (row.launch == nullptr) return BadRow(index, "launch must be there");
-  if (row.dtypes == 0 || (row.dtypes & ~kAnyFloating) != 0) {
-    return BadRow(index, "dtypes must be some of fp16, bf16 and fp32");
+  if (entry.name != nullptr && !IsName(entry.name)) {
+    return BadVariant(index, "name must be letters, digits, _ and -");
   }
-  const bool on_cpu = row.min_sm == kCpuOnly && row.max_sm == kCpuOnly;
-  if (on_cpu == build.variant.cuda || row.min_sm > row.max_sm || row.min_sm < 0) {
-    return BadRow(index, build.variant.cuda ? "min_sm to max_sm must be capabilities"
-                                            : "min_sm and max_sm must be 0: it is for the CPU");
+  if (entry.launch == nullptr) return BadVariant(index, "launch must be there");
+  if (entry.dtypes == 0 || (entry.dtypes & ~kAnyFloating) != 0) {
+    return BadVariant(index, "dtypes must be some of fp16, bf16 and fp32");
+  }
+  const bool on_cpu = entry.min_sm == kCpuOnly && entry.max_sm == kCpuOnly;
+  if (on_cpu == build.variant.cuda || entry.min_sm > entry.max_sm || entry.min_sm < 0) {
+    return BadVariant(index, build.variant.cuda ? "min_sm to max_sm must be capabilities"
+                                                : "min_sm and max_sm must be 0: it is for the CPU");
   }
   const std::string variant =
-      PluginVariantName(build.source.name, row.variant == nullptr ? "" : row.variant);
-  if (variant.size() > kLongestName) return BadRow(index, "its name is too long: " + variant);
-  return PluginRowFacts{.op = row.op,
-                        .variant = variant,
-                        .origin = build.source.name,
-                        .min_sm = row.min_sm,
-                        .max_sm = row.max_sm,
-                        .dtypes = row.dtypes,
-                        .params_size = row.params_size};
+      PluginVariantName(build.source.name, entry.name == nullptr ? "" : entry.name);
+  if (variant.size() > kLongestName) return BadVariant(index, "its name is too long: " + variant);
+  return HostedVariantFacts{.op = entry.op,
+                            .variant = variant,
+                            .origin = build.source.name,
+                            .min_sm = entry.min_sm,
+                            .max_sm = entry.max_sm,
+                            .dtypes = entry.dtypes,
+                            .params_size = entry.params_size};
 }
 
 absl::StatusOr<const ReelPluginV1*> Open(const PluginBuild& build) {
@@ -109,28 +112,31 @@ absl::StatusOr<const ReelPluginV1*> Open(const PluginBuild& build) {
         "The plug-in's library is of another version: ", plugin == nullptr ? 0 : plugin->abi,
         ", expected ", static_cast<int>(REEL_PLUGIN_ABI_V1)));
   }
-  if (plugin->rows == nullptr || plugin->num_rows == 0 || plugin->num_rows > kMaxRows) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "The plug-in's table is wrong: ", plugin->num_rows, " rows, not 1 to ", kMaxRows));
+  if (plugin->variants == nullptr || plugin->num_variants == 0 ||
+      plugin->num_variants > kMaxVariants) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("The plug-in's table is wrong: ", plugin->num_variants, " variants, not 1 to ",
+                     kMaxVariants));
   }
   return plugin;
 }
 
 }  // namespace
 
-std::string PluginVariantName(const std::string& plugin, const std::string& row) {
-  return row.empty() ? plugin : absl::StrCat(plugin, ".", row);
+std::string PluginVariantName(const std::string& plugin, const std::string& variant) {
+  return variant.empty() ? plugin : absl::StrCat(plugin, ".", variant);
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<const PluginRow>>> OpenNativePlugin(
+absl::StatusOr<std::vector<std::shared_ptr<const HostedVariant>>> OpenNativePlugin(
     const PluginBuild& build) {
   REEL_ASSIGN_OR_RETURN(const ReelPluginV1* plugin, Open(build));
-  std::vector<std::shared_ptr<const PluginRow>> rows;
-  for (uint32_t i = 0; i < plugin->num_rows; ++i) {
-    REEL_ASSIGN_OR_RETURN(PluginRowFacts facts, FactsOf(build, plugin->rows[i], i));
-    rows.push_back(std::make_shared<NativeRow>(std::move(facts), *plugin, plugin->rows[i]));
+  std::vector<std::shared_ptr<const HostedVariant>> variants;
+  for (uint32_t i = 0; i < plugin->num_variants; ++i) {
+    REEL_ASSIGN_OR_RETURN(HostedVariantFacts facts, FactsOf(build, plugin->variants[i], i));
+    variants.push_back(
+        std::make_shared<NativeVariant>(std::move(facts), *plugin, plugin->variants[i]));
   }
-  return rows;
+  return variants;
 }
 
 }  // namespace reel::kernels

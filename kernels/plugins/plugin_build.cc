@@ -35,7 +35,7 @@ absl::StatusOr<PluginMetadata> ReadMetadata(const fs::path& folder, const Plugin
 
 // Of a torch build the one *.abi3.so, of a native one the one *.so.
 absl::StatusOr<std::string> LibraryOf(const PluginBuild& build, const fs::path& folder) {
-  const bool native = build.variant.kind == PluginVariant::Kind::kNative;
+  const bool native = build.variant.kind == BuildVariant::Kind::kNative;
   const std::string ending = native ? ".so" : ".abi3.so";
   std::string library;
   for (const auto& [name, digest] : build.metadata.files) {
@@ -79,7 +79,7 @@ absl::StatusOr<PluginBuild> FindPluginBuild(const PluginSource& source, const Pl
     return absl::NotFoundError(
         absl::StrCat("The plug-in's folder holds no builds: '", source.folder, "'"));
   }
-  VariantChoice choice = ChooseVariant(names, host);
+  BuildChoice choice = ChooseBuilds(names, host);
   if (choice.fitting.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("No build of the plug-in fits this worker: ", choice.trace));

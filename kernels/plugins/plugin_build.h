@@ -7,14 +7,14 @@
 
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/plugin_source.h"
+#include "kernels/plugins/build_variant.h"
 #include "kernels/plugins/plugin_metadata.h"
-#include "kernels/plugins/plugin_variant.h"
 
 namespace reel::kernels {
 
 struct PluginBuild {
   PluginSource source;
-  PluginVariant variant;
+  BuildVariant variant;
   PluginMetadata metadata;
   std::string library;  // path of the one shared library to open
 };

@@ -42,18 +42,18 @@ constexpr FusedOp kFusedOps[] = {
 // Runs trials of one type and remembers how they went.
 class Trials {
  public:
-  Trials(const PluginRow& row, CheckMemory& memory, DeviceStream stream)
-      : row_(row), memory_(memory), stream_(stream) {
-    for (const OpRows& rows : BuiltInCpuRows()) {
+  Trials(const HostedVariant& variant, CheckMemory& memory, DeviceStream stream)
+      : variant_(variant), memory_(memory), stream_(stream) {
+    for (const OpVariants& op : BuiltInCpuVariants()) {
       // The oracle is the last of each operator.
-      if (row.facts().op == rows.op) loops_ = rows.rows + rows.count - 1;
+      if (variant.facts().op == op.op) loops_ = op.variants + op.count - 1;
     }
   }
 
   template <typename Params>
   void Try(Trial<Params> trial) {
     if (!status_.ok()) return;
-    const auto ran = trial.Run(*loops_, row_, memory_, stream_);
+    const auto ran = trial.Run(*loops_, variant_, memory_, stream_);
     status_.Update(ran.status());
     ran_ |= ran.ok() && *ran;
   }
@@ -63,10 +63,10 @@ class Trials {
   }
 
  private:
-  const PluginRow& row_;
+  const HostedVariant& variant_;
   CheckMemory& memory_;
   const DeviceStream stream_;
-  const KernelRow* loops_ = nullptr;
+  const KernelVariant* loops_ = nullptr;
   absl::Status status_;
   bool ran_ = false;
 };
@@ -150,23 +150,24 @@ void TryOp(const std::string& op, Dtype dtype, Dtype vectors, const TrialLayout&
   }
 }
 
-absl::Status CheckType(const PluginRow& row, Dtype dtype, CheckMemory& memory,
+absl::Status CheckType(const HostedVariant& variant, Dtype dtype, CheckMemory& memory,
                        DeviceStream stream) {
-  Trials trials(row, memory, stream);
+  Trials trials(variant, memory, stream);
   for (const TrialLayout& layout : kTrialLayouts) {
-    TryOp(row.facts().op, dtype, dtype, layout, trials);
-    if (dtype != Dtype::kF32) TryOp(row.facts().op, dtype, Dtype::kF32, layout, trials);
+    TryOp(variant.facts().op, dtype, dtype, layout, trials);
+    if (dtype != Dtype::kF32) TryOp(variant.facts().op, dtype, Dtype::kF32, layout, trials);
   }
   return trials.status();
 }
 
 }  // namespace
 
-PluginVerdict CheckPluginRow(const PluginRow& row, CheckMemory& memory, DeviceStream stream) {
+PluginVerdict CheckPluginVariant(const HostedVariant& variant, CheckMemory& memory,
+                                 DeviceStream stream) {
   PluginVerdict verdict;
   for (const Dtype dtype : kTypes) {
-    if ((row.facts().dtypes & MaskOf(dtype)) == 0) continue;
-    const absl::Status status = CheckType(row, dtype, memory, stream);
+    if ((variant.facts().dtypes & MaskOf(dtype)) == 0) continue;
+    const absl::Status status = CheckType(variant, dtype, memory, stream);
     if (status.ok()) verdict.dtypes |= MaskOf(dtype);
     verdict.failure.Update(status);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of the test of plug-ins: operands over buffers of their own, run by `loops` on the host
-// and by the row under test where its memory is. Included by plugin_check.cc only.
+// and by the variant under test where its memory is. Included by plugin_check.cc only.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/float_types.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/kernel_row.h"
-#include "kernels/dispatch/plugin_row.h"
+#include "kernels/dispatch/hosted_variant.h"
+#include "kernels/dispatch/kernel_variant.h"
 #include "kernels/plugins/check_memory.h"
 #include "kernels/rows/row_layout.h"
 
@@ -105,9 +105,9 @@ class Trial {
     buffers_.back().operands.push_back({second, layout_.width});
   }
 
-  // False: the row does not take this call.
-  absl::StatusOr<bool> Run(const KernelRow& loops, const PluginRow& row, CheckMemory& memory,
-                           DeviceStream stream) {
+  // False: the variant does not take this call.
+  absl::StatusOr<bool> Run(const KernelVariant& loops, const HostedVariant& variant,
+                           CheckMemory& memory, DeviceStream stream) {
     memory.Clear();
     Params tried = params_;
     std::vector<void*> places;
@@ -116,8 +116,8 @@ class Trial {
       places.push_back(place);
       Point(tried, buffer, static_cast<std::byte*>(place));
     }
-    if (!row.Accepts(&tried)) return false;
-    REEL_RETURN_IF_ERROR(row.Launch(&tried, stream));
+    if (!variant.Accepts(&tried)) return false;
+    REEL_RETURN_IF_ERROR(variant.Launch(&tried, stream));
     for (Buffer& buffer : buffers_) Point(params_, buffer, buffer.bytes.data());
     loops.launch(&params_, nullptr);
     for (size_t i = 0; i < buffers_.size(); ++i) {

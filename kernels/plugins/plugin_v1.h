@@ -4,7 +4,7 @@
 //
 // The parameters of an operator are the struct of kernels/<operator>/<operator>_launch.h or, for
 // norms, adaptive norms and gates, kernels/rows/fused_norm.h, of the release of Reel that loads the
-// plug-in: a row whose params_size is another is refused, and each row is compared with the
+// plug-in: a variant whose params_size is another is refused, and each variant is compared with the
 // operator's reference before it is used.
 #pragma once
 
@@ -17,18 +17,18 @@ extern "C" {
 
 enum { REEL_PLUGIN_ABI_V1 = 1 };
 
-// Bits of ReelPluginRowV1.dtypes.
+// Bits of ReelPluginVariantV1.dtypes.
 enum { REEL_PLUGIN_FP16 = 1 << 0, REEL_PLUGIN_BF16 = 1 << 1, REEL_PLUGIN_FP32 = 1 << 2 };
 
 // What an error of a launch means for the process.
 enum { REEL_PLUGIN_OUT_OF_MEMORY = 1, REEL_PLUGIN_DEVICE_LOST = 2, REEL_PLUGIN_OTHER = 3 };
 
-typedef struct ReelPluginRowV1 {
-  const char* op;       // e.g. "rms_norm"
-  const char* variant;  // letters, digits, _ and -; NULL where the plug-in has one row for op
-  int32_t min_sm;       // capability, major * 10 + minor; both 0 for a row on the CPU
-  int32_t max_sm;       // 9999: any later one
-  uint32_t dtypes;      // of the tensor x
+typedef struct ReelPluginVariantV1 {
+  const char* op;    // e.g. "rms_norm"
+  const char* name;  // letters, digits, _ and -; NULL where the plug-in has one variant of op
+  int32_t min_sm;    // capability, major * 10 + minor; both 0 for a variant on the CPU
+  int32_t max_sm;    // 9999: any later one
+  uint32_t dtypes;   // of the tensor x
   uint64_t params_size;
   // Non-zero: it takes this call. Must not look at the number of rows: a row of a batch has the
   // bits of the row alone. NULL: every call, with any strides.
@@ -36,12 +36,12 @@ typedef struct ReelPluginRowV1 {
   // Writes every output element on `stream` (cudaStream_t; NULL on a CPU), allocates nothing, does
   // not wait. 0 is success. Calls without elements never come here.
   int32_t (*launch)(const void* params, size_t params_size, void* stream);
-} ReelPluginRowV1;
+} ReelPluginVariantV1;
 
 typedef struct ReelPluginV1 {
   uint32_t abi;  // REEL_PLUGIN_ABI_V1
-  uint32_t num_rows;
-  const ReelPluginRowV1* rows;
+  uint32_t num_variants;
+  const ReelPluginVariantV1* variants;
   const char* (*error_name)(int32_t error);  // or NULL
   int32_t (*error_kind)(int32_t error);      // or NULL: REEL_PLUGIN_OTHER
 } ReelPluginV1;

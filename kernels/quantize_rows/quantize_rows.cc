@@ -12,7 +12,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<QuantizeRowsLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<QuantizeRowsLoops>("loops")};
 
 void Check(const QuantizeRowsArgs& args, ArgumentChecks& checks) {
   checks.Floating("x", args.x, 1, kMaxRowDims);
@@ -50,14 +50,16 @@ QuantizeRowsParams ParamsOf(const QuantizeRowsArgs& args) {
 
 }  // namespace
 
-OpRows QuantizeRowsCpuRows() { return RowsOf<QuantizeRowsParams>("quantize_rows", kCpuRows); }
+OpVariants QuantizeRowsCpuVariants() {
+  return MakeVariants<QuantizeRowsParams>("quantize_rows", kCpuVariants);
+}
 
 absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run) {
   ArgumentChecks checks("quantize_rows", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const QuantizeRowsParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = QuantizeRowsCpuRows(),
+  return RunOp({.cpu_variants = QuantizeRowsCpuVariants(),
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,

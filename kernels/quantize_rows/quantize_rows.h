@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -30,6 +30,6 @@ struct QuantizeRowsArgs {
 
 absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run);
 
-OpRows QuantizeRowsCpuRows();
+OpVariants QuantizeRowsCpuVariants();
 
 }  // namespace reel::kernels

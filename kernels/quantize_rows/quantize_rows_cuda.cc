@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/quantize_rows/quantize_rows_launch.h"
 #include "kernels/rows/row_operands.h"
 
@@ -9,12 +9,12 @@ bool QuantizeRowsVectorAccepts(const QuantizeRowsParams& p) {
   return FitsVectorRows(p.shape, p.x, {&p.x}) && FitsE4m3Vectors(p.shape, p.x, p.out);
 }
 
-std::vector<OpRows> QuantizeRowsCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<LaunchQuantizeRowsSm80, QuantizeRowsVectorAccepts>(),
-      GenericCudaRow<LaunchQuantizeRowsGeneric>(),
+std::vector<OpVariants> QuantizeRowsCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<LaunchQuantizeRowsSm80, QuantizeRowsVectorAccepts>(),
+      GenericCudaVariant<LaunchQuantizeRowsGeneric>(),
   };
-  return {RowsOf<QuantizeRowsParams>("quantize_rows", kRows)};
+  return {MakeVariants<QuantizeRowsParams>("quantize_rows", kVariants)};
 }
 
 }  // namespace reel::kernels

@@ -11,9 +11,9 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {
-    CpuRow<RmsNormCpu, RmsNormCpuAccepts>("cpu"),
-    CpuRow<RmsNormLoops>("loops"),
+constexpr KernelVariant kCpuVariants[] = {
+    CpuVariant<RmsNormCpu, RmsNormCpuAccepts>("cpu"),
+    CpuVariant<RmsNormLoops>("loops"),
 };
 
 void Check(const RmsNormArgs& args, ArgumentChecks& checks) {
@@ -42,14 +42,14 @@ RmsNormParams ParamsOf(const RmsNormArgs& args) {
 
 }  // namespace
 
-OpRows RmsNormCpuRows() { return RowsOf<RmsNormParams>("rms_norm", kCpuRows); }
+OpVariants RmsNormCpuVariants() { return MakeVariants<RmsNormParams>("rms_norm", kCpuVariants); }
 
 absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run) {
   ArgumentChecks checks("rms_norm", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   const RmsNormParams params = ParamsOf(args);
-  return RunOp({.cpu_rows = RmsNormCpuRows(),
+  return RunOp({.cpu_variants = RmsNormCpuVariants(),
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -32,6 +32,6 @@ struct RmsNormArgs {
 // RESOURCE_EXHAUSTED or ABORTED from a device.
 absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run);
 
-OpRows RmsNormCpuRows();
+OpVariants RmsNormCpuVariants();
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cuda/library_rows.h"
+#include "kernels/cuda/library_variants.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "kernels/rms_norm/rms_norm_residual_launch.h"
 #include "kernels/rows/fused_norm_call.h"
@@ -15,15 +15,15 @@ bool RmsNormVectorAccepts(const RmsNormParams& params) {
                         {&params.x, &params.weight, &params.bias, &params.out});
 }
 
-std::vector<OpRows> RmsNormCudaRows() {
-  static constexpr KernelRow kRows[] = {
-      Sm90Row<LaunchRmsNormSm90, RmsNormVectorAccepts>(),
-      Sm80Row<LaunchRmsNormSm80, RmsNormVectorAccepts>(),
-      GenericCudaRow<LaunchRmsNormGeneric>(),
+std::vector<OpVariants> RmsNormCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm90Variant<LaunchRmsNormSm90, RmsNormVectorAccepts>(),
+      Sm80Variant<LaunchRmsNormSm80, RmsNormVectorAccepts>(),
+      GenericCudaVariant<LaunchRmsNormGeneric>(),
   };
   return {
-      RowsOf<RmsNormParams>("rms_norm", kRows),
-      FusedNormCudaRows<LaunchRmsNormResidualSm80, LaunchRmsNormResidualGeneric>(
+      MakeVariants<RmsNormParams>("rms_norm", kVariants),
+      FusedNormCudaVariants<LaunchRmsNormResidualSm80, LaunchRmsNormResidualGeneric>(
           "rms_norm_residual"),
   };
 }

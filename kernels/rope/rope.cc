@@ -13,7 +13,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelRow kCpuRows[] = {CpuRow<RopeLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<RopeLoops>("loops")};
 
 template <typename Args>
 void CheckOperands(const Args& args, ArgumentChecks& checks) {
@@ -89,11 +89,11 @@ RopeParams ParamsOf(const TensorView& q) {
   return params;
 }
 
-absl::Status Launch(const OpRows& rows, const RopeParams& params, const ArgumentChecks& checks,
+absl::Status Launch(const OpVariants& rows, const RopeParams& params, const ArgumentChecks& checks,
                     const Execution& run) {
   int64_t elements = 0;
   for (const RopeOperand& operand : params.operands) elements += operand.tokens * operand.heads;
-  return RunOp({.cpu_rows = rows,
+  return RunOp({.cpu_variants = rows,
                 .dtype = params.dtype,
                 .params = &params,
                 .empty = elements * params.batch * params.head_width == 0,
@@ -108,8 +108,8 @@ std::array<int64_t, 3> DefaultSplit(int64_t head_width) {
 
 }  // namespace
 
-OpRows Rope1dCpuRows() { return RowsOf<RopeParams>("rope_1d", kCpuRows); }
-OpRows Rope3dCpuRows() { return RowsOf<RopeParams>("rope_3d", kCpuRows); }
+OpVariants Rope1dCpuVariants() { return MakeVariants<RopeParams>("rope_1d", kCpuVariants); }
+OpVariants Rope3dCpuVariants() { return MakeVariants<RopeParams>("rope_3d", kCpuVariants); }
 
 absl::Status Rope1d(const Rope1dArgs& args, const Execution& run) {
   ArgumentChecks checks("rope_1d", run.stream);
@@ -143,7 +143,7 @@ absl::Status Rope1d(const Rope1dArgs& args, const Execution& run) {
   params.offset = args.offset;
   params.interleaved = args.interleaved;
   params.rotated = rotary;
-  return Launch(Rope1dCpuRows(), params, checks, run);
+  return Launch(Rope1dCpuVariants(), params, checks, run);
 }
 
 absl::Status Rope3d(const Rope3dArgs& args, const Execution& run) {
@@ -179,7 +179,7 @@ absl::Status Rope3d(const Rope3dArgs& args, const Execution& run) {
   params.height = args.height;
   params.width = args.width;
   params.rotated = begin;
-  return Launch(Rope3dCpuRows(), params, checks, run);
+  return Launch(Rope3dCpuVariants(), params, checks, run);
 }
 
 }  // namespace reel::kernels

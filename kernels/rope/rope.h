@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 
 namespace reel::kernels {
 
@@ -50,7 +50,7 @@ struct Rope3dArgs {
 absl::Status Rope1d(const Rope1dArgs& args, const Execution& run);
 absl::Status Rope3d(const Rope3dArgs& args, const Execution& run);
 
-OpRows Rope1dCpuRows();
-OpRows Rope3dCpuRows();
+OpVariants Rope1dCpuVariants();
+OpVariants Rope3dCpuVariants();
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows as e4m3 for `loops` rows: the oracle of e4m3_layout.h.
+// Rows as e4m3 for `loops` variants: the oracle of e4m3_layout.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host side of the CUDA rows of the fused norms.
+// Host side of the CUDA variants of the fused norms.
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/fused_norm_layout.h"
 #include "kernels/rows/row_operands.h"

@@ -5,12 +5,12 @@
 
 namespace reel::kernels {
 
-OpRows FusedNormCpuRows(const char* op) {
-  static constexpr KernelRow kRows[] = {
-      CpuRow<FusedNormCpu, FusedNormCpuAccepts>("cpu"),
-      CpuRow<FusedNormLoops>("loops"),
+OpVariants FusedNormCpuVariants(const char* op) {
+  static constexpr KernelVariant kVariants[] = {
+      CpuVariant<FusedNormCpu, FusedNormCpuAccepts>("cpu"),
+      CpuVariant<FusedNormLoops>("loops"),
   };
-  return RowsOf<FusedNormParams>(op, kRows);
+  return MakeVariants<FusedNormParams>(op, kVariants);
 }
 
 FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps) {
@@ -29,7 +29,7 @@ absl::Status RunFusedNorm(const char* op, FusedNormParams params, const Argument
                 &params.weight, &params.bias, &params.scale, &params.scale_bias, &params.shift,
                 &params.shift_bias, &params.gate, &params.gate_bias, &params.sum, &params.out,
                 &params.out_scale.rows});
-  return RunOp({.cpu_rows = FusedNormCpuRows(op),
+  return RunOp({.cpu_variants = FusedNormCpuVariants(op),
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,

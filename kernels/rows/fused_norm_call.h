@@ -6,39 +6,39 @@
 #include "kernels/base/tensor_view.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/execution.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
 
-OpRows FusedNormCpuRows(const char* op);
+OpVariants FusedNormCpuVariants(const char* op);
 
 // Parameters over the rows of x, with every other part absent.
 FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps);
 
-// Merges dims, chooses a row, launches it.
+// Merges dims, chooses a variant, launches it.
 absl::Status RunFusedNorm(const char* op, FusedNormParams params, const ArgumentChecks& checks,
                           const Execution& run);
 
-// The CUDA rows of an operator of this family.
+// The CUDA variants of an operator of this family.
 template <auto kSm80, auto kGeneric>
-OpRows FusedNormCudaRows(const char* op) {
-  static constexpr KernelRow kRows[] = {
-      Sm80Row<kSm80, FusedNormVectorAccepts>(),
-      GenericCudaRow<kGeneric>(),
+OpVariants FusedNormCudaVariants(const char* op) {
+  static constexpr KernelVariant kVariants[] = {
+      Sm80Variant<kSm80, FusedNormVectorAccepts>(),
+      GenericCudaVariant<kGeneric>(),
   };
-  return RowsOf<FusedNormParams>(op, kRows);
+  return MakeVariants<FusedNormParams>(op, kVariants);
 }
 // With one for Hopper.
 template <auto kSm90, auto kSm80, auto kGeneric>
-OpRows FusedNormHopperRows(const char* op) {
-  static constexpr KernelRow kRows[] = {
-      Sm90Row<kSm90, FusedNormVectorAccepts>(),
-      Sm80Row<kSm80, FusedNormVectorAccepts>(),
-      GenericCudaRow<kGeneric>(),
+OpVariants FusedNormHopperVariants(const char* op) {
+  static constexpr KernelVariant kVariants[] = {
+      Sm90Variant<kSm90, FusedNormVectorAccepts>(),
+      Sm80Variant<kSm80, FusedNormVectorAccepts>(),
+      GenericCudaVariant<kGeneric>(),
   };
-  return RowsOf<FusedNormParams>(op, kRows);
+  return MakeVariants<FusedNormParams>(op, kVariants);
 }
 
 }  // namespace reel::kernels

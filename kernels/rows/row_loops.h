@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `loops` rows share: rows of any strides and type, read to fp64 and rounded once.
+// What the `loops` variants share: rows of any strides and type, read to fp64 and rounded once.
 #pragma once
 
 #include <cstdint>

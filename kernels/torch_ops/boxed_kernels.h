@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How libtorch calls a row of the table: one function per dispatch key, for all operators.
+// How libtorch calls an entry of the table: one function per dispatch key, for all operators.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>

@@ -42,7 +42,7 @@ int IndexOf(at::Device device) {
 
 }  // namespace
 
-struct KernelHost::DeviceRows {
+struct KernelHost::DeviceVariants {
   KernelCatalog catalog;
   KernelPlan plan;  // without an override
 };
@@ -50,25 +50,26 @@ struct KernelHost::DeviceRows {
 KernelHost::KernelHost(std::string cuda_library) : cuda_library_(std::move(cuda_library)) {}
 KernelHost::~KernelHost() = default;
 
-absl::StatusOr<std::shared_ptr<const KernelHost::DeviceRows>> KernelHost::RowsOf(
+absl::StatusOr<std::shared_ptr<const KernelHost::DeviceVariants>> KernelHost::RowsOf(
     at::Device device) {
   const int index = IndexOf(device);
   const MutexLock lock(mutex_);
-  auto& rows = rows_[index];
-  if (rows == nullptr) {
+  auto& variants = variants_[index];
+  if (variants == nullptr) {
     REEL_ASSIGN_OR_RETURN(KernelCatalog catalog, OpenCatalog(index, cuda_library_));
     REEL_ASSIGN_OR_RETURN(KernelPlan plan, catalog.Plan("auto", {}));
-    rows = std::make_shared<DeviceRows>(DeviceRows{std::move(catalog), std::move(plan)});
+    variants =
+        std::make_shared<DeviceVariants>(DeviceVariants{std::move(catalog), std::move(plan)});
   }
-  return rows;
+  return variants;
 }
 
 absl::Status KernelHost::Run(const std::string& op, const std::string& variant, at::Device device,
                              absl::FunctionRef<absl::Status(const Execution&)> call) {
-  REEL_ASSIGN_OR_RETURN(const auto rows, RowsOf(device));
+  REEL_ASSIGN_OR_RETURN(const auto variants, RowsOf(device));
   std::optional<KernelPlan> forced;
   if (!variant.empty()) {
-    REEL_ASSIGN_OR_RETURN(forced, rows->catalog.Plan("auto", {{op, variant}}));
+    REEL_ASSIGN_OR_RETURN(forced, variants->catalog.Plan("auto", {{op, variant}}));
   }
   KernelCounters counters;
   DeviceStream stream;
@@ -78,7 +79,7 @@ absl::Status KernelHost::Run(const std::string& op, const std::string& variant, 
     stream = {.device = device.index(),
               .handle = cuda.getStreamNativeHandle(cuda.getStream(device))};
   }
-  const absl::Status status = call(Execution{.plan = forced ? *forced : rows->plan,
+  const absl::Status status = call(Execution{.plan = forced ? *forced : variants->plan,
                                              .counters = counters,
                                              .timer = nullptr,
                                              .stream = stream});
@@ -88,8 +89,8 @@ absl::Status KernelHost::Run(const std::string& op, const std::string& variant, 
 }
 
 absl::StatusOr<std::vector<OpListing>> KernelHost::List(at::Device device) {
-  REEL_ASSIGN_OR_RETURN(const auto rows, RowsOf(device));
-  return rows->catalog.List();
+  REEL_ASSIGN_OR_RETURN(const auto variants, RowsOf(device));
+  return variants->catalog.List();
 }
 
 std::map<std::pair<std::string, std::string>, int64_t> KernelHost::Calls() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of one loaded library share: the rows of each device, and what ran.
+// What the operators of one loaded library share: the variants of each device, and what ran.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -41,12 +41,12 @@ class KernelHost {
   std::map<std::pair<std::string, std::string>, int64_t> Calls() const;
 
  private:
-  struct DeviceRows;
-  absl::StatusOr<std::shared_ptr<const DeviceRows>> RowsOf(at::Device device);
+  struct DeviceVariants;
+  absl::StatusOr<std::shared_ptr<const DeviceVariants>> RowsOf(at::Device device);
 
   const std::string cuda_library_;
   mutable Mutex mutex_;
-  std::map<int, std::shared_ptr<const DeviceRows>> rows_ ABSL_GUARDED_BY(mutex_);
+  std::map<int, std::shared_ptr<const DeviceVariants>> variants_ ABSL_GUARDED_BY(mutex_);
   std::map<std::pair<std::string, std::string>, int64_t> calls_ ABSL_GUARDED_BY(mutex_);
 };
 

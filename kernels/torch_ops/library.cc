@@ -110,8 +110,8 @@ void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>
               });
   library.def("calls() -> Dict(str, int)", [host]() {
     c10::Dict<std::string, int64_t> calls;
-    for (const auto& [row, count] : host->Calls()) {
-      calls.insert(absl::StrCat(row.first, "/", row.second), count);
+    for (const auto& [ran, count] : host->Calls()) {
+      calls.insert(absl::StrCat(ran.first, "/", ran.second), count);
     }
     return calls;
   });
@@ -122,7 +122,7 @@ void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>
   });
   library.def("keys() -> str[]", []() {
     std::vector<std::string> keys;
-    for (const OpRows& rows : BuiltInCpuRows()) keys.emplace_back(rows.op);
+    for (const OpVariants& op : BuiltInCpuVariants()) keys.emplace_back(op.op);
     return keys;
   });
 }

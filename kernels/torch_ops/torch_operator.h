@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of the table of operators of torch.ops: its schema, its outputs, its call. Each row becomes
-// two operators, `name(...) -> outputs` and `name_out(outputs, ...) -> ()`.
+// An entry of the table of operators of torch.ops: its schema, its outputs, its call. Each entry
+// becomes two operators, `name(...) -> outputs` and `name_out(outputs, ...) -> ()`.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows "aten": each operator by libtorch itself, in the reference's order of operations and
+// The variants "aten": each operator by libtorch itself, in the reference's order of operations and
 // roundings. What the profile "reference" runs.
 #pragma once
 

@@ -20,8 +20,8 @@
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_ops/tensor_view_of.h"
 #include "model/bridge/aten_ops.h"
-#include "model/bridge/attention_rows.h"
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/attention_variants.h"
+#include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -56,7 +56,7 @@ bool IsFrameworkAttention(std::string_view variant) {
          kAttentionVariants.end();
 }
 
-// OK, or why a forced row of libtorch cannot take the call, with those that can.
+// OK, or why a forced variant of libtorch cannot take the call, with those that can.
 absl::Status Refusal(std::string_view op, std::string_view variant,
                      const aten::AttentionCall& call) {
   const std::string reason = aten::WhyNotAttention(variant, call);

@@ -21,8 +21,8 @@ class RopeTable {
   const at::Tensor& cos_sin() const { return cos_sin_; }
   const at::Tensor& index() const { return index_; }
 
-  // cos and sin of every channel, [1, S, D]: what libtorch's row takes, hundreds of megabytes for a
-  // long clip. Made at the first call.
+  // cos and sin of every channel, [1, S, D]: what libtorch's variant takes, hundreds of megabytes
+  // for a long clip. Made at the first call.
   struct Dense {
     at::Tensor cos, sin;
   };

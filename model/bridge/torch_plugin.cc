@@ -17,19 +17,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/kernel_row.h"
+#include "kernels/dispatch/kernel_variant.h"
 #include "kernels/plugins/plugin_check.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
-#include "model/bridge/torch_plugin_row.h"
+#include "model/bridge/torch_plugin_variant.h"
 #include "model/plugins.h"
 
 namespace reel::model {
 namespace {
 
 using kernels::DtypeMask;
+using kernels::HostedVariantFacts;
 using kernels::PluginBuild;
-using kernels::PluginRowFacts;
 
 // Names of operators in a message.
 constexpr size_t kMaxNamed = 24;
@@ -91,8 +91,8 @@ class Opening {
       return;
     }
     BoundForm bound{&form, *handle, kernels::kAnyFloating};
-    const TorchPluginRow trial(FactsOf(form, kernels::kAnyFloating), {bound}, device_);
-    const kernels::PluginVerdict verdict = kernels::CheckPluginRow(trial, *memory_, stream_);
+    const TorchPluginVariant trial(FactsOf(form, kernels::kAnyFloating), {bound}, device_);
+    const kernels::PluginVerdict verdict = kernels::CheckPluginVariant(trial, *memory_, stream_);
     if (verdict.dtypes == 0) {
       reasons_.try_emplace(form.function, verdict.failure.message());
       return;
@@ -107,8 +107,8 @@ class Opening {
     for (const auto& [op, bound] : forms_) {
       DtypeMask dtypes = 0;
       for (const BoundForm& form : bound) dtypes |= form.dtypes;
-      opened.rows.push_back(
-          std::make_shared<TorchPluginRow>(FactsOf(*bound.front().form, dtypes), bound, device_));
+      opened.variants.push_back(std::make_shared<TorchPluginVariant>(
+          FactsOf(*bound.front().form, dtypes), bound, device_));
     }
     for (const std::string& name : operators) {
       if (used_.contains(name) || opened.unused.size() >= kMaxNamed) continue;
@@ -120,7 +120,7 @@ class Opening {
   }
 
  private:
-  PluginRowFacts FactsOf(const TorchForm& form, DtypeMask dtypes) const {
+  HostedVariantFacts FactsOf(const TorchForm& form, DtypeMask dtypes) const {
     const bool cuda = stream_.device >= 0;
     return {.op = form.op,
             .variant = build_.source.name,
@@ -204,7 +204,7 @@ absl::StatusOr<TorchPlugin> OpenTorchPlugin(const PluginBuild& build,
     Opening opening(build, stream, device, std::move(memory));
     for (const TorchForm& form : TorchForms()) opening.Try(form);
     TorchPlugin opened = opening.Finish(operators);
-    if (!opened.rows.empty()) return opened;
+    if (!opened.variants.empty()) return opened;
     return absl::FailedPreconditionError(absl::StrCat(
         "The plug-in has no operator that Reel can use: ", absl::StrJoin(opened.unused, "; ")));
   });

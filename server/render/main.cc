@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
     return absl::IsInvalidArgument(opened.status()) ? server::kUsage : server::kFailed;
   }
   kernels::KernelCatalog& catalog = opened->catalog;
-  model::AddModelRows(catalog);
+  model::AddModelVariants(catalog);
   if (const absl::Status read = server::ReadConditionFiles(*options); !read.ok()) {
     console.Error(std::string(read.message()));
     return server::kInvalid;

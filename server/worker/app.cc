@@ -69,7 +69,7 @@ int RunWorker(const WorkerFlags& flags) {
     return 1;
   }
   kernels::KernelCatalog& catalog = opened->catalog;
-  model::AddModelRows(catalog);
+  model::AddModelVariants(catalog);
 
   LinkOptions options;
   options.socket = flags.socket;

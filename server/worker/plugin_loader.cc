@@ -17,8 +17,8 @@
 namespace reel::server {
 namespace {
 
+using kernels::HostedVariant;
 using kernels::PluginBuild;
-using kernels::PluginRow;
 
 constexpr size_t kMaxReason = 2048;
 
@@ -32,28 +32,28 @@ absl::StatusOr<kernels::PluginHost> HostOf(const kernels::KernelCatalog& catalog
 }
 
 // Of a native plug-in everything that it says must hold: its author knows Reel.
-absl::Status CheckNativeRow(const PluginRow& row, kernels::DeviceStream stream) {
-  const kernels::PluginRowFacts& facts = row.facts();
+absl::Status CheckNativeVariant(const HostedVariant& variant, kernels::DeviceStream stream) {
+  const kernels::HostedVariantFacts& facts = variant.facts();
   if (!kernels::TakesPlugins(facts.op)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("A plug-in cannot bring rows for this operator: ", facts.op,
+        absl::StrCat("A plug-in cannot bring variants for this operator: ", facts.op,
                      "; these take them: ", kernels::OpsThatTakePlugins()));
   }
   REEL_ASSIGN_OR_RETURN(const auto memory, model::MakeCheckMemory(stream));
-  const kernels::PluginVerdict verdict = kernels::CheckPluginRow(row, *memory, stream);
+  const kernels::PluginVerdict verdict = kernels::CheckPluginVariant(variant, *memory, stream);
   if (verdict.failure.ok()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("A row of the plug-in fails its test: ", facts.op, "=", facts.variant, ": ",
+      absl::StrCat("A variant of the plug-in fails its test: ", facts.op, "=", facts.variant, ": ",
                    verdict.failure.message()));
 }
 
 absl::StatusOr<model::TorchPlugin> OpenBuild(const PluginBuild& build,
                                              kernels::DeviceStream stream) {
-  if (build.variant.kind != kernels::PluginVariant::Kind::kNative) {
+  if (build.variant.kind != kernels::BuildVariant::Kind::kNative) {
     return model::OpenTorchPlugin(build, stream);
   }
   model::TorchPlugin opened;
-  REEL_ASSIGN_OR_RETURN(opened.rows, kernels::OpenNativePlugin(build));
+  REEL_ASSIGN_OR_RETURN(opened.variants, kernels::OpenNativePlugin(build));
   return opened;
 }
 
@@ -79,9 +79,10 @@ absl::StatusOr<kernels::PluginListing> PluginLoader::Open(const kernels::PluginS
   REEL_ASSIGN_OR_RETURN(const model::TorchPlugin opened, OpenBuild(build, stream_));
   // Its parameters' size is compared before any of its code sees parameters.
   kernels::KernelCatalog with = catalog_;
-  for (const auto& row : opened.rows) REEL_RETURN_IF_ERROR(with.AddPlugin(row));
-  if (build.variant.kind == kernels::PluginVariant::Kind::kNative) {
-    for (const auto& row : opened.rows) REEL_RETURN_IF_ERROR(CheckNativeRow(*row, stream_));
+  for (const auto& variant : opened.variants) REEL_RETURN_IF_ERROR(with.AddPlugin(variant));
+  if (build.variant.kind == kernels::BuildVariant::Kind::kNative) {
+    for (const auto& variant : opened.variants)
+      REEL_RETURN_IF_ERROR(CheckNativeVariant(*variant, stream_));
   }
   catalog_ = std::move(with);
   ids_.insert(build.metadata.id);

@@ -26,9 +26,9 @@ class PluginLoader {
   PluginLoader(kernels::KernelCatalog& catalog, kernels::DeviceStream stream, Probe probe)
       : catalog_(catalog), stream_(stream), probe_(std::move(probe)) {}
 
-  // Adds all rows of the plug-in, or none. The statuses are those of FindPluginBuild,
+  // Adds all variants of the plug-in, or none. The statuses are those of FindPluginBuild,
   // OpenNativePlugin, OpenTorchPlugin and KernelCatalog::AddPlugin; ALREADY_EXISTS for a build that
-  // is open; FAILED_PRECONDITION for a row that fails its test.
+  // is open; FAILED_PRECONDITION for a variant that fails its test.
   absl::StatusOr<kernels::PluginListing> Open(const kernels::PluginSource& source);
 
   // All of them in their order, each logged.

@@ -94,13 +94,13 @@ std::string DtypeNames(kernels::DtypeMask mask) {
   return absl::StrJoin(names, ", ");
 }
 
-void PrintRows(const kernels::KernelCatalog& catalog, const kernels::PluginListing& listing) {
+void PrintVariants(const kernels::KernelCatalog& catalog, const kernels::PluginListing& listing) {
   std::printf("%s (%s) can be opened\n", listing.name.c_str(), listing.id.c_str());
   for (const kernels::OpListing& op : catalog.List()) {
-    for (const kernels::CatalogRow& row : catalog.Rows(op.op)) {
-      if (row.plugin == nullptr) continue;
-      std::printf("  %s=%s: %s\n", op.op.c_str(), row.row.variant,
-                  DtypeNames(row.row.dtypes).c_str());
+    for (const kernels::CatalogVariant& variant : catalog.Variants(op.op)) {
+      if (variant.plugin == nullptr) continue;
+      std::printf("  %s=%s: %s\n", op.op.c_str(), variant.variant.name,
+                  DtypeNames(variant.variant.dtypes).c_str());
     }
   }
   if (!listing.reason.empty()) std::printf("not used: %s\n", listing.reason.c_str());
@@ -136,14 +136,14 @@ int RunProbe(const ProbeFlags& flags) {
     std::fprintf(stderr, "%s\n", std::string(opened.status().message()).c_str());
     return 1;
   }
-  model::AddModelRows(opened->catalog);
+  model::AddModelVariants(opened->catalog);
   PluginLoader loader(opened->catalog, opened->stream, nullptr);
   const auto listing = loader.Open(flags.plugin);
   if (!listing.ok()) {
     std::fprintf(stderr, "%s\n", std::string(listing.status().message()).c_str());
     return 1;
   }
-  PrintRows(opened->catalog, *listing);
+  PrintVariants(opened->catalog, *listing);
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plug-ins from the configuration to the pixels: reeld tells a real worker, which opens them, and
-// requests for a real, tiny LTX-Video model select their rows.
+// requests for a real, tiny LTX-Video model select their variants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -118,7 +118,7 @@ double Difference(const std::string& a, const std::string& b) {
   return sum / count;
 }
 
-TEST_F(Plugins, ARequestRunsTheRowThatItSelectsBesideTheBuiltInOne) {
+TEST_F(Plugins, ARequestRunsTheVariantThatItSelectsBesideTheBuiltInOne) {
   Render(Spec());  // the prompt's encoding is kept from here on, and its norms are not called again
   const StreamResult automatic = Render(Spec());
   const auto expected = Uses(automatic, "rms_norm");
@@ -132,7 +132,7 @@ TEST_F(Plugins, ARequestRunsTheRowThatItSelectsBesideTheBuiltInOne) {
     EXPECT_LT(Difference(automatic.file, result.file), 0.5) << variant;
   }
   v1::VideoSpec spec = With({{"rms_norm", "mine"}, {"gate_residual", "mine.plain"}});
-  spec.set_prompt("a green fox");  // and its encoder runs the row too
+  spec.set_prompt("a green fox");  // and its encoder runs the variant too
   const StreamResult both = Render(spec);
   EXPECT_GT(Uses(both, "rms_norm")["mine"], expected.at("aten"));
   EXPECT_EQ(Uses(both, "rms_norm").size(), 1U);
@@ -182,7 +182,7 @@ TEST_F(Plugins, TheListTellsOriginsAndReasons) {
   EXPECT_THAT(server_.Log(), HasSubstr("A plug-in is refused; the worker goes on without it"));
 }
 
-TEST_F(Plugins, ARowThatIsNotThereIsRefusedWithThoseThatAre) {
+TEST_F(Plugins, AVariantThatIsNotThereIsRefusedWithThoseThatAre) {
   const StreamResult result = calls_.Generate(With({{"rms_norm", "old"}}));
   EXPECT_EQ(result.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(result.reason(), "UNKNOWN_KERNEL");

@@ -91,12 +91,12 @@ int32_t KindOf(int32_t error) {
   return error == cudaErrorIllegalAddress ? REEL_PLUGIN_DEVICE_LOST : REEL_PLUGIN_OTHER;
 }
 
-constexpr ReelPluginRowV1 kRows[] = {
+constexpr ReelPluginVariantV1 kVariants[] = {
     {"rms_norm", nullptr, kFirstCapability, kAnyLater,
      REEL_PLUGIN_FP16 | REEL_PLUGIN_BF16 | REEL_PLUGIN_FP32, sizeof(RmsNormParams), Accepts,
      Launch},
 };
-constexpr ReelPluginV1 kPlugin = {REEL_PLUGIN_ABI_V1, 1, kRows, NameOf, KindOf};
+constexpr ReelPluginV1 kPlugin = {REEL_PLUGIN_ABI_V1, 1, kVariants, NameOf, KindOf};
 
 }  // namespace
 

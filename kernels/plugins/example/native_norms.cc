@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A native plug-in: two rows for operators of Reel, on the CPU, without torch. The README beside it
-// says how to build, check and ship it.
+// A native plug-in: variants of two operators of Reel, on the CPU, without torch. The README beside
+// it says how to build, check and ship it.
 #include <cmath>
 
 #include "kernels/plugins/plugin_v1.h"
@@ -17,7 +17,7 @@ using reel::kernels::RowOperand;
 using reel::kernels::RowShape;
 using reel::kernels::Statistic;
 
-// A row of an operand. Strides are in elements, and any are legal where a row has no `accepts`.
+// A row of an operand. Strides are in elements, and any are legal where a variant has no `accepts`.
 struct Row {
   float* data;
   int64_t inner;
@@ -70,12 +70,12 @@ int32_t GateResidual(const void* erased, size_t, void*) {
 }
 
 // Both run on a CPU: min_sm and max_sm are 0.
-constexpr ReelPluginRowV1 kRows[] = {
+constexpr ReelPluginVariantV1 kVariants[] = {
     {"rms_norm", nullptr, 0, 0, REEL_PLUGIN_FP32, sizeof(RmsNormParams), AcceptsRmsNorm, RmsNorm},
     {"gate_residual", "plain", 0, 0, REEL_PLUGIN_FP32, sizeof(FusedNormParams), nullptr,
      GateResidual},
 };
-constexpr ReelPluginV1 kPlugin = {REEL_PLUGIN_ABI_V1, 2, kRows, nullptr, nullptr};
+constexpr ReelPluginV1 kPlugin = {REEL_PLUGIN_ABI_V1, 2, kVariants, nullptr, nullptr};
 
 }  // namespace
 

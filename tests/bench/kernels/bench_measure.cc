@@ -90,7 +90,7 @@ class CaseBench {
   }
 
   absl::Status MakePlans() {
-    for (const std::string& variant : device_.catalog().Variants(bench_.op)) {
+    for (const std::string& variant : device_.catalog().VariantNames(bench_.op)) {
       const bool cpu_row = variant == "cpu" || variant == "loops";
       if (cpu_row == (device_.stream().device >= 0) || variant == bench_.without) continue;
       if (!options_.variant.empty() && options_.variant != variant) continue;

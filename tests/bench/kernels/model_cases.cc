@@ -215,7 +215,7 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
     args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
     return [args](const Execution& run) { return CrossAttention(args, run); };
   };
-  // Tuned rows round a weight to the type before it meets its value.
+  // Tuned variants round a weight to the type before it meets its value.
   const double rounding = dtype == Dtype::kF32 ? 0 : (dtype == Dtype::kF16 ? 0x1p-10 : 0x1p-7);
   const int64_t batch = size.rows % (2 * kPeriod) == 0 ? 2 : 1;
   cases.push_back({.op = size.op,

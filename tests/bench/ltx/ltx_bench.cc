@@ -155,7 +155,7 @@ void Describe(CLI::App& app, Options& options) {
   app.add_option("--guidance-scale", options.asked.guidance_scale);
   app.add_option(
          "--profiles", options.profiles,
-         "Interleaved, each run of one after that of the other; auto+OP=VARIANT forces a row")
+         "Interleaved, each run of one after that of the other; auto+OP=VARIANT forces a variant")
       ->delimiter(',');
   app.add_option("--repeat", options.repeat);
   app.add_option("--warm-up", options.warm_up);
@@ -197,7 +197,7 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
 int Main(Options options) {
   auto opened = kernels::OpenDevice(options.device, options.library);
   if (!opened.ok()) return Fail(opened.status().ToString());
-  model::AddModelRows(opened->catalog);
+  model::AddModelVariants(opened->catalog);
   const auto start = Clock::now();
   const auto pipeline = model::LoadPipeline(options.load, opened->stream);
   if (!pipeline.ok()) return Fail(pipeline.status().ToString());

@@ -26,7 +26,7 @@ __attribute__((constructor)) void Leave() { abort(); }
 [[maybe_unused]] int32_t Fail(const void*, size_t, void*) { return 7; }
 [[maybe_unused]] int TakesNothing(const void*, size_t) { return 0; }
 
-constexpr ReelPluginRowV1 kRow = {
+constexpr ReelPluginVariantV1 kVariant = {
 #ifdef BAD_OPERATOR
     "rms_morn",
 #elif defined(BAD_OPERATOR_WITHOUT_TEST)
@@ -79,12 +79,12 @@ constexpr uint32_t kVersion = 2;
 #else
 constexpr uint32_t kVersion = REEL_PLUGIN_ABI_V1;
 #endif
-#ifdef BAD_NO_ROWS
-constexpr uint32_t kNumRows = 0;
+#ifdef BAD_NO_VARIANTS
+constexpr uint32_t kNumVariants = 0;
 #else
-constexpr uint32_t kNumRows = 1;
+constexpr uint32_t kNumVariants = 1;
 #endif
-constexpr ReelPluginV1 kPlugin = {kVersion, kNumRows, &kRow, nullptr, nullptr};
+constexpr ReelPluginV1 kPlugin = {kVersion, kNumVariants, &kVariant, nullptr, nullptr};
 
 }  // namespace
 

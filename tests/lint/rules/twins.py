@@ -16,14 +16,14 @@ EXEMPT = {
     "server/front/rpc/*_service.cc": "the integration tests call every RPC of the running server",
     "server/render/*.cc": "render_program_test runs the program",
     "client/command/*.cc": "client_command_test and tests/integration/client run the command",
-    "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every row of the catalog",
+    "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every variant of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
     "model/bridge/*.cc": "every golden test of model/ltx runs through it",
     "kernels/torch_ops/*.cc": "the Python suites of tests/unit/kernels/torch_ops call every operator of the library",
     "kernels/plugins/example/*.cc": "the tests of plug-ins pack and load them, and plugin_readme_test runs their page",
     "model/plugins_without_torch.cc": "the tests of plug-ins run over it in a build without libtorch",
     "kernels/cuda/*.cc": "needs a GPU: the kernel tests of the CUDA build run them there",
-    "kernels/*_cuda.cc": "rows of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
+    "kernels/*_cuda.cc": "variants of libreel_cuda, which the kernel tests reach through the catalog where a GPU is",
 }
 
 

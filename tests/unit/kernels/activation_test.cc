@@ -138,8 +138,9 @@ class GatedActivationTest : public ActivationTest {
  protected:
   GatedActivationTest() { op_ = "gated_activation"; }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, ActivationTest, testing::ValuesIn(VariantsOf("activation")), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, GatedActivationTest,
+INSTANTIATE_TEST_SUITE_P(Variants, ActivationTest, testing::ValuesIn(VariantsOf("activation")),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, GatedActivationTest,
                          testing::ValuesIn(VariantsOf("gated_activation")), NameOf);
 
 TEST_P(ActivationTest, EqualsTheReferenceForEveryKindWidthAndLayout) {
@@ -204,7 +205,7 @@ TEST_P(ActivationTest, WritesE4m3ForEveryKindWidthAndLayout) {
     }
   }
   const std::string& variant = GetParam().variant;
-  // Tuned rows have gelu_tanh alone.
+  // Tuned variants have gelu_tanh alone.
   EXPECT_GE(ran, TakesEverything(GetParam()) ? 120 : (variant == "cpu" ? 0 : 10));
   EXPECT_TRUE(variant != "cpu" || ran == 0);
 }

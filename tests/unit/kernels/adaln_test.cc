@@ -112,9 +112,10 @@ using AdalnRmsNormTest = AdalnTest<kRms>;
 using AdalnLayerNormTest = AdalnTest<kLayer>;
 using AdalnZeroTest = AdalnTest<kZero>;
 
-INSTANTIATE_TEST_SUITE_P(Rows, AdalnRmsNormTest, testing::ValuesIn(VariantsOf(kRms)), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, AdalnLayerNormTest, testing::ValuesIn(VariantsOf(kLayer)), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, AdalnZeroTest, testing::ValuesIn(VariantsOf(kZero)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, AdalnRmsNormTest, testing::ValuesIn(VariantsOf(kRms)), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, AdalnLayerNormTest, testing::ValuesIn(VariantsOf(kLayer)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, AdalnZeroTest, testing::ValuesIn(VariantsOf(kZero)), NameOf);
 
 TEST_P(AdalnRmsNormTest, EqualsTheReference) { ExpectEverything(); }
 TEST_P(AdalnLayerNormTest, EqualsTheReference) { ExpectEverything(); }

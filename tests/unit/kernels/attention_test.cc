@@ -21,7 +21,8 @@ class AttentionTest : public OpTest {
   AttentionTest() : OpTest("attention") {}
   Bound bound() const { return BoundFor(dtype(), 64); }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, AttentionTest, testing::ValuesIn(VariantsOf("attention")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, AttentionTest, testing::ValuesIn(VariantsOf("attention")),
+                         NameOf);
 
 TEST_P(AttentionTest, EqualsTheReferenceInEveryLayout) {
   for (const Layout layout : AllLayouts()) {

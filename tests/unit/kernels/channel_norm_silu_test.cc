@@ -91,7 +91,7 @@ class ChannelNormSiluTest : public OpTest {
                    BoundFor(dtype(), 16 + std::log2(static_cast<double>(call.x.view().size(4)))));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, ChannelNormSiluTest,
+INSTANTIATE_TEST_SUITE_P(Variants, ChannelNormSiluTest,
                          testing::ValuesIn(VariantsOf("channel_norm_silu")), NameOf);
 
 TEST_P(ChannelNormSiluTest, EqualsTheReferenceForEveryNumberOfChannelsAndFrames) {

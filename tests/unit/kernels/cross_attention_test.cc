@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention over the keys of a prompt: its rows have forms of their own beside attention's.
+// Attention over the keys of a prompt: its variants have forms of their own beside attention's.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -28,12 +28,12 @@ class CrossAttentionTest : public OpTest {
   CrossAttentionTest() : OpTest("cross_attention") {}
 
   bool TakesAll() const { return TakesEverything(GetParam()); }
-  // Tuned rows round their weights to the type.
+  // Tuned variants round their weights to the type.
   Bound bound() const {
     const double rounding = dtype() == Dtype::kF16 ? 0x1p-11 : 0x1p-8;
     return BoundFor(dtype(), 64 + (TakesAll() ? 0 : 2 * rounding * 0x1p24));
   }
-  // The tuned rows take 16-bit types, and of these what `tuned` says.
+  // The tuned variants take 16-bit types, and of these what `tuned` says.
   bool Takes(bool tuned = true) const { return TakesAll() || (tuned && dtype() != Dtype::kF32); }
   void ExpectRight(Case& call, bool tuned = true) {
     EXPECT_EQ(Matches(call, bound()), Takes(tuned));
@@ -48,8 +48,8 @@ class CrossAttentionTest : public OpTest {
     return true;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, CrossAttentionTest, testing::ValuesIn(VariantsOf("cross_attention")),
-                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, CrossAttentionTest,
+                         testing::ValuesIn(VariantsOf("cross_attention")), NameOf);
 
 TEST_P(CrossAttentionTest, EqualsTheReferenceForEveryNumberOfKeys) {
   for (const int64_t width : {64, 128}) {

@@ -141,7 +141,7 @@ class FrameConvertTest : public OpTest {
  protected:
   FrameConvertTest() : OpTest("frame_convert") {}
 
-  // False when the variant does not take the call, which only tuned rows may say.
+  // False when the variant does not take the call, which only tuned variants may say.
   bool Converts(Case& call) {
     ForcedRun run("frame_convert", GetParam());
     const absl::Status status = FrameConvert(call.Args(run), run.execution());
@@ -196,7 +196,7 @@ class FrameConvertTest : public OpTest {
     return true;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, FrameConvertTest, testing::ValuesIn(VariantsOf("frame_convert")),
+INSTANTIATE_TEST_SUITE_P(Variants, FrameConvertTest, testing::ValuesIn(VariantsOf("frame_convert")),
                          NameOf);
 
 constexpr FrameLayout kLayouts[] = {FrameLayout::kPacked, FrameLayout::kPlanar,

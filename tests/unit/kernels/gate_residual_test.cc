@@ -102,9 +102,9 @@ class GateResidualAdalnTest : public NormTest {
   };
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, GateResidualTest, testing::ValuesIn(VariantsOf("gate_residual")),
+INSTANTIATE_TEST_SUITE_P(Variants, GateResidualTest, testing::ValuesIn(VariantsOf("gate_residual")),
                          NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, GateResidualAdalnTest,
+INSTANTIATE_TEST_SUITE_P(Variants, GateResidualAdalnTest,
                          testing::ValuesIn(VariantsOf("gate_residual_adaln")), NameOf);
 
 TEST_P(GateResidualTest, EqualsTheReferenceAtEveryWidth) { ExpectMatchesAtEveryWidth(make); }

@@ -35,24 +35,24 @@ std::map<std::string, Cells> TableInReadme() {
   return table;
 }
 
-std::string Names(const OpRows& rows) {
+std::string Names(const OpVariants& op) {
   std::vector<std::string> names;
-  for (int32_t i = 0; i < rows.count; ++i) names.emplace_back(rows.rows[i].variant);
+  for (int32_t i = 0; i < op.count; ++i) names.emplace_back(op.variants[i].name);
   return absl::StrJoin(names, ", ");
 }
 
-TEST(KernelsReadme, ListsTheCpuRowsOfEveryOperator) {
+TEST(KernelsReadme, ListsTheCpuVariantsOfEveryOperator) {
   const auto table = TableInReadme();
-  EXPECT_EQ(table.size(), BuiltInCpuRows().size());
-  for (const OpRows& rows : BuiltInCpuRows()) {
-    const auto line = table.find(rows.op);
-    ASSERT_NE(line, table.end()) << "add: | " << rows.op << " | " << Names(rows) << " | ... |";
-    EXPECT_EQ(line->second.cpu, Names(rows)) << rows.op;
+  EXPECT_EQ(table.size(), BuiltInCpuVariants().size());
+  for (const OpVariants& op : BuiltInCpuVariants()) {
+    const auto line = table.find(op.op);
+    ASSERT_NE(line, table.end()) << "add: | " << op.op << " | " << Names(op) << " | ... |";
+    EXPECT_EQ(line->second.cpu, Names(op)) << op.op;
   }
 }
 
 #ifdef REEL_CUDA_LIBRARY
-TEST(KernelsReadme, ListsTheCudaRowsOfEveryOperator) {
+TEST(KernelsReadme, ListsTheCudaVariantsOfEveryOperator) {
   const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
   ASSERT_TRUE(library.ok()) << library.status();
   const auto table = TableInReadme();
@@ -60,10 +60,10 @@ TEST(KernelsReadme, ListsTheCudaRowsOfEveryOperator) {
                                        [](const auto& line) { return line.second.cuda != "-"; });
   EXPECT_EQ((*library)->num_ops, with_rows);
   for (int32_t i = 0; i < (*library)->num_ops; ++i) {
-    const OpRows& rows = (*library)->ops[i];
-    const auto line = table.find(rows.op);
-    ASSERT_NE(line, table.end()) << rows.op;
-    EXPECT_EQ(line->second.cuda, Names(rows)) << rows.op;
+    const OpVariants& op = (*library)->ops[i];
+    const auto line = table.find(op.op);
+    ASSERT_NE(line, table.end()) << op.op;
+    EXPECT_EQ(line->second.cuda, Names(op)) << op.op;
   }
 }
 
@@ -72,12 +72,12 @@ TEST(CudaLibrary, HasTheOperatorsOfThisProcessWithTheSameParameters) {
   const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
   ASSERT_TRUE(library.ok()) << library.status();
   std::map<std::string, uint64_t> sizes;
-  for (const OpRows& rows : BuiltInCpuRows()) sizes[rows.op] = rows.params_size;
+  for (const OpVariants& op : BuiltInCpuVariants()) sizes[op.op] = op.params_size;
   for (int32_t i = 0; i < (*library)->num_ops; ++i) {
-    const OpRows& rows = (*library)->ops[i];
-    EXPECT_EQ(rows.params_size, sizes[rows.op]) << rows.op;
-    EXPECT_STREQ(rows.rows[rows.count - 1].variant, "generic") << rows.op;
-    EXPECT_EQ(rows.rows[rows.count - 1].accepts, nullptr) << rows.op;
+    const OpVariants& op = (*library)->ops[i];
+    EXPECT_EQ(op.params_size, sizes[op.op]) << op.op;
+    EXPECT_STREQ(op.variants[op.count - 1].name, "generic") << op.op;
+    EXPECT_EQ(op.variants[op.count - 1].accepts, nullptr) << op.op;
   }
 }
 #endif

@@ -59,8 +59,9 @@ class LayerNormResidualTest : public NormTest {
   };
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, LayerNormTest, testing::ValuesIn(VariantsOf("layer_norm")), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, LayerNormResidualTest,
+INSTANTIATE_TEST_SUITE_P(Variants, LayerNormTest, testing::ValuesIn(VariantsOf("layer_norm")),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, LayerNormResidualTest,
                          testing::ValuesIn(VariantsOf("layer_norm_residual")), NameOf);
 
 TEST_P(LayerNormTest, EqualsTheReferenceAtEveryWidth) { ExpectMatchesAtEveryWidth(make); }

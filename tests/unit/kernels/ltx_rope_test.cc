@@ -201,8 +201,8 @@ class LtxRopeSuite : public OpTest {
 using LtxRopeTest = LtxRopeSuite<false>;
 using QkNormRopeTest = LtxRopeSuite<true>;
 
-INSTANTIATE_TEST_SUITE_P(Rows, LtxRopeTest, testing::ValuesIn(VariantsOf("ltx_rope")), NameOf);
-INSTANTIATE_TEST_SUITE_P(Rows, QkNormRopeTest, testing::ValuesIn(VariantsOf("qk_norm_rope")),
+INSTANTIATE_TEST_SUITE_P(Variants, LtxRopeTest, testing::ValuesIn(VariantsOf("ltx_rope")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, QkNormRopeTest, testing::ValuesIn(VariantsOf("qk_norm_rope")),
                          NameOf);
 
 TEST_P(LtxRopeTest, EqualsTheReference) { ExpectEveryWidthFormAndLayout(); }

@@ -17,7 +17,7 @@ namespace reel::kernels {
 
 inline constexpr double kProductTerms = 32;  // of 2^-24 of the terms: fp32 sums, in any order
 
-// Tuned rows have 16-bit types alone.
+// Tuned variants have 16-bit types alone.
 inline std::vector<OpVariant> NormLinearVariants() {
   std::vector<OpVariant> variants = VariantsOf("norm_linear");
   std::erase_if(variants, [](const OpVariant& each) {

@@ -51,7 +51,7 @@ class NormLinearTest : public OpTest {
   bool Right(Case& call) { return Matches(call, BoundFor(dtype(), kProductTerms)); }
   bool tuned() const { return !TakesEverything(GetParam()); }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, NormLinearTest, testing::ValuesIn(NormLinearVariants()), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, NormLinearTest, testing::ValuesIn(NormLinearVariants()), NameOf);
 
 TEST_P(NormLinearTest, EqualsTheReferenceAtEveryWidth) {
   for (const bool layer : {false, true}) {

@@ -102,7 +102,7 @@ class OnDevice : public testing::Test {
   }
   std::vector<std::string> CudaVariants(const std::string& op) {
     std::vector<std::string> found;
-    for (const std::string& variant : catalog_.Variants(op)) {
+    for (const std::string& variant : catalog_.VariantNames(op)) {
       if (variant != "cpu" && variant != "loops") found.push_back(variant);
     }
     return found;

@@ -20,7 +20,7 @@
 
 namespace reel::kernels {
 
-// One row of the catalog and a type that it computes in.
+// One variant of the catalog and a type that it computes in.
 struct OpVariant {
   std::string variant;
   Dtype dtype = Dtype::kF32;
@@ -29,11 +29,11 @@ struct OpVariant {
 std::ostream& operator<<(std::ostream& out, const OpVariant& variant);
 std::string NameOf(const testing::TestParamInfo<OpVariant>& info);
 
-// Every variant that this build has, for every type of its row: CPU rows, or those of the CUDA
-// library in a test program that was built for it.
+// Every variant that this build has, for every type that it takes: CPU variants, or those of the
+// CUDA library in a test program that was built for it.
 std::vector<OpVariant> VariantsOf(const std::string& op);
 
-// True for rows that must take every call: `loops` and `generic`.
+// True for variants that must take every call: `loops` and `generic`.
 bool TakesEverything(const OpVariant& variant);
 
 // Runs calls with one variant forced. Tensors are handed over with Use, which uploads them when the
@@ -106,7 +106,7 @@ class OpTest : public testing::TestWithParam<OpVariant> {
 
   Dtype dtype() const { return GetParam().dtype; }
   // Runs the case and compares every output. False when the variant does not take the call, which
-  // only tuned rows may say.
+  // only tuned variants may say.
   bool Matches(OpCase& call, const Bound& bound);
   // The same for a case that every variant takes.
   void ExpectMatch(OpCase& call, const Bound& bound) { EXPECT_TRUE(Matches(call, bound)); }

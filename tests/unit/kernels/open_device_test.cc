@@ -13,11 +13,11 @@ using testing::HasSubstr;
 
 constexpr char kNoLibrary[] = "/no/such/folder/libreel_cuda.so";
 
-TEST(OpenDevice, ACpuNeedsNoLibraryAndHasItsRows) {
+TEST(OpenDevice, ACpuNeedsNoLibraryAndHasItsVariants) {
   const auto opened = OpenDevice("cpu", kNoLibrary);
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(opened->stream.device, -1);
-  EXPECT_THAT(opened->catalog.Variants("rms_norm"), testing::Contains("cpu"));
+  EXPECT_THAT(opened->catalog.VariantNames("rms_norm"), testing::Contains("cpu"));
 }
 
 TEST(OpenDevice, AutoFallsBackToTheCpuWhereNoGpuIs) {

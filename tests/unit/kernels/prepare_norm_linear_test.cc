@@ -107,7 +107,7 @@ class PrepareNormLinearTest : public OpTest {
     ExpectMatch(layer, BoundFor(dtype(), 8 + std::log2(std::max(width, 1.0))));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, PrepareNormLinearTest,
+INSTANTIATE_TEST_SUITE_P(Variants, PrepareNormLinearTest,
                          testing::ValuesIn(VariantsOf("prepare_norm_linear")), NameOf);
 
 TEST_P(PrepareNormLinearTest, EqualsTheReferenceInEveryLayoutAndForm) {

@@ -43,7 +43,7 @@ class QuantizeRowsTest : public OpTest {
  protected:
   QuantizeRowsTest() : OpTest("quantize_rows") {}
 
-  // False when the variant does not take the call, which only tuned rows may say.
+  // False when the variant does not take the call, which only tuned variants may say.
   bool Run(Case& call) {
     ForcedRun run(op_, GetParam());
     const absl::Status status = QuantizeRows(call.Args(run), run.execution());
@@ -87,7 +87,7 @@ class QuantizeRowsTest : public OpTest {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, QuantizeRowsTest, testing::ValuesIn(VariantsOf("quantize_rows")),
+INSTANTIATE_TEST_SUITE_P(Variants, QuantizeRowsTest, testing::ValuesIn(VariantsOf("quantize_rows")),
                          NameOf);
 
 TEST_P(QuantizeRowsTest, EqualsTheReferenceAtEveryWidth) {

@@ -32,7 +32,7 @@ class RmsNormResidualTest : public NormTest {
   };
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, RmsNormResidualTest,
+INSTANTIATE_TEST_SUITE_P(Variants, RmsNormResidualTest,
                          testing::ValuesIn(VariantsOf("rms_norm_residual")), NameOf);
 
 TEST_P(RmsNormResidualTest, EqualsTheReferenceAtEveryWidth) { ExpectMatchesAtEveryWidth(make); }

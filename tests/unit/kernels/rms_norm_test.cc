@@ -96,7 +96,7 @@ class RmsNormTest : public OpTest {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Rows, RmsNormTest, testing::ValuesIn(VariantsOf("rms_norm")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, RmsNormTest, testing::ValuesIn(VariantsOf("rms_norm")), NameOf);
 
 TEST_P(RmsNormTest, EqualsTheReferenceAtEveryWidth) {
   int ran = 0;

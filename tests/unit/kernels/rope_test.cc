@@ -34,7 +34,7 @@ class Rope1dTest : public OpTest {
     EXPECT_TRUE(SameBits(in_place.k, apart.k_out));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, Rope1dTest, testing::ValuesIn(VariantsOf("rope_1d")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, Rope1dTest, testing::ValuesIn(VariantsOf("rope_1d")), NameOf);
 
 TEST_P(Rope1dTest, EqualsTheReferenceInEveryLayoutAndForm) {
   const Form1d forms[] = {{},
@@ -166,7 +166,7 @@ class Rope3dTest : public OpTest {
  protected:
   Rope3dTest() : OpTest("rope_3d") {}
 };
-INSTANTIATE_TEST_SUITE_P(Rows, Rope3dTest, testing::ValuesIn(VariantsOf("rope_3d")), NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, Rope3dTest, testing::ValuesIn(VariantsOf("rope_3d")), NameOf);
 
 TEST_P(Rope3dTest, SplitsTheChannelsOfEveryHeadWidth) {
   for (const int64_t head_width : {48, 64, 96, 120, 128, 256}) {

@@ -12,8 +12,8 @@ namespace reel::kernels {
 class TestDevice {
  public:
   virtual ~TestDevice() = default;
-  // Every row of this build; without a device, those of the device too, so that tests can say what
-  // they skip.
+  // Every variant of this build; without a device, those of the device too, so that tests can say
+  // what they skip.
   virtual const KernelCatalog& catalog() const = 0;
   // False: the machine lacks the device, and tests skip.
   virtual bool present() const = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention over [B,S,N,Dh]. On a GPU cross attention has a row for tensor cores, in 16 bits; attention has one that
+"""Attention over [B,S,N,Dh]. On a GPU cross attention has a variant for tensor cores, in 16 bits; attention has one that
 takes every call and is slow: use PyTorch's own."""
 
 from ._library import ops

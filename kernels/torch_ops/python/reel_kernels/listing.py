@@ -32,5 +32,5 @@ def device_report():
             report["devices"][device] = {"unavailable": str(error)}
             continue
         report["devices"][device] = {
-            op: {name: reason or "runs" for name, reason in rows.items()} for op, rows in listed.items()}
+            op: {name: reason or "runs" for name, reason in variants.items()} for op, variants in listed.items()}
     return report

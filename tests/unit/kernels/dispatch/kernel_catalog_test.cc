@@ -35,11 +35,11 @@ class KernelCatalogTest : public testing::Test {
   KernelCatalog catalog;
 };
 
-TEST_F(KernelCatalogTest, ListsOperatorsByNameWithTheRowsInTheOrderOfTheirAddition) {
+TEST_F(KernelCatalogTest, ListsOperatorsByNameWithTheVariantsInTheOrderOfTheirAddition) {
   ASSERT_EQ(catalog.List().size(), 2U);
   EXPECT_EQ(catalog.List()[0].op, "a");
-  EXPECT_THAT(catalog.Variants("b"), ElementsAre("sm90", "loops"));
-  EXPECT_TRUE(catalog.Variants("c").empty());
+  EXPECT_THAT(catalog.VariantNames("b"), ElementsAre("sm90", "loops"));
+  EXPECT_TRUE(catalog.VariantNames("c").empty());
 }
 
 TEST_F(KernelCatalogTest, MarksTheFirstThatRunsAsAuto) {
@@ -75,7 +75,7 @@ TEST_F(KernelCatalogTest, NamesWhatIsLegalWhenItRefuses) {
               HasSubstr("it needs a CUDA device; these can: loops"));
 }
 
-TEST(BuiltInCatalog, HasOneNameForEveryRowAndLoopsForEveryOperator) {
+TEST(BuiltInCatalog, HasOneNameForEveryVariantAndLoopsForEveryOperator) {
   const KernelCatalog catalog = BuiltInCatalog();
   ASSERT_FALSE(catalog.List().empty());
   for (const OpListing& op : catalog.List()) {
@@ -89,7 +89,7 @@ TEST(BuiltInCatalog, HasOneNameForEveryRowAndLoopsForEveryOperator) {
   }
 }
 
-TEST(BuiltInCatalog, SaysThatCpuRowsDoNotRunOnADevice) {
+TEST(BuiltInCatalog, SaysThatCpuVariantsDoNotRunOnADevice) {
   const KernelCatalog catalog = BuiltInCatalog({.device = 0, .sm = 90});
   for (const OpListing& op : catalog.List()) {
     for (const VariantListing& variant : op.variants) EXPECT_FALSE(variant.runs) << op.op;

@@ -22,8 +22,8 @@ int32_t Launch(const Params& params, void*) {
   ++*params.calls;
   return params.error;
 }
-constexpr KernelRow kCpuRows[] = {CpuRow<Run>("loops")};
-constexpr KernelRow kCudaRows[] = {GenericCudaRow<Launch>()};
+constexpr KernelVariant kCpuVariants[] = {CpuVariant<Run>("loops")};
+constexpr KernelVariant kCudaVariants[] = {GenericCudaVariant<Launch>()};
 
 constexpr CudaLibraryTable kLibrary = {
     .version = kCudaLibraryVersion,
@@ -47,7 +47,7 @@ constexpr CudaLibraryTable kLibrary = {
 class RunOpTest : public testing::Test {
  protected:
   absl::Status Call(int device, bool empty = false) {
-    return RunOp({.cpu_rows = RowsOf<Params>("op", kCpuRows),
+    return RunOp({.cpu_variants = MakeVariants<Params>("op", kCpuVariants),
                   .dtype = Dtype::kF32,
                   .params = &params,
                   .empty = empty,
@@ -59,8 +59,8 @@ class RunOpTest : public testing::Test {
   }
   void UseCuda() {
     KernelCatalog catalog({.device = 0, .sm = 90});
-    catalog.AddRows(RowsOf<Params>("op", kCudaRows), "built-in", &kLibrary);
-    catalog.AddRows(RowsOf<Params>("op", kCpuRows), "built-in");
+    catalog.AddVariants(MakeVariants<Params>("op", kCudaVariants), "built-in", &kLibrary);
+    catalog.AddVariants(MakeVariants<Params>("op", kCpuVariants), "built-in");
     plan = *catalog.Plan("", {});
   }
   int64_t Counted() const { return counters.Uses().empty() ? 0 : counters.Uses().front().calls; }
@@ -72,7 +72,7 @@ class RunOpTest : public testing::Test {
   ClockTimer timer;
 };
 
-TEST_F(RunOpTest, RunsTheOperatorsOwnRowsWithoutACatalog) {
+TEST_F(RunOpTest, RunsTheOperatorsOwnVariantsWithoutACatalog) {
   ASSERT_TRUE(Call(-1).ok());
   ASSERT_TRUE(Call(-1).ok());
   EXPECT_EQ(calls, 2);
@@ -90,14 +90,14 @@ TEST_F(RunOpTest, CountsAnEmptyCallAndLaunchesNothing) {
   EXPECT_EQ(Counted(), 1);
 }
 
-TEST_F(RunOpTest, RefusesADeviceTensorWithoutCudaRows) {
+TEST_F(RunOpTest, RefusesADeviceTensorWithoutCudaVariants) {
   const absl::Status status = Call(0);
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Counted(), 0);
   EXPECT_EQ(calls, 0);
 }
 
-TEST_F(RunOpTest, RunsTheRowsOfALibraryAfterTheCatalogIsGone) {
+TEST_F(RunOpTest, RunsTheVariantsOfALibraryAfterTheCatalogIsGone) {
   UseCuda();
   EXPECT_TRUE(Call(0).ok());
   EXPECT_EQ(counters.Uses().front().variant, "generic");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a folder to rows; what is refused has its tests in plugin_refusals_test.
+// From a folder to variants; what is refused has its tests in plugin_refusals_test.
 #include "kernels/plugins/native_plugin.h"
 
 #include "gmock/gmock.h"
@@ -11,22 +11,22 @@
 namespace reel::kernels {
 namespace {
 
-TEST(NativePlugin, GivesItsRowsAsTheTableSays) {
+TEST(NativePlugin, GivesItsVariantsAsTheTableSays) {
   testing::KernelRepository repository;
   repository.AddPlugin("example_norms");
   const auto build = FindPluginBuild(repository.Source("mine"), ThisHost());
   ASSERT_TRUE(build.ok()) << build.status();
   EXPECT_EQ(build->metadata.id, "example_norms");
-  const auto rows = OpenNativePlugin(*build);
-  ASSERT_TRUE(rows.ok()) << rows.status();
-  ASSERT_EQ(rows->size(), 2U);
-  const PluginRowFacts& norm = (*rows)[0]->facts();
+  const auto variants = OpenNativePlugin(*build);
+  ASSERT_TRUE(variants.ok()) << variants.status();
+  ASSERT_EQ(variants->size(), 2U);
+  const HostedVariantFacts& norm = (*variants)[0]->facts();
   EXPECT_EQ(norm.op, "rms_norm");
   EXPECT_EQ(norm.variant, "mine");
   EXPECT_EQ(norm.origin, "mine");
   EXPECT_EQ(norm.dtypes, MaskOf(Dtype::kF32));
   EXPECT_EQ(norm.params_size, sizeof(RmsNormParams));
-  EXPECT_EQ((*rows)[1]->facts().variant, "mine.plain");
+  EXPECT_EQ((*variants)[1]->facts().variant, "mine.plain");
 }
 
 TEST(NativePlugin, TheFolderMayBeTheOneOfItsBuilds) {

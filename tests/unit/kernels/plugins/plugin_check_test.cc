@@ -17,56 +17,56 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A built-in row in the clothes of a plug-in's; `spoil` may change what it computed.
-class WrappedRow final : public PluginRow {
+// A built-in variant in the clothes of a plug-in's; `spoil` may change what it computed.
+class WrappedVariant final : public HostedVariant {
  public:
   using Spoil = void (*)(const void* params);
-  WrappedRow(const OpRows& rows, const KernelRow& row, Spoil spoil = nullptr)
-      : facts_{.op = rows.op,
+  WrappedVariant(const OpVariants& op, const KernelVariant& variant, Spoil spoil = nullptr)
+      : facts_{.op = op.op,
                .variant = "wrapped",
                .origin = "test",
                .min_sm = 0,
                .max_sm = 0,
                .dtypes = kAnyFloating,
-               .params_size = rows.params_size},
-        row_(row),
+               .params_size = op.params_size},
+        variant_(variant),
         spoil_(spoil) {}
-  const PluginRowFacts& facts() const override { return facts_; }
+  const HostedVariantFacts& facts() const override { return facts_; }
   bool Accepts(const void* params) const override {
-    return row_.accepts == nullptr || row_.accepts(params);
+    return variant_.accepts == nullptr || variant_.accepts(params);
   }
   absl::Status Launch(const void* params, DeviceStream) const override {
-    row_.launch(params, nullptr);
+    variant_.launch(params, nullptr);
     if (spoil_ != nullptr) spoil_(params);
     return absl::OkStatus();
   }
 
  private:
-  const PluginRowFacts facts_;
-  const KernelRow row_;
+  const HostedVariantFacts facts_;
+  const KernelVariant variant_;
   const Spoil spoil_;
 };
 
-OpRows RowsOfOp(const std::string& op) {
-  for (const OpRows& rows : BuiltInCpuRows()) {
-    if (op == rows.op) return rows;
+OpVariants CpuVariantsOf(const std::string& name) {
+  for (const OpVariants& op : BuiltInCpuVariants()) {
+    if (name == op.op) return op;
   }
   return {};
 }
 
-PluginVerdict Check(const PluginRow& row) {
+PluginVerdict Check(const HostedVariant& variant) {
   HostCheckMemory memory;
-  return CheckPluginRow(row, memory, {});
+  return CheckPluginVariant(variant, memory, {});
 }
 
-TEST(PluginCheck, EveryBuiltInRowPassesInEveryType) {
+TEST(PluginCheck, EveryBuiltInVariantPassesInEveryType) {
   int operators = 0;
-  for (const OpRows& rows : BuiltInCpuRows()) {
-    if (!TakesPlugins(rows.op)) continue;
-    for (int32_t i = 0; i < rows.count; ++i) {
-      const PluginVerdict verdict = Check(WrappedRow(rows, rows.rows[i]));
-      EXPECT_EQ(verdict.dtypes, kAnyFloating) << rows.op << " " << rows.rows[i].variant;
-      EXPECT_TRUE(verdict.failure.ok()) << rows.op << ": " << verdict.failure;
+  for (const OpVariants& op : BuiltInCpuVariants()) {
+    if (!TakesPlugins(op.op)) continue;
+    for (int32_t i = 0; i < op.count; ++i) {
+      const PluginVerdict verdict = Check(WrappedVariant(op, op.variants[i]));
+      EXPECT_EQ(verdict.dtypes, kAnyFloating) << op.op << " " << op.variants[i].name;
+      EXPECT_TRUE(verdict.failure.ok()) << op.op << ": " << verdict.failure;
     }
     ++operators;
   }
@@ -75,8 +75,8 @@ TEST(PluginCheck, EveryBuiltInRowPassesInEveryType) {
 }
 
 TEST(PluginCheck, OneElementThatIsOffIsFound) {
-  const OpRows rows = RowsOfOp("rms_norm");
-  const PluginVerdict verdict = Check(WrappedRow(rows, rows.rows[0], [](const void* params) {
+  const OpVariants op = CpuVariantsOf("rms_norm");
+  const PluginVerdict verdict = Check(WrappedVariant(op, op.variants[0], [](const void* params) {
     const auto& call = *static_cast<const RmsNormParams*>(params);
     if (call.out.dtype == Dtype::kF32) static_cast<float*>(call.out.data)[5] *= 1.001f;
   }));
@@ -85,8 +85,8 @@ TEST(PluginCheck, OneElementThatIsOffIsFound) {
 }
 
 TEST(PluginCheck, AnElementThatIsNotWrittenIsFound) {
-  const OpRows rows = RowsOfOp("activation");
-  const PluginVerdict verdict = Check(WrappedRow(rows, rows.rows[1], [](const void* params) {
+  const OpVariants op = CpuVariantsOf("activation");
+  const PluginVerdict verdict = Check(WrappedVariant(op, op.variants[1], [](const void* params) {
     const auto& call = *static_cast<const ActivationParams*>(params);
     static_cast<uint16_t*>(call.out.data)[0] = 0xffff;
   }));
@@ -94,8 +94,8 @@ TEST(PluginCheck, AnElementThatIsNotWrittenIsFound) {
 }
 
 TEST(PluginCheck, AnInputThatIsWrittenIsFound) {
-  const OpRows rows = RowsOfOp("gated_activation");
-  const PluginVerdict verdict = Check(WrappedRow(rows, rows.rows[1], [](const void* params) {
+  const OpVariants op = CpuVariantsOf("gated_activation");
+  const PluginVerdict verdict = Check(WrappedVariant(op, op.variants[1], [](const void* params) {
     const auto& call = *static_cast<const ActivationParams*>(params);
     static_cast<char*>(call.x.data)[1] ^= 0x40;
   }));

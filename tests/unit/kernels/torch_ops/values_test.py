@@ -30,7 +30,7 @@ class Values(unittest.TestCase):
     def test_mutating_form_writes_the_callers_tensor_bit_for_bit(self):
         for dtype in DTYPES:
             for case in cases(dtype):
-                # Other rows take other layouts, and sum in another order.
+                # Other variants take other layouts, and sum in another order.
                 options = {**case.kwargs, "variant": "loops" if DEVICE == "cpu" else "generic"}
                 want = tensors(operator(case.op)(*case.args, **options))
                 outs = [None if value is None else crooked(one) for one, value in zip(want, case.want)]

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 
 namespace reel::model {
 namespace {
@@ -17,7 +17,7 @@ std::string FromEnvironment(const char* name, const std::string& otherwise) {
 absl::StatusOr<kernels::OpenedDevice> Open() {
   auto opened = kernels::OpenDevice(FromEnvironment("REEL_TEST_DEVICE", "cpu"),
                                     FromEnvironment("REEL_CUDA_LIBRARY", ""));
-  if (opened.ok()) AddFrameworkRows(opened->catalog);
+  if (opened.ok()) AddFrameworkVariants(opened->catalog);
   return opened;
 }
 

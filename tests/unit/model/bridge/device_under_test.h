@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that REEL_TEST_DEVICE names (the CPU), with the rows of kernels/ and of libtorch.
+// The device that REEL_TEST_DEVICE names (the CPU), with the variants of kernels/ and of libtorch.
 #pragma once
 
 #include "absl/status/statusor.h"

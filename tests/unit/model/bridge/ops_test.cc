@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan chooses, and that libtorch's rows and the kernels' compute the same.
+// What a plan chooses, and that libtorch's variants and the kernels' compute the same.
 #include "model/bridge/ops.h"
 
 #include <functional>
@@ -13,7 +13,7 @@
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "tests/unit/model/bridge/device_under_test.h"
@@ -142,7 +142,7 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
   kernels::KernelCounters counters_;
 };
 
-TEST_P(OpsTest, EveryRowConvertsFramesAlike) {
+TEST_P(OpsTest, EveryVariantConvertsFramesAlike) {
   const at::Tensor pictures = Values({1, 3, 2, 6, 8});
   for (const std::string& variant : Variants("frame_convert")) {
     const auto all = [&](const Ops& ops) {
@@ -158,10 +158,10 @@ TEST_P(OpsTest, EveryRowConvertsFramesAlike) {
   }
 }
 
-// In fp32 the order of sums differs; in 16 bits libtorch's rows round in between as well.
+// In fp32 the order of sums differs; in 16 bits libtorch's variants round in between as well.
 double BoundOf(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 0.06; }
 
-TEST_P(OpsTest, EveryRowOfTheCatalogComputesWhatLibtorchDoes) {
+TEST_P(OpsTest, EveryVariantOfTheCatalogComputesWhatLibtorchDoes) {
   for (const Call& call : Calls()) {
     const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
     for (const std::string& variant : Variants(call.op)) {
@@ -256,7 +256,7 @@ TEST_P(OpsTest, OtherHeadsAndLongPromptsAreAttention) {
   for (const auto& use : uses) EXPECT_EQ(use.op, "attention");
 }
 
-TEST_P(OpsTest, TimesTheRowsOfLibtorchToo) {
+TEST_P(OpsTest, TimesTheVariantsOfLibtorchToo) {
   const Call call = Calls()[0];
   const auto plan = catalog_->Plan("reference", {});
   ASSERT_TRUE(plan.ok()) << plan.status();
@@ -287,17 +287,17 @@ TEST(OpsRefusals, AKernelsRefusalComesOutOfTheGuardAsItWas) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("weight"));
 }
 
-TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
+TEST(FrameworkVariants, AreListedForEveryProcessAndChosenFirstOnACpu) {
   kernels::KernelCatalog cpu = kernels::BuiltInCatalog();
-  AddFrameworkRows(cpu);
+  AddFrameworkVariants(cpu);
   kernels::KernelCatalog gpu = kernels::BuiltInCatalog({.device = 0, .sm = 90});
-  AddFrameworkRows(gpu);
+  AddFrameworkVariants(gpu);
   for (const std::string op : {"rms_norm", "qk_norm_rope", "channel_norm_silu"}) {
-    EXPECT_EQ(cpu.Variants(op).front(), kAtenVariant);
-    EXPECT_EQ(gpu.Variants(op).back(), kAtenVariant);
+    EXPECT_EQ(cpu.VariantNames(op).front(), kAtenVariant);
+    EXPECT_EQ(gpu.VariantNames(op).back(), kAtenVariant);
   }
   for (const std::string op : {"attention", "cross_attention"}) {
-    EXPECT_THAT(cpu.Variants(op),
+    EXPECT_THAT(cpu.VariantNames(op),
                 ::testing::ElementsAre("cudnn", "flash", "mem_efficient", "math", "aten", "loops"));
     for (const auto& listing : cpu.List()) {
       if (listing.op != op) continue;
@@ -308,7 +308,7 @@ TEST(FrameworkRows, AreListedForEveryProcessAndChosenFirstOnACpu) {
       if (listing.op != op) continue;
       EXPECT_TRUE(listing.variants[0].is_auto) << listing.variants[0].name;
     }
-    EXPECT_EQ(gpu.Variants(op).front(), "cudnn");
+    EXPECT_EQ(gpu.VariantNames(op).front(), "cudnn");
   }
 }
 

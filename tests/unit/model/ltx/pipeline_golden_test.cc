@@ -49,20 +49,21 @@ GenerationSpec Spec(const std::string& kind) {
 
 class PipelineGolden
     : public LtxPipeline,
-      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Rows>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Source>> {};
 
 TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
-  const auto& [version, kind, rows] = GetParam();
+  const auto& [version, kind, source] = GetParam();
   const TinyFolder folder(version);
   if (kind == "condition") folder.TakeSchedulerOf("0.9.5");
   const Golden golden(version);
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
-  TestRun test(rows);
+  TestRun test(source);
   const auto generation = Begin(*pipeline, Spec(kind), test.run);
   ASSERT_NE(generation, nullptr);
   ASSERT_EQ(generation->num_steps(), kSteps);
-  const std::string label = version + " " + kind + (rows == Rows::kKernels ? ", own kernels" : "");
+  const std::string label =
+      version + " " + kind + (source == Source::kKernels ? ", own kernels" : "");
   const at::Tensor steps = golden[kind + ".latents"];  // [steps, 1, S, C]
   for (int i = 0; i < kSteps; ++i) {
     ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline, {generation.get()}, test.run));
@@ -84,7 +85,8 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
 INSTANTIATE_TEST_SUITE_P(Generations, PipelineGolden,
                          ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
                                             ::testing::Values("text", "image", "condition"),
-                                            ::testing::Values(Rows::kLibtorch, Rows::kKernels)));
+                                            ::testing::Values(Source::kLibtorch,
+                                                              Source::kKernels)));
 
 // Bit for bit on a CPU. On a GPU some of these share a call of the transformer.
 void ExpectSame(const at::Tensor& actual, const at::Tensor& alone, const std::string& what) {
@@ -164,15 +166,15 @@ TEST_F(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
 
 class SixteenBits
     : public LtxPipeline,
-      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Rows>> {};
+      public ::testing::WithParamInterface<std::tuple<std::string, std::string, Source>> {};
 
 TEST_P(SixteenBits, AreNotTwiceAsFarFromThirtyTwoAsDiffusersAre) {
-  const auto& [version, kind, rows] = GetParam();
+  const auto& [version, kind, source] = GetParam();
   const TinyFolder folder(version);
   if (kind == "condition") folder.TakeSchedulerOf("0.9.5");
   const auto pipeline = Load(folder, "bf16");
   ASSERT_NE(pipeline, nullptr);
-  TestRun test(rows);
+  TestRun test(source);
   const auto generation = Begin(*pipeline, Spec(kind), test.run);
   ASSERT_NE(generation, nullptr);
   for (int i = 0; i < kSteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
@@ -193,7 +195,8 @@ TEST_P(SixteenBits, AreNotTwiceAsFarFromThirtyTwoAsDiffusersAre) {
 INSTANTIATE_TEST_SUITE_P(Generations, SixteenBits,
                          ::testing::Combine(::testing::Values("0.9.0", "0.9.1", "0.9.5"),
                                             ::testing::Values("text", "image", "condition"),
-                                            ::testing::Values(Rows::kLibtorch, Rows::kKernels)));
+                                            ::testing::Values(Source::kLibtorch,
+                                                              Source::kKernels)));
 
 TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
   const TinyFolder folder("0.9.0");  // dynamic schedule

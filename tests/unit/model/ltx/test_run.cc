@@ -5,15 +5,15 @@
 #include <string>
 
 #include "kernels/dispatch/kernel_listing.h"
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 
 namespace reel::model::ltx {
 namespace {
 
 // On a GPU "auto" takes the kernels by itself; on a CPU they must be asked for.
-kernels::KernelPlan PlanOf(Rows rows) {
+kernels::KernelPlan PlanOf(Source source) {
   const kernels::KernelCatalog& catalog = DeviceUnderTest()->catalog;
-  if (rows == Rows::kLibtorch) return *catalog.Plan("reference", {});
+  if (source == Source::kLibtorch) return *catalog.Plan("reference", {});
   std::map<std::string, std::string> variants;
   if (catalog.capability().device < 0) {
     for (const kernels::OpListing& op : catalog.List()) {
@@ -27,7 +27,7 @@ kernels::KernelPlan PlanOf(Rows rows) {
 
 }  // namespace
 
-TestRun::TestRun(Rows rows)
-    : plan(PlanOf(rows)), run{plan, counters, nullptr, DeviceUnderTest()->stream} {}
+TestRun::TestRun(Source source)
+    : plan(PlanOf(source)), run{plan, counters, nullptr, DeviceUnderTest()->stream} {}
 
 }  // namespace reel::model::ltx

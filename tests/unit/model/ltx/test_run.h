@@ -10,13 +10,13 @@
 namespace reel::model::ltx {
 
 // What a plan takes wherever it has the choice.
-enum class Rows {
+enum class Source {
   kLibtorch,  // the profile "reference"
   kKernels,   // the best row of kernels/ for every operator that has one
 };
 
 struct TestRun {
-  explicit TestRun(Rows rows = Rows::kLibtorch);
+  explicit TestRun(Source source = Source::kLibtorch);
 
   const kernels::KernelPlan plan;
   kernels::KernelCounters counters;

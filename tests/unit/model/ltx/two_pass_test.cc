@@ -152,13 +152,13 @@ class TwoPass : public LtxPipeline {
 };
 
 class TwoPassGolden : public TwoPass,
-                      public ::testing::WithParamInterface<std::tuple<bool, Rows>> {};
+                      public ::testing::WithParamInterface<std::tuple<bool, Source>> {};
 
 TEST_P(TwoPassGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
-  const auto& [pinned, rows] = GetParam();
+  const auto& [pinned, source] = GetParam();
   const Golden golden = Golden::In("upsampler");
   const std::string name = pinned ? "pinned" : "distilled";
-  TestRun test(rows);
+  TestRun test(source);
   const auto generation = Begin(*pipeline_, Resolved(Spec(pinned)), test.run);
   ASSERT_NE(generation, nullptr);
   const at::Tensor first = golden[name + ".first"], second = golden[name + ".second"];
@@ -184,9 +184,9 @@ TEST_P(TwoPassGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
             kFrameBound);
 }
 
-INSTANTIATE_TEST_SUITE_P(Requests, TwoPassGolden,
-                         ::testing::Combine(::testing::Bool(),
-                                            ::testing::Values(Rows::kLibtorch, Rows::kKernels)));
+INSTANTIATE_TEST_SUITE_P(
+    Requests, TwoPassGolden,
+    ::testing::Combine(::testing::Bool(), ::testing::Values(Source::kLibtorch, Source::kKernels)));
 
 TEST_F(TwoPass, SharesStepsWithOthersOnBothSidesOfTheUpsampling) {
   TestRun test;

@@ -92,8 +92,8 @@ class PluginOnDevice : public ::testing::Test {
     return out;
   }
 
-  void ExpectTheRowIsMine() {
-    EXPECT_THAT(device_.catalog.Variants("rms_norm"), Contains("mine"));
+  void ExpectTheVariantIsMine() {
+    EXPECT_THAT(device_.catalog.VariantNames("rms_norm"), Contains("mine"));
     std::string built_in, mine;
     const std::vector<float> expected = Norm({}, built_in);
     const std::vector<float> got = Norm({{"rms_norm", "mine"}}, mine);
@@ -111,13 +111,13 @@ class PluginOnDevice : public ::testing::Test {
 TEST_F(PluginOnDevice, ANativeKernelRunsForARequestThatNamesIt) {
   const auto opened = Open(NativeBuild());
   ASSERT_TRUE(opened.ok()) << opened.status();
-  ExpectTheRowIsMine();
+  ExpectTheVariantIsMine();
 }
 
 TEST_F(PluginOnDevice, AnOperatorOfTorchRunsForARequestThatNamesIt) {
   const auto opened = Open(TorchBuild("example_torch_cuda", "_example_torch_cuda"));
   ASSERT_TRUE(opened.ok()) << opened.status();
-  ExpectTheRowIsMine();
+  ExpectTheVariantIsMine();
 }
 
 TEST_F(PluginOnDevice, WhatComputesSomethingElseThereIsNotUsed) {

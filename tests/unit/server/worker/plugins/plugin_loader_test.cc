@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/plugins/kernel_repository.h"
-#include "tests/unit/server/worker/plugins/loaded_rows.h"
+#include "tests/unit/server/worker/plugins/loaded_variants.h"
 
 namespace reel::server {
 namespace {
@@ -24,22 +24,22 @@ class PluginLoaderTest : public ::testing::Test {
   PluginLoader loader_{catalog_, {}, nullptr};
 };
 
-TEST_F(PluginLoaderTest, ItsRowsAreListedBehindTheBuiltInOnesWithTheirOrigin) {
+TEST_F(PluginLoaderTest, ItsVariantsAreListedBehindTheBuiltInOnesWithTheirOrigin) {
   repository_.AddPlugin("example_norms");
   const auto opened = loader_.Open(repository_.Source("mine"));
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(*opened, (kernels::PluginListing{
                          .name = "mine", .loaded = true, .reason = "", .id = "example_norms"}));
-  EXPECT_THAT(catalog_.Variants("rms_norm"), ElementsAre("cpu", "loops", "mine"));
-  EXPECT_THAT(catalog_.Variants("gate_residual"), ElementsAre("cpu", "loops", "mine.plain"));
-  const kernels::VariantListing* row = FindVariant(catalog_, "rms_norm", "mine");
-  ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->origin, "mine");
-  EXPECT_TRUE(row->runs);
-  EXPECT_FALSE(row->is_auto);
+  EXPECT_THAT(catalog_.VariantNames("rms_norm"), ElementsAre("cpu", "loops", "mine"));
+  EXPECT_THAT(catalog_.VariantNames("gate_residual"), ElementsAre("cpu", "loops", "mine.plain"));
+  const kernels::VariantListing* variant = FindVariant(catalog_, "rms_norm", "mine");
+  ASSERT_NE(variant, nullptr);
+  EXPECT_EQ(variant->origin, "mine");
+  EXPECT_TRUE(variant->runs);
+  EXPECT_FALSE(variant->is_auto);
 }
 
-TEST_F(PluginLoaderTest, ARequestSelectsItsRowAndGetsTheSameNumbers) {
+TEST_F(PluginLoaderTest, ARequestSelectsItsVariantAndGetsTheSameNumbers) {
   repository_.AddPlugin("example_norms");
   ASSERT_TRUE(loader_.Open(repository_.Source("mine")).ok());
   const NormCall automatic = CallNorm(catalog_, {});
@@ -60,7 +60,7 @@ TEST_F(PluginLoaderTest, NoProfileComesToItByItself) {
   EXPECT_EQ(CallNorm(catalog_, {}, "batch_invariant").ran, "cpu");
 }
 
-TEST_F(PluginLoaderTest, WhatItDoesNotTakeIsRefusedAndNotRunByAnotherRow) {
+TEST_F(PluginLoaderTest, WhatItDoesNotTakeIsRefusedAndNotRunByAnotherVariant) {
   repository_.AddPlugin("example_norms");
   ASSERT_TRUE(loader_.Open(repository_.Source("mine")).ok());
   const auto plan = catalog_.Plan("", {{"rms_norm", "mine"}});

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/worker/plugin_loader.h"
 #include "tests/fakes/plugins/kernel_repository.h"
-#include "tests/unit/server/worker/plugins/loaded_rows.h"
+#include "tests/unit/server/worker/plugins/loaded_variants.h"
 
 namespace reel::server {
 namespace {
@@ -20,11 +20,11 @@ class PluginRefusalsTest : public ::testing::Test {
  protected:
   // Opens `source` and expects this refusal.
   void Refuses(const kernels::PluginSource& source, StatusCode code, const std::string& words) {
-    const auto before = catalog_.Variants("rms_norm");
+    const auto before = catalog_.VariantNames("rms_norm");
     const auto opened = loader_.Open(source);
     EXPECT_EQ(opened.status().code(), code) << opened.status();
     EXPECT_THAT(std::string(opened.status().message()), HasSubstr(words));
-    EXPECT_EQ(catalog_.Variants("rms_norm"), before);
+    EXPECT_EQ(catalog_.VariantNames("rms_norm"), before);
   }
   void RefusesPlugin(const std::string& plugin, StatusCode code, const std::string& words) {
     repository_.AddPlugin(plugin, plugin);
@@ -191,21 +191,21 @@ TEST_F(PluginRefusalsTest, LibrariesThatNeedPython) {
 TEST_F(PluginRefusalsTest, TablesThatAreNotReels) {
   RefusesPlugin("bad_no_entry", StatusCode::kFailedPrecondition, "it lacks reel_plugin_v1");
   RefusesPlugin("bad_version", StatusCode::kFailedPrecondition, "another version: 2, expected 1");
-  RefusesPlugin("bad_no_rows", StatusCode::kInvalidArgument, "0 rows");
-  RefusesPlugin("bad_variant_name", StatusCode::kInvalidArgument, "variant must be letters");
+  RefusesPlugin("bad_no_variants", StatusCode::kInvalidArgument, "0 variants");
+  RefusesPlugin("bad_variant_name", StatusCode::kInvalidArgument, "name must be letters");
   RefusesPlugin("bad_no_launch", StatusCode::kInvalidArgument, "launch must be there");
   RefusesPlugin("bad_types", StatusCode::kInvalidArgument, "dtypes must be");
   RefusesPlugin("bad_capability", StatusCode::kInvalidArgument, "it is for the CPU");
 }
 
-TEST_F(PluginRefusalsTest, RowsThatFitNoOperator) {
+TEST_F(PluginRefusalsTest, VariantsThatFitNoOperator) {
   RefusesPlugin("bad_operator", StatusCode::kInvalidArgument, "'rms_morn' is none");
   RefusesPlugin("bad_operator_without_test", StatusCode::kInvalidArgument,
-                "cannot bring rows for this operator: quantize_rows; these take them");
+                "cannot bring variants for this operator: quantize_rows; these take them");
   RefusesPlugin("bad_params_size", StatusCode::kInvalidArgument, "other parameters");
 }
 
-TEST_F(PluginRefusalsTest, RowsThatFailTheirTest) {
+TEST_F(PluginRefusalsTest, VariantsThatFailTheirTest) {
   RefusesPlugin("bad_wrong_result", StatusCode::kFailedPrecondition, "computes something else");
   RefusesPlugin("bad_fails", StatusCode::kFailedPrecondition, "error 7");
   RefusesPlugin("bad_takes_nothing", StatusCode::kFailedPrecondition, "takes none of the calls");

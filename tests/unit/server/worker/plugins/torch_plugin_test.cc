@@ -9,7 +9,7 @@
 #include "kernels/activation/activation.h"
 #include "server/worker/plugin_loader.h"
 #include "tests/fakes/plugins/kernel_repository.h"
-#include "tests/unit/server/worker/plugins/loaded_rows.h"
+#include "tests/unit/server/worker/plugins/loaded_variants.h"
 
 namespace reel::server {
 namespace {
@@ -70,14 +70,14 @@ GatedCall CallGated(const kernels::KernelCatalog& catalog,
   return call;
 }
 
-TEST_F(TorchPluginTest, KnownOperatorsBecomeRowsAndTwoVersionsLiveSideBySide) {
+TEST_F(TorchPluginTest, KnownOperatorsBecomeVariantsAndTwoVersionsLiveSideBySide) {
   const auto first = Open("example_torch_1", "_example_torch_cpu_1", "v1");
   ASSERT_TRUE(first.ok()) << first.status();
   const auto second = Open("example_torch_2", "_example_torch_cpu_2", "v2");
   ASSERT_TRUE(second.ok()) << second.status();
-  EXPECT_THAT(catalog_.Variants("gated_activation"),
+  EXPECT_THAT(catalog_.VariantNames("gated_activation"),
               ::testing::ElementsAre("cpu", "loops", "v1", "v2"));
-  EXPECT_THAT(catalog_.Variants("activation"), Contains("v1"));
+  EXPECT_THAT(catalog_.VariantNames("activation"), Contains("v1"));
   EXPECT_EQ(FindVariant(catalog_, "activation", "v1")->origin, "v1");
   EXPECT_EQ(CallNorm(catalog_, {{"rms_norm", "v2"}}).ran, "v2");
   const GatedCall built_in = CallGated(catalog_, {});

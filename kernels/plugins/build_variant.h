@@ -23,7 +23,7 @@ struct PluginHost {
 // The processor and system that this was compiled for; the rest is the caller's.
 PluginHost ThisHost();
 
-struct PluginVariant {
+struct BuildVariant {
   enum class Kind { kNative, kTorch, kTorchStableAbi };
   std::string folder;
   Kind kind = Kind::kTorch;
@@ -35,14 +35,14 @@ struct PluginVariant {
   std::string cpu, os;
 };
 
-struct VariantChoice {
-  std::vector<PluginVariant> fitting;  // best first
-  std::string trace;                   // a reason for each folder that does not fit
+struct BuildChoice {
+  std::vector<BuildVariant> fitting;  // best first
+  std::string trace;                  // a reason for each folder that does not fit
 };
 
 // Looks at names only. Reel's native builds come first, then those of torch's stable ABI, newest
 // first, then untagged, then tagged ones; among equals the newest CUDA.
-VariantChoice ChooseVariant(const std::vector<std::string>& folders, const PluginHost& host);
+BuildChoice ChooseBuilds(const std::vector<std::string>& folders, const PluginHost& host);
 
 // Whether one of a build's architectures ("8.0", "9.0a", "9.0+PTX") covers a capability: X.Y the
 // same major and no later minor, X.Ya that one alone, with PTX anything later too.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row that a plug-in brought: one operator's implementation behind a small interface, because it
-// carries state of its own (a library's handle, a name from the configuration).
+// A variant that a plug-in brought: one operator's implementation behind a small interface, because
+// it carries state of its own (a library's handle, a name from the configuration).
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace reel::kernels {
 
 // What a catalog asks of it; strides and alignments are Accepts' business.
-struct PluginRowFacts {
+struct HostedVariantFacts {
   std::string op;
   std::string variant;  // what requests select: the plug-in's name, or begins with it and a dot
   std::string origin;   // the plug-in's name in the configuration
-  int32_t min_sm = 0;   // as in KernelRow
+  int32_t min_sm = 0;   // as in KernelVariant
   int32_t max_sm = 0;
   DtypeMask dtypes = 0;
   uint64_t params_size = 0;  // of the operator's parameters, as the plug-in knows them
 };
 
 // Confined to the executing thread; shared by a catalog and its plans.
-class PluginRow {
+class HostedVariant {
  public:
-  virtual ~PluginRow() = default;
-  virtual const PluginRowFacts& facts() const = 0;
+  virtual ~HostedVariant() = default;
+  virtual const HostedVariantFacts& facts() const = 0;
   virtual bool Accepts(const void* params) const = 0;
   // RESOURCE_EXHAUSTED for memory, ABORTED for a lost device, else INTERNAL, in the plug-in's
   // words.

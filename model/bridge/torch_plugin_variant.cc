@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/torch_plugin_row.h"
+#include "model/bridge/torch_plugin_variant.h"
 
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -19,7 +19,7 @@ bool IsCurrent(kernels::DeviceStream stream, at::Device device) {
 
 }  // namespace
 
-const BoundForm* TorchPluginRow::FormFor(const void* params) const {
+const BoundForm* TorchPluginVariant::FormFor(const void* params) const {
   for (const BoundForm& bound : forms_) {
     const kernels::DtypeMask dtype = kernels::MaskOf(bound.form->dtype(params));
     if ((bound.dtypes & dtype) != 0 && bound.form->accepts(params)) return &bound;
@@ -27,7 +27,7 @@ const BoundForm* TorchPluginRow::FormFor(const void* params) const {
   return nullptr;
 }
 
-absl::Status TorchPluginRow::Launch(const void* params, kernels::DeviceStream stream) const {
+absl::Status TorchPluginVariant::Launch(const void* params, kernels::DeviceStream stream) const {
   return TorchGuard([&]() -> absl::Status {
     const BoundForm* bound = FormFor(params);
     if (bound == nullptr)

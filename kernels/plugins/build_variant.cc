@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/plugins/plugin_variant.h"
+#include "kernels/plugins/build_variant.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,26 +30,26 @@ int Number(absl::string_view digits) {
 }
 
 // "211" to 2 and 11, as names of torch have it.
-bool ReadVersion(absl::string_view digits, PluginVariant& variant) {
+bool ReadVersion(absl::string_view digits, BuildVariant& variant) {
   variant.major = Number(digits.substr(0, 1));
   variant.minor = digits.empty() ? -1 : Number(digits.substr(1));
   return variant.major >= 0 && variant.minor >= 0;
 }
 
 // The parts that name the framework are taken off the front.
-bool ReadFramework(Parts& parts, PluginVariant& variant) {
+bool ReadFramework(Parts& parts, BuildVariant& variant) {
   const auto take = [&](size_t count) {
     parts.erase(parts.begin(), parts.begin() + ptrdiff_t(count));
   };
   absl::string_view first = parts[0];
   if (absl::ConsumePrefix(&first, "reel")) {
-    variant.kind = PluginVariant::Kind::kNative;
+    variant.kind = BuildVariant::Kind::kNative;
     variant.major = Number(first);
     take(1);
     return variant.major >= 0;
   }
   if (parts.size() > 2 && first == "torch" && parts[1] == "stable") {
-    variant.kind = PluginVariant::Kind::kTorchStableAbi;
+    variant.kind = BuildVariant::Kind::kTorchStableAbi;
     absl::string_view version = parts[2];
     const bool legal = absl::ConsumePrefix(&version, "abi") && ReadVersion(version, variant);
     take(3);
@@ -64,7 +64,7 @@ bool ReadFramework(Parts& parts, PluginVariant& variant) {
 }
 
 // "cpu", or "cu130": the last digit is the minor version.
-bool ReadBackend(absl::string_view backend, PluginVariant& variant) {
+bool ReadBackend(absl::string_view backend, BuildVariant& variant) {
   if (backend == "cpu") return true;
   variant.cuda = absl::ConsumePrefix(&backend, "cu") && backend.size() >= 2;
   if (!variant.cuda) return false;
@@ -74,7 +74,7 @@ bool ReadBackend(absl::string_view backend, PluginVariant& variant) {
 }
 
 // Empty: `variant` is filled.
-std::string Parse(const std::string& folder, PluginVariant& variant) {
+std::string Parse(const std::string& folder, BuildVariant& variant) {
   if (folder.size() > kLongestName) return "its name is too long";
   if (absl::StartsWith(folder, "torch-") && !absl::StartsWith(folder, "torch-stable-abi")) {
     return "it holds Python code, which this process does not run";
@@ -89,25 +89,25 @@ std::string Parse(const std::string& folder, PluginVariant& variant) {
   return "";
 }
 
-std::string WhyNotTorch(const PluginVariant& variant, const PluginHost& host) {
+std::string WhyNotTorch(const BuildVariant& variant, const PluginHost& host) {
   const auto ours = std::tuple(host.torch_major, host.torch_minor);
   const auto theirs = std::tuple(variant.major, variant.minor);
   const std::string versions = absl::StrCat(variant.major, ".", variant.minor, ", here is ",
                                             host.torch_major, ".", host.torch_minor);
   if (host.torch_major == 0) return "it needs libtorch, which this build does not have";
-  if (variant.kind == PluginVariant::Kind::kTorchStableAbi) {
+  if (variant.kind == BuildVariant::Kind::kTorchStableAbi) {
     return theirs <= ours ? "" : absl::StrCat("it needs the stable ABI of torch ", versions);
   }
   if (theirs != ours) return absl::StrCat("it is for torch ", versions);
   return variant.cxx11 ? "" : "it has the old C++ ABI";
 }
 
-std::string WhyNotFitting(const PluginVariant& variant, const PluginHost& host) {
+std::string WhyNotFitting(const BuildVariant& variant, const PluginHost& host) {
   if (variant.cpu != host.cpu || variant.os != host.os) {
     return absl::StrCat("it is for ", variant.cpu, "-", variant.os, ", here is ", host.cpu, "-",
                         host.os);
   }
-  if (variant.kind != PluginVariant::Kind::kNative) {
+  if (variant.kind != BuildVariant::Kind::kNative) {
     if (std::string reason = WhyNotTorch(variant, host); !reason.empty()) return reason;
   } else if (variant.major != REEL_PLUGIN_ABI_V1) {
     return absl::StrCat("it is for version ", variant.major, " of Reel's plug-ins, here is ",
@@ -126,10 +126,10 @@ std::string WhyNotFitting(const PluginVariant& variant, const PluginHost& host) 
 }
 
 // Smaller is better.
-auto Preference(const PluginVariant& variant) {
-  const int kind = variant.kind == PluginVariant::Kind::kNative           ? 0
-                   : variant.kind == PluginVariant::Kind::kTorchStableAbi ? 1
-                                                                          : 2;
+auto Preference(const BuildVariant& variant) {
+  const int kind = variant.kind == BuildVariant::Kind::kNative           ? 0
+                   : variant.kind == BuildVariant::Kind::kTorchStableAbi ? 1
+                                                                         : 2;
   return std::tuple(kind, -variant.major, -variant.minor, variant.tagged, -variant.cuda_minor,
                     variant.folder);
 }
@@ -147,10 +147,10 @@ PluginHost ThisHost() {
   return host;
 }
 
-VariantChoice ChooseVariant(const std::vector<std::string>& folders, const PluginHost& host) {
-  VariantChoice choice;
+BuildChoice ChooseBuilds(const std::vector<std::string>& folders, const PluginHost& host) {
+  BuildChoice choice;
   for (const std::string& folder : folders) {
-    PluginVariant variant;
+    BuildVariant variant;
     std::string reason = Parse(folder, variant);
     if (reason.empty()) reason = WhyNotFitting(variant, host);
     if (reason.empty()) {

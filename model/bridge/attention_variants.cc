@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/attention_rows.h"
+#include "model/bridge/attention_variants.h"
 
 #include <optional>
 
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 
 namespace reel::model::aten {
 namespace {

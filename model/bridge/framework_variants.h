@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators libtorch runs for models, as rows "aten" of a process's catalog. Knows no tensor:
-// a process may list what it never calls.
+// Which operators libtorch runs for models, as variants "aten" of a process's catalog. Knows no
+// tensor: a process may list what it never calls.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ inline constexpr std::array kAttentionVariants = {kCudnnVariant, kFlashVariant,
 // Whether the profile "auto" prefers libtorch's implementation of `op` there.
 bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);
 
-// Before or behind the built-in rows, as "auto" takes them.
-void AddFrameworkRows(kernels::KernelCatalog& catalog);
+// Before or behind the built-in variants, as "auto" takes them.
+void AddFrameworkVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

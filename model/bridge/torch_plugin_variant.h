@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of a torch plug-in: operators of its library, called boxed.
+// A variant of a torch plug-in: operators of its library, called boxed.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <vector>
 
-#include "kernels/dispatch/plugin_row.h"
+#include "kernels/dispatch/hosted_variant.h"
 #include "model/bridge/torch_forms.h"
 
 namespace reel::model {
@@ -19,19 +19,20 @@ struct BoundForm {
 };
 
 // Takes a call that one of its forms takes; the first of them gets it.
-class TorchPluginRow final : public kernels::PluginRow {
+class TorchPluginVariant final : public kernels::HostedVariant {
  public:
-  TorchPluginRow(kernels::PluginRowFacts facts, std::vector<BoundForm> forms, at::Device device)
+  TorchPluginVariant(kernels::HostedVariantFacts facts, std::vector<BoundForm> forms,
+                     at::Device device)
       : facts_(std::move(facts)), forms_(std::move(forms)), device_(device) {}
 
-  const kernels::PluginRowFacts& facts() const override { return facts_; }
+  const kernels::HostedVariantFacts& facts() const override { return facts_; }
   bool Accepts(const void* params) const override { return FormFor(params) != nullptr; }
   absl::Status Launch(const void* params, kernels::DeviceStream stream) const override;
 
  private:
   const BoundForm* FormFor(const void* params) const;
 
-  const kernels::PluginRowFacts facts_;
+  const kernels::HostedVariantFacts facts_;
   const std::vector<BoundForm> forms_;
   const at::Device device_;
 };

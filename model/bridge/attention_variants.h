@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtorch's kernels for scaled dot product attention by name (framework_rows.h), each called for
-// itself: no switch of the process decides among them.
+// libtorch's kernels for scaled dot product attention by name (framework_variants.h), each called
+// for itself: no switch of the process decides among them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/plugins/plugin_variant.h"
+#include "kernels/plugins/build_variant.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,13 +31,13 @@ PluginHost CudaHost() {
 
 std::vector<std::string> Fitting(const std::vector<std::string>& folders, const PluginHost& host) {
   std::vector<std::string> names;
-  for (const PluginVariant& variant : ChooseVariant(folders, host).fitting) {
+  for (const BuildVariant& variant : ChooseBuilds(folders, host).fitting) {
     names.push_back(variant.folder);
   }
   return names;
 }
 
-TEST(ChooseVariant, PrefersNativeThenStableThenUntaggedThenTaggedBuilds) {
+TEST(ChooseBuilds, PrefersNativeThenStableThenUntaggedThenTaggedBuilds) {
   EXPECT_THAT(Fitting({"torch211-cxx11-cpu-x86_64-linux", "torch211-cpu-x86_64-linux",
                        "torch-stable-abi29-cpu-x86_64-linux",
                        "torch-stable-abi210-cpu-x86_64-linux", "reel1-cpu-x86_64-linux"},
@@ -47,7 +47,7 @@ TEST(ChooseVariant, PrefersNativeThenStableThenUntaggedThenTaggedBuilds) {
                           "torch211-cxx11-cpu-x86_64-linux"));
 }
 
-TEST(ChooseVariant, TakesTheNewestCudaOfTheSameMajorThatIsNotNewerThanHere) {
+TEST(ChooseBuilds, TakesTheNewestCudaOfTheSameMajorThatIsNotNewerThanHere) {
   EXPECT_THAT(
       Fitting({"torch211-cxx11-cu130-x86_64-linux", "torch211-cxx11-cu131-x86_64-linux",
                "torch211-cxx11-cu132-x86_64-linux", "torch211-cxx11-cu128-x86_64-linux",
@@ -56,9 +56,9 @@ TEST(ChooseVariant, TakesTheNewestCudaOfTheSameMajorThatIsNotNewerThanHere) {
       ElementsAre("torch211-cxx11-cu131-x86_64-linux", "torch211-cxx11-cu130-x86_64-linux"));
 }
 
-TEST(ChooseVariant, SaysForEachWhyNot) {
+TEST(ChooseBuilds, SaysForEachWhyNot) {
   const auto why = [](const std::string& folder, const PluginHost& host) {
-    const VariantChoice choice = ChooseVariant({folder}, host);
+    const BuildChoice choice = ChooseBuilds({folder}, host);
     EXPECT_THAT(choice.fitting, IsEmpty()) << folder;
     return choice.trace;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/framework_rows.h"
+#include "model/bridge/framework_variants.h"
 
 #include <array>
 #include <string>
@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 14> kOps = {
     "gate_residual_adaln", "gated_activation", "layer_norm",     "linear_gelu",
     "qk_norm_rope",        "rms_norm"};
 
-kernels::VariantListing Row(std::string_view name, const std::string& reason) {
+kernels::VariantListing Variant(std::string_view name, const std::string& reason) {
   return {.name = std::string(name),
           .origin = "framework",
           .runs = reason.empty(),
@@ -26,31 +26,33 @@ kernels::VariantListing Row(std::string_view name, const std::string& reason) {
 bool IsAttention(std::string_view op) { return op == "attention" || op == "cross_attention"; }
 
 // Best first.
-std::vector<kernels::VariantListing> RowsOf(std::string_view op,
-                                            const kernels::DeviceCapability& capability) {
+std::vector<kernels::VariantListing> VariantsOf(std::string_view op,
+                                                const kernels::DeviceCapability& capability) {
   const std::string needs_device = capability.device >= 0 ? "" : "it needs a CUDA device";
-  if (op == "linear_gelu") return {Row(kEpilogueVariant, needs_device), Row(kAtenVariant, "")};
-  if (!IsAttention(op)) return {Row(kAtenVariant, "")};
+  if (op == "linear_gelu") {
+    return {Variant(kEpilogueVariant, needs_device), Variant(kAtenVariant, "")};
+  }
+  if (!IsAttention(op)) return {Variant(kAtenVariant, "")};
   const std::string needs_sm80 =
       capability.device >= 0 && capability.sm < 80 ? "it needs sm_80 or later" : "";
-  return {Row(kCudnnVariant, needs_device.empty() ? needs_sm80 : needs_device),
-          Row(kFlashVariant, needs_sm80), Row(kMemEfficientVariant, needs_device),
-          Row(kMathVariant, ""), Row(kAtenVariant, "")};
+  return {Variant(kCudnnVariant, needs_device.empty() ? needs_sm80 : needs_device),
+          Variant(kFlashVariant, needs_sm80), Variant(kMemEfficientVariant, needs_device),
+          Variant(kMathVariant, ""), Variant(kAtenVariant, "")};
 }
 
 }  // namespace
 
-// On a CPU the built-in rows run on one thread, and libtorch's on all that the process has. Of
-// attention the built-in row that takes every call is far behind libtorch's.
+// On a CPU the built-in variants run on one thread, and libtorch's on all that the process has. Of
+// attention the built-in variant that takes every call is far behind libtorch's.
 bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream) {
   return stream.device < 0 || IsAttention(op);
 }
 
-void AddFrameworkRows(kernels::KernelCatalog& catalog) {
+void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
   for (const std::string_view op : kOps) {
     kernels::OpListing listing = {.op = std::string(op),
-                                  .variants = RowsOf(op, catalog.capability())};
+                                  .variants = VariantsOf(op, catalog.capability())};
     if (AtenComesFirst(op, stream)) {
       catalog.AddFirst(std::move(listing));
     } else {

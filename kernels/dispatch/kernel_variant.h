@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A row of an operator's variant table, and how a loaded library hands its rows over.
+// A variant: one implementation of an operator; and how a loaded library hands its variants over.
 //
-// Plain C layouts: the same structs describe built-in CPU rows, those of libreel_cuda and those of
-// native plug-ins, across the boundary of a shared library.
+// Plain C layouts: the same structs describe built-in CPU variants, those of libreel_cuda and those
+// of native plug-ins, across the boundary of a shared library.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace reel::kernels {
 inline constexpr int32_t kCpuOnly = 0;
 inline constexpr int32_t kAnyLaterSm = 9999;
 
-struct KernelRow {
-  const char* variant;
-  // The capabilities (major * 10 + minor) that it runs on; both kCpuOnly for a CPU row.
+struct KernelVariant {
+  const char* name;
+  // The capabilities (major * 10 + minor) that it runs on; both kCpuOnly for a CPU variant.
   int32_t min_sm;
   int32_t max_sm;
   DtypeMask dtypes;
@@ -27,11 +27,11 @@ struct KernelRow {
   int32_t (*launch)(const void* params, void* stream);
 };
 
-// The rows of one operator from one source, best first.
-struct OpRows {
+// The variants of one operator from one source, best first.
+struct OpVariants {
   const char* op;
   uint64_t params_size;  // of the struct behind `params`: a table of another size is refused
-  const KernelRow* rows;
+  const KernelVariant* variants;
   int32_t count;
 };
 
@@ -51,7 +51,7 @@ struct DeviceProperties {
 struct CudaLibraryTable {
   int32_t version;  // kCudaLibraryVersion
   int32_t num_ops;
-  const OpRows* ops;
+  const OpVariants* ops;
   const char* (*error_name)(int32_t error);
   DeviceErrorKind (*error_kind)(int32_t error);
   int32_t (*device_count)(int32_t* count);
@@ -66,7 +66,7 @@ struct CudaLibraryTable {
 inline constexpr int32_t kCudaLibraryVersion = 2;
 inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
-// Rows from typed functions.
+// Variants from typed functions.
 template <auto kAccepts>
 struct Erased;
 template <typename Params, bool (*kAccepts)(const Params&)>
@@ -88,31 +88,31 @@ struct Erased<kLaunch> {
 };
 
 template <auto kRun>
-constexpr KernelRow CpuRow(const char* variant, DtypeMask dtypes = kAnyFloating) {
-  return {variant, kCpuOnly, kCpuOnly, dtypes, nullptr, &Erased<kRun>::Launch};
+constexpr KernelVariant CpuVariant(const char* name, DtypeMask dtypes = kAnyFloating) {
+  return {name, kCpuOnly, kCpuOnly, dtypes, nullptr, &Erased<kRun>::Launch};
 }
 template <auto kRun, auto kAccepts>
-constexpr KernelRow CpuRow(const char* variant, DtypeMask dtypes = kAnyFloating) {
-  return {variant, kCpuOnly, kCpuOnly, dtypes, &Erased<kAccepts>::Accepts, &Erased<kRun>::Launch};
+constexpr KernelVariant CpuVariant(const char* name, DtypeMask dtypes = kAnyFloating) {
+  return {name, kCpuOnly, kCpuOnly, dtypes, &Erased<kAccepts>::Accepts, &Erased<kRun>::Launch};
 }
 // Any capability, every call.
 template <auto kLaunch>
-constexpr KernelRow GenericCudaRow(DtypeMask dtypes = kAnyFloating) {
+constexpr KernelVariant GenericCudaVariant(DtypeMask dtypes = kAnyFloating) {
   return {"generic", 75, kAnyLaterSm, dtypes, nullptr, &Erased<kLaunch>::Launch};
 }
 template <auto kLaunch, auto kAccepts>
-constexpr KernelRow Sm80Row(DtypeMask dtypes = kAnyFloating) {
+constexpr KernelVariant Sm80Variant(DtypeMask dtypes = kAnyFloating) {
   return {"sm80", 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
 }
 // Code for sm_90a runs on capability 9.0 alone.
 template <auto kLaunch, auto kAccepts>
-constexpr KernelRow Sm90Row(DtypeMask dtypes = kAnyFloating) {
+constexpr KernelVariant Sm90Variant(DtypeMask dtypes = kAnyFloating) {
   return {"sm90", 90, 90, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
 }
 
 template <typename Params, int kCount>
-constexpr OpRows RowsOf(const char* op, const KernelRow (&rows)[kCount]) {
-  return {op, sizeof(Params), rows, kCount};
+constexpr OpVariants MakeVariants(const char* op, const KernelVariant (&variants)[kCount]) {
+  return {op, sizeof(Params), variants, kCount};
 }
 
 }  // namespace reel::kernels

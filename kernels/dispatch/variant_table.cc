@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/variant_table.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace reel::kernels {
+namespace {
+
+// The profile "reference" runs the framework's own operators, in variants of this name.
+constexpr std::string_view kFrameworkVariant = "aten";
+
+absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+
+std::string NamesThatRun(absl::Span<const CatalogVariant> candidates, const VariantQuery& query) {
+  std::vector<std::string> names;
+  for (const CatalogVariant& candidate : candidates) {
+    if (WhyNot(candidate, query).empty()) names.emplace_back(candidate.variant.name);
+  }
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
+absl::StatusOr<const CatalogVariant*> ForcedVariant(absl::Span<const CatalogVariant> candidates,
+                                                    const VariantQuery& query,
+                                                    std::string_view name) {
+  for (const CatalogVariant& candidate : candidates) {
+    if (candidate.variant.name != name) continue;
+    const std::string reason = WhyNot(candidate, query);
+    if (reason.empty()) return &candidate;
+    return absl::FailedPreconditionError(
+        absl::StrCat("The chosen variant cannot take this call: ", View(query.op), "=", View(name),
+                     ", ", reason, "; these can: ", NamesThatRun(candidates, query)));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("The chosen variant does not exist: ", View(query.op), "=", View(name),
+                   "; these can run: ", NamesThatRun(candidates, query)));
+}
+
+}  // namespace
+
+void VariantTable::Add(const OpVariants& op, const std::string& origin,
+                       const CudaLibraryTable* library) {
+  Op& entry = ops_[op.op];
+  entry.params_size = op.params_size;
+  for (int32_t i = 0; i < op.count; ++i)
+    entry.variants.push_back({op.variants[i], origin, library});
+}
+
+const CatalogVariant& VariantTable::Add(std::shared_ptr<const HostedVariant> plugin) {
+  const HostedVariantFacts& facts = plugin->facts();
+  const KernelVariant variant{facts.variant.c_str(), facts.min_sm, facts.max_sm,
+                              facts.dtypes,          nullptr,      nullptr};
+  return ops_[facts.op].variants.emplace_back(variant, facts.origin, nullptr, std::move(plugin));
+}
+
+uint64_t VariantTable::ParamsSize(std::string_view op) const {
+  const auto found = ops_.find(op);
+  return found == ops_.end() ? 0 : found->second.params_size;
+}
+
+absl::Span<const CatalogVariant> VariantTable::Variants(std::string_view op,
+                                                        uint64_t params_size) const {
+  const auto found = ops_.find(op);
+  if (found == ops_.end() || found->second.params_size != params_size) return {};
+  return found->second.variants;
+}
+
+std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query) {
+  const KernelVariant& variant = candidate.variant;
+  const bool on_cpu = query.device.device < 0;
+  const bool cpu_variant = variant.max_sm == kCpuOnly;
+  if (on_cpu && !cpu_variant) return "it needs a CUDA device";
+  if (!on_cpu && cpu_variant) return "it runs on the CPU, and the tensors are on a device";
+  if (!on_cpu && (query.device.sm < variant.min_sm || query.device.sm > variant.max_sm)) {
+    return absl::StrCat(
+        "it runs on sm_", variant.min_sm,
+        variant.max_sm == kAnyLaterSm ? " and later" : absl::StrCat(" to ", variant.max_sm),
+        ", this device is sm_", query.device.sm);
+  }
+  if ((variant.dtypes & MaskOf(query.dtype)) == 0) {
+    return absl::StrCat("it does not compute in ", DtypeName(query.dtype));
+  }
+  if (query.params == nullptr) return "";
+  if (candidate.plugin != nullptr && !query.for_plugins) return "plug-ins do not take this form";
+  const bool takes = candidate.plugin != nullptr
+                         ? candidate.plugin->Accepts(query.params)
+                         : variant.accepts == nullptr || variant.accepts(query.params);
+  if (!takes) {
+    return "it does not take these widths, strides or alignments";
+  }
+  return "";
+}
+
+absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVariant> candidates,
+                                                    const VariantQuery& query,
+                                                    const KernelPlan& plan) {
+  if (query.device.device >= 0 && query.dtype == Dtype::kBf16 && query.device.sm < 80) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "bf16 needs sm_80 or later, use fp16: ", View(query.op), " on sm_", query.device.sm));
+  }
+  const std::string_view forced = plan.Choice(query.op);
+  if (!forced.empty()) return ForcedVariant(candidates, query, forced);
+  if (plan.profile() == "reference") return ForcedVariant(candidates, query, kFrameworkVariant);
+  std::vector<std::string> reasons;
+  for (const CatalogVariant& candidate : candidates) {
+    std::string reason = WhyNot(candidate, query);
+    if (reason.empty()) return &candidate;
+    reasons.push_back(absl::StrCat(candidate.variant.name, ": ", reason));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "No variant can take this call: ", View(query.op), " ", DtypeName(query.dtype),
+      query.device.device < 0 ? " on the CPU" : absl::StrCat(" on device ", query.device.device),
+      reasons.empty() ? "; no variants for it are loaded" : "; ", absl::StrJoin(reasons, "; ")));
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variants behind a catalog: what can be launched, and the choice of one variant for one call.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "kernels/dispatch/hosted_variant.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/kernel_variant.h"
+
+namespace reel::kernels {
+
+// The device of a process as variant selection sees it.
+struct DeviceCapability {
+  int device = -1;  // -1: CPU
+  int sm = 0;       // major * 10 + minor; 0 on a CPU
+};
+
+// One variant with the place that it came from.
+struct CatalogVariant {
+  KernelVariant variant{};
+  std::string origin;
+  const CudaLibraryTable* library = nullptr;  // names and sorts its errors; null for CPU variants
+  // Set for a plug-in's variant, which launches itself; `variant` then has its name and limits.
+  std::shared_ptr<const HostedVariant> plugin = nullptr;
+};
+
+// Immutable once shared by a catalog and its plans.
+class VariantTable {
+ public:
+  explicit VariantTable(DeviceCapability capability) : capability_(capability) {}
+
+  // Below the variants of the same operator that are there already.
+  void Add(const OpVariants& op, const std::string& origin, const CudaLibraryTable* library);
+  // The same for a plug-in's, of an operator that has variants.
+  const CatalogVariant& Add(std::shared_ptr<const HostedVariant> plugin);
+
+  const DeviceCapability& capability() const { return capability_; }
+  // Best first; empty for an operator without variants here. `params_size` guards against a table
+  // that was compiled with another layout of the parameters.
+  absl::Span<const CatalogVariant> Variants(std::string_view op, uint64_t params_size) const;
+  // 0 for an operator without variants.
+  uint64_t ParamsSize(std::string_view op) const;
+
+ private:
+  struct Op {
+    uint64_t params_size = 0;
+    std::vector<CatalogVariant> variants;
+  };
+  DeviceCapability capability_;
+  std::map<std::string, Op, std::less<>> ops_;
+};
+
+// One call, as far as its choice of a variant goes.
+struct VariantQuery {
+  std::string_view op;
+  Dtype dtype = Dtype::kF32;
+  const void* params = nullptr;
+  DeviceCapability device;
+  bool for_plugins = true;  // whether plug-ins know this form of the call
+};
+
+// Empty: the variant can take the call; else why it cannot.
+std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query);
+
+// The forced variant of the plan, or the first that fits. FAILED_PRECONDITION with the reasons and
+// the names that could run; INVALID_ARGUMENT for a forced name that no variant has.
+absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVariant> candidates,
+                                                    const VariantQuery& query,
+                                                    const KernelPlan& plan);
+
+}  // namespace reel::kernels
