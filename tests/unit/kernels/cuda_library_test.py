@@ -13,7 +13,7 @@ import sys
 CONTAINER_MAGIC = 0xBA55ED50
 PTX, ELF = 1, 2
 ARCHITECTURE_SPECIFIC = 0x100000  # the "a" of 90a
-MEGABYTES_FOR_EACH = 15  # of the file, for each architecture
+MEGABYTES_FOR_EACH = 7  # of the file, for each architecture; with source lines it has more
 
 
 def fat_binaries(data):
