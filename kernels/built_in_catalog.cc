@@ -11,34 +11,20 @@
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norm_call.h"
+#include "kernels/rows/fused_ops_launch.h"
 
 namespace reel::kernels {
 
 std::vector<OpVariants> BuiltInCpuVariants() {
-  return {
-      RmsNormCpuVariants(),
-      FusedNormCpuVariants("rms_norm_residual"),
-      FusedNormCpuVariants("layer_norm"),
-      FusedNormCpuVariants("layer_norm_residual"),
-      NormLinearCpuVariants(),
-      PrepareNormLinearCpuVariants(),
-      FusedNormCpuVariants("adaln_rms_norm"),
-      FusedNormCpuVariants("adaln_layer_norm"),
-      FusedNormCpuVariants("adaln_zero"),
-      FusedNormCpuVariants("gate_residual"),
-      FusedNormCpuVariants("gate_residual_adaln"),
-      Rope1dCpuVariants(),
-      Rope3dCpuVariants(),
-      LtxRopeCpuVariants(),
-      QkNormRopeCpuVariants(),
-      GatedActivationCpuVariants(),
-      ActivationCpuVariants(),
-      ChannelNormSiluCpuVariants(),
-      FrameConvertCpuVariants(),
-      QuantizeRowsCpuVariants(),
-      AttentionCpuVariants(),
-      CrossAttentionCpuVariants(),
+  std::vector<OpVariants> all = {
+      RmsNormCpuVariants(),         NormLinearCpuVariants(),      PrepareNormLinearCpuVariants(),
+      Rope1dCpuVariants(),          Rope3dCpuVariants(),          LtxRopeCpuVariants(),
+      QkNormRopeCpuVariants(),      GatedActivationCpuVariants(), ActivationCpuVariants(),
+      ChannelNormSiluCpuVariants(), FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
+      AttentionCpuVariants(),       CrossAttentionCpuVariants(),
   };
+  for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(op->name));
+  return all;
 }
 
 KernelCatalog BuiltInCatalog(DeviceCapability capability, const CudaLibraryTable* library) {

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/adaln/adaln_row.cuh"
-#include "kernels/rows/generic_e4m3.cuh"
+#include "kernels/rows/fused_ops_generic.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchAdalnRmsNormGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericOutput(AdalnRmsNormRow{params}, stream);
-}
-
-int32_t LaunchAdalnLayerNormGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(AdalnLayerNormRow{params}, stream);
-}
-
-int32_t LaunchAdalnZeroGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(AdalnZeroRow{params}, stream);
-}
+template int32_t LaunchFusedGeneric<kAdalnRmsNorm>(const FusedNormParams&, void*);
+template int32_t LaunchFusedGeneric<kAdalnLayerNorm>(const FusedNormParams&, void*);
+template int32_t LaunchFusedGeneric<kAdalnZero>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/adaln/adaln_row.cuh"
-#include "kernels/rows/plain_norm.cuh"
+#include "kernels/rows/fused_ops_vector.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchAdalnRmsNormSm90(const FusedNormParams& params, void* stream) {
-  if (params.out.dtype == Dtype::kE4m3) return LaunchAdalnRmsNormE4m3Sm90(params, stream);
-  return LaunchFusedNorm<AdalnRmsNormRow, true>(params, stream);
-}
-
-int32_t LaunchAdalnLayerNormSm90(const FusedNormParams& params, void* stream) {
-  return LaunchFusedNorm<AdalnLayerNormRow, true>(params, stream);
-}
-
-int32_t LaunchAdalnZeroSm90(const FusedNormParams& params, void* stream) {
-  return LaunchFusedNorm<AdalnZeroRow, true>(params, stream);
-}
+template int32_t LaunchFusedSm90<kAdalnRmsNorm>(const FusedNormParams&, void*);
+template int32_t LaunchFusedSm90<kAdalnLayerNorm>(const FusedNormParams&, void*);
+template int32_t LaunchFusedSm90<kAdalnZero>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

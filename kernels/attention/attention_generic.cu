@@ -77,12 +77,9 @@ struct Scorer {
         scores[s] = fmaf(value, other, scores[s]);
       }
     }
+    GroupSums<32>(scores, nullptr);
 #pragma unroll
     for (int s = 0; s < kStep; ++s) {
-#pragma unroll
-      for (int apart = 16; apart > 0; apart /= 2) {
-        scores[s] += __shfl_xor_sync(0xffffffffu, scores[s], apart);
-      }
       const bool there = first + s < keys;
       scores[s] = there ? fmaf(scores[s], factor, Bias(first + s)) : MinusInfinity();
     }

@@ -14,6 +14,7 @@
 
 #include "kernels/attention/attention_launch.h"
 #include "kernels/attention/attention_warp.cuh"
+#include "kernels/cuda/multiprocessors.cuh"
 
 namespace reel::kernels {
 namespace {
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias))
   LoadQueries(q, p.q.strides[1], left(first), queries);
   StageValues<T, kWidth>(HeadOf<const T>(p.v, batch, head), p.v.strides[1], keys, shared.values);
   StageBias<T, kRowBias>(terms.bias, keys, shared.bias);
-  AwaitCopies();
+  AwaitAllCopies();
   __syncthreads();
   for (; first < end; first += kStep) {
     Scores<kTiles> scores;
@@ -104,13 +105,6 @@ int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
     if (10 * parts * heads >= 9 * times * places) break;
   }
   return std::min(parts, (runs - 1) / kCrossWarps + 1);
-}
-
-cudaError_t Multiprocessors(int& count) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
-  if (error != cudaSuccess) return error;
-  return cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
 }
 
 template <typename T, int kWidth, bool kRowBias>
@@ -153,9 +147,8 @@ int32_t LaunchTyped(const AttentionParams& p, int64_t multiprocessors, cudaStrea
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream) {
   if (params.batch * params.heads == 0 || params.queries == 0) return cudaSuccess;
   int multiprocessors = 0;
-  if (const cudaError_t error = Multiprocessors(multiprocessors); error != cudaSuccess) {
-    return error;
-  }
+  const cudaError_t error = CountMultiprocessors(multiprocessors);
+  if (error != cudaSuccess) return error;
   const auto on = static_cast<cudaStream_t>(stream);
   if (params.q.dtype == Dtype::kF16) return LaunchTyped<__half>(params, multiprocessors, on);
   return LaunchTyped<__nv_bfloat16>(params, multiprocessors, on);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/attention/attention_launch.h"
-#include "kernels/attention/attention_mma.cuh"
+#include "kernels/mma/shared_memory.cuh"
 #include "kernels/rows/row_device.cuh"
 
 namespace reel::kernels {
@@ -56,7 +56,7 @@ __device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint
   ForEachVector<kWidth>([&](unsigned key, unsigned chunk) {
     const bool there = key < keys;
     const T* from = k + (there ? key * stride : 0) + chunk * 8;
-    CopyAsync16(to + KeyVector<kWidth>(key, chunk), from, there);
+    CopyAsync16(SharedAddress(to + KeyVector<kWidth>(key, chunk)), from, there);
   });
 }
 

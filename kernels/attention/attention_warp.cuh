@@ -4,6 +4,8 @@
 #pragma once
 
 #include "kernels/attention/attention_stage.cuh"
+#include "kernels/mma/shared_memory.cuh"
+#include "kernels/mma/tensor_core.cuh"
 
 namespace reel::kernels {
 
@@ -14,6 +16,13 @@ __device__ inline float LessFor(float largest) {
   if (largest == MinusInfinity()) return 0;
   constexpr float kExponent = std::is_same_v<T, __half> ? 15.0f : 0.0f;
   return fabsf(largest) < 1048576.0f ? kExponent - largest : -largest;
+}
+
+// 2^x within 2 ulp; 0 below the normal numbers.
+__device__ inline float Exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 }
 
 template <int kTiles>
@@ -41,14 +50,14 @@ __device__ inline void Multiply(const Queries<kTiles, kWidth>& queries, const ui
 #pragma unroll
       for (int t = 0; t < kTiles; ++t) {
         const uint4 &a = queries.vectors[t][0][j], &b = queries.vectors[t][1][j];
-        Mma<T>(scores[t][n], {a.x, b.x, a.y, b.y}, key.x, key.y);
-        Mma<T>(scores[t][n + 1], {a.x, b.x, a.y, b.y}, next.x, next.y);
+        MultiplyAdd<T>(scores[t][n], {a.x, b.x, a.y, b.y}, key.x, key.y);
+        MultiplyAdd<T>(scores[t][n + 1], {a.x, b.x, a.y, b.y}, next.x, next.y);
       }
 #pragma unroll
       for (int t = 0; t < kTiles; ++t) {
         const uint4 &a = queries.vectors[t][0][j], &b = queries.vectors[t][1][j];
-        Mma<T>(scores[t][n], {a.z, b.z, a.w, b.w}, key.z, key.w);
-        Mma<T>(scores[t][n + 1], {a.z, b.z, a.w, b.w}, next.z, next.w);
+        MultiplyAdd<T>(scores[t][n], {a.z, b.z, a.w, b.w}, key.z, key.w);
+        MultiplyAdd<T>(scores[t][n + 1], {a.z, b.z, a.w, b.w}, next.z, next.w);
       }
     }
   }
@@ -142,7 +151,7 @@ __device__ inline float RowSum(float value) {
   return value + __shfl_xor_sync(0xffffffffu, value, 2);
 }
 
-// As the second product takes them: 16 keys at a time, rows and columns as in Mma's a.
+// As the second product takes them: 16 keys at a time, rows and columns as in MultiplyAdd's a.
 template <int kTiles>
 using Weights = uint32_t[kTiles][kKeys / 16][4];
 template <int kTiles>
@@ -191,11 +200,11 @@ __device__ inline void MultiplyAndStore(const Weights<kTiles>& weights, const Su
 #pragma unroll
     for (int u = 0; u < 8; u += 2) {
       uint32_t b[4];
-      LoadTransposed(b, at[u / 2] + 2 * k * kWidth);
+      LoadTransposed(b, SharedAddress(at[u / 2] + 2 * k * kWidth));
 #pragma unroll
       for (int t = 0; t < kTiles; ++t) {
-        Mma<T>(sum[t][u], weights[t][k], b[0], b[1]);
-        Mma<T>(sum[t][u + 1], weights[t][k], b[2], b[3]);
+        MultiplyAdd<T>(sum[t][u], weights[t][k], b[0], b[1]);
+        MultiplyAdd<T>(sum[t][u + 1], weights[t][k], b[2], b[3]);
       }
     }
   }

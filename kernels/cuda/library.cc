@@ -58,10 +58,9 @@ void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>
 std::vector<OpVariants> AllVariants() {
   std::vector<OpVariants> all;
   for (const auto group :
-       {RmsNormCudaVariants, LayerNormCudaVariants, NormLinearCudaVariants, AdalnCudaVariants,
-        GateCudaVariants, RopeCudaVariants, LtxRopeCudaVariants, ActivationCudaVariants,
-        ChannelNormSiluCudaVariants, FrameConvertCudaVariants, QuantizeRowsCudaVariants,
-        AttentionCudaVariants}) {
+       {FusedCudaVariants, RmsNormCudaVariants, NormLinearCudaVariants, RopeCudaVariants,
+        LtxRopeCudaVariants, ActivationCudaVariants, ChannelNormSiluCudaVariants,
+        FrameConvertCudaVariants, QuantizeRowsCudaVariants, AttentionCudaVariants}) {
     for (const OpVariants& op : group()) all.push_back(op);
   }
   return all;

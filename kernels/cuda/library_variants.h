@@ -8,11 +8,9 @@
 
 namespace reel::kernels {
 
+std::vector<OpVariants> FusedCudaVariants();
 std::vector<OpVariants> RmsNormCudaVariants();
-std::vector<OpVariants> LayerNormCudaVariants();
 std::vector<OpVariants> NormLinearCudaVariants();
-std::vector<OpVariants> AdalnCudaVariants();
-std::vector<OpVariants> GateCudaVariants();
 std::vector<OpVariants> RopeCudaVariants();
 std::vector<OpVariants> LtxRopeCudaVariants();
 std::vector<OpVariants> ActivationCudaVariants();

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gate/gate_residual_launch.h"
-#include "kernels/rows/plain_norm.cuh"
+#include "kernels/rows/fused_ops_e4m3.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchGateResidualAdalnE4m3Sm90(const FusedNormParams& params, void* stream) {
-  return LaunchPlainNorm<Statistic::kMeanSquare, kGateAdalnE4m3, true>(params, stream);
-}
+template int32_t LaunchFusedE4m3Sm90<kGateResidualAdaln>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gate/gate_residual_row.cuh"
-#include "kernels/rows/plain_norm.cuh"
+#include "kernels/rows/fused_ops_vector.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchGateResidualSm90(const FusedNormParams& params, void* stream) {
-  return LaunchFusedNorm<GateResidualRow, true>(params, stream);
-}
-
-int32_t LaunchGateResidualAdalnSm90(const FusedNormParams& params, void* stream) {
-  if (params.out.dtype == Dtype::kE4m3) return LaunchGateResidualAdalnE4m3Sm90(params, stream);
-  return LaunchFusedNorm<GateResidualAdalnRow, true>(params, stream);
-}
+template int32_t LaunchFusedSm90<kGateResidual>(const FusedNormParams&, void*);
+template int32_t LaunchFusedSm90<kGateResidualAdaln>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

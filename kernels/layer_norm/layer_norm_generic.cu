@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/layer_norm/layer_norm_row.cuh"
+#include "kernels/rows/fused_ops_generic.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchLayerNormGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(LayerNormRow{params}, stream);
-}
-
-int32_t LaunchLayerNormResidualGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(LayerNormResidualRow{params}, stream);
-}
+template int32_t LaunchFusedGeneric<kLayerNorm>(const FusedNormParams&, void*);
+template int32_t LaunchFusedGeneric<kLayerNormResidual>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

@@ -7,8 +7,9 @@
 // a tile, for the product and for the moments of its rows alike; nothing is written but out.
 // Bound by arithmetic: 2 * rows * outputs * D operations.
 #include <algorithm>
-#include <cstring>
 
+#include "kernels/cuda/multiprocessors.cuh"
+#include "kernels/mma/tensor_core.cuh"
 #include "kernels/norm_linear/norm_linear_tile.cuh"
 
 namespace reel::kernels {
@@ -76,18 +77,9 @@ __device__ inline void MultiplyAll(Sums& sums, const Operands& operands) {
 #pragma unroll
     for (int j = 0; j < kOutputSteps; ++j) {
       const uint32_t* weight = operands.weight[j / 2] + j % 2 * 2;
-      Multiply<T>(sums[i][j], operands.x[i], weight[0], weight[1]);
+      MultiplyAdd<T>(sums[i][j], operands.x[i], weight[0], weight[1]);
     }
   }
-}
-
-// Two outputs side by side, as they are stored.
-template <typename T>
-__device__ inline uint32_t Pair(float low, float high) {
-  const T both[2] = {FromFp32<T>(low), FromFp32<T>(high)};
-  uint32_t raw;
-  memcpy(&raw, both, sizeof(raw));
-  return raw;
 }
 
 // {b', s} of the tile's outputs; nothing of those beyond the last.
@@ -125,7 +117,7 @@ __device__ inline void Finish(const Sums& sums, const float2* norms, const float
         high = fmaf(-norm.y, two.w, high);
       }
       *reinterpret_cast<uint32_t*>(staged + row * 128 + ((j ^ (row % 8)) * 16) + lane % 4 * 4) =
-          Pair<T>(fmaf(norm.x, low, two.x), fmaf(norm.x, high, two.z));
+          PackTwo<T>(fmaf(norm.x, low, two.x), fmaf(norm.x, high, two.z));
     }
   }
 }
@@ -178,7 +170,7 @@ __global__ void __launch_bounds__(TileShape<kAcross>::kThreads, kAcross == 4 ? 1
     CommitCopies();
   }
   StageVectors<T, kAcross>(call.p, place.output, vectors);
-  WaitForCopies<kStages - 2>();
+  AwaitCopies<kStages - 2>();
   __syncthreads();
 
   const OperandPlaces places = PlacesOf(warp_row, warp_output);
@@ -194,13 +186,13 @@ __global__ void __launch_bounds__(TileShape<kAcross>::kThreads, kAcross == 4 ? 1
     CommitCopies();
     MultiplyAll<T>(sums, operands[0]);
     moments.Add(shared + slot * Shape::kStageBytes, width - int64_t{s} * kDepth);
-    WaitForCopies<kStages - 2>();
+    AwaitCopies<kStages - 2>();
     __syncthreads();  // the next stage is there for all
     LoadOperands(operands[0], base + (s + 1) % kStages * Shape::kStageBytes, places, 0);
     MultiplyAll<T>(sums, operands[1]);
   }
   moments.Store(width, call.p.eps, norms);
-  WaitForCopies<0>();
+  AwaitCopies<0>();
   __syncthreads();  // the norms are there, and the stages can be written over
 
   const TilePlace own = {place.row + warp_row * kWarpSide, place.output + warp_output * kWarpSide};
@@ -250,15 +242,11 @@ cudaError_t LaunchTiles(const NormLinearParams& params, cudaStream_t stream) {
 
 template <typename T>
 int32_t LaunchTyped(const NormLinearParams& params, cudaStream_t stream) {
-  int device = 0;
-  int processors = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  }
+  int multiprocessors = 0;
+  const cudaError_t error = CountMultiprocessors(multiprocessors);
   if (error != cudaSuccess) return error;
   const bool centred = params.sums.data != nullptr;
-  if (LargeTilesEndSooner(params, processors)) {
+  if (LargeTilesEndSooner(params, multiprocessors)) {
     return centred ? LaunchTiles<T, true, 4>(params, stream)
                    : LaunchTiles<T, false, 4>(params, stream);
   }

@@ -9,9 +9,9 @@
 // writes, touch every bank once.
 #pragma once
 
+#include "kernels/mma/shared_memory.cuh"
 #include "kernels/norm_linear/norm_linear_launch.h"
 #include "kernels/norm_linear/row_moments.cuh"
-#include "kernels/norm_linear/tensor_core.cuh"
 #include "kernels/rows/row_device.cuh"
 
 namespace reel::kernels {

@@ -8,36 +8,13 @@
 #include "kernels/built_in_catalog.h"
 #include "kernels/plugins/plugin_trial.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
-#include "kernels/rows/fused_norm.h"
+#include "kernels/rows/fused_ops_launch.h"
 
 namespace reel::kernels {
 namespace {
 
 constexpr Dtype kTypes[] = {Dtype::kF32, Dtype::kBf16, Dtype::kF16};
 constexpr float kEps = 1e-5f;
-
-// What an operator of the family of fused norms is made of.
-struct FusedOp {
-  const char* op;
-  Statistic statistic;
-  bool residual, gated;  // x + residual, times a gate that may be absent
-  bool weight, bias;     // may be absent
-  bool modulated, gate;  // scale and shift; gate: both always there
-  bool sum, out;
-};
-constexpr FusedOp kFusedOps[] = {
-    {"rms_norm_residual", Statistic::kMeanSquare, true, false, true, false, false, false, true,
-     true},
-    {"layer_norm", Statistic::kVariance, false, false, true, true, false, false, false, true},
-    {"layer_norm_residual", Statistic::kVariance, true, false, true, true, false, false, true,
-     true},
-    {"adaln_rms_norm", Statistic::kMeanSquare, false, false, true, false, true, false, false, true},
-    {"adaln_layer_norm", Statistic::kVariance, false, false, true, true, true, false, false, true},
-    {"adaln_zero", Statistic::kMeanSquare, false, false, true, false, true, true, false, true},
-    {"gate_residual", Statistic::kNone, true, true, false, false, false, false, true, false},
-    {"gate_residual_adaln", Statistic::kMeanSquare, true, true, false, false, true, false, true,
-     true},
-};
 
 // Runs trials of one type and remembers how they went.
 class Trials {
@@ -99,19 +76,19 @@ void TryFusedNorm(const FusedOp& op, Dtype dtype, Dtype vectors, const TrialLayo
       if (there) trial.Vector(operand, vectors, batched);
     };
     trial.Rows(&P::x, dtype);
-    if (op.residual) trial.Rows(&P::residual, dtype);
-    vector(op.gated && full, &P::residual_gate, true);
-    vector(op.gated && full, &P::residual_gate_bias, false);
-    vector(op.weight && full, &P::weight, false);
+    if (op.has(kResidual)) trial.Rows(&P::residual, dtype);
+    vector(op.has(kResidualGate) && full, &P::residual_gate, true);
+    vector(op.has(kResidualGate) && full, &P::residual_gate_bias, false);
+    vector(op.has(kAffine) && full, &P::weight, false);
     vector(op.bias && full, &P::bias, false);
-    vector(op.modulated, &P::scale, true);
-    vector(op.modulated && full, &P::scale_bias, false);
-    vector(op.modulated, &P::shift, true);
-    vector(op.modulated && full, &P::shift_bias, false);
-    vector(op.gate, &P::gate, true);
-    vector(op.gate && full, &P::gate_bias, false);
-    if (op.sum) trial.Output(&P::sum, dtype);
-    if (op.out) trial.Output(&P::out, dtype);
+    vector(op.has(kModulation), &P::scale, true);
+    vector(op.has(kModulation) && full, &P::scale_bias, false);
+    vector(op.has(kModulation), &P::shift, true);
+    vector(op.has(kModulation) && full, &P::shift_bias, false);
+    vector(op.has(kOutputGate), &P::gate, true);
+    vector(op.has(kOutputGate) && full, &P::gate_bias, false);
+    if (op.has(kSum)) trial.Output(&P::sum, dtype);
+    if (op.has(kNormed)) trial.Output(&P::out, dtype);
     trials.Try(std::move(trial));
   }
 }
@@ -145,8 +122,8 @@ void TryOp(const std::string& op, Dtype dtype, Dtype vectors, const TrialLayout&
   if (op == "rms_norm") return TryRmsNorm(dtype, vectors, layout, trials);
   if (op == "activation") return TryActivation(false, dtype, vectors, layout, trials);
   if (op == "gated_activation") return TryActivation(true, dtype, vectors, layout, trials);
-  for (const FusedOp& fused : kFusedOps) {
-    if (op == fused.op) TryFusedNorm(fused, dtype, vectors, layout, trials);
+  for (const FusedOp* fused : kFusedOps) {
+    if (op == fused->name) TryFusedNorm(*fused, dtype, vectors, layout, trials);
   }
 }
 
@@ -178,12 +155,12 @@ PluginVerdict CheckPluginVariant(const HostedVariant& variant, CheckMemory& memo
 bool TakesPlugins(const std::string& op) {
   return op == "rms_norm" || op == "activation" || op == "gated_activation" ||
          std::any_of(std::begin(kFusedOps), std::end(kFusedOps),
-                     [&](const FusedOp& fused) { return op == fused.op; });
+                     [&](const FusedOp* fused) { return op == fused->name; });
 }
 
 std::string OpsThatTakePlugins() {
   std::string names = "activation, gated_activation, rms_norm";
-  for (const FusedOp& fused : kFusedOps) names += std::string(", ") + fused.op;
+  for (const FusedOp* fused : kFusedOps) names += std::string(", ") + fused->name;
   return names;
 }
 

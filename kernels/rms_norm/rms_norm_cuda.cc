@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cuda/library_variants.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
-#include "kernels/rms_norm/rms_norm_residual_launch.h"
-#include "kernels/rows/fused_norm_call.h"
+#include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -21,11 +20,7 @@ std::vector<OpVariants> RmsNormCudaVariants() {
       Sm80Variant<LaunchRmsNormSm80, RmsNormVectorAccepts>(),
       GenericCudaVariant<LaunchRmsNormGeneric>(),
   };
-  return {
-      MakeVariants<RmsNormParams>("rms_norm", kVariants),
-      FusedNormCudaVariants<LaunchRmsNormResidualSm80, LaunchRmsNormResidualGeneric>(
-          "rms_norm_residual"),
-  };
+  return {MakeVariants<RmsNormParams>("rms_norm", kVariants)};
 }
 
 }  // namespace reel::kernels

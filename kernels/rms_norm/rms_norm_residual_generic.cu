@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rms_norm/rms_norm_residual_row.cuh"
+#include "kernels/rows/fused_ops_generic.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchRmsNormResidualGeneric(const FusedNormParams& params, void* stream) {
-  return LaunchGenericRows(RmsNormResidualRow{params}, stream);
-}
+template int32_t LaunchFusedGeneric<kRmsNormResidual>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

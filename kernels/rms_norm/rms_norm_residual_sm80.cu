@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rms_norm/rms_norm_residual_row.cuh"
-#include "kernels/rows/plain_norm.cuh"
+#include "kernels/rows/fused_ops_vector.cuh"
 
 namespace reel::kernels {
 
-int32_t LaunchRmsNormResidualSm80(const FusedNormParams& params, void* stream) {
-  return LaunchFusedNorm<RmsNormResidualRow, false>(params, stream);
-}
+template int32_t LaunchFusedSm80<kRmsNormResidual>(const FusedNormParams&, void*);
 
 }  // namespace reel::kernels

@@ -58,11 +58,7 @@ __device__ void ScaleHeads(const RopeParams& p, const Heads<T>& heads, float* sc
       const float x = ToFp32(in[i * stride]);
       squares += x * x;
     }
-#pragma unroll
-    for (int lane = 16; lane > 0; lane /= 2) {
-      squares += __shfl_xor_sync(0xffffffffu, squares, lane);
-    }
-    const float mean = squares / static_cast<float>(p.head_width);
+    const float mean = GroupSum<32>(squares, nullptr) / static_cast<float>(p.head_width);
     if (threadIdx.x % 32 == 0) scales[head] = rsqrtf(mean + p.eps);
   }
 }

@@ -77,35 +77,9 @@ __device__ inline void StoreE4m3(uint8_t* out, const RowScale& scale, bool quick
   }
 }
 
-// The largest over kLanes threads, as GroupSums; at least a warp.
 template <int kLanes, int kCount>
 __device__ inline void GroupMaxes(unsigned (&values)[kCount], unsigned* scratch) {
-  static_assert(kLanes % 32 == 0);
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      values[i] = max(values[i], __shfl_xor_sync(0xffffffffu, values[i], lane));
-    }
-  }
-  if constexpr (kLanes > 32) {
-    constexpr int kWarps = kLanes / 32;
-    const int warp = static_cast<int>(threadIdx.x) / 32;
-    const int first = warp / kWarps * kWarps;
-    if (threadIdx.x % 32 == 0) {
-#pragma unroll
-      for (int i = 0; i < kCount; ++i)
-        scratch[first * kCount + i * kWarps + warp - first] = values[i];
-    }
-    __syncthreads();
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-#pragma unroll
-      for (int w = 0; w < kWarps; ++w) {
-        values[i] = max(values[i], scratch[first * kCount + i * kWarps + w]);
-      }
-    }
-  }
+  CombineGroup<kLanes>(values, scratch, 0u, [](unsigned a, unsigned b) { return max(a, b); });
 }
 template <int kLanes>
 __device__ inline unsigned GroupMax(unsigned value, unsigned* scratch) {

@@ -21,24 +21,4 @@ FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps
 absl::Status RunFusedNorm(const char* op, FusedNormParams params, const ArgumentChecks& checks,
                           const Execution& run);
 
-// The CUDA variants of an operator of this family.
-template <auto kSm80, auto kGeneric>
-OpVariants FusedNormCudaVariants(const char* op) {
-  static constexpr KernelVariant kVariants[] = {
-      Sm80Variant<kSm80, FusedNormVectorAccepts>(),
-      GenericCudaVariant<kGeneric>(),
-  };
-  return MakeVariants<FusedNormParams>(op, kVariants);
-}
-// With one for Hopper.
-template <auto kSm90, auto kSm80, auto kGeneric>
-OpVariants FusedNormHopperVariants(const char* op) {
-  static constexpr KernelVariant kVariants[] = {
-      Sm90Variant<kSm90, FusedNormVectorAccepts>(),
-      Sm80Variant<kSm80, FusedNormVectorAccepts>(),
-      GenericCudaVariant<kGeneric>(),
-  };
-  return MakeVariants<FusedNormParams>(op, kVariants);
-}
-
 }  // namespace reel::kernels

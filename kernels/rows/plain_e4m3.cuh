@@ -12,7 +12,7 @@ template <int kPer, int kVectors, int kLanes, int kRows>
 struct E4m3Part {
   float values[kRows][kVectors][kPer];
 
-  // Of all rows at once: one barrier serves them. `scratch` as GroupSums has it.
+  // Of all rows at once: one barrier serves them. `scratch` as CombineGroup has it.
   __device__ void Scales(const PlainE4m3& out, int vectors, int lane, unsigned* scratch,
                          RowScale (&scales)[kRows]) const {
     if (out.fixed != 0) {

@@ -191,16 +191,19 @@ __device__ inline float TimesSigmoid(float x, float z) {
   return 0.25f * x * reciprocal;
 }
 
-// The sums over kLanes threads that stand side by side in a block, a power of 2 up to a warp or
-// whole warps; every one gets them. More than a warp: all threads of the block must call it, and
-// `scratch`, kCount floats for every warp of the block, must not have been used since the last
-// barrier.
-template <int kLanes, int kCount>
-__device__ inline void GroupSums(float (&values)[kCount], float* scratch) {
+// `combine` over kLanes threads that stand side by side in a block, a power of 2 up to a warp or
+// whole warps; every one gets the results. A warp or less needs no `scratch`. More than one: all
+// threads of the block must call it, and `scratch`, kCount values for every warp of the block, must
+// not have been used since the last barrier.
+template <int kLanes, typename Value, int kCount, typename Combine>
+__device__ inline void CombineGroup(Value (&values)[kCount], Value* scratch, Value identity,
+                                    const Combine& combine) {
 #pragma unroll
   for (int lane = (kLanes < 32 ? kLanes : 32) / 2; lane > 0; lane /= 2) {
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] += __shfl_xor_sync(0xffffffffu, values[i], lane);
+    for (int i = 0; i < kCount; ++i) {
+      values[i] = combine(values[i], __shfl_xor_sync(0xffffffffu, values[i], lane));
+    }
   }
   if constexpr (kLanes > 32) {
     constexpr int kWarps = kLanes / 32;
@@ -208,17 +211,25 @@ __device__ inline void GroupSums(float (&values)[kCount], float* scratch) {
     const int first = warp / kWarps * kWarps;
     if (threadIdx.x % 32 == 0) {
 #pragma unroll
-      for (int i = 0; i < kCount; ++i)
-        scratch[(first * kCount) + i * kWarps + warp - first] = values[i];
+      for (int i = 0; i < kCount; ++i) {
+        scratch[first * kCount + i * kWarps + warp - first] = values[i];
+      }
     }
     __syncthreads();
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
-      values[i] = 0;
+      values[i] = identity;
 #pragma unroll
-      for (int w = 0; w < kWarps; ++w) values[i] += scratch[first * kCount + i * kWarps + w];
+      for (int w = 0; w < kWarps; ++w) {
+        values[i] = combine(values[i], scratch[first * kCount + i * kWarps + w]);
+      }
     }
   }
+}
+
+template <int kLanes, int kCount>
+__device__ inline void GroupSums(float (&values)[kCount], float* scratch) {
+  CombineGroup<kLanes>(values, scratch, 0.0f, [](float a, float b) { return a + b; });
 }
 template <int kLanes>
 __device__ inline float GroupSum(float value, float* scratch) {

@@ -27,6 +27,7 @@ endif()
 # A debug build for sanitizers wants line numbers and speed, not a full picture of every type.
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g1 -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO "-O2 -DNDEBUG -Xcompiler=-g1")  # of the host's half; nvcc knows no levels
 if(REEL_SANITIZE)
   add_compile_options(-fsanitize=${REEL_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${REEL_SANITIZE})

@@ -58,5 +58,7 @@ std::unique_ptr<BenchDevice> MakeCpuBench();
 
 // The device that this program was built for; the status says why there is none.
 absl::StatusOr<std::unique_ptr<BenchDevice>> OpenBenchDevice();
+// The first GPU, with the kernels of this libreel_cuda.so. In programs for a GPU only.
+absl::StatusOr<std::unique_ptr<BenchDevice>> OpenCudaBench(const std::string& library);
 
 }  // namespace reel::kernels

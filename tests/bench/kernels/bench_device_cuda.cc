@@ -162,7 +162,11 @@ class CudaBench : public BenchDevice {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BenchDevice>> OpenBenchDevice() {
-  REEL_ASSIGN_OR_RETURN(const CudaLibraryTable* library, LoadCudaLibrary(REEL_CUDA_LIBRARY));
+  return OpenCudaBench(REEL_CUDA_LIBRARY);
+}
+
+absl::StatusOr<std::unique_ptr<BenchDevice>> OpenCudaBench(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(const CudaLibraryTable* library, LoadCudaLibrary(path));
   REEL_ASSIGN_OR_RETURN(const DeviceProperties properties, PropertiesOf(*library, 0));
   REEL_ASSIGN_OR_RETURN(CudaStream stream, CudaStream::Create(0));
   return std::make_unique<CudaBench>(BuiltInCatalog({.device = 0, .sm = properties.sm}, library),

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operators that are a fused norm (fused_norm.h), each described once: its checks, variants,
+// trials of plug-ins and torch schemas come from here. Included by nvcc too.
+//
+// rms_norm has more options than the family, and parameters of its own.
+#pragma once
+
+#include "kernels/rows/fused_norm_layout.h"
+
+namespace reel::kernels {
+
+struct FusedOp {
+  const char* name;
+  Statistic statistic;
+  unsigned parts;     // of fused_norm_layout.h
+  bool bias = false;  // kAffine is a weight alone, or a weight and a bias; each may be absent
+  bool e4m3 = false;  // the output can be that instead
+  bool sm90 = false;  // has a variant for Hopper
+  double eps = 1e-6;  // by default
+
+  constexpr bool has(unsigned part) const { return (parts & part) != 0; }
+};
+
+inline constexpr FusedOp kRmsNormResidual = {.name = "rms_norm_residual",
+                                             .statistic = Statistic::kMeanSquare,
+                                             .parts = kResidual | kAffine | kSum | kNormed};
+inline constexpr FusedOp kLayerNorm = {.name = "layer_norm",
+                                       .statistic = Statistic::kVariance,
+                                       .parts = kAffine | kNormed,
+                                       .bias = true,
+                                       .eps = 1e-5};
+inline constexpr FusedOp kLayerNormResidual = {.name = "layer_norm_residual",
+                                               .statistic = Statistic::kVariance,
+                                               .parts = kResidual | kAffine | kSum | kNormed,
+                                               .bias = true,
+                                               .eps = 1e-5};
+inline constexpr FusedOp kAdalnRmsNorm = {.name = "adaln_rms_norm",
+                                          .statistic = Statistic::kMeanSquare,
+                                          .parts = kAffine | kModulation | kNormed,
+                                          .e4m3 = true,
+                                          .sm90 = true};
+inline constexpr FusedOp kAdalnLayerNorm = {.name = "adaln_layer_norm",
+                                            .statistic = Statistic::kVariance,
+                                            .parts = kAffine | kModulation | kNormed,
+                                            .bias = true,
+                                            .sm90 = true,
+                                            .eps = 1e-5};
+inline constexpr FusedOp kAdalnZero = {.name = "adaln_zero",
+                                       .statistic = Statistic::kMeanSquare,
+                                       .parts = kAffine | kModulation | kOutputGate | kNormed,
+                                       .sm90 = true};
+inline constexpr FusedOp kGateResidual = {.name = "gate_residual",
+                                          .statistic = Statistic::kNone,
+                                          .parts = kResidual | kResidualGate | kSum,
+                                          .sm90 = true};
+inline constexpr FusedOp kGateResidualAdaln = {
+    .name = "gate_residual_adaln",
+    .statistic = Statistic::kMeanSquare,
+    .parts = kResidual | kResidualGate | kModulation | kSum | kNormed,
+    .e4m3 = true,
+    .sm90 = true};
+
+inline constexpr const FusedOp* kFusedOps[] = {
+    &kRmsNormResidual, &kLayerNorm, &kLayerNormResidual, &kAdalnRmsNorm,
+    &kAdalnLayerNorm,  &kAdalnZero, &kGateResidual,      &kGateResidualAdaln,
+};
+
+// The CUDA variants, each instantiated in a .cu file of the operator's folder.
+template <const FusedOp& kOp>
+int32_t LaunchFusedGeneric(const FusedNormParams& params, void* stream);
+template <const FusedOp& kOp>
+int32_t LaunchFusedSm80(const FusedNormParams& params, void* stream);
+template <const FusedOp& kOp>
+int32_t LaunchFusedSm90(const FusedNormParams& params, void* stream);
+// Of calls whose output is e4m3; the two above hand them on.
+template <const FusedOp& kOp>
+int32_t LaunchFusedE4m3Sm80(const FusedNormParams& params, void* stream);
+template <const FusedOp& kOp>
+int32_t LaunchFusedE4m3Sm90(const FusedNormParams& params, void* stream);
+
+}  // namespace reel::kernels
