@@ -47,6 +47,7 @@ FRONT = ["server/front/", "server/convert/"]
 WALLS = [
     (r"kernels/plugins/example/.*\.cu$", [r"kernels/plugins/plugin_v1\.h", r"kernels/[\w/]+_launch\.h", r"kernels/rows/fused_norm\.h"], {"cuda"}),
     (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout|job)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/torch_views/", ["kernels/base/"], {"torch"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/", [], {"absl"}),
     (r"kernels/plugins/example/", ["kernels/"], {"torch"}),
