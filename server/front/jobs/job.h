@@ -25,11 +25,9 @@ class JobListener {
   virtual void Wake() = 0;
 };
 
-// Entries of the log. `accepted` and `finished` carry the video as it was then (accepted: as it is
-// now, on replay).
-struct AcceptedEvent {
-  Video video;
-};
+// Entries of the log. `accepted` and `finished` are about the whole video, which the job has: an
+// entry is copied for every message of every stream, so it does not carry one.
+struct AcceptedEvent {};
 struct ProgressEvent {
   Progress progress;
 };
@@ -42,9 +40,7 @@ struct RestartedEvent {
   std::string reason;
   int attempt = 1;
 };
-struct FinishedEvent {
-  Video video;
-};  // of a success only
+struct FinishedEvent {};  // of a success only: nothing changes the video any more
 
 struct LogEntry {
   uint64_t sequence = 0;
@@ -66,7 +62,9 @@ class Job {
  public:
   virtual ~Job() = default;
 
+  // A copy of everything; for a stream's single message, ask for what it needs.
   virtual Video Snapshot() const = 0;
+  virtual VideoState state() const = 0;
 
   // The first entry after `sequence`, if any. Entry 1 is `accepted`. A `finished` entry is the
   // last.

@@ -36,7 +36,7 @@ class VideoCursor {
 
  private:
   StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end);
-  StreamStep Emit(const LogEntry& entry, v1::VideoEvent& event);
+  StreamStep Emit(LogEntry entry, v1::VideoEvent& event);
   // The entry that ends the log of a success, however far `after_sequence` reached.
   std::optional<LogEntry> FindFinished() const;
   // Where the file goes on for a reader that asked for `wanted_offset_` of `wanted_attempt_`.
