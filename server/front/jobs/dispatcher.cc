@@ -34,7 +34,10 @@ void Dispatcher::Loop() {
   std::vector<Task> tasks;
   absl::Duration until_due;
   while (inbox_->TakeAll(tasks, until_due)) {
-    for (Task& task : tasks) task();
+    for (Task& task : tasks) {
+      task();
+      scheduler_.Settle();
+    }
     tasks.clear();  // what they held goes now, not at the next one
     until_due = scheduler_.RunTimers();
   }
@@ -150,7 +153,8 @@ void Dispatcher::ModelLoaded(const std::string& worker, const model::ModelCard& 
 
 void Dispatcher::ModelFailed(const std::string& worker, const std::string& model,
                              const absl::Status& error) {
-  Post([this, worker, model, error] { scheduler_.ModelFailed(worker, model, error); });
+  (void)worker;
+  Post([this, model, error] { scheduler_.ModelFailed(model, error); });
 }
 
 void Dispatcher::JobProgress(const std::string& job, int attempt, model::Stage stage, int step,

@@ -1,67 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way down: readiness falls at once, admission a little later, then queued bound jobs end,
-// running ones finish or meet the limit, and detached ones stay stored for the next start.
-#include <utility>
-#include <vector>
+#include "server/front/jobs/drain.h"
 
-#include "server/errors/error.h"
-#include "server/front/jobs/scheduler.h"
+#include <algorithm>
+#include <utility>
 
 namespace reel::front {
 
-void Scheduler::StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
-  drained_.push_back(std::move(done));
-  if (drain_begun_.exchange(true)) {
-    // A second request means now.
-    StopAdmitting();
-    return EndDrain();
+Drain::Drain(DrainState& state, JobTable& jobs, Endings& endings, TimerQueue& timers,
+             const Clock& clock)
+    : state_(state), jobs_(jobs), endings_(endings), timers_(timers), clock_(clock) {}
+
+void Drain::Start(absl::Duration propagation, absl::Duration limit,
+                  absl::AnyInvocable<void()> done) {
+  waiting_.push_back(std::move(done));
+  if (state_.begun.exchange(true)) {
+    CloseAdmission();
+    return Cut();
   }
-  timers_.Set("cut", now() + propagation + limit);
+  timers_.Set({TimerKind::kCutDrain, {}}, clock_.Monotonic() + propagation + limit);
   if (propagation > absl::ZeroDuration()) {
-    timers_.Set("close", now() + propagation);
+    timers_.Set({TimerKind::kCloseAdmission, {}}, clock_.Monotonic() + propagation);
   } else {
-    StopAdmitting();
+    CloseAdmission();
   }
 }
 
-void Scheduler::StopAdmitting() {
-  if (closed_) return;
-  closed_ = true;
-  timers_.Clear("close");
+void Drain::CloseAdmission() {
+  state_.closed = true;
+  timers_.Clear({TimerKind::kCloseAdmission, {}});
+  jobs_.MarkChanged();
+}
+
+void Drain::Cut() {
+  state_.limit_met = true;
+  timers_.Clear({TimerKind::kCutDrain, {}});
+  jobs_.MarkChanged();
+}
+
+void Drain::EndJobs() {
+  if (!state_.closed) return;
   for (auto& [id, job] : jobs_) {
-    // One that is being created ends when it is.
-    if (job.row.bound && !job.at_worker() && job.phase != Phase::kCreating) EndByDrain(job);
+    if (!state_.Ends(job)) continue;
+    endings_.Cancel(job, Reason::kServerDraining,
+                    "The server shut down before the video was finished");
   }
-  CheckDrained();
 }
 
-void Scheduler::EndByDrain(ActiveJob& job) {
-  End(job, VideoState::kCancelled,
-      EndError(job, Reason::kServerDraining, "The server shut down before the video was finished"));
+bool Drain::reached() const {
+  return state_.closed && !waiting_.empty() &&
+         std::all_of(jobs_.begin(), jobs_.end(),
+                     [&](const auto& entry) { return state_.Leaves(entry.second); });
 }
 
-void Scheduler::EndDrain() {
-  timers_.Clear("cut");
-  for (auto& [id, job] : jobs_) {
-    // A detached one is stored as RUNNING and starts again with the server.
-    if (job.row.bound && job.at_worker()) EndByDrain(job);
-  }
-  limit_met_ = true;
-  CheckDrained();
-}
-
-void Scheduler::CheckDrained() {
-  if (!closed_ || drained_.empty()) return;
-  for (const auto& [id, job] : jobs_) {
-    // Those that are bound are on their way to an end.
-    const bool waits =
-        !job.row.bound && (job.phase == Phase::kQueued || job.phase == Phase::kRestarting);
-    const bool given_up = limit_met_ && job.at_worker() && !job.row.bound;
-    if (!waits && !given_up) return;
-  }
-  timers_.Clear("cut");
-  SaveCosts();
-  for (Task& done : std::exchange(drained_, {})) done();
+void Drain::Answer() {
+  timers_.Clear({TimerKind::kCutDrain, {}});
+  for (auto& done : std::exchange(waiting_, {})) done();
 }
 
 }  // namespace reel::front

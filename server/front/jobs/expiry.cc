@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored videos on their way out: media first, then the row; a tombstone keeps the request id of a
-// finished one.
+#include "server/front/jobs/expiry.h"
+
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/not_found.h"
-#include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -25,72 +24,75 @@ absl::Status NotFinal(const std::string& id) {
                    details);
 }
 
+// Only a success has media that are counted, and a request id that is remembered.
+bool Succeeded(const JobRow& row) { return row.state == RowState::kSucceeded; }
+
 }  // namespace
 
-void Scheduler::Delete(const std::string& tenant, const std::string& id, JobStore::Done done) {
-  ActiveJob* job = FindActive(id);
-  if (job != nullptr && job->row.tenant == tenant && job->phase != Phase::kCreating) {
-    return done(NotFinal(id));
-  }
-  parts_.store.Find(
-      id, Here<absl::StatusOr<std::optional<JobRow>>>(
-              [this, tenant, id, done = std::move(done)](auto row) mutable {
-                if (!row.ok()) return done(row.status());
-                if (!row->has_value() || (*row)->tenant != tenant || FindActive(id) != nullptr) {
-                  return done(VideoNotFound(id));
-                }
-                RemoveStored(Latest(**row), std::move(done));
-              }));
+void Expiry::Delete(const std::string& tenant, const std::string& id, JobStore::Done done) {
+  if (parts_.jobs.FindOf(tenant, id) != nullptr) return done(NotFinal(id));
+  parts_.records.Find(id, [this, tenant, id, done = std::move(done)](auto row) mutable {
+    if (!row.ok()) return done(row.status());
+    if (!row->has_value() || (*row)->tenant != tenant || parts_.jobs.Find(id) != nullptr) {
+      return done(VideoNotFound(id));
+    }
+    Remove(**row, std::move(done));
+  });
 }
 
-void Scheduler::RemoveStored(const JobRow& row, JobStore::Done done) {
+void Expiry::Remove(const JobRow& row, JobStore::Done done) {
   if (!removing_.insert(row.id).second) return done(VideoNotFound(row.id));
-  const bool success = row.state == RowState::kSucceeded;
-  const absl::Time tombstone = success ? wall() + options_.keep_request_ids : absl::InfinitePast();
-  auto finish = [this, id = row.id, tenant = row.tenant, bytes = success ? row.media_bytes : 0,
-                 done = std::move(done)](absl::Status status) mutable {
-    removing_.erase(id);
-    if (status.ok()) {
-      unsaved_.erase(id);
-      ledger_.AddStored(tenant, -bytes);
-    } else {
-      Log(LogLevel::kError, "A video could not be removed", {{"video", id}, {"error", status}});
-    }
+  const absl::Time tombstone =
+      Succeeded(row) ? parts_.clock.Wall() + parts_.options.keep_request_ids : absl::InfinitePast();
+  auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {
+    OnRemoved(row, status);
     done(std::move(status));
   };
-  parts_.media.Remove(row.id, row.attempt,
-                      Here<absl::Status>([this, id = row.id, tombstone, finish = std::move(finish)](
-                                             absl::Status removed) mutable {
-                        if (!removed.ok()) return finish(std::move(removed));
-                        parts_.store.Remove(id, tombstone, Here<absl::Status>(std::move(finish)));
-                      }));
+  parts_.media.Remove(
+      row.id, row.attempt,
+      parts_.thread.Here<absl::Status>(
+          [this, id = row.id, tombstone, finish = std::move(finish)](absl::Status removed) mutable {
+            if (!removed.ok()) return finish(std::move(removed));
+            parts_.records.Remove(id, tombstone, std::move(finish));
+          }));
 }
 
-void Scheduler::Reap(Task done) {
-  parts_.store.Expired(
-      wall(), kReapAtOnce,
-      Here<absl::StatusOr<std::vector<JobRow>>>([this, done = std::move(done)](auto rows) mutable {
-        if (!rows.ok() || rows->empty()) {
-          if (done) done();
-          return;
-        }
-        struct Batch {
-          size_t left;
-          bool more;  // and nothing went wrong, which would go wrong again
-          Task done;
-        };
-        auto batch = std::make_shared<Batch>(
-            Batch{rows->size(), rows->size() == kReapAtOnce, std::move(done)});
-        // The last one that is gone calls on.
-        for (const JobRow& row : *rows) {
-          RemoveStored(row, [this, batch](const absl::Status& removed) {
-            batch->more &= removed.ok();
-            if (--batch->left > 0) return;
-            if (batch->more) return Reap(std::move(batch->done));
-            if (batch->done) batch->done();
-          });
-        }
-      }));
+void Expiry::OnRemoved(const JobRow& row, const absl::Status& status) {
+  removing_.erase(row.id);
+  if (status.ok()) {
+    parts_.ledger.AddStored(row.tenant, Succeeded(row) ? -row.media_bytes : 0);
+  } else {
+    Log(LogLevel::kError, "A video could not be removed", {{"video", row.id}, {"error", status}});
+  }
+}
+
+void Expiry::Reap(absl::AnyInvocable<void()> done) {
+  parts_.records.Expired(parts_.clock.Wall(), kReapAtOnce,
+                         [this, done = std::move(done)](auto rows) mutable {
+                           if (rows.ok() && !rows->empty()) {
+                             return RemoveAll(*rows, std::move(done));
+                           }
+                           if (done) done();
+                         });
+}
+
+void Expiry::RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done) {
+  struct Batch {
+    size_t left;
+    bool more;  // and nothing went wrong, which would go wrong again
+    absl::AnyInvocable<void()> done;
+  };
+  auto batch =
+      std::make_shared<Batch>(Batch{rows.size(), rows.size() == kReapAtOnce, std::move(done)});
+  // The last one that is gone calls on.
+  for (const JobRow& row : rows) {
+    Remove(row, [this, batch](const absl::Status& removed) {
+      batch->more &= removed.ok();
+      if (--batch->left > 0) return;
+      if (batch->more) return Reap(std::move(batch->done));
+      if (batch->done) batch->done();
+    });
+  }
 }
 
 }  // namespace reel::front

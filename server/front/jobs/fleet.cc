@@ -165,6 +165,7 @@ bool Fleet::AllOut() const {
 }
 
 void Fleet::Publish() {
+  changed_ = true;
   std::vector<ServedModel> models;
   for (const std::string& name : options_.models) {
     const model::ModelCard* card = FindCard(name);
@@ -190,6 +191,7 @@ void Fleet::Publish() {
 }
 
 void Fleet::PublishRunning(const FleetWorker& worker) {
+  changed_ = true;
   MutexLock lock(mutex_);
   public_running_[worker.info.name] = static_cast<int>(worker.held.size());
 }

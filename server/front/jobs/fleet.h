@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/mutex.h"
@@ -81,6 +82,9 @@ class Fleet {
   // Any that is there or may come back.
   bool AllOut() const;
 
+  // Whether anything that decides who can run where has changed since it was asked last.
+  bool TakeChanged() { return std::exchange(changed_, false); }
+
   // Thread-safe snapshots.
   std::vector<ServedModel> Models() const;
   std::vector<WorkerInfo> Workers() const;
@@ -96,6 +100,7 @@ class Fleet {
   std::map<std::string, FleetWorker> workers_;
   std::map<std::string, model::ModelCard> cards_;
   std::map<std::string, absl::Status> load_errors_;
+  bool changed_ = false;
 
   mutable Mutex mutex_;
   std::vector<ServedModel> public_models_ ABSL_GUARDED_BY(mutex_);

@@ -11,13 +11,11 @@
 #include "absl/functional/function_ref.h"
 #include "kernels/base/mutex.h"
 #include "server/front/jobs/job.h"
+#include "server/front/jobs/row_event.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
-
-// Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
-inline constexpr uint64_t kSequenceBlock = 1000;
 
 // Thread-safe; what changes it is called on the dispatcher's thread alone. `media` outlives it.
 class LoggedJob final : public Job {

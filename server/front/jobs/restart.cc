@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an earlier process left: queued jobs go on waiting, running ones start again, those whose
-// deadline has passed fail, and files that belong to nobody go.
+#include "server/front/jobs/restart.h"
+
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernels/base/mutex.h"
 #include "kernels/base/status_macros.h"
-#include "server/errors/error.h"
-#include "server/front/jobs/scheduler.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
+
+using Blobs = std::map<std::string, std::string>;
 
 // Blocks for the answer: nothing else runs yet.
 template <typename T, typename Call>
@@ -31,86 +34,95 @@ absl::StatusOr<T> Wait(Call call) {
 
 }  // namespace
 
-absl::Status Scheduler::Recover() {
-  using Blobs = std::map<std::string, std::string>;
-  JobStore& store = parts_.store;
-  REEL_ASSIGN_OR_RETURN(const auto files, Wait<std::vector<StoredFile>>(
-                                              [&](auto done) { store.Files(std::move(done)); }));
-  REEL_ASSIGN_OR_RETURN(auto live,
-                        Wait<std::vector<JobRow>>([&](auto done) { store.Live(std::move(done)); }));
-  REEL_ASSIGN_OR_RETURN(const Blobs cards,
-                        Wait<Blobs>([&](auto done) { store.Blobs("card", std::move(done)); }));
-  REEL_ASSIGN_OR_RETURN(const Blobs costs,
-                        Wait<Blobs>([&](auto done) { store.Blobs("costs", std::move(done)); }));
+absl::Status RestartOfFront::Recover() {
+  REEL_ASSIGN_OR_RETURN(
+      auto live, Wait<std::vector<JobRow>>([&](auto done) { parts_.store.Live(std::move(done)); }));
+  REEL_RETURN_IF_ERROR(KeepFiles());
+  REEL_RETURN_IF_ERROR(LearnAgain());
+  for (JobRow& row : live) TakeUp(std::move(row));
+  return absl::OkStatus();
+}
+
+absl::Status RestartOfFront::KeepFiles() {
+  REEL_ASSIGN_OR_RETURN(const auto files, Wait<std::vector<StoredFile>>([&](auto done) {
+                          parts_.store.Files(std::move(done));
+                        }));
   std::vector<MediaStore::Kept> kept;
   for (const StoredFile& file : files) {
     // What was growing begins anew.
     kept.push_back({file.id, file.finished ? file.attempt : 0, file.num_conditions});
-    if (file.finished) ledger_.AddStored(file.tenant, file.media_bytes);
+    if (file.finished) parts_.ledger.AddStored(file.tenant, file.media_bytes);
   }
-  REEL_RETURN_IF_ERROR(parts_.media.KeepOnly(kept));
+  return parts_.media.KeepOnly(kept);
+}
+
+absl::Status RestartOfFront::LearnAgain() {
+  JobStore& store = parts_.store;
+  REEL_ASSIGN_OR_RETURN(const Blobs cards,
+                        Wait<Blobs>([&](auto done) { store.Blobs("card", std::move(done)); }));
+  REEL_ASSIGN_OR_RETURN(const Blobs costs,
+                        Wait<Blobs>([&](auto done) { store.Blobs("costs", std::move(done)); }));
   for (const auto& [name, bytes] : cards) {
     auto card = parts_.serializer.ParseCard(bytes);
-    if (card.ok()) fleet_.SetCard(*card);
+    if (card.ok()) parts_.fleet.SetCard(*card);
   }
-  for (const auto& [name, bytes] : costs) costs_.Parse(bytes);
-  for (JobRow& row : live) TakeUp(std::move(row));
-  timers_.Set("tick", now());
+  for (const auto& [name, bytes] : costs) parts_.costs.Parse(bytes);
   return absl::OkStatus();
 }
 
-void Scheduler::TakeUp(JobRow row) {
-  auto parsed = parts_.serializer.Parse(row.video);
-  if (!parsed.ok()) {
+void RestartOfFront::TakeUp(JobRow row) {
+  const auto video = parts_.records.Read(row);
+  if (!video.ok()) {
     // Nothing of it is known; a row that is live for good would help nobody.
     Log(LogLevel::kError, "A stored job cannot be read and is dropped",
-        {{"video", row.id}, {"error", parsed.status()}});
+        {{"video", row.id}, {"error", video.status()}});
     return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
   }
-  Video video = *std::move(parsed);
-  video.tenant = row.tenant;
-  ActiveJob job;
-  job.row = std::move(row);
-  job.row.video.clear();
-  job.need.model = video.spec.model;
-  job.need.worker = video.spec.worker;
-  TakeUpLive(std::move(job), std::move(video));
+  const bool ran = row.state == RowState::kRunning;
+  ActiveJob& job = parts_.jobs.Add(Revive(std::move(row), *video));
+  parts_.requests.Claim({job.row.tenant, job.row.request_id}, job.id());
+  if (job.deadline <= parts_.clock.Monotonic()) {
+    return parts_.endings.FailByDeadline(job, JobEvent::kEnded);
+  }
+  if (job.row.bound && job.row.request_id.empty()) {
+    return parts_.endings.Cancel(job, Reason::kOwnerLeft,
+                                 "The server restarted, and the call is gone");
+  }
+  Resume(job, ran);
 }
 
-void Scheduler::TakeUpLive(ActiveJob job, Video video) {
+ActiveJob RestartOfFront::Revive(JobRow row, const Video& video) const {
+  const absl::Duration now = parts_.clock.Monotonic();
+  ActiveJob job(Phase::kQueued);
+  job.row = std::move(row);
+  job.row.video.clear();
   job.log = std::make_shared<LoggedJob>(video, job.row, parts_.media);
-  job.row.reserved_sequence += kSequenceBlock;
-  job.log->Reserve(job.row.reserved_sequence);
-  job.phase = Phase::kQueued;
-  const absl::Duration asked = video.deadline - video.create_time;
-  const absl::Duration left = std::clamp(video.deadline - wall(), absl::ZeroDuration(),
-                                         std::max(asked, absl::ZeroDuration()));
-  job.accepted = job.last_event = job.stage_since = now();
-  job.deadline = now() + left;
-  admission_.ExpandProfile(video.spec.kernels, job.need);
-  if (const model::ModelCard* card = fleet_.FindCard(job.need.model)) {
-    job.need.shape = ShapeOf(video.spec, *card, admission_.PlanName(job.need));
-    job.cost = costs_.Predict(job.need.shape);
-  }
   job.waits_for_owner = job.row.bound;
-  const std::string id = job.id();
-  const bool ran = job.row.state == RowState::kRunning;
-  const bool rejoinable = !job.row.request_id.empty();
-  if (rejoinable) requests_[{job.row.tenant, job.row.request_id}].job = id;
-  ActiveJob& taken = jobs_.emplace(id, std::move(job)).first->second;
-  if (left <= absl::ZeroDuration()) return EndByDeadline(taken);
-  if (taken.row.bound && !rejoinable) {
-    return End(taken, VideoState::kCancelled,
-               EndError(taken, Reason::kOwnerLeft, "The server restarted, and the call is gone"));
+  const absl::Duration asked = video.deadline - video.create_time;
+  const absl::Duration left = std::clamp(video.deadline - parts_.clock.Wall(), absl::ZeroDuration(),
+                                         std::max(asked, absl::ZeroDuration()));
+  job.accepted = job.last_event = job.stage_since = now;
+  job.deadline = now + left;
+  job.need.model = video.spec.model;
+  job.need.worker = video.spec.worker;
+  parts_.admission.ExpandProfile(video.spec.kernels, job.need);
+  if (const model::ModelCard* card = parts_.fleet.FindCard(job.need.model)) {
+    job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
+    job.cost = parts_.costs.Predict(job.need.shape);
   }
-  timers_.Set("deadline " + id, taken.deadline);
-  if (taken.row.bound) timers_.Set("rejoin " + id, now() + options_.rejoin);
-  if (ran) {
-    Restart(taken, "FRONT_RESTARTED", false);
-  } else {
-    // The numbers of this process are above those of the last.
-    Save(taken, Durability::kLogged, nullptr);
+  return job;
+}
+
+void RestartOfFront::Resume(ActiveJob& job, bool ran) {
+  parts_.timers.Set({TimerKind::kDeadline, job.id()}, job.deadline);
+  if (job.row.bound) {
+    parts_.timers.Set({TimerKind::kRejoin, job.id()},
+                      parts_.clock.Monotonic() + parts_.options.rejoin);
   }
+  if (ran) return parts_.recovery.Restart(job, "FRONT_RESTARTED", false);
+  // The numbers of this process are above those of the last.
+  parts_.records.Record(job, RowReserved{}, nullptr);
+  job.log->Reserve(job.row.reserved_sequence);
 }
 
 }  // namespace reel::front

@@ -1,89 +1,129 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
-#include "server/errors/error.h"
 
 namespace reel::front {
+namespace {
 
-static_assert(static_cast<int>(VideoState::kQueued) == static_cast<int>(RowState::kQueued));
-static_assert(static_cast<int>(VideoState::kCancelled) == static_cast<int>(RowState::kCancelled));
+constexpr int64_t kTicksPerReap = 5;
+constexpr int64_t kTicksPerSave = 30;
 
-Scheduler::Scheduler(const JobOptions& options, SchedulerParts parts,
+}  // namespace
+
+Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
                      std::function<void(Task)> post)
     : options_(options),
       parts_(parts),
-      post_(std::move(post)),
+      thread_(std::move(post)),
       fleet_(options_),
+      records_(parts.store, parts.media, parts.serializer, thread_),
+      slots_(jobs_, fleet_, share_, parts.pool, parts.observer, parts.clock),
+      limits_(fleet_, costs_, parts.pool),
+      progress_(jobs_, fleet_, records_, options_, parts.clock),
+      heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
-      random_(std::random_device("/dev/urandom")()) {
+      load_(jobs_, ledger_, parts.media, drain_state_, parts.clock),
+      quotes_(admission_, load_, quarantine_, costs_, parts.clock),
+      lookups_(jobs_, records_),
+      expiry_({jobs_, records_, parts.media, ledger_, thread_, options_, parts.clock}),
+      endings_({jobs_, records_, slots_, requests_, timers_, ledger_, parts.media, parts.observer,
+                options_, parts.clock}),
+      cancels_(jobs_, endings_, lookups_),
+      finishing_({jobs_, slots_, endings_, costs_, ledger_, parts.media, parts.observer, thread_,
+                  parts.clock}),
+      recovery_({jobs_, records_, slots_, endings_, progress_, quarantine_, drain_state_,
+                 parts.media, parts.observer, parts.clock}),
+      reports_({jobs_, records_, fleet_, costs_, progress_, endings_, limits_, parts.observer,
+                parts.clock}),
+      creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
+                 parts.media, parts.observer, thread_, options_, parts.clock}),
+      joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
+      drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
+      assigner_({jobs_, fleet_, share_, slots_, endings_, limits_, parts.media, parts.pool, thread_,
+                 options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }
 }
 
-ActiveJob* Scheduler::FindActive(const std::string& id) {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : &found->second;
+absl::Status Scheduler::Recover() {
+  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, jobs_, records_, requests_,
+                          fleet_, costs_, admission_, ledger_, timers_, recovery_, endings_,
+                          options_, parts_.clock});
+  REEL_RETURN_IF_ERROR(restart.Recover());
+  timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
+  return absl::OkStatus();
 }
 
-// Reports of an attempt that is over are of no interest.
-ActiveJob* Scheduler::FindAttempt(const std::string& id, int attempt) {
-  ActiveJob* job = FindActive(id);
-  return job != nullptr && job->row.attempt == attempt ? job : nullptr;
-}
-
-void Scheduler::Save(ActiveJob& job, Durability durability, JobStore::Done done) {
-  JobRow row = job.row;
-  row.video = parts_.serializer.Serialize(job.log->Snapshot());
-  parts_.store.Update(std::move(row), durability, std::move(done));
-}
-
-absl::StatusOr<std::shared_ptr<LoggedJob>> Scheduler::ReadBack(const JobRow& row) const {
-  REEL_ASSIGN_OR_RETURN(Video video, parts_.serializer.Parse(row.video));
-  video.tenant = row.tenant;
-  return LoggedJob::FromStore(std::move(video), row, parts_.media);
-}
-
-Load Scheduler::LoadFor(const std::string& tenant) const {
-  Load load;
-  load.draining = closed_;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.deciding()) continue;
-    load.backlog += job.Left();
-    load.queued += job.at_worker() ? 0 : 1;
-    load.tenant_jobs += job.row.tenant == tenant ? 1 : 0;
+void Scheduler::Settle() {
+  if (jobs_.changed()) drain_.EndJobs();
+  joining_.ServeDue();
+  if (!TakeChanged()) return;
+  gauges_stale_ = true;
+  if (!drain_state_.closed) assigner_.Pump();
+  if (drain_.reached()) {
+    SaveCosts();
+    drain_.Answer();
   }
-  load.tenant_stored_bytes = ledger_.stored(tenant);
-  load.tenant_device_seconds = ledger_.DeviceSecondsOfHour(tenant, now());
-  load.disk = parts_.media.Usage();
-  return load;
+  TakeChanged();  // by this alone, and nothing more follows from that
 }
 
-absl::Status Scheduler::EndError(const ActiveJob& job, Reason reason,
-                                 std::string_view message) const {
-  ErrorDetails details;
-  details.metadata = {{"video", absl::StrCat("videos/", job.id())},
-                      {"steps_done", absl::StrCat(job.step)},
-                      {"steps", absl::StrCat(job.need.shape.steps())}};
-  return MakeError(reason, message, details);
+bool Scheduler::TakeChanged() {
+  const bool jobs = jobs_.TakeChanged();
+  return fleet_.TakeChanged() || jobs;
 }
 
-void Scheduler::ReportGauges() {
-  QueueGauges gauges;
-  for (const auto& [id, job] : jobs_) {
-    if (!job.deciding()) continue;
-    (job.at_worker() ? gauges.running : gauges.queued) += 1;
-    gauges.backlog_seconds += absl::ToDoubleSeconds(job.Left());
+absl::Duration Scheduler::RunTimers() {
+  for (const Timer& timer : timers_.Take(parts_.clock.Monotonic())) {
+    Fire(timer);
+    Settle();
   }
-  gauges.capacity_seconds = options_.max_backlog_seconds * fleet_.NumReady();
-  const DiskUsage disk = parts_.media.Usage();
-  gauges.stored_bytes = disk.stored_bytes;
-  gauges.stored_limit_bytes = disk.limit_bytes;
-  parts_.observer.Gauges(gauges);
+  if (std::exchange(gauges_stale_, false)) {
+    parts_.observer.Gauges(load_.Gauges(options_.max_backlog_seconds * fleet_.NumReady()));
+  }
+  const auto next = timers_.next();
+  if (!next) return absl::InfiniteDuration();
+  return std::max(*next - parts_.clock.Monotonic(), absl::ZeroDuration());
+}
+
+void Scheduler::Fire(const Timer& timer) {
+  ActiveJob* job = jobs_.Find(timer.job);
+  switch (timer.kind) {
+    case TimerKind::kCloseAdmission:
+      return drain_.CloseAdmission();
+    case TimerKind::kCutDrain:
+      return drain_.Cut();
+    case TimerKind::kDeadline:
+      if (job != nullptr) endings_.FailByDeadline(*job, JobEvent::kEnded);
+      return;
+    case TimerKind::kRejoin:
+      if (job == nullptr || !job->waits_for_owner) return;
+      return endings_.Cancel(*job, Reason::kOwnerLeft,
+                             "Nobody came back for the video after a restart");
+    case TimerKind::kTick:
+      return Tick();
+  }
+}
+
+void Scheduler::Tick() {
+  ++ticks_;
+  timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
+  heartbeats_.Beat();
+  gauges_stale_ = true;
+  if (ticks_ % kTicksPerReap == 0) expiry_.Reap(nullptr);
+  records_.SaveKeptEnds();
+  if (ticks_ % kTicksPerSave == 0) {
+    parts_.store.PruneTombstones(parts_.clock.Wall());
+    SaveCosts();
+  }
+}
+
+void Scheduler::SaveCosts() {
+  if (costs_.TakeChanged()) parts_.store.PutBlob("costs", "cells", costs_.Serialize());
 }
 
 }  // namespace reel::front

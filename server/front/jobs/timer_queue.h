@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is due when, by name. On the monotonic clock.
+// What is due when. On the monotonic clock.
 #pragma once
 
+#include <compare>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,19 +14,34 @@
 
 namespace reel::front {
 
+// Of two that are due together the earlier kind comes first.
+enum class TimerKind {
+  kCloseAdmission,  // of a drain
+  kCutDrain,
+  kDeadline,  // of a job
+  kRejoin,    // of a job: its caller should have come back by now
+  kTick,
+};
+
+struct Timer {
+  TimerKind kind = TimerKind::kTick;
+  std::string job;  // empty where it is not a job's
+  auto operator<=>(const Timer&) const = default;
+};
+
 // Confined to one thread.
 class TimerQueue {
  public:
-  // Replaces the one of the same name.
-  void Set(const std::string& name, absl::Duration due) {
-    Clear(name);
-    due_[name] = due;
-    order_.emplace(due, name);
+  // Replaces the one that is set.
+  void Set(const Timer& timer, absl::Duration due) {
+    Clear(timer);
+    due_[timer] = due;
+    order_.emplace(due, timer);
   }
-  void Clear(const std::string& name) {
-    const auto found = due_.find(name);
+  void Clear(const Timer& timer) {
+    const auto found = due_.find(timer);
     if (found == due_.end()) return;
-    order_.erase({found->second, name});
+    order_.erase({found->second, timer});
     due_.erase(found);
   }
   std::optional<absl::Duration> next() const {
@@ -33,19 +49,19 @@ class TimerQueue {
     return order_.begin()->first;
   }
   // Takes out all that is due, in order.
-  std::vector<std::string> Take(absl::Duration now) {
-    std::vector<std::string> names;
+  std::vector<Timer> Take(absl::Duration now) {
+    std::vector<Timer> timers;
     while (!order_.empty() && order_.begin()->first <= now) {
-      names.push_back(order_.begin()->second);
+      timers.push_back(order_.begin()->second);
       due_.erase(order_.begin()->second);
       order_.erase(order_.begin());
     }
-    return names;
+    return timers;
   }
 
  private:
-  std::map<std::string, absl::Duration> due_;
-  std::set<std::pair<absl::Duration, std::string>> order_;
+  std::map<Timer, absl::Duration> due_;
+  std::set<std::pair<absl::Duration, Timer>> order_;
 };
 
 }  // namespace reel::front

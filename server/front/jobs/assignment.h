@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which job goes to which worker, and when; and how a worker is told of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/step_limits.h"
+#include "server/front/store/media_store.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Assigner {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    Fleet& fleet;
+    const FairShare& share;
+    Slots& slots;
+    Endings& endings;
+    StepLimits& limits;
+    MediaStore& media;
+    WorkerPool& pool;
+    const OwnThread& thread;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit Assigner(const Parts& parts) : parts_(parts) {}
+
+  // Gives workers with room what should run next.
+  void Pump();
+
+ private:
+  void Assign(ActiveJob& job, FleetWorker& worker);
+  void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);
+  Assignment AssignmentOf(const ActiveJob& job, double order_key) const;
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/blame.h"
+
+#include "server/errors/error.h"
+
+namespace reel::front {
+namespace {
+
+constexpr int kMostKills = 5;
+constexpr int kMostLosses = 2;
+
+Verdict Fail(Verdict verdict, Reason reason, std::string message) {
+  verdict.reason = reason;
+  verdict.message = std::move(message);
+  return verdict;
+}
+
+Verdict Again(Verdict verdict, bool alone) {
+  verdict.again = true;
+  verdict.alone = alone;
+  return verdict;
+}
+
+}  // namespace
+
+Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before) {
+  Verdict verdict;
+  verdict.losses = before;
+  if (loss.cause == LossCause::kKilled) {
+    if (++verdict.losses.kills <= kMostKills) return Again(std::move(verdict), alone);
+    return Fail(std::move(verdict), Reason::kWorkerLost, "The worker was killed again and again");
+  }
+  if (!loss.ran) return Again(std::move(verdict), alone);
+  verdict.quarantine = loss.ran_alone;
+  if (loss.ran_alone && loss.cause == LossCause::kHang) {
+    return Fail(std::move(verdict), Reason::kWorkerFault,
+                "The worker's device hung under this video, which ran alone");
+  }
+  if (loss.ran_alone && loss.cause == LossCause::kSticky) {
+    return Fail(std::move(verdict), Reason::kWorkerFault,
+                "The worker's device failed under this video, which ran alone");
+  }
+  if (++verdict.losses.losses < kMostLosses) return Again(std::move(verdict), true);
+  return Fail(std::move(verdict), Reason::kWorkerLost,
+              "The worker was lost, and so was the one that tried again");
+}
+
+Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before) {
+  Verdict verdict;
+  verdict.losses = before;
+  verdict.reason = ReasonOf(error).value_or(Reason::kWorkerFault);
+  const bool transient = absl::IsCancelled(error) || verdict.reason == Reason::kOutOfDeviceMemory ||
+                         verdict.reason == Reason::kWorkerLost ||
+                         verdict.reason == Reason::kWorkerFault;
+  if (!suspect && transient && !alone && ++verdict.losses.losses < kMostLosses) {
+    return Again(std::move(verdict), true);
+  }
+  return Fail(std::move(verdict), verdict.reason, std::string(error.message()));
+}
+
+}  // namespace reel::front

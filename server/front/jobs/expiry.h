@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored videos on their way out: media first, then the row; a tombstone keeps the request id of a
+// finished one.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/tenant_ledger.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Expiry {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    JobRecords& records;
+    MediaStore& media;
+    TenantLedger& ledger;
+    const OwnThread& thread;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit Expiry(const Parts& parts) : parts_(parts) {}
+
+  // One that is final, by its owner.
+  void Delete(const std::string& tenant, const std::string& id, JobStore::Done done);
+  // All whose time has come; `done`, which may be null, comes when they are gone.
+  void Reap(absl::AnyInvocable<void()> done);
+
+ private:
+  void Remove(const JobRow& row, JobStore::Done done);
+  void OnRemoved(const JobRow& row, const absl::Status& status);
+  void RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done);
+
+  const Parts parts_;
+  std::set<std::string> removing_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/finishing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+
+namespace reel::front {
+
+void Finishing::JobFinished(const std::string& id, int attempt, model::RunStats stats,
+                            model::MediaInfo media, std::vector<model::Notice> notices) {
+  parts_.slots.LetGo(id, attempt);
+  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+  if (job == nullptr || !parts_.jobs.Apply(*job, JobEvent::kRendered)) return;
+  job->stage = model::Stage::kEncode;
+  stats = Complete(*job, std::move(stats));
+  Count(*job, stats);
+  Video video = job->log->Snapshot();
+  video.stats = std::move(stats);
+  video.media = std::move(media);
+  video.notices = std::move(notices);
+  parts_.media.Finish(id, attempt,
+                      parts_.thread.Here<absl::StatusOr<MediaDigest>>(
+                          [this, id, video = std::move(video)](auto digest) mutable {
+                            OnDigest(id, std::move(video), digest);
+                          }));
+}
+
+model::RunStats Finishing::Complete(const ActiveJob& job, model::RunStats stats) const {
+  const absl::Duration now = parts_.clock.Monotonic();
+  stats.queued = std::min(job.started, now) - job.accepted;
+  stats.total = now - job.accepted;
+  stats.first_media_byte = std::min(job.first_media, now) - job.accepted;
+  stats.restarts = job.row.attempt - 1;
+  if (stats.device_seconds <= 0) {
+    stats.device_seconds = absl::ToDoubleSeconds(stats.text_encode + stats.denoise + stats.decode);
+  }
+  return stats;
+}
+
+void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
+  const absl::Duration now = parts_.clock.Monotonic();
+  parts_.costs.LearnRun(job.need.shape, stats);
+  parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
+  parts_.ledger.AddDeviceSeconds(job.row.tenant, stats.device_seconds, now);
+  if (job.expected > absl::ZeroDuration()) {
+    const absl::Duration run = now - std::min(job.started, now);
+    parts_.observer.EstimateChecked(job.expected, run, run <= job.expected_p90);
+  }
+}
+
+void Finishing::OnDigest(const std::string& id, Video video,
+                         const absl::StatusOr<MediaDigest>& digest) {
+  ActiveJob& job = parts_.jobs.Get(id);
+  absl::Status wrong = digest.status();
+  if (digest.ok() && digest->size != video.media.size_bytes) {
+    wrong = MakeError(Reason::kWorkerFault,
+                      absl::StrCat("The worker reported another size than it sent: ",
+                                   video.media.size_bytes, " of ", digest->size));
+  }
+  if (wrong.ok()) return parts_.endings.Succeed(job, std::move(video), *digest);
+  const Reason reason = ReasonOf(wrong).value_or(Reason::kStoreFull);
+  parts_.endings.Fail(job, JobEvent::kSpoiled,
+                      Endings::ErrorOf(job, reason, std::string(wrong.message())));
+}
+
+}  // namespace reel::front

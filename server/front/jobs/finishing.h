@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a worker's last report to a success: what was used is counted, the file is closed and
+// compared with what was announced.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/run_stats.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/tenant_ledger.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Finishing {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    Slots& slots;
+    Endings& endings;
+    CostModel& costs;
+    TenantLedger& ledger;
+    MediaStore& media;
+    JobObserver& observer;
+    const OwnThread& thread;
+    const Clock& clock;
+  };
+  explicit Finishing(const Parts& parts) : parts_(parts) {}
+
+  void JobFinished(const std::string& id, int attempt, model::RunStats stats,
+                   model::MediaInfo media, std::vector<model::Notice> notices);
+
+ private:
+  // The worker's figures, and those that only the front knows.
+  model::RunStats Complete(const ActiveJob& job, model::RunStats stats) const;
+  void Count(ActiveJob& job, const model::RunStats& stats);
+  void OnDigest(const std::string& id, Video video, const absl::StatusOr<MediaDigest>& digest);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/heartbeats.h"
+
+#include <algorithm>
+
+#include "server/front/jobs/run_order.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kLongestPeriod = absl::Seconds(1);
+constexpr absl::Duration kShortestPeriod = absl::Milliseconds(10);
+
+}  // namespace
+
+Heartbeats::Heartbeats(JobTable& jobs, const Fleet& fleet, const FairShare& share,
+                       ProgressLog& progress, const JobOptions& options, const Clock& clock)
+    : jobs_(jobs),
+      fleet_(fleet),
+      share_(share),
+      progress_(progress),
+      options_(options),
+      clock_(clock) {}
+
+absl::Duration Heartbeats::period() const {
+  return std::clamp(options_.heartbeat / 4, kShortestPeriod, kLongestPeriod);
+}
+
+void Heartbeats::Beat() {
+  const absl::Duration now = clock_.Monotonic();
+  const absl::Duration silent_since = now - (options_.heartbeat - period());
+  absl::Duration ahead;
+  for (const auto& [name, worker] : fleet_.workers()) ahead += worker.Backlog();
+  const int devices = std::max(1, fleet_.NumReady());
+  int position = 0;
+  for (ActiveJob* job : RunOrder(jobs_, share_, options_.fifo, now)) {
+    const bool moved = job->log->queue_position() != position;
+    if (moved || job->last_event <= silent_since) {
+      progress_.Add(*job, false, position, ahead / devices);
+    }
+    ahead += job->Left();
+    ++position;
+  }
+  for (auto& [id, job] : jobs_) {
+    // While an end or a restart is being made durable its number is taken: nothing may follow it.
+    const bool waits_for_owner = job.phase() == Phase::kQueued && !job.runnable();
+    if (!job.at_worker() && !waits_for_owner) continue;
+    if (job.last_event <= silent_since) progress_.AddAtWorker(job, false);
+  }
+}
+
+}  // namespace reel::front

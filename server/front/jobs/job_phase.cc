@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/job_phase.h"
+
+namespace reel::front {
+namespace {
+
+struct Row {
+  Phase from;
+  JobEvent event;
+  PhaseChange change;
+};
+
+constexpr Row kChanges[] = {
+    {Phase::kCreating, JobEvent::kCreated, {Phase::kQueued, Release::kNothing}},
+    {Phase::kQueued, JobEvent::kPlaced, {Phase::kFetching, Release::kNothing}},
+    {Phase::kFetching, JobEvent::kSent, {Phase::kAssigned, Release::kNothing}},
+    {Phase::kFetching, JobEvent::kUnsent, {Phase::kQueued, Release::kNothing}},
+    {Phase::kAssigned, JobEvent::kRendered, {Phase::kFinishing, Release::kNothing}},
+    // An earlier process may have run what this one finds in its queue.
+    {Phase::kQueued, JobEvent::kRestarted, {Phase::kRestarting, Release::kNothing}},
+    {Phase::kAssigned, JobEvent::kRestarted, {Phase::kRestarting, Release::kNothing}},
+    {Phase::kRestarting, JobEvent::kRestartStored, {Phase::kQueued, Release::kNothing}},
+    {Phase::kAssigned, JobEvent::kFailed, {Phase::kEnding, Release::kNothing}},
+    {Phase::kFinishing, JobEvent::kSpoiled, {Phase::kEnding, Release::kNothing}},
+    {Phase::kQueued, JobEvent::kEnded, {Phase::kEnding, Release::kNothing}},
+    {Phase::kFetching, JobEvent::kEnded, {Phase::kEnding, Release::kTakeBack}},
+    {Phase::kAssigned, JobEvent::kEnded, {Phase::kEnding, Release::kStop}},
+    {Phase::kRestarting, JobEvent::kEnded, {Phase::kEnding, Release::kNothing}},
+};
+
+}  // namespace
+
+std::optional<PhaseChange> Next(Phase phase, JobEvent event) {
+  for (const Row& row : kChanges) {
+    if (row.from == phase && row.event == event) return row.change;
+  }
+  return std::nullopt;
+}
+
+}  // namespace reel::front

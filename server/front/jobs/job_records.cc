@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/job_records.h"
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::front {
+
+JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
+                       const OwnThread& thread)
+    : store_(store), media_(media), serializer_(serializer), thread_(thread) {}
+
+void JobRecords::Create(const ActiveJob& job, Done done) {
+  JobRow row = job.row;
+  row.video = serializer_.Serialize(job.log->Snapshot());
+  store_.Create(std::move(row), thread_.Here<absl::Status>(std::move(done)));
+}
+
+void JobRecords::Record(ActiveJob& job, const RowEvent& event, Done done) {
+  Record(job, event, job.log->Snapshot(), std::move(done));
+}
+
+void JobRecords::Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done) {
+  Apply(event, job.row);
+  JobRow row = job.row;
+  row.video = serializer_.Serialize(video);
+  Done answer;
+  if (done) answer = thread_.Here<absl::Status>(std::move(done));
+  store_.Update(std::move(row), DurabilityOf(event), std::move(answer));
+}
+
+void JobRecords::Find(const std::string& id, Reply<std::optional<JobRow>> reply) {
+  store_.Find(id, thread_.Here<absl::StatusOr<std::optional<JobRow>>>(
+                      [this, reply = std::move(reply)](auto row) mutable {
+                        if (row.ok() && row->has_value()) Refresh(**row);
+                        reply(std::move(row));
+                      }));
+}
+
+void JobRecords::FindRequest(const std::string& tenant, const std::string& request_id,
+                             Reply<RequestRecord> reply) {
+  store_.FindRequest(tenant, request_id,
+                     thread_.Here<absl::StatusOr<RequestRecord>>(std::move(reply)));
+}
+
+void JobRecords::Page(PageQuery query, Reply<std::vector<JobRow>> reply) {
+  store_.Page(std::move(query), thread_.Here<absl::StatusOr<std::vector<JobRow>>>(
+                                    [this, reply = std::move(reply)](auto rows) mutable {
+                                      if (!rows.ok()) return reply(std::move(rows));
+                                      for (JobRow& row : *rows) Refresh(row);
+                                      reply(std::move(rows));
+                                    }));
+}
+
+void JobRecords::Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply) {
+  store_.Expired(now, limit, thread_.Here<absl::StatusOr<std::vector<JobRow>>>(std::move(reply)));
+}
+
+void JobRecords::Remove(const std::string& id, absl::Time tombstone_until, Done done) {
+  store_.Remove(
+      id, tombstone_until,
+      thread_.Here<absl::Status>([this, id, done = std::move(done)](absl::Status removed) mutable {
+        if (removed.ok()) kept_ends_.erase(id);
+        done(std::move(removed));
+      }));
+}
+
+void JobRecords::KeepCard(const model::ModelCard& card) {
+  store_.PutBlob("card", card.name, serializer_.SerializeCard(card));
+}
+
+absl::StatusOr<Video> JobRecords::Read(const JobRow& row) const {
+  REEL_ASSIGN_OR_RETURN(Video video, serializer_.Parse(row.video));
+  video.tenant = row.tenant;
+  return video;
+}
+
+absl::StatusOr<std::shared_ptr<LoggedJob>> JobRecords::ReadBack(const JobRow& row) const {
+  REEL_ASSIGN_OR_RETURN(Video video, Read(row));
+  return LoggedJob::FromStore(std::move(video), row, media_);
+}
+
+void JobRecords::KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video) {
+  JobRow row = job.row;
+  Apply(event, row);
+  row.video = serializer_.Serialize(video);
+  kept_ends_[row.id] = std::move(row);
+}
+
+void JobRecords::SaveKeptEnds() {
+  for (const auto& [id, row] : kept_ends_) {
+    store_.Update(row, Durability::kSynced,
+                  thread_.Here<absl::Status>([this, id = id](const absl::Status& saved) {
+                    if (saved.ok()) kept_ends_.erase(id);
+                  }));
+  }
+}
+
+void JobRecords::Refresh(JobRow& row) const {
+  const auto kept = kept_ends_.find(row.id);
+  if (kept != kept_ends_.end()) row = kept->second;
+}
+
+}  // namespace reel::front

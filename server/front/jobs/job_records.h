@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the store has of jobs, or should have: every change of a live job's row goes through Record.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/front/jobs/active_job.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/row_event.h"
+#include "server/front/jobs/video_serializer.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread; answers come on it, as events of their own. What it is given
+// outlives it.
+class JobRecords {
+ public:
+  using Done = JobStore::Done;
+  template <typename T>
+  using Reply = JobStore::Reply<T>;
+
+  JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
+             const OwnThread& thread);
+
+  void Create(const ActiveJob& job, Done done);
+  // The event changes the job's row, which is written with the video as its log shows it, or with
+  // `video`, as it will show it.
+  void Record(ActiveJob& job, const RowEvent& event, Done done);
+  void Record(ActiveJob& job, const RowEvent& event, const Video& video, Done done);
+
+  // The row has what the store has been told last.
+  void Find(const std::string& id, Reply<std::optional<JobRow>> reply);
+  void FindRequest(const std::string& tenant, const std::string& request_id,
+                   Reply<RequestRecord> reply);
+  void Page(PageQuery query, Reply<std::vector<JobRow>> reply);
+  void Expired(absl::Time now, int limit, Reply<std::vector<JobRow>> reply);
+  void Remove(const std::string& id, absl::Time tombstone_until, Done done);
+
+  void KeepCard(const model::ModelCard& card);
+
+  absl::StatusOr<Video> Read(const JobRow& row) const;
+  absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row) const;
+
+  // An end that the store could not take, for want of room on its disk: kept, and tried again.
+  void KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video);
+  void SaveKeptEnds();
+
+ private:
+  void Refresh(JobRow& row) const;
+
+  JobStore& store_;
+  const MediaStore& media_;
+  const VideoSerializer& serializer_;
+  const OwnThread& thread_;
+  std::map<std::string, JobRow> kept_ends_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The live jobs, and the only place where a phase changes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "server/front/jobs/active_job.h"
+
+namespace reel::front {
+
+// Confined to one thread. Jobs stay where they are until they are removed.
+class JobTable {
+ public:
+  ActiveJob& Add(ActiveJob job);
+  void Remove(const std::string& id);
+
+  ActiveJob* Find(const std::string& id);
+  // Reports of an attempt that is over are of no interest.
+  ActiveJob* FindAttempt(const std::string& id, int attempt);
+  // A job that this tenant may know of: its own, and durable.
+  ActiveJob* FindOf(const std::string& tenant, const std::string& id);
+  // One that is known to be there.
+  ActiveJob& Get(const std::string& id) { return jobs_.at(id); }
+
+  // nullopt: the event comes too late or too early, and nothing has changed.
+  std::optional<Release> Apply(ActiveJob& job, JobEvent event);
+
+  // Something else changed that decides who runs next or what a drain waits for.
+  void MarkChanged() { changed_ = true; }
+  // Whether anything has changed since it was asked last.
+  bool TakeChanged() { return std::exchange(changed_, false); }
+  bool changed() const { return changed_; }
+
+  size_t size() const { return jobs_.size(); }
+  auto begin() { return jobs_.begin(); }
+  auto end() { return jobs_.end(); }
+  auto begin() const { return jobs_.begin(); }
+  auto end() const { return jobs_.end(); }
+
+ private:
+  std::map<std::string, ActiveJob> jobs_;
+  bool changed_ = false;
+};
+
+}  // namespace reel::front

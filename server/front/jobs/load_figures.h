@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the server carries now: as admission asks it, and as the metrics show it.
+#pragma once
+
+#include <string>
+
+#include "server/front/jobs/admission.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/tenant_ledger.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class LoadFigures {
+ public:
+  LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
+              const DrainState& drain, const Clock& clock);
+
+  Load Of(const std::string& tenant) const;
+  // `capacity_seconds`: of all workers that are ready.
+  QueueGauges Gauges(double capacity_seconds) const;
+
+ private:
+  const JobTable& jobs_;
+  const TenantLedger& ledger_;
+  const MediaStore& media_;
+  const DrainState& drain_;
+  const Clock& clock_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos by name and in pages: live ones from memory, the others from the store.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/job_table.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Lookups {
+ public:
+  Lookups(JobTable& jobs, JobRecords& records) : jobs_(jobs), records_(records) {}
+
+  void Find(const std::string& tenant, const std::string& id, Answer<std::shared_ptr<Job>> done);
+  void List(const ListQuery& query, Answer<ListPage> done);
+
+ private:
+  absl::StatusOr<Video> VideoOf(const JobRow& row);
+
+  JobTable& jobs_;
+  JobRecords& records_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/progress_log.h"
+
+#include <algorithm>
+
+namespace reel::front {
+
+ProgressLog::ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records,
+                         const JobOptions& options, const Clock& clock)
+    : jobs_(jobs), fleet_(fleet), records_(records), options_(options), clock_(clock) {}
+
+void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) { Add(job, keep, 0, AheadAtWorker(job)); }
+
+// What its worker does before it: jobs with lower keys, unless all are packed into one step.
+absl::Duration ProgressLog::AheadAtWorker(const ActiveJob& job) {
+  const FleetWorker* worker = fleet_.Find(job.worker);
+  if (worker == nullptr) return absl::ZeroDuration();
+  const auto own = worker->held.find(job.id());
+  if (own == worker->held.end()) return absl::ZeroDuration();
+  absl::Duration ahead;
+  int64_t rows = 0;
+  for (const auto& [id, held] : worker->held) {
+    rows += held.shape.rows();
+    if (held.order_key < own->second.order_key) ahead += held.left;
+  }
+  return rows <= options_.fill_rows ? absl::ZeroDuration() : ahead;
+}
+
+void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ahead) {
+  const Cost& cost = job.cost;
+  const absl::Duration now = clock_.Monotonic();
+  const absl::Duration total = std::max(cost.p50(), absl::Milliseconds(1));
+  absl::Duration left = job.phase() == Phase::kAssigned ? cost.Left(job.step) : cost.p50();
+  const absl::Duration in_stage = now - job.stage_since;
+  if (job.stage == model::Stage::kDecode) left = std::max(cost.decode - in_stage, total / 50);
+  if (job.stage == model::Stage::kEncode) left = total / 100;
+  Progress progress;
+  progress.stage = job.at_worker() ? job.stage : model::Stage::kQueue;
+  progress.step = job.step;
+  progress.num_steps = job.need.shape.steps();
+  progress.fraction = 1 - absl::FDivDuration(left, total);
+  if (job.stage == model::Stage::kQueue) progress.fraction = 0;
+  progress.remaining = left + std::max(ahead, absl::ZeroDuration());
+  progress.queue_position = position;
+  job.last_event = now;
+  job.log->AddProgress(clock_.Wall(), progress, keep);
+  if (job.log->wants_reservation()) ReserveNumbers(job);
+}
+
+void ProgressLog::ReserveNumbers(ActiveJob& job) {
+  if (job.reserving || !job.deciding() || job.phase() == Phase::kCreating) return;
+  job.reserving = true;
+  const uint64_t last = job.row.reserved_sequence + kSequenceBlock;
+  records_.Record(job, RowReserved{}, [this, id = job.id(), last](const absl::Status& saved) {
+    ActiveJob* found = jobs_.Find(id);
+    if (found == nullptr) return;
+    found->reserving = false;
+    if (saved.ok()) found->log->Reserve(last);
+  });
+}
+
+}  // namespace reel::front

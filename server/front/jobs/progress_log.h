@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a job has come, written to its log: what is done, what is left, and what is before it.
+#pragma once
+
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class ProgressLog {
+ public:
+  ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records, const JobOptions& options,
+              const Clock& clock);
+
+  // `position` in the queue; `ahead`: work that comes first. `keep`: later progress does not
+  // replace it.
+  void Add(ActiveJob& job, bool keep, int position, absl::Duration ahead);
+  // Of a job that a worker has.
+  void AddAtWorker(ActiveJob& job, bool keep);
+
+ private:
+  absl::Duration AheadAtWorker(const ActiveJob& job);
+  void ReserveNumbers(ActiveJob& job);
+
+  JobTable& jobs_;
+  Fleet& fleet_;
+  JobRecords& records_;
+  const JobOptions& options_;
+  const Clock& clock_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/quotes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::front {
+
+Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time wall) {
+  Video video;
+  video.tenant = request.tenant;
+  video.spec = checked.spec;
+  for (model::Condition& condition : video.spec.conditions) condition.bytes.reset();
+  video.create_time = wall;
+  video.deadline = wall + checked.timeout;
+  video.progress.stage = model::Stage::kQueue;
+  video.progress.num_steps = checked.need.shape.steps();
+  video.request_id = request.request_id;
+  video.priority = request.priority;
+  video.labels = request.labels;
+  video.trace_id = request.trace_id;
+  return video;
+}
+
+Quotes::Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
+               const CostModel& costs, const Clock& clock)
+    : admission_(admission),
+      load_(load),
+      quarantine_(quarantine),
+      costs_(costs),
+      clock_(clock),
+      random_(std::random_device("/dev/urandom")()) {}
+
+absl::StatusOr<CheckedRequest> Quotes::Check(const NewJob& job) {
+  return admission_.CheckRequest(job, random_() & 0xFFFFFFFF);
+}
+
+absl::Status Quotes::CheckLoad(const NewJob& job, const CheckedRequest& request) {
+  const double jitter = std::uniform_real_distribution<double>(0.8, 1.2)(random_);
+  return admission_.CheckLoad(job, request, load_.Of(job.tenant), quarantine_, clock_.Monotonic(),
+                              jitter);
+}
+
+absl::Duration Quotes::QueueWait(const std::string& tenant) const {
+  return admission_.QueueWait(load_.Of(tenant));
+}
+
+absl::StatusOr<Video> Quotes::Validate(const NewJob& job) {
+  REEL_ASSIGN_OR_RETURN(const CheckedRequest checked, Check(job));
+  REEL_RETURN_IF_ERROR(
+      admission_.CheckLoad(job, checked, load_.Of(job.tenant), quarantine_, clock_.Monotonic(), 1));
+  return NewVideo(job, checked, clock_.Wall());
+}
+
+absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
+  REEL_ASSIGN_OR_RETURN(const CheckedRequest checked, Check(job));
+  const Load load = load_.Of(job.tenant);
+  CostEstimate estimate;
+  estimate.spec = checked.spec;
+  for (model::Condition& condition : estimate.spec.conditions) condition.bytes.reset();
+  estimate.queue = admission_.QueueWait(load);
+  estimate.run_p50 = checked.cost.p50();
+  estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
+  estimate.peak_memory_bytes = costs_.PeakMemory(checked.need.shape);
+  estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
+  estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
+  estimate.queue_position = load.queued;
+  estimate.latent_tokens = checked.need.shape.tokens();
+  return estimate;
+}
+
+}  // namespace reel::front

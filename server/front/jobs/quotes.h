@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request would come to now: refused, or a job with its costs. Makes none.
+#pragma once
+
+#include <random>
+
+#include "absl/status/statusor.h"
+#include "server/front/jobs/admission.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/load_figures.h"
+#include "server/front/jobs/quarantine.h"
+
+namespace reel::front {
+
+// The video that a request would become, without an id.
+Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time wall);
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Quotes {
+ public:
+  Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
+         const CostModel& costs, const Clock& clock);
+
+  // The rules of the fields, with a fresh seed for a request that has none.
+  absl::StatusOr<CheckedRequest> Check(const NewJob& job);
+  // Whether the server can take it now. Retries that it asks for are spread.
+  absl::Status CheckLoad(const NewJob& job, const CheckedRequest& request);
+
+  // Until a job that is queued now would start.
+  absl::Duration QueueWait(const std::string& tenant) const;
+
+  absl::StatusOr<Video> Validate(const NewJob& job);
+  absl::StatusOr<CostEstimate> Estimate(const NewJob& job);
+
+ private:
+  const Admission& admission_;
+  const LoadFigures& load_;
+  const Quarantine& quarantine_;
+  const CostModel& costs_;
+  const Clock& clock_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace reel::front

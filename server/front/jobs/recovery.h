@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that lost their worker, or that it reports as failed: they start again, or fail.
+#pragma once
+
+#include <string>
+
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/quarantine.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/store/media_store.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Recovery {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    JobRecords& records;
+    Slots& slots;
+    Endings& endings;
+    ProgressLog& progress;
+    Quarantine& quarantine;
+    const DrainState& drain;
+    MediaStore& media;
+    JobObserver& observer;
+    const Clock& clock;
+  };
+  explicit Recovery(const Parts& parts) : parts_(parts) {}
+
+  void WorkerLost(const std::string& worker, LossCause cause);
+  void JobFailed(const std::string& id, int attempt, const absl::Status& error, bool suspect);
+  // `reason`: what its watchers are told. `alone`: from now on it needs a worker of its own.
+  void Restart(ActiveJob& job, std::string_view reason, bool alone);
+
+ private:
+  void LoseJob(ActiveJob& job, const WorkerLoss& loss);
+  void Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason);
+  void OnRestarted(const std::string& id, const RestartRow& restart, const absl::Status& saved);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What workers report of themselves, of their models, and of jobs that run.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/step_limits.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class Reports {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    JobRecords& records;
+    Fleet& fleet;
+    CostModel& costs;
+    ProgressLog& progress;
+    Endings& endings;
+    StepLimits& limits;
+    JobObserver& observer;
+    const Clock& clock;
+  };
+  explicit Reports(const Parts& parts) : parts_(parts) {}
+
+  void WorkerChanged(const WorkerInfo& worker);
+  void ModelLoaded(const std::string& worker, const model::ModelCard& card);
+  void ModelFailed(const std::string& model, const absl::Status& error);
+  void JobProgress(const std::string& id, int attempt, model::Stage stage, int step, int num_steps);
+  void JobPreview(const std::string& id, int attempt, PreviewEvent preview);
+  // The media store has taken what the worker sent, or could not.
+  void MediaAppended(const std::string& id, int attempt, const absl::StatusOr<int64_t>& size,
+                     bool fragment_end);
+  void Stepped(const std::string& worker, const StepSample& sample);
+
+ private:
+  void StartRun(ActiveJob& job);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an earlier process left: queued jobs go on waiting, running ones start again, those whose
+// deadline has passed fail, and files that belong to nobody go.
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/front/jobs/admission.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/recovery.h"
+#include "server/front/jobs/request_table.h"
+#include "server/front/jobs/tenant_ledger.h"
+#include "server/front/jobs/timer_queue.h"
+#include "server/front/jobs/video_serializer.h"
+#include "server/front/store/job_store.h"
+#include "server/front/store/media_store.h"
+
+namespace reel::front {
+
+// Before anything else runs.
+class RestartOfFront {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobStore& store;
+    MediaStore& media;
+    const VideoSerializer& serializer;
+    JobTable& jobs;
+    JobRecords& records;
+    RequestTable& requests;
+    Fleet& fleet;
+    CostModel& costs;
+    const Admission& admission;
+    TenantLedger& ledger;
+    TimerQueue& timers;
+    Recovery& recovery;
+    Endings& endings;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit RestartOfFront(const Parts& parts) : parts_(parts) {}
+
+  // Blocks.
+  absl::Status Recover();
+
+ private:
+  absl::Status KeepFiles();
+  absl::Status LearnAgain();
+  void TakeUp(JobRow row);
+  ActiveJob Revive(JobRow row, const Video& video) const;
+  void Resume(ActiveJob& job, bool ran);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

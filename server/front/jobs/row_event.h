@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can happen to a stored job, as values, and what its row is after it. Pure: the same events
+// in the same order make the same row.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/video.h"
+#include "server/front/store/job_store.h"
+
+namespace reel::front {
+
+// Numbers are reserved in the store in blocks, so that they go on after a restart of reeld.
+inline constexpr uint64_t kSequenceBlock = 1000;
+
+// A further block of numbers for its log.
+struct RowReserved {};
+// A call that need not stay has asked for it: it is never cancelled because calls leave.
+struct RowDetached {};
+struct RowStarted {};
+struct RowRestarted {
+  RestartRow restart;
+};
+struct RowSucceeded {
+  absl::Time expire_time;
+  int64_t media_bytes = 0;
+  std::vector<int64_t> fragment_ends;
+  uint64_t sequence = 0;  // of the final entry
+};
+// Any other end; its request id is free again.
+struct RowFailed {
+  VideoState state = VideoState::kFailed;
+  absl::Time expire_time;
+};
+using RowEvent =
+    std::variant<RowReserved, RowDetached, RowStarted, RowRestarted, RowSucceeded, RowFailed>;
+
+void Apply(const RowEvent& event, JobRow& row);
+// How sure the store must be of it before it is answered.
+Durability DurabilityOf(const RowEvent& event);
+
+}  // namespace reel::front

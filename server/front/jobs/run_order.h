@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs that could run, in the order in which they should.
+#pragma once
+
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/queue_order.h"
+
+namespace reel::front {
+
+// `fifo`: in the order of their arrival, whoever's they are.
+std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,
+                                 absl::Duration now);
+
+}  // namespace reel::front

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/slots.h"
+
+#include <utility>
+
+namespace reel::front {
+
+Slots::Slots(JobTable& jobs, Fleet& fleet, FairShare& share, WorkerPool& pool,
+             JobObserver& observer, const Clock& clock)
+    : jobs_(jobs), fleet_(fleet), share_(share), pool_(pool), observer_(observer), clock_(clock) {}
+
+void Slots::Take(ActiveJob& job, FleetWorker& worker) {
+  if (!jobs_.Apply(job, JobEvent::kPlaced)) return;
+  job.worker = worker.info.name;
+  job.step = 0;
+  HeldJob held;
+  held.attempt = job.row.attempt;
+  held.shape = job.need.shape;
+  held.left = job.cost.p50();
+  held.order_key = static_cast<double>(++assignments_);
+  held.alone = job.need.alone;
+  fleet_.Hold(job.worker, job.id(), std::move(held));
+  job.charged = job.cost.p50();
+  share_.Charge(job.row.tenant, job.charged);
+}
+
+bool Slots::Leave(ActiveJob& job, JobEvent event) {
+  const bool began = job.phase() == Phase::kAssigned && job.started <= clock_.Monotonic();
+  const absl::Duration used = began ? job.cost.p50() - job.Left() : absl::ZeroDuration();
+  const std::optional<Release> release = jobs_.Apply(job, event);
+  if (!release) return false;
+  if (*release == Release::kTakeBack) fleet_.Release(job.id(), job.row.attempt);
+  if (*release == Release::kStop) {
+    if (HeldJob* held = fleet_.FindHeld(job.id())) held->cancelled_at = clock_.Monotonic();
+    pool_.Cancel(job.worker, job.id());
+  }
+  Charge(job, used);
+  return true;
+}
+
+void Slots::Charge(ActiveJob& job, absl::Duration used) {
+  share_.Charge(job.row.tenant, used - job.charged);
+  job.charged = absl::ZeroDuration();
+}
+
+void Slots::LetGo(const std::string& job, int attempt) {
+  if (const auto held = fleet_.Release(job, attempt)) Tell(*held);
+}
+
+std::map<std::string, HeldJob> Slots::Lose(const std::string& worker) {
+  auto held = fleet_.Lose(worker);
+  for (const auto& [job, mine] : held) Tell(mine);
+  return held;
+}
+
+void Slots::Tell(const HeldJob& held) {
+  if (held.cancelled_at) observer_.CancelDone(clock_.Monotonic() - *held.cancelled_at);
+}
+
+}  // namespace reel::front
