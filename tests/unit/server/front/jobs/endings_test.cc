@@ -161,6 +161,13 @@ TEST_F(EndingsTest, ADeadlineThatTheWorkerSawIsADeadline) {
   EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
 }
 
+TEST_F(EndingsTest, AWorkerThatHasLetGoIsNotToldToStop) {
+  JobPtr job = MustCreate(Request());
+  Failed(Take(), absl::DeadlineExceededError("time is up"));
+  WaitForState(*job, VideoState::kFailed);
+  EXPECT_TRUE(pool.cancelled().empty());
+}
+
 TEST_F(EndingsTest, StatsSayWhatTheFrontSaw) {
   JobPtr job = MustCreate(Request());
   const Sent sent = Take();

@@ -87,7 +87,18 @@ Harness::~Harness() {
   media.reset();
 }
 
-void Harness::Start() {
+WorkerInfo ReadyWorker(const std::string& name) {
+  WorkerInfo info;
+  info.name = name;
+  info.device = "cpu";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"rms_norm",
+                   {{"fast", "built-in", true, true, ""},
+                    {"sm90", "built-in", false, false, "needs a newer device"}}}};
+  return info;
+}
+
+void Harness::OpenStores() {
   dispatcher.reset();
   store.reset();
   media.reset();
@@ -96,20 +107,17 @@ void Harness::Start() {
   failing_store = failing.get();
   store = std::move(failing);
   media = *OpenMediaStore({folder.path(), max_bytes}, disk);
+}
+
+void Harness::Start() {
+  OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
       options, SchedulerParts{*store, *media, pool, observer, clock, serializer});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 
 void Harness::AddWorker(const std::string& name) {
-  WorkerInfo info;
-  info.name = name;
-  info.device = "cpu";
-  info.state = WorkerState::kReady;
-  info.kernels = {{"rms_norm",
-                   {{"fast", "built-in", true, true, ""},
-                    {"sm90", "built-in", false, false, "needs a newer device"}}}};
-  dispatcher->WorkerChanged(info);
+  dispatcher->WorkerChanged(ReadyWorker(name));
   dispatcher->ModelLoaded(name, TestCard());
   dispatcher->Flush();
 }

@@ -80,10 +80,16 @@ class FailingStore final : public JobStore {
 // 400.
 model::ModelCard TestCard(const std::string& name = "card");
 
+// A worker that could run anything.
+WorkerInfo ReadyWorker(const std::string& name);
+
 class Harness {
  public:
   Harness();
   ~Harness();
+
+  // The stores, without a dispatcher.
+  void OpenStores();
 
   // With `options` as they are then. Twice in a row it is a new process on the same folder: the old
   // one is dropped without a drain, as if it had been killed.

@@ -98,6 +98,7 @@ TEST_F(RecoveryTest, AJobThatRanAloneIsToBlameForAStickyErrorOrAHang) {
     EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kWorkerFault);
   }
   EXPECT_EQ(observer.Get().restarted, 0);
+  EXPECT_TRUE(pool.cancelled().empty());  // nobody is there who could stop
 }
 
 TEST_F(RecoveryTest, JobsThatRanTogetherRunAgainAloneOneAfterTheOther) {

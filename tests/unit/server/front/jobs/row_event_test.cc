@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/row_event.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::front {
+namespace {
+
+JobRow Row() {
+  JobRow row;
+  row.request_id = "request";
+  row.bound = true;
+  row.num_conditions = 2;
+  row.reserved_sequence = kSequenceBlock;
+  return row;
+}
+
+TEST(RowEvent, ARestartQueuesTheNextAttemptAndTakesAFurtherBlock) {
+  JobRow row = Row();
+  Apply(RowStarted{}, row);
+  EXPECT_EQ(row.state, RowState::kRunning);
+  for (int attempt = 2; attempt <= 3; ++attempt) {
+    Apply(RowRestarted{{.sequence = 5,
+                        .time = absl::UnixEpoch(),
+                        .reason = "WORKER_LOST",
+                        .attempt = attempt}},
+          row);
+  }
+  EXPECT_EQ(row.state, RowState::kQueued);
+  EXPECT_EQ(row.attempt, 3);
+  EXPECT_EQ(row.restarts.size(), 2u);
+  EXPECT_EQ(row.reserved_sequence, 3 * kSequenceBlock);
+  EXPECT_EQ(row.num_conditions, 2);
+}
+
+TEST(RowEvent, ASuccessKeepsItsRequestIdAndItsMedia) {
+  JobRow row = Row();
+  Apply(RowSucceeded{absl::FromUnixSeconds(9), 7, {3, 7}, 42}, row);
+  EXPECT_EQ(row.state, RowState::kSucceeded);
+  EXPECT_EQ(row.request_id, "request");
+  EXPECT_EQ(row.media_bytes, 7);
+  EXPECT_EQ(row.fragment_ends.size(), 2u);
+  EXPECT_EQ(row.last_sequence, 42u);
+  EXPECT_EQ(row.reserved_sequence, kSequenceBlock);
+  EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
+  EXPECT_EQ(row.num_conditions, 0);
+}
+
+TEST(RowEvent, ASuccessNeverTakesANumberBack) {
+  JobRow row = Row();
+  Apply(RowSucceeded{absl::UnixEpoch(), 0, {}, kSequenceBlock + 1}, row);
+  EXPECT_EQ(row.reserved_sequence, kSequenceBlock + 1);
+}
+
+TEST(RowEvent, AnyOtherEndFreesTheRequestId) {
+  JobRow row = Row();
+  Apply(RowFailed{VideoState::kCancelled, absl::FromUnixSeconds(9)}, row);
+  EXPECT_EQ(row.state, RowState::kCancelled);
+  EXPECT_TRUE(row.request_id.empty());
+  EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
+  EXPECT_EQ(row.num_conditions, 0);
+}
+
+TEST(RowEvent, ASuccessThatCouldNotBeStoredIsAsIfItHadFailed) {
+  JobRow stored = Row(), failed = Row();
+  Apply(RowSucceeded{absl::UnixEpoch(), 7, {7}, 42}, stored);
+  for (JobRow* row : {&stored, &failed}) Apply(RowFailed{}, *row);
+  EXPECT_EQ(stored.state, failed.state);
+  EXPECT_EQ(stored.media_bytes, 0);
+  EXPECT_EQ(stored.last_sequence, 0u);
+  EXPECT_TRUE(stored.fragment_ends.empty());
+}
+
+TEST(RowEvent, WhatIsSeenIsOnDiskBeforeIt) {
+  EXPECT_EQ(DurabilityOf(RowRestarted{}), Durability::kSynced);
+  EXPECT_EQ(DurabilityOf(RowSucceeded{}), Durability::kSynced);
+  EXPECT_EQ(DurabilityOf(RowFailed{}), Durability::kSynced);
+  EXPECT_EQ(DurabilityOf(RowStarted{}), Durability::kLogged);
+  EXPECT_EQ(DurabilityOf(RowReserved{}), Durability::kLogged);
+  EXPECT_EQ(DurabilityOf(RowDetached{}), Durability::kLogged);
+}
+
+}  // namespace
+}  // namespace reel::front
