@@ -57,7 +57,7 @@ void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, Worker
     return ProbePlugin({.plugin = plugin, .device = flags.device});
   });
   const auto listings = loader.OpenAll(plugins);
-  link.ListKernels(device.catalog.List(), listings);
+  link.Report({.worker = {}, .ref = {}, .event = KernelsListed{device.catalog.List(), listings}});
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/jobs/video.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -31,11 +32,7 @@ struct AcceptedEvent {};
 struct ProgressEvent {
   Progress progress;
 };
-struct PreviewEvent {
-  int step = 0;
-  std::string jpeg;
-  int width = 0, height = 0;
-};
+using PreviewEvent = JobPreview;  // as its worker sent it
 struct RestartedEvent {
   std::string reason;
   int attempt = 1;

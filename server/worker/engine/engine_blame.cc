@@ -48,7 +48,7 @@ void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, b
   details.metadata["num_steps"] = std::to_string(num_steps);
   const JobRef ref = job.ref;
   Release(job);
-  events_.Failed(ref, MakeError(reason, message, details), suspect);
+  Report(ref, JobFailed{MakeError(reason, message, details), suspect});
 }
 
 }  // namespace reel::worker

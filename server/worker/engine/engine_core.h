@@ -40,14 +40,14 @@ class Engine::Impl {
   // Commands.
   void CarryOut(LoadModel& command);
   void CarryOut(UnloadModel& command);
-  void CarryOut(AssignJob& command);
+  void CarryOut(Assignment& command);
   void CarryOut(ReorderJob& command);
   void CarryOut(ParkJob& command);
   void CarryOut(ResumeJob& command);
   void CarryOut(CancelJob& command);
   void CarryOut(DrainEngine& command);
   // Why a job cannot be held; OK after filling pipeline and plan.
-  absl::Status Admit(const AssignJob& command, HeldJob& job);
+  absl::Status Admit(const Assignment& command, HeldJob& job);
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
@@ -74,6 +74,9 @@ class Engine::Impl {
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);
   void DropUnusedModels();
+
+  void Report(const JobRef& ref, WorkerEvent event) { events_.Report({{}, ref, std::move(event)}); }
+  void Report(WorkerEvent event) { Report(JobRef(), std::move(event)); }
 
   kernels::Execution Execution(const HeldJob& job, kernels::KernelCounters& counters,
                                kernels::KernelTimer* timer) const {

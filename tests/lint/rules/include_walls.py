@@ -34,7 +34,7 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/")
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
-SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/digest/"]
+SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/digest/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
 JOBS = ["server/front/jobs/"]
@@ -65,9 +65,10 @@ WALLS = [
     (r"model/weights/", MODEL_API, {"absl", "json", "crypto"}),
     (r"model/", ["model/", "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
+    (r"server/protocol/", MODEL_API, {"absl"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
     (r"server/digest/", [], {"absl", "crypto"}),
-    (r"server/convert/worker_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
+    (r"server/convert/(worker|report)_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
     (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf"}),
     (r"server/worker/engine/", SERVER_BASE + [r"server/worker/media/\w+\.h"], {"absl"}),
     (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg", "crypto"}),

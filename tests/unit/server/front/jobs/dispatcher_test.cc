@@ -129,7 +129,7 @@ TEST_F(DispatcherTest, RunsInTheOrderOfArrivalWhenAskedTo) {
   }
   for (const std::string& id : created) {
     const Sent sent = Take();
-    EXPECT_EQ(sent.assignment.job, id);
+    EXPECT_EQ(sent.assignment.ref.job, id);
     Settle();
     EXPECT_EQ(pool.num_waiting(), 0);
     RunToEnd(sent);
