@@ -13,7 +13,6 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   worker::v1::ModelState state;
   Fill(state);
   state.clear_error();
-  state.clear_weight_bytes();  // nobody knows it
   // Facts that are the front's, and those that the card repeats for clients.
   v1::Model& card = *state.mutable_card();
   state.set_model(card.name());
@@ -42,10 +41,6 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
 TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
   worker::v1::Configure sent;
   Fill(sent);
-  // Not used yet.
-  sent.clear_plugin_folders();
-  sent.clear_park_budget_bytes();
-  sent.clear_embedding_cache_bytes();
   for (worker::v1::LoadModel& load : *sent.mutable_models()) load.clear_path();
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }
