@@ -14,7 +14,7 @@ namespace reel {
 // Without the bytes of conditions, which travel apart, and without the worker's name, which is the
 // stream's. Takes the report apart: media is moved, not copied.
 worker::v1::AttachRequest ReportToProto(WorkerReport report);
-// Nullopt for what is no report: Hello, a life sign, a message of a newer worker.
+// Nullopt for anything else: Hello, a heartbeat, a message that this build does not know.
 std::optional<WorkerReport> ReportFromProto(worker::v1::AttachRequest message);
 
 worker::v1::Assign AssignmentToProto(const Assignment& assignment);

@@ -19,7 +19,7 @@ enum class WorkerState { kStarting, kReady, kDraining, kLost, kOut };
 
 // Why a worker is gone, as far as can be known.
 enum class LossCause {
-  kKilled,     // by a signal that was not ours: blames nobody
+  kKilled,     // by a signal that reeld did not send: blames no job
   kExit,       // it ended with a status
   kSticky,     // exit code 42: its device context was lost
   kHang,       // our watchdog ended it: a step took too long

@@ -21,7 +21,7 @@ absl::Status CheckResolved(const model::GenerationSpec& spec, const model::Model
                                   again.violations[0].field));
   }
   if (again.spec != spec) {
-    return MakeError(Reason::kInternal, "The worker resolves a spec to another one");
+    return MakeError(Reason::kInternal, "The worker resolves the spec to different values");
   }
   return absl::OkStatus();
 }
@@ -52,7 +52,7 @@ void Engine::Impl::CarryOut(UnloadModel& command) {
 
 absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
   if (draining_) {
-    return MakeError(Reason::kServerDraining, "The worker is draining and takes no job");
+    return MakeError(Reason::kServerDraining, "The worker is draining and takes no new job");
   }
   const auto found = models_.find(command.spec.model);
   if (found == models_.end() || found->second.unloading) {
@@ -77,7 +77,8 @@ void Engine::Impl::CarryOut(Assignment& command) {
   auto job = std::make_unique<HeldJob>();
   job->ref = command.ref;
   if (jobs_.Find(command.ref.job) != nullptr) {
-    Report(job->ref, JobFailed{MakeError(Reason::kInternal, "The job is already here"), false});
+    Report(job->ref,
+           JobFailed{MakeError(Reason::kInternal, "The worker has this job already"), false});
     return;
   }
   if (const absl::Status status = Admit(command, *job); !status.ok()) {

@@ -68,7 +68,7 @@ class Engine::Impl {
   void EndOverdueJobs();
   void EndEncodedJobs();
   void EndEncoded(HeldJob& job);
-  // What a pipeline's error means; `alone`: nobody else was in the piece.
+  // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.

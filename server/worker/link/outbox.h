@@ -36,7 +36,7 @@ class Outbox {
 
   // Nothing more will be pushed; what is queued still goes out.
   void End();
-  // Nobody will read: drops everything and releases who waits. Idempotent.
+  // The stream is gone: drops everything and releases callers that wait. Idempotent.
   void Close();
 
  private:

@@ -66,7 +66,7 @@ class WorkerLink::Stream {
     if (!first.has_configure()) {
       context_.TryCancel();
       stream_->Finish();
-      return absl::FailedPreconditionError("The front's first message is not Configure");
+      return absl::FailedPreconditionError("reeld's first message is not Configure");
     }
     settings = SettingsFromProto(first.configure());
     writer_ = std::thread([this] { Write(); });
@@ -174,7 +174,7 @@ absl::StatusOr<std::unique_ptr<WorkerLink>> WorkerLink::Connect(const LinkOption
   if (!channel->WaitForConnected(std::chrono::system_clock::now() +
                                  absl::ToChronoMilliseconds(options.dial_timeout))) {
     return absl::UnavailableError(
-        absl::StrCat("Nobody listens on the front's socket ", options.socket));
+        absl::StrCat("reeld does not listen on the socket ", options.socket));
   }
   auto stream = std::make_unique<Stream>(options, std::move(channel));
   const absl::Status opened = stream->Open(options);
@@ -207,6 +207,6 @@ void WorkerLink::DeviceLost(const absl::Status& error) {
   if (stream_->callbacks.on_device_lost) stream_->callbacks.on_device_lost(error);
 }
 
-void WorkerLink::Drained() { Log(LogLevel::kInfo, "Everything that was held is finished"); }
+void WorkerLink::Drained() { Log(LogLevel::kInfo, "All jobs are finished"); }
 
 }  // namespace reel::worker

@@ -48,10 +48,10 @@ class CommandTarget {
 // there before any model.
 class WorkerLink final : public EngineEvents {
  public:
-  // Dials, says Hello and waits for the settings. UNAVAILABLE when nobody listens; else how the
-  // front refused. The heartbeat begins here.
+  // Connects, sends Hello and waits for the settings. UNAVAILABLE when reeld does not listen; else
+  // why it refused. The heartbeat begins here.
   static absl::StatusOr<std::unique_ptr<WorkerLink>> Connect(const LinkOptions& options);
-  // Leaves without patience.
+  // Leaves without waiting.
   ~WorkerLink() override;
 
   const WorkerSettings& settings() const;
