@@ -3,7 +3,7 @@
 
 #include <c10/util/Exception.h>
 
-#include "kernels/torch_ops/tensor_view_of.h"
+#include "kernels/torch_views/tensor_view_of.h"
 
 namespace reel::kernels {
 

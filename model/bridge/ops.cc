@@ -18,7 +18,7 @@
 #include "kernels/layer_norm/layer_norm.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
-#include "kernels/torch_ops/tensor_view_of.h"
+#include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/aten_ops.h"
 #include "model/bridge/attention_variants.h"
 #include "model/bridge/framework_variants.h"

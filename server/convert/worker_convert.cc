@@ -122,7 +122,7 @@ model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto) {
   return options;
 }
 
-worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t weight_bytes) {
+worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
   worker::v1::ModelState state;
   state.set_model(card.name);
   *state.mutable_card() = CardToProto(card);
@@ -132,7 +132,6 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t we
     added.set_dtype(call.dtype);
     added.set_width(call.width);
   }
-  state.set_weight_bytes(weight_bytes);
   *state.mutable_defaults() = SpecToProto(card.defaults);
   for (const model::Preset& preset : card.presets) {
     worker::v1::Preset& added = *state.add_presets();

@@ -39,7 +39,7 @@ worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options);
 model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto);
 
 // The whole card: v1.Model alone would lose defaults, presets and calls.
-worker::v1::ModelState CardToModelState(const model::ModelCard& card, int64_t weight_bytes);
+worker::v1::ModelState CardToModelState(const model::ModelCard& card);
 model::ModelCard CardFromModelState(const worker::v1::ModelState& state);
 
 // By the reason's name; a status without one travels as INTERNAL. Of the details only the metadata

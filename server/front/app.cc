@@ -300,7 +300,7 @@ void App::Drain() {
   impl_->pump.CloseAll();
   const absl::Duration flush = impl_->hurried() ? absl::Milliseconds(200) : kFlush;
   if (!impl_->open_calls.WaitForNone(flush)) {
-    Log(LogLevel::kWarning, "calls are cut at the end of the drain",
+    Log(LogLevel::kWarning, "the time to drain is over: open calls are ended",
         {{"calls", impl_->open_calls.count()}});
   }
   if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
@@ -325,12 +325,12 @@ void App::Reload() {
   const std::string& path = impl_->options.server.auth.tokens_file;
   if (path.empty()) {
     Log(LogLevel::kInfo,
-        "reloaded; each connection looks at the certificates, tokens are not configured");
+        "reloaded; no tokens file is configured, and each new connection reads the certificates");
     return;
   }
   auto tokens = TokenTable::Load(path);
   if (!tokens.ok()) {
-    Log(LogLevel::kError, "the tokens file is bad; the old tokens stay",
+    Log(LogLevel::kError, "the tokens file is invalid; the old tokens stay in use",
         {{"error", tokens.status()}});
     return;
   }

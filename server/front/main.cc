@@ -71,7 +71,7 @@ bool InitLogging(const reel::front::TelemetryOptions& telemetry) {
 void StartWatchdog(absl::Duration limit) {
   std::thread([limit] {
     absl::SleepFor(limit);
-    Log(LogLevel::kError, "the drain hangs; leaving");
+    Log(LogLevel::kError, "the drain hangs; exiting");
     _exit(kExitDrainHung);
   }).detach();
 }
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
                                               .models_folder = ModelsFolder()});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
-    std::puts("The configuration is good.");
+    std::puts("The configuration is valid.");
     return 0;
   }
   const sigset_t signals = BlockSignals();

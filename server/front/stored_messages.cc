@@ -19,7 +19,7 @@ absl::StatusOr<Video> StoredMessages::Parse(std::string_view bytes) const {
 }
 
 std::string StoredMessages::SerializeCard(const model::ModelCard& card) const {
-  return CardToModelState(card, /*weight_bytes=*/0).SerializeAsString();
+  return CardToModelState(card).SerializeAsString();
 }
 
 absl::StatusOr<model::ModelCard> StoredMessages::ParseCard(std::string_view bytes) const {

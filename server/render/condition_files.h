@@ -8,7 +8,7 @@
 
 namespace reel::render {
 
-// What a person may ask of this program, who has no other callers to think of.
+// The limits of this program, which serves one user alone.
 model::RequestLimits RenderLimits();
 
 // Reads them into the spec. INVALID_ARGUMENT names the file.

@@ -79,7 +79,8 @@ class ExactRun {
       REEL_RETURN_IF_ERROR(Proceed(model::Stage::kDenoise, generation.step()));
       model::Generation* const batch[] = {&generation};
       const std::vector<absl::Status> statuses = pipeline_.Step(batch, run);
-      if (statuses.size() != 1) return absl::InternalError("The model gave no answer to a step");
+      if (statuses.size() != 1)
+        return absl::InternalError("The model returned no status for a step");
       REEL_RETURN_IF_ERROR(statuses[0]);
     }
     stats_.denoise = absl::Now() - start;

@@ -32,37 +32,45 @@ class OneJob : public worker::EngineEvents {
   }
   int exit_code() const { return exit_code_; }
 
-  void ModelLoaded(const std::string&, const model::ModelCard& card, int64_t) override {
+  void Report(WorkerReport report) override {
+    std::visit([this](auto& event) { On(event); }, report.event);
+  }
+  void DeviceLost(const absl::Status& error) override {
+    console_.Error(std::string(error.message()));
+    Leave(kFailed);
+  }
+  void Drained() override {}
+
+ private:
+  void On(const ModelLoaded& loaded) {
     loaded_ = absl::Now();
-    const auto resolved = model::Resolve(options_.spec, card, RenderLimits(), /*fresh_seed=*/0);
+    const auto resolved =
+        model::Resolve(options_.spec, loaded.card, RenderLimits(), /*fresh_seed=*/0);
     if (!resolved.ok()) {
       console_.Violations(resolved.violations);
       Leave(kInvalid);
       return;
     }
-    worker::AssignJob assign;
-    assign.job = kJob;
-    assign.spec = resolved.spec;
-    engine_->Post(std::move(assign));
+    Assignment assignment;
+    assignment.ref.job = kJob;
+    assignment.spec = resolved.spec;
+    engine_->Post(std::move(assignment));
   }
-  void ModelFailed(const std::string&, const absl::Status& error) override {
-    console_.Error(std::string(error.message()));
+  void On(const ModelFailed& failed) {
+    console_.Error(std::string(failed.error.message()));
     Leave(kFailed);
   }
-  void Progress(const worker::JobRef&, model::Stage stage, int step, int num_steps) override {
-    num_steps_ = num_steps;
-    console_.Progress(stage, step, num_steps);
+  void On(const JobProgress& progress) {
+    num_steps_ = progress.num_steps;
+    console_.Progress(progress.stage, progress.step, progress.num_steps);
   }
-  void Preview(const worker::JobRef&, worker::PreviewImage) override {}
-  void Media(const worker::JobRef&, int64_t, std::string bytes, bool) override {
+  void On(const JobMedia& media) {
     MutexLock lock(mutex_);
     if (!write_error_.ok()) return;
-    write_error_ = file_->Append(bytes);
+    write_error_ = file_->Append(media.bytes);
     if (!write_error_.ok()) engine_->Post(worker::CancelJob{kJob});
   }
-  void Stepped(worker::StepReport) override {}
-  void Parked(const worker::JobRef&, int64_t) override {}
-  void Finished(const worker::JobRef&, worker::JobResult result) override {
+  void On(const JobFinished& finished) {
     absl::Status status = write_error();
     if (status.ok()) status = file_->Commit();
     if (!status.ok()) {
@@ -72,13 +80,13 @@ class OneJob : public worker::EngineEvents {
     }
     console_.ClearLine();
     if (options_.timings) {
-      console_.Timings(result.stats, num_steps_, loaded_ - start_, absl::Now() - start_);
+      console_.Timings(finished.stats, num_steps_, loaded_ - start_, absl::Now() - start_);
     }
     Leave(kSuccess);
   }
-  void Failed(const worker::JobRef&, const absl::Status& error, bool) override {
+  void On(const JobFailed& failed) {
     const absl::Status written = write_error();
-    const absl::Status& why = written.ok() ? error : written;
+    const absl::Status& why = written.ok() ? failed.error : written;
     console_.Error(std::string(why.message()));
     const Reason reason = ReasonOf(why).value_or(Reason::kInternal);
     const bool invalid = reason == Reason::kInvalidSpec || reason == Reason::kUnknownKernel ||
@@ -86,13 +94,9 @@ class OneJob : public worker::EngineEvents {
     const bool interrupted = absl::IsCancelled(why);
     Leave(interrupted ? kInterrupted : invalid ? kInvalid : kFailed);
   }
-  void DeviceLost(const absl::Status& error) override {
-    console_.Error(std::string(error.message()));
-    Leave(kFailed);
-  }
-  void Drained() override {}
+  template <typename Event>
+  void On(const Event&) {}
 
- private:
   absl::Status write_error() {
     MutexLock lock(mutex_);
     return write_error_;

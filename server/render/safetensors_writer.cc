@@ -48,7 +48,7 @@ absl::Status SafetensorsWriter::Finish() const {
   for (const TensorShape& tensor : tensors_) announced += tensor.bytes();
   if (written_ == announced) return absl::OkStatus();
   return absl::InternalError(
-      absl::StrCat("The tensors are not complete: ", written_, " of ", announced, " bytes"));
+      absl::StrCat("The tensors are incomplete: ", written_, " of ", announced, " bytes"));
 }
 
 }  // namespace reel::render

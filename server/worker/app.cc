@@ -57,7 +57,7 @@ void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, Worker
     return ProbePlugin({.plugin = plugin, .device = flags.device});
   });
   const auto listings = loader.OpenAll(plugins);
-  link.ListKernels(device.catalog.List(), listings);
+  link.Report({.worker = {}, .ref = {}, .event = KernelsListed{device.catalog.List(), listings}});
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ int RunWorker(const WorkerFlags& flags) {
   options.versions = {{"reel", REEL_VERSION}};
   auto connected = WorkerLink::Connect(options);
   if (!connected.ok()) {
-    Log(LogLevel::kError, "The front did not let this worker in", {{"error", connected.status()}});
+    Log(LogLevel::kError, "reeld refused this worker", {{"error", connected.status()}});
     return 1;
   }
   WorkerLink& link = **connected;
@@ -98,12 +98,14 @@ int RunWorker(const WorkerFlags& flags) {
   for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load});
   link.Serve(target, {.on_broken =
                           [&] {
-                            Log(LogLevel::kWarning, "The front is gone, so this worker leaves");
+                            Log(LogLevel::kWarning,
+                                "The connection to reeld is lost; the worker exits");
                             engine.Stop();
                           },
                       .on_device_lost =
                           [&](const absl::Status& error) {
-                            Log(LogLevel::kError, "The device is lost", {{"error", error}});
+                            Log(LogLevel::kError, "The device failed; the worker exits",
+                                {{"error", error}});
                             link.Leave(kHastyGoodbye);
                             // No destructor may touch a dead device.
                             _exit(kDeviceLostStatus);

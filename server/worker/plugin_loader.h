@@ -19,7 +19,7 @@ namespace reel::worker {
 // Confined to the main thread. The catalog must outlive it.
 class PluginLoader {
  public:
-  // Tries to open a plug-in where a crash harms nobody: OK when this process may open it too.
+  // Tries to open a plug-in in a process that may crash: OK when this process may open it too.
   using Probe = absl::AnyInvocable<absl::Status(const kernels::PluginSource&)>;
 
   // Without a probe plug-ins are opened at once.

@@ -110,7 +110,8 @@ void PrintVariants(const kernels::KernelCatalog& catalog, const kernels::PluginL
 
 absl::Status ProbePlugin(const ProbeFlags& flags, const ProbeOptions& options) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "No pipe for the probe");
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return absl::ErrnoToStatus(errno, "Cannot make a pipe for the probe");
   const auto pid = Spawn(flags, options.program, ends[1]);
   close(ends[1]);
   std::string words;

@@ -11,7 +11,7 @@
 
 namespace reel::worker {
 
-// What a child is told, as flags of reel-worker.
+// The options of a probing child, as flags of reel-worker.
 struct ProbeFlags {
   kernels::PluginSource plugin;
   std::string device = "cpu";

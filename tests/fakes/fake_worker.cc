@@ -163,7 +163,7 @@ class FakeWorker::Impl {
         state.mutable_error()->set_reason("INTERNAL");
         state.mutable_error()->set_message("The script says that this model fails");
       } else {
-        state = CardToModelState(FakeCard(load.model()), 1000);
+        state = CardToModelState(FakeCard(load.model()));
       }
       Send(report);
     }

@@ -62,49 +62,56 @@ class RecordingEvents final : public WorkerEvents {
     Note(absl::StrCat("lost ", worker, " ", static_cast<int>(cause)),
          [&](Heard& heard) { heard.losses.emplace_back(worker, cause); });
   }
-  void ModelLoaded(const std::string& worker, const model::ModelCard& card) override {
-    Note(absl::StrCat("model ", worker, " ", card.name),
-         [&](Heard& heard) { heard.cards.push_back(card); });
+  void Report(WorkerReport report) override {
+    std::visit([&](auto& event) { On(report, event); }, report.event);
   }
-  void ModelFailed(const std::string& worker, const std::string& model,
-                   const absl::Status& error) override {
-    Note(absl::StrCat("model failed ", worker, " ", model),
-         [&](Heard& heard) { heard.failures.emplace_back(model, error); });
+
+ private:
+  static std::string Key(const WorkerReport& from) {
+    return absl::StrCat(from.ref.job, ".", from.ref.attempt);
   }
-  void JobProgress(const std::string& job, int attempt, model::Stage, int step,
-                   int num_steps) override {
-    Note(absl::StrCat("progress ", job, ".", attempt, " ", step, "/", num_steps));
+  void On(const WorkerReport& from, ModelLoaded& loaded) {
+    Note(absl::StrCat("model ", from.worker, " ", loaded.card.name),
+         [&](Heard& heard) { heard.cards.push_back(loaded.card); });
   }
-  void JobPreview(const std::string& job, int attempt, int step, std::string jpeg, int,
-                  int) override {
-    Note(absl::StrCat("preview ", job, ".", attempt, " ", step, " ", jpeg));
+  void On(const WorkerReport& from, ModelFailed& failed) {
+    Note(absl::StrCat("model failed ", from.worker, " ", failed.model),
+         [&](Heard& heard) { heard.failures.emplace_back(failed.model, failed.error); });
   }
-  void JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
-                bool fragment_end) override {
+  void On(const WorkerReport& from, Stepped& stepped) {
+    for (StepSample& sample : stepped.steps) {
+      Note(absl::StrCat("stepped ", from.worker),
+           [&](Heard& heard) { heard.steps.push_back(std::move(sample)); });
+    }
+  }
+  void On(const WorkerReport& from, JobProgress& progress) {
+    Note(absl::StrCat("progress ", Key(from), " ", progress.step, "/", progress.num_steps));
+  }
+  void On(const WorkerReport& from, JobPreview& preview) {
+    Note(absl::StrCat("preview ", Key(from), " ", preview.step, " ", preview.jpeg));
+  }
+  void On(const WorkerReport& from, JobMedia& media) {
     {
       MutexLock lock(mutex_);
       while (hold_media_) changed_.Wait(mutex_);
     }
-    const std::string key = absl::StrCat(job, ".", attempt);
-    Note(absl::StrCat("media ", key, " ", offset, "+", bytes.size(), fragment_end ? " end" : ""),
-         [&](Heard& heard) { heard.media[key] += bytes; });
+    const std::string key = Key(from);
+    Note(absl::StrCat("media ", key, " ", media.offset, "+", media.bytes.size(),
+                      media.fragment_end ? " end" : ""),
+         [&](Heard& heard) { heard.media[key] += media.bytes; });
   }
-  void JobFinished(const std::string& job, int attempt, model::RunStats, model::MediaInfo media,
-                   std::vector<model::Notice>) override {
-    const std::string key = absl::StrCat(job, ".", attempt);
-    Note(absl::StrCat("finished ", key), [&](Heard& heard) { heard.finished[key] = media; });
+  void On(const WorkerReport& from, JobFinished& finished) {
+    const std::string key = Key(from);
+    Note(absl::StrCat("finished ", key),
+         [&](Heard& heard) { heard.finished[key] = finished.media; });
   }
-  void JobFailed(const std::string& job, int attempt, const absl::Status& error,
-                 bool suspect) override {
-    Note(absl::StrCat("failed ", job, ".", attempt, suspect ? " suspect" : ""),
-         [&](Heard& heard) { heard.failures.emplace_back(job, error); });
+  void On(const WorkerReport& from, JobFailed& failed) {
+    Note(absl::StrCat("failed ", Key(from), failed.suspect ? " suspect" : ""),
+         [&](Heard& heard) { heard.failures.emplace_back(from.ref.job, failed.error); });
   }
-  void Stepped(const std::string& worker, StepSample sample) override {
-    Note(absl::StrCat("stepped ", worker),
-         [&](Heard& heard) { heard.steps.push_back(std::move(sample)); });
-  }
+  void On(const WorkerReport&, KernelsListed&) {}
+  void On(const WorkerReport&, JobParked&) {}
 
- private:
   void Note(std::string line, const std::function<void(Heard&)>& change = nullptr) {
     MutexLock lock(mutex_);
     heard_.log.push_back(std::move(line));

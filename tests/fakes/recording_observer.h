@@ -48,7 +48,7 @@ class RecordingObserver final : public front::JobObserver {
     MutexLock lock(mutex_);
     seen_.cancels.push_back(took);
   }
-  void Stepped(const std::string&, const front::StepSample&) override {
+  void Stepped(const std::string&, const StepSample&) override {
     MutexLock lock(mutex_);
     ++seen_.stepped;
   }

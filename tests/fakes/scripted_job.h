@@ -19,7 +19,7 @@ namespace reel::front {
 class ScriptedJob final : public Job {
  public:
   explicit ScriptedJob(Video video) : video_(std::move(video)) {
-    entries_.push_back({1, absl::Now(), AcceptedEvent{video_}});
+    entries_.push_back({1, absl::Now(), AcceptedEvent{}});
   }
 
   // The script. Each wakes the listeners.
@@ -54,7 +54,7 @@ class ScriptedJob final : public Job {
       video_.state = VideoState::kSucceeded;
       video_.media.size_bytes = static_cast<int64_t>(file_.size());
       video_.media.sha256 = "feed";
-      entries_.push_back({NextSequence(), absl::Now(), FinishedEvent{video_}});
+      entries_.push_back({NextSequence(), absl::Now(), FinishedEvent{}});
     });
   }
   void End(VideoState state, const absl::Status& error) {
@@ -66,7 +66,12 @@ class ScriptedJob final : public Job {
 
   Video Snapshot() const override {
     MutexLock lock(mutex_);
+    ++snapshots_;
     return video_;
+  }
+  VideoState state() const override {
+    MutexLock lock(mutex_);
+    return video_.state;
   }
   std::optional<LogEntry> NextEntry(uint64_t sequence) const override {
     MutexLock lock(mutex_);
@@ -105,6 +110,11 @@ class ScriptedJob final : public Job {
     MutexLock lock(mutex_);
     listeners_.push_back(std::move(listener));
   }
+  // Calls of Snapshot so far.
+  int snapshots() const {
+    MutexLock lock(mutex_);
+    return snapshots_;
+  }
   int listeners() const {
     MutexLock lock(mutex_);
     int alive = 0;
@@ -134,6 +144,7 @@ class ScriptedJob final : public Job {
   std::string file_ ABSL_GUARDED_BY(mutex_);
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
+  mutable int snapshots_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 1;
 };
 

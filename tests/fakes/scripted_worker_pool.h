@@ -19,11 +19,11 @@ class ScriptedWorkerPool final : public front::WorkerPool {
  public:
   struct Sent {
     std::string worker;
-    front::Assignment assignment;
+    Assignment assignment;
   };
 
   std::vector<front::WorkerInfo> Workers() const override { return {}; }
-  void Assign(const std::string& worker, front::Assignment assignment) override {
+  void Assign(const std::string& worker, Assignment assignment) override {
     MutexLock lock(mutex_);
     sent_.push_back({worker, std::move(assignment)});
     changed_.NotifyAll();

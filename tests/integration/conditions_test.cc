@@ -97,7 +97,7 @@ TEST_F(Conditions, WhatIsNoPictureIsNamed) {
   const StreamResult cut = calls_.Generate(spec);
   EXPECT_EQ(cut.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(cut.reason(), "INVALID_SPEC");
-  EXPECT_THAT(cut.status.error_message(), HasSubstr("conditions[1] is cut off"));
+  EXPECT_THAT(cut.status.error_message(), HasSubstr("conditions[1] is incomplete"));
   EXPECT_EQ(cut.restarts, 0);
 
   spec = Spec();

@@ -154,7 +154,7 @@ TEST_F(Tls, ABadRenewalIsLoggedAndTheOldCertificateServesOn) {
   ASSERT_TRUE(Reaches(server, authority_));
   InstallText("no certificate", ReadFile(good.key));
   EXPECT_TRUE(Reaches(server, authority_));
-  EXPECT_THAT(server.Log(), HasSubstr("old certificate serves on"));
+  EXPECT_THAT(server.Log(), HasSubstr("the old one stays in use"));
   Install(stranger_.Issue("server"));
   EXPECT_TRUE(Reaches(server, stranger_));
 }

@@ -44,7 +44,8 @@ absl::StatusOr<Address> ParseAddress(std::string_view text) {
   for (const char c : host) {
     const bool legal = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                        c == '.' || c == '-' || c == ':' || c == '_';
-    if (!legal) return BadAddress(text, "the host has a character that no host name has");
+    if (!legal)
+      return BadAddress(text, "the host has a character that is not allowed in host names");
   }
   int port = -1;
   const std::string digits(text.substr(colon + 1));

@@ -13,11 +13,11 @@ namespace {
 void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config_file, "Configuration file (protobuf text format)");
   app.add_flag("--check_config", flags.check_config,
-               "Check the configuration, print every problem, and leave");
-  app.add_flag("--version", flags.version, "Print the version and leave");
+               "Check the configuration, print every problem, and exit");
+  app.add_flag("--version", flags.version, "Print the version and exit");
   app.add_option("--listen", flags.listen, "gRPC address [127.0.0.1:50051]");
   app.add_option("--metrics", flags.metrics, "Metrics and probes [127.0.0.1:9464]");
-  app.add_option("--data_dir", flags.data_dir, "Where videos live [the user's state folder]");
+  app.add_option("--data_dir", flags.data_dir, "Where videos are stored [the user's state folder]");
   app.add_option("--model", flags.model,
                  "Default model: a configured name, testcard, or a folder or checkpoint file");
   app.add_option("--devices", flags.devices, "One worker each, e.g. cpu or cuda:0,cuda:1");

@@ -48,8 +48,8 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   CheckedOptions checked = MakeServerOptions(config);
   if (!models_are_chosen && config.models(0).has_test_card()) {
     checked.options.warnings.push_back(
-        "no model was named and ltx-demo did not come along: serving the test card, which draws a "
-        "pattern and not the prompt");
+        "no model is configured and ltx-demo is not installed: serving the test card, which draws "
+        "a pattern, not the prompt");
   }
   loaded.problems.insert(loaded.problems.end(), checked.problems.begin(), checked.problems.end());
   loaded.options = std::move(checked.options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which name somebody meant who typed another.
+// The known name that is closest to a mistyped one.
 #pragma once
 
 #include <string>

@@ -74,7 +74,7 @@ std::vector<kernels::PluginSource> ReadPlugins(const config::v1::ServerConfig& c
     };
     check("name", WrongName(plugin.name()));
     if (!names.insert(plugin.name()).second) {
-      check("name", absl::StrCat("is there twice: '", plugin.name(), "'"));
+      check("name", absl::StrCat("is listed twice: '", plugin.name(), "'"));
     }
     check("folder", WrongFolder(plugin.folder()));
     check("sha256", WrongHash(plugin.sha256()));

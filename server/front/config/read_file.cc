@@ -69,8 +69,8 @@ absl::Status CheckSecretFileMode(const std::string& path) {
   }
   if ((info.st_mode & 0077) != 0) {
     return absl::PermissionDeniedError(
-        absl::StrFormat("Others than its owner may use the file; make its mode 0600: %s has %04o",
-                        path, static_cast<unsigned>(info.st_mode) & 07777U));
+        absl::StrFormat("The file is open to other users; set its mode to 0600: %s has %04o", path,
+                        static_cast<unsigned>(info.st_mode) & 07777U));
   }
   return absl::OkStatus();
 }

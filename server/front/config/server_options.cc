@@ -45,7 +45,7 @@ class Reader {
                                 "digit: '",
                                 name, "'"));
     } else if (!taken.insert(name).second) {
-      Problem(key, absl::StrCat("is there twice: '", name, "'"));
+      Problem(key, absl::StrCat("is listed twice: '", name, "'"));
     }
   }
   void OneOf(const std::string& key, const std::string& value,
@@ -245,16 +245,17 @@ void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions
   if (config.insecure_listen()) {
     out.warnings.push_back("insecure_listen: calls from other machines are not encrypted");
   } else {
-    reader.Problem("listen", absl::StrCat("goes beyond loopback (", out.listen.ToString(),
-                                          "): set tls, or insecure_listen where a proxy "
-                                          "or mesh encrypts"));
+    reader.Problem("listen",
+                   absl::StrCat("can be reached from other machines (", out.listen.ToString(),
+                                "): set tls, or insecure_listen where a proxy or mesh "
+                                "encrypts"));
   }
 }
 
 void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   out.folder = data.folder();
   if (out.folder.empty()) {
-    reader.Problem("data.folder", "must be set: neither XDG_STATE_HOME nor HOME is known");
+    reader.Problem("data.folder", "must be set: neither XDG_STATE_HOME nor HOME is set");
   }
   out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
   out.keep = reader.ReadDuration("data.keep", data.keep());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What health probes are told, by service name; whoever watches is told of changes. Free of gRPC.
+// The health of each service, by its name; watchers are told of changes. Free of gRPC.
 #pragma once
 
 #include <functional>

@@ -126,7 +126,8 @@ class HealthService final : public pb::Health::CallbackService {
       ErrorDetails details;
       details.resource_type = "service";
       details.resource_name = request->service().substr(0, kMaxServiceBytes);
-      status = MakeError(Reason::kServiceNotFound, "No service of this name has a health", details);
+      status = MakeError(Reason::kServiceNotFound,
+                         "This server reports no health for a service of this name", details);
     }
     if (status.ok()) response->set_status(ToProto(*serving));
     call->End(status);

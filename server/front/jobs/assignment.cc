@@ -57,8 +57,7 @@ void Assigner::Send(const std::string& id, int attempt, std::vector<MediaStore::
 Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const {
   Video video = job.log->Snapshot();
   Assignment assignment;
-  assignment.job = job.id();
-  assignment.attempt = job.row.attempt;
+  assignment.ref = {job.id(), job.row.attempt};
   assignment.spec = std::move(video.spec);
   // A configured profile is known here alone; what it stands for travels.
   assignment.spec.kernels.profile = job.need.profile;

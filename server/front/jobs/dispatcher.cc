@@ -147,57 +147,21 @@ void Dispatcher::WorkerLost(const std::string& worker, LossCause cause) {
   Post([this, worker, cause] { scheduler_.WorkerLost(worker, cause); });
 }
 
-void Dispatcher::ModelLoaded(const std::string& worker, const model::ModelCard& card) {
-  Post([this, worker, card] { scheduler_.ModelLoaded(worker, card); });
+void Dispatcher::Report(WorkerReport report) {
+  if (auto* media = std::get_if<JobMedia>(&report.event)) {
+    return Append(report.ref, std::move(*media));
+  }
+  Post([this, report = std::move(report)]() mutable { scheduler_.Report(std::move(report)); });
 }
 
-void Dispatcher::ModelFailed(const std::string& worker, const std::string& model,
-                             const absl::Status& error) {
-  (void)worker;
-  Post([this, model, error] { scheduler_.ModelFailed(model, error); });
-}
-
-void Dispatcher::JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
-                             int num_steps) {
-  Post([this, job, attempt, stage, step, num_steps] {
-    scheduler_.JobProgress(job, attempt, stage, step, num_steps);
-  });
-}
-
-void Dispatcher::JobPreview(const std::string& job, int attempt, int step, std::string jpeg,
-                            int width, int height) {
-  PreviewEvent preview{step, std::move(jpeg), width, height};
-  Post([this, job, attempt, preview = std::move(preview)]() mutable {
-    scheduler_.JobPreview(job, attempt, std::move(preview));
-  });
-}
-
-void Dispatcher::JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
-                          bool fragment_end) {
-  media_.Append(job, attempt, offset, std::move(bytes),
-                [this, inbox = inbox_, job, attempt, fragment_end](absl::StatusOr<int64_t> size) {
-                  inbox->Put([this, job, attempt, fragment_end, size = std::move(size)]() mutable {
-                    scheduler_.MediaAppended(job, attempt, std::move(size), fragment_end);
-                  });
-                });
-}
-
-void Dispatcher::JobFinished(const std::string& job, int attempt, model::RunStats stats,
-                             model::MediaInfo media, std::vector<model::Notice> notices) {
-  Post([this, job, attempt, stats = std::move(stats), media = std::move(media),
-        notices = std::move(notices)]() mutable {
-    scheduler_.JobFinished(job, attempt, std::move(stats), std::move(media), std::move(notices));
-  });
-}
-
-void Dispatcher::JobFailed(const std::string& job, int attempt, const absl::Status& error,
-                           bool suspect) {
-  Post(
-      [this, job, attempt, error, suspect] { scheduler_.JobFailed(job, attempt, error, suspect); });
-}
-
-void Dispatcher::Stepped(const std::string& worker, StepSample sample) {
-  Post([this, worker, sample = std::move(sample)] { scheduler_.Stepped(worker, sample); });
+void Dispatcher::Append(const JobRef& ref, JobMedia media) {
+  media_.Append(
+      ref.job, ref.attempt, media.offset, std::move(media.bytes),
+      [this, inbox = inbox_, ref, fragment_end = media.fragment_end](absl::StatusOr<int64_t> size) {
+        inbox->Put([this, ref, fragment_end, size = std::move(size)] {
+          scheduler_.MediaAppended(ref, size, fragment_end);
+        });
+      });
 }
 
 void Dispatcher::NumActive(absl::AnyInvocable<void(size_t)> done) {

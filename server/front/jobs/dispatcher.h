@@ -55,21 +55,8 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // WorkerEvents
   void WorkerChanged(const WorkerInfo& worker) override;
   void WorkerLost(const std::string& worker, LossCause cause) override;
-  void ModelLoaded(const std::string& worker, const model::ModelCard& card) override;
-  void ModelFailed(const std::string& worker, const std::string& model,
-                   const absl::Status& error) override;
-  void JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
-                   int num_steps) override;
-  void JobPreview(const std::string& job, int attempt, int step, std::string jpeg, int width,
-                  int height) override;
-  // Waits while the disk queue is full.
-  void JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
-                bool fragment_end) override;
-  void JobFinished(const std::string& job, int attempt, model::RunStats stats,
-                   model::MediaInfo media, std::vector<model::Notice> notices) override;
-  void JobFailed(const std::string& job, int attempt, const absl::Status& error,
-                 bool suspect) override;
-  void Stepped(const std::string& worker, StepSample sample) override;
+  // Waits, with media, while the disk queue is full.
+  void Report(WorkerReport report) override;
 
   // The number of live jobs, for tests; answered on the dispatcher's thread.
   void NumActive(absl::AnyInvocable<void(size_t)> done);
@@ -77,6 +64,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
  private:
   using Task = Scheduler::Task;
   void Post(Task task) { inbox_->Put(std::move(task)); }
+  void Append(const JobRef& ref, JobMedia media);
   void Loop();
 
   // Shared with answers of the stores that arrive after this is destroyed.

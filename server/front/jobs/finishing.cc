@@ -9,21 +9,21 @@
 
 namespace reel::front {
 
-void Finishing::JobFinished(const std::string& id, int attempt, model::RunStats stats,
-                            model::MediaInfo media, std::vector<model::Notice> notices) {
-  parts_.slots.LetGo(id, attempt);
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+void Finishing::On(const WorkerReport& from, JobFinished finished) {
+  const JobRef& ref = from.ref;
+  parts_.slots.LetGo(ref.job, ref.attempt);
+  ActiveJob* job = parts_.jobs.FindAttempt(ref.job, ref.attempt);
   if (job == nullptr || !parts_.jobs.Apply(*job, JobEvent::kRendered)) return;
   job->stage = model::Stage::kEncode;
-  stats = Complete(*job, std::move(stats));
+  model::RunStats stats = Complete(*job, std::move(finished.stats));
   Count(*job, stats);
   Video video = job->log->Snapshot();
   video.stats = std::move(stats);
-  video.media = std::move(media);
-  video.notices = std::move(notices);
-  parts_.media.Finish(id, attempt,
+  video.media = std::move(finished.media);
+  video.notices = std::move(finished.notices);
+  parts_.media.Finish(ref.job, ref.attempt,
                       parts_.thread.Here<absl::StatusOr<MediaDigest>>(
-                          [this, id, video = std::move(video)](auto digest) mutable {
+                          [this, id = job->id(), video = std::move(video)](auto digest) mutable {
                             OnDigest(id, std::move(video), digest);
                           }));
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "model/run_stats.h"
 #include "server/front/jobs/clock.h"
@@ -16,6 +15,7 @@
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -36,8 +36,7 @@ class Finishing {
   };
   explicit Finishing(const Parts& parts) : parts_(parts) {}
 
-  void JobFinished(const std::string& id, int attempt, model::RunStats stats,
-                   model::MediaInfo media, std::vector<model::Notice> notices);
+  void On(const WorkerReport& from, JobFinished finished);
 
  private:
   // Adds the figures that only the front knows.

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/jobs/video.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -25,26 +26,18 @@ class JobListener {
   virtual void Wake() = 0;
 };
 
-// Entries of the log. `accepted` and `finished` carry the video as it was then (accepted: as it is
-// now, on replay).
-struct AcceptedEvent {
-  Video video;
-};
+// Entries of the log. `accepted` and `finished` are about the whole video, which the job has: an
+// entry is copied for every message of every stream, so it does not carry one.
+struct AcceptedEvent {};
 struct ProgressEvent {
   Progress progress;
 };
-struct PreviewEvent {
-  int step = 0;
-  std::string jpeg;
-  int width = 0, height = 0;
-};
+using PreviewEvent = JobPreview;  // as its worker sent it
 struct RestartedEvent {
   std::string reason;
   int attempt = 1;
 };
-struct FinishedEvent {
-  Video video;
-};  // of a success only
+struct FinishedEvent {};  // of a success only: nothing changes the video any more
 
 struct LogEntry {
   uint64_t sequence = 0;
@@ -66,7 +59,9 @@ class Job {
  public:
   virtual ~Job() = default;
 
+  // A copy of everything; for a stream's single message, ask for what it needs.
   virtual Video Snapshot() const = 0;
+  virtual VideoState state() const = 0;
 
   // The first entry after `sequence`, if any. Entry 1 is `accepted`. A `finished` entry is the
   // last.

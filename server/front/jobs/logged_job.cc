@@ -47,14 +47,17 @@ Video LoggedJob::Snapshot() const {
   return video_;
 }
 
+VideoState LoggedJob::state() const {
+  MutexLock lock(mutex_);
+  return video_.state;
+}
+
 std::optional<LogEntry> LoggedJob::NextEntry(uint64_t sequence) const {
   MutexLock lock(mutex_);
-  if (sequence < 1) return LogEntry{1, video_.create_time, AcceptedEvent{video_}};
+  if (sequence < 1) return LogEntry{1, video_.create_time, AcceptedEvent{}};
   const auto next = entries_.upper_bound(sequence);
   if (next == entries_.end()) return std::nullopt;
-  LogEntry entry = next->second;
-  if (auto* finished = std::get_if<FinishedEvent>(&entry.event)) finished->video = video_;
-  return entry;
+  return next->second;
 }
 
 int LoggedJob::attempt() const {

@@ -28,6 +28,7 @@ class LoggedJob final : public Job {
                                               const MediaStore& media);
 
   Video Snapshot() const override;
+  VideoState state() const override;
   std::optional<LogEntry> NextEntry(uint64_t sequence) const override;
   int attempt() const override;
   int64_t media_size() const override;
@@ -68,7 +69,7 @@ class LoggedJob final : public Job {
   const MediaStore& media_;
   mutable Mutex mutex_;
   Video video_ ABSL_GUARDED_BY(mutex_);
-  Entries entries_ ABSL_GUARDED_BY(mutex_);  // from 2 on; `finished` without its video
+  Entries entries_ ABSL_GUARDED_BY(mutex_);  // from 2 on
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 2;
   uint64_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t replaceable_ ABSL_GUARDED_BY(mutex_) = 0;  // the latest progress; 0: none

@@ -28,15 +28,14 @@ void Recovery::LoseJob(ActiveJob& job, const WorkerLoss& loss) {
   Execute(job, JudgeLoss(loss, job.need.alone, job.losses), Reason::kWorkerLost);
 }
 
-void Recovery::JobFailed(const std::string& id, int attempt, const absl::Status& error,
-                         bool suspect) {
-  parts_.slots.LetGo(id, attempt);
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
+  parts_.slots.LetGo(from.ref.job, from.ref.attempt);
+  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
-  if (absl::IsDeadlineExceeded(error)) {
+  if (absl::IsDeadlineExceeded(failed.error)) {
     return parts_.endings.FailByDeadline(*job, JobEvent::kFailed);
   }
-  const Verdict verdict = JudgeFailure(error, suspect, job->need.alone, job->losses);
+  const Verdict verdict = JudgeFailure(failed.error, failed.suspect, job->need.alone, job->losses);
   Execute(*job, verdict, verdict.reason);
 }
 

@@ -37,7 +37,7 @@ class Recovery {
   explicit Recovery(const Parts& parts) : parts_(parts) {}
 
   void WorkerLost(const std::string& worker, LossCause cause);
-  void JobFailed(const std::string& id, int attempt, const absl::Status& error, bool suspect);
+  void On(const WorkerReport& from, const JobFailed& failed);
   // `reason` is shown to its watchers. `alone`: from now on it needs a worker without other jobs.
   void Restart(ActiveJob& job, std::string_view reason, bool alone);
 

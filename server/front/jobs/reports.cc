@@ -13,10 +13,11 @@ void Reports::WorkerChanged(const WorkerInfo& worker) {
   parts_.observer.WorkerChanged(worker);
 }
 
-void Reports::ModelLoaded(const std::string& worker, const model::ModelCard& card) {
+void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
+  const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);
-  parts_.fleet.SetLoaded(worker, card.name);
+  parts_.fleet.SetLoaded(from.worker, card.name);
   for (auto& [id, job] : parts_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
@@ -25,26 +26,27 @@ void Reports::ModelLoaded(const std::string& worker, const model::ModelCard& car
   }
 }
 
-void Reports::ModelFailed(const std::string& model, const absl::Status& error) {
-  parts_.fleet.SetFailed(model, error);
+void Reports::On(const WorkerReport&, const ModelFailed& failed) {
+  parts_.fleet.SetFailed(failed.model, failed.error);
 }
 
-void Reports::JobProgress(const std::string& id, int attempt, model::Stage stage, int step,
-                          int num_steps) {
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+void Reports::On(const WorkerReport& from, const JobProgress& progress) {
+  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
+  const model::Stage stage = progress.stage;
+  const int step = progress.step;
   const bool new_stage = stage != job->stage;
   const bool new_step = step != job->step;
   if (new_stage) job->stage_since = parts_.clock.Monotonic();
   job->stage = stage;
   job->step = step;
   if (stage > model::Stage::kQueue && job->started == absl::InfiniteDuration()) StartRun(*job);
-  if (HeldJob* held = parts_.fleet.FindHeld(id)) {
+  if (HeldJob* held = parts_.fleet.FindHeld(job->id())) {
     held->left = job->cost.Left(step);
     held->started |= stage > model::Stage::kQueue;
   }
   // The first step, the last one and each change of stage are always sent.
-  const bool edge = new_step && (step == 1 || step == num_steps);
+  const bool edge = new_step && (step == 1 || step == progress.num_steps);
   parts_.progress.AddAtWorker(*job, new_stage || edge);
 }
 
@@ -62,22 +64,22 @@ void Reports::StartRun(ActiveJob& job) {
   }
 }
 
-void Reports::JobPreview(const std::string& id, int attempt, PreviewEvent preview) {
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+void Reports::On(const WorkerReport& from, JobPreview preview) {
+  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   job->log->AddPreview(parts_.clock.Wall(), std::move(preview));
 }
 
-void Reports::MediaAppended(const std::string& id, int attempt, const absl::StatusOr<int64_t>& size,
+void Reports::MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size,
                             bool fragment_end) {
-  ActiveJob* job = parts_.jobs.FindAttempt(id, attempt);
+  ActiveJob* job = parts_.jobs.FindAttempt(ref.job, ref.attempt);
   if (job == nullptr) return;
   const Phase phase = job->phase();
   // A job may have its last bytes written after its worker has reported the end of it.
   if (phase != Phase::kAssigned && phase != Phase::kFinishing) return;
   if (size.ok()) {
     job->first_media = std::min(job->first_media, parts_.clock.Monotonic());
-    return job->log->GrowMedia(attempt, *size, fragment_end);
+    return job->log->GrowMedia(ref.attempt, *size, fragment_end);
   }
   // Of a job that is finishing the digest fails, and says so.
   if (absl::IsAborted(size.status()) || phase != Phase::kAssigned) return;
@@ -86,15 +88,21 @@ void Reports::MediaAppended(const std::string& id, int attempt, const absl::Stat
                       Endings::ErrorOf(*job, reason, std::string(size.status().message())));
 }
 
-void Reports::Stepped(const std::string& worker, const StepSample& sample) {
-  parts_.observer.Stepped(worker, sample);
-  if (sample.stage != model::Stage::kDenoise) return;
+void Reports::On(const WorkerReport& from, const Stepped& stepped) {
+  for (const StepSample& sample : stepped.steps) {
+    parts_.observer.Stepped(from.worker, sample);
+    if (sample.stage != model::Stage::kDenoise) continue;
+    Learn(sample);
+    parts_.limits.Renew(from.worker);
+  }
+}
+
+void Reports::Learn(const StepSample& sample) {
   parts_.costs.LearnStep(sample.model, sample.plan, sample.rows, sample.duration);
   for (const std::string& id : sample.jobs) {
     ActiveJob* job = parts_.jobs.Find(id);
     if (job != nullptr) job->cost = parts_.costs.Predict(job->need.shape);
   }
-  parts_.limits.Renew(worker);
 }
 
 }  // namespace reel::front

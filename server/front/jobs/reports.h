@@ -36,17 +36,17 @@ class Reports {
   explicit Reports(const Parts& parts) : parts_(parts) {}
 
   void WorkerChanged(const WorkerInfo& worker);
-  void ModelLoaded(const std::string& worker, const model::ModelCard& card);
-  void ModelFailed(const std::string& model, const absl::Status& error);
-  void JobProgress(const std::string& id, int attempt, model::Stage stage, int step, int num_steps);
-  void JobPreview(const std::string& id, int attempt, PreviewEvent preview);
+  void On(const WorkerReport& from, const ModelLoaded& loaded);
+  void On(const WorkerReport& from, const ModelFailed& failed);
+  void On(const WorkerReport& from, const Stepped& stepped);
+  void On(const WorkerReport& from, const JobProgress& progress);
+  void On(const WorkerReport& from, JobPreview preview);
   // The media store has taken what the worker sent, or could not.
-  void MediaAppended(const std::string& id, int attempt, const absl::StatusOr<int64_t>& size,
-                     bool fragment_end);
-  void Stepped(const std::string& worker, const StepSample& sample);
+  void MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size, bool fragment_end);
 
  private:
   void StartRun(ActiveJob& job);
+  void Learn(const StepSample& sample);
 
   const Parts parts_;
 };

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "server/front/jobs/admission.h"
@@ -102,32 +103,11 @@ class Scheduler {
   void WorkerLost(const std::string& worker, LossCause cause) {
     recovery_.WorkerLost(worker, cause);
   }
-  void ModelLoaded(const std::string& worker, const model::ModelCard& card) {
-    reports_.ModelLoaded(worker, card);
+  void Report(WorkerReport report) {
+    std::visit([&](auto& event) { On(report, event); }, report.event);
   }
-  void ModelFailed(const std::string& model, const absl::Status& error) {
-    reports_.ModelFailed(model, error);
-  }
-  void JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
-                   int num_steps) {
-    reports_.JobProgress(job, attempt, stage, step, num_steps);
-  }
-  void JobPreview(const std::string& job, int attempt, PreviewEvent preview) {
-    reports_.JobPreview(job, attempt, std::move(preview));
-  }
-  void MediaAppended(const std::string& job, int attempt, const absl::StatusOr<int64_t>& size,
-                     bool fragment_end) {
-    reports_.MediaAppended(job, attempt, size, fragment_end);
-  }
-  void Stepped(const std::string& worker, const StepSample& sample) {
-    reports_.Stepped(worker, sample);
-  }
-  void JobFinished(const std::string& job, int attempt, model::RunStats stats,
-                   model::MediaInfo media, std::vector<model::Notice> notices) {
-    finishing_.JobFinished(job, attempt, std::move(stats), std::move(media), std::move(notices));
-  }
-  void JobFailed(const std::string& job, int attempt, const absl::Status& error, bool suspect) {
-    recovery_.JobFailed(job, attempt, error, suspect);
+  void MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size, bool fragment_end) {
+    reports_.MediaAppended(ref, size, fragment_end);
   }
 
   // Thread-safe: true from the start of a drain.
@@ -136,6 +116,18 @@ class Scheduler {
   size_t num_active() const { return jobs_.size(); }
 
  private:
+  // What a worker can say, each with the class that it belongs to.
+  void On(const WorkerReport& from, ModelLoaded& event) { reports_.On(from, event); }
+  void On(const WorkerReport& from, ModelFailed& event) { reports_.On(from, event); }
+  void On(const WorkerReport& from, Stepped& event) { reports_.On(from, event); }
+  void On(const WorkerReport& from, JobProgress& event) { reports_.On(from, event); }
+  void On(const WorkerReport& from, JobPreview& event) { reports_.On(from, std::move(event)); }
+  void On(const WorkerReport& from, JobFinished& event) { finishing_.On(from, std::move(event)); }
+  void On(const WorkerReport& from, JobFailed& event) { recovery_.On(from, event); }
+  void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
+  void On(const WorkerReport&, JobParked&) {}      // nobody waits for it
+  void On(const WorkerReport&, JobMedia&) {}       // the disk takes it, then MediaAppended comes
+
   bool TakeChanged();
   void Fire(const Timer& timer);
   void Tick();

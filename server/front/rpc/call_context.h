@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What surrounds one RPC: who calls, under which names, and its end in trailers, log and metrics.
+// The context of one RPC: its caller, its ids, and how it ends in trailers, log and metrics.
 #pragma once
 
 #include <grpcpp/server_context.h>

@@ -62,11 +62,11 @@ absl::StatusOr<PagePosition> ParsePageToken(std::string_view token,
       token.size() <= kMaxTokenBytes &&
       absl::WebSafeBase64Unescape(absl::string_view(token.data(), token.size()), &bytes) &&
       bytes.size() > sizeof head && bytes.size() <= sizeof head + kMaxIdBytes;
-  if (!ours) return Bad("is not a token of this server; take next_page_token as it came");
+  if (!ours) return Bad("is not a token of this server; pass next_page_token on unchanged");
   std::memcpy(&head, bytes.data(), sizeof head);
   const std::string id = bytes.substr(sizeof head);
   if (head.version != kVersion || head.checksum != Checksum(head, id)) {
-    return Bad("is not a token of this server; take next_page_token as it came");
+    return Bad("is not a token of this server; pass next_page_token on unchanged");
   }
   if (head.filter != Bits(filter)) {
     return Bad("belongs to a list with other states; repeat the states of the first page");

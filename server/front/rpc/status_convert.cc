@@ -38,7 +38,7 @@ absl::Status ForClients(const absl::Status& status) {
     return MakeError(Reason::kOwnerLeft, "The call was cancelled by its caller");
   }
   Log(LogLevel::kError, "An error without a reason reached a call", {{"error", status}});
-  return MakeError(Reason::kInternal, "A fault of the server");
+  return MakeError(Reason::kInternal, "An error inside the server");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace reel::front {
 
 // A status that was not made by server/errors has no business with a client: it is logged and
-// becomes INTERNAL with a static sentence. CANCELLED goes out as OWNER_LEFT, for nobody reads it.
+// becomes INTERNAL with a static sentence. CANCELLED is sent as OWNER_LEFT: nobody reads it.
 grpc::Status ToGrpc(const absl::Status& status);
 
 }  // namespace reel::front

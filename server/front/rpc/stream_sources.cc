@@ -120,7 +120,7 @@ absl::Status CheckDownload(const Job& job, const DownloadRange& range) {
 
 absl::Status CheckWatch(const Job& job, const WatchPoint& from) {
   const bool counts = from.attempt == 0 || from.attempt == job.attempt();
-  if (from.without_media || !counts || job.Snapshot().state != VideoState::kSucceeded) {
+  if (from.without_media || !counts || job.state() != VideoState::kSucceeded) {
     return absl::OkStatus();
   }
   const int64_t size = job.media_size();

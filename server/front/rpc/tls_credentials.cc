@@ -74,7 +74,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
     MutexLock lock(mutex_);
     const std::vector<std::string> problems = Look();
     if (!problems.empty()) {
-      Log(LogLevel::kWarning, "the renewed certificate is bad; the old certificate serves on",
+      Log(LogLevel::kWarning, "the renewed certificate is invalid; the old one stays in use",
           {{"error", absl::StrJoin(problems, "; ")}});
     }
     if (!fresh_) return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;

@@ -39,7 +39,8 @@ class PendingUnary {
   PendingUnary& operator=(PendingUnary&&) = delete;
   ~PendingUnary() {
     if (call_ != nullptr) {
-      call_->End(MakeError(Reason::kInternal, "A fault of the server: no answer was made"));
+      call_->End(
+          MakeError(Reason::kInternal, "An error inside the server: the call produced no answer"));
     }
   }
 

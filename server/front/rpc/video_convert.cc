@@ -171,24 +171,24 @@ Video VideoFromProto(const v1::Video& proto) {
   return video;
 }
 
-v1::VideoEvent EntryToProto(const LogEntry& entry) {
+v1::VideoEvent EntryToProto(LogEntry entry, const Job& job) {
   v1::VideoEvent proto;
   proto.set_sequence(entry.sequence);
   *proto.mutable_time() = TimeToProto(entry.time);
-  if (const auto* accepted = std::get_if<AcceptedEvent>(&entry.event)) {
-    *proto.mutable_accepted() = VideoToProto(accepted->video);
+  if (std::holds_alternative<AcceptedEvent>(entry.event)) {
+    *proto.mutable_accepted() = VideoToProto(job.Snapshot());
   } else if (const auto* progress = std::get_if<ProgressEvent>(&entry.event)) {
     *proto.mutable_progress() = ProgressToProto(progress->progress);
-  } else if (const auto* preview = std::get_if<PreviewEvent>(&entry.event)) {
+  } else if (auto* preview = std::get_if<PreviewEvent>(&entry.event)) {
     proto.mutable_preview()->set_step(preview->step);
-    proto.mutable_preview()->set_image(preview->jpeg);
+    proto.mutable_preview()->set_image(std::move(preview->jpeg));
     proto.mutable_preview()->set_width(preview->width);
     proto.mutable_preview()->set_height(preview->height);
   } else if (const auto* restarted = std::get_if<RestartedEvent>(&entry.event)) {
     proto.mutable_restarted()->set_reason(restarted->reason);
     proto.mutable_restarted()->set_attempt(restarted->attempt);
   } else {
-    *proto.mutable_finished() = VideoToProto(std::get<FinishedEvent>(entry.event).video);
+    *proto.mutable_finished() = VideoToProto(job.Snapshot());
   }
   return proto;
 }

@@ -17,8 +17,8 @@ v1::Video VideoToListProto(const Video& video);
 // Everything but the tenant, which messages do not carry.
 Video VideoFromProto(const v1::Video& proto);
 
-// An entry of a job's log as the event of a stream.
-v1::VideoEvent EntryToProto(const LogEntry& entry);
+// An entry of the log of `job` as the event of a stream; `accepted` shows the video as it is now.
+v1::VideoEvent EntryToProto(LogEntry entry, const Job& job);
 
 // A finite time.
 google::protobuf::Timestamp TimeToProto(absl::Time time);

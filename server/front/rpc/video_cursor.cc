@@ -30,8 +30,8 @@ VideoCursor::VideoCursor(std::shared_ptr<Job> job, const WatchPoint& from)
       attempt_(job_->attempt()),
       offset_(OffsetIn(attempt_)) {}
 
-StreamStep VideoCursor::Emit(const LogEntry& entry, v1::VideoEvent& event) {
-  event = EntryToProto(entry);
+StreamStep VideoCursor::Emit(LogEntry entry, v1::VideoEvent& event) {
+  event = EntryToProto(std::move(entry), *job_);
   return StreamStep::kMessage;
 }
 
@@ -45,29 +45,30 @@ std::optional<LogEntry> VideoCursor::FindFinished() const {
 
 StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
   if (!accepted_) {
-    const auto entry = job_->NextEntry(0);
+    auto entry = job_->NextEntry(0);
     if (!entry) return StreamStep::kWait;
     accepted_ = true;
-    return Emit(*entry, event);
+    return Emit(*std::move(entry), event);
   }
   if (finished_) {
     end = absl::OkStatus();
     return StreamStep::kEnd;
   }
   // Read before the log: what ends a job comes after its last entry.
-  const Video now = job_->Snapshot();
+  const VideoState state = job_->state();
   auto entry = job_->NextEntry(sequence_);
-  if (!entry && now.state == VideoState::kSucceeded) entry = FindFinished();
+  if (!entry && state == VideoState::kSucceeded) entry = FindFinished();
   if (entry && !std::holds_alternative<FinishedEvent>(entry->event)) {
     sequence_ = entry->sequence;
     if (const auto* restarted = std::get_if<RestartedEvent>(&entry->event)) {
       attempt_ = restarted->attempt;
       offset_ = OffsetIn(attempt_);
     }
-    return Emit(*entry, event);
+    return Emit(*std::move(entry), event);
   }
-  if (!entry && IsFinal(now.state) && now.state != VideoState::kSucceeded) {
-    end = WithVideo(now.error, now.id);
+  if (!entry && IsFinal(state) && state != VideoState::kSucceeded) {
+    const Video failed = job_->Snapshot();
+    end = WithVideo(failed.error, failed.id);
     return StreamStep::kEnd;
   }
   if (!without_media_) {
@@ -76,7 +77,7 @@ StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
   }
   if (!entry) return StreamStep::kWait;
   finished_ = true;
-  return Emit(*entry, event);
+  return Emit(*std::move(entry), event);
 }
 
 StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {

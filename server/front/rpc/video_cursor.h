@@ -36,10 +36,10 @@ class VideoCursor {
 
  private:
   StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end);
-  StreamStep Emit(const LogEntry& entry, v1::VideoEvent& event);
+  StreamStep Emit(LogEntry entry, v1::VideoEvent& event);
   // The entry that ends the log of a success, however far `after_sequence` reached.
   std::optional<LogEntry> FindFinished() const;
-  // Where the file goes on for a reader that asked for `wanted_offset_` of `wanted_attempt_`.
+  // Where the file continues for a reader that asked for `wanted_offset_` of `wanted_attempt_`.
   int64_t OffsetIn(int attempt) const { return attempt == wanted_attempt_ ? wanted_offset_ : 0; }
 
   const std::shared_ptr<Job> job_;

@@ -61,7 +61,7 @@ struct PageQuery {
   int limit = 50;
 };
 
-// What of the media folder belongs to somebody.
+// The files of the media folder that belong to a video.
 struct StoredFile {
   std::string id;
   std::string tenant;

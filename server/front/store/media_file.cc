@@ -28,7 +28,7 @@ class FileReader final : public MediaReader {
       const ssize_t got = ::pread(file_.get(), bytes.data() + filled, bytes.size() - filled,
                                   static_cast<off_t>(offset + static_cast<int64_t>(filled)));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return Corrupt("The disk could not deliver the stored file");
+      if (got < 0) return Corrupt("The disk could not read the stored file");
       if (got == 0) break;
       filled += static_cast<size_t>(got);
     }
@@ -94,7 +94,7 @@ absl::StatusOr<MediaDigest> MediaWriter::Finish(int folder) {
 absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
     int folder, const std::string& name, std::optional<int64_t> expected_size) {
   Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file.ok()) return Corrupt("The stored file is gone");
+  if (!file.ok()) return Corrupt("The stored file is missing");
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Corrupt("The stored file cannot be read");

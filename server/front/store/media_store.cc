@@ -154,7 +154,7 @@ class FileMediaStore final : public MediaStore {
 
   absl::StatusOr<int64_t> DoAppend(const Key& key, int64_t offset, const std::string& bytes) {
     const auto found = growing_.find(key);
-    if (found == growing_.end()) return absl::AbortedError("The file takes no bytes");
+    if (found == growing_.end()) return absl::AbortedError("The file is not open for writing");
     Growing& growing = found->second;
     absl::Status written = growing.error;
     if (written.ok() && !Fits(bytes)) {
@@ -176,7 +176,7 @@ class FileMediaStore final : public MediaStore {
 
   absl::StatusOr<MediaDigest> DoFinish(const Key& key) {
     const auto found = growing_.find(key);
-    if (found == growing_.end()) return absl::AbortedError("The file takes no bytes");
+    if (found == growing_.end()) return absl::AbortedError("The file is not open for writing");
     absl::Status begun = found->second.error;
     if (!begun.ok()) {
       (void)Drop(key);

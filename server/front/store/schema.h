@@ -8,7 +8,7 @@
 namespace reel::front {
 
 // Makes the tables of a new file and checks the version of an old one. FAILED_PRECONDITION for a
-// newer version, DATA_LOSS for a file that is no database.
+// newer version, DATA_LOSS for a file that is not a database.
 absl::Status PrepareSchema(Database& database);
 
 }  // namespace reel::front

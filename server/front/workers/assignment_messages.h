@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reel/worker/v1/worker.pb.h"
-#include "server/front/workers/worker_pool.h"
+#include "server/protocol/assignment.h"
 
 namespace reel::front {
 

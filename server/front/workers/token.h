@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What proves that who dials in is the child that was started.
+// The secret by which a worker proves that it is the child that reeld has started.
 #pragma once
 
 #include <string>

@@ -27,8 +27,8 @@ class WorkerHost final : public WorkerPool {
   // Stops.
   ~WorkerHost() override;
 
-  // Listens and starts every worker, once. `events` hears of them until Stop returns. UNAVAILABLE
-  // when there is no place for the socket.
+  // Listens and starts every worker, once. `events` is called until Stop returns. UNAVAILABLE when
+  // the socket cannot be made.
   absl::Status Start(WorkerEvents& events);
   // Lets the workers finish what they hold, for at most `time_left`. None is started again. Returns
   // when all are gone.

@@ -5,14 +5,13 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
-#include "model/generation_spec.h"
-#include "model/model_card.h"
-#include "model/run_stats.h"
+#include "server/protocol/assignment.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -20,7 +19,7 @@ enum class WorkerState { kStarting, kReady, kDraining, kLost, kOut };
 
 // Why a worker is gone, as far as can be known.
 enum class LossCause {
-  kKilled,     // by a signal that was not ours: blames nobody
+  kKilled,     // by a signal that reeld did not send: blames no job
   kExit,       // it ended with a status
   kSticky,     // exit code 42: its device context was lost
   kHang,       // our watchdog ended it: a step took too long
@@ -57,28 +56,8 @@ struct WorkerInfo {
   std::vector<std::pair<std::string, std::string>> versions;
 };
 
-struct Assignment {
-  std::string job;
-  int attempt = 1;
-  model::GenerationSpec spec;  // resolved; condition bytes filled in
-  double order_key = 0;
-  absl::Duration time_left;
-  bool alone = false;
-  std::string trace_id;
-};
-
-struct StepSample {
-  std::vector<std::string> jobs;
-  std::string model, plan;
-  int64_t rows = 0;
-  std::vector<int64_t> job_rows;
-  absl::Duration duration;
-  model::Stage stage = model::Stage::kDenoise;
-  std::vector<kernels::VariantTime> kernels;
-};
-
 // Reports, in each worker's own order. Called on the pool's threads: post and return, but for
-// Media, whose caller may be held while the disk queue is full.
+// JobMedia, whose caller may be held while the disk queue is full.
 class WorkerEvents {
  public:
   virtual ~WorkerEvents() = default;
@@ -86,20 +65,8 @@ class WorkerEvents {
   virtual void WorkerChanged(const WorkerInfo& worker) = 0;
   // Its jobs are lost with it, all of them.
   virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
-  virtual void ModelLoaded(const std::string& worker, const model::ModelCard& card) = 0;
-  virtual void ModelFailed(const std::string& worker, const std::string& model,
-                           const absl::Status& error) = 0;
-  virtual void JobProgress(const std::string& job, int attempt, model::Stage stage, int step,
-                           int num_steps) = 0;
-  virtual void JobPreview(const std::string& job, int attempt, int step, std::string jpeg,
-                          int width, int height) = 0;
-  virtual void JobMedia(const std::string& job, int attempt, int64_t offset, std::string bytes,
-                        bool fragment_end) = 0;
-  virtual void JobFinished(const std::string& job, int attempt, model::RunStats stats,
-                           model::MediaInfo media, std::vector<model::Notice> notices) = 0;
-  virtual void JobFailed(const std::string& job, int attempt, const absl::Status& error,
-                         bool suspect) = 0;
-  virtual void Stepped(const std::string& worker, StepSample sample) = 0;
+  // All that it says itself. What it says of its kernels is in its WorkerInfo too.
+  virtual void Report(WorkerReport report) = 0;
 };
 
 // Commands. Thread-safe, never block; one to a worker that is gone is dropped, since its loss is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pool is told at the start: devices, models, and how patient it is.
+// The pool's settings: devices, models, time limits.
 #pragma once
 
 #include <cstdint>

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/convert/report_convert.h"
 #include "server/front/workers/assignment_messages.h"
-#include "server/front/workers/event_delivery.h"
 #include "server/front/workers/token.h"
 #include "server/logging/log.h"
 
@@ -54,7 +54,7 @@ WorkerInfo WorkerSlot::Info() const {
 
 void WorkerSlot::Assign(const Assignment& assignment) {
   for (worker::v1::AttachResponse& message : MakeAssignmentMessages(assignment)) {
-    Send(assignment.job, std::move(message));
+    Send(assignment.ref.job, std::move(message));
   }
 }
 
@@ -83,7 +83,10 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   info_.memory_total_bytes = hello.memory_total_bytes();
   info_.compute_capability = hello.compute_capability();
   // With plug-ins the whole list comes later; until then that of the last incarnation holds.
-  if (settings_.plugins.empty()) TakeKernels(hello.kernels());
+  if (settings_.plugins.empty()) {
+    info_.kernels.clear();
+    for (const v1::KernelOp& op : hello.kernels()) info_.kernels.push_back(ListingFromProto(op));
+  }
   info_.versions.assign(hello.versions().begin(), hello.versions().end());
   std::ranges::sort(info_.versions);
 
@@ -205,39 +208,32 @@ void WorkerSlot::PostChanged() {
 }
 
 void WorkerSlot::Handle(worker::v1::AttachRequest message) {
-  if (message.has_model_state()) return TakeModelState(message.model_state());
-  if (message.has_kernels()) return TakeKernelList(message.kernels());
-  if (message.has_step_stats()) TakeMemory(message.step_stats().memory_used_bytes());
-  DeliverJobEvent(name_, std::move(message), *events_);
+  std::optional<WorkerReport> report = ReportFromProto(std::move(message));
+  if (!report) return;
+  report->worker = name_;
+  std::visit([this](const auto& event) { Note(event); }, report->event);
+  events_->Report(*std::move(report));
 }
 
-void WorkerSlot::TakeKernels(const google::protobuf::RepeatedPtrField<v1::KernelOp>& kernels) {
-  info_.kernels.clear();
-  for (const v1::KernelOp& op : kernels) info_.kernels.push_back(ListingFromProto(op));
-}
-
-void WorkerSlot::TakeKernelList(const worker::v1::KernelList& list) {
+void WorkerSlot::Note(const KernelsListed& listed) {
   MutexLock lock(mutex_);
-  TakeKernels(list.kernels());
-  info_.plugins.clear();
-  for (const v1::KernelPlugin& plugin : list.plugins()) {
-    info_.plugins.push_back(PluginFromProto(plugin));
-  }
+  info_.kernels = listed.kernels;
+  info_.plugins = listed.plugins;
   PostChanged();
 }
 
-void WorkerSlot::TakeModelState(const worker::v1::ModelState& state) {
-  if (state.has_card()) {
-    events_->ModelLoaded(name_, CardFromModelState(state));
-  } else if (state.has_error()) {
-    const absl::Status error = ErrorFromProto(state.error());
-    Log(LogLevel::kError, "A model could not be loaded",
-        {{"worker", name_}, {"model", state.model()}, {"error", error}});
-    events_->ModelFailed(name_, state.model(), error);
-  }
+void WorkerSlot::Note(const ModelLoaded& loaded) { NoteModel(loaded.model, true); }
+
+void WorkerSlot::Note(const ModelFailed& failed) {
+  Log(LogLevel::kError, "A model could not be loaded",
+      {{"worker", name_}, {"model", failed.model}, {"error", failed.error}});
+  NoteModel(failed.model, false);
+}
+
+void WorkerSlot::NoteModel(const std::string& model, bool loaded) {
   MutexLock lock(mutex_);
-  std::erase(info_.models, state.model());
-  if (state.has_card()) info_.models.push_back(state.model());
+  std::erase(info_.models, model);
+  if (loaded) info_.models.push_back(model);
   if (info_.state == WorkerState::kStarting && --vitals_.models_pending <= 0) {
     // With no model at all it can do nothing, and starting it again would not help.
     info_.state = info_.models.empty() ? WorkerState::kOut : WorkerState::kReady;
@@ -247,10 +243,10 @@ void WorkerSlot::TakeModelState(const worker::v1::ModelState& state) {
   PostChanged();
 }
 
-void WorkerSlot::TakeMemory(int64_t used_bytes) {
+void WorkerSlot::Note(const Stepped& stepped) {
   MutexLock lock(mutex_);
-  if (info_.memory_used_bytes == used_bytes) return;
-  info_.memory_used_bytes = used_bytes;
+  if (info_.memory_used_bytes == stepped.memory_used_bytes) return;
+  info_.memory_used_bytes = stepped.memory_used_bytes;
   PostChanged();
 }
 

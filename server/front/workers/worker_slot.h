@@ -69,11 +69,14 @@ class WorkerSlot final : public SessionOwner {
   void RoomAgain();
   // The lane's thread.
   void Handle(worker::v1::AttachRequest message);
-  void TakeModelState(const worker::v1::ModelState& state);
-  void TakeKernelList(const worker::v1::KernelList& list);
-  void TakeKernels(const google::protobuf::RepeatedPtrField<v1::KernelOp>& kernels)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void TakeMemory(int64_t used_bytes);
+  // What an event changes of the info; most change nothing.
+  template <typename Event>
+  void Note(const Event&) {}
+  void Note(const KernelsListed& kernels);
+  void Note(const ModelLoaded& loaded);
+  void Note(const ModelFailed& failed);
+  void Note(const Stepped& stepped);
+  void NoteModel(const std::string& model, bool loaded);
   // Reports the info as it is now.
   void PostChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -92,7 +92,7 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
     Fail(job, Reason::kEncoderFault, "The video encoder failed", false);
     return;
   }
-  JobResult result;
+  JobFinished result;
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   result.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
   result.media.content_type = file->content_type;
@@ -100,7 +100,7 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
   result.media.duration = file->duration;
   const JobRef ref = job.ref;
   Release(job);
-  events_.Finished(ref, std::move(result));
+  Report(ref, std::move(result));
 }
 
 void Engine::Impl::Release(HeldJob& job) {

@@ -8,16 +8,14 @@
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/execution.h"
-#include "model/generation_spec.h"
-#include "model/model_card.h"
 #include "model/registry.h"
 #include "model/resolve.h"
-#include "model/run_stats.h"
+#include "server/protocol/assignment.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::kernels {
 class KernelCatalog;
@@ -45,15 +43,6 @@ struct LoadModel {
 struct UnloadModel {
   std::string model;
 };
-struct AssignJob {
-  std::string job;
-  int attempt = 1;
-  model::GenerationSpec spec;  // resolved
-  double order_key = 0;        // smaller is sooner
-  absl::Duration time_left = absl::InfiniteDuration();
-  bool alone = false;  // never share a step
-  std::string trace_id;
-};
 struct ReorderJob {
   std::string job;
   double order_key = 0;
@@ -71,57 +60,18 @@ struct CancelJob {
 struct DrainEngine {
   absl::Duration time_left;
 };
-using EngineCommand = std::variant<LoadModel, UnloadModel, AssignJob, ReorderJob, ParkJob,
+using EngineCommand = std::variant<LoadModel, UnloadModel, Assignment, ReorderJob, ParkJob,
                                    ResumeJob, CancelJob, DrainEngine>;
 
-// A job at an attempt: what every event names.
-struct JobRef {
-  std::string job;
-  int attempt = 1;
-};
-
-struct PreviewImage {
-  int step = 0;
-  std::string jpeg;
-  int width = 0, height = 0;
-};
-
-struct StepReport {
-  std::vector<std::string> jobs;
-  std::string model, plan;
-  int64_t rows = 0;
-  std::vector<int64_t> job_rows;
-  absl::Duration duration;
-  model::Stage stage = model::Stage::kDenoise;
-  std::vector<kernels::VariantTime> kernels;  // on sampled steps
-  int64_t memory_used_bytes = 0, memory_peak_bytes = 0;
-};
-
-struct JobResult {
-  model::RunStats stats;
-  model::MediaInfo media;  // content type, size and duration; the front adds the hash
-  std::vector<model::Notice> notices;
-};
-
-// What happens, as it happens. Called on the engine's and the encoders' threads; must not block,
-// but for Media, which may hold an encoder thread (never the engine) until there is room. Media of
-// a job comes before its Finished; after a Failed one piece that was on its way may still come. The
-// engine's destructor waits for calls of Media to return.
+// What happens, as it happens. Called on the engine's and the encoders' threads.
 class EngineEvents {
  public:
   virtual ~EngineEvents() = default;
-  virtual void ModelLoaded(const std::string& model, const model::ModelCard& card,
-                           int64_t weight_bytes) = 0;
-  virtual void ModelFailed(const std::string& model, const absl::Status& error) = 0;
-  virtual void Progress(const JobRef& job, model::Stage stage, int step, int num_steps) = 0;
-  virtual void Preview(const JobRef& job, PreviewImage preview) = 0;
-  virtual void Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) = 0;
-  virtual void Stepped(StepReport report) = 0;
-  virtual void Parked(const JobRef& job, int64_t device_bytes) = 0;
-  virtual void Finished(const JobRef& job, JobResult result) = 0;
-  // Also the end of a cancelled job (kCancelled): its slot is free. `suspect`: the job itself is to
-  // blame. The error carries a Reason (server/errors).
-  virtual void Failed(const JobRef& job, const absl::Status& error, bool suspect) = 0;
+  // Must not block, but for JobMedia, which may hold an encoder thread (never the engine) until
+  // there is room. JobMedia of a job comes before its JobFinished; after a JobFailed one piece that
+  // was on its way may still come. The engine's destructor waits for calls with JobMedia to return.
+  // `worker` is not filled in: the engine does not know it.
+  virtual void Report(WorkerReport report) = 0;
   // The device's context is lost: the process must end, and says so with exit code 42.
   virtual void DeviceLost(const absl::Status& error) = 0;
   // All that it held is finished, or its time to finish is up and the rest is dropped; Run returns.

@@ -15,14 +15,16 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
         return;
       }
       Fail(job, Reason::kOutOfDeviceMemory,
-           "The device ran out of memory though the job was alone on it", true);
+           "The device ran out of memory, although no other job was on it", true);
       return;
     case absl::StatusCode::kDataLoss:
-      Fail(job, Reason::kNumericalFault, "The model's numbers went bad, so nothing was sent", true);
+      Fail(job, Reason::kNumericalFault, "The model computed NaN or Inf, so nothing was sent",
+           true);
       return;
     case absl::StatusCode::kAborted:
-      // In company nobody knows who it was: the front tries each again, alone.
-      if (alone) Fail(job, Reason::kWorkerFault, "The device was lost under this job", true);
+      // With other jobs in the step nobody knows which it was: the front tries each again, alone.
+      if (alone)
+        Fail(job, Reason::kWorkerFault, "The device failed while it rendered this video", true);
       device_lost_ = true;
       events_.DeviceLost(error);
       return;
@@ -48,7 +50,7 @@ void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, b
   details.metadata["num_steps"] = std::to_string(num_steps);
   const JobRef ref = job.ref;
   Release(job);
-  events_.Failed(ref, MakeError(reason, message, details), suspect);
+  Report(ref, JobFailed{MakeError(reason, message, details), suspect});
 }
 
 }  // namespace reel::worker

@@ -21,7 +21,7 @@ absl::Status CheckResolved(const model::GenerationSpec& spec, const model::Model
                                   again.violations[0].field));
   }
   if (again.spec != spec) {
-    return MakeError(Reason::kInternal, "The worker resolves a spec to another one");
+    return MakeError(Reason::kInternal, "The worker resolves the spec to different values");
   }
   return absl::OkStatus();
 }
@@ -32,17 +32,17 @@ void Engine::Impl::CarryOut(LoadModel& command) {
   const std::string name = command.options.name;
   const auto known = models_.find(name);
   if (known != models_.end() && jobs_.Uses(known->second.pipeline.get())) {
-    events_.ModelFailed(name, absl::FailedPreconditionError("The model is loaded and in use"));
+    Report(ModelFailed{name, absl::FailedPreconditionError("The model is loaded and in use")});
     return;
   }
   auto pipeline = model::LoadPipeline(command.options, options_.stream);
   if (!pipeline.ok()) {
-    events_.ModelFailed(name, pipeline.status());
+    Report(ModelFailed{name, pipeline.status()});
     return;
   }
   const model::ModelCard card = (*pipeline)->card();
   models_[name] = {*std::move(pipeline), false};
-  events_.ModelLoaded(name, card, 0);
+  Report(ModelLoaded{name, card});
 }
 
 void Engine::Impl::CarryOut(UnloadModel& command) {
@@ -50,9 +50,9 @@ void Engine::Impl::CarryOut(UnloadModel& command) {
   if (found != models_.end()) found->second.unloading = true;
 }
 
-absl::Status Engine::Impl::Admit(const AssignJob& command, HeldJob& job) {
+absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
   if (draining_) {
-    return MakeError(Reason::kServerDraining, "The worker is draining and takes no job");
+    return MakeError(Reason::kServerDraining, "The worker is draining and takes no new job");
   }
   const auto found = models_.find(command.spec.model);
   if (found == models_.end() || found->second.unloading) {
@@ -73,18 +73,19 @@ absl::Status Engine::Impl::Admit(const AssignJob& command, HeldJob& job) {
   return absl::OkStatus();
 }
 
-void Engine::Impl::CarryOut(AssignJob& command) {
+void Engine::Impl::CarryOut(Assignment& command) {
   auto job = std::make_unique<HeldJob>();
-  job->ref = {command.job, command.attempt};
-  if (jobs_.Find(command.job) != nullptr) {
-    events_.Failed(job->ref, MakeError(Reason::kInternal, "The job is already here"), false);
+  job->ref = command.ref;
+  if (jobs_.Find(command.ref.job) != nullptr) {
+    Report(job->ref,
+           JobFailed{MakeError(Reason::kInternal, "The worker has this job already"), false});
     return;
   }
   if (const absl::Status status = Admit(command, *job); !status.ok()) {
     // Told again, the same worker would say the same of a spec; not so of its own state.
     const Reason reason = ReasonOf(status).value_or(Reason::kInternal);
     const bool suspect = reason == Reason::kInternal || reason == Reason::kUnknownKernel;
-    events_.Failed(job->ref, status, suspect);
+    Report(job->ref, JobFailed{status, suspect});
     return;
   }
   job->spec = std::move(command.spec);
@@ -116,7 +117,7 @@ void Engine::Impl::CarryOut(ParkJob& command) {
     }
     held = job->generation->device_bytes();
   }
-  events_.Parked(job->ref, held);
+  Report(job->ref, JobParked{held});
 }
 
 void Engine::Impl::CarryOut(ResumeJob& command) {

@@ -40,14 +40,14 @@ class Engine::Impl {
   // Commands.
   void CarryOut(LoadModel& command);
   void CarryOut(UnloadModel& command);
-  void CarryOut(AssignJob& command);
+  void CarryOut(Assignment& command);
   void CarryOut(ReorderJob& command);
   void CarryOut(ParkJob& command);
   void CarryOut(ResumeJob& command);
   void CarryOut(CancelJob& command);
   void CarryOut(DrainEngine& command);
   // Why a job cannot be held; OK after filling pipeline and plan.
-  absl::Status Admit(const AssignJob& command, HeldJob& job);
+  absl::Status Admit(const Assignment& command, HeldJob& job);
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
@@ -68,12 +68,15 @@ class Engine::Impl {
   void EndOverdueJobs();
   void EndEncodedJobs();
   void EndEncoded(HeldJob& job);
-  // What a pipeline's error means; `alone`: nobody else was in the piece.
+  // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);
   void DropUnusedModels();
+
+  void Report(const JobRef& ref, WorkerEvent event) { events_.Report({{}, ref, std::move(event)}); }
+  void Report(WorkerEvent event) { Report(JobRef(), std::move(event)); }
 
   kernels::Execution Execution(const HeldJob& job, kernels::KernelCounters& counters,
                                kernels::KernelTimer* timer) const {

@@ -45,7 +45,7 @@ void Engine::Impl::Create(HeldJob& job) {
          invalid);
     return;
   }
-  events_.Progress(job.ref, Stage::kTextEncode, 0, job.spec.num_steps());
+  Report(job.ref, JobProgress{Stage::kTextEncode, 0, job.spec.num_steps()});
   kernels::KernelCounters counters;
   PieceClock::Piece piece(clock_);
   auto generation = job.pipeline->Create(job.spec, Execution(job, counters, nullptr));
@@ -73,7 +73,7 @@ void Engine::Impl::Begin(HeldJob& job) {
     Blame(job, ready.status(), true);
   } else if (*ready) {
     job.phase = Phase::kDenoise;
-    events_.Progress(job.ref, Stage::kDenoise, 0, job.generation->num_steps());
+    Report(job.ref, JobProgress{Stage::kDenoise, 0, job.generation->num_steps()});
   }
 }
 
@@ -125,7 +125,7 @@ void Engine::Impl::AfterStep(HeldJob& job) {
   const int every = job.spec.preview.every_steps;
   job.preview_due = every > 0 && step % every == 0;
   if (step >= job.generation->num_steps()) job.phase = Phase::kDecode;
-  events_.Progress(job.ref, Stage::kDenoise, step, job.generation->num_steps());
+  Report(job.ref, JobProgress{Stage::kDenoise, step, job.generation->num_steps()});
 }
 
 void Engine::Impl::MakePreview(HeldJob& job) {
@@ -143,8 +143,8 @@ void Engine::Impl::MakePreview(HeldJob& job) {
   if (!image.ok()) return;
   auto jpeg = EncodeJpeg(*image, side);
   if (!jpeg.ok()) return;
-  events_.Preview(job.ref,
-                  {job.generation->step(), std::move(jpeg->bytes), jpeg->width, jpeg->height});
+  Report(job.ref,
+         JobPreview{job.generation->step(), std::move(jpeg->bytes), jpeg->width, jpeg->height});
 }
 
 void Engine::Impl::StartDecoding(HeldJob& job) {
@@ -158,11 +158,11 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
       [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
-        events_.Media(ref, offset, std::move(bytes), fragment_end);
+        Report(ref, JobMedia{offset, std::move(bytes), fragment_end});
       },
       [this] { inbox_.Wake(); });
   const int steps = job.generation->num_steps();
-  events_.Progress(job.ref, Stage::kDecode, steps, steps);
+  Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
 }
 
 void Engine::Impl::Decode(HeldJob& job) {
@@ -190,27 +190,29 @@ void Engine::Impl::Decode(HeldJob& job) {
   const int steps = job.generation->num_steps();
   job.generation = nullptr;
   job.phase = Phase::kEncode;
-  events_.Progress(job.ref, Stage::kEncode, steps, steps);
+  Report(job.ref, JobProgress{Stage::kEncode, steps, steps});
   job.encoder->Finish();
 }
 
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
                               std::vector<kernels::VariantTime> times) {
-  StepReport report;
-  for (const HeldJob* job : batch.jobs) report.jobs.push_back(job->ref.job);
-  report.job_rows = batch.job_rows;
+  StepSample sample;
+  for (const HeldJob* job : batch.jobs) sample.jobs.push_back(job->ref.job);
+  sample.job_rows = batch.job_rows;
+  sample.model = batch.jobs.front()->spec.model;
+  sample.plan = batch.jobs.front()->plan.name();
+  sample.rows = batch.rows;
+  sample.duration = took;
+  sample.stage = stage;
+  sample.kernels = std::move(times);
+  Stepped report;
+  report.steps.push_back(std::move(sample));
   for (const auto& job : jobs_.all()) {
     if (job->generation != nullptr) report.memory_used_bytes += job->generation->device_bytes();
   }
   memory_peak_bytes_ = std::max(memory_peak_bytes_, report.memory_used_bytes);
   report.memory_peak_bytes = memory_peak_bytes_;
-  report.model = batch.jobs.front()->spec.model;
-  report.plan = batch.jobs.front()->plan.name();
-  report.rows = batch.rows;
-  report.duration = took;
-  report.stage = stage;
-  report.kernels = std::move(times);
-  events_.Stepped(std::move(report));
+  Report(std::move(report));
 }
 
 }  // namespace reel::worker

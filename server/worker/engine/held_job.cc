@@ -25,7 +25,7 @@ void JobTable::Reorder(HeldJob& job, double order_key) {
 }
 
 void JobTable::Sort() {
-  // A key that is no number has no place in any order.
+  // NaN has no place in any order.
   for (auto& job : jobs_) {
     if (std::isnan(job->order_key)) job->order_key = 0;
   }

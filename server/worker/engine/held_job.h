@@ -38,7 +38,7 @@ struct HeldJob {
   std::unique_ptr<VideoEncoder> encoder;
   JobTally tally;
 
-  // False: it waits for somebody else: its conditions, its encoder or its owner.
+  // False: it waits for its conditions, its encoder or its owner.
   bool CanMove() const;
 };
 
@@ -54,7 +54,7 @@ class JobTable {
   HeldJob* Find(const std::string& job) const;
   HeldJob* FirstThatCanMove() const;
   bool Uses(const model::Pipeline* pipeline) const;
-  // InfiniteFuture when nobody has one.
+  // InfiniteFuture when no job has one.
   absl::Time FirstDeadline() const;
   const Jobs& all() const { return jobs_; }
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/convert/report_convert.h"
 #include "server/convert/worker_convert.h"
 
 namespace reel::worker {
@@ -55,14 +55,11 @@ CommandReader::Pixels CommandReader::TakeFor(const std::string& job) {
   return std::move(node.mapped());
 }
 
-EngineCommand CommandReader::ReadAssign(const worker::v1::Assign& assign) {
-  AssignJob job;
-  job.job = assign.job();
-  job.attempt = assign.attempt();
-  job.spec = SpecFromProto(assign.spec());
-  Pixels pixels = TakeFor(job.job);
-  for (size_t i = 0; i < job.spec.conditions.size(); ++i) {
-    model::Condition& condition = job.spec.conditions[i];
+Assignment CommandReader::ReadAssign(const worker::v1::Assign& assign) {
+  Assignment assignment = AssignmentFromProto(assign);
+  Pixels pixels = TakeFor(assignment.ref.job);
+  for (size_t i = 0; i < assignment.spec.conditions.size(); ++i) {
+    model::Condition& condition = assignment.spec.conditions[i];
     const auto found = pixels.find(static_cast<int>(i));
     // An incomplete clip is worse than none.
     if (found == pixels.end() ||
@@ -71,11 +68,7 @@ EngineCommand CommandReader::ReadAssign(const worker::v1::Assign& assign) {
     }
     condition.bytes = std::make_shared<const std::string>(std::move(found->second));
   }
-  job.order_key = assign.order_key();
-  if (assign.has_time_left()) job.time_left = FromProtoDuration(assign.time_left());
-  job.alone = assign.alone();
-  job.trace_id = assign.trace_id();
-  return job;
+  return assignment;
 }
 
 }  // namespace reel::worker

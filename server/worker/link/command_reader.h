@@ -28,7 +28,7 @@ class CommandReader {
 
   void Keep(worker::v1::ConditionData& piece);
   Pixels TakeFor(const std::string& job);
-  EngineCommand ReadAssign(const worker::v1::Assign& assign);
+  Assignment ReadAssign(const worker::v1::Assign& assign);
 
   std::unordered_map<std::string, Pixels> waiting_;
   int64_t waiting_bytes_ = 0;

@@ -50,40 +50,33 @@ bool Outbox::Replaces(Message& message) {
   return false;
 }
 
-void Outbox::PushControl(Message message) {
+bool Outbox::Push(Message message) {
   MutexLock lock(mutex_);
-  if (closed_ || Replaces(message)) return;
-  control_.push_back(std::move(message));
-  changed_.NotifyAll();
-}
-
-bool Outbox::PushMedia(Message message) {
-  MutexLock lock(mutex_);
-  while (!closed_ && media_bytes_ >= max_media_bytes_) changed_.Wait(mutex_);
+  while (message.has_media() && !closed_ && media_bytes_ >= max_media_bytes_) {
+    changed_.Wait(mutex_);
+  }
   if (closed_) return false;
-  media_bytes_ += BytesOf(message);
-  media_.push_back(std::move(message));
+  Put(std::move(message));
   changed_.NotifyAll();
   return true;
 }
 
-void Outbox::PushLast(Message message) {
-  MutexLock lock(mutex_);
-  if (closed_) return;
-  media_.push_back(std::move(message));
-  changed_.NotifyAll();
-}
-
-void Outbox::PushFailure(Message message) {
-  MutexLock lock(mutex_);
-  if (closed_) return;
-  std::erase_if(media_, [&](const Message& queued) {
-    if (!queued.has_media() || queued.media().job() != message.failed().job()) return false;
-    media_bytes_ -= BytesOf(queued);
-    return true;
-  });
+void Outbox::Put(Message message) {
+  if (message.has_media() || message.has_finished()) {
+    media_bytes_ += BytesOf(message);
+    media_.push_back(std::move(message));
+    return;
+  }
+  if (message.has_failed()) {
+    std::erase_if(media_, [&](const Message& queued) {
+      if (!queued.has_media() || queued.media().job() != message.failed().job()) return false;
+      media_bytes_ -= BytesOf(queued);
+      return true;
+    });
+  } else if (Replaces(message)) {
+    return;
+  }
   control_.push_back(std::move(message));
-  changed_.NotifyAll();
 }
 
 std::optional<Outbox::Message> Outbox::Pop() {

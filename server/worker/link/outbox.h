@@ -22,25 +22,25 @@ class Outbox {
 
   explicit Outbox(int64_t max_media_bytes) : max_media_bytes_(max_media_bytes) {}
 
-  // Never blocks. What a newer message says better is replaced: a step of the same stage (but for
-  // the first), a preview of the same job, a heartbeat; steps are gathered into one message.
-  void PushControl(Message message);
-  // Blocks while the bound is reached. False: the outbox is closed, the message is dropped.
-  bool PushMedia(Message message);
-  // The success of a job: behind its media. Never blocks.
-  void PushLast(Message message);
-  // The failure of a job: its media that still waits is dropped, and this overtakes the rest.
-  void PushFailure(Message message);
+  // False: the outbox is closed, the message is dropped. Where a message goes is its kind's:
+  // - media blocks while the bound is reached;
+  // - the success of a job goes behind its media;
+  // - the failure of a job drops its media that still waits, and overtakes the rest;
+  // - all else goes before media. What a newer message says better is replaced: a step of the same
+  //   stage (but for the first), a preview of the same job, a heartbeat; steps are gathered into
+  //   one message.
+  bool Push(Message message);
 
   // Blocks; nullopt once it is closed, or ended and empty.
   std::optional<Message> Pop();
 
   // Nothing more will be pushed; what is queued still goes out.
   void End();
-  // Nobody will read: drops everything and releases who waits. Idempotent.
+  // The stream is gone: drops everything and releases callers that wait. Idempotent.
   void Close();
 
  private:
+  void Put(Message message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool Replaces(Message& message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int64_t max_media_bytes_;

@@ -12,9 +12,10 @@
 #include "reel/worker/v1/worker.grpc.pb.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/convert/report_convert.h"
 #include "server/logging/log.h"
 #include "server/worker/link/command_reader.h"
-#include "server/worker/link/event_messages.h"
+#include "server/worker/link/media_pieces.h"
 #include "server/worker/link/outbox.h"
 
 namespace reel::worker {
@@ -65,7 +66,7 @@ class WorkerLink::Stream {
     if (!first.has_configure()) {
       context_.TryCancel();
       stream_->Finish();
-      return absl::FailedPreconditionError("The front's first message is not Configure");
+      return absl::FailedPreconditionError("reeld's first message is not Configure");
     }
     settings = SettingsFromProto(first.configure());
     writer_ = std::thread([this] { Write(); });
@@ -145,7 +146,7 @@ class WorkerLink::Stream {
         const absl::Duration in_step = target_->in_step();
         if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
       }
-      outbox.PushControl(std::move(message));
+      outbox.Push(std::move(message));
       changed_.WaitFor(mutex_, heartbeat_);
     }
   }
@@ -173,7 +174,7 @@ absl::StatusOr<std::unique_ptr<WorkerLink>> WorkerLink::Connect(const LinkOption
   if (!channel->WaitForConnected(std::chrono::system_clock::now() +
                                  absl::ToChronoMilliseconds(options.dial_timeout))) {
     return absl::UnavailableError(
-        absl::StrCat("Nobody listens on the front's socket ", options.socket));
+        absl::StrCat("reeld does not listen on the socket ", options.socket));
   }
   auto stream = std::make_unique<Stream>(options, std::move(channel));
   const absl::Status opened = stream->Open(options);
@@ -185,59 +186,27 @@ WorkerLink::WorkerLink(std::unique_ptr<Stream> stream) : stream_(std::move(strea
 WorkerLink::~WorkerLink() { Leave(absl::ZeroDuration()); }
 
 const WorkerSettings& WorkerLink::settings() const { return stream_->settings; }
-void WorkerLink::ListKernels(const std::vector<kernels::OpListing>& kernels,
-                             const std::vector<kernels::PluginListing>& plugins) {
-  stream_->outbox.PushControl(KernelsMessage(stream_->worker, kernels, plugins));
-}
 void WorkerLink::Serve(CommandTarget& target, Callbacks callbacks) {
   stream_->Serve(target, std::move(callbacks));
 }
 void WorkerLink::Leave(absl::Duration patience) { stream_->Leave(patience); }
 
-void WorkerLink::ModelLoaded(const std::string& model, const model::ModelCard& card,
-                             int64_t weight_bytes) {
-  AttachRequest message;
-  *message.mutable_model_state() = CardToModelState(card, weight_bytes);
-  message.mutable_model_state()->set_model(model);
-  stream_->outbox.PushControl(std::move(message));
-}
-
-void WorkerLink::ModelFailed(const std::string& model, const absl::Status& error) {
-  stream_->outbox.PushControl(ModelFailedMessage(model, error));
-}
-
-void WorkerLink::Progress(const JobRef& job, model::Stage stage, int step, int num_steps) {
-  stream_->outbox.PushControl(ProgressMessage(job, stage, step, num_steps));
-}
-
-void WorkerLink::Preview(const JobRef& job, PreviewImage preview) {
-  stream_->outbox.PushControl(PreviewMessage(job, std::move(preview)));
-}
-
-void WorkerLink::Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) {
-  for (AttachRequest& message : MediaMessages(job, offset, std::move(bytes), fragment_end)) {
-    if (!stream_->outbox.PushMedia(std::move(message))) return;
+void WorkerLink::Report(WorkerReport report) {
+  report.worker = stream_->worker;
+  auto* media = std::get_if<JobMedia>(&report.event);
+  if (media == nullptr) {
+    stream_->outbox.Push(ReportToProto(std::move(report)));
+    return;
   }
-}
-
-void WorkerLink::Stepped(StepReport report) { stream_->outbox.PushControl(SteppedMessage(report)); }
-
-void WorkerLink::Parked(const JobRef& job, int64_t device_bytes) {
-  stream_->outbox.PushControl(ParkedMessage(job, device_bytes));
-}
-
-void WorkerLink::Finished(const JobRef& job, JobResult result) {
-  stream_->outbox.PushLast(FinishedMessage(job, result));
-}
-
-void WorkerLink::Failed(const JobRef& job, const absl::Status& error, bool suspect) {
-  stream_->outbox.PushFailure(FailedMessage(job, error, suspect));
+  for (JobMedia& piece : CutMedia(std::move(*media))) {
+    if (!stream_->outbox.Push(ReportToProto({report.worker, report.ref, std::move(piece)}))) return;
+  }
 }
 
 void WorkerLink::DeviceLost(const absl::Status& error) {
   if (stream_->callbacks.on_device_lost) stream_->callbacks.on_device_lost(error);
 }
 
-void WorkerLink::Drained() { Log(LogLevel::kInfo, "Everything that was held is finished"); }
+void WorkerLink::Drained() { Log(LogLevel::kInfo, "All jobs are finished"); }
 
 }  // namespace reel::worker

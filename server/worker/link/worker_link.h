@@ -43,14 +43,15 @@ class CommandTarget {
   virtual absl::Duration in_step() const = 0;
 };
 
-// As EngineEvents it is called on the engine's and the encoders' threads; only Media may block,
-// while the front does not read.
+// As EngineEvents it is called on the engine's and the encoders' threads; only JobMedia may block,
+// while the front does not read. Reports may come before Serve: KernelsListed does, so that it is
+// there before any model.
 class WorkerLink final : public EngineEvents {
  public:
-  // Dials, says Hello and waits for the settings. UNAVAILABLE when nobody listens; else how the
-  // front refused. The heartbeat begins here.
+  // Connects, sends Hello and waits for the settings. UNAVAILABLE when reeld does not listen; else
+  // why it refused. The heartbeat begins here.
   static absl::StatusOr<std::unique_ptr<WorkerLink>> Connect(const LinkOptions& options);
-  // Leaves without patience.
+  // Leaves without waiting.
   ~WorkerLink() override;
 
   const WorkerSettings& settings() const;
@@ -61,27 +62,13 @@ class WorkerLink final : public EngineEvents {
     // On the thread that reported it.
     absl::AnyInvocable<void(const absl::Status&)> on_device_lost;
   };
-  // What this worker offers once it has opened its plug-ins, in place of what Hello said. Before
-  // Serve, so that it comes before any model.
-  void ListKernels(const std::vector<kernels::OpListing>& kernels,
-                   const std::vector<kernels::PluginListing>& plugins);
-
   // Hands commands to `target` from now on, in their order, until Leave has returned. Once.
   void Serve(CommandTarget& target, Callbacks callbacks);
   // Sends what is queued and waits until the front has read it and closed; at most `patience`.
   // Events are dropped from then on. Not on the link's thread; idempotent.
   void Leave(absl::Duration patience);
 
-  void ModelLoaded(const std::string& model, const model::ModelCard& card,
-                   int64_t weight_bytes) override;
-  void ModelFailed(const std::string& model, const absl::Status& error) override;
-  void Progress(const JobRef& job, model::Stage stage, int step, int num_steps) override;
-  void Preview(const JobRef& job, PreviewImage preview) override;
-  void Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) override;
-  void Stepped(StepReport report) override;
-  void Parked(const JobRef& job, int64_t device_bytes) override;
-  void Finished(const JobRef& job, JobResult result) override;
-  void Failed(const JobRef& job, const absl::Status& error, bool suspect) override;
+  void Report(WorkerReport report) override;
   void DeviceLost(const absl::Status& error) override;
   void Drained() override;
 

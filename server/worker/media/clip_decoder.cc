@@ -45,7 +45,7 @@ absl::StatusOr<InputPtr> OpenMp4(AVIOContext* io) {
   format->max_streams = static_cast<int>(kMaxTracks);
   // Frees `format` when it fails.
   if (avformat_open_input(&format, nullptr, av_find_input_format("mov"), nullptr) < 0) {
-    return Bad("is not an MP4 clip, or is broken");
+    return Bad("is not an MP4 clip, or is damaged");
   }
   return InputPtr(format);
 }
@@ -81,7 +81,7 @@ absl::StatusOr<AVStream*> ChooseTrack(AVFormatContext& format) {
       stream->discard = AVDISCARD_ALL;
     }
   }
-  if (chosen == nullptr) return Bad("holds no video");
+  if (chosen == nullptr) return Bad("contains no video");
   return chosen;
 }
 
@@ -91,7 +91,7 @@ absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, Pi
   if (codec == nullptr) {
     return absl::InvalidArgumentError(
         absl::StrCat("is coded as ", avcodec_get_name(track.codec_id),
-                     "; nearest: H.264 (also read: H.265, VP9, AV1, MPEG-4)"));
+                     "; use H.264 (H.265, VP9, AV1 and MPEG-4 are read too)"));
   }
   AvCodecContextPtr context(avcodec_alloc_context3(codec));
   if (!context) return absl::InternalError("Out of memory for a clip");
@@ -137,7 +137,7 @@ class ClipReader {
       REEL_ASSIGN_OR_RETURN(const bool more, TakeDecoded(proceed, take));
       if (!more) return absl::OkStatus();
     }
-    return pictures_ > 0 ? absl::OkStatus() : Bad("holds no picture");
+    return pictures_ > 0 ? absl::OkStatus() : Bad("contains no frames");
   }
 
  private:
@@ -154,7 +154,7 @@ class ClipReader {
       if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return true;
       if (code < 0) return Undecodable();
       if ((frame_->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame_->decode_error_flags != 0) {
-        return Bad("is broken: a picture of it cannot be read whole");
+        return Bad("is damaged: one of its frames cannot be decoded");
       }
       REEL_RETURN_IF_ERROR(proceed());
       REEL_ASSIGN_OR_RETURN(model::RgbImage image, RgbOfFrame(*frame_, kScalerFlags, scaler_));

@@ -33,18 +33,18 @@ class Budget {
       : limits_(limits), stop_(stop), end_(absl::Now() + limits.max_time) {}
 
   absl::Status Proceed() const {
-    if (stop_) return absl::CancelledError("the conditions are not wanted any more");
+    if (stop_) return absl::CancelledError("the job has ended");
     if (absl::Now() < end_) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat("takes too long to decode: more than ",
                                                    absl::ToInt64Seconds(limits_.max_time),
-                                                   " seconds; nearest: a shorter or smaller one"));
+                                                   " s; use a shorter or smaller clip"));
   }
   absl::Status Take(size_t bytes) {
     bytes_ += static_cast<int64_t>(bytes);
     if (bytes_ <= limits_.max_bytes) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("is too much: with the conditions before it, it needs more than ",
-                     limits_.max_bytes, " bytes decoded; nearest: a shorter clip"));
+        absl::StrCat("is too large: with the conditions before it, it decodes to more than ",
+                     limits_.max_bytes >> 20, " MiB; use a shorter clip"));
   }
   int64_t max_pixels() const { return limits_.max_pixels; }
 
@@ -91,7 +91,7 @@ absl::Status AddClip(const std::string& bytes, int most, Budget& budget, Picture
 
 absl::StatusOr<std::shared_ptr<const model::ConditionPixels>> Decode(
     const model::GenerationSpec& spec, const model::Condition& condition, Budget& budget) {
-  if (condition.bytes == nullptr) return absl::FailedPreconditionError("has lost its bytes");
+  if (condition.bytes == nullptr) return absl::FailedPreconditionError("has no data");
   REEL_RETURN_IF_ERROR(budget.Proceed());
   Pictures pictures(spec, budget);
   if (condition.kind == model::Condition::Kind::kVideo) {

@@ -92,7 +92,8 @@ absl::StatusOr<model::RgbImage> RgbOfFrame(const AVFrame& frame, int flags, SwsC
                                     frame.width, frame.height, AV_PIX_FMT_RGB24, flags, nullptr,
                                     nullptr, nullptr));
   AvFramePtr rgb(av_frame_alloc());
-  if (!scaler || !rgb) return absl::InvalidArgumentError("has colours that cannot be read");
+  if (!scaler || !rgb)
+    return absl::InvalidArgumentError("has a colour format that is not supported");
   const int* from = sws_getCoefficients(frame.colorspace);
   const int* to = sws_getCoefficients(SWS_CS_DEFAULT);
   // Negative: RGB already, nothing to set.

@@ -85,7 +85,7 @@ absl::StatusOr<AvFramePtr> DecodeFrame(const std::string& bytes, const char* nam
   if (code >= 0) code = avcodec_receive_frame(context.get(), frame.get());
   if (code >= 0) return frame;
   if (cap.refusal()) return absl::InvalidArgumentError(*cap.refusal());
-  return absl::InvalidArgumentError("is broken or of a kind that cannot be read");
+  return absl::InvalidArgumentError("is damaged or of an unsupported kind");
 }
 
 }  // namespace
@@ -93,11 +93,11 @@ absl::StatusOr<AvFramePtr> DecodeFrame(const std::string& bytes, const char* nam
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels) {
   const char* const name = DecoderFor(bytes);
   if (name == nullptr) return absl::InvalidArgumentError("is not a PNG, JPEG or WebP picture");
-  if (IsCutOff(bytes)) return absl::InvalidArgumentError("is cut off");
+  if (IsCutOff(bytes)) return absl::InvalidArgumentError("is incomplete: its end is missing");
   if (bytes.size() > kMaxBytes) return absl::InvalidArgumentError("is larger than 1 GiB");
   REEL_ASSIGN_OR_RETURN(const AvFramePtr frame, DecodeFrame(bytes, name, max_pixels));
   if (HasFourInks(*frame, name)) {
-    return absl::InvalidArgumentError("is a JPEG of four inks; nearest: save it as RGB");
+    return absl::InvalidArgumentError("is a CMYK JPEG; save it as RGB");
   }
   absl::StatusOr<model::RgbImage> image = RgbOfPacked(*frame);
   if (absl::IsUnimplemented(image.status())) image = RgbOfJpeg(*frame);

@@ -10,9 +10,9 @@
 
 namespace reel::worker {
 
-// INVALID_ARGUMENT with the end of a sentence about the picture ("is cut off"): another format,
-// more than `max_pixels` (which is found before memory is taken), or broken. Nothing is opened or
-// fetched beside the bytes.
+// INVALID_ARGUMENT with the end of a sentence about the picture ("is incomplete: its end is
+// missing"): another format, more than `max_pixels` (which is found before memory is taken), or
+// broken. Nothing is opened or fetched beside the bytes.
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels);
 
 }  // namespace reel::worker

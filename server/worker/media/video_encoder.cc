@@ -46,7 +46,7 @@ absl::Status VideoEncoder::Push(const model::FramesView& frames) {
   if (frames.format != format() || frames.width != options_.format.width ||
       frames.height != options_.format.height ||
       frames.data.size() != bytes * static_cast<size_t>(frames.num_frames)) {
-    return absl::InternalError(absl::StrCat("Frames of another shape: ", frames.width, "x",
+    return absl::InternalError(absl::StrCat("Frames have the wrong size: ", frames.width, "x",
                                             frames.height, ", ", frames.data.size(), " bytes"));
   }
   MutexLock lock(mutex_);

@@ -59,7 +59,7 @@ class VideoEncoder final : public model::FrameSink {
   // Stop where you are. Returns at once; one call of Output that had been decided may still come.
   void Abandon();
 
-  // True: the thread has ended its work, and nothing of it is heard any more.
+  // True: the thread has ended its work and makes no further call.
   bool done() const;
   // Of one that is done: the file, or what went wrong.
   absl::StatusOr<EncodedFile> result() const;

@@ -37,7 +37,7 @@ DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 MODEL_SHARED = r"model/(bridge|layers|sampler|text|tokenizer|weights)/"
-SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/"]
+SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
 JOBS = ["server/front/jobs/"]
@@ -50,6 +50,7 @@ FRONT = ["server/front/", "server/convert/"]
 WALLS = [
     (r"kernels/plugins/example/.*\.cu$", [r"kernels/plugins/plugin_v1\.h", r"kernels/[\w/]+_launch\.h", r"kernels/rows/fused_norm\.h"], {"cuda"}),
     (r"kernels/.*\.cuh?$", [r"kernels/[\w/]+_(launch|layout|job)\.h", r"kernels/rows/fused_norm\.h", r"kernels/[\w/]+\.cuh"], {"cuda", "cutlass"}),
+    (r"kernels/torch_views/", ["kernels/base/"], {"torch"}),
     (r"kernels/torch_ops/", ["kernels/"], {"absl", "torch", "cuda"}),
     (r"kernels/base/digest/", [], {"absl", "crypto"}),
     (r"kernels/base/", ["kernels/base/"], {"absl"}),
@@ -73,8 +74,9 @@ WALLS = [
     # Each other folder is a family: it sees what families share, and no other family.
     (r"model/\w+/", MODEL_API + [MODEL_SHARED, "kernels/"], {"absl", "torch", "json"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
+    (r"server/protocol/", MODEL_API, {"absl"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
-    (r"server/convert/worker_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
+    (r"server/convert/(worker|report)_", SERVER_BASE, {"absl", "reel_proto", "worker_proto", "protobuf"}),
     (r"server/convert/", SERVER_BASE, {"absl", "reel_proto", "protobuf"}),
     (r"server/worker/engine/", SERVER_BASE + [r"server/worker/media/\w+\.h"], {"absl"}),
     (r"server/worker/media/", SERVER_BASE, {"absl", "ffmpeg"}),

@@ -34,18 +34,13 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   card.mutable_defaults()->set_guidance_scale(defaults.guidance_scale());
   card.mutable_defaults()->set_negative_prompt(defaults.negative_prompt());
 
-  const worker::v1::ModelState again =
-      CardToModelState(CardFromModelState(state), state.weight_bytes());
+  const worker::v1::ModelState again = CardToModelState(CardFromModelState(state));
   EXPECT_EQ(Difference(state, again), "");
 }
 
 TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
   worker::v1::Configure sent;
   Fill(sent);
-  // Not used yet.
-  sent.clear_plugin_folders();
-  sent.clear_park_budget_bytes();
-  sent.clear_embedding_cache_bytes();
   for (worker::v1::LoadModel& load : *sent.mutable_models()) load.clear_path();
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }

@@ -68,7 +68,7 @@ TEST_F(AssignmentTest, AVariantGoesWhereItRuns) {
   info.state = WorkerState::kReady;
   info.kernels = {{"rms_norm", {{"sm90", "built-in", true, true, ""}}}};
   dispatcher->WorkerChanged(info);
-  dispatcher->ModelLoaded("new", TestCard());
+  Load("new", TestCard());
   NewJob request = Request();
   request.spec.kernels.variants = {{"rms_norm", "sm90"}};
   for (int i = 0; i < 2; ++i) MustCreate(request);
@@ -135,9 +135,9 @@ TEST_F(AssignmentTest, TheWatchdogFollowsThePrediction) {
   sample.model = "card";
   sample.plan = "auto";
   sample.rows = 512;
-  sample.jobs = {sent.assignment.job};
+  sample.jobs = {sent.assignment.ref.job};
   sample.duration = absl::Seconds(2);
-  for (int i = 0; i < 20; ++i) dispatcher->Stepped("w0", sample);
+  for (int i = 0; i < 20; ++i) Step(sample);
   dispatcher->Flush();
   EXPECT_GE(pool.step_limit("w0"), absl::Seconds(20));
   EXPECT_LE(pool.step_limit("w0"), absl::Seconds(40));
@@ -149,7 +149,7 @@ TEST_F(AssignmentTest, AModelWithWeightsHasTimeForItsFirstStep) {
   AddWorker();
   model::ModelCard card = TestCard("late");
   card.parameters = 1000;
-  dispatcher->ModelLoaded("w0", card);
+  Load("w0", card);
   NewJob request = Request();
   request.spec.model = "late";
   MustCreate(request);

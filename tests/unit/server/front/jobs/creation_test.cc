@@ -44,7 +44,7 @@ TEST_F(CreationTest, AHundredDuplicatesAtOnceMakeOneJob) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(ids.size(), size_t{kThreads * kEach});
   EXPECT_EQ(ids.count(*ids.begin()), ids.size()) << *ids.begin();
-  EXPECT_EQ(*ids.begin(), Take().assignment.job);
+  EXPECT_EQ(*ids.begin(), Take().assignment.ref.job);
   EXPECT_EQ(pool.num_waiting(), 0);
   EXPECT_EQ(NumActive(), 1u);
 }

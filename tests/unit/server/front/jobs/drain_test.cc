@@ -64,7 +64,7 @@ TEST_F(DrainTest, RunningVideosFinishAndQueuedOnesEndOrStay) {
   EXPECT_EQ(queued_detached->Snapshot().state, VideoState::kQueued);
   Start();
   AddWorker();
-  EXPECT_EQ(Take().assignment.job, kept);
+  EXPECT_EQ(Take().assignment.ref.job, kept);
 }
 
 TEST_F(DrainTest, AtTheLimitBoundVideosEndAndDetachedOnesStartAgainLater) {
@@ -78,8 +78,8 @@ TEST_F(DrainTest, AtTheLimitBoundVideosEndAndDetachedOnesStartAgainLater) {
   Start();
   AddWorker();
   const Sent again = Take();
-  EXPECT_EQ(again.assignment.job, kept);
-  EXPECT_EQ(again.assignment.attempt, 2);
+  EXPECT_EQ(again.assignment.ref.job, kept);
+  EXPECT_EQ(again.assignment.ref.attempt, 2);
 }
 
 TEST_F(DrainTest, AskedTwiceItMeansNow) {

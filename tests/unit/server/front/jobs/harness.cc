@@ -144,7 +144,7 @@ void Harness::Start() {
 
 void Harness::AddWorker(const std::string& name) {
   dispatcher->WorkerChanged(ReadyWorker(name));
-  dispatcher->ModelLoaded(name, TestCard());
+  Load(name, TestCard());
   dispatcher->Flush();
 }
 
@@ -200,20 +200,23 @@ size_t Harness::NumActive() {
   return *Await<size_t>([&](auto done) { dispatcher->NumActive(std::move(done)); });
 }
 
+void Harness::Report(const Sent& sent, WorkerEvent event) {
+  dispatcher->Report({sent.worker, sent.assignment.ref, std::move(event)});
+}
+
 void Harness::Progress(const Sent& sent, model::Stage stage, int step) {
-  dispatcher->JobProgress(sent.assignment.job, sent.assignment.attempt, stage, step,
-                          sent.assignment.spec.num_steps());
+  Report(sent, JobProgress{stage, step, sent.assignment.spec.num_steps()});
 }
 
 void Harness::Media(const Sent& sent, int64_t offset, const std::string& bytes, bool fragment_end) {
-  dispatcher->JobMedia(sent.assignment.job, sent.assignment.attempt, offset, bytes, fragment_end);
+  Report(sent, JobMedia{offset, bytes, fragment_end});
 }
 
 void Harness::Finish(const Sent& sent, int64_t size) {
-  model::MediaInfo info;
-  info.content_type = "video/mp4";
-  info.size_bytes = size;
-  dispatcher->JobFinished(sent.assignment.job, sent.assignment.attempt, {}, info, {});
+  JobFinished finished;
+  finished.media.content_type = "video/mp4";
+  finished.media.size_bytes = size;
+  Report(sent, std::move(finished));
 }
 
 void Harness::RunToEnd(const Sent& sent, const std::string& bytes) {
@@ -226,7 +229,15 @@ void Harness::RunToEnd(const Sent& sent, const std::string& bytes) {
 }
 
 void Harness::Failed(const Sent& sent, const absl::Status& error, bool suspect) {
-  dispatcher->JobFailed(sent.assignment.job, sent.assignment.attempt, error, suspect);
+  Report(sent, JobFailed{error, suspect});
+}
+
+void Harness::Load(const std::string& worker, const model::ModelCard& card) {
+  dispatcher->Report({worker, {}, ModelLoaded{card.name, card}});
+}
+
+void Harness::Step(const StepSample& sample, const std::string& worker) {
+  dispatcher->Report({worker, {}, Stepped{.steps = {sample}}});
 }
 
 void Harness::CancelledAtWorker(const Sent& sent) {

@@ -118,6 +118,7 @@ class Harness {
 
   // The worker's side of one job.
   Sent Take() { return pool.TakeAssignment(); }
+  void Report(const Sent& sent, WorkerEvent event);
   void Progress(const Sent& sent, model::Stage stage, int step);
   void Media(const Sent& sent, int64_t offset, const std::string& bytes, bool fragment_end = true);
   void Finish(const Sent& sent, int64_t size);
@@ -125,6 +126,9 @@ class Harness {
   void RunToEnd(const Sent& sent, const std::string& bytes = "frames");
   void Failed(const Sent& sent, const absl::Status& error, bool suspect = false);
   void CancelledAtWorker(const Sent& sent);
+  // Of no job alone.
+  void Load(const std::string& worker, const model::ModelCard& card);
+  void Step(const StepSample& sample, const std::string& worker = "w0");
 
   reel::testing::TempFolder folder;
   LimitedDisk disk;

@@ -93,11 +93,6 @@ TEST_F(LoggedJobTest, UsesNoNumberThatWasNotReserved) {
   EXPECT_EQ(Sequences().back(), kSequenceBlock + 1);
 }
 
-TEST_F(LoggedJobTest, AcceptedShowsTheVideoAsItIsNow) {
-  job_->Edit([](Video& video) { video.state = VideoState::kRunning; });
-  EXPECT_EQ(std::get<AcceptedEvent>(job_->NextEntry(0)->event).video.state, VideoState::kRunning);
-}
-
 TEST_F(LoggedJobTest, ReadsUpToTheEndOfAFragment) {
   Write(1, "aaabbbbcc");
   job_->GrowMedia(1, 3, true);

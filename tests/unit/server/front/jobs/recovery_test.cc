@@ -48,7 +48,7 @@ TEST_F(RecoveryTest, AKilledWorkersJobRunsAgainAndItsWatchersSeeIt) {
   EXPECT_GE(job->Snapshot().progress.fraction, fraction);
 
   const Sent again = Take();
-  EXPECT_EQ(again.assignment.attempt, 2);
+  EXPECT_EQ(again.assignment.ref.attempt, 2);
   EXPECT_FALSE(again.assignment.alone);
   // Reports of the first attempt are of no interest any more.
   Media(sent, 9, "late");
@@ -118,10 +118,10 @@ TEST_F(RecoveryTest, JobsThatRanTogetherRunAgainAloneOneAfterTheOther) {
   Lose(LossCause::kSticky);
   const Sent second = Take();
   RunToEnd(second);
-  JobPtr& poisoner = first.assignment.job == a->Snapshot().id ? a : b;
-  JobPtr& other = first.assignment.job == a->Snapshot().id ? b : a;
+  JobPtr& poisoner = first.assignment.ref.job == a->Snapshot().id ? a : b;
+  JobPtr& other = first.assignment.ref.job == a->Snapshot().id ? b : a;
   EXPECT_EQ(ReasonOf(WaitForState(*poisoner, VideoState::kFailed).error), Reason::kWorkerFault);
-  if (second.assignment.job != other->Snapshot().id) RunToEnd(Take());
+  if (second.assignment.ref.job != other->Snapshot().id) RunToEnd(Take());
   WaitForState(*other, VideoState::kSucceeded);
 }
 
@@ -133,7 +133,7 @@ TEST_F(RecoveryTest, WhatTheWorkerHadNotBegunIsInnocent) {
   Lose(LossCause::kHang);
   EXPECT_EQ(ReasonOf(WaitForState(*began, VideoState::kFailed).error), Reason::kWorkerFault);
   const Sent again = Take();
-  EXPECT_EQ(again.assignment.job, waits->Snapshot().id);
+  EXPECT_EQ(again.assignment.ref.job, waits->Snapshot().id);
   EXPECT_FALSE(again.assignment.alone);
 }
 

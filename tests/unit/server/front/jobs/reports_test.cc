@@ -48,7 +48,7 @@ TEST_F(ReportsTest, HoldsOnePreview) {
   const Sent sent = Take();
   Progress(sent, model::Stage::kDenoise, 1);
   for (int step = 1; step <= 3; ++step) {
-    dispatcher->JobPreview(sent.assignment.job, 1, step, std::string(100, 'j'), 64, 64);
+    Report(sent, JobPreview{step, std::string(100, 'j'), 64, 64});
   }
   Settle();
   int previews = 0;
@@ -67,15 +67,18 @@ TEST_F(ReportsTest, HoldsOnePreview) {
 TEST_F(ReportsTest, ReportsOfAnotherAttemptOrJobChangeNothing) {
   JobPtr job = MustCreate(Request());
   const Sent sent = Take();
-  const std::string id = sent.assignment.job;
-  dispatcher->JobProgress(id, 7, model::Stage::kDenoise, 5, 10);
-  dispatcher->JobProgress("r0-unknown", 1, model::Stage::kDenoise, 5, 10);
-  dispatcher->JobPreview(id, 7, 1, "x", 1, 1);
-  dispatcher->JobMedia(id, 7, 0, "x", true);
-  dispatcher->JobMedia("../../etc/passwd", 1, 0, "x", true);
-  dispatcher->JobFinished(id, 7, {}, {}, {});
-  dispatcher->JobFailed(id, 7, absl::InternalError("x"), true);
-  dispatcher->JobFailed("r0-unknown", 1, absl::InternalError("x"), true);
+  const std::string id = sent.assignment.ref.job;
+  const auto report = [&](const std::string& name, int attempt, WorkerEvent event) {
+    dispatcher->Report({"w0", {name, attempt}, std::move(event)});
+  };
+  report(id, 7, JobProgress{model::Stage::kDenoise, 5, 10});
+  report("r0-unknown", 1, JobProgress{model::Stage::kDenoise, 5, 10});
+  report(id, 7, JobPreview{1, "x", 1, 1});
+  report(id, 7, JobMedia{0, "x", true});
+  report("../../etc/passwd", 1, JobMedia{0, "x", true});
+  report(id, 7, JobFinished{});
+  report(id, 7, JobFailed{absl::InternalError("x"), true});
+  report("r0-unknown", 1, JobFailed{absl::InternalError("x"), true});
   Settle();
   EXPECT_EQ(job->Snapshot().state, VideoState::kQueued);
   EXPECT_EQ(job->media_size(), 0);
@@ -89,7 +92,7 @@ TEST_F(ReportsTest, TheEstimateIsChecked) {
   sample.plan = "auto";
   sample.rows = 512;
   sample.duration = absl::Seconds(1);
-  for (int i = 0; i < 10; ++i) dispatcher->Stepped("w0", sample);
+  for (int i = 0; i < 10; ++i) Step(sample);
   JobPtr job = MustCreate(Request());
   const Sent sent = Take();
   Progress(sent, model::Stage::kDenoise, 1);
@@ -103,19 +106,19 @@ TEST_F(ReportsTest, TheEstimateIsChecked) {
 }
 
 // What a step of one job took.
-void Step(Dispatcher& dispatcher, int64_t rows, absl::Duration took) {
+StepSample SampleOf(int64_t rows, absl::Duration took) {
   StepSample sample;
   sample.model = "card";
   sample.plan = "auto";
   sample.rows = rows;
   sample.duration = took;
   sample.stage = model::Stage::kDenoise;
-  dispatcher.Stepped("w0", sample);
+  return sample;
 }
 
 TEST_F(ReportsTest, AVideoInPassesIsEstimatedAndTimedPassByPass) {
-  for (int i = 0; i < 20; ++i) Step(*dispatcher, 200, absl::Seconds(1));
-  for (int i = 0; i < 20; ++i) Step(*dispatcher, 400, absl::Seconds(10));
+  for (int i = 0; i < 20; ++i) Step(SampleOf(200, absl::Seconds(1)));
+  for (int i = 0; i < 20; ++i) Step(SampleOf(400, absl::Seconds(10)));
   NewJob request = Request();
   request.spec.preset = "twice";
   const auto estimate =
@@ -129,7 +132,7 @@ TEST_F(ReportsTest, AVideoInPassesIsEstimatedAndTimedPassByPass) {
   EXPECT_EQ(job->Snapshot().progress.num_steps, 14);
   const Sent sent = Take();
   const auto remaining = [&](int step) {
-    dispatcher->JobProgress(sent.assignment.job, 1, model::Stage::kDenoise, step, 14);
+    Report(sent, JobProgress{model::Stage::kDenoise, step, 14});
     Settle();
     EXPECT_EQ(job->Snapshot().progress.num_steps, 14);
     return absl::ToDoubleSeconds(job->Snapshot().progress.remaining);
@@ -152,7 +155,8 @@ TEST_F(ReportsTest, ProgressBeginsWithTheStepsOfAllPasses) {
 }
 
 TEST_F(ReportsTest, AModelThatFailedToLoadSaysWhy) {
-  dispatcher->ModelFailed("w0", "late", absl::DataLossError("the weights fail their hash"));
+  dispatcher->Report(
+      {"w0", {}, ModelFailed{"late", absl::DataLossError("the weights fail their hash")}});
   NewJob request = Request();
   request.spec.model = "late";
   const absl::Status refused = Create(request).status();

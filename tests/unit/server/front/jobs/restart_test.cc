@@ -42,7 +42,7 @@ TEST_F(RestartTest, QueuedVideosRunAndRunningOnesStartAgain) {
     JobPtr job = *Find(id);
     const Video video = WaitForState(*job, VideoState::kSucceeded);
     EXPECT_EQ(ReadAll(*job), "whole");
-    const bool ran = id == running.assignment.job;
+    const bool ran = id == running.assignment.ref.job;
     EXPECT_EQ(video.attempt, ran ? 2 : 1);
     const auto restarted = FindEntry<RestartedEvent>(*job);
     ASSERT_EQ(restarted.has_value(), ran);
@@ -87,7 +87,7 @@ TEST_F(RestartTest, ReservesNumbersLongBeforeTheyRunOut) {
   for (auto entry = job->NextEntry(0); entry; entry = job->NextEntry(last)) last = entry->sequence;
   EXPECT_GT(last, 2500u);
   const auto row = Await<std::optional<JobRow>>(
-      [&](auto done) { store->Find(sent.assignment.job, std::move(done)); });
+      [&](auto done) { store->Find(sent.assignment.ref.job, std::move(done)); });
   EXPECT_GE((*row)->reserved_sequence, last);
 }
 
@@ -179,9 +179,9 @@ TEST_F(RestartTest, CostsAndCardsAreRemembered) {
     sample.plan = "auto";
     sample.rows = 512;
     sample.job_rows = {512};
-    sample.jobs = {sent.assignment.job};
+    sample.jobs = {sent.assignment.ref.job};
     sample.duration = absl::Seconds(2);
-    dispatcher->Stepped("w0", sample);
+    Step(sample);
   }
   RunToEnd(sent);
   WaitForState(*job, VideoState::kSucceeded);

@@ -32,7 +32,7 @@ class SchedulerTest : public ::testing::Test, public Harness {
   }
   void AddReadyWorker() {
     scheduler_->WorkerChanged(ReadyWorker("w0"));
-    scheduler_->ModelLoaded("w0", TestCard());
+    scheduler_->Report({"w0", {}, ModelLoaded{"card", TestCard()}});
   }
   // Queued when it returns.
   void CreateOne() {
@@ -60,7 +60,7 @@ TEST_F(SchedulerTest, AnEventChangesStateAndSettlingActsOnIt) {
 }
 
 TEST_F(SchedulerTest, WhatCanRunRunsWhateverChangedLast) {
-  scheduler_->ModelLoaded("w0", TestCard());  // known, but loaded nowhere
+  scheduler_->Report({"w0", {}, ModelLoaded{"card", TestCard()}});  // known, but loaded nowhere
   scheduler_->Settle();
   CreateOne();
   scheduler_->Settle();
@@ -87,7 +87,8 @@ TEST_F(SchedulerTest, ADrainIsAnsweredWhenItsLastJobHasEnded) {
   scheduler_->StartDrain(absl::ZeroDuration(), absl::Seconds(30), [&] { drained = true; });
   scheduler_->Settle();
   EXPECT_FALSE(drained);
-  scheduler_->JobFailed(sent.assignment.job, 1, absl::InvalidArgumentError("no"), true);
+  scheduler_->Report(
+      {"w0", sent.assignment.ref, JobFailed{absl::InvalidArgumentError("no"), true}});
   scheduler_->Settle();
   while (scheduler_->num_active() > 0 && !HasFatalFailure()) TakeAnswers();
   EXPECT_FALSE(drained);

@@ -44,6 +44,7 @@ class ShortJob final : public Job {
     video.state = VideoState::kSucceeded;
     return video;
   }
+  VideoState state() const override { return VideoState::kSucceeded; }
   std::optional<LogEntry> NextEntry(uint64_t) const override { return std::nullopt; }
   int attempt() const override { return 1; }
   int64_t media_size() const override { return 10; }

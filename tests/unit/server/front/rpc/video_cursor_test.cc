@@ -73,6 +73,32 @@ TEST(VideoCursor, TellsALifeInOrder) {
   EXPECT_THAT(Read(cursor), ElementsAre("finished#10", "end"));
 }
 
+TEST(VideoCursor, AcceptedAndFinishedShowTheVideoAsItIsNow) {
+  auto job = NewScript();
+  job->Progress(1);
+  job->Media("abc");
+  VideoCursor cursor(job, {});
+  v1::VideoEvent event;
+  absl::Status end;
+  ASSERT_EQ(cursor.Next(event, end), StreamStep::kMessage);
+  EXPECT_EQ(event.accepted().state(), v1::VIDEO_STATE_RUNNING);
+  job->Succeed();
+  while (!event.has_finished()) ASSERT_EQ(cursor.Next(event, end), StreamStep::kMessage);
+  EXPECT_EQ(event.finished().state(), v1::VIDEO_STATE_SUCCEEDED);
+  EXPECT_EQ(event.finished().media().sha256(), "feed");
+}
+
+// A video may hold kilobytes of prompt and statistics; its stream may have thousands of messages.
+TEST(VideoCursor, CopiesTheVideoForAcceptedAndFinishedOnly) {
+  auto job = NewScript();
+  for (int i = 0; i < 100; ++i) job->Progress(i);
+  for (int i = 0; i < 100; ++i) job->Media("abc");
+  job->Succeed();
+  VideoCursor cursor(job, {});
+  EXPECT_EQ(Read(cursor).size(), 1 + 100 + 100 + 1 + 1);
+  EXPECT_EQ(job->snapshots(), 2);
+}
+
 TEST(VideoCursor, FinishedComesAfterTheLastByte) {
   auto job = NewScript();
   job->Progress(1);

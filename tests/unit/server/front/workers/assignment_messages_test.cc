@@ -10,8 +10,8 @@ namespace {
 
 TEST(AssignmentMessages, SendsPixelsInPiecesBeforeTheAssign) {
   Assignment assignment;
-  assignment.job = "j";
-  assignment.attempt = 2;
+  assignment.ref.job = "j";
+  assignment.ref.attempt = 2;
   assignment.time_left = absl::Seconds(30);
   assignment.alone = true;
   assignment.spec.prompt = "a lighthouse";
@@ -26,7 +26,6 @@ TEST(AssignmentMessages, SendsPixelsInPiecesBeforeTheAssign) {
   for (size_t i = 0; i < 3; ++i) {
     ASSERT_TRUE(messages[i].has_condition_data());
     EXPECT_EQ(messages[i].condition_data().index(), 1);
-    EXPECT_EQ(messages[i].condition_data().last(), i == 2);
     joined += messages[i].condition_data().data();
   }
   EXPECT_EQ(joined, pixels);

@@ -45,7 +45,7 @@ class WorkerHostTest : public testing::Test {
   }
   static Assignment Job(const std::string& name, const std::string& prompt = "") {
     Assignment assignment;
-    assignment.job = name;
+    assignment.ref.job = name;
     assignment.spec.prompt = prompt;
     assignment.time_left = absl::InfiniteDuration();
     return assignment;

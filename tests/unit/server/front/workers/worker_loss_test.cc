@@ -77,7 +77,7 @@ TEST_F(WorkerLossTest, StartsAgainAndServesAgain) {
   launcher_->End(1, 0, SIGKILL);
   WaitForReady(1);
   Assignment job;
-  job.job = "after";
+  job.ref.job = "after";
   host_->Assign("w0", job);
   events_.WaitForLine("finished after.1");
   EXPECT_EQ(events_.Take().losses.size(), 1u);
@@ -88,7 +88,7 @@ TEST_F(WorkerLossTest, ReportsNothingOfAJobAfterItsWorkerIsLost) {
   script.steps = 1000000;
   StartReady(script);
   Assignment job;
-  job.job = "j";
+  job.ref.job = "j";
   host_->Assign("w0", job);
   events_.WaitForLine("progress j.1 100/1000000");
   launcher_->End(1, 0, SIGKILL);

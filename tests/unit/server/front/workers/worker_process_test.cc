@@ -103,8 +103,8 @@ class WorkerProcessTest : public testing::Test {
     ASSERT_TRUE(resolution.ok()) << resolution.violations[0].field << ": "
                                  << resolution.violations[0].description;
     Assignment assignment;
-    assignment.job = job;
-    assignment.attempt = attempt;
+    assignment.ref.job = job;
+    assignment.ref.attempt = attempt;
     assignment.spec = resolution.spec;
     assignment.time_left = absl::Minutes(5);
     host_->Assign("w0", assignment);

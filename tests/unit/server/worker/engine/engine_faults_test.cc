@@ -89,7 +89,7 @@ TEST_F(EngineFaultsTest, ACancelledParkedJobIsGone) {
 
 TEST_F(EngineFaultsTest, APassedDeadlineEndsAJobBetweenSteps) {
   test_card_.step_time = absl::Milliseconds(40);
-  AssignJob job = Job("a", Spec("a"));
+  Assignment job = Job("a", Spec("a"));
   job.time_left = absl::Milliseconds(100);
   engine().Post(job);
   Start();
@@ -100,7 +100,7 @@ TEST_F(EngineFaultsTest, APassedDeadlineEndsAJobBetweenSteps) {
 
 TEST_F(EngineFaultsTest, ADeadlineWakesAnEngineThatSleeps) {
   events_.Hold("a");
-  AssignJob job = Job("a", Spec("a"));
+  Assignment job = Job("a", Spec("a"));
   job.time_left = absl::Milliseconds(500);
   engine().Post(job);
   Start();
@@ -108,7 +108,7 @@ TEST_F(EngineFaultsTest, ADeadlineWakesAnEngineThatSleeps) {
 }
 
 TEST_F(EngineFaultsTest, AHopelessJobTakesNoStep) {
-  AssignJob job = Job("a", Spec("a"));
+  Assignment job = Job("a", Spec("a"));
   job.time_left = absl::ZeroDuration();
   engine().Post(job);
   Start();
@@ -161,7 +161,7 @@ TEST_F(EngineFaultsTest, ADeviceLostInCompanyBlamesNobody) {
 
 TEST_F(EngineFaultsTest, ADeviceLostUnderALonelyJobBlamesIt) {
   Fault("sticky", "b");
-  AssignJob job = Job("b", Spec("b"));
+  Assignment job = Job("b", Spec("b"));
   job.alone = true;
   engine().Post(job);
   Assign("a", 1);

@@ -67,9 +67,9 @@ class EngineTest : public ::testing::Test {
     EXPECT_TRUE(resolved.ok());
     return resolved.spec;
   }
-  static AssignJob Job(const std::string& name, model::GenerationSpec spec, double order_key = 0) {
-    AssignJob job;
-    job.job = name;
+  static Assignment Job(const std::string& name, model::GenerationSpec spec, double order_key = 0) {
+    Assignment job;
+    job.ref.job = name;
     job.spec = std::move(spec);
     job.order_key = order_key;
     return job;

@@ -25,7 +25,7 @@ class EngineOrderTest : public EngineTest {
   // Jobs of each denoising step, in the order of the steps.
   std::vector<std::vector<std::string>> Batches() {
     std::vector<std::vector<std::string>> batches;
-    for (const StepReport& step : events_.steps()) batches.push_back(step.jobs);
+    for (const StepSample& step : events_.steps()) batches.push_back(step.jobs);
     return batches;
   }
   void WaitForAll(const std::vector<std::string>& jobs) {
@@ -58,7 +58,7 @@ TEST_F(EngineOrderTest, AStepTakesNoMoreRowsThanFillIt) {
 
 TEST_F(EngineOrderTest, AJobThatMustBeAloneIs) {
   Assign("a");
-  AssignJob alone = Job("b", Spec("b"));
+  Assignment alone = Job("b", Spec("b"));
   alone.alone = true;
   engine().Post(alone);
   Assign("c");

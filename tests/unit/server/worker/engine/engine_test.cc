@@ -52,7 +52,7 @@ TEST_F(EngineTest, SaysWhatTheRunWasAndCost) {
   Assign("a");
   Start();
   ASSERT_TRUE(events_.WaitForEnd("a"));
-  const JobResult result = events_.ended("a").result;
+  const JobFinished result = events_.ended("a").result;
   EXPECT_EQ(result.media.size_bytes, static_cast<int64_t>(events_.file("a").size()));
   EXPECT_EQ(result.media.duration, absl::Seconds(9.0 / 24));
   EXPECT_THAT(result.media.content_type, StartsWith("video/mp4; codecs=\"avc1."));
@@ -78,7 +78,7 @@ TEST_F(EngineTest, TheSameSpecGivesTheSameFileAloneAndInCompany) {
   engine().Post(Job("a", Spec("fox")));
   engine().Post(Job("b", Spec("fox")));
   Assign("other");
-  AssignJob alone = Job("c", Spec("fox"));
+  Assignment alone = Job("c", Spec("fox"));
   alone.alone = true;
   engine().Post(alone);
   Start();
@@ -150,8 +150,8 @@ TEST_F(EngineTest, RefusesKernelsThatDoNotExist) {
 
 TEST_F(EngineTest, AJobThatIsHereIsNotTakenTwice) {
   Assign("a");
-  AssignJob again = Job("a", Spec("a"));
-  again.attempt = 2;
+  Assignment again = Job("a", Spec("a"));
+  again.ref.attempt = 2;
   engine().Post(again);
   events_.Hold("a");  // the first one cannot finish before the second's end has been looked at
   Start();

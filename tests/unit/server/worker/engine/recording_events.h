@@ -21,49 +21,15 @@ class RecordingEvents : public EngineEvents {
     JobRef ref;
     absl::Status error;  // OK: finished
     bool suspect = false;
-    JobResult result;
+    JobFinished result;
   };
   using ProgressHook = std::function<void(const JobRef&, model::Stage, int step)>;
 
   // Called on the engine's thread with no lock held; set before the engine runs.
   ProgressHook on_progress;
 
-  void ModelLoaded(const std::string& model, const model::ModelCard& card, int64_t) override {
-    Change([&] { cards_.emplace(model, card); });
-  }
-  void ModelFailed(const std::string& model, const absl::Status& error) override {
-    Change([&] { model_errors_.emplace(model, error); });
-  }
-  void Progress(const JobRef& job, model::Stage stage, int step, int) override {
-    Change([&] { progress_[job.job].emplace_back(stage, step); });
-    if (on_progress) on_progress(job, stage, step);
-  }
-  void Preview(const JobRef& job, PreviewImage preview) override {
-    Change([&] { previews_[job.job].push_back(std::move(preview)); });
-  }
-  void Media(const JobRef& job, int64_t offset, std::string bytes, bool fragment_end) override {
-    MutexLock lock(mutex_);
-    held_now_.insert(job.job);
-    changed_.NotifyAll();
-    while (held_.count(job.job) != 0) changed_.Wait(mutex_);
-    held_now_.erase(job.job);
-    std::string& file = files_[job.job];
-    contiguous_ = contiguous_ && offset == static_cast<int64_t>(file.size());
-    file += bytes;
-    if (fragment_end) ++fragments_[job.job];
-    changed_.NotifyAll();
-  }
-  void Stepped(StepReport report) override {
-    Change([&] { steps_.push_back(std::move(report)); });
-  }
-  void Parked(const JobRef& job, int64_t) override {
-    Change([&] { parked_.insert(job.job); });
-  }
-  void Finished(const JobRef& job, JobResult result) override {
-    Change([&] { ended_[job.job] = {job, absl::OkStatus(), false, std::move(result)}; });
-  }
-  void Failed(const JobRef& job, const absl::Status& error, bool suspect) override {
-    Change([&] { ended_[job.job] = {job, error, suspect, {}}; });
+  void Report(WorkerReport report) override {
+    std::visit([&](auto& event) { On(report.ref, event); }, report.event);
   }
   void DeviceLost(const absl::Status& error) override {
     Change([&] { device_lost_ = error; });
@@ -123,15 +89,15 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return progress_[job];
   }
-  std::vector<PreviewImage> previews(const std::string& job) {
+  std::vector<JobPreview> previews(const std::string& job) {
     MutexLock lock(mutex_);
     return previews_[job];
   }
   // Of the denoising stage.
-  std::vector<StepReport> steps() {
+  std::vector<StepSample> steps() {
     MutexLock lock(mutex_);
-    std::vector<StepReport> denoise;
-    for (const StepReport& step : steps_) {
+    std::vector<StepSample> denoise;
+    for (const StepSample& step : steps_) {
       if (step.stage == model::Stage::kDenoise) denoise.push_back(step);
     }
     return denoise;
@@ -158,6 +124,47 @@ class RecordingEvents : public EngineEvents {
   }
 
  private:
+  void On(const JobRef&, ModelLoaded& loaded) {
+    Change([&] { cards_.emplace(loaded.model, loaded.card); });
+  }
+  void On(const JobRef&, ModelFailed& failed) {
+    Change([&] { model_errors_.emplace(failed.model, failed.error); });
+  }
+  void On(const JobRef&, Stepped& stepped) {
+    Change([&] {
+      for (StepSample& step : stepped.steps) steps_.push_back(std::move(step));
+    });
+  }
+  void On(const JobRef& ref, JobProgress& progress) {
+    Change([&] { progress_[ref.job].emplace_back(progress.stage, progress.step); });
+    if (on_progress) on_progress(ref, progress.stage, progress.step);
+  }
+  void On(const JobRef& ref, JobPreview& preview) {
+    Change([&] { previews_[ref.job].push_back(std::move(preview)); });
+  }
+  void On(const JobRef& ref, JobMedia& media) {
+    MutexLock lock(mutex_);
+    held_now_.insert(ref.job);
+    changed_.NotifyAll();
+    while (held_.count(ref.job) != 0) changed_.Wait(mutex_);
+    held_now_.erase(ref.job);
+    std::string& file = files_[ref.job];
+    contiguous_ = contiguous_ && media.offset == static_cast<int64_t>(file.size());
+    file += media.bytes;
+    if (media.fragment_end) ++fragments_[ref.job];
+    changed_.NotifyAll();
+  }
+  void On(const JobRef& ref, JobParked&) {
+    Change([&] { parked_.insert(ref.job); });
+  }
+  void On(const JobRef& ref, JobFinished& finished) {
+    Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, std::move(finished)}; });
+  }
+  void On(const JobRef& ref, JobFailed& failed) {
+    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, {}}; });
+  }
+  void On(const JobRef&, KernelsListed&) {}
+
   template <typename F>
   void Change(F change) {
     MutexLock lock(mutex_);
@@ -177,11 +184,11 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, model::ModelCard> cards_;
   std::map<std::string, absl::Status> model_errors_;
   std::map<std::string, std::vector<std::pair<model::Stage, int>>> progress_;
-  std::map<std::string, std::vector<PreviewImage>> previews_;
+  std::map<std::string, std::vector<JobPreview>> previews_;
   std::map<std::string, std::string> files_;
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
-  std::vector<StepReport> steps_;
+  std::vector<StepSample> steps_;
   std::set<std::string> held_, held_now_, parked_;
   std::optional<absl::Status> device_lost_;
   bool drained_ = false;

@@ -38,7 +38,7 @@ TEST(CommandReader, JoinsPixelsIntoTheirJob) {
   EXPECT_FALSE(reader.Read(Piece("a", 1, "ond")));
   EXPECT_FALSE(reader.Read(Piece("a", 0, "first")));
   const auto command = reader.Read(AssignOf("a", 5, 6));
-  const auto& job = std::get<AssignJob>(*command);
+  const auto& job = std::get<Assignment>(*command);
   EXPECT_EQ(*job.spec.conditions[0].bytes, "first");
   EXPECT_EQ(*job.spec.conditions[1].bytes, "second");
 }
@@ -47,7 +47,7 @@ TEST(CommandReader, LeavesIncompletePixelsOut) {
   CommandReader reader;
   reader.Read(Piece("a", 0, "fir"));
   const auto command = reader.Read(AssignOf("a", 5, 6));
-  EXPECT_EQ(std::get<AssignJob>(*command).spec.conditions[0].bytes, nullptr);
+  EXPECT_EQ(std::get<Assignment>(*command).spec.conditions[0].bytes, nullptr);
 }
 
 TEST(CommandReader, ForgetsThePixelsOfACancelledJob) {
@@ -57,7 +57,7 @@ TEST(CommandReader, ForgetsThePixelsOfACancelledJob) {
   cancel.mutable_cancel()->set_job("a");
   EXPECT_EQ(std::get<CancelJob>(*reader.Read(cancel)).job, "a");
   const auto command = reader.Read(AssignOf("a", 5, 6));
-  EXPECT_EQ(std::get<AssignJob>(*command).spec.conditions[0].bytes, nullptr);
+  EXPECT_EQ(std::get<Assignment>(*command).spec.conditions[0].bytes, nullptr);
 }
 
 TEST(CommandReader, KeepsABoundedNumberOfPixels) {
@@ -66,11 +66,11 @@ TEST(CommandReader, KeepsABoundedNumberOfPixels) {
   const auto pieces = static_cast<int>(CommandReader::kMaxWaitingBytes >> 20);
   for (int i = 0; i < pieces + 5; ++i) reader.Read(Piece("a", 0, piece));
   const auto command = reader.Read(AssignOf("a", CommandReader::kMaxWaitingBytes, 0));
-  ASSERT_NE(std::get<AssignJob>(*command).spec.conditions[0].bytes, nullptr);
+  ASSERT_NE(std::get<Assignment>(*command).spec.conditions[0].bytes, nullptr);
   // And those that were taken do not count any more.
   reader.Read(Piece("b", 0, "p"));
   const auto next = reader.Read(AssignOf("b", 1, 0));
-  EXPECT_NE(std::get<AssignJob>(*next).spec.conditions[0].bytes, nullptr);
+  EXPECT_NE(std::get<Assignment>(*next).spec.conditions[0].bytes, nullptr);
 }
 
 TEST(CommandReader, ReadsEveryValueOfAnAssign) {
@@ -83,12 +83,12 @@ TEST(CommandReader, ReadsEveryValueOfAnAssign) {
   assign.set_order_key(1.5);
   assign.set_alone(true);
   assign.set_trace_id("t");
-  const auto endless = std::get<AssignJob>(*reader.Read(message));
+  const auto endless = std::get<Assignment>(*reader.Read(message));
   EXPECT_EQ(endless.time_left, absl::InfiniteDuration());
   assign.mutable_time_left()->set_seconds(9);
-  const auto job = std::get<AssignJob>(*reader.Read(message));
-  EXPECT_EQ(job.job, "a");
-  EXPECT_EQ(job.attempt, 3);
+  const auto job = std::get<Assignment>(*reader.Read(message));
+  EXPECT_EQ(job.ref.job, "a");
+  EXPECT_EQ(job.ref.attempt, 3);
   EXPECT_EQ(job.spec.prompt, "p");
   EXPECT_EQ(job.order_key, 1.5);
   EXPECT_TRUE(job.alone);

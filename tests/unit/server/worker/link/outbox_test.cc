@@ -60,35 +60,35 @@ std::vector<std::string> Drained(Outbox& outbox) {
 
 TEST(Outbox, SendsControlBeforeMedia) {
   Outbox outbox(1000);
-  outbox.PushMedia(Media("a", 10));
-  outbox.PushControl(Progress("b", reel::v1::STAGE_DENOISE, 1));
+  outbox.Push(Media("a", 10));
+  outbox.Push(Progress("b", reel::v1::STAGE_DENOISE, 1));
   EXPECT_THAT(Drained(outbox), ElementsAre("progress b 4 1", "media a"));
 }
 
 TEST(Outbox, SendsAFinishedBehindTheMediaOfItsJob) {
   Outbox outbox(1000);
-  outbox.PushMedia(Media("a", 10));
-  outbox.PushLast(Finished("a"));
-  outbox.PushMedia(Media("b", 10));
+  outbox.Push(Media("a", 10));
+  outbox.Push(Finished("a"));
+  outbox.Push(Media("b", 10));
   EXPECT_THAT(Drained(outbox), ElementsAre("media a", "finished a", "media b"));
 }
 
 TEST(Outbox, DropsTheMediaOfAFailedJobAlone) {
   Outbox outbox(20);
-  outbox.PushMedia(Media("a", 10));
-  outbox.PushMedia(Media("b", 10));
-  outbox.PushFailure(Failed("a"));
-  outbox.PushMedia(Media("b", 1));  // there is room again, else this would block
+  outbox.Push(Media("a", 10));
+  outbox.Push(Media("b", 10));
+  outbox.Push(Failed("a"));
+  outbox.Push(Media("b", 1));  // there is room again, else this would block
   EXPECT_THAT(Drained(outbox), ElementsAre("failed a", "media b", "media b"));
 }
 
 TEST(Outbox, KeepsTheFirstAndTheLatestStepOfEachStage) {
   Outbox outbox(1000);
   for (int step = 1; step <= 8; ++step) {
-    outbox.PushControl(Progress("a", reel::v1::STAGE_DENOISE, step));
-    outbox.PushControl(Progress("b", reel::v1::STAGE_DENOISE, step));
+    outbox.Push(Progress("a", reel::v1::STAGE_DENOISE, step));
+    outbox.Push(Progress("b", reel::v1::STAGE_DENOISE, step));
   }
-  outbox.PushControl(Progress("a", reel::v1::STAGE_DECODE, 8));
+  outbox.Push(Progress("a", reel::v1::STAGE_DECODE, 8));
   EXPECT_THAT(Drained(outbox), ElementsAre("progress a 4 1", "progress b 4 1", "progress a 4 8",
                                            "progress b 4 8", "progress a 5 8"));
 }
@@ -100,8 +100,8 @@ TEST(Outbox, KeepsOneHeartbeatAndOnePreviewOfAJob) {
     beat.mutable_heartbeat()->set_loop_count(i);
     preview.mutable_preview()->set_job("a");
     preview.mutable_preview()->mutable_preview()->set_step(i);
-    outbox.PushControl(beat);
-    outbox.PushControl(preview);
+    outbox.Push(beat);
+    outbox.Push(preview);
   }
   EXPECT_THAT(Drained(outbox), ElementsAre("beat 3", "preview 3"));
 }
@@ -112,7 +112,7 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
     Message message;
     message.mutable_step_stats()->add_steps()->set_rows(i);
     message.mutable_step_stats()->set_memory_peak_bytes(i == 0 ? 999 : 5);
-    outbox.PushControl(message);
+    outbox.Push(message);
   }
   const Message gathered = *outbox.Pop();
   ASSERT_EQ(gathered.step_stats().steps_size(), Outbox::kMaxSteps);
@@ -122,9 +122,9 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
 
 TEST(Outbox, MakesAProducerOfMediaWaitForRoom) {
   Outbox outbox(10);
-  ASSERT_TRUE(outbox.PushMedia(Media("a", 10)));
+  ASSERT_TRUE(outbox.Push(Media("a", 10)));
   std::thread producer([&] {
-    EXPECT_TRUE(outbox.PushMedia(Media("b", 10)));
+    EXPECT_TRUE(outbox.Push(Media("b", 10)));
     outbox.End();
   });
   // Both arrive only because taking the first lets the second in.
@@ -136,8 +136,8 @@ TEST(Outbox, MakesAProducerOfMediaWaitForRoom) {
 
 TEST(Outbox, ReleasesAProducerWhenItCloses) {
   Outbox outbox(10);
-  outbox.PushMedia(Media("a", 10));
-  std::thread producer([&] { EXPECT_FALSE(outbox.PushMedia(Media("b", 10))); });
+  outbox.Push(Media("a", 10));
+  std::thread producer([&] { EXPECT_FALSE(outbox.Push(Media("b", 10))); });
   outbox.Close();
   producer.join();
   EXPECT_FALSE(outbox.Pop().has_value());

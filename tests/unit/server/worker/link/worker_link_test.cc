@@ -139,6 +139,7 @@ class WorkerLinkTest : public testing::Test {
     link_->Serve(target_, {.on_broken = [this] { broken_.count_down(); },
                            .on_device_lost = [this](const absl::Status&) { device_lost_ = true; }});
   }
+  void Report(WorkerEvent event) { link_->Report({{}, {"j", 1}, std::move(event)}); }
 
   Front front_;
   RecordingTarget target_;
@@ -185,8 +186,8 @@ TEST_F(WorkerLinkTest, HandsCommandsOverInOrder) {
     assign.mutable_assign()->set_job(job);
     front_.Send(assign);
   }
-  EXPECT_EQ(std::get<AssignJob>(target_.WaitForNth(1)).job, "a");
-  EXPECT_EQ(std::get<AssignJob>(target_.WaitForNth(3)).job, "c");
+  EXPECT_EQ(std::get<Assignment>(target_.WaitForNth(1)).ref.job, "a");
+  EXPECT_EQ(std::get<Assignment>(target_.WaitForNth(3)).ref.job, "c");
 }
 
 TEST_F(WorkerLinkTest, SendsALifeSignWhileAStepRuns) {
@@ -204,17 +205,16 @@ TEST_F(WorkerLinkTest, SendsALifeSignBeforeThereIsAnEngine) {
 
 TEST_F(WorkerLinkTest, ReportsAJobWithItsLastMessageBehindItsMedia) {
   Serve();
-  const JobRef job{"j", 1};
-  link_->Progress(job, model::Stage::kDenoise, 1, 2);
-  link_->Media(job, 0, "media", true);
-  link_->Finished(job, {});
+  Report(JobProgress{model::Stage::kDenoise, 1, 2});
+  Report(JobMedia{0, "media", true});
+  Report(JobFinished{});
   front_.WaitFor([](const AttachRequest& message) { return message.has_finished(); });
   EXPECT_EQ(front_.Count([](const AttachRequest& message) { return message.has_media(); }), 1u);
 }
 
 TEST_F(WorkerLinkTest, CarriesTheReasonOfAFailure) {
   Serve();
-  link_->Failed({"j", 1}, MakeError(Reason::kEncoderFault, "broken"), true);
+  Report(JobFailed{MakeError(Reason::kEncoderFault, "broken"), true});
   const auto failed =
       front_.WaitFor([](const AttachRequest& message) { return message.has_failed(); });
   EXPECT_EQ(failed.failed().error().reason(), "ENCODER_FAULT");
@@ -226,17 +226,16 @@ TEST_F(WorkerLinkTest, CarriesTheWholeCardUnderTheConfiguredName) {
   model::ModelCard card;
   card.name = "m";
   card.defaults.max_text_tokens = 128;
-  link_->ModelLoaded("m", card, 12);
+  Report(ModelLoaded{"m", card});
   const auto state =
       front_.WaitFor([](const AttachRequest& message) { return message.has_model_state(); });
   EXPECT_EQ(CardFromModelState(state.model_state()).defaults.max_text_tokens, 128);
-  EXPECT_EQ(state.model_state().weight_bytes(), 12);
 }
 
 TEST_F(WorkerLinkTest, SendsEverythingBeforeItLeaves) {
   Serve();
-  for (int i = 0; i < 50; ++i) link_->Media({"j", 1}, i * 1000, std::string(1000, 'x'), true);
-  link_->Finished({"j", 1}, {});
+  for (int i = 0; i < 50; ++i) Report(JobMedia{i * 1000, std::string(1000, 'x'), true});
+  Report(JobFinished{});
   link_->Leave(absl::InfiniteDuration());
   EXPECT_EQ(front_.Count([](const AttachRequest& message) { return message.has_media(); }), 50u);
   EXPECT_EQ(front_.Count([](const AttachRequest& message) { return message.has_finished(); }), 1u);
@@ -249,7 +248,7 @@ TEST_F(WorkerLinkTest, LeavesInTimeWhenTheFrontDoesNotRead) {
   front_.SetReading(false);
   std::thread encoder([&] {
     // More than every buffer on the way holds.
-    for (int i = 0; i < 64; ++i) link_->Media({"j", 1}, 0, std::string(1 << 20, 'x'), true);
+    for (int i = 0; i < 64; ++i) Report(JobMedia{0, std::string(1 << 20, 'x'), true});
   });
   link_->Leave(absl::Milliseconds(50));
   encoder.join();
@@ -260,7 +259,7 @@ TEST_F(WorkerLinkTest, TellsWhenTheFrontIsGoneAndReleasesTheEncoders) {
   Serve();
   front_.SetReading(false);
   std::thread encoder([&] {
-    for (int i = 0; i < 64; ++i) link_->Media({"j", 1}, 0, std::string(1 << 20, 'x'), true);
+    for (int i = 0; i < 64; ++i) Report(JobMedia{0, std::string(1 << 20, 'x'), true});
   });
   front_.Close();
   broken_.wait();

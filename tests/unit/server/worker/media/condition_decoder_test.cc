@@ -99,7 +99,7 @@ TEST(DecodeConditions, HoldsItsLimits) {
   DecodeLimits limits;
   limits.max_bytes = 96 * 64 * 3;
   EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel()), Picture(OnePixel())}), limits),
-              HasSubstr("conditions[1] is too much"));
+              HasSubstr("conditions[1] is too large"));
   limits = {};
   limits.max_time = absl::ZeroDuration();
   EXPECT_THAT(ErrorOf(Spec({Picture(OnePixel())}), limits), HasSubstr("takes too long"));
@@ -158,7 +158,7 @@ TEST(DecodeConditions, RefusesClipsOfOtherKinds) {
               HasSubstr("coded as mjpeg"));
   EXPECT_THAT(ErrorOf(Spec({Clip(MakeClip(2, "-c:v mpeg4", ".mkv"))})), HasSubstr("not an MP4"));
   const std::string tone = MakeWithFfmpeg("-f lavfi -i sine=duration=0.1 -c:a aac", ".mp4");
-  EXPECT_THAT(ErrorOf(Spec({Clip(tone)})), HasSubstr("holds no video"));
+  EXPECT_THAT(ErrorOf(Spec({Clip(tone)})), HasSubstr("contains no video"));
   DecodeLimits limits;
   limits.max_pixels = 95 * 64;
   EXPECT_THAT(ErrorOf(Spec({Clip(MakeClip(2))}), limits), HasSubstr("has 96x64 pixels"));

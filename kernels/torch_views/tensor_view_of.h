@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor of libtorch as the kernels see it. The one place: model/bridge uses it too.
+// A tensor of libtorch as the kernels see it: the one place, for torch_ops/ and model/bridge.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/torch_ops/tensor_view_of.h"
+#include "kernels/torch_views/tensor_view_of.h"
 
 #include <algorithm>
 

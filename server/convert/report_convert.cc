@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/convert/report_convert.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/convert/worker_convert.h"
+
+namespace reel {
+namespace {
+
+using worker::v1::AttachRequest;
+
+// Every message about a job names it and its attempt in the same way.
+template <typename Message>
+Message& Name(const JobRef& ref, Message* message) {
+  message->set_job(ref.job);
+  message->set_attempt(ref.attempt);
+  return *message;
+}
+template <typename Message>
+JobRef RefOf(const Message& message) {
+  return {message.job(), message.attempt()};
+}
+
+worker::v1::Step StepToProto(const StepSample& sample) {
+  worker::v1::Step step;
+  step.mutable_jobs()->Add(sample.jobs.begin(), sample.jobs.end());
+  step.set_model(sample.model);
+  step.set_plan(sample.plan);
+  step.set_rows(sample.rows);
+  step.mutable_job_rows()->Add(sample.job_rows.begin(), sample.job_rows.end());
+  SetProtoDuration(*step.mutable_duration(), sample.duration);
+  step.set_stage(StageToProto(sample.stage));
+  for (const kernels::VariantTime& time : sample.kernels) {
+    *step.add_kernels() = KernelStatToProto(time);
+  }
+  return step;
+}
+
+StepSample StepFromProto(const worker::v1::Step& step) {
+  StepSample sample;
+  sample.jobs.assign(step.jobs().begin(), step.jobs().end());
+  sample.model = step.model();
+  sample.plan = step.plan();
+  sample.rows = step.rows();
+  sample.job_rows.assign(step.job_rows().begin(), step.job_rows().end());
+  sample.duration = FromProtoDuration(step.duration());
+  sample.stage = StageFromProto(step.stage());
+  for (const v1::KernelStat& stat : step.kernels()) {
+    sample.kernels.push_back(KernelStatFromProto(stat));
+  }
+  return sample;
+}
+
+// One for each event. `report` has all but the event.
+void Put(const WorkerReport& report, KernelsListed event, AttachRequest& message) {
+  worker::v1::KernelList& list = *message.mutable_kernels();
+  for (const kernels::OpListing& op : event.kernels) {
+    *list.add_kernels() = ListingToProto(op, report.worker);
+  }
+  for (const kernels::PluginListing& plugin : event.plugins) {
+    *list.add_plugins() = PluginToProto(plugin, report.worker);
+  }
+}
+
+void Put(const WorkerReport&, ModelLoaded event, AttachRequest& message) {
+  *message.mutable_model_state() = CardToModelState(event.card);
+  message.mutable_model_state()->set_model(std::move(event.model));
+}
+
+void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
+  *message.mutable_model_state()->mutable_error() = ErrorToProto(event.error, false);
+  message.mutable_model_state()->set_model(std::move(event.model));
+}
+
+void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
+  worker::v1::StepStats& stats = *message.mutable_step_stats();
+  for (const StepSample& sample : event.steps) *stats.add_steps() = StepToProto(sample);
+  stats.set_memory_used_bytes(event.memory_used_bytes);
+  stats.set_memory_peak_bytes(event.memory_peak_bytes);
+}
+
+void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
+  worker::v1::JobProgress& progress = Name(report.ref, message.mutable_progress());
+  progress.set_stage(StageToProto(event.stage));
+  progress.set_step(event.step);
+  progress.set_num_steps(event.num_steps);
+}
+
+void Put(const WorkerReport& report, JobPreview event, AttachRequest& message) {
+  v1::Preview& image = *Name(report.ref, message.mutable_preview()).mutable_preview();
+  image.set_step(event.step);
+  image.set_image(std::move(event.jpeg));
+  image.set_width(event.width);
+  image.set_height(event.height);
+}
+
+void Put(const WorkerReport& report, JobMedia event, AttachRequest& message) {
+  worker::v1::JobMedia& media = Name(report.ref, message.mutable_media());
+  media.set_offset(event.offset);
+  media.set_data(std::move(event.bytes));
+  media.set_fragment_end(event.fragment_end);
+}
+
+void Put(const WorkerReport& report, JobParked event, AttachRequest& message) {
+  Name(report.ref, message.mutable_parked()).set_device_bytes(event.device_bytes);
+}
+
+void Put(const WorkerReport& report, JobFinished event, AttachRequest& message) {
+  worker::v1::JobFinished& finished = Name(report.ref, message.mutable_finished());
+  *finished.mutable_stats() = StatsToProto(event.stats);
+  finished.set_size_bytes(event.media.size_bytes);
+  *finished.mutable_media() = MediaToProto(event.media);
+  for (const model::Notice& notice : event.notices) *finished.add_notices() = NoticeToProto(notice);
+}
+
+void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
+  *Name(report.ref, message.mutable_failed()).mutable_error() =
+      ErrorToProto(event.error, event.suspect);
+}
+
+// And back.
+WorkerReport Get(const worker::v1::KernelList& list) {
+  KernelsListed event;
+  for (const v1::KernelOp& op : list.kernels()) event.kernels.push_back(ListingFromProto(op));
+  for (const v1::KernelPlugin& plugin : list.plugins()) {
+    event.plugins.push_back(PluginFromProto(plugin));
+  }
+  return {{}, {}, std::move(event)};
+}
+
+WorkerReport Get(const worker::v1::ModelState& state) {
+  if (!state.has_card()) return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error())}};
+  return {{}, {}, ModelLoaded{state.model(), CardFromModelState(state)}};
+}
+
+WorkerReport Get(const worker::v1::StepStats& stats) {
+  Stepped event;
+  for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
+  event.memory_used_bytes = stats.memory_used_bytes();
+  event.memory_peak_bytes = stats.memory_peak_bytes();
+  return {{}, {}, std::move(event)};
+}
+
+WorkerReport Get(const worker::v1::JobProgress& progress) {
+  return {{},
+          RefOf(progress),
+          JobProgress{StageFromProto(progress.stage()), progress.step(), progress.num_steps()}};
+}
+
+WorkerReport Get(worker::v1::JobPreview& preview) {
+  v1::Preview& image = *preview.mutable_preview();
+  return {
+      {},
+      RefOf(preview),
+      JobPreview{image.step(), std::move(*image.mutable_image()), image.width(), image.height()}};
+}
+
+WorkerReport Get(worker::v1::JobMedia& media) {
+  return {{},
+          RefOf(media),
+          JobMedia{media.offset(), std::move(*media.mutable_data()), media.fragment_end()}};
+}
+
+WorkerReport Get(const worker::v1::JobParked& parked) {
+  return {{}, RefOf(parked), JobParked{parked.device_bytes()}};
+}
+
+WorkerReport Get(const worker::v1::JobFinished& finished) {
+  JobFinished event;
+  event.stats = StatsFromProto(finished.stats());
+  event.media = MediaFromProto(finished.media());
+  event.media.size_bytes = finished.size_bytes();
+  for (const v1::Notice& notice : finished.notices()) {
+    event.notices.push_back(NoticeFromProto(notice));
+  }
+  return {{}, RefOf(finished), std::move(event)};
+}
+
+WorkerReport Get(const worker::v1::JobFailed& failed) {
+  return {{},
+          RefOf(failed),
+          JobFailed{ErrorFromProto(failed.error()), failed.error().job_is_suspect()}};
+}
+
+}  // namespace
+
+AttachRequest ReportToProto(WorkerReport report) {
+  AttachRequest message;
+  std::visit([&](auto& event) { Put(report, std::move(event), message); }, report.event);
+  return message;
+}
+
+std::optional<WorkerReport> ReportFromProto(AttachRequest message) {
+  switch (message.message_case()) {
+    case AttachRequest::kKernels:
+      return Get(message.kernels());
+    case AttachRequest::kModelState:
+      return Get(message.model_state());
+    case AttachRequest::kStepStats:
+      return Get(message.step_stats());
+    case AttachRequest::kProgress:
+      return Get(message.progress());
+    case AttachRequest::kPreview:
+      return Get(*message.mutable_preview());
+    case AttachRequest::kMedia:
+      return Get(*message.mutable_media());
+    case AttachRequest::kParked:
+      return Get(message.parked());
+    case AttachRequest::kFinished:
+      return Get(message.finished());
+    case AttachRequest::kFailed:
+      return Get(message.failed());
+    default:
+      return std::nullopt;
+  }
+}
+
+worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
+  worker::v1::Assign proto;
+  Name(assignment.ref, &proto);
+  *proto.mutable_spec() = SpecToProto(assignment.spec);
+  proto.set_order_key(assignment.order_key);
+  if (assignment.time_left != absl::InfiniteDuration()) {
+    SetProtoDuration(*proto.mutable_time_left(), assignment.time_left);
+  }
+  proto.set_alone(assignment.alone);
+  proto.set_trace_id(assignment.trace_id);
+  return proto;
+}
+
+Assignment AssignmentFromProto(const worker::v1::Assign& proto) {
+  Assignment assignment;
+  assignment.ref = RefOf(proto);
+  assignment.spec = SpecFromProto(proto.spec());
+  assignment.order_key = proto.order_key();
+  if (proto.has_time_left()) assignment.time_left = FromProtoDuration(proto.time_left());
+  assignment.alone = proto.alone();
+  assignment.trace_id = proto.trace_id();
+  return assignment;
+}
+
+}  // namespace reel

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assignments and reports as the messages between reeld and its workers, and back: for
+// front/workers and worker/link.
+#pragma once
+
+#include <optional>
+
+#include "reel/worker/v1/worker.pb.h"
+#include "server/protocol/assignment.h"
+#include "server/protocol/worker_report.h"
+
+namespace reel {
+
+// Without the bytes of conditions, which travel apart, and without the worker's name, which is the
+// stream's. Takes the report apart: media is moved, not copied.
+worker::v1::AttachRequest ReportToProto(WorkerReport report);
+// Nullopt for anything else: Hello, a heartbeat, a message that this build does not know.
+std::optional<WorkerReport> ReportFromProto(worker::v1::AttachRequest message);
+
+worker::v1::Assign AssignmentToProto(const Assignment& assignment);
+Assignment AssignmentFromProto(const worker::v1::Assign& proto);
+
+}  // namespace reel

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job as reeld gives it to a worker: the same value in the dispatcher, the pool, the link and the
+// engine.
+#pragma once
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "model/generation_spec.h"
+
+namespace reel {
+
+// A job at an attempt: what every report of a job names.
+struct JobRef {
+  std::string job;
+  int attempt = 1;
+};
+
+struct Assignment {
+  JobRef ref;
+  model::GenerationSpec spec;  // resolved; condition bytes filled in
+  double order_key = 0;        // smaller is sooner
+  absl::Duration time_left = absl::InfiniteDuration();
+  bool alone = false;  // never share a step
+  std::string trace_id;
+};
+
+}  // namespace reel

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a worker says, as one value from the engine to the dispatcher. Messages carry it between the
+// two processes: server/convert/report_convert.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_listing.h"
+#include "model/model_card.h"
+#include "model/run_stats.h"
+#include "server/protocol/assignment.h"
+
+namespace reel {
+
+// Of the worker itself.
+
+struct KernelsListed {  // once its plug-ins are opened or refused
+  std::vector<kernels::OpListing> kernels;
+  std::vector<kernels::PluginListing> plugins;
+};
+struct ModelLoaded {
+  std::string model;  // as the configuration names it
+  model::ModelCard card;
+};
+struct ModelFailed {
+  std::string model;
+  absl::Status error;
+};
+// One step of the device, of all jobs in it.
+struct StepSample {
+  std::vector<std::string> jobs;
+  std::string model, plan;
+  int64_t rows = 0;
+  std::vector<int64_t> job_rows;
+  absl::Duration duration;
+  model::Stage stage = model::Stage::kDenoise;
+  std::vector<kernels::VariantTime> kernels;  // on sampled steps
+};
+struct Stepped {
+  std::vector<StepSample> steps;  // since the last report
+  int64_t memory_used_bytes = 0, memory_peak_bytes = 0;
+};
+
+// Of one job.
+
+struct JobProgress {
+  model::Stage stage = model::Stage::kQueue;
+  int step = 0, num_steps = 0;
+};
+struct JobPreview {
+  int step = 0;
+  std::string jpeg;
+  int width = 0, height = 0;
+};
+struct JobMedia {  // the next bytes of its file
+  int64_t offset = 0;
+  std::string bytes;
+  bool fragment_end = false;  // the file up to here plays
+};
+struct JobParked {
+  int64_t device_bytes = 0;  // still held there
+};
+struct JobFinished {
+  model::RunStats stats;
+  model::MediaInfo media;  // content type, size and duration; the front adds the hash
+  std::vector<model::Notice> notices;
+};
+// Also the end of a cancelled job (kCancelled): its slot is free.
+struct JobFailed {
+  absl::Status error;    // with a Reason (server/errors)
+  bool suspect = false;  // the job itself is to blame: it is not tried again
+};
+
+using WorkerEvent = std::variant<KernelsListed, ModelLoaded, ModelFailed, Stepped, JobProgress,
+                                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
+
+struct WorkerReport {
+  std::string worker;  // filled in by the front, which knows whose stream it came on
+  JobRef ref;          // of the events of a job
+  WorkerEvent event;
+};
+
+}  // namespace reel
