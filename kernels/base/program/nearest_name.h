@@ -6,14 +6,10 @@
 #include <string_view>
 #include <vector>
 
-namespace reel::server {
+namespace reel {
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours);
 // empty when none is near, that is, more than a third of the letters differ.
 std::string NearestName(std::string_view typed, const std::vector<std::string>& candidates);
 
-// True for [a-z0-9][a-z0-9._-]{0,62}: what names of models, workers, tenants and the like are made
-// of.
-bool IsLegalName(std::string_view name);
-
-}  // namespace reel::server
+}  // namespace reel
