@@ -7,6 +7,7 @@
 #include "client/command/commands.h"
 #include "client/command/session.h"
 #include "kernels/base/program/flag_spelling.h"
+#include "kernels/base/program/nearest_name.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::client {
@@ -66,7 +67,7 @@ std::vector<std::string> ForParser(const std::vector<std::string>& arguments) {
 
 std::string Unknown(const char* what, const std::string& word,
                     const std::vector<std::string>& known) {
-  const std::string nearest = NearestFlag(word, known);
+  const std::string nearest = NearestName(word, known);
   return std::string("unknown ") + what + " " + word +
          (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }

@@ -35,16 +35,16 @@ std::string_view OtherKind(std::string_view bytes) {
     return "is a JSON file; give the folder of a model_index.json, or a safetensors file";
   }
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("\x80")) {
-    return "is a pickled PyTorch file, which can run code when it is read; take the safetensors "
+    return "is a pickled PyTorch file, which can run code when it is read; use the safetensors "
            "file";
   }
-  if (bytes.starts_with("GGUF")) return "is a GGUF file; take the safetensors file";
+  if (bytes.starts_with("GGUF")) return "is a GGUF file; use the safetensors file";
   return {};
 }
 
 absl::Status NotAModel(const std::string& path, std::string_view what) {
   return absl::FailedPreconditionError(
-      absl::StrCat("The path holds no model: ", path, " ", std::string(what)));
+      absl::StrCat("The path is not a model: ", path, " ", std::string(what)));
 }
 
 absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {

@@ -16,7 +16,7 @@ struct Checkpoint {
   std::optional<WeightSet> file;  // of a single file
 };
 
-// FAILED_PRECONDITION says what the path holds instead, and what to give.
+// FAILED_PRECONDITION says what is at the path instead, and what to give.
 absl::StatusOr<Checkpoint> Examine(const std::string& path);
 
 // Whether `path` is a file that begins as safetensors do.

@@ -13,7 +13,4 @@ namespace reel {
 // "--", stay.
 std::vector<std::string> WithFlagsSpelt(char separator, std::vector<std::string> arguments);
 
-// The one of `known` that `wrong` was probably meant to be; empty when none is near.
-std::string NearestFlag(const std::string& wrong, const std::vector<std::string>& known);
-
 }  // namespace reel

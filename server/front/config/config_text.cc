@@ -7,8 +7,8 @@
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/nearest_name.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/nearest_name.h"
 
 namespace reel::front {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/program/nearest_name.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/address.h"
-#include "server/front/config/nearest_name.h"
 
 namespace reel::front {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "reel/config/v1/config.pb.h"
-#include "server/front/config/nearest_name.h"
+#include "server/front/config/legal_name.h"
 
 namespace reel::front {
 namespace {

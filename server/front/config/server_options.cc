@@ -7,9 +7,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/base/program/nearest_name.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
-#include "server/front/config/nearest_name.h"
+#include "server/front/config/legal_name.h"
 #include "server/front/config/plugin_options.h"
 
 namespace reel::front {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/config/nearest_name.h"
+#include "server/front/config/legal_name.h"
 #include "server/front/config/read_file.h"
 
 namespace reel::front {

@@ -11,7 +11,7 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
-#include "server/front/config/nearest_name.h"
+#include "server/front/config/legal_name.h"
 #include "server/front/rpc/call_identity.h"
 #include "server/front/rpc/page_token.h"
 #include "server/front/rpc/video_convert.h"

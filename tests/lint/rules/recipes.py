@@ -11,6 +11,7 @@ from tree import Finding, folder_of
 CONTRIBUTING = "CONTRIBUTING.md"
 # What the next person adds, as the table of CONTRIBUTING.md calls it.
 WANTED = ("a request field", "a metric", "an alert", "a variant", "an operator", "a preset", "a model family", "an RPC", "an error reason")
+FIRST_COMMIT = "cf3b52e"  # of the history that the recipes speak of
 # folder -> why its recipes name no commit
 EXEMPT = {
     "kernels/": "what a variant's files are called is changing; the commits to imitate come with that",
@@ -70,7 +71,8 @@ def missing_files(tree, folders, readme, lines):
 
 
 def history(tree):
-    """Subjects by full id; None where there is no whole history to look at. A self-test brings a file of that name."""
+    """Subjects by full id; None where the project's whole history is not there to look at, as in a shallow clone or in a
+    tree that somebody began anew. A self-test brings a file of that name."""
     if tree.root is None:
         lines = tree.text("history").splitlines() if tree.has("history") else []
     else:
@@ -80,6 +82,8 @@ def history(tree):
         if git("rev-parse", "--is-shallow-repository").strip() != "false":
             return None
         lines = git("log", "--format=%H %s").splitlines()
+    if not any(line.startswith(FIRST_COMMIT) for line in lines):
+        return None
     return dict(line.split(" ", 1) for line in lines)
 
 
@@ -115,7 +119,7 @@ def check_map(text, recipes):
 
 
 GOOD = "## Add a thing\n1. `t.h`, `sub/u.cc`, `v.cc`, `<x>/w.cc`, `y.cc`, `kernels.profile`.\n\nImitate \"Do\nit\" (abcdef1).\n"
-FILES = {"m/t.h": "", "m/sub/u.cc": "", "m/sub/v.cc": "", "history": "abcdef1234 Do it\n1111111111 Do that"}
+FILES = {"m/t.h": "", "m/sub/u.cc": "", "m/sub/v.cc": "", "history": f"abcdef1234 Do it\n1111111111 Do that\n{FIRST_COMMIT}00 Begin"}
 MAP = "".join(f"| {what} | [m](m/README.md#add-a-thing) |\n" for what in WANTED)
 CASES = [
     ("good", {"m/README.md": GOOD, CONTRIBUTING: MAP, **FILES}, 0),
@@ -124,6 +128,7 @@ CASES = [
     ("no commit", {"m/README.md": GOOD.replace("Imitate", "See"), **FILES}, 1),
     ("a commit of another subject", {"m/README.md": GOOD.replace("abcdef1", "1111111"), **FILES}, 1),
     ("a commit that is not there", {"m/README.md": GOOD.replace("abcdef1", "2222222"), **FILES}, 1),
+    ("another history", {"m/README.md": GOOD, **FILES, "history": "3333333333 Begin anew"}, 0),
     ("a recipe off the map", {"m/README.md": GOOD, "n/README.md": "## Add an extra\nImitate \"Do it\" (abcdef1).\n", CONTRIBUTING: MAP, **FILES}, 1),
     ("a row that is missing", {"m/README.md": GOOD, CONTRIBUTING: MAP.replace("| an RPC |", "| a call |"), **FILES}, 1),
 ]

@@ -189,7 +189,7 @@ TEST(Resolve, BoundsSteps) {
 
 TEST(Resolve, ChecksTimesteps) {
   EXPECT_THAT(With([](auto& s) { s.timesteps = {1000, 500, 500}; }),
-              ElementsAre(Violation("timesteps[2]", "500 does not descend")));
+              ElementsAre(Violation("timesteps[2]", "500 is not below the one before it")));
   EXPECT_THAT(With([](auto& s) { s.timesteps = {1000.5, 500}; }),
               ElementsAre(Violation("timesteps[0]", "nearest: 1000")));
   EXPECT_THAT(

@@ -23,12 +23,5 @@ TEST(WithFlagsSpelt, LeavesValuesAlone) {
   EXPECT_EQ(WithFlagsSpelt('-', {"--a prompt_with blanks"}), (Arguments{"--a prompt_with blanks"}));
 }
 
-TEST(NearestFlag, GuessesOnlyWhatIsNear) {
-  const Arguments known = {"--width", "--height", "--seed"};
-  EXPECT_EQ(NearestFlag("--widht", known), "--width");
-  EXPECT_EQ(NearestFlag("--heigh", known), "--height");
-  EXPECT_EQ(NearestFlag("--colour", known), "");
-}
-
 }  // namespace
 }  // namespace reel

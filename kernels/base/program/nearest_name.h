@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The known name that is closest to a mistyped one.
+// Which name somebody meant who typed another.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace reel::front {
+namespace reel {
 
 // The candidate with the smallest edit distance (insert, delete, replace, swap of neighbours);
 // empty when none is near, that is, more than a third of the letters differ.
 std::string NearestName(std::string_view typed, const std::vector<std::string>& candidates);
 
-// True for [a-z0-9][a-z0-9._-]{0,62}: what names of models, workers, tenants and the like are made
-// of.
-bool IsLegalName(std::string_view name);
-
-}  // namespace reel::front
+}  // namespace reel

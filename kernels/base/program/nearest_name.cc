@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/nearest_name.h"
+#include "kernels/base/program/nearest_name.h"
 
 #include <algorithm>
 
-namespace reel::front {
+namespace reel {
 namespace {
 
 constexpr size_t kMaxTypedBytes = 64;  // longer ones are no typing mistake
 
 size_t Distance(std::string_view a, std::string_view b) {
-  // Three rows of the optimal-alignment table are alive: two rows back serve the swaps.
-  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  // Three lines of the optimal-alignment table are alive: the one before the last serves the swaps.
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1), line(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
+    line[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
       const size_t replace = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replace});
+      line[j] = std::min({last[j] + 1, line[j - 1] + 1, replace});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        row[j] = std::min(row[j], before[j - 2] + 1);
+        line[j] = std::min(line[j], before[j - 2] + 1);
       }
     }
     std::swap(before, last);
-    std::swap(last, row);
+    std::swap(last, line);
   }
   return last[b.size()];
 }
@@ -43,12 +43,4 @@ std::string NearestName(std::string_view typed, const std::vector<std::string>& 
   return best;
 }
 
-bool IsLegalName(std::string_view name) {
-  if (name.empty() || name.size() > 63) return false;
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return alphanumeric(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-           return alphanumeric(c) || c == '.' || c == '_' || c == '-';
-         });
-}
-
-}  // namespace reel::front
+}  // namespace reel

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What names of models, workers, tenants and the like are made of.
+#pragma once
+
+#include <string_view>
+
+namespace reel::server {
+
+// True for [a-z0-9][a-z0-9._-]{0,62}.
+bool IsLegalName(std::string_view name);
+
+}  // namespace reel::server

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/legal_name.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace reel::server {
+namespace {
+
+TEST(IsLegalName, HoldsTheRule) {
+  EXPECT_TRUE(IsLegalName("a"));
+  EXPECT_TRUE(IsLegalName("ltx-0.9.5_b"));
+  EXPECT_TRUE(IsLegalName(std::string(63, 'a')));
+  for (const char* bad : {"", ".a", "-a", "_a", "A", "a b", "../a", "a/b", "a\\b", "a:b", "ä"}) {
+    EXPECT_FALSE(IsLegalName(bad)) << bad;
+  }
+  EXPECT_FALSE(IsLegalName(std::string(64, 'a')));
+  EXPECT_FALSE(IsLegalName(std::string_view("a\0b", 3)));
+}
+
+}  // namespace
+}  // namespace reel::server
