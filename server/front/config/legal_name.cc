@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace reel::server {
+namespace reel::front {
 
 bool IsLegalName(std::string_view name) {
   if (name.empty() || name.size() > 63) return false;
@@ -13,4 +13,4 @@ bool IsLegalName(std::string_view name) {
          });
 }
 
-}  // namespace reel::server
+}  // namespace reel::front

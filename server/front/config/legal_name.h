@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace reel::server {
+namespace reel::front {
 
 // True for [a-z0-9][a-z0-9._-]{0,62}.
 bool IsLegalName(std::string_view name);
 
-}  // namespace reel::server
+}  // namespace reel::front

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace reel::server {
+namespace reel::front {
 namespace {
 
 TEST(IsLegalName, HoldsTheRule) {
@@ -20,4 +20,4 @@ TEST(IsLegalName, HoldsTheRule) {
 }
 
 }  // namespace
-}  // namespace reel::server
+}  // namespace reel::front
