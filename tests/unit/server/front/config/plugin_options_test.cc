@@ -64,7 +64,7 @@ TEST(PluginOptions, NamesAreTheirOwn) {
               ElementsAre(StartsWith("plugins[0].name:")));
   EXPECT_THAT(
       Check(root + "plugins { name: 'a' folder: 'a' } plugins { name: 'a' folder: 'b' }").problems,
-      ElementsAre(StartsWith("plugins[1].name: is there twice")));
+      ElementsAre(StartsWith("plugins[1].name: is listed twice")));
 }
 
 TEST(PluginOptions, FoldersStayBelowTheRoot) {
