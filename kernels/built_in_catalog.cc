@@ -23,7 +23,7 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       ChannelNormSiluCpuVariants(), FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
       AttentionCpuVariants(),       CrossAttentionCpuVariants(),
   };
-  for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(op->name));
+  for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
   return all;
 }
 

@@ -1,29 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/rows/fused_norm_call.h"
 
+#include "kernels/base/status_macros.h"
+#include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
+#include "kernels/rows/e4m3_output.h"
+#include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
+namespace {
 
-OpVariants FusedNormCpuVariants(const char* op) {
+// What the operators' own headers call an argument.
+struct Words {
+  explicit Words(const FusedOp& op)
+      : residual(op.has(kResidualGate) ? "y" : "residual"),
+        sum(op.has(kNormed) ? "sum" : "out"),
+        out(op.has(kSum) && !op.has(kResidualGate) ? "y" : "out") {}
+
+  const char* residual;
+  const char* sum;
+  const char* out;
+};
+
+OutputArgs OutputOfFused(const FusedArgs& args) {
+  return {args.x, *args.out, args.out_scale, args.static_out_scale};
+}
+
+void CheckOutForm(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  if (!op.has(kNormed)) return;
+  if (op.e4m3) return CheckOutputForm(OutputOfFused(args), checks);
+  checks.Like(Words(op).out, *args.out, "x", args.x);
+}
+
+void CheckRows(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  const Words words(op);
+  const bool batched = op.has(kModulation) || op.has(kResidualGate);
+  checks.Floating("x", args.x, batched ? 3 : 1, batched ? 3 : kMaxRowDims);
+  if (op.has(kResidual)) checks.Like(words.residual, *args.residual, "x", args.x);
+  checks.Modulation("gate", args.residual_gate, args.residual_gate_bias, args.x);
+  if (!op.has(kResidualGate)) CheckOutForm(op, args, checks);
+  if (op.has(kSum)) checks.Like(words.sum, *args.sum, "x", args.x);
+  if (op.has(kResidualGate)) CheckOutForm(op, args, checks);
+}
+
+void CheckVectors(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  checks.Channels("weight", args.weight, args.x);
+  checks.Channels("bias", args.bias, args.x);
+  if (op.has(kModulation)) {
+    checks.Require(args.scale.has_value() && args.shift.has_value(),
+                   "Scale and shift must both be given");
+    checks.Modulation("scale", args.scale, args.scale_bias, args.x);
+    checks.Modulation("shift", args.shift, args.shift_bias, args.x);
+  }
+  if (op.has(kOutputGate)) {
+    checks.Require(args.gate.has_value(), "A gate must be given");
+    checks.Modulation("gate", args.gate, args.gate_bias, args.x);
+  }
+  if (op.statistic != Statistic::kNone) checks.Epsilon(args.eps);
+}
+
+void CheckOutPlace(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  if (!op.has(kNormed)) return;
+  if (op.e4m3) return CheckOutputPlace(OutputOfFused(args), checks);
+  if (op.has(kModulation)) return checks.Output(Words(op).out, *args.out);
+  checks.Output(Words(op).out, *args.out, {&args.x});
+}
+
+void CheckPlaces(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  if (op.has(kResidualGate)) {
+    checks.Output(Words(op).sum, *args.sum, {&args.x});
+    CheckOutPlace(op, args, checks);
+    return;
+  }
+  CheckOutPlace(op, args, checks);
+  if (op.has(kSum)) checks.Output("sum", *args.sum, {&args.x, &*args.residual});
+}
+
+RowOperand OptionalRows(const std::optional<TensorView>& view) {
+  return view.has_value() ? RowsOperand(*view) : RowOperand{};
+}
+
+FusedNormParams ParamsOf(const FusedOp& op, const FusedArgs& args) {
+  FusedNormParams params;
+  params.shape = RowsOf(args.x);
+  params.statistic = op.statistic;
+  params.eps = static_cast<float>(args.eps);
+  params.x = RowsOperand(args.x);
+  params.residual = OptionalRows(args.residual);
+  params.residual_gate = VectorOperand(args.residual_gate);
+  params.residual_gate_bias = VectorOperand(args.residual_gate_bias);
+  params.weight = VectorOperand(args.weight);
+  params.bias = VectorOperand(args.bias);
+  params.scale = VectorOperand(args.scale);
+  params.scale_bias = VectorOperand(args.scale_bias);
+  params.shift = VectorOperand(args.shift);
+  params.shift_bias = VectorOperand(args.shift_bias);
+  params.gate = VectorOperand(args.gate);
+  params.gate_bias = VectorOperand(args.gate_bias);
+  params.sum = OptionalRows(args.sum);
+  params.out = OptionalRows(args.out);
+  if (op.e4m3) params.out_scale = OutputScale(OutputOfFused(args));
+  return params;
+}
+
+}  // namespace
+
+OpVariants FusedNormCpuVariants(const FusedOp& op) {
   static constexpr KernelVariant kVariants[] = {
       CpuVariant<FusedNormCpu, FusedNormCpuAccepts>("cpu"),
       CpuVariant<FusedNormLoops>("loops"),
   };
-  return MakeVariants<FusedNormParams>(op, kVariants);
+  return MakeVariants<FusedNormParams>(op.name, kVariants);
 }
 
-FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps) {
-  FusedNormParams params;
-  params.shape = RowsOf(x);
-  params.x = RowsOperand(x);
-  params.statistic = statistic;
-  params.eps = static_cast<float>(eps);
-  return params;
-}
-
-absl::Status RunFusedNorm(const char* op, FusedNormParams params, const ArgumentChecks& checks,
-                          const Execution& run) {
+absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution& run) {
+  ArgumentChecks checks(op.name, run.stream);
+  CheckRows(op, args, checks);
+  CheckVectors(op, args, checks);
+  CheckPlaces(op, args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  FusedNormParams params = ParamsOf(op, args);
   MergeRowDims(params.shape,
                {&params.x, &params.residual, &params.residual_gate, &params.residual_gate_bias,
                 &params.weight, &params.bias, &params.scale, &params.scale_bias, &params.shift,

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that every fused norm takes on the host. For operators' .cc files.
+// A call of a fused operator on the host: its arguments, its door, its launch. For operators' .cc
+// files.
 #pragma once
+
+#include <optional>
 
 #include "absl/status/status.h"
 #include "kernels/base/tensor_view.h"
-#include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
-#include "kernels/rows/fused_norm.h"
-#include "kernels/rows/row_operands.h"
+#include "kernels/rows/fused_ops_launch.h"
 
 namespace reel::kernels {
 
-OpVariants FusedNormCpuVariants(const char* op);
+// Which of these an operator takes, its description says; the others stay absent. Named as the
+// parts of the formula in fused_norm.h.
+struct FusedArgs {
+  using Optional = std::optional<TensorView>;
 
-// Parameters over the rows of x, with every other part absent.
-FusedNormParams FusedNormOf(const TensorView& x, Statistic statistic, double eps);
+  TensorView x;  // [..., D]; [B,S,D] where vectors may be of a batch
+  Optional residual = {}, residual_gate = {}, residual_gate_bias = {};
+  Optional weight = {}, bias = {};
+  Optional scale = {}, scale_bias = {}, shift = {}, shift_bias = {};
+  Optional gate = {}, gate_bias = {};
+  Optional sum = {};  // like x; may be x, or a residual without a gate
+  Optional out = {};  // like x, or e4m3; without modulation it may be x
+  double eps = 0;
+  Optional out_scale = {};  // of an e4m3 out, as in RmsNormArgs
+  std::optional<double> static_out_scale = {};
+};
 
-// Merges dims, chooses a variant, launches it.
-absl::Status RunFusedNorm(const char* op, FusedNormParams params, const ArgumentChecks& checks,
-                          const Execution& run);
+// Checks, chooses a variant, launches it. Statuses as in RmsNorm; INVALID_ARGUMENT too where a
+// scale, a shift or an output's gate is absent that the operator has.
+absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution& run);
+
+OpVariants FusedNormCpuVariants(const FusedOp& op);
 
 }  // namespace reel::kernels

@@ -31,7 +31,7 @@ constexpr char kVariant[] = "str? variant=None";
 std::vector<TorchOperator> AllOperators() {
   std::vector<TorchOperator> all;
   for (const auto& part :
-       {NormOperators(), LinearOperators(), AdalnOperators(), RopeOperators(),
+       {NormOperators(), FusedOperators(), LinearOperators(), RopeOperators(),
         ActivationOperators(), VideoOperators(), QuantizeOperators(), AttentionOperators()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
@@ -51,7 +51,7 @@ void Implement(torch::Library& library, const std::string& name, c10::DispatchKe
 void Register(torch::Library& library, const TorchOperator& op,
               const std::shared_ptr<KernelHost>& host) {
   const std::vector<at::Tag> tags = {at::Tag::pt2_compliant_tag};
-  const std::string name = op.name;
+  const std::string& name = op.name;
   const std::string mutating = absl::StrCat(name, "_out");
   const std::string schema =
       absl::StrCat(mutating, "(", op.outputs, ", ", WithVariant(op), ") -> ()");

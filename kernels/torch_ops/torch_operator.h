@@ -5,6 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,19 +18,19 @@ namespace reel::kernels {
 using TorchOutputs = std::vector<at::Tensor>;
 
 struct TorchOperator {
-  const char* name;       // in torch.ops
+  std::string name;       // in torch.ops
   const char* key;        // of the kernel whose variants it runs
-  const char* outputs;    // arguments of the mutating form, e.g. "Tensor(a!) out"
-  const char* returns;    // of the functional form, e.g. "Tensor"
-  const char* arguments;  // of both, without the variant, which comes last
+  std::string outputs;    // arguments of the mutating form, e.g. "Tensor(a!) out"
+  std::string returns;    // of the functional form, e.g. "Tensor"
+  std::string arguments;  // of both, without the variant, which comes last
   // Makes the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
   TorchOutputs (*allocate)(const TorchCall& call);
   absl::Status (*run)(const TorchCall& call, const Execution& run);
 };
 
 std::vector<TorchOperator> NormOperators();
+std::vector<TorchOperator> FusedOperators();
 std::vector<TorchOperator> LinearOperators();
-std::vector<TorchOperator> AdalnOperators();
 std::vector<TorchOperator> RopeOperators();
 std::vector<TorchOperator> ActivationOperators();
 std::vector<TorchOperator> VideoOperators();

@@ -1,26 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reel's kernels for PyTorch: the operators of LTX-Video and of the transformers around it, for inference."""
 
-from . import layers
+from . import layers, norms
 from .activations import (geglu, gelu, gelu_and_mul, gelu_quick, gelu_tanh, gelu_tanh_and_mul, gelu_tanh_e4m3,
                           mul_and_silu, silu, silu_and_mul, swiglu)
 from .attention import attention, cross_attention
 from .linear import PreparedLinear, norm_linear, prepare_norm_linear
 from .listing import calls, device_report, operators, variants
-from .norms import (adaln_layernorm, adaln_rmsnorm, adaln_rmsnorm_e4m3, adaln_zero, gate_residual, gate_residual_adaln,
-                    gate_residual_adaln_e4m3, layernorm, layernorm_residual, quantize_rows, rmsnorm, rmsnorm_e4m3,
-                    rmsnorm_residual)
+from .norms import *
 from .patching import PatchReport, patch_ltx, patch_ltx_vae, patch_transformers, unpatch
 from .rotary import ltx_rope, ltx_rope_table, qk_norm_rope, rope_1d, rope_1d_, rope_3d, rope_3d_extended
 from .video import channel_norm_silu, frame_convert
 
 __all__ = [
-    "PatchReport", "PreparedLinear", "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_zero", "attention",
-    "calls", "channel_norm_silu", "cross_attention", "device_report", "frame_convert", "gate_residual",
-    "gate_residual_adaln", "gate_residual_adaln_e4m3", "geglu", "gelu", "gelu_and_mul", "gelu_quick", "gelu_tanh",
-    "gelu_tanh_and_mul", "gelu_tanh_e4m3", "layernorm", "layernorm_residual", "layers", "ltx_rope", "ltx_rope_table",
-    "mul_and_silu", "norm_linear", "operators", "patch_ltx", "patch_ltx_vae", "patch_transformers", "prepare_norm_linear",
-    "qk_norm_rope", "quantize_rows", "rmsnorm", "rmsnorm_e4m3", "rmsnorm_residual", "rope_1d", "rope_1d_", "rope_3d",
-    "rope_3d_extended", "silu", "silu_and_mul", "swiglu",
-    "unpatch", "variants",
+    "PatchReport", "PreparedLinear", "attention", "calls", "channel_norm_silu", "cross_attention", "device_report",
+    "frame_convert", "geglu", "gelu", "gelu_and_mul", "gelu_quick", "gelu_tanh", "gelu_tanh_and_mul",
+    "gelu_tanh_e4m3", "layers", "ltx_rope", "ltx_rope_table", "mul_and_silu", "norm_linear", "operators",
+    "patch_ltx", "patch_ltx_vae", "patch_transformers", "prepare_norm_linear", "qk_norm_rope", "rope_1d",
+    "rope_1d_", "rope_3d", "rope_3d_extended", "silu", "silu_and_mul", "swiglu", "unpatch", "variants",
+    *norms.__all__,
 ]

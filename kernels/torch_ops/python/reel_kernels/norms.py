@@ -6,6 +6,12 @@
 
 from ._library import ops
 
+__all__ = [
+    "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_zero", "gate_residual", "gate_residual_adaln",
+    "gate_residual_adaln_e4m3", "layernorm", "layernorm_residual", "quantize_rows", "rmsnorm", "rmsnorm_e4m3",
+    "rmsnorm_residual",
+]
+
 
 def rmsnorm(input, weight=None, eps=1e-6, out=None, *, bias=None, weight_offset=0.0, round_before_weight=False,
             variant=None):

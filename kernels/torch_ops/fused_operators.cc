@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fused operators, each from its description.
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/rows/fused_ops_schema.h"
+#include "kernels/torch_ops/torch_operator.h"
+
+namespace reel::kernels {
+namespace {
+
+template <const FusedOp& kOp, bool kE4m3>
+absl::Status Run(const TorchCall& call, const Execution& run) {
+  static const std::vector<FusedOperand> inputs = FusedInputs(kOp);
+  static const std::vector<FusedOperand> outputs = FusedOutputs(kOp);
+  FusedArgs args = {.x = call.View("x")};
+  for (const FusedOperand& input : inputs) {
+    if (!input.optional || call.Has(input.name)) args.*input.argument = call.View(input.name);
+  }
+  for (const FusedOperand& output : outputs) {
+    args.*output.argument = call.View(output.name);
+  }
+  if constexpr (kOp.statistic != Statistic::kNone) args.eps = call.Real("eps");
+  if constexpr (kE4m3) {
+    args.out_scale = call.OptionalView("out_scale");
+    args.static_out_scale = call.OptionalReal("static_out_scale");
+  }
+  return RunFused(kOp, args, run);
+}
+
+// In e4m3 the codes, the sum, the scales.
+template <const FusedOp& kOp, bool kE4m3>
+TorchOutputs Allocate(const TorchCall& call) {
+  constexpr bool kBoth = kOp.has(kNormed) && kOp.has(kSum);
+  if constexpr (!kE4m3) return kBoth ? LikeXTwice(call) : LikeX(call);
+  TorchOutputs outputs = QuantizedX(call, "static_out_scale");
+  if (kBoth) outputs.insert(outputs.begin() + 1, LikeX(call).front());
+  return outputs;
+}
+
+template <const FusedOp& kOp, bool kE4m3>
+TorchOperator Operator() {
+  FusedSchema schema = SchemaOf(kOp, kE4m3);
+  return {.name = absl::StrCat(kOp.name, kE4m3 ? "_e4m3" : ""),
+          .key = kOp.name,
+          .outputs = std::move(schema.outputs),
+          .returns = std::move(schema.returns),
+          .arguments = std::move(schema.arguments),
+          .allocate = Allocate<kOp, kE4m3>,
+          .run = Run<kOp, kE4m3>};
+}
+
+template <const FusedOp& kOp>
+void AddForms(std::vector<TorchOperator>& operators) {
+  operators.push_back(Operator<kOp, false>());
+  if constexpr (kOp.e4m3) operators.push_back(Operator<kOp, true>());
+}
+
+template <size_t... kAt>
+std::vector<TorchOperator> All(std::index_sequence<kAt...>) {
+  std::vector<TorchOperator> operators;
+  (AddForms<*kFusedOps[kAt]>(operators), ...);
+  return operators;
+}
+
+}  // namespace
+
+std::vector<TorchOperator> FusedOperators() {
+  return All(std::make_index_sequence<std::size(kFusedOps)>());
+}
+
+}  // namespace reel::kernels

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rows/fused_ops_schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reel::kernels {
+namespace {
+
+// Programs in Python call by these; they change only by additions at the end.
+
+TEST(FusedSchema, MentionsOptionalOperandsBehindTheLastRequiredOneOnly) {
+  const FusedSchema schema = SchemaOf(kGateResidualAdaln, false);
+  EXPECT_EQ(schema.outputs, "Tensor(a!) out, Tensor(b!) sum");
+  EXPECT_EQ(schema.returns, "(Tensor, Tensor)");
+  EXPECT_EQ(schema.arguments,
+            "Tensor x, Tensor y, Tensor? gate, Tensor scale, Tensor shift, "
+            "Tensor? gate_bias=None, Tensor? scale_bias=None, Tensor? shift_bias=None, *, "
+            "float eps=1e-06");
+}
+
+TEST(FusedSchema, HasTheScalesOfAnE4m3NormBehindTheOtherOutputs) {
+  const FusedSchema schema = SchemaOf(kGateResidualAdaln, true);
+  EXPECT_EQ(schema.outputs, "Tensor(a!) out, Tensor(b!) sum, Tensor(c!)? out_scale");
+  EXPECT_EQ(schema.returns, "(Tensor, Tensor, Tensor)");
+  EXPECT_THAT(schema.arguments, testing::EndsWith("float eps=1e-06, float? static_out_scale=None"));
+  EXPECT_EQ(SchemaOf(kAdalnRmsNorm, true).outputs, "Tensor(a!) out, Tensor(b!)? out_scale");
+}
+
+TEST(FusedSchema, HasNoEpsilonWithoutANorm) {
+  const FusedSchema schema = SchemaOf(kGateResidual, false);
+  EXPECT_EQ(schema.outputs, "Tensor(a!) out");
+  EXPECT_EQ(schema.returns, "Tensor");
+  EXPECT_EQ(schema.arguments, "Tensor x, Tensor y, Tensor? gate=None, Tensor? gate_bias=None, *");
+}
+
+TEST(FusedSchema, TellsAnOutputsGateFromThatOfAResidual) {
+  EXPECT_EQ(SchemaOf(kAdalnZero, false).arguments,
+            "Tensor x, Tensor? weight, Tensor scale, Tensor shift, Tensor gate, "
+            "Tensor? scale_bias=None, Tensor? shift_bias=None, Tensor? gate_bias=None, *, "
+            "float eps=1e-06");
+  EXPECT_EQ(SchemaOf(kLayerNormResidual, false).arguments,
+            "Tensor x, Tensor residual, Tensor? weight=None, Tensor? bias=None, *, "
+            "float eps=1e-05");
+}
+
+}  // namespace
+}  // namespace reel::kernels
