@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of every operator: checked parameters in, one launch of one variant out.
+// The last step of every operator: checked parameters, or a model's own call, in; one launch of one
+// variant out.
 #pragma once
+
+#include <string_view>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
@@ -24,5 +28,18 @@ struct OpCall {
 // variant can take the call; INTERNAL, RESOURCE_EXHAUSTED or ABORTED (the context is lost) when the
 // device reports an error.
 absl::Status RunOp(const OpCall& call, const Execution& run);
+
+// A model's call of an operator, before anybody has made a kernel's parameters of it.
+struct FrameworkCall {
+  std::string_view op;
+  Dtype dtype = Dtype::kF32;
+  const void* call = nullptr;  // what the framework's variants of `op` are given; has its results
+};
+
+// Chooses among all variants of the operator. True: one of the framework's, which has run, counted
+// and timed. False: a kernel, or there is no catalog, and the caller calls the operator of
+// kernels/, whose parameters decide which kernel. Errors as RunOp; throws what the framework
+// throws.
+absl::StatusOr<bool> RunFramework(const FrameworkCall& call, const Execution& run);
 
 }  // namespace reel::kernels

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/run_op.h"
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/dispatch/clock_timer.h"
@@ -114,6 +118,68 @@ TEST_F(RunOpTest, SortsDeviceErrorsByWhatCanBeDone) {
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kResourceExhausted);
   params.error = 700;
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kAborted);
+}
+
+// A framework's variant: counts its launches in the call.
+class FakeFramework : public HostedVariant {
+ public:
+  const HostedVariantFacts& facts() const override { return facts_; }
+  bool Accepts(const void*) const override { return true; }
+  absl::Status Launch(const void* call, DeviceStream) const override {
+    ++**static_cast<int* const*>(call);
+    return absl::OkStatus();
+  }
+
+ private:
+  const HostedVariantFacts facts_{.op = "op",
+                                  .variant = "aten",
+                                  .origin = "framework",
+                                  .min_sm = kCpuOnly,
+                                  .max_sm = kAnyLaterSm,
+                                  .dtypes = ~DtypeMask{0},
+                                  .params_size = 0};
+};
+
+class RunFrameworkTest : public RunOpTest {
+ protected:
+  KernelPlan PlanWith(KernelCatalog::Place place, const std::string& variant = "") {
+    KernelCatalog catalog;
+    catalog.AddVariants(MakeVariants<Params>("op", kCpuVariants), "built-in");
+    catalog.AddFramework({std::make_shared<FakeFramework>()}, place);
+    std::map<std::string, std::string> choices;
+    if (!variant.empty()) choices["op"] = variant;
+    return *catalog.Plan("", choices);
+  }
+  absl::StatusOr<bool> CallOfAModel() {
+    int* const call = &launches;
+    return RunFramework({.op = "op", .dtype = Dtype::kF32, .call = &call},
+                        {.plan = plan, .counters = counters, .timer = &timer, .stream = {}});
+  }
+  int launches = 0;
+};
+
+TEST_F(RunFrameworkTest, RunsCountsAndTimesWhatComesFirst) {
+  plan = PlanWith(KernelCatalog::Place::kFirst);
+  EXPECT_TRUE(*CallOfAModel());
+  EXPECT_EQ(launches, 1);
+  EXPECT_EQ(counters.Uses().front().variant, "aten");
+  EXPECT_EQ(timer.Take().front().variant, "aten");
+}
+
+TEST_F(RunFrameworkTest, LeavesTheCallToAKernelThatComesFirstOrIsNamed) {
+  for (const KernelPlan& other :
+       {PlanWith(KernelCatalog::Place::kLast), PlanWith(KernelCatalog::Place::kFirst, "loops")}) {
+    plan = other;
+    EXPECT_FALSE(*CallOfAModel());
+    EXPECT_TRUE(counters.Uses().empty());
+  }
+  EXPECT_EQ(launches, 0);
+  plan = PlanWith(KernelCatalog::Place::kLast, "aten");
+  EXPECT_TRUE(*CallOfAModel());
+}
+
+TEST_F(RunFrameworkTest, LeavesTheCallToTheKernelsOfAPlanWithoutACatalog) {
+  EXPECT_FALSE(*CallOfAModel());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,15 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
       }
     }
     return names;
+  }
+
+  std::string MarkedAuto(const std::string& op) const {
+    for (const auto& listing : catalog_->List()) {
+      for (const auto& variant : listing.variants) {
+        if (listing.op == op && variant.is_auto) return variant.name;
+      }
+    }
+    return "";
   }
 
   std::vector<Call> Calls() {
@@ -219,6 +229,35 @@ TEST_P(OpsTest, AutoNamesTheAttentionThatLibtorchChose) {
                 ::testing::AnyOf(kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant));
     // What it names is what it took.
     EXPECT_TRUE(Run(call, uses[0].variant)[0].equal(expected[0])) << uses[0].variant;
+  }
+}
+
+// What a listing marks is what "auto" runs. On a device the mark is for 16-bit types, which is what
+// models have there.
+TEST_P(OpsTest, AutoRunsWhatTheListingMarks) {
+  if (device_.is_cuda() && GetParam() == at::kFloat) GTEST_SKIP() << "SKIPPED: fp32 on a device";
+  const auto plan = catalog_->Plan("auto", {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const kernels::Execution run{*plan, counters_, nullptr, stream_};
+  std::set<std::string> called;
+  for (const Call& call : Calls()) {
+    counters_ = {};
+    call.run(Ops(run));
+    const auto uses = counters_.Uses();
+    ASSERT_EQ(uses.size(), 1u) << call.op;
+    EXPECT_EQ(uses[0].variant, MarkedAuto(call.op)) << call.op;
+    called.insert(call.op);
+  }
+  counters_ = {};
+  Ops(run).Rgb8(Values({1, 3, 2, 6, 8}));
+  EXPECT_EQ(counters_.Uses()[0].variant, MarkedAuto("frame_convert"));
+  called.insert("frame_convert");
+  // Every operator that libtorch has a variant of is called by models, and is here.
+  for (const auto& listing : catalog_->List()) {
+    for (const auto& variant : listing.variants) {
+      if (variant.origin != "framework") continue;
+      EXPECT_THAT(called, ::testing::Contains(listing.op));
+    }
   }
 }
 
