@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/variant_table.h"
 
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -199,6 +202,24 @@ TEST_F(FrameworkVariantTest, ComputeInBf16OnDevicesWithoutKernelsForItOnlyByName
   EXPECT_THAT(std::string(ChooseVariant(candidates, query, {}).status().message()),
               HasSubstr("use fp16"));
   EXPECT_TRUE(ChooseVariant(candidates, query, KernelPlan("reference", {})).ok());
+}
+
+TEST(VariantTable, HoldsTwoVariantsForTheSameDevicesSideBySide) {
+  constexpr DeviceCapability kHopper = {.device = 0, .sm = 90};
+  static constexpr KernelVariant kBoth[] = {
+      Sm90Variant<LaunchNothing, IsEven>(kAnyFloating, "sm90_wide"),
+      Sm90Variant<LaunchNothing, IsEven>()};
+  VariantTable table(kHopper);
+  table.Add(MakeVariants<Params>("op", kBoth), "built-in", nullptr);
+  const Params params{8};
+  const VariantQuery query{.op = "op", .dtype = Dtype::kBf16, .params = &params, .device = kHopper};
+  for (const auto& [forced, runs] : {std::pair("", "sm90_wide"), {"sm90", "sm90"}}) {
+    std::map<std::string, std::string, std::less<>> choices;
+    if (*forced != '\0') choices["op"] = forced;
+    const auto chosen = ChooseVariant(table.Variants("op"), query, KernelPlan("auto", choices));
+    ASSERT_TRUE(chosen.ok()) << chosen.status();
+    EXPECT_STREQ((*chosen)->variant.name, runs);
+  }
 }
 
 TEST(VariantTable, KeepsTheOrderOfItsSources) {
