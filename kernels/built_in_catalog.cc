@@ -4,7 +4,9 @@
 #include "kernels/activation/activation.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/conv3d/conv3d.h"
 #include "kernels/frame_convert/frame_convert.h"
+#include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/norm_linear/norm_linear.h"
 #include "kernels/quantize_rows/quantize_rows.h"
@@ -20,6 +22,7 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       FusedNormCpuVariants("rms_norm_residual"),
       FusedNormCpuVariants("layer_norm"),
       FusedNormCpuVariants("layer_norm_residual"),
+      LinearCpuVariants(),
       NormLinearCpuVariants(),
       PrepareNormLinearCpuVariants(),
       FusedNormCpuVariants("adaln_rms_norm"),
@@ -34,6 +37,7 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       GatedActivationCpuVariants(),
       ActivationCpuVariants(),
       ChannelNormSiluCpuVariants(),
+      Conv3dCpuVariants(),
       FrameConvertCpuVariants(),
       QuantizeRowsCpuVariants(),
       AttentionCpuVariants(),

@@ -111,6 +111,12 @@ void Run(const AttentionCall& call) {
 
 void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
 
+void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }
+
+void Run(const Conv3dCall& call) {
+  call.out = at::conv3d(call.x, call.weight, OrNone(call.bias), call.stride, call.padding);
+}
+
 void Run(const LinearGeluCall& call) {
   call.out = at::gelu(at::linear(call.x, call.weight, call.bias), "tanh");
 }

@@ -19,6 +19,8 @@ void Run(const QkNormRopeCall& call);
 // libtorch chooses among its kernels (attention_variants.h).
 void Run(const AttentionCall& call);
 void Run(const GeluTanhCall& call);
+void Run(const LinearCall& call);
+void Run(const Conv3dCall& call);
 void Run(const LinearGeluCall& call);
 void Run(const GatedGeluCall& call);
 void Run(const ChannelNormSiluCall& call);

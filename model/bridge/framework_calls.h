@@ -3,12 +3,16 @@
 // undefined, and where the result goes. Borrowed for one call.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "model/bridge/aten.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model::aten {
+
+// Of frames, rows and columns.
+using Sides = std::array<int64_t, 3>;
 
 struct RmsNormCall {
   static constexpr std::string_view op = "rms_norm";
@@ -85,6 +89,22 @@ struct AttentionCall {
 struct GeluTanhCall {
   static constexpr std::string_view op = "activation";
   const at::Tensor& x;
+  at::Tensor& out;
+};
+struct LinearCall {
+  static constexpr std::string_view op = "linear";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  at::Tensor& out;
+};
+struct Conv3dCall {
+  static constexpr std::string_view op = "conv3d";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  const Sides& stride;
+  const Sides& padding;
   at::Tensor& out;
 };
 struct LinearGeluCall {

@@ -135,6 +135,9 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   // cross_attention for tensor cores behind cuDNN's.
   catalog.AddFramework(AttentionVariants("attention", device), Place::kFirst);
   catalog.AddFramework(AttentionVariants("cross_attention", device), Place::kFirst);
+  // Matrix products and convolutions are the vendor's; the built-in ones are for comparison.
+  catalog.AddFramework({Aten<aten::LinearCall>("linear")}, Place::kFirst);
+  catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
 }
 

@@ -2,20 +2,22 @@
 #include "model/bridge/ops.h"
 
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/conv3d/conv3d.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
 #include "kernels/layer_norm/layer_norm.h"
+#include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_ops/tensor_view_of.h"
-#include "model/bridge/framework_calls.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -230,6 +232,39 @@ at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
   ThrowIfError(kernels::ActivationOp(
       {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
       run_));
+  return out;
+}
+
+at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
+                       const at::Tensor& bias) const {
+  at::Tensor out;
+  if (ByLibtorch(aten::LinearCall{x, weight, bias, out})) return out;
+  auto sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  out = at::empty(sizes, x.options());
+  ThrowIfError(kernels::Linear(
+      {.x = ViewOf(x), .weight = ViewOf(weight), .bias = OptionalViewOf(bias), .out = ViewOf(out)},
+      run_));
+  return out;
+}
+
+at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                       const aten::Sides& stride, const aten::Sides& padding) const {
+  at::Tensor out;
+  if (ByLibtorch(aten::Conv3dCall{x, weight, bias, stride, padding, out})) return out;
+  std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
+  for (size_t d = 0; d < stride.size(); ++d) {
+    const auto side = static_cast<int64_t>(d) + 2;
+    sizes.push_back((x.size(side) + 2 * padding[d] - weight.size(side)) / stride[d] + 1);
+  }
+  out = at::empty(sizes, x.options(), x.suggest_memory_format());
+  ThrowIfError(kernels::Conv3d({.x = ViewOf(x),
+                                .weight = ViewOf(weight),
+                                .bias = OptionalViewOf(bias),
+                                .out = ViewOf(out),
+                                .stride = stride,
+                                .padding = padding},
+                               run_));
   return out;
 }
 

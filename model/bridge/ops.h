@@ -9,6 +9,7 @@
 
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/framework_calls.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model {
@@ -56,6 +57,11 @@ class Ops {
   at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const at::Tensor& bias, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
+  // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
+  at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
+  // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges.
+  at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                    const aten::Sides& stride, const aten::Sides& padding) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
   // the matrix product, before its one rounding.
   at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight,

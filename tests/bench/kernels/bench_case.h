@@ -51,6 +51,7 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
                         std::vector<BenchCase>& cases);
+void AddLinearCase(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 // Of "attention" or "cross_attention"; the latter with a bias for each key, as models mask prompts.
@@ -65,5 +66,6 @@ struct BenchVideo {
 };
 void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddConv3dCase(BenchVideo size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 
 }  // namespace reel::kernels

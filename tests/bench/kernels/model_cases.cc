@@ -307,6 +307,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
     AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
+    AddLinearCase(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
+    AddConv3dCase({2, 8, 8, 32}, 16, dtype, cases);
     AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }

@@ -126,6 +126,14 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                                                 args.gate = t.PerBatch();
                                                 args.sum = t.Out();
                                               }));
+  // In every block of LTX-Video: the attention over the prompt has no gate.
+  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate"},
+                                              GateResidualAdaln, size, dtype,
+                                              [=](auto& t, auto& args) {
+                                                modulated(t, args);
+                                                args.y = t.In();
+                                                args.sum = t.Out();
+                                              }));
 }
 
 void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {

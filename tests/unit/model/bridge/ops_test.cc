@@ -80,6 +80,29 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
   }
 
   std::vector<Call> Calls() {
+    std::vector<Call> calls = CallsOfABlock();
+    for (Call& call : Products()) calls.push_back(std::move(call));
+    return calls;
+  }
+
+  std::vector<Call> Products() {
+    const at::Tensor x = Values({kBatch, kTokens, kWidth}), video = Values({1, 6, 3, 4, 5});
+    const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
+    const at::Tensor taps = Values({4, 6, 3, 3, 3}) * 0.1, channels = Values({4});
+    return {
+        {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, offset)); }},
+        {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, {})); }},
+        {"conv3d",
+         [=](const Ops& ops) {
+           return List(ops.Conv3d(video, taps, channels, {1, 1, 1}, {0, 1, 1}));
+         }},
+        {"conv3d",
+         [=](const Ops& ops) { return List(ops.Conv3d(video, taps, {}, {2, 2, 2}, {1, 1, 1})); }},
+        {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
+    };
+  }
+
+  std::vector<Call> CallsOfABlock() {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), y = Values({kBatch, kTokens, kWidth});
     const at::Tensor weight = Values({kWidth}), bias = Values({kWidth});
     // A slice of a table of rows, as a transformer block has it.
@@ -89,7 +112,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     const RopeTable table =
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
-    const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
     // [B, S, N, Dh] seen as [B, N, S, Dh], as a model splits its heads.
     const auto heads = [&](int64_t tokens) {
       return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
@@ -126,7 +148,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
          [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, mask, 1.0)); }},
         {"cross_attention",
          [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, mask, 0)); }},
-        {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
