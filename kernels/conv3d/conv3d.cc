@@ -77,7 +77,7 @@ absl::Status Conv3d(const Conv3dArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.out.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

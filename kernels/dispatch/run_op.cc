@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_timer.h"
@@ -29,9 +31,10 @@ absl::StatusCode CodeOf(DeviceErrorKind kind) {
 // A plug-in speaks of its own failure; here it learns which call it was.
 absl::Status PluginError(const OpCall& call, const CatalogVariant& chosen,
                          const absl::Status& error) {
-  return absl::Status(error.code(), absl::StrCat("A plug-in failed: ", call.cpu_variants.op, "=",
-                                                 chosen.variant.name, " of ", chosen.origin, ", ",
-                                                 error.message(), ", ", call.shapes()));
+  return absl::Status(
+      error.code(), absl::StrCat("A plug-in failed: ", call.cpu_variants.op, "=",
+                                 chosen.variant.name, " of ", chosen.origin, ", ", error.message(),
+                                 ", ", absl::StrJoin(call.tensors(), ", ")));
 }
 
 absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32_t error) {
@@ -39,9 +42,10 @@ absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32
   const auto kind = library == nullptr ? DeviceErrorKind::kOther : library->error_kind(error);
   const std::string name =
       library == nullptr ? absl::StrCat("error ", error) : library->error_name(error);
-  return absl::Status(CodeOf(kind),
-                      absl::StrCat("The device refused a kernel: ", call.cpu_variants.op, "=",
-                                   chosen.variant.name, ", ", name, ", ", call.shapes()));
+  return absl::Status(
+      CodeOf(kind),
+      absl::StrCat("The device refused a kernel: ", call.cpu_variants.op, "=", chosen.variant.name,
+                   ", ", name, ", ", absl::StrJoin(call.tensors(), ", ")));
 }
 
 absl::Status Launch(const OpCall& call, const CatalogVariant& chosen, DeviceStream stream) {
@@ -60,7 +64,7 @@ DeviceCapability CapabilityOf(const Execution& run) {
   return {.device = run.stream.device, .sm = on_device ? table->capability().sm : 0};
 }
 
-// On sampled calls with the time that `launch` takes.
+// Times `launch` where a timer is set.
 template <typename Body>
 absl::Status Timed(std::string_view op, const CatalogVariant& chosen, const Execution& run,
                    Body&& launch) {
@@ -110,6 +114,7 @@ absl::Status RunOp(const OpCall& call, const Execution& run) {
                            .for_plugins = call.for_plugins};
   REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen, ChooseVariant(candidates, query, run.plan));
   run.counters.Count(op.op, chosen->variant.name);
+  if (run.recorder != nullptr) run.recorder->Record({op.op, call.tensors()});
   if (call.empty) return absl::OkStatus();
   return Timed(op.op, *chosen, run, [&] { return Launch(call, *chosen, run.stream); });
 }

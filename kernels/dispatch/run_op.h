@@ -3,7 +3,9 @@
 // variant out.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -18,8 +20,8 @@ struct OpCall {
   Dtype dtype = Dtype::kF32;
   const void* params = nullptr;
   bool empty = false;  // no element to write: chosen and counted, but not launched
-  // Shapes for the message of a failed launch; called then only.
-  absl::FunctionRef<std::string()> shapes;
+  // The tensors, for the message of a failed launch and for recorders; called then only.
+  absl::FunctionRef<std::vector<std::string>()> tensors;
   // False for a form of the operator that plug-ins are not compared in: none is asked.
   bool for_plugins = true;
 };

@@ -45,12 +45,11 @@ CatalogVariant EntryOf(const std::shared_ptr<const HostedVariant>& hosted) {
   return {variant, facts.origin, nullptr, hosted};
 }
 
-// Of a variant that has all that it asks for.
 std::string WhyNotHosted(const HostedVariant& hosted, const void* call) {
   return hosted.Accepts(call) ? "" : hosted.Reason(call);
 }
 
-// Null or one of the call's two forms.
+// Whether "auto" would give it the call, as far as the call is known.
 bool IsPreferred(const CatalogVariant& candidate, const VariantQuery& query) {
   const void* call = candidate.is_framework() ? query.framework_call : query.params;
   return candidate.hosted == nullptr || call == nullptr || candidate.hosted->Prefers(call);
@@ -107,8 +106,9 @@ std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query) {
   const KernelVariant& variant = candidate.variant;
   const bool on_cpu = query.device.device < 0;
   if (on_cpu && variant.min_sm != kCpuOnly) return "it needs a CUDA device";
-  if (!on_cpu && variant.max_sm == kCpuOnly)
+  if (!on_cpu && variant.max_sm == kCpuOnly) {
     return "it runs on the CPU, and the tensors are on a device";
+  }
   if (!on_cpu && (query.device.sm < variant.min_sm || query.device.sm > variant.max_sm)) {
     return absl::StrCat(
         "it runs on sm_", variant.min_sm,

@@ -56,7 +56,7 @@ absl::Status Linear(const LinearArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.out.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

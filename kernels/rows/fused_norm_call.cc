@@ -33,7 +33,7 @@ absl::Status RunFusedNorm(const char* op, FusedNormParams params, const Argument
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .shapes = [&] { return checks.Shapes(); },
+                .tensors = [&] { return checks.Tensors(); },
                 .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }

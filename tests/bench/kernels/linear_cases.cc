@@ -16,6 +16,27 @@ namespace {
 constexpr int64_t kPeriod = 4;
 constexpr int64_t kOutputPeriod = 64;
 
+BenchCase LinearCase(BenchSize size, int64_t outputs, bool bias, Dtype dtype) {
+  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+    LinearArgs args;
+    args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+    args.weight = t.Input(dtype, {outputs, size.width}, kOutputPeriod * size.width);
+    if (bias) args.bias = t.Input(dtype, {outputs}, outputs);
+    args.out = t.Output(dtype, {rows, outputs});
+    return [args](const Execution& run) { return Linear(args, run); };
+  };
+  const auto width = static_cast<double>(size.width);
+  return {.op = "linear",
+          .shape = absl::StrCat(size.rows, "x", size.width, " to ", outputs,
+                                bias ? "" : " without bias"),
+          .dtype = dtype,
+          .units = size.rows,
+          .period = kPeriod,
+          .make = make,
+          .operations = 2 * static_cast<double>(size.rows * outputs) * width,
+          .tolerance = 0x1p-24 * 32 * std::fmax(1, std::sqrt(width) / 8)};
+}
+
 }  // namespace
 
 void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
@@ -44,24 +65,8 @@ void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
   }
 }
 
-void AddLinearCase(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases) {
-  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
-    LinearArgs args;
-    args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
-    args.weight = t.Input(dtype, {outputs, size.width}, kOutputPeriod * size.width);
-    args.bias = t.Input(dtype, {outputs}, outputs);
-    args.out = t.Output(dtype, {rows, outputs});
-    return [args](const Execution& run) { return Linear(args, run); };
-  };
-  const auto width = static_cast<double>(size.width);
-  cases.push_back({.op = "linear",
-                   .shape = absl::StrCat(size.rows, "x", size.width, " to ", outputs),
-                   .dtype = dtype,
-                   .units = size.rows,
-                   .period = kPeriod,
-                   .make = make,
-                   .operations = 2 * static_cast<double>(size.rows * outputs) * width,
-                   .tolerance = 0x1p-24 * 32 * std::fmax(1, std::sqrt(width) / 8)});
+void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases) {
+  for (const bool bias : {true, false}) cases.push_back(LinearCase(size, outputs, bias, dtype));
 }
 
 // A kernel of 3 taps each way over clips of channels-last frames, zeros around the picture.

@@ -7,6 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
@@ -55,11 +56,12 @@ class RunOpTest : public testing::Test {
                   .dtype = Dtype::kF32,
                   .params = &params,
                   .empty = empty,
-                  .shapes = [] { return std::string("x fp32 [2]"); }},
+                  .tensors = [] { return std::vector<std::string>{"x fp32 [2]"}; }},
                  {.plan = plan,
                   .counters = counters,
                   .timer = &timer,
-                  .stream = {.device = device, .handle = nullptr}});
+                  .stream = {.device = device, .handle = nullptr},
+                  .recorder = &recorder});
   }
   void UseCuda() {
     KernelCatalog catalog({.device = 0, .sm = 90});
@@ -74,6 +76,7 @@ class RunOpTest : public testing::Test {
   KernelPlan plan;
   KernelCounters counters;
   ClockTimer timer;
+  CallRecorder recorder;
 };
 
 TEST_F(RunOpTest, RunsTheOperatorsOwnVariantsWithoutACatalog) {
@@ -86,6 +89,14 @@ TEST_F(RunOpTest, RunsTheOperatorsOwnVariantsWithoutACatalog) {
   EXPECT_EQ(times[0].variant, "loops");
   EXPECT_EQ(times[0].calls, 2);
   EXPECT_TRUE(timer.Take().empty());
+}
+
+TEST_F(RunOpTest, RecordsTheTensorsOfACallAndNothingOfOneThatIsRefused) {
+  ASSERT_TRUE(Call(-1).ok());
+  EXPECT_FALSE(Call(0).ok());
+  ASSERT_EQ(recorder.calls().size(), 1U);
+  EXPECT_EQ(recorder.calls()[0].op, "op");
+  EXPECT_THAT(recorder.calls()[0].tensors, testing::ElementsAre("x fp32 [2]"));
 }
 
 TEST_F(RunOpTest, CountsAnEmptyCallAndLaunchesNothing) {
