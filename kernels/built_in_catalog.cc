@@ -4,7 +4,9 @@
 #include "kernels/activation/activation.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/conv3d/conv3d.h"
 #include "kernels/frame_convert/frame_convert.h"
+#include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/norm_linear/norm_linear.h"
 #include "kernels/quantize_rows/quantize_rows.h"
@@ -17,11 +19,12 @@ namespace reel::kernels {
 
 std::vector<OpVariants> BuiltInCpuVariants() {
   std::vector<OpVariants> all = {
-      RmsNormCpuVariants(),         NormLinearCpuVariants(),      PrepareNormLinearCpuVariants(),
-      Rope1dCpuVariants(),          Rope3dCpuVariants(),          LtxRopeCpuVariants(),
-      QkNormRopeCpuVariants(),      GatedActivationCpuVariants(), ActivationCpuVariants(),
-      ChannelNormSiluCpuVariants(), FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
-      AttentionCpuVariants(),       CrossAttentionCpuVariants(),
+      RmsNormCpuVariants(),           LinearCpuVariants(),          NormLinearCpuVariants(),
+      PrepareNormLinearCpuVariants(), Rope1dCpuVariants(),          Rope3dCpuVariants(),
+      LtxRopeCpuVariants(),           QkNormRopeCpuVariants(),      GatedActivationCpuVariants(),
+      ActivationCpuVariants(),        ChannelNormSiluCpuVariants(), Conv3dCpuVariants(),
+      FrameConvertCpuVariants(),      QuantizeRowsCpuVariants(),    AttentionCpuVariants(),
+      CrossAttentionCpuVariants(),
   };
   for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
   return all;

@@ -95,7 +95,7 @@ absl::Status Launch(const OpVariants& rows, const AttentionArgs& args, const Arg
                 .dtype = args.q.dtype,
                 .params = &params,
                 .empty = args.q.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -82,7 +82,7 @@ absl::Status ChannelNormSilu(const ChannelNormSiluArgs& args, const Execution& r
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -158,6 +158,17 @@ void ArgumentChecks::Require(bool holds, std::string_view sentence) {
   if (ok() && !holds) Refuse(absl::StatusCode::kInvalidArgument, std::string(sentence));
 }
 
+std::vector<std::string> ArgumentChecks::Tensors() const {
+  std::vector<std::string> all;
+  for (const auto& [name, view] : tensors_) {
+    const auto strides = absl::MakeConstSpan(view->strides.data(), view->shape().size());
+    all.push_back(view->is_contiguous() ? Named(name, *view)
+                                        : absl::StrCat(Named(name, *view), " strides [",
+                                                       absl::StrJoin(strides, ", "), "]"));
+  }
+  return all;
+}
+
 std::string ArgumentChecks::Shapes() const {
   return absl::StrJoin(tensors_, ", ", [](std::string* out, const auto& tensor) {
     *out += Named(tensor.first, *tensor.second);

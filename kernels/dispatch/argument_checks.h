@@ -58,6 +58,8 @@ class ArgumentChecks {
   const absl::Status& status() const { return status_; }
   // "x bf16 [2, 8], weight bf16 [8]"
   std::string Shapes() const;
+  // {"x bf16 [2, 8] strides [16, 1]", "weight bf16 [8]"}
+  std::vector<std::string> Tensors() const;
 
  private:
   void Broadcast(const char* name, const TensorView& view, const TensorView& x);

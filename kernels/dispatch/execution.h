@@ -8,6 +8,7 @@ namespace reel::kernels {
 class KernelPlan;
 class KernelCounters;
 class KernelTimer;
+class CallRecorder;
 
 struct DeviceStream {
   int device = -1;         // -1: CPU
@@ -19,6 +20,7 @@ struct Execution {
   KernelCounters& counters;
   KernelTimer* timer;  // null on steps that are not sampled
   DeviceStream stream;
+  CallRecorder* recorder = nullptr;  // of calls that reach kernels/; null but for measurements
 };
 
 }  // namespace reel::kernels

@@ -52,42 +52,38 @@ void MarkAuto(OpListing& op) {
 
 }  // namespace
 
-void KernelCatalog::Add(OpListing op) {
-  auto found = std::find_if(ops_.begin(), ops_.end(),
-                            [&](const OpListing& known) { return known.op == op.op; });
-  if (found == ops_.end()) {
-    if (std::none_of(op.variants.begin(), op.variants.end(),
-                     [](const VariantListing& variant) { return variant.is_auto; })) {
-      MarkAuto(op);
+void KernelCatalog::Publish(std::shared_ptr<const VariantTable> table) {
+  ops_.clear();
+  for (const std::string& op : table->Ops()) {
+    OpListing listing{.op = op, .variants = {}};
+    for (const CatalogVariant& variant : table->Variants(op)) {
+      listing.variants.push_back(ListingOf(variant, capability_));
     }
-    ops_.push_back(std::move(op));
-    std::sort(ops_.begin(), ops_.end(),
-              [](const OpListing& a, const OpListing& b) { return a.op < b.op; });
-  } else {
-    for (VariantListing& variant : op.variants) found->variants.push_back(std::move(variant));
-    MarkAuto(*found);
+    MarkAuto(listing);
+    ops_.push_back(std::move(listing));
   }
+  table_ = std::move(table);
 }
 
-void KernelCatalog::AddFirst(OpListing op) {
-  const auto found = std::find_if(ops_.begin(), ops_.end(),
-                                  [&](const OpListing& known) { return known.op == op.op; });
-  if (found == ops_.end()) return Add(std::move(op));
-  std::swap(found->variants, op.variants);
-  Add(std::move(op));
+VariantTable KernelCatalog::CopyOfTable() const {
+  return table_ == nullptr ? VariantTable(capability_) : *table_;
 }
 
 void KernelCatalog::AddVariants(const OpVariants& op, const std::string& origin,
                                 const CudaLibraryTable* library) {
-  auto table = table_ == nullptr ? std::make_shared<VariantTable>(capability_)
-                                 : std::make_shared<VariantTable>(*table_);
-  table->Add(op, origin, library);
-  table_ = std::move(table);
-  OpListing listing{.op = op.op, .variants = {}};
-  for (int32_t i = 0; i < op.count; ++i) {
-    listing.variants.push_back(ListingOf({op.variants[i], origin, library}, capability_));
+  VariantTable table = CopyOfTable();
+  table.Add(op, origin, library);
+  Publish(std::make_shared<VariantTable>(std::move(table)));
+}
+
+void KernelCatalog::AddFramework(const HostedVariants& variants, Place place) {
+  VariantTable table = CopyOfTable();
+  if (place == Place::kFirst) {
+    table.AddFirst(variants);
+  } else {
+    table.Add(variants);
   }
-  Add(std::move(listing));
+  Publish(std::make_shared<VariantTable>(std::move(table)));
 }
 
 absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const HostedVariant> plugin) {
@@ -108,11 +104,9 @@ absl::Status KernelCatalog::AddPlugin(std::shared_ptr<const HostedVariant> plugi
         "The operator has a variant of this name; give the plug-in another one: ", facts.op, "=",
         facts.variant));
   }
-  auto table = std::make_shared<VariantTable>(*table_);
-  const CatalogVariant& variant = table->Add(plugin);
-  OpListing listing{.op = facts.op, .variants = {ListingOf(variant, capability_)}};
-  table_ = std::move(table);
-  Add(std::move(listing));
+  VariantTable table = CopyOfTable();
+  table.Add({std::move(plugin)});
+  Publish(std::make_shared<VariantTable>(std::move(table)));
   return absl::OkStatus();
 }
 

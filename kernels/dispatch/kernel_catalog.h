@@ -24,15 +24,16 @@ class KernelCatalog {
   // For the device of this process.
   explicit KernelCatalog(DeviceCapability capability) : capability_(capability) {}
 
-  // Variants of one operator that are listed, but launched elsewhere; best first, below those that
-  // were added before.
-  void Add(OpListing op);
-  // The same, above all variants of the operator.
-  void AddFirst(OpListing op);
   // Variants of one operator that its calls can choose. `library` is where they live (null: here)
   // and stays loaded.
   void AddVariants(const OpVariants& variants, const std::string& origin,
                    const CudaLibraryTable* library = nullptr);
+
+  // Variants of one operator that a model's framework has, best first: above or below those that
+  // are there, never between, because a model asks for them before it has the parameters of a
+  // kernel.
+  enum class Place { kFirst, kLast };
+  void AddFramework(const HostedVariants& variants, Place place);
 
   // A plug-in's variant, below all others of its operator: "auto" never comes to it.
   // INVALID_ARGUMENT for an operator without variants or of other parameters, ALREADY_EXISTS for a
@@ -56,7 +57,11 @@ class KernelCatalog {
  private:
   DeviceCapability capability_;
   std::vector<OpListing> ops_;
-  // Replaced by every AddVariants, so that plans made before keep what they chose from.
+  VariantTable CopyOfTable() const;
+  // Lists what `table` has, and hands it to the plans to come.
+  void Publish(std::shared_ptr<const VariantTable> table);
+
+  // Replaced by every addition, so that plans made before keep what they chose from.
   std::shared_ptr<const VariantTable> table_;
 };
 

@@ -100,14 +100,15 @@ template <auto kLaunch>
 constexpr KernelVariant GenericCudaVariant(DtypeMask dtypes = kAnyFloating) {
   return {"generic", 75, kAnyLaterSm, dtypes, nullptr, &Erased<kLaunch>::Launch};
 }
+// A name is the variant's own: a second one for the same devices has another.
 template <auto kLaunch, auto kAccepts>
-constexpr KernelVariant Sm80Variant(DtypeMask dtypes = kAnyFloating) {
-  return {"sm80", 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
+constexpr KernelVariant Sm80Variant(DtypeMask dtypes = kAnyFloating, const char* name = "sm80") {
+  return {name, 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
 }
 // Code for sm_90a runs on capability 9.0 alone.
 template <auto kLaunch, auto kAccepts>
-constexpr KernelVariant Sm90Variant(DtypeMask dtypes = kAnyFloating) {
-  return {"sm90", 90, 90, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
+constexpr KernelVariant Sm90Variant(DtypeMask dtypes = kAnyFloating, const char* name = "sm90") {
+  return {name, 90, 90, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};
 }
 
 template <typename Params, int kCount>

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_timer.h"
@@ -29,9 +31,10 @@ absl::StatusCode CodeOf(DeviceErrorKind kind) {
 // A plug-in speaks of its own failure; here it learns which call it was.
 absl::Status PluginError(const OpCall& call, const CatalogVariant& chosen,
                          const absl::Status& error) {
-  return absl::Status(error.code(), absl::StrCat("A plug-in failed: ", call.cpu_variants.op, "=",
-                                                 chosen.variant.name, " of ", chosen.origin, ", ",
-                                                 error.message(), ", ", call.shapes()));
+  return absl::Status(
+      error.code(), absl::StrCat("A plug-in failed: ", call.cpu_variants.op, "=",
+                                 chosen.variant.name, " of ", chosen.origin, ", ", error.message(),
+                                 ", ", absl::StrJoin(call.tensors(), ", ")));
 }
 
 absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32_t error) {
@@ -39,55 +42,81 @@ absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32
   const auto kind = library == nullptr ? DeviceErrorKind::kOther : library->error_kind(error);
   const std::string name =
       library == nullptr ? absl::StrCat("error ", error) : library->error_name(error);
-  return absl::Status(CodeOf(kind),
-                      absl::StrCat("The device refused a kernel: ", call.cpu_variants.op, "=",
-                                   chosen.variant.name, ", ", name, ", ", call.shapes()));
+  return absl::Status(
+      CodeOf(kind),
+      absl::StrCat("The device refused a kernel: ", call.cpu_variants.op, "=", chosen.variant.name,
+                   ", ", name, ", ", absl::StrJoin(call.tensors(), ", ")));
 }
 
 absl::Status Launch(const OpCall& call, const CatalogVariant& chosen, DeviceStream stream) {
-  if (chosen.plugin != nullptr) {
-    const absl::Status status = chosen.plugin->Launch(call.params, stream);
+  if (chosen.hosted != nullptr) {
+    const absl::Status status = chosen.hosted->Launch(call.params, stream);
     return status.ok() ? status : PluginError(call, chosen, status);
   }
   const int32_t error = chosen.variant.launch(call.params, stream.handle);
   return error == 0 ? absl::OkStatus() : LaunchError(call, chosen, error);
 }
 
+// The device of the call, as far as the plan's catalog knows it.
+DeviceCapability CapabilityOf(const Execution& run) {
+  const VariantTable* table = run.plan.table();
+  const bool on_device = run.stream.device >= 0 && table != nullptr;
+  return {.device = run.stream.device, .sm = on_device ? table->capability().sm : 0};
+}
+
+// Times `launch` where a timer is set.
+template <typename Body>
+absl::Status Timed(std::string_view op, const CatalogVariant& chosen, const Execution& run,
+                   Body&& launch) {
+  if (run.timer == nullptr) return launch();
+  run.timer->Start(op, chosen.variant.name, run.stream);
+  absl::Status status = launch();
+  run.timer->Stop(run.stream);
+  return status;
+}
+
 }  // namespace
+
+absl::StatusOr<bool> RunFramework(const FrameworkCall& call, const Execution& run) {
+  const VariantTable* table = run.plan.table();
+  if (table == nullptr) return false;
+  const VariantQuery query{
+      .op = call.op, .dtype = call.dtype, .framework_call = call.call, .device = CapabilityOf(run)};
+  REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen,
+                        ChooseVariant(table->Variants(call.op), query, run.plan));
+  if (!chosen->is_framework()) return false;
+  run.counters.Count(call.op, chosen->variant.name);
+  REEL_RETURN_IF_ERROR(
+      Timed(call.op, *chosen, run, [&] { return chosen->hosted->Launch(call.call, run.stream); }));
+  return true;
+}
 
 absl::Status RunOp(const OpCall& call, const Execution& run) {
   const VariantTable* table = run.plan.table();
-  DeviceCapability device{.device = run.stream.device, .sm = 0};
+  const OpVariants& op = call.cpu_variants;
   absl::Span<const CatalogVariant> candidates;
   std::vector<CatalogVariant> own;
-  if (table != nullptr) {
-    if (device.device >= 0) device.sm = table->capability().sm;
-    candidates = table->Variants(call.cpu_variants.op, call.cpu_variants.params_size);
-  }
+  if (table != nullptr) candidates = table->Variants(op.op, op.params_size);
   if (candidates.empty()) {
-    for (int32_t i = 0; i < call.cpu_variants.count; ++i) {
-      own.push_back({call.cpu_variants.variants[i], "built-in"});
-    }
+    for (int32_t i = 0; i < op.count; ++i) own.push_back({op.variants[i], "built-in"});
     candidates = own;
   }
+  const DeviceCapability device = CapabilityOf(run);
   if (device.device >= 0 && (table == nullptr || table->capability().device < 0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("This process has no CUDA kernels, and the tensors are on device ",
-                     device.device, ": ", call.cpu_variants.op));
+                     device.device, ": ", op.op));
   }
-  const VariantQuery query{.op = call.cpu_variants.op,
+  const VariantQuery query{.op = op.op,
                            .dtype = call.dtype,
                            .params = call.params,
                            .device = device,
                            .for_plugins = call.for_plugins};
   REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen, ChooseVariant(candidates, query, run.plan));
-  run.counters.Count(call.cpu_variants.op, chosen->variant.name);
+  run.counters.Count(op.op, chosen->variant.name);
+  if (run.recorder != nullptr) run.recorder->Record({op.op, call.tensors()});
   if (call.empty) return absl::OkStatus();
-  if (run.timer != nullptr)
-    run.timer->Start(call.cpu_variants.op, chosen->variant.name, run.stream);
-  absl::Status status = Launch(call, *chosen, run.stream);
-  if (run.timer != nullptr) run.timer->Stop(run.stream);
-  return status;
+  return Timed(op.op, *chosen, run, [&] { return Launch(call, *chosen, run.stream); });
 }
 
 }  // namespace reel::kernels

@@ -38,21 +38,57 @@ absl::StatusOr<const CatalogVariant*> ForcedVariant(absl::Span<const CatalogVari
                    "; these can run: ", NamesThatRun(candidates, query)));
 }
 
+CatalogVariant EntryOf(const std::shared_ptr<const HostedVariant>& hosted) {
+  const HostedVariantFacts& facts = hosted->facts();
+  const KernelVariant variant{facts.variant.c_str(), facts.min_sm, facts.max_sm,
+                              facts.dtypes,          nullptr,      nullptr};
+  return {variant, facts.origin, nullptr, hosted};
+}
+
+std::string WhyNotHosted(const HostedVariant& hosted, const void* call) {
+  return hosted.Accepts(call) ? "" : hosted.Reason(call);
+}
+
+// Whether "auto" would give it the call, as far as the call is known.
+bool IsPreferred(const CatalogVariant& candidate, const VariantQuery& query) {
+  const void* call = candidate.is_framework() ? query.framework_call : query.params;
+  return candidate.hosted == nullptr || call == nullptr || candidate.hosted->Prefers(call);
+}
+
 }  // namespace
 
 void VariantTable::Add(const OpVariants& op, const std::string& origin,
                        const CudaLibraryTable* library) {
   Op& entry = ops_[op.op];
   entry.params_size = op.params_size;
-  for (int32_t i = 0; i < op.count; ++i)
+  for (int32_t i = 0; i < op.count; ++i) {
     entry.variants.push_back({op.variants[i], origin, library});
+  }
 }
 
-const CatalogVariant& VariantTable::Add(std::shared_ptr<const HostedVariant> plugin) {
-  const HostedVariantFacts& facts = plugin->facts();
-  const KernelVariant variant{facts.variant.c_str(), facts.min_sm, facts.max_sm,
-                              facts.dtypes,          nullptr,      nullptr};
-  return ops_[facts.op].variants.emplace_back(variant, facts.origin, nullptr, std::move(plugin));
+void VariantTable::Add(const HostedVariants& variants) {
+  for (const auto& hosted : variants) {
+    ops_[hosted->facts().op].variants.push_back(EntryOf(hosted));
+  }
+}
+
+void VariantTable::AddFirst(const HostedVariants& variants) {
+  for (auto hosted = variants.rbegin(); hosted != variants.rend(); ++hosted) {
+    auto& all = ops_[(*hosted)->facts().op].variants;
+    all.insert(all.begin(), EntryOf(*hosted));
+  }
+}
+
+std::vector<std::string> VariantTable::Ops() const {
+  std::vector<std::string> names;
+  for (const auto& [name, op] : ops_) names.push_back(name);
+  return names;
+}
+
+absl::Span<const CatalogVariant> VariantTable::Variants(std::string_view op) const {
+  const auto found = ops_.find(op);
+  if (found == ops_.end()) return {};
+  return found->second.variants;
 }
 
 uint64_t VariantTable::ParamsSize(std::string_view op) const {
@@ -62,17 +98,17 @@ uint64_t VariantTable::ParamsSize(std::string_view op) const {
 
 absl::Span<const CatalogVariant> VariantTable::Variants(std::string_view op,
                                                         uint64_t params_size) const {
-  const auto found = ops_.find(op);
-  if (found == ops_.end() || found->second.params_size != params_size) return {};
-  return found->second.variants;
+  if (ParamsSize(op) != params_size) return {};
+  return Variants(op);
 }
 
 std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query) {
   const KernelVariant& variant = candidate.variant;
   const bool on_cpu = query.device.device < 0;
-  const bool cpu_variant = variant.max_sm == kCpuOnly;
-  if (on_cpu && !cpu_variant) return "it needs a CUDA device";
-  if (!on_cpu && cpu_variant) return "it runs on the CPU, and the tensors are on a device";
+  if (on_cpu && variant.min_sm != kCpuOnly) return "it needs a CUDA device";
+  if (!on_cpu && variant.max_sm == kCpuOnly) {
+    return "it runs on the CPU, and the tensors are on a device";
+  }
   if (!on_cpu && (query.device.sm < variant.min_sm || query.device.sm > variant.max_sm)) {
     return absl::StrCat(
         "it runs on sm_", variant.min_sm,
@@ -82,31 +118,35 @@ std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query) {
   if ((variant.dtypes & MaskOf(query.dtype)) == 0) {
     return absl::StrCat("it does not compute in ", DtypeName(query.dtype));
   }
-  if (query.params == nullptr) return "";
-  if (candidate.plugin != nullptr && !query.for_plugins) return "plug-ins do not take this form";
-  const bool takes = candidate.plugin != nullptr
-                         ? candidate.plugin->Accepts(query.params)
-                         : variant.accepts == nullptr || variant.accepts(query.params);
-  if (!takes) {
-    return "it does not take these widths, strides or alignments";
+  if (candidate.is_framework() && query.framework_call != nullptr) {
+    return WhyNotHosted(*candidate.hosted, query.framework_call);
   }
-  return "";
+  if (query.params == nullptr) return "";
+  if (candidate.is_framework()) return "it takes the calls of models";
+  if (candidate.is_plugin()) {
+    if (!query.for_plugins) return "plug-ins do not take this form";
+    return WhyNotHosted(*candidate.hosted, query.params);
+  }
+  const bool takes = variant.accepts == nullptr || variant.accepts(query.params);
+  return takes ? "" : "it does not take these widths, strides or alignments";
 }
 
 absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVariant> candidates,
                                                     const VariantQuery& query,
                                                     const KernelPlan& plan) {
-  if (query.device.device >= 0 && query.dtype == Dtype::kBf16 && query.device.sm < 80) {
+  std::string_view forced = plan.Choice(query.op);
+  if (forced.empty() && plan.profile() == "reference") forced = kFrameworkVariant;
+  const bool computes_in_bf16 = query.device.device < 0 || query.device.sm >= 80;
+  if (query.dtype == Dtype::kBf16 && !computes_in_bf16 && forced != kFrameworkVariant) {
     return absl::FailedPreconditionError(absl::StrCat(
         "bf16 needs sm_80 or later, use fp16: ", View(query.op), " on sm_", query.device.sm));
   }
-  const std::string_view forced = plan.Choice(query.op);
   if (!forced.empty()) return ForcedVariant(candidates, query, forced);
-  if (plan.profile() == "reference") return ForcedVariant(candidates, query, kFrameworkVariant);
   std::vector<std::string> reasons;
   for (const CatalogVariant& candidate : candidates) {
     std::string reason = WhyNot(candidate, query);
-    if (reason.empty()) return &candidate;
+    if (reason.empty() && IsPreferred(candidate, query)) return &candidate;
+    if (reason.empty()) reason = "it runs only where it is chosen by name";
     reasons.push_back(absl::StrCat(candidate.variant.name, ": ", reason));
   }
   return absl::FailedPreconditionError(absl::StrCat(

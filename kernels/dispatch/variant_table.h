@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants behind a catalog: what can be launched, and the choice of one variant for one call.
+// The variants behind a catalog: what can be launched, and the choice of one for one call.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace reel::kernels {
 
-// The device of a process as variant selection sees it.
+// The device of a process as the choice of a variant sees it.
 struct DeviceCapability {
   int device = -1;  // -1: CPU
   int sm = 0;       // major * 10 + minor; 0 on a CPU
@@ -29,9 +29,14 @@ struct CatalogVariant {
   KernelVariant variant{};
   std::string origin;
   const CudaLibraryTable* library = nullptr;  // names and sorts its errors; null for CPU variants
-  // Set for a plug-in's variant, which launches itself; `variant` then has its name and limits.
-  std::shared_ptr<const HostedVariant> plugin = nullptr;
+  // Set for a variant that launches itself; `variant` then has its name and limits.
+  std::shared_ptr<const HostedVariant> hosted = nullptr;
+
+  bool is_framework() const { return hosted != nullptr && hosted->facts().params_size == 0; }
+  bool is_plugin() const { return hosted != nullptr && !is_framework(); }
 };
+
+using HostedVariants = std::vector<std::shared_ptr<const HostedVariant>>;
 
 // Immutable once shared by a catalog and its plans.
 class VariantTable {
@@ -40,14 +45,18 @@ class VariantTable {
 
   // Below the variants of the same operator that are there already.
   void Add(const OpVariants& op, const std::string& origin, const CudaLibraryTable* library);
-  // The same for a plug-in's, of an operator that has variants.
-  const CatalogVariant& Add(std::shared_ptr<const HostedVariant> plugin);
+  void Add(const HostedVariants& variants);
+  // Above them; all of one operator, best first.
+  void AddFirst(const HostedVariants& variants);
 
   const DeviceCapability& capability() const { return capability_; }
-  // Best first; empty for an operator without variants here. `params_size` guards against a table
-  // that was compiled with another layout of the parameters.
+  // By name.
+  std::vector<std::string> Ops() const;
+  // Best first; empty for an operator without variants here.
+  absl::Span<const CatalogVariant> Variants(std::string_view op) const;
+  // The same, but none for a table that was compiled with another layout of the parameters.
   absl::Span<const CatalogVariant> Variants(std::string_view op, uint64_t params_size) const;
-  // 0 for an operator without variants.
+  // 0 for an operator that has no variant but the framework's.
   uint64_t ParamsSize(std::string_view op) const;
 
  private:
@@ -61,10 +70,15 @@ class VariantTable {
 
 // One call, as far as its choice of a variant goes.
 struct VariantQuery {
-  std::string_view op;
+  std::string_view op = {};
   Dtype dtype = Dtype::kF32;
+  // What kernels and plug-ins are given. Null where it is not known yet, as when a model asks
+  // whether the call is the framework's: then device and type decide.
   const void* params = nullptr;
-  DeviceCapability device;
+  // What the framework's variants are given; null in a call that did not come from a model, which
+  // they do not take.
+  const void* framework_call = nullptr;
+  DeviceCapability device = {};
   bool for_plugins = true;  // whether plug-ins know this form of the call
 };
 

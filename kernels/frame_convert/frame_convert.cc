@@ -121,7 +121,7 @@ absl::Status FrameConvert(const FrameConvertArgs& args, const Execution& run) {
                 .dtype = params.dtype,
                 .params = &params,
                 .empty = args.frames.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -120,7 +120,7 @@ absl::Status Launch(const OpVariants& rows, LtxRopeParams params, const Argument
                 .dtype = side[0].in.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -123,7 +123,7 @@ absl::Status PrepareNormLinear(const PrepareNormLinearArgs& args, const Executio
                 .dtype = args.weight.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 
@@ -136,7 +136,7 @@ absl::Status NormLinear(const NormLinearArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.out.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -63,7 +63,7 @@ absl::Status QuantizeRows(const QuantizeRowsArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -53,7 +53,7 @@ absl::Status RmsNorm(const RmsNormArgs& args, const Execution& run) {
                 .dtype = args.x.dtype,
                 .params = &params,
                 .empty = args.x.num_elements() == 0,
-                .shapes = [&] { return checks.Shapes(); },
+                .tensors = [&] { return checks.Tensors(); },
                 .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }

@@ -97,7 +97,7 @@ absl::Status Launch(const OpVariants& rows, const RopeParams& params, const Argu
                 .dtype = params.dtype,
                 .params = &params,
                 .empty = elements * params.batch * params.head_width == 0,
-                .shapes = [&] { return checks.Shapes(); }},
+                .tensors = [&] { return checks.Tensors(); }},
                run);
 }
 

@@ -129,7 +129,7 @@ absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution&
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .shapes = [&] { return checks.Shapes(); },
+                .tensors = [&] { return checks.Tensors(); },
                 .for_plugins = params.out.dtype != Dtype::kE4m3},
                run);
 }

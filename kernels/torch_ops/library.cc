@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -122,7 +123,13 @@ void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>
   });
   library.def("keys() -> str[]", []() {
     std::vector<std::string> keys;
-    for (const OpVariants& op : BuiltInCpuVariants()) keys.emplace_back(op.op);
+    // PyTorch has linear layers and convolutions of its own: they are no operators here.
+    const std::vector<TorchOperator> here = AllOperators();
+    for (const OpVariants& op : BuiltInCpuVariants()) {
+      const bool is_here = std::any_of(here.begin(), here.end(),
+                                       [&](const TorchOperator& one) { return one.key == op.op; });
+      if (is_here) keys.emplace_back(op.op);
+    }
     return keys;
   });
 }

@@ -29,31 +29,20 @@ at::Tensor Halved(const at::Tensor& x) {
   return (left + 2 * middle + right) / 4;
 }
 
-}  // namespace
-
 at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
   return at::rms_norm(x, {x.size(-1)}, OrNone(weight), eps);
 }
 
+// T5's: rounded before the weight, and again.
 at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, double eps) {
   const at::Tensor wide = x.to(at::kFloat);
   const at::Tensor scaled = wide * at::rsqrt(wide.pow(2).mean(-1, true) + eps);
   return weight * scaled.to(weight.scalar_type());
 }
 
-at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                     double eps) {
-  return at::layer_norm(x, {x.size(-1)}, OrNone(weight), OrNone(bias), eps);
-}
-
 at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                         double eps) {
   return at::rms_norm(x, {x.size(-1)}, std::nullopt, eps) * (1 + scale) + shift;
-}
-
-at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                          double eps) {
-  return at::layer_norm(x, {x.size(-1)}, std::nullopt, std::nullopt, eps) * (1 + scale) + shift;
 }
 
 at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) {
@@ -65,26 +54,6 @@ at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
   const at::Tensor turned = at::stack({-pairs.select(-1, 1), pairs.select(-1, 0)}, -1).flatten(2);
   return (x.to(at::kFloat) * table.dense().cos + turned.to(at::kFloat) * table.dense().sin)
       .to(x.scalar_type());
-}
-
-at::Tensor GeluTanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
-
-at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return GeluTanh(at::linear(x, weight, bias));
-}
-
-at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) {
-  const double root = std::sqrt(2.0 / M_PI);
-  const at::Tensor inner = root * (gate + 0.044715 * at::pow(gate, 3.0));
-  return 0.5 * gate * (1.0 + at::tanh(inner)) * value;
-}
-
-at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                           double eps) {
-  const at::Tensor mean_square = x.to(at::kFloat).pow(2).mean(1, true);
-  at::Tensor y = (x * at::rsqrt(mean_square + eps)).to(x.scalar_type());
-  if (scale.defined()) y = y * (1 + scale) + shift;
-  return at::silu(y);
 }
 
 at::Tensor Rgb8(const at::Tensor& frames) {
@@ -99,5 +68,90 @@ at::Tensor I420(const at::Tensor& frames) {
                   Bytes(128 + 224 / 1.5748 * Halved(red - luma))},
                  1);
 }
+
+}  // namespace
+
+void Run(const RmsNormCall& call) {
+  call.out = call.round_before_weight ? RmsNormRoundedFirst(call.x, call.weight, call.eps)
+                                      : RmsNorm(call.x, call.weight, call.eps);
+}
+
+void Run(const LayerNormCall& call) {
+  call.out =
+      at::layer_norm(call.x, {call.x.size(-1)}, OrNone(call.weight), OrNone(call.bias), call.eps);
+}
+
+void Run(const AdalnRmsNormCall& call) {
+  call.out = AdalnRmsNorm(call.x, call.scale, call.shift, call.eps);
+}
+
+void Run(const AdalnLayerNormCall& call) {
+  const at::Tensor normed =
+      at::layer_norm(call.x, {call.x.size(-1)}, std::nullopt, std::nullopt, call.eps);
+  call.out = normed * (1 + call.scale) + call.shift;
+}
+
+void Run(const GateResidualCall& call) { call.out = GateResidual(call.x, call.y, call.gate); }
+
+void Run(const GateResidualAdalnCall& call) {
+  call.sum = GateResidual(call.x, call.y, call.gate);
+  call.out = AdalnRmsNorm(call.sum, call.scale, call.shift, call.eps);
+}
+
+void Run(const QkNormRopeCall& call) {
+  call.q_out = LtxRope(RmsNorm(call.x, call.q_weight, call.eps), call.table);
+  call.k_out = LtxRope(RmsNorm(call.k, call.k_weight, call.eps), call.table);
+}
+
+void Run(const AttentionCall& call) {
+  call.out =
+      at::scaled_dot_product_attention(call.x, call.k, call.v, OrNone(call.bias), 0.0, false,
+                                       call.scale == 0 ? std::nullopt : std::optional(call.scale));
+}
+
+void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
+
+void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }
+
+void Run(const Conv3dCall& call) {
+  call.out = at::conv3d(call.x, call.weight, OrNone(call.bias), call.stride, call.padding);
+}
+
+void Run(const LinearGeluCall& call) {
+  call.out = at::gelu(at::linear(call.x, call.weight, call.bias), "tanh");
+}
+
+void RunEpilogue(const LinearGeluCall& call) {
+  const at::Tensor rows = call.x.reshape({-1, call.x.size(-1)});
+  auto sizes = call.x.sizes().vec();
+  sizes.back() = call.weight.size(0);
+  call.out = at::_addmm_activation(call.bias, rows, call.weight.t(), 1, 1, true).view(sizes);
+}
+
+// Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
+// GELU, by erf.
+std::string WhyNoEpilogue(const LinearGeluCall& call) {
+  const auto type = call.x.scalar_type();
+  const bool takes = call.x.is_cuda() && (type == at::kBFloat16 || type == at::kHalf) &&
+                     call.weight.size(0) % 8 == 0 && call.weight.size(1) % 8 == 0 &&
+                     call.x.numel() > 0;
+  return takes ? "" : "it needs 16-bit types on a GPU and sides that are multiples of 8";
+}
+
+// Op by op in the tensors' type, as T5 does.
+void Run(const GatedGeluCall& call) {
+  const double root = std::sqrt(2.0 / M_PI);
+  const at::Tensor inner = root * (call.x + 0.044715 * at::pow(call.x, 3.0));
+  call.out = 0.5 * call.x * (1.0 + at::tanh(inner)) * call.value;
+}
+
+void Run(const ChannelNormSiluCall& call) {
+  const at::Tensor mean_square = call.x.to(at::kFloat).pow(2).mean(1, true);
+  at::Tensor y = (call.x * at::rsqrt(mean_square + call.eps)).to(call.x.scalar_type());
+  if (call.scale.defined()) y = y * (1 + call.scale) + call.shift;
+  call.out = at::silu(y);
+}
+
+void Run(const FrameConvertCall& call) { call.out = call.planes ? I420(call.x) : Rgb8(call.x); }
 
 }  // namespace reel::model::aten

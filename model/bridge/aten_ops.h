@@ -3,30 +3,32 @@
 // roundings. What the profile "reference" runs.
 #pragma once
 
-#include <utility>
+#include <string>
 
-#include "model/bridge/aten.h"
-#include "model/bridge/rope_table.h"
+#include "model/bridge/framework_calls.h"
 
 namespace reel::model::aten {
 
-at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps);
-at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, double eps);
-at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                     double eps);
-at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                        double eps);
-at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                          double eps);
-at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate);
-at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table);
-at::Tensor GeluTanh(const at::Tensor& x);
-at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
-at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);
-at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                           double eps);
-// Frames [F, 3, H, W] in -1..1 to [F, H, W, 3], and to [F, 3/2 H W].
-at::Tensor Rgb8(const at::Tensor& frames);
-at::Tensor I420(const at::Tensor& frames);
+void Run(const RmsNormCall& call);
+void Run(const LayerNormCall& call);
+void Run(const AdalnRmsNormCall& call);
+void Run(const AdalnLayerNormCall& call);
+void Run(const GateResidualCall& call);
+void Run(const GateResidualAdalnCall& call);
+void Run(const QkNormRopeCall& call);
+// libtorch chooses among its kernels (attention_variants.h).
+void Run(const AttentionCall& call);
+void Run(const GeluTanhCall& call);
+void Run(const LinearCall& call);
+void Run(const Conv3dCall& call);
+void Run(const LinearGeluCall& call);
+void Run(const GatedGeluCall& call);
+void Run(const ChannelNormSiluCall& call);
+void Run(const FrameConvertCall& call);
+
+// linear_gelu with the activation inside the matrix product, before its one rounding, and why it
+// cannot be had ("": it can).
+void RunEpilogue(const LinearGeluCall& call);
+std::string WhyNoEpilogue(const LinearGeluCall& call);
 
 }  // namespace reel::model::aten

@@ -1,64 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/framework_variants.h"
 
-#include <array>
+#include <memory>
 #include <string>
 #include <utility>
-#include <vector>
+
+#include "model/bridge/aten_ops.h"
+#include "model/bridge/attention_variants.h"
 
 namespace reel::model {
 namespace {
 
-constexpr std::array<std::string_view, 14> kOps = {
-    "activation",          "adaln_layer_norm", "adaln_rms_norm", "attention",
-    "channel_norm_silu",   "cross_attention",  "frame_convert",  "gate_residual",
-    "gate_residual_adaln", "gated_activation", "layer_norm",     "linear_gelu",
-    "qk_norm_rope",        "rms_norm"};
+using kernels::HostedVariants;
+using Place = kernels::KernelCatalog::Place;
 
-kernels::VariantListing Variant(std::string_view name, const std::string& reason) {
-  return {.name = std::string(name),
-          .origin = "framework",
-          .runs = reason.empty(),
-          .is_auto = false,
-          .reason = reason};
+constexpr kernels::DtypeMask kAnyType = ~kernels::DtypeMask{0};
+
+// What a variant does with the calls of one operator.
+struct Functions {
+  void (*run)(const void* call);
+  std::string (*why_not)(const void* call) = nullptr;  // null: takes every call
+  bool (*prefers)(const void* call) = nullptr;         // null: every one that it takes
+};
+
+class LibtorchVariant final : public kernels::HostedVariant {
+ public:
+  LibtorchVariant(kernels::HostedVariantFacts facts, Functions functions)
+      : facts_(std::move(facts)), functions_(functions) {}
+
+  const kernels::HostedVariantFacts& facts() const override { return facts_; }
+  bool Accepts(const void* call) const override {
+    return functions_.why_not == nullptr || functions_.why_not(call).empty();
+  }
+  std::string Reason(const void* call) const override { return functions_.why_not(call); }
+  bool Prefers(const void* call) const override {
+    return functions_.prefers == nullptr || functions_.prefers(call);
+  }
+  absl::Status Launch(const void* call, kernels::DeviceStream) const override {
+    functions_.run(call);
+    return absl::OkStatus();
+  }
+
+ private:
+  const kernels::HostedVariantFacts facts_;
+  const Functions functions_;
+};
+
+// The capabilities that a variant runs on; a CPU counts as 0.
+struct Range {
+  int32_t min_sm = kernels::kCpuOnly;
+  int32_t max_sm = kernels::kAnyLaterSm;
+};
+constexpr Range kDevices = {.min_sm = 50};
+
+std::shared_ptr<const kernels::HostedVariant> Make(std::string_view op, std::string_view name,
+                                                   Range range, Functions functions) {
+  kernels::HostedVariantFacts facts = {.op = std::string(op),
+                                       .variant = std::string(name),
+                                       .origin = "framework",
+                                       .min_sm = range.min_sm,
+                                       .max_sm = range.max_sm,
+                                       .dtypes = kAnyType,
+                                       .params_size = 0};
+  return std::make_shared<LibtorchVariant>(std::move(facts), functions);
 }
 
-bool IsAttention(std::string_view op) { return op == "attention" || op == "cross_attention"; }
+template <typename Call>
+std::shared_ptr<const kernels::HostedVariant> Aten(std::string_view op) {
+  return Make(op, kAtenVariant, {},
+              {.run = [](const void* call) { aten::Run(*static_cast<const Call*>(call)); }});
+}
 
-// Best first.
-std::vector<kernels::VariantListing> VariantsOf(std::string_view op,
-                                                const kernels::DeviceCapability& capability) {
-  const std::string needs_device = capability.device >= 0 ? "" : "it needs a CUDA device";
-  if (op == "linear_gelu") {
-    return {Variant(kEpilogueVariant, needs_device), Variant(kAtenVariant, "")};
-  }
-  if (!IsAttention(op)) return {Variant(kAtenVariant, "")};
-  const std::string needs_sm80 =
-      capability.device >= 0 && capability.sm < 80 ? "it needs sm_80 or later" : "";
-  return {Variant(kCudnnVariant, needs_device.empty() ? needs_sm80 : needs_device),
-          Variant(kFlashVariant, needs_sm80), Variant(kMemEfficientVariant, needs_device),
-          Variant(kMathVariant, ""), Variant(kAtenVariant, "")};
+// "auto" follows libtorch: on a device its order of preference is finer than what its kernels can
+// take, and on a CPU flash says by itself what it was chosen for.
+template <const std::string_view& kName>
+constexpr Functions kAttention = {
+    .run =
+        [](const void* call) {
+          aten::RunAttention(kName, *static_cast<const aten::AttentionCall*>(call));
+        },
+    .why_not =
+        [](const void* call) {
+          return aten::WhyNotAttention(kName, *static_cast<const aten::AttentionCall*>(call));
+        },
+    .prefers =
+        [](const void* call) {
+          const auto& attention = *static_cast<const aten::AttentionCall*>(call);
+          return !attention.x.is_cuda() || aten::AttentionChoice(attention) == kName;
+        }};
+
+// Best first, as libtorch sees it: cuDNN where it is tuned for the device, else flash.
+HostedVariants AttentionVariants(std::string_view op, const kernels::DeviceCapability& device) {
+  const Range sixteen_bits = {.min_sm = 80};
+  const Range flash = device.device < 0 ? Range{} : sixteen_bits;
+  const bool cudnn_first = device.device < 0 || device.sm == 90 || device.sm == 100;
+  HostedVariants variants = {
+      Make(op, kFlashVariant, flash, kAttention<kFlashVariant>),
+      Make(op, kMemEfficientVariant, kDevices, kAttention<kMemEfficientVariant>)};
+  const auto cudnn = Make(op, kCudnnVariant, sixteen_bits, kAttention<kCudnnVariant>);
+  variants.insert(cudnn_first ? variants.begin() : variants.end(), cudnn);
+  variants.push_back(Make(op, kMathVariant, {}, kAttention<kMathVariant>));
+  variants.push_back(Aten<aten::AttentionCall>(op));
+  return variants;
+}
+
+HostedVariants LinearGeluVariants() {
+  using Call = aten::LinearGeluCall;
+  const Functions epilogue = {
+      .run = [](const void* call) { aten::RunEpilogue(*static_cast<const Call*>(call)); },
+      .why_not =
+          [](const void* call) { return aten::WhyNoEpilogue(*static_cast<const Call*>(call)); }};
+  return {Make(Call::op, kEpilogueVariant, kDevices, epilogue), Aten<Call>(Call::op)};
 }
 
 }  // namespace
 
-// On a CPU the built-in variants run on one thread, and libtorch's on all that the process has. Of
-// attention the built-in variant that takes every call is far behind libtorch's.
-bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream) {
-  return stream.device < 0 || IsAttention(op);
-}
-
 void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
-  const kernels::DeviceStream stream = {.device = catalog.capability().device, .handle = nullptr};
-  for (const std::string_view op : kOps) {
-    kernels::OpListing listing = {.op = std::string(op),
-                                  .variants = VariantsOf(op, catalog.capability())};
-    if (AtenComesFirst(op, stream)) {
-      catalog.AddFirst(std::move(listing));
-    } else {
-      catalog.Add(std::move(listing));
-    }
+  const kernels::DeviceCapability& device = catalog.capability();
+  // On a CPU the built-in variants run on one thread, and libtorch's on all that the process has.
+  const Place on_device_last = device.device < 0 ? Place::kFirst : Place::kLast;
+  for (const auto& variant :
+       {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::LayerNormCall>("layer_norm"),
+        Aten<aten::AdalnRmsNormCall>("adaln_rms_norm"),
+        Aten<aten::AdalnLayerNormCall>("adaln_layer_norm"),
+        Aten<aten::GateResidualCall>("gate_residual"),
+        Aten<aten::GateResidualAdalnCall>("gate_residual_adaln"),
+        Aten<aten::QkNormRopeCall>("qk_norm_rope"), Aten<aten::GeluTanhCall>("activation"),
+        Aten<aten::GatedGeluCall>("gated_activation"),
+        Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
+        Aten<aten::FrameConvertCall>("frame_convert")}) {
+    catalog.AddFramework({variant}, on_device_last);
   }
+  // The built-in variant of attention that takes every call is far behind libtorch's, and that of
+  // cross_attention for tensor cores behind cuDNN's.
+  catalog.AddFramework(AttentionVariants("attention", device), Place::kFirst);
+  catalog.AddFramework(AttentionVariants("cross_attention", device), Place::kFirst);
+  // Matrix products and convolutions are the vendor's; the built-in ones are for comparison.
+  catalog.AddFramework({Aten<aten::LinearCall>("linear")}, Place::kFirst);
+  catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
+  catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
 }
 
 }  // namespace reel::model

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators libtorch runs for models, as variants "aten" of a process's catalog. Knows no
-// tensor: a process may list what it never calls.
+// libtorch's implementations of operators as variants of a process's catalog. Knows no tensor: a
+// process may list what it never calls.
 #pragma once
 
 #include <array>
 #include <string_view>
 
-#include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
 
 namespace reel::model {
@@ -15,19 +14,14 @@ inline constexpr std::string_view kAtenVariant = "aten";
 // Of linear_gelu alone: the activation inside the matrix product. Needs a GPU.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
-// Of attention and cross_attention: libtorch's kernels for them, best first. "auto" leaves the
-// choice to libtorch and counts what it took; "aten" leaves it, too, and says no more.
+// Of attention and cross_attention: libtorch's kernels for them. "auto" takes the one that libtorch
+// would; "aten" leaves the choice to libtorch and says no more.
 inline constexpr std::string_view kCudnnVariant = "cudnn";
 inline constexpr std::string_view kFlashVariant = "flash";
 inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
 inline constexpr std::string_view kMathVariant = "math";
-inline constexpr std::array kAttentionVariants = {kCudnnVariant, kFlashVariant,
-                                                  kMemEfficientVariant, kMathVariant};
 
-// Whether the profile "auto" prefers libtorch's implementation of `op` there.
-bool AtenComesFirst(std::string_view op, kernels::DeviceStream stream);
-
-// Before or behind the built-in variants, as "auto" takes them.
+// After the built-in variants and before plug-ins. Where libtorch's are better they come first.
 void AddFrameworkVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

@@ -1,27 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/ops.h"
 
-#include <algorithm>
 #include <optional>
-#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
-#include "kernels/dispatch/kernel_counters.h"
-#include "kernels/dispatch/kernel_plan.h"
-#include "kernels/dispatch/kernel_timer.h"
+#include "kernels/conv3d/conv3d.h"
+#include "kernels/dispatch/run_op.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
 #include "kernels/layer_norm/layer_norm.h"
+#include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_views/tensor_view_of.h"
-#include "model/bridge/aten_ops.h"
-#include "model/bridge/attention_variants.h"
-#include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -43,33 +39,6 @@ std::optional<kernels::TensorView> PerChannel(const at::Tensor& vector) {
 // [1, 3, F, H, W] to [F, 3, H, W], the same memory.
 at::Tensor FramesOf(const at::Tensor& pictures) { return pictures.select(0, 0).movedim(1, 0); }
 
-// Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
-// GELU, by erf.
-bool HasGeluEpilogue(const at::Tensor& x, const at::Tensor& weight) {
-  const bool sixteen_bits = x.scalar_type() == at::kBFloat16 || x.scalar_type() == at::kHalf;
-  return x.is_cuda() && sixteen_bits && weight.size(0) % 8 == 0 && weight.size(1) % 8 == 0 &&
-         x.numel() > 0;
-}
-
-bool IsFrameworkAttention(std::string_view variant) {
-  return std::find(kAttentionVariants.begin(), kAttentionVariants.end(), variant) !=
-         kAttentionVariants.end();
-}
-
-// OK, or why a forced variant of libtorch cannot take the call, with those that can.
-absl::Status Refusal(std::string_view op, std::string_view variant,
-                     const aten::AttentionCall& call) {
-  const std::string reason = aten::WhyNotAttention(variant, call);
-  if (reason.empty()) return absl::OkStatus();
-  std::string names;
-  for (const std::string_view other : kAttentionVariants) {
-    if (aten::WhyNotAttention(other, call).empty()) names += std::string(other) + ", ";
-  }
-  return absl::FailedPreconditionError(
-      "The chosen variant cannot take this call: " + std::string(op) + "=" + std::string(variant) +
-      ", " + reason + "; these can: " + names + "aten");
-}
-
 kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameFormat format) {
   kernels::FrameConvertArgs args;
   args.frames = ViewOf(frames);
@@ -80,56 +49,32 @@ kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameF
 
 }  // namespace
 
-bool Ops::RunsAten(std::string_view op) const {
-  if (const std::string_view choice = run_.plan.Choice(op); !choice.empty()) {
-    return choice == kAtenVariant;
-  }
-  return run_.plan.profile() == "reference" || AtenComesFirst(op, run_.stream);
-}
-
-template <typename Body>
-auto Ops::Library(std::string_view op, std::string_view variant, Body&& body) const {
-  run_.counters.Count(op, variant);
-  if (run_.timer == nullptr) return body();
-  run_.timer->Start(op, variant, run_.stream);
-  auto result = body();
-  run_.timer->Stop(run_.stream);
-  return result;
-}
-
-template <typename Body>
-auto Ops::Aten(std::string_view op, Body&& body) const {
-  return Library(op, kAtenVariant, std::forward<Body>(body));
-}
-
-template <typename FromLibrary, typename FromKernel>
-at::Tensor Ops::Either(std::string_view op, const at::Tensor& like, FromLibrary&& library,
-                       FromKernel&& kernel) const {
-  if (RunsAten(op)) return Aten(op, std::forward<FromLibrary>(library));
-  const at::Tensor out = at::empty_like(like);
-  ThrowIfError(kernel(out));
-  return out;
+template <typename Call>
+bool Ops::ByLibtorch(const Call& call) const {
+  const auto dtype = kernels::DtypeOf(call.x.scalar_type()).value_or(kernels::Dtype::kF64);
+  auto ran = kernels::RunFramework({.op = call.op, .dtype = dtype, .call = &call}, run_);
+  ThrowIfError(ran.status());
+  return *ran;
 }
 
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
-  return Either(
-      "rms_norm", x, [&] { return aten::RmsNorm(x, weight, eps); },
-      [&](const at::Tensor& out) {
-        return kernels::RmsNorm({.x = ViewOf(x),
+  at::Tensor out;
+  if (ByLibtorch(aten::RmsNormCall{x, weight, eps, false, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
                                  .weight = OptionalViewOf(weight),
                                  .bias = {},
                                  .out = ViewOf(out),
                                  .eps = eps},
-                                run_);
-      });
+                                run_));
+  return out;
 }
 
 at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight,
                                     double eps) const {
-  if (RunsAten("rms_norm")) {
-    return Aten("rms_norm", [&] { return aten::RmsNormRoundedFirst(x, weight, eps); });
-  }
-  const at::Tensor out = at::empty_like(x, weight.options());
+  at::Tensor out;
+  if (ByLibtorch(aten::RmsNormCall{x, weight, eps, true, out})) return out;
+  out = at::empty_like(x, weight.options());
   ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
                                  .weight = ViewOf(weight),
                                  .bias = {},
@@ -142,24 +87,24 @@ at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weigh
 
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
-  return Either(
-      "layer_norm", x, [&] { return aten::LayerNorm(x, weight, bias, eps); },
-      [&](const at::Tensor& out) {
-        return kernels::LayerNorm({.x = ViewOf(x),
+  at::Tensor out;
+  if (ByLibtorch(aten::LayerNormCall{x, weight, bias, eps, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::LayerNorm({.x = ViewOf(x),
                                    .weight = OptionalViewOf(weight),
                                    .bias = OptionalViewOf(bias),
                                    .out = ViewOf(out),
                                    .eps = eps},
-                                  run_);
-      });
+                                  run_));
+  return out;
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                              double eps) const {
-  return Either(
-      "adaln_rms_norm", x, [&] { return aten::AdalnRmsNorm(x, scale, shift, eps); },
-      [&](const at::Tensor& out) {
-        return kernels::AdalnRmsNorm({.x = ViewOf(x),
+  at::Tensor out;
+  if (ByLibtorch(aten::AdalnRmsNormCall{x, scale, shift, eps, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
                                       .shift = ViewOf(shift),
@@ -167,16 +112,16 @@ at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const
                                       .shift_bias = {},
                                       .out = ViewOf(out),
                                       .eps = eps},
-                                     run_);
-      });
+                                     run_));
+  return out;
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
-  return Either(
-      "adaln_layer_norm", x, [&] { return aten::AdalnLayerNorm(x, scale, shift, eps); },
-      [&](const at::Tensor& out) {
-        return kernels::AdalnLayerNorm({.x = ViewOf(x),
+  at::Tensor out;
+  if (ByLibtorch(aten::AdalnLayerNormCall{x, scale, shift, eps, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::AdalnLayerNorm({.x = ViewOf(x),
                                         .weight = {},
                                         .bias = {},
                                         .scale = ViewOf(scale),
@@ -185,34 +130,33 @@ at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                         .shift_bias = {},
                                         .out = ViewOf(out),
                                         .eps = eps},
-                                       run_);
-      });
+                                       run_));
+  return out;
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
                              const at::Tensor& gate) const {
-  return Either(
-      "gate_residual", x, [&] { return aten::GateResidual(x, y, gate); },
-      [&](const at::Tensor& out) {
-        return kernels::GateResidual({.x = ViewOf(x),
+  at::Tensor out;
+  if (ByLibtorch(aten::GateResidualCall{x, y, gate, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::GateResidual({.x = ViewOf(x),
                                       .y = ViewOf(y),
                                       .gate = OptionalViewOf(gate),
                                       .gate_bias = {},
                                       .out = ViewOf(out)},
-                                     run_);
-      });
+                                     run_));
+  return out;
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                        const at::Tensor& gate, const at::Tensor& scale,
                                        const at::Tensor& shift, double eps) const {
-  if (RunsAten("gate_residual_adaln")) {
-    return Aten("gate_residual_adaln", [&]() -> SumAndNorm {
-      const at::Tensor sum = aten::GateResidual(x, y, gate);
-      return {sum, aten::AdalnRmsNorm(sum, scale, shift, eps)};
-    });
+  SumAndNorm result;
+  if (ByLibtorch(
+          aten::GateResidualAdalnCall{x, y, gate, scale, shift, eps, result.sum, result.out})) {
+    return result;
   }
-  const SumAndNorm result = {at::empty_like(x), at::empty_like(x)};
+  result = {at::empty_like(x), at::empty_like(x)};
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
                                            .y = ViewOf(y),
                                            .gate = OptionalViewOf(gate),
@@ -230,13 +174,11 @@ Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
 
 Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
                             const at::Tensor& k_weight, double eps, const RopeTable& table) const {
-  if (RunsAten("qk_norm_rope")) {
-    return Aten("qk_norm_rope", [&]() -> Normed {
-      return {aten::LtxRope(aten::RmsNorm(q, q_weight, eps), table),
-              aten::LtxRope(aten::RmsNorm(k, k_weight, eps), table)};
-    });
+  Normed result;
+  if (ByLibtorch(aten::QkNormRopeCall{q, q_weight, k, k_weight, eps, table, result.q, result.k})) {
+    return result;
   }
-  const Normed result = {at::empty_like(q), at::empty_like(k)};
+  result = {at::empty_like(q), at::empty_like(k)};
   ThrowIfError(
       kernels::QkNormRope({.q = ViewOf(q),
                            .q_out = ViewOf(result.q),
@@ -253,27 +195,20 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
   return result;
 }
 
-at::Tensor Ops::Attend(std::string_view op, const aten::AttentionCall& call) const {
-  const std::string_view choice = run_.plan.Choice(op);
-  const bool reference = choice.empty() && run_.plan.profile() == "reference";
-  if (choice == kAtenVariant || reference) return Aten(op, [&] { return aten::Attention(call); });
-  if (choice.empty() && AtenComesFirst(op, run_.stream)) {
-    return Library(op, aten::AttentionChoice(call), [&] { return aten::Attention(call); });
-  }
-  if (IsFrameworkAttention(choice)) {
-    ThrowIfError(Refusal(op, choice, call));
-    return Library(op, choice, [&] { return aten::AttentionBy(choice, call); });
-  }
+at::Tensor Ops::Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
+                       const at::Tensor& v, const at::Tensor& bias, double scale) const {
+  at::Tensor out;
+  if (ByLibtorch(aten::AttentionCall{op, q, k, v, bias, scale, out})) return out;
   // [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
-  const at::Tensor out = at::empty_like(call.q);
-  const kernels::AttentionArgs args = {.q = ViewOf(call.q.transpose(1, 2)),
-                                       .k = ViewOf(call.k.transpose(1, 2)),
-                                       .v = ViewOf(call.v.transpose(1, 2)),
-                                       .bias = OptionalViewOf(call.bias),
+  out = at::empty_like(q);
+  const kernels::AttentionArgs args = {.q = ViewOf(q.transpose(1, 2)),
+                                       .k = ViewOf(k.transpose(1, 2)),
+                                       .v = ViewOf(v.transpose(1, 2)),
+                                       .bias = OptionalViewOf(bias),
                                        .key_lengths = {},
                                        .q_scale = {},
                                        .out = ViewOf(out.transpose(1, 2)),
-                                       .scale = call.scale};
+                                       .scale = scale};
   ThrowIfError(op == "attention" ? kernels::Attention(args, run_)
                                  : kernels::CrossAttention(args, run_));
   return out;
@@ -281,78 +216,98 @@ at::Tensor Ops::Attend(std::string_view op, const aten::AttentionCall& call) con
 
 at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& bias, double scale) const {
-  return Attend("attention", {q, k, v, bias, scale});
+  return Attend("attention", q, k, v, bias, scale);
 }
 
 at::Tensor Ops::CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& bias, double scale) const {
   const bool fits = kernels::FitsCrossAttention(k.size(2), q.size(3));
-  return Attend(fits ? "cross_attention" : "attention", {q, k, v, bias, scale});
+  return Attend(fits ? "cross_attention" : "attention", q, k, v, bias, scale);
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
-  return Either(
-      "activation", x, [&] { return aten::GeluTanh(x); },
-      [&](const at::Tensor& out) {
-        return kernels::ActivationOp({.x = ViewOf(x),
-                                      .bias = {},
-                                      .out = ViewOf(out),
-                                      .kind = kernels::Activation::kGeluTanh},
-                                     run_);
-      });
+  at::Tensor out;
+  if (ByLibtorch(aten::GeluTanhCall{x, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::ActivationOp(
+      {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
+      run_));
+  return out;
+}
+
+at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
+                       const at::Tensor& bias) const {
+  at::Tensor out;
+  if (ByLibtorch(aten::LinearCall{x, weight, bias, out})) return out;
+  auto sizes = x.sizes().vec();
+  sizes.back() = weight.size(0);
+  out = at::empty(sizes, x.options());
+  ThrowIfError(kernels::Linear(
+      {.x = ViewOf(x), .weight = ViewOf(weight), .bias = OptionalViewOf(bias), .out = ViewOf(out)},
+      run_));
+  return out;
+}
+
+at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                       const aten::Sides& stride, const aten::Sides& padding) const {
+  at::Tensor out;
+  if (ByLibtorch(aten::Conv3dCall{x, weight, bias, stride, padding, out})) return out;
+  std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
+  for (size_t d = 0; d < stride.size(); ++d) {
+    const auto side = static_cast<int64_t>(d) + 2;
+    sizes.push_back((x.size(side) + 2 * padding[d] - weight.size(side)) / stride[d] + 1);
+  }
+  out = at::empty(sizes, x.options(), x.suggest_memory_format());
+  ThrowIfError(kernels::Conv3d({.x = ViewOf(x),
+                                .weight = ViewOf(weight),
+                                .bias = OptionalViewOf(bias),
+                                .out = ViewOf(out),
+                                .stride = stride,
+                                .padding = padding},
+                               run_));
+  return out;
 }
 
 at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
                            const at::Tensor& bias) const {
-  const auto composed = [&] { return aten::LinearGelu(x, weight, bias); };
-  if (RunsAten("linear_gelu")) return Aten("linear_gelu", composed);
-  const std::string_view choice = run_.plan.Choice("linear_gelu");
-  if (!HasGeluEpilogue(x, weight)) {
-    if (choice != kEpilogueVariant) return Aten("linear_gelu", composed);
-    ThrowIfError(absl::FailedPreconditionError(
-        "The chosen variant cannot take this call: linear_gelu=epilogue needs 16-bit types on a "
-        "GPU and sides that are multiples of 8; these can: aten"));
-  }
-  return Library("linear_gelu", kEpilogueVariant, [&] {
-    const at::Tensor rows = x.reshape({-1, x.size(-1)});
-    auto sizes = x.sizes().vec();
-    sizes.back() = weight.size(0);
-    return at::_addmm_activation(bias, rows, weight.t(), 1, 1, true).view(sizes);
-  });
+  at::Tensor out;
+  if (ByLibtorch(aten::LinearGeluCall{x, weight, bias, out})) return out;
+  throw KernelError(absl::FailedPreconditionError(
+      "The plan was made without the variants of libtorch, and linear_gelu has no others"));
 }
 
 at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const {
-  return Either(
-      "gated_activation", value, [&] { return aten::GatedGelu(gate, value); },
-      [&](const at::Tensor& out) {
-        return kernels::GatedActivation({.x = ViewOf(gate),
+  at::Tensor out;
+  if (ByLibtorch(aten::GatedGeluCall{gate, value, out})) return out;
+  out = at::empty_like(value);
+  ThrowIfError(kernels::GatedActivation({.x = ViewOf(gate),
                                          .value = ViewOf(value),
                                          .out = ViewOf(out),
                                          .kind = kernels::Activation::kGeluTanh},
-                                        run_);
-      });
+                                        run_));
+  return out;
 }
 
 at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
-  return Either(
-      "channel_norm_silu", x,
-      [&] { return aten::ChannelNormSilu(x, scale, shift, kChannelNormEps); },
-      [&](const at::Tensor& out) {
-        return kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
+  at::Tensor out;
+  if (ByLibtorch(aten::ChannelNormSiluCall{x, scale, shift, kChannelNormEps, out})) return out;
+  out = at::empty_like(x);
+  ThrowIfError(kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
                                          .scale = PerChannel(scale),
                                          .shift = PerChannel(shift),
                                          .out = ViewOf(ChannelsLast(out)),
                                          .eps = kChannelNormEps},
-                                        run_);
-      });
+                                        run_));
+  return out;
 }
 
 at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {
   const at::Tensor frames = FramesOf(pictures);
-  if (RunsAten("frame_convert")) return Aten("frame_convert", [&] { return aten::Rgb8(frames); });
-  const at::Tensor rgb = at::empty({frames.size(0), frames.size(2), frames.size(3), 3},
-                                   frames.options().dtype(at::kByte));
+  at::Tensor rgb;
+  if (ByLibtorch(aten::FrameConvertCall{frames, false, rgb})) return rgb;
+  rgb = at::empty({frames.size(0), frames.size(2), frames.size(3), 3},
+                  frames.options().dtype(at::kByte));
   kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kRgb8);
   args.rgb = ViewOf(rgb);
   ThrowIfError(kernels::FrameConvert(args, run_));
@@ -361,10 +316,10 @@ at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {
 
 at::Tensor Ops::I420(const at::Tensor& pictures) const {
   const at::Tensor frames = FramesOf(pictures);
-  if (RunsAten("frame_convert")) return Aten("frame_convert", [&] { return aten::I420(frames); });
+  at::Tensor planes;
+  if (ByLibtorch(aten::FrameConvertCall{frames, true, planes})) return planes;
   const int64_t height = frames.size(2), width = frames.size(3), pixels = height * width;
-  const at::Tensor planes =
-      at::empty({frames.size(0), pixels * 3 / 2}, frames.options().dtype(at::kByte));
+  planes = at::empty({frames.size(0), pixels * 3 / 2}, frames.options().dtype(at::kByte));
   const auto plane = [&](int64_t first, int64_t rows, int64_t columns) {
     return ViewOf(planes.slice(1, first, first + rows * columns).unflatten(1, {rows, columns}));
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators that a model is made of, on tensors: the one place where a request's plan decides
-// what runs, a row of kernels/ or libtorch's own implementation, the variant "aten". Each call is
-// counted, and on sampled steps timed, under its key and variant.
+// The operators that a model is made of, on tensors. Which variant runs, libtorch's or one of
+// kernels/, is chosen in kernels/dispatch alone, by the request's plan; each call is counted, and
+// on sampled steps timed, under its key and variant.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,10 @@
 
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/framework_calls.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model {
-
-namespace aten {
-struct AttentionCall;
-}
 
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
@@ -60,6 +57,11 @@ class Ops {
   at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const at::Tensor& bias, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
+  // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
+  at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
+  // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges.
+  at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                    const aten::Sides& stride, const aten::Sides& padding) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
   // the matrix product, before its one rounding.
   at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight,
@@ -76,20 +78,12 @@ class Ops {
   at::Tensor I420(const at::Tensor& pictures) const;
 
  private:
-  // `op` by the row that the plan takes.
-  at::Tensor Attend(std::string_view op, const aten::AttentionCall& call) const;
-  // Whether the plan takes libtorch's implementation of `op`.
-  bool RunsAten(std::string_view op) const;
-  // Counts and times `body`, libtorch's, as this variant of `op`.
-  template <typename Body>
-  auto Library(std::string_view op, std::string_view variant, Body&& body) const;
-  // As the variant "aten".
-  template <typename Body>
-  auto Aten(std::string_view op, Body&& body) const;
-  // What `library` gives as the variant "aten", or a tensor like `like` that `kernel` has filled.
-  template <typename FromLibrary, typename FromKernel>
-  at::Tensor Either(std::string_view op, const at::Tensor& like, FromLibrary&& library,
-                    FromKernel&& kernel) const;
+  at::Tensor Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
+                    const at::Tensor& v, const at::Tensor& bias, double scale) const;
+  // Whether the plan takes a variant of libtorch for this call (framework_calls.h), which then has
+  // run; else the caller calls kernels/.
+  template <typename Call>
+  bool ByLibtorch(const Call& call) const;
 
   const kernels::Execution& run_;
 };

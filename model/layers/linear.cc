@@ -3,8 +3,8 @@
 
 namespace reel::model {
 
-at::Tensor Linear::operator()(const at::Tensor& x) const {
-  return at::linear(x, weight, bias.defined() ? std::optional(bias) : std::nullopt);
+at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
+  return ops.Linear(x, weight, bias);
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,

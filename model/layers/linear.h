@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bridge/aten.h"
+#include "model/bridge/ops.h"
 #include "model/layers/weights.h"
 
 namespace reel::model {
@@ -14,7 +14,7 @@ struct Linear {
   at::Tensor weight;  // [out, in]
   at::Tensor bias;    // [out], or undefined
 
-  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
 };
 
 // Reads `name`.weight and, if `has_bias`, `name`.bias.

@@ -18,9 +18,9 @@ at::Tensor TimestepSinusoid(const at::Tensor& t) {
   return at::cat({angle.cos(), angle.sin()}, -1);
 }
 
-at::Tensor TimestepEmbedding::operator()(const at::Tensor& t) const {
+at::Tensor TimestepEmbedding::operator()(const Ops& ops, const at::Tensor& t) const {
   const at::Tensor sinusoid = TimestepSinusoid(t).to(linear_1.weight.scalar_type());
-  return linear_2(at::silu(linear_1(sinusoid)));
+  return linear_2(ops, at::silu(linear_1(ops, sinusoid)));
 }
 
 TimestepEmbedding TakeTimestepEmbedding(Weights& weights, const std::string& name, int64_t width) {

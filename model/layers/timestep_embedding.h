@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "model/bridge/aten.h"
+#include "model/bridge/ops.h"
 #include "model/layers/linear.h"
 
 namespace reel::model {
@@ -17,7 +17,7 @@ struct TimestepEmbedding {
   Linear linear_1, linear_2;
 
   // [n] to [n, D], in the weights' type.
-  at::Tensor operator()(const at::Tensor& t) const;
+  at::Tensor operator()(const Ops& ops, const at::Tensor& t) const;
 };
 
 // Reads `name`.timestep_embedder.linear_{1,2}.

@@ -29,7 +29,8 @@ class Latents : public FrameSource {
 // and a short clip would come out in one.
 class Conv : public FrameSource {
  public:
-  Conv(FrameSourcePtr input, const VideoConv& conv) : input_(std::move(input)), conv_(conv) {}
+  Conv(FrameSourcePtr input, const VideoConv& conv, const kernels::Execution& run)
+      : input_(std::move(input)), conv_(conv), ops_(run) {}
 
   Frames Next() override {
     while (!ended_) {
@@ -50,11 +51,12 @@ class Conv : public FrameSource {
 
   at::Tensor Convolve(const at::Tensor& x) const {
     return ByFrame(x, kLookBack + 1,
-                   [this](const at::Tensor& window) { return conv_.Valid(window); });
+                   [this](const at::Tensor& window) { return conv_.Valid(ops_, window); });
   }
 
   FrameSourcePtr input_;
   const VideoConv& conv_;
+  const Ops ops_;
   at::Tensor before_;
   bool ended_ = false;
 };
@@ -113,12 +115,12 @@ class Resnet : public FrameSource {
       pending_.Add(x);
       return NormSilu(ops_, x, modulation.scale1, modulation.shift1);
     });
-    h = ConvSource(std::move(h), resnet.conv1);
+    h = ConvSource(std::move(h), resnet.conv1, run);
     h = Map(std::move(h), [this, modulation](const at::Tensor& x) {
       return NormSilu(ops_, WithNoise(x, noise_.first, resnet_.noise_scale1), modulation.scale2,
                       modulation.shift2);
     });
-    branch_ = ConvSource(std::move(h), resnet.conv2);
+    branch_ = ConvSource(std::move(h), resnet.conv2, run);
   }
 
   Frames Next() override {
@@ -142,12 +144,14 @@ class Resnet : public FrameSource {
 
 class Upsample : public FrameSource {
  public:
-  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage) : stage_(stage) {
+  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
+           const kernels::Execution& run)
+      : stage_(stage) {
     FrameSourcePtr h = Map(std::move(input), [this](const at::Tensor& x) {
       if (stage_.residual) pending_.Add(x);
       return x;
     });
-    branch_ = ConvSource(std::move(h), conv);
+    branch_ = ConvSource(std::move(h), conv, run);
   }
 
   Frames Next() override {
@@ -174,8 +178,9 @@ FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece) {
   return std::make_unique<Latents>(std::move(latents), piece);
 }
 
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv) {
-  return std::make_unique<Conv>(std::move(input), conv);
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv,
+                          const kernels::Execution& run) {
+  return std::make_unique<Conv>(std::move(input), conv, run);
 }
 
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
@@ -185,8 +190,9 @@ FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
                                   run);
 }
 
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage) {
-  return std::make_unique<Upsample>(std::move(input), conv, stage);
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
+                              const kernels::Execution& run) {
+  return std::make_unique<Upsample>(std::move(input), conv, stage, run);
 }
 
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
@@ -195,7 +201,7 @@ FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t 
   FrameSourcePtr h = Map(std::move(input), [ops, modulation](const at::Tensor& x) {
     return NormSilu(ops, x, modulation.scale1, modulation.shift1);
   });
-  return Map(ConvSource(std::move(h), conv),
+  return Map(ConvSource(std::move(h), conv, run),
              [patch](const at::Tensor& x) { return Unpatchify(x, patch); });
 }
 

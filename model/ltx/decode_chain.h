@@ -11,8 +11,10 @@ namespace reel::model::ltx {
 // The latents of a clip, `piece` at a time. [1, C, F, h, w]
 FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
 
-// Three taps in time; the first and the last frame of the clip are repeated. `conv` is borrowed.
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv);
+// Three taps in time; the first and the last frame of the clip are repeated. `conv` and `run` are
+// borrowed.
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv,
+                          const kernels::Execution& run);
 
 // Two planes [h, w] of noise, undefined where none is injected.
 struct ResnetNoise {
@@ -25,7 +27,8 @@ FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
                             const kernels::Execution& run);
 
 // Twice the rows, columns and frames; the very first frame is dropped.
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage);
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
+                              const kernels::Execution& run);
 
 // Norm, modulation ([1, C, 1, 1, 1] or undefined), SiLU, the last convolution, pixels in -1..1.
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,

@@ -158,7 +158,7 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   next.generator = GeneratorOf(mine.spec);
   REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,
                         ConditionsOf(mine.spec, pass.size, model_.dtype));
-  const at::Tensor latents = UpsampleLatents(*model_.upsampler, model_.statistics,
+  const at::Tensor latents = UpsampleLatents(ops, *model_.upsampler, model_.statistics,
                                              pass.recipe.touch, mine.state.Latents());
   const at::Tensor noise = DrawNoise(pass.shape, channels(), next.generator, model_.device);
   ConditionTokens building(pass.shape, mine.spec.frame_rate, NoisedLatents(pass, noise, latents));

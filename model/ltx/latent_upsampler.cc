@@ -87,8 +87,8 @@ absl::StatusOr<LatentUpsampler> LatentUpsampler::Load(const WeightSet& stored,
   return model;
 }
 
-at::Tensor LatentUpsampler::Convolve(const Conv& conv, const at::Tensor& x) {
-  return conv.weight.dim() == 5 ? at::conv3d(x, conv.weight, conv.bias, 1, 1)
+at::Tensor LatentUpsampler::Convolve(const Ops& ops, const Conv& conv, const at::Tensor& x) {
+  return conv.weight.dim() == 5 ? ops.Conv3d(x, conv.weight, conv.bias, {1, 1, 1}, {1, 1, 1})
                                 : at::conv2d(x, conv.weight, conv.bias, 1, 1);
 }
 
@@ -96,30 +96,30 @@ at::Tensor LatentUpsampler::Normalize(const Norm& norm, const at::Tensor& x) {
   return at::group_norm(x, kGroups, norm.weight, norm.bias, kNormEps);
 }
 
-at::Tensor LatentUpsampler::Run(const Block& block, const at::Tensor& x) {
-  const at::Tensor h = at::silu(Normalize(block.norm1, Convolve(block.conv1, x)));
-  return at::silu(Normalize(block.norm2, Convolve(block.conv2, h)) + x);
+at::Tensor LatentUpsampler::Run(const Ops& ops, const Block& block, const at::Tensor& x) {
+  const at::Tensor h = at::silu(Normalize(block.norm1, Convolve(ops, block.conv1, x)));
+  return at::silu(Normalize(block.norm2, Convolve(ops, block.conv2, h)) + x);
 }
 
-at::Tensor LatentUpsampler::Upsample(const at::Tensor& x) const {
+at::Tensor LatentUpsampler::Upsample(const Ops& ops, const at::Tensor& x) const {
   if (config_.temporal) {
     const int64_t side = config_.spatial ? 2 : 1;
-    return DepthToSpace(Convolve(upsampler_, x), 2, side, side).slice(2, 1);
+    return DepthToSpace(Convolve(ops, upsampler_, x), 2, side, side).slice(2, 1);
   }
   if (config_.flat) {
-    return DepthToSpace(Convolve(upsampler_, x).unsqueeze(2), 1, 2, 2).squeeze(2);
+    return DepthToSpace(Convolve(ops, upsampler_, x).unsqueeze(2), 1, 2, 2).squeeze(2);
   }
-  const at::Tensor frames = Convolve(upsampler_, FoldFrames(x));
+  const at::Tensor frames = Convolve(ops, upsampler_, FoldFrames(x));
   return UnfoldFrames(DepthToSpace(frames.unsqueeze(2), 1, 2, 2).squeeze(2), x.size(0));
 }
 
-at::Tensor LatentUpsampler::operator()(const at::Tensor& latents) const {
+at::Tensor LatentUpsampler::operator()(const Ops& ops, const at::Tensor& latents) const {
   at::Tensor x = config_.flat ? FoldFrames(latents) : latents;
-  x = at::silu(Normalize(initial_norm_, Convolve(initial_conv_, x)));
-  for (const Block& block : before_) x = Run(block, x);
-  x = Upsample(x);
-  for (const Block& block : after_) x = Run(block, x);
-  x = Convolve(final_conv_, x);
+  x = at::silu(Normalize(initial_norm_, Convolve(ops, initial_conv_, x)));
+  for (const Block& block : before_) x = Run(ops, block, x);
+  x = Upsample(ops, x);
+  for (const Block& block : after_) x = Run(ops, block, x);
+  x = Convolve(ops, final_conv_, x);
   return config_.flat ? UnfoldFrames(x, latents.size(0)) : x;
 }
 
@@ -137,11 +137,12 @@ at::Tensor ToneMap(const at::Tensor& latents, double compression) {
   return latents * (1.0 - 0.8 * strength * large);
 }
 
-at::Tensor UpsampleLatents(const LatentUpsampler& upsampler, const LatentStatistics& statistics,
-                           const UpsampleTouch& touch, const at::Tensor& latents) {
+at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
+                           const LatentStatistics& statistics, const UpsampleTouch& touch,
+                           const at::Tensor& latents) {
   const at::Tensor low =
       statistics.Denormalize(latents).to(statistics.mean.scalar_type());  // that of the weights
-  at::Tensor high = upsampler(low);
+  at::Tensor high = upsampler(ops, low);
   if (touch.match_statistics > 0) high = MatchStatistics(high, low, touch.match_statistics);
   if (touch.tone_map > 0) high = ToneMap(high, touch.tone_map);
   return (statistics.Normalize(high) * statistics.scaling_factor).to(at::kFloat);

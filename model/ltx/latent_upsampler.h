@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network between two passes, LTXLatentUpsamplerModel: latents to latents of twice the width
-// and height, or twice the frames. It runs once a request, on operators of libtorch alone.
+// and height, or twice the frames. It runs once a request; all but its convolutions is libtorch's
+// alone.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "model/bridge/aten.h"
+#include "model/bridge/ops.h"
 #include "model/layers/weights.h"
 #include "model/ltx/latents.h"
 #include "nlohmann/json_fwd.hpp"
@@ -39,7 +40,7 @@ class LatentUpsampler {
   int64_t parameters() const { return parameters_; }
   // [1, C, F, h, w], not normalised, in its type. Norms look at the whole clip: there are no
   // pieces.
-  at::Tensor operator()(const at::Tensor& latents) const;
+  at::Tensor operator()(const Ops& ops, const at::Tensor& latents) const;
 
  private:
   struct Conv {
@@ -54,10 +55,10 @@ class LatentUpsampler {
   };
 
   explicit LatentUpsampler(const UpsamplerConfig& config) : config_(config) {}
-  static at::Tensor Convolve(const Conv& conv, const at::Tensor& x);
+  static at::Tensor Convolve(const Ops& ops, const Conv& conv, const at::Tensor& x);
   static at::Tensor Normalize(const Norm& norm, const at::Tensor& x);
-  static at::Tensor Run(const Block& block, const at::Tensor& x);
-  at::Tensor Upsample(const at::Tensor& x) const;
+  static at::Tensor Run(const Ops& ops, const Block& block, const at::Tensor& x);
+  at::Tensor Upsample(const Ops& ops, const at::Tensor& x) const;
 
   UpsamplerConfig config_;
   Conv initial_conv_, upsampler_, final_conv_;
@@ -82,7 +83,8 @@ struct UpsampleTouch {
 };
 
 // LTXLatentUpsamplePipeline from normalised latents to normalised latents, fp32 both.
-at::Tensor UpsampleLatents(const LatentUpsampler& upsampler, const LatentStatistics& statistics,
-                           const UpsampleTouch& touch, const at::Tensor& latents);
+at::Tensor UpsampleLatents(const Ops& ops, const LatentUpsampler& upsampler,
+                           const LatentStatistics& statistics, const UpsampleTouch& touch,
+                           const at::Tensor& latents);
 
 }  // namespace reel::model::ltx

@@ -51,12 +51,14 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.presets = PresetsFor(TraitsOf(model));
   card.supports_conditions = true;
   const std::string dtype = DtypeName(model.dtype);
-  for (const char* op :
-       {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm", "gate_residual",
-        "gate_residual_adaln", "attention", "cross_attention", "activation", "linear_gelu"}) {
+  for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
+                         "gate_residual", "gate_residual_adaln", "attention", "cross_attention",
+                         "activation", "linear", "linear_gelu"}) {
     card.calls.push_back({op, dtype, config.width()});
   }
-  card.calls.push_back({"channel_norm_silu", dtype, model.vae_config.decoder_out});
+  for (const char* op : {"channel_norm_silu", "conv3d"}) {
+    card.calls.push_back({op, dtype, model.vae_config.decoder_out});
+  }
   return card;
 }
 

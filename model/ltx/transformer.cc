@@ -39,7 +39,7 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
 TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
-  const at::Tensor text = caption_2_(ops.GeluTanh(caption_1_(embeddings.to(dtype()))));
+  const at::Tensor text = caption_2_(ops, ops.GeluTanh(caption_1_(ops, embeddings.to(dtype()))));
   context.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
   for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
   return context;
@@ -58,9 +58,10 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
   const int64_t batch = inputs.x.size(0);
   const std::vector<int64_t>& perturbed = inputs.perturbed;
-  at::Tensor h = proj_in_(inputs.x);
-  const at::Tensor embedded = time_embedding_(inputs.times.flatten());               // [B S_t, D]
-  const at::Tensor rows = time_rows_(at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
+  at::Tensor h = proj_in_(ops, inputs.x);
+  const at::Tensor embedded = time_embedding_(ops, inputs.times.flatten());  // [B S_t, D]
+  const at::Tensor rows =
+      time_rows_(ops, at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const bool is_perturbed =
         std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
@@ -69,7 +70,7 @@ at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) c
   }
   const std::vector<at::Tensor> head =
       (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);
-  return proj_out_(ops.AdalnLayerNorm(h, head[1], head[0], kHeadEps));
+  return proj_out_(ops, ops.AdalnLayerNorm(h, head[1], head[0], kHeadEps));
 }
 
 }  // namespace reel::model::ltx

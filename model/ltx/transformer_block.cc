@@ -38,11 +38,11 @@ at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const
 }  // namespace
 
 at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
-  return ops.RmsNorm(to_q(x), norm_q, kQueryKeyEps);
+  return ops.RmsNorm(to_q(ops, x), norm_q, kQueryKeyEps);
 }
 
 at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
-  return ops.RmsNorm(to_k(x), norm_k, kQueryKeyEps);
+  return ops.RmsNorm(to_k(ops, x), norm_k, kQueryKeyEps);
 }
 
 at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
@@ -56,7 +56,7 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
 }
 
 TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const {
-  return {text_attention.Key(ops, text), text_attention.to_v(text)};
+  return {text_attention.Key(ops, text), text_attention.to_v(ops, text)};
 }
 
 at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::Tensor& time,
@@ -65,20 +65,20 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
   const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
 
   at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
-  const std::vector<at::Tensor> qkv = self_attention.to_qkv(h).unflatten(2, {3, -1}).unbind(2);
+  const std::vector<at::Tensor> qkv = self_attention.to_qkv(ops, h).unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
                                      kQueryKeyEps, context.rope);
   const at::Tensor& v = qkv[2];
   h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
                            : self_attention.Heads(ops, q, k, v, {});
-  h = self_attention.to_out(h);
+  h = self_attention.to_out(ops, h);
   x = ops.GateResidual(x, h, rows[2]);
 
   // The text is attended to from the bare residual stream, without norm and gate.
-  h = text_attention.to_out(
-      text_attention.Heads(ops, text_attention.Query(ops, x), text.k, text.v, context.text_bias));
+  h = text_attention.to_out(ops, text_attention.Heads(ops, text_attention.Query(ops, x), text.k,
+                                                      text.v, context.text_bias));
   const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
-  return ops.GateResidual(sum, contract(ops.LinearGelu(normed, expand.weight, expand.bias)),
+  return ops.GateResidual(sum, contract(ops, ops.LinearGelu(normed, expand.weight, expand.bias)),
                           rows[5]);
 }
 

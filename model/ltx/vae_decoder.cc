@@ -76,9 +76,10 @@ void VaeDecoder::AddResnet(Build& build, const VaeResnet& resnet, const at::Tens
 
 void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
   if (stage.conv_in.has_value()) AddResnet(build, *stage.conv_in, {});
-  const at::Tensor time = stage.time.has_value() ? (*stage.time)(build.time) : at::Tensor();
+  const at::Tensor time =
+      stage.time.has_value() ? (*stage.time)(Ops(build.run), build.time) : at::Tensor();
   if (stage.upsampler.has_value()) {
-    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout);
+    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout, build.run);
     build.height *= 2;
     build.width *= 2;
   }
@@ -98,14 +99,14 @@ FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tenso
   if (is_conditioned()) {
     build.time = at::full({1}, time, latents.options()) * time_multiplier_;
     const at::Tensor rows =
-        (*time_)(build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
+        (*time_)(Ops(run), build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
     const auto row = [&rows](int64_t i) {
       return rows.select(1, i).unsqueeze(-1).unsqueeze(-1).unsqueeze(-1);
     };
     head.shift1 = row(0);
     head.scale1 = row(1);
   }
-  build.chain = ConvSource(std::move(build.chain), conv_in_);
+  build.chain = ConvSource(std::move(build.chain), conv_in_, run);
   AddStage(build, mid_);
   for (const Stage& stage : stages_) AddStage(build, stage);
   return PixelSource(std::move(build.chain), conv_out_, config_.patch, head, run);

@@ -17,12 +17,13 @@ std::vector<VaeResnet> TakeResnets(Weights& weights, const std::string& name, in
 }
 
 // A convolution whose result is folded, plus the folded input averaged over groups of channels.
-at::Tensor Fold(const VideoConv& conv, const DownStage& layout, const at::Tensor& x) {
+at::Tensor Fold(const Ops& ops, const VideoConv& conv, const DownStage& layout,
+                const at::Tensor& x) {
   const auto [t, s] = std::pair(layout.stride_t, layout.stride_s);
   const at::Tensor extended = at::cat({x.slice(2, 0, t - 1), x}, 2);
   const at::Tensor residual =
       SpaceToDepth(extended, t, s, s).unflatten(1, {layout.out, -1}).mean(2);
-  return SpaceToDepth(conv.Causal(extended), t, s, s) + residual;
+  return SpaceToDepth(conv.Causal(ops, extended), t, s, s) + residual;
 }
 
 }  // namespace
@@ -70,20 +71,20 @@ at::Tensor VaeEncoder::Run(const Ops& ops, const Stage& stage, at::Tensor x) {
     case DownStage::Sampler::kNone:
       break;
     case DownStage::Sampler::kStridedConv:
-      x = stage.downsampler.Causal(x);
+      x = stage.downsampler.Causal(ops, x);
       break;
     case DownStage::Sampler::kSpaceToDepth:
-      x = Fold(stage.downsampler, stage.layout, x);
+      x = Fold(ops, stage.downsampler, stage.layout, x);
       break;
   }
   return stage.layout.has_conv_out ? stage.conv_out.Causal(ops, x) : x;
 }
 
 at::Tensor VaeEncoder::Whole(const Ops& ops, const at::Tensor& pixels) const {
-  at::Tensor x = conv_in_.Causal(Patchify(pixels, config_.patch));
+  at::Tensor x = conv_in_.Causal(ops, Patchify(pixels, config_.patch));
   for (const Stage& stage : stages_) x = Run(ops, stage, std::move(x));
   for (const VaeResnet& resnet : mid_) x = resnet.Causal(ops, x);
-  return conv_out_.Causal(ops.ChannelNormSilu(x, {}, {}));
+  return conv_out_.Causal(ops, ops.ChannelNormSilu(x, {}, {}));
 }
 
 LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels,

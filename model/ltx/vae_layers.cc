@@ -3,17 +3,17 @@
 
 namespace reel::model::ltx {
 
-at::Tensor VideoConv::Valid(const at::Tensor& x) const {
+at::Tensor VideoConv::Valid(const Ops& ops, const at::Tensor& x) const {
   const int64_t pad = kernel() / 2;
   // A GPU's convolutions and norms want the channels of a pixel side by side, as the weights are.
   const at::Tensor rows = x.is_cuda() ? x.contiguous(at::MemoryFormat::ChannelsLast3d) : x;
-  return at::conv3d(rows, weight, bias, {stride, stride, stride}, at::IntArrayRef({0, pad, pad}));
+  return ops.Conv3d(rows, weight, bias, {stride, stride, stride}, {0, pad, pad});
 }
 
-at::Tensor VideoConv::Causal(const at::Tensor& x) const {
-  if (kernel() == 1) return Valid(x);
+at::Tensor VideoConv::Causal(const Ops& ops, const at::Tensor& x) const {
+  if (kernel() == 1) return Valid(ops, x);
   const at::Tensor first = x.slice(2, 0, 1).repeat({1, 1, kernel() - 1, 1, 1});
-  return Valid(at::cat({first, x}, 2));
+  return Valid(ops, at::cat({first, x}, 2));
 }
 
 at::Tensor ByFrame(const at::Tensor& x, int64_t window,
@@ -49,12 +49,13 @@ ResnetModulation VaeResnet::Modulate(const at::Tensor& time) const {
 at::Tensor VaeResnet::Shortcut(const Ops& ops, const at::Tensor& x) const {
   if (!changes_channels()) return x;
   const at::Tensor rows = x.movedim(1, -1).contiguous();  // [B, F, H, W, C]
-  return shortcut.Valid(ops.LayerNorm(rows, norm3_weight, norm3_bias, norm3_eps).movedim(-1, 1));
+  return shortcut.Valid(ops,
+                        ops.LayerNorm(rows, norm3_weight, norm3_bias, norm3_eps).movedim(-1, 1));
 }
 
 at::Tensor VaeResnet::Causal(const Ops& ops, const at::Tensor& x) const {
-  at::Tensor h = conv1.Causal(ops.ChannelNormSilu(x, {}, {}));
-  h = conv2.Causal(ops.ChannelNormSilu(h, {}, {}));
+  at::Tensor h = conv1.Causal(ops, ops.ChannelNormSilu(x, {}, {}));
+  h = conv2.Causal(ops, ops.ChannelNormSilu(h, {}, {}));
   return h + Shortcut(ops, x);
 }
 

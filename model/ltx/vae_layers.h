@@ -18,9 +18,9 @@ struct VideoConv {
   int64_t stride = 1;
 
   // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1.
-  at::Tensor Valid(const at::Tensor& x) const;
+  at::Tensor Valid(const Ops& ops, const at::Tensor& x) const;
   // Causal: the first frame is repeated k - 1 times in front.
-  at::Tensor Causal(const at::Tensor& x) const;
+  at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
   int64_t kernel() const { return weight.size(2); }
 };
 

@@ -125,14 +125,14 @@ at::Tensor T5Encoder::Attend(const Ops& ops, const Block& block, const at::Tenso
   const auto heads = [this](const at::Tensor& t) {
     return t.unflatten(2, {config_.num_heads, config_.head_dim}).transpose(1, 2);
   };
-  const at::Tensor y =
-      ops.Attention(heads(block.q(x)), heads(block.k(x)), heads(block.v(x)), bias, 1.0);
-  return block.o(y.transpose(1, 2).flatten(2, 3));
+  const at::Tensor y = ops.Attention(heads(block.q(ops, x)), heads(block.k(ops, x)),
+                                     heads(block.v(ops, x)), bias, 1.0);
+  return block.o(ops, y.transpose(1, 2).flatten(2, 3));
 }
 
 at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const {
-  const at::Tensor y = ops.GatedGelu(block.gate(x), block.value(x));
-  return block.out(y.to(block.out.weight.scalar_type()));
+  const at::Tensor y = ops.GatedGelu(block.gate(ops, x), block.value(ops, x));
+  return block.out(ops, y.to(block.out.weight.scalar_type()));
 }
 
 at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const {

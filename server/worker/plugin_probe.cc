@@ -98,7 +98,7 @@ void PrintVariants(const kernels::KernelCatalog& catalog, const kernels::PluginL
   std::printf("%s (%s) can be opened\n", listing.name.c_str(), listing.id.c_str());
   for (const kernels::OpListing& op : catalog.List()) {
     for (const kernels::CatalogVariant& variant : catalog.Variants(op.op)) {
-      if (variant.plugin == nullptr) continue;
+      if (!variant.is_plugin()) continue;
       std::printf("  %s=%s: %s\n", op.op.c_str(), variant.variant.name,
                   DtypeNames(variant.variant.dtypes).c_str());
     }

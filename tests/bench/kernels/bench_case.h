@@ -51,12 +51,14 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
                         std::vector<BenchCase>& cases);
+void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 // Of "attention" or "cross_attention"; the latter with a bias for each key, as models mask prompts.
 struct BenchAttention {
   const char* op;
   int64_t rows, keys, heads, head_width;
+  bool bias = false;  // for each key, as T5 has it; of "attention"
 };
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 
@@ -65,5 +67,6 @@ struct BenchVideo {
 };
 void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddConv3dCase(BenchVideo size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 
 }  // namespace reel::kernels

@@ -196,6 +196,18 @@ void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
                                   kind == Activation::kSilu ? " silu" : " gelu_tanh"),
                      dtype, size.rows, kPeriod, make});
   }
+  // As T5 calls it: gate and value are products of their own.
+  const auto apart = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+    GatedActivationArgs args;
+    args.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+    args.value = t.Input(dtype, {rows, size.width}, kPeriod * size.width);
+    args.out = t.Output(dtype, {rows, size.width});
+    args.kind = Activation::kGeluTanh;
+    return [args](const Execution& run) { return GatedActivation(args, run); };
+  };
+  cases.push_back({"gated_activation",
+                   absl::StrCat(size.rows, "x", size.width, " gelu_tanh, two operands"), dtype,
+                   size.rows, kPeriod, apart});
 }
 
 // Every batch has the same keys, so that queries repeat with their outputs.
@@ -211,22 +223,23 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
     args.k = t.Input(dtype, keys, size.keys * width);
     args.v = t.Input(dtype, keys, size.keys * width);
     args.out = t.Output(dtype, queries);
+    if (cross || size.bias) args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
     if (!cross) return [args](const Execution& run) { return Attention(args, run); };
-    args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
     return [args](const Execution& run) { return CrossAttention(args, run); };
   };
   // Tuned variants round a weight to the type before it meets its value.
   const double rounding = dtype == Dtype::kF32 ? 0 : (dtype == Dtype::kF16 ? 0x1p-10 : 0x1p-7);
   const int64_t batch = size.rows % (2 * kPeriod) == 0 ? 2 : 1;
-  cases.push_back({.op = size.op,
-                   .shape = absl::StrCat(batch, "x", size.rows / batch, "x", size.heads, "x",
-                                         size.head_width, ", ", size.keys, " keys"),
-                   .dtype = dtype,
-                   .units = size.rows,
-                   .period = kPeriod,
-                   .make = make,
-                   .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0),
-                   .without = dtype == Dtype::kF32 ? "sm80" : ""});
+  cases.push_back(
+      {.op = size.op,
+       .shape = absl::StrCat(batch, "x", size.rows / batch, "x", size.heads, "x", size.head_width,
+                             ", ", size.keys, " keys", size.bias ? " and a bias" : ""),
+       .dtype = dtype,
+       .units = size.rows,
+       .period = kPeriod,
+       .make = make,
+       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0),
+       .without = dtype == Dtype::kF32 ? "sm80" : ""});
 }
 
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -242,18 +255,22 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
 }
 
 void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
-  const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
-    ChannelNormSiluArgs args;
-    const int64_t elements = size.height * size.width * size.channels;
-    args.x = t.Input(dtype, {1, frames, size.height, size.width, size.channels}, elements);
-    args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
-    args.pad_front = args.pad_back = 1;
-    return [args](const Execution& run) { return ChannelNormSilu(args, run); };
-  };
-  cases.push_back(
-      {"channel_norm_silu",
-       absl::StrCat(size.frames, "x", size.height, "x", size.width, "x", size.channels, " pad 1+1"),
-       dtype, size.frames, 1, make});
+  for (const bool modulated : {false, true}) {  // a decoder that is conditioned on a time
+    const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
+      ChannelNormSiluArgs args;
+      const int64_t elements = size.height * size.width * size.channels;
+      args.x = t.Input(dtype, {1, frames, size.height, size.width, size.channels}, elements);
+      args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
+      args.pad_front = args.pad_back = 1;
+      if (modulated) args.scale = t.Input(dtype, {1, size.channels}, size.channels);
+      if (modulated) args.shift = t.Input(dtype, {1, size.channels}, size.channels);
+      return [args](const Execution& run) { return ChannelNormSilu(args, run); };
+    };
+    cases.push_back({"channel_norm_silu",
+                     absl::StrCat(size.frames, "x", size.height, "x", size.width, "x",
+                                  size.channels, " pad 1+1", modulated ? " modulated" : ""),
+                     dtype, size.frames, 1, make});
+  }
 }
 
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -292,6 +309,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddQuantizeCase(tokens, dtype, cases);
   AddAttentionCase({"cross_attention", 64, 128, 4, 64}, dtype, cases);
   AddAttentionCase({"attention", 64, 64, 4, 64}, dtype, cases);
+  AddAttentionCase({"attention", 64, 64, 4, 64, true}, dtype, cases);
   if (spec) {
     AddAttentionCase({"cross_attention", 5376, 128, 32, 64}, dtype, cases);
     AddAttentionCase({"cross_attention", 5376, 128, 32, 128}, dtype, cases);
@@ -307,6 +325,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
     AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
+    AddLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
+    AddConv3dCase({2, 8, 8, 32}, 16, dtype, cases);
     AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }

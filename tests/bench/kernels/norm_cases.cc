@@ -77,6 +77,12 @@ void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
   }));
   cases.push_back(Case<RmsNormArgs>({"rms_norm", " weightless"}, RmsNorm, size, dtype, plain));
   cases.push_back(Case<LayerNormArgs>({"layer_norm"}, LayerNorm, size, dtype, plain));
+  cases.push_back(Case<LayerNormArgs>({"layer_norm", " weight and bias"}, LayerNorm, size, dtype,
+                                      [=](auto& t, auto& args) {
+                                        plain(t, args);
+                                        args.weight = t.Vector();
+                                        args.bias = t.Vector();
+                                      }));
   const auto residual = [](RowTensors& tensors, auto& args) {
     args.x = tensors.In();
     args.residual = tensors.In();
@@ -124,6 +130,14 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                                                 modulated(t, args);
                                                 args.y = t.In();
                                                 args.gate = t.PerBatch();
+                                                args.sum = t.Out();
+                                              }));
+  // In every block of LTX-Video: the attention over the prompt has no gate.
+  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate"},
+                                              GateResidualAdaln, size, dtype,
+                                              [=](auto& t, auto& args) {
+                                                modulated(t, args);
+                                                args.y = t.In();
                                                 args.sum = t.Out();
                                               }));
 }

@@ -14,23 +14,21 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-OpListing Op(const std::string& name, std::vector<VariantListing> variants) {
-  return {.op = name, .variants = std::move(variants)};
-}
-VariantListing Variant(const std::string& name, bool runs) {
-  return {.name = name,
-          .origin = "built-in",
-          .runs = runs,
-          .is_auto = false,
-          .reason = runs ? "" : "it needs a CUDA device"};
-}
+struct Params {};
+void Nothing(const Params&) {}
+int32_t LaunchNothing(const Params&, void*) { return 0; }
+bool TakesAll(const Params&) { return true; }
+
+constexpr KernelVariant kCuda[] = {Sm90Variant<LaunchNothing, TakesAll>()};
+constexpr KernelVariant kCpu[] = {CpuVariant<Nothing>("cpu")};
+constexpr KernelVariant kLoops[] = {CpuVariant<Nothing>("loops")};
 
 class KernelCatalogTest : public testing::Test {
  protected:
   void SetUp() override {
-    catalog.Add(Op("b", {Variant("sm90", false)}));
-    catalog.Add(Op("a", {Variant("cpu", true)}));
-    catalog.Add(Op("b", {Variant("loops", true)}));
+    catalog.AddVariants(MakeVariants<Params>("b", kCuda), "built-in");
+    catalog.AddVariants(MakeVariants<Params>("a", kCpu), "built-in");
+    catalog.AddVariants(MakeVariants<Params>("b", kLoops), "built-in");
   }
   KernelCatalog catalog;
 };

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/run_op.h"
 
+#include <map>
+#include <memory>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
@@ -51,11 +56,12 @@ class RunOpTest : public testing::Test {
                   .dtype = Dtype::kF32,
                   .params = &params,
                   .empty = empty,
-                  .shapes = [] { return std::string("x fp32 [2]"); }},
+                  .tensors = [] { return std::vector<std::string>{"x fp32 [2]"}; }},
                  {.plan = plan,
                   .counters = counters,
                   .timer = &timer,
-                  .stream = {.device = device, .handle = nullptr}});
+                  .stream = {.device = device, .handle = nullptr},
+                  .recorder = &recorder});
   }
   void UseCuda() {
     KernelCatalog catalog({.device = 0, .sm = 90});
@@ -70,6 +76,7 @@ class RunOpTest : public testing::Test {
   KernelPlan plan;
   KernelCounters counters;
   ClockTimer timer;
+  CallRecorder recorder;
 };
 
 TEST_F(RunOpTest, RunsTheOperatorsOwnVariantsWithoutACatalog) {
@@ -82,6 +89,14 @@ TEST_F(RunOpTest, RunsTheOperatorsOwnVariantsWithoutACatalog) {
   EXPECT_EQ(times[0].variant, "loops");
   EXPECT_EQ(times[0].calls, 2);
   EXPECT_TRUE(timer.Take().empty());
+}
+
+TEST_F(RunOpTest, RecordsTheTensorsOfACallAndNothingOfOneThatIsRefused) {
+  ASSERT_TRUE(Call(-1).ok());
+  EXPECT_FALSE(Call(0).ok());
+  ASSERT_EQ(recorder.calls().size(), 1U);
+  EXPECT_EQ(recorder.calls()[0].op, "op");
+  EXPECT_THAT(recorder.calls()[0].tensors, testing::ElementsAre("x fp32 [2]"));
 }
 
 TEST_F(RunOpTest, CountsAnEmptyCallAndLaunchesNothing) {
@@ -114,6 +129,68 @@ TEST_F(RunOpTest, SortsDeviceErrorsByWhatCanBeDone) {
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kResourceExhausted);
   params.error = 700;
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kAborted);
+}
+
+// A framework's variant: counts its launches in the call.
+class FakeFramework : public HostedVariant {
+ public:
+  const HostedVariantFacts& facts() const override { return facts_; }
+  bool Accepts(const void*) const override { return true; }
+  absl::Status Launch(const void* call, DeviceStream) const override {
+    ++**static_cast<int* const*>(call);
+    return absl::OkStatus();
+  }
+
+ private:
+  const HostedVariantFacts facts_{.op = "op",
+                                  .variant = "aten",
+                                  .origin = "framework",
+                                  .min_sm = kCpuOnly,
+                                  .max_sm = kAnyLaterSm,
+                                  .dtypes = ~DtypeMask{0},
+                                  .params_size = 0};
+};
+
+class RunFrameworkTest : public RunOpTest {
+ protected:
+  KernelPlan PlanWith(KernelCatalog::Place place, const std::string& variant = "") {
+    KernelCatalog catalog;
+    catalog.AddVariants(MakeVariants<Params>("op", kCpuVariants), "built-in");
+    catalog.AddFramework({std::make_shared<FakeFramework>()}, place);
+    std::map<std::string, std::string> choices;
+    if (!variant.empty()) choices["op"] = variant;
+    return *catalog.Plan("", choices);
+  }
+  absl::StatusOr<bool> CallOfAModel() {
+    int* const call = &launches;
+    return RunFramework({.op = "op", .dtype = Dtype::kF32, .call = &call},
+                        {.plan = plan, .counters = counters, .timer = &timer, .stream = {}});
+  }
+  int launches = 0;
+};
+
+TEST_F(RunFrameworkTest, RunsCountsAndTimesWhatComesFirst) {
+  plan = PlanWith(KernelCatalog::Place::kFirst);
+  EXPECT_TRUE(*CallOfAModel());
+  EXPECT_EQ(launches, 1);
+  EXPECT_EQ(counters.Uses().front().variant, "aten");
+  EXPECT_EQ(timer.Take().front().variant, "aten");
+}
+
+TEST_F(RunFrameworkTest, LeavesTheCallToAKernelThatComesFirstOrIsNamed) {
+  for (const KernelPlan& other :
+       {PlanWith(KernelCatalog::Place::kLast), PlanWith(KernelCatalog::Place::kFirst, "loops")}) {
+    plan = other;
+    EXPECT_FALSE(*CallOfAModel());
+    EXPECT_TRUE(counters.Uses().empty());
+  }
+  EXPECT_EQ(launches, 0);
+  plan = PlanWith(KernelCatalog::Place::kLast, "aten");
+  EXPECT_TRUE(*CallOfAModel());
+}
+
+TEST_F(RunFrameworkTest, LeavesTheCallToTheKernelsOfAPlanWithoutACatalog) {
+  EXPECT_FALSE(*CallOfAModel());
 }
 
 }  // namespace

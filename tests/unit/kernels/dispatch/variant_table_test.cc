@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/variant_table.h"
 
+#include <map>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -102,7 +105,8 @@ class FakePlugin : public HostedVariant {
 TEST(VariantTable, AsksNoPluginForAFormThatItWasNotComparedIn) {
   VariantTable table({});
   table.Add(MakeVariants<Params>("op", kVariants), "built-in", nullptr);
-  const CatalogVariant& plugin = table.Add(std::make_shared<FakePlugin>());
+  table.Add({std::make_shared<FakePlugin>()});
+  const CatalogVariant& plugin = table.Variants("op").back();
   const Params params{8};
   VariantQuery query{.op = "op", .dtype = Dtype::kF32, .params = &params, .device = {}};
   EXPECT_EQ(WhyNot(plugin, query), "");
@@ -113,6 +117,109 @@ TEST(VariantTable, AsksNoPluginForAFormThatItWasNotComparedIn) {
                 .status()
                 .code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// A variant of a framework: takes the calls of models whose number is not negative, and is
+// preferred for those below ten.
+class FakeFramework : public HostedVariant {
+ public:
+  explicit FakeFramework(const std::string& name)
+      : facts_{.op = "op",
+               .variant = name,
+               .origin = "framework",
+               .min_sm = kCpuOnly,
+               .max_sm = kAnyLaterSm,
+               .dtypes = ~DtypeMask{0},
+               .params_size = 0} {}
+  const HostedVariantFacts& facts() const override { return facts_; }
+  bool Accepts(const void* call) const override { return *static_cast<const int*>(call) >= 0; }
+  std::string Reason(const void*) const override { return "it takes no negative calls"; }
+  bool Prefers(const void* call) const override { return *static_cast<const int*>(call) < 10; }
+  absl::Status Launch(const void*, DeviceStream) const override { return absl::OkStatus(); }
+
+ private:
+  const HostedVariantFacts facts_;
+};
+
+class FrameworkVariantTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    table_.Add(MakeVariants<Params>("op", kVariants), "built-in", nullptr);
+    table_.AddFirst(
+        {std::make_shared<FakeFramework>("fast"), std::make_shared<FakeFramework>("aten")});
+  }
+  absl::StatusOr<std::string> Choose(VariantQuery query, const KernelPlan& plan = {}) const {
+    query.op = "op";
+    query.dtype = Dtype::kF32;
+    const auto variant = ChooseVariant(table_.Variants("op"), query, plan);
+    if (!variant.ok()) return variant.status();
+    return std::string((*variant)->variant.name);
+  }
+  static KernelPlan Forced(const std::string& variant) {
+    return KernelPlan("auto", {{"op", variant}});
+  }
+
+  VariantTable table_{{}};
+  const Params params_{8};
+  const int liked_ = 1, taken_ = 10, declined_ = -1;
+};
+
+TEST_F(FrameworkVariantTest, StandBeforeTheOthersInTheirOwnOrder) {
+  const auto variants = table_.Variants("op");
+  ASSERT_EQ(variants.size(), 7U);
+  EXPECT_STREQ(variants[0].variant.name, "fast");
+  EXPECT_STREQ(variants[1].variant.name, "aten");
+  EXPECT_TRUE(variants[0].is_framework());
+  EXPECT_FALSE(variants[0].is_plugin());
+}
+
+TEST_F(FrameworkVariantTest, TakeTheCallsOfModelsAlone) {
+  EXPECT_EQ(*Choose({.framework_call = &liked_}), "fast");
+  EXPECT_EQ(*Choose({.params = &params_}), "cpu");
+  const auto forced = Choose({.params = &params_}, Forced("fast"));
+  EXPECT_EQ(forced.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(forced.status().message()), HasSubstr("it takes the calls of models"));
+}
+
+TEST_F(FrameworkVariantTest, RunByNameWhatAutoGivesToOthers) {
+  EXPECT_EQ(*Choose({.framework_call = &taken_}), "cpu");
+  EXPECT_EQ(*Choose({.framework_call = &taken_}, Forced("fast")), "fast");
+  EXPECT_EQ(*Choose({.framework_call = &taken_}, KernelPlan("reference", {})), "aten");
+}
+
+TEST_F(FrameworkVariantTest, SayWhyTheyDeclineAndWhoCould) {
+  const auto forced = Choose({.framework_call = &declined_}, Forced("fast"));
+  EXPECT_EQ(forced.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(forced.status().message()),
+              HasSubstr("op=fast, it takes no negative calls; these can: cpu, loops"));
+}
+
+TEST_F(FrameworkVariantTest, ComputeInBf16OnDevicesWithoutKernelsForItOnlyByName) {
+  VariantQuery query{.framework_call = &liked_, .device = {.device = 0, .sm = 75}};
+  query.op = "op";
+  query.dtype = Dtype::kBf16;
+  const auto candidates = table_.Variants("op");
+  EXPECT_THAT(std::string(ChooseVariant(candidates, query, {}).status().message()),
+              HasSubstr("use fp16"));
+  EXPECT_TRUE(ChooseVariant(candidates, query, KernelPlan("reference", {})).ok());
+}
+
+TEST(VariantTable, HoldsTwoVariantsForTheSameDevicesSideBySide) {
+  constexpr DeviceCapability kHopper = {.device = 0, .sm = 90};
+  static constexpr KernelVariant kBoth[] = {
+      Sm90Variant<LaunchNothing, IsEven>(kAnyFloating, "sm90_wide"),
+      Sm90Variant<LaunchNothing, IsEven>()};
+  VariantTable table(kHopper);
+  table.Add(MakeVariants<Params>("op", kBoth), "built-in", nullptr);
+  const Params params{8};
+  const VariantQuery query{.op = "op", .dtype = Dtype::kBf16, .params = &params, .device = kHopper};
+  for (const auto& [forced, runs] : {std::pair("", "sm90_wide"), {"sm90", "sm90"}}) {
+    std::map<std::string, std::string, std::less<>> choices;
+    if (*forced != '\0') choices["op"] = forced;
+    const auto chosen = ChooseVariant(table.Variants("op"), query, KernelPlan("auto", choices));
+    ASSERT_TRUE(chosen.ok()) << chosen.status();
+    EXPECT_STREQ((*chosen)->variant.name, runs);
+  }
 }
 
 TEST(VariantTable, KeepsTheOrderOfItsSources) {

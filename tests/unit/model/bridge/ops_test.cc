@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,39 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     return names;
   }
 
+  std::string MarkedAuto(const std::string& op) const {
+    for (const auto& listing : catalog_->List()) {
+      for (const auto& variant : listing.variants) {
+        if (listing.op == op && variant.is_auto) return variant.name;
+      }
+    }
+    return "";
+  }
+
   std::vector<Call> Calls() {
+    std::vector<Call> calls = CallsOfABlock();
+    for (Call& call : Products()) calls.push_back(std::move(call));
+    return calls;
+  }
+
+  std::vector<Call> Products() {
+    const at::Tensor x = Values({kBatch, kTokens, kWidth}), video = Values({1, 6, 3, 4, 5});
+    const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
+    const at::Tensor taps = Values({4, 6, 3, 3, 3}) * 0.1, channels = Values({4});
+    return {
+        {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, offset)); }},
+        {"linear", [=](const Ops& ops) { return List(ops.Linear(x, matrix, {})); }},
+        {"conv3d",
+         [=](const Ops& ops) {
+           return List(ops.Conv3d(video, taps, channels, {1, 1, 1}, {0, 1, 1}));
+         }},
+        {"conv3d",
+         [=](const Ops& ops) { return List(ops.Conv3d(video, taps, {}, {2, 2, 2}, {1, 1, 1})); }},
+        {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
+    };
+  }
+
+  std::vector<Call> CallsOfABlock() {
     const at::Tensor x = Values({kBatch, kTokens, kWidth}), y = Values({kBatch, kTokens, kWidth});
     const at::Tensor weight = Values({kWidth}), bias = Values({kWidth});
     // A slice of a table of rows, as a transformer block has it.
@@ -79,7 +112,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     const RopeTable table =
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
-    const at::Tensor matrix = Values({64, kWidth}) * 0.2, offset = Values({64});
     // [B, S, N, Dh] seen as [B, N, S, Dh], as a model splits its heads.
     const auto heads = [&](int64_t tokens) {
       return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
@@ -116,7 +148,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
          [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, mask, 1.0)); }},
         {"cross_attention",
          [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, mask, 0)); }},
-        {"linear_gelu", [=](const Ops& ops) { return List(ops.LinearGelu(x, matrix, offset)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
@@ -219,6 +250,35 @@ TEST_P(OpsTest, AutoNamesTheAttentionThatLibtorchChose) {
                 ::testing::AnyOf(kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant));
     // What it names is what it took.
     EXPECT_TRUE(Run(call, uses[0].variant)[0].equal(expected[0])) << uses[0].variant;
+  }
+}
+
+// What a listing marks is what "auto" runs. On a device the mark is for 16-bit types, which is what
+// models have there.
+TEST_P(OpsTest, AutoRunsWhatTheListingMarks) {
+  if (device_.is_cuda() && GetParam() == at::kFloat) GTEST_SKIP() << "SKIPPED: fp32 on a device";
+  const auto plan = catalog_->Plan("auto", {});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const kernels::Execution run{*plan, counters_, nullptr, stream_};
+  std::set<std::string> called;
+  for (const Call& call : Calls()) {
+    counters_ = {};
+    call.run(Ops(run));
+    const auto uses = counters_.Uses();
+    ASSERT_EQ(uses.size(), 1u) << call.op;
+    EXPECT_EQ(uses[0].variant, MarkedAuto(call.op)) << call.op;
+    called.insert(call.op);
+  }
+  counters_ = {};
+  Ops(run).Rgb8(Values({1, 3, 2, 6, 8}));
+  EXPECT_EQ(counters_.Uses()[0].variant, MarkedAuto("frame_convert"));
+  called.insert("frame_convert");
+  // Every operator that libtorch has a variant of is called by models, and is here.
+  for (const auto& listing : catalog_->List()) {
+    for (const auto& variant : listing.variants) {
+      if (variant.origin != "framework") continue;
+      EXPECT_THAT(called, ::testing::Contains(listing.op));
+    }
   }
 }
 

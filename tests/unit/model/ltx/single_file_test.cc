@@ -8,8 +8,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "model/bridge/framework_variants.h"
 #include "model/ltx/ltx_pipeline.h"
 #include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
@@ -68,7 +70,9 @@ std::vector<float> LatentsOf(const std::string& path, const std::string& text_fo
   spec.guidance_scale = 3;
   spec.seed = 1;
   spec.max_text_tokens = 24;
-  const kernels::KernelPlan plan;
+  kernels::KernelCatalog catalog = kernels::BuiltInCatalog();
+  AddFrameworkVariants(catalog);
+  const kernels::KernelPlan plan = *catalog.Plan("auto", {});
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, {}};
   const auto generation = (*pipeline)->Create(spec, run);

@@ -12,7 +12,7 @@ namespace reel::model::ltx {
 // What a plan takes wherever it has the choice.
 enum class Source {
   kLibtorch,  // the profile "reference"
-  kKernels,   // the best row of kernels/ for every operator that has one
+  kKernels,   // the best variant of kernels/ for every operator that has more than the oracle
 };
 
 struct TestRun {

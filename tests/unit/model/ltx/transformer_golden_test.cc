@@ -95,7 +95,8 @@ TEST_F(TransformerGolden, OneBlock) {
   const TransformerBlock block = TakeTransformerBlock(weights, 0, config);
   const TimestepEmbedding embedding = TakeTimestepEmbedding(weights, "time_embed.emb", 32);
   const Linear rows = TakeLinear(weights, "time_embed.linear", 32, 192);
-  const at::Tensor time = rows(at::silu(embedding(at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
+  const at::Tensor time =
+      rows(ops_, at::silu(embedding(ops_, at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
   const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
   const at::Tensor bias = (1 - mask.to(at::kFloat)) * -10000;
@@ -142,6 +143,9 @@ TEST_F(TransformerGolden, CountsEveryOperator) {
   Scalar(*model);
   std::map<std::string, int64_t> calls;
   for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
+  // Into and out of the model, the time's and the text's three and two, and of each block seven.
+  EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 * 7);
+  EXPECT_EQ(calls["linear_gelu"], 2);
   EXPECT_EQ(calls["adaln_rms_norm"], 2);
   EXPECT_EQ(calls["gate_residual"], 4);
   EXPECT_EQ(calls["gate_residual_adaln"], 2);

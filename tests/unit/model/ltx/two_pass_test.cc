@@ -20,6 +20,7 @@
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/pipeline_run.h"
+#include "tests/unit/model/ltx/test_run.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -42,6 +43,8 @@ absl::StatusOr<LatentUpsampler> LoadUpsampler(const TinyFolder& folder) {
 class Upsampler : public LtxPipeline {
  protected:
   const c10::InferenceMode no_gradients_;
+  const TestRun test_;
+  const Ops ops_{test_.run};
   const Golden golden_ = Golden::In("upsampler");
 };
 
@@ -52,7 +55,7 @@ TEST_P(EveryUpsampler, EqualsDiffusers) {
   folder.AddUpsampler(GetParam());
   const auto upsampler = LoadUpsampler(folder);
   ASSERT_TRUE(upsampler.ok()) << upsampler.status();
-  const at::Tensor latents = (*upsampler)(Draw(41, {1, 8, 3, 2, 3}).to(Device())).cpu();
+  const at::Tensor latents = (*upsampler)(ops_, Draw(41, {1, 8, 3, 2, 3}).to(Device())).cpu();
   EXPECT_LT(Compare("upsampler " + GetParam(), latents, golden_[GetParam()]).relative, 1e-4);
 }
 
@@ -74,7 +77,7 @@ TEST_F(Upsampler, MatchesStatisticsAndMapsTonesAsDiffusers) {
   const std::map<std::string, UpsampleTouch> touches = {
       {"pipeline.0.0.0.0", {0, 0}}, {"pipeline.1.0.0.0", {1, 0}}, {"pipeline.0.4.0.6", {0.4, 0.6}}};
   for (const auto& [name, touch] : touches) {
-    const at::Tensor high = UpsampleLatents(*upsampler, statistics, touch, low).cpu();
+    const at::Tensor high = UpsampleLatents(ops_, *upsampler, statistics, touch, low).cpu();
     EXPECT_LT(Compare(name, high, golden_[name]).relative, 1e-4);
   }
 }

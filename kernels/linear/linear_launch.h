@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checked call of linear, and its variants. Included by nvcc too.
+#pragma once
+
+#include "kernels/rows/row_layout.h"
+
+namespace reel::kernels {
+
+struct LinearParams {
+  RowShape shape;  // the rows of x
+  int64_t outputs = 0;
+  RowOperand x;
+  RowOperand weight;  // strides[0] from one output's row to the next
+  RowOperand bias;    // x's dtype or fp32, one element an output; or absent
+  RowOperand out;
+};
+
+void LinearLoops(const LinearParams& params);
+
+}  // namespace reel::kernels

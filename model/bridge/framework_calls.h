@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// An operator as a model calls it, which is what libtorch's variants take: tensors, some of them
+// undefined, and where the result goes. Borrowed for one call.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "model/bridge/aten.h"
+#include "model/bridge/rope_table.h"
+
+namespace reel::model::aten {
+
+// Of frames, rows and columns.
+using Sides = std::array<int64_t, 3>;
+
+struct RmsNormCall {
+  static constexpr std::string_view op = "rms_norm";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  double eps;
+  bool round_before_weight;
+  at::Tensor& out;
+};
+struct LayerNormCall {
+  static constexpr std::string_view op = "layer_norm";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  double eps;
+  at::Tensor& out;
+};
+struct AdalnRmsNormCall {
+  static constexpr std::string_view op = "adaln_rms_norm";
+  const at::Tensor& x;
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+  at::Tensor& out;
+};
+struct AdalnLayerNormCall {
+  static constexpr std::string_view op = "adaln_layer_norm";
+  const at::Tensor& x;
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+  at::Tensor& out;
+};
+struct GateResidualCall {
+  static constexpr std::string_view op = "gate_residual";
+  const at::Tensor& x;
+  const at::Tensor& y;
+  const at::Tensor& gate;
+  at::Tensor& out;
+};
+struct GateResidualAdalnCall {
+  static constexpr std::string_view op = "gate_residual_adaln";
+  const at::Tensor& x;
+  const at::Tensor& y;
+  const at::Tensor& gate;
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+  at::Tensor& sum;
+  at::Tensor& out;
+};
+struct QkNormRopeCall {
+  static constexpr std::string_view op = "qk_norm_rope";
+  const at::Tensor& x;  // q
+  const at::Tensor& q_weight;
+  const at::Tensor& k;
+  const at::Tensor& k_weight;
+  double eps;
+  const RopeTable& table;
+  at::Tensor& q_out;
+  at::Tensor& k_out;
+};
+// q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` [1 or B, 1 or N, 1 or S, L] or undefined; scale 0
+// is 1/sqrt(Dh).
+struct AttentionCall {
+  std::string_view op;  // attention or cross_attention
+  const at::Tensor& x;  // q
+  const at::Tensor& k;
+  const at::Tensor& v;
+  const at::Tensor& bias;
+  double scale;
+  at::Tensor& out;
+};
+struct GeluTanhCall {
+  static constexpr std::string_view op = "activation";
+  const at::Tensor& x;
+  at::Tensor& out;
+};
+struct LinearCall {
+  static constexpr std::string_view op = "linear";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  at::Tensor& out;
+};
+struct Conv3dCall {
+  static constexpr std::string_view op = "conv3d";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  const Sides& stride;
+  const Sides& padding;
+  at::Tensor& out;
+};
+struct LinearGeluCall {
+  static constexpr std::string_view op = "linear_gelu";
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& bias;
+  at::Tensor& out;
+};
+struct GatedGeluCall {
+  static constexpr std::string_view op = "gated_activation";
+  const at::Tensor& x;  // the gate
+  const at::Tensor& value;
+  at::Tensor& out;
+};
+struct ChannelNormSiluCall {
+  static constexpr std::string_view op = "channel_norm_silu";
+  const at::Tensor& x;
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+  at::Tensor& out;
+};
+// Frames [F, 3, H, W] in -1..1 to RGB [F, H, W, 3], or to planes [F, 3/2 H W].
+struct FrameConvertCall {
+  static constexpr std::string_view op = "frame_convert";
+  const at::Tensor& x;
+  bool planes;
+  at::Tensor& out;
+};
+
+}  // namespace reel::model::aten
