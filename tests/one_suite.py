@@ -4,7 +4,8 @@
 
   one_suite.py OUT PRESET=WHICH...   writes OUT/CTestTestfile.cmake
 
-WHICH is a regular expression that a test's name or one of its labels matches. Tests are named PRESET/NAME and keep their properties. Tests
+WHICH is a regular expression that a test's name or one of its labels matches. A test labelled "repeated" is left out where
+another preset's tests have it. Tests are named PRESET/NAME and keep their properties. Tests
 labelled "timing" run with nothing beside them.
 """
 
@@ -54,10 +55,15 @@ def main():
     out = pathlib.Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "CTestTestfile.cmake", "w", encoding="utf-8") as file:
+        chosen = {}
         for argument in sys.argv[2:]:
             preset, _, which = argument.partition("=")
-            for name, command, properties in tests_of(preset, which):
-                file.write(entry(preset, name, command, properties))
+            chosen[preset] = {name: rest for name, *rest in tests_of(preset, which)}
+        for preset, tests in chosen.items():
+            elsewhere = {name for other, names in chosen.items() if other != preset for name in names}
+            for name, (command, properties) in tests.items():
+                if "repeated" not in properties["LABELS"] or name not in elsewhere:
+                    file.write(entry(preset, name, command, properties))
 
 
 if __name__ == "__main__":

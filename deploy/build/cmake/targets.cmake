@@ -27,12 +27,16 @@ endfunction()
 # What the preset tsan builds: the tests of threaded code, and the binaries that they run.
 add_custom_target(reel_tsan_tests)
 
+# Unit tests of folders that set REEL_TESTED_IN_DEV: tests/run builds and runs them under sanitizers only, where a
+# developer's release builds them as well. What a library's optimised code computes is not of this kind.
+add_custom_target(reel_repeated_tests)
+
 # reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld]
-#           [HEADER call_test])
+#           [HEADER call_test] [TORCH])
 # is a GoogleTest program and one ctest entry; BINARIES are built first, and are found beside the build's bin folder.
-# HEADER is the precompiled one: `test` unless said otherwise (test_headers.cmake, torch.cmake).
+# HEADER is the precompiled one: `test` unless said otherwise (test_headers.cmake, torch.cmake). TORCH: it needs libtorch.
 function(reel_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT;HEADER" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "TIMEOUT;HEADER" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
@@ -45,6 +49,11 @@ function(reel_test name)
   endif()
   if("tsan" IN_LIST ARG_LABELS)
     add_dependencies(reel_tsan_tests ${name})
+  endif()
+  if(REEL_TESTED_IN_DEV AND NOT ARG_TORCH AND NOT REEL_SANITIZE AND "unit" IN_LIST ARG_LABELS)
+    list(APPEND ARG_LABELS repeated)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    add_dependencies(reel_repeated_tests ${name})
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

@@ -89,8 +89,10 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
     model.set_name(NameOfPath(wanted));
     model.set_path(wanted);
   } else {
-    std::vector<std::string> known = {kTestCard};
-    if (!demo.empty()) known.push_back(kDemo);
+    // Of one more string put behind a list of one, GCC 14 warns falsely.
+    std::vector<std::string> known;
+    known.emplace_back(kTestCard);
+    if (!demo.empty()) known.emplace_back(kDemo);
     for (const auto& configured : config.models()) known.push_back(configured.name());
     const std::string nearest = NearestName(wanted, known);
     return absl::StrCat(

@@ -21,7 +21,12 @@ constexpr char kText[] = "text/plain; charset=utf-8";
 // The library's pool takes connections without end; this one makes the listener wait instead.
 class TaskQueue final : public httplib::TaskQueue {
  public:
-  void enqueue(std::function<void()> task) override { tasks_.Add(std::move(task)); }
+  // Nothing, and from cpp-httplib 0.12 on whether there was room.
+  using Enqueued = decltype(std::declval<httplib::TaskQueue>().enqueue({}));
+  Enqueued enqueue(std::function<void()> task) override {
+    tasks_.Add(std::move(task));
+    return Enqueued(true);
+  }
   void shutdown() override { tasks_.Stop(); }
 
  private:

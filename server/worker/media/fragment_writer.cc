@@ -16,6 +16,13 @@ constexpr char kMovFlags[] = "frag_custom+empty_moov+default_base_moof+skip_trai
 
 }  // namespace
 
+template <typename Byte>
+int FragmentWriter::OnWrite(void* self, Byte* data, int size) {
+  static_cast<FragmentWriter*>(self)->bytes_.append(reinterpret_cast<const char*>(data),
+                                                    static_cast<size_t>(size));
+  return size;
+}
+
 absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(const AVCodecContext& codec) {
   std::unique_ptr<FragmentWriter> writer(new FragmentWriter);
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
@@ -48,12 +55,6 @@ absl::Status FragmentWriter::WriteHead(const AVCodecContext& codec) {
   AvOptions options;
   options.Set("movflags", kMovFlags);
   return AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header");
-}
-
-int FragmentWriter::OnWrite(void* self, uint8_t* data, int size) {
-  static_cast<FragmentWriter*>(self)->bytes_.append(reinterpret_cast<const char*>(data),
-                                                    static_cast<size_t>(size));
-  return size;
 }
 
 absl::Status FragmentWriter::Write(AVPacket& packet) {

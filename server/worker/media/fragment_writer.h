@@ -29,7 +29,9 @@ class FragmentWriter {
 
  private:
   FragmentWriter() = default;
-  static int OnWrite(void* self, uint8_t* data, int size);
+  // The bytes are const from FFmpeg 7 on.
+  template <typename Byte>
+  static int OnWrite(void* self, Byte* data, int size);
   absl::Status WriteHead(const AVCodecContext& codec);
 
   std::string bytes_;

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What took longer than it should: each phase of tests/run, and each test.
+
+  time_budget.py JUNIT PHASE=SECONDS...   reads ctest's --output-junit; prints the slowest tests and what went over
+
+Seconds are of two cores with nothing else on them and an empty compiler cache. Over is a warning, since a busy machine takes
+longer; more than five times over, a phase or a test has gone wrong, and the exit status is 1.
+"""
+
+import sys
+import xml.etree.ElementTree
+
+GROSSLY = 5
+# The sum is 30 minutes.
+PHASES = {"set-up": 225, "build release": 560, "build dev": 450, "build tsan": 220, "build CUDA": 100, "tests": 245}
+TEST = 20
+# Without the preset: the slowest counts. test -> seconds and why.
+SLOW_TESTS = {
+    "load_test": (90, "a server under load for as long as it takes to see a leak"),
+    "lint.headers_alone": (120, "compiles every header"),
+    "ltx_golden_test": (40, "libtorch, tile by tile"),
+    "ltx_pipeline_test": (40, "whole requests"),
+}
+SLOWEST = 10
+
+
+def tests_of(path):
+    """A suite that did not come to an end has no times."""
+    try:
+        root = xml.etree.ElementTree.parse(path).getroot()
+    except (FileNotFoundError, xml.etree.ElementTree.ParseError):
+        return {}
+    return {case.get("name"): float(case.get("time")) for case in root.iter("testcase")}
+
+
+def budget_of_test(name):
+    return SLOW_TESTS.get(name.split("/", 1)[-1], (TEST, ""))[0]
+
+
+def lines(phases, tests):
+    """The lines to print, and whether something is grossly over."""
+    out, gross = [], False
+    over = [(name, took, PHASES[name]) for name, took in phases.items() if name in PHASES]
+    out += [f"{name}: {took:.0f} s of {budget} s" for name, took, budget in over]
+    for name, took in sorted(tests.items(), key=lambda item: -item[1])[:SLOWEST]:
+        out.append(f"{name}: {took:.0f} s of {budget_of_test(name)} s")
+    over += [(name, took, budget_of_test(name)) for name, took in tests.items()]
+    for name, took, budget in over:
+        if took > budget:
+            out.append(f"OVER BUDGET: {name}: {took:.0f} s, wanted {budget} s")
+        gross = gross or took > GROSSLY * budget
+    return out, gross
+
+
+def main():
+    phases = {name: float(took) for name, _, took in (word.rpartition("=") for word in sys.argv[2:])}
+    out, gross = lines(phases, tests_of(sys.argv[1]))
+    print("\n".join(out))
+    return 1 if gross else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
