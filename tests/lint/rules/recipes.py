@@ -13,9 +13,7 @@ CONTRIBUTING = "CONTRIBUTING.md"
 WANTED = ("a request field", "a metric", "an alert", "a variant", "an operator", "a preset", "a model family", "an RPC", "an error reason")
 FIRST_COMMIT = "cf3b52e"  # of the history that the recipes speak of
 # folder -> why its recipes name no commit
-EXEMPT = {
-    "kernels/": "what a variant's files are called is changing; the commits to imitate come with that",
-}
+EXEMPT = {}
 HEADING = re.compile(r"## (Add an? .+)")
 CODE = re.compile(r"`([^`\s]+)`")
 PATH = re.compile(r"[\w.\-/]*\w[\w.\-/]*")
