@@ -4,6 +4,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/norm_linear/norm_linear.h"
@@ -34,6 +35,7 @@ std::vector<OpRows> BuiltInCpuRows() {
       GatedActivationCpuRows(),
       ActivationCpuRows(),
       ChannelNormSiluCpuRows(),
+      DepthToSpaceCpuRows(),
       FrameConvertCpuRows(),
       QuantizeRowsCpuRows(),
       AttentionCpuRows(),

@@ -60,7 +60,7 @@ std::vector<OpRows> AllRows() {
   for (const auto group :
        {RmsNormCudaRows, LayerNormCudaRows, NormLinearCudaRows, AdalnCudaRows, GateCudaRows,
         RopeCudaRows, LtxRopeCudaRows, ActivationCudaRows, ChannelNormSiluCudaRows,
-        FrameConvertCudaRows, QuantizeRowsCudaRows, AttentionCudaRows}) {
+        DepthToSpaceCudaRows, FrameConvertCudaRows, QuantizeRowsCudaRows, AttentionCudaRows}) {
     for (const OpRows& rows : group()) all.push_back(rows);
   }
   return all;

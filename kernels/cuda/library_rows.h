@@ -17,6 +17,7 @@ std::vector<OpRows> RopeCudaRows();
 std::vector<OpRows> LtxRopeCudaRows();
 std::vector<OpRows> ActivationCudaRows();
 std::vector<OpRows> ChannelNormSiluCudaRows();
+std::vector<OpRows> DepthToSpaceCudaRows();
 std::vector<OpRows> FrameConvertCudaRows();
 std::vector<OpRows> QuantizeRowsCudaRows();
 std::vector<OpRows> AttentionCudaRows();

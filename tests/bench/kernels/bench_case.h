@@ -63,7 +63,8 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
 struct BenchVideo {
   int64_t frames, height, width, channels;
 };
-void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 
 }  // namespace reel::kernels

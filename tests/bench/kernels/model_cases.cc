@@ -6,6 +6,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/ltx_rope/ltx_rope_table.h"
@@ -241,19 +242,51 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
       {"quantize_rows", absl::StrCat(size.rows, "x", size.width), dtype, size.rows, kPeriod, make});
 }
 
-void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
+// Alone, and as the decoder has it: behind a convolution, with a bias; and where a block ends.
+void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
+  struct Form {
+    const char* name;
+    bool biased, summed;
+  };
+  for (const Form& form : {Form{"", false, false}, Form{" + bias", true, false},
+                           Form{" + bias + residual, and the sum", true, true}}) {
+    const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
+      const std::vector<int64_t> sizes = {1, frames, size.height, size.width, size.channels};
+      const int64_t elements = size.height * size.width * size.channels;
+      ChannelNormSiluArgs args;
+      args.x = t.Input(dtype, sizes, elements);
+      if (form.biased) args.bias = t.Input(dtype, {size.channels}, size.channels);
+      if (form.summed) {
+        args.residual = t.Input(dtype, sizes, elements);
+        args.sum = t.Output(dtype, sizes);
+      }
+      args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
+      args.pad_front = args.pad_back = 1;
+      return [args](const Execution& run) { return ChannelNormSilu(args, run); };
+    };
+    cases.push_back({"channel_norm_silu",
+                     absl::StrCat(size.frames, "x", size.height, "x", size.width, "x",
+                                  size.channels, form.name, " pad 1+1"),
+                     dtype, size.frames, 1, make});
+  }
+}
+
+void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
   const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
-    ChannelNormSiluArgs args;
-    const int64_t elements = size.height * size.width * size.channels;
-    args.x = t.Input(dtype, {1, frames, size.height, size.width, size.channels}, elements);
-    args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
-    args.pad_front = args.pad_back = 1;
-    return [args](const Execution& run) { return ChannelNormSilu(args, run); };
+    const int64_t pixels = size.height * size.width;
+    DepthToSpaceArgs args;
+    args.x = t.Input(dtype, {1, frames, size.height, size.width, 8 * size.channels},
+                     8 * pixels * size.channels);
+    args.bias = t.Input(dtype, {8 * size.channels}, 8 * size.channels);
+    args.residual = t.Input(dtype, {1, frames, size.height, size.width, 2 * size.channels},
+                            2 * pixels * size.channels);
+    args.out = t.Output(dtype, {1, 2 * frames, 2 * size.height, 2 * size.width, size.channels});
+    return [args](const Execution& run) { return DepthToSpace(args, run); };
   };
   cases.push_back(
-      {"channel_norm_silu",
-       absl::StrCat(size.frames, "x", size.height, "x", size.width, "x", size.channels, " pad 1+1"),
-       dtype, size.frames, 1, make});
+      {"depth_to_space",
+       absl::StrCat(size.frames, "x", size.height, "x", size.width, "x8x", size.channels), dtype,
+       size.frames, 1, make});
 }
 
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -301,13 +334,15 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
-    AddChannelNormCase({25, 64, 96, 256}, dtype, cases);
-    AddChannelNormCase({49, 128, 192, 128}, dtype, cases);
+    AddChannelNormCases({25, 64, 96, 256}, dtype, cases);
+    AddChannelNormCases({49, 128, 192, 128}, dtype, cases);
+    AddDepthToSpaceCase({25, 64, 96, 128}, dtype, cases);
     AddFrameCases({49, 512, 768, 3}, dtype, cases);
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
     AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
-    AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
+    AddChannelNormCases({2, 8, 8, 128}, dtype, cases);
+    AddDepthToSpaceCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }
   return cases;

@@ -12,11 +12,11 @@ from .norms import (adaln_layernorm, adaln_rmsnorm, adaln_rmsnorm_e4m3, adaln_ze
                     rmsnorm_residual)
 from .patching import PatchReport, patch_ltx, patch_ltx_vae, patch_transformers, unpatch
 from .rotary import ltx_rope, ltx_rope_table, qk_norm_rope, rope_1d, rope_1d_, rope_3d, rope_3d_extended
-from .video import channel_norm_silu, frame_convert
+from .video import channel_norm_silu, depth_to_space, frame_convert
 
 __all__ = [
     "PatchReport", "PreparedLinear", "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_zero", "attention",
-    "calls", "channel_norm_silu", "cross_attention", "device_report", "frame_convert", "gate_residual",
+    "calls", "channel_norm_silu", "cross_attention", "depth_to_space", "device_report", "frame_convert", "gate_residual",
     "gate_residual_adaln", "gate_residual_adaln_e4m3", "geglu", "gelu", "gelu_and_mul", "gelu_quick", "gelu_tanh",
     "gelu_tanh_and_mul", "gelu_tanh_e4m3", "layernorm", "layernorm_residual", "layers", "ltx_rope", "ltx_rope_table",
     "mul_and_silu", "norm_linear", "operators", "patch_ltx", "patch_ltx_vae", "patch_transformers", "prepare_norm_linear",
