@@ -29,6 +29,12 @@ at::Tensor Halved(const at::Tensor& x) {
   return (left + 2 * middle + right) / 4;
 }
 
+// [B, C t i j, F, H, W] to [B, C, F t, H i, W j], each twice.
+at::Tensor Doubled(const at::Tensor& x) {
+  const at::Tensor apart = x.unflatten(1, {-1, 2, 2, 2}).permute({0, 1, 5, 2, 6, 3, 7, 4});
+  return apart.flatten(6, 7).flatten(4, 5).flatten(2, 3);
+}
+
 }  // namespace
 
 at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
@@ -85,6 +91,14 @@ at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const a
   at::Tensor y = (x * at::rsqrt(mean_square + eps)).to(x.scalar_type());
   if (scale.defined()) y = y * (1 + scale) + shift;
   return at::silu(y);
+}
+
+at::Tensor DepthToSpace(const at::Tensor& x, const at::Tensor& residual, bool drop_first) {
+  at::Tensor out = Doubled(x);
+  if (residual.defined()) {
+    out = out + Doubled(residual).repeat({1, x.size(1) / residual.size(1), 1, 1, 1});
+  }
+  return drop_first ? out.slice(2, 1) : out;
 }
 
 at::Tensor Rgb8(const at::Tensor& frames) {

@@ -25,6 +25,7 @@ at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::T
 at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value);
 at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                            double eps);
+at::Tensor DepthToSpace(const at::Tensor& x, const at::Tensor& residual, bool drop_first);
 // Frames [F, 3, H, W] in -1..1 to [F, H, W, 3], and to [F, 3/2 H W].
 at::Tensor Rgb8(const at::Tensor& frames);
 at::Tensor I420(const at::Tensor& frames);

@@ -9,11 +9,11 @@
 namespace reel::model {
 namespace {
 
-constexpr std::array<std::string_view, 14> kOps = {
-    "activation",          "adaln_layer_norm", "adaln_rms_norm", "attention",
-    "channel_norm_silu",   "cross_attention",  "frame_convert",  "gate_residual",
-    "gate_residual_adaln", "gated_activation", "layer_norm",     "linear_gelu",
-    "qk_norm_rope",        "rms_norm"};
+constexpr std::array<std::string_view, 15> kOps = {
+    "activation",        "adaln_layer_norm",    "adaln_rms_norm",   "attention",
+    "channel_norm_silu", "cross_attention",     "depth_to_space",   "frame_convert",
+    "gate_residual",     "gate_residual_adaln", "gated_activation", "layer_norm",
+    "linear_gelu",       "qk_norm_rope",        "rms_norm"};
 
 kernels::VariantListing Row(std::string_view name, const std::string& reason) {
   return {.name = std::string(name),

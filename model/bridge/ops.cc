@@ -10,9 +10,7 @@
 #include "kernels/adaln/adaln.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
-#include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "kernels/dispatch/kernel_timer.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
 #include "kernels/layer_norm/layer_norm.h"
@@ -85,16 +83,6 @@ bool Ops::RunsAten(std::string_view op) const {
     return choice == kAtenVariant;
   }
   return run_.plan.profile() == "reference" || AtenComesFirst(op, run_.stream);
-}
-
-template <typename Body>
-auto Ops::Library(std::string_view op, std::string_view variant, Body&& body) const {
-  run_.counters.Count(op, variant);
-  if (run_.timer == nullptr) return body();
-  run_.timer->Start(op, variant, run_.stream);
-  auto result = body();
-  run_.timer->Stop(run_.stream);
-  return result;
 }
 
 template <typename Body>

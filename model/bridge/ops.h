@@ -8,7 +8,10 @@
 #include <utility>
 
 #include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/frame_sum.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model {
@@ -70,6 +73,14 @@ class Ops {
   // then SiLU.
   at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                              const at::Tensor& shift) const;
+  // The same of a sum, in one pass, into the frames that the next convolution reads. The sum itself
+  // goes into `sum` where that is defined.
+  void ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale, const at::Tensor& shift,
+                           const PaddedFrames& out, const at::Tensor& sum) const;
+  // Channels to twice the frames, rows and columns: [B, 8 C, F, H, W] with `bias` [8 C] and
+  // `residual` [B, 8 R, F, H, W], which is repeated along the channels, where there are such; to
+  // [B, C, 2 F, 2 H, 2 W] without the first frame where that is dropped.
+  at::Tensor DepthToSpace(const FrameSum& frames, bool drop_first) const;
   // Pictures [1, 3, F, H, W] in -1..1 to 8 bits: RGB [F, H, W, 3], or planes Y, U, V of BT.709 in
   // limited range, chroma at the left column, [F, 3/2 H W]. Sides are even.
   at::Tensor Rgb8(const at::Tensor& pictures) const;
@@ -93,5 +104,15 @@ class Ops {
 
   const kernels::Execution& run_;
 };
+
+template <typename Body>
+auto Ops::Library(std::string_view op, std::string_view variant, Body&& body) const {
+  run_.counters.Count(op, variant);
+  if (run_.timer == nullptr) return body();
+  run_.timer->Start(op, variant, run_.stream);
+  auto result = body();
+  run_.timer->Stop(run_.stream);
+  return result;
+}
 
 }  // namespace reel::model
