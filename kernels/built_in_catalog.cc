@@ -5,6 +5,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/conv3d/conv3d.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
@@ -23,8 +24,8 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       PrepareNormLinearCpuVariants(), Rope1dCpuVariants(),          Rope3dCpuVariants(),
       LtxRopeCpuVariants(),           QkNormRopeCpuVariants(),      GatedActivationCpuVariants(),
       ActivationCpuVariants(),        ChannelNormSiluCpuVariants(), Conv3dCpuVariants(),
-      FrameConvertCpuVariants(),      QuantizeRowsCpuVariants(),    AttentionCpuVariants(),
-      CrossAttentionCpuVariants(),
+      DepthToSpaceCpuVariants(),      FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
+      AttentionCpuVariants(),         CrossAttentionCpuVariants(),
   };
   for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
   return all;

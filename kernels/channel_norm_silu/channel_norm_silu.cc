@@ -34,10 +34,14 @@ void Check(const ChannelNormSiluArgs& args, ArgumentChecks& checks) {
                  "There is no frame to pad with");
   checks.Require(args.scale.has_value() == args.shift.has_value(),
                  "Scale and shift must both be given or neither");
+  if (args.residual.has_value()) checks.Like("residual", *args.residual, "x", args.x);
+  checks.Channels("bias", args.bias, args.x);
+  if (args.sum.has_value()) checks.Like("sum", *args.sum, "x", args.x);
   CheckVector("scale", args.scale, args.x, checks);
   CheckVector("shift", args.shift, args.x, checks);
   checks.Epsilon(args.eps);
   checks.Output("out", args.out);
+  if (args.sum.has_value()) checks.Output("sum", *args.sum);
 }
 
 // A vector [B,C] over the pixels of its batch.
@@ -49,11 +53,19 @@ RowOperand OverPixels(const std::optional<TensorView>& vector) {
   return operand;
 }
 
+// Absent: null data.
+RowOperand OptionalRows(const std::optional<TensorView>& view) {
+  return view.has_value() ? RowsOperand(*view) : RowOperand{};
+}
+
 ChannelNormSiluParams ParamsOf(const ChannelNormSiluArgs& args) {
   ChannelNormSiluParams params;
   params.shape = RowsOf(args.x);
   params.x = RowsOperand(args.x);
   params.out = RowsOperand(Slice(args.out, 1, args.pad_front, args.x.size(1)));
+  params.residual = OptionalRows(args.residual);
+  params.bias = VectorOperand(args.bias);
+  params.sum = OptionalRows(args.sum);
   params.scale = OverPixels(args.scale);
   params.shift = OverPixels(args.shift);
   params.frames = args.x.size(1);
@@ -63,7 +75,8 @@ ChannelNormSiluParams ParamsOf(const ChannelNormSiluArgs& args) {
   params.pad_back = args.pad_back;
   params.silu = args.silu;
   params.eps = static_cast<float>(args.eps);
-  MergeRowDims(params.shape, {&params.x, &params.out, &params.scale, &params.shift});
+  MergeRowDims(params.shape, {&params.x, &params.out, &params.residual, &params.sum, &params.scale,
+                              &params.shift});
   return params;
 }
 

@@ -8,7 +8,8 @@ namespace reel::kernels {
 bool ChannelNormSiluVectorAccepts(const ChannelNormSiluParams& params) {
   return params.out_frame_stride * DtypeSize(params.out.dtype) % 16 == 0 &&
          FitsVectorRows(params.shape, params.x,
-                        {&params.x, &params.out, &params.scale, &params.shift});
+                        {&params.x, &params.out, &params.residual, &params.bias, &params.sum,
+                         &params.scale, &params.shift});
 }
 
 std::vector<OpVariants> ChannelNormSiluCudaVariants() {

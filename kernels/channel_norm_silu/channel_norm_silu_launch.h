@@ -9,6 +9,7 @@ namespace reel::kernels {
 struct ChannelNormSiluParams {
   RowShape shape;     // a row is a pixel of x
   RowOperand x, out;  // out begins at the frame after the front padding
+  RowOperand residual, bias, sum;
   RowOperand scale, shift;
   int64_t frames = 0;
   int64_t frame_rows = 0;        // pixels of a frame

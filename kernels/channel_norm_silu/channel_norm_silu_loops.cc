@@ -27,10 +27,16 @@ void WriteCopies(const ChannelNormSiluParams& params, int64_t row,
 void ChannelNormSiluLoops(const ChannelNormSiluParams& params) {
   const auto width = static_cast<size_t>(params.shape.width);
   std::vector<double> x(width);
+  std::vector<double> residual(width);
+  std::vector<double> bias(width);
   std::vector<double> scale(width);
   std::vector<double> shift(width);
   for (int64_t row = 0; row < params.shape.rows; ++row) {
     ReadRow(params.shape, params.x, row, x);
+    ReadRow(params.shape, params.residual, row, residual, kNoAddend);
+    ReadRow(params.shape, params.bias, row, bias, kNoAddend);
+    for (size_t i = 0; i < width; ++i) x[i] += residual[i] + bias[i];
+    if (params.sum.data != nullptr) WriteRow(params.shape, params.sum, row, x);
     ReadRow(params.shape, params.scale, row, scale);
     ReadRow(params.shape, params.shift, row, shift, kNoAddend);
     const double rstd = 1 / std::sqrt(SumOfSquares(x) / static_cast<double>(width) +

@@ -18,18 +18,26 @@ struct ChannelNormSiluRow {
   __device__ float eps() const { return p.eps; }
 
   struct Row {
-    RowPointer x, scale, shift, out;
+    RowPointer x, residual, bias, scale, shift, sum, out;
     Copies copies;
   };
   __device__ Row At(int64_t row) const {
     const RowPlace place = PlaceOf(p.shape, row);
-    return {PointAt(p.shape, p.x, place), PointAt(p.shape, p.scale, place),
-            PointAt(p.shape, p.shift, place), PointAt(p.shape, p.out, place), PadsOf(row)};
+    const auto at = [&](const RowOperand& operand) { return PointAt(p.shape, operand, place); };
+    return {at(p.x),   at(p.residual), PointAtVector(p.bias), at(p.scale), at(p.shift), at(p.sum),
+            at(p.out), PadsOf(row)};
   }
 
   template <typename T, int kCount>
   __device__ void Load(const Row& row, int64_t i, float (&x)[kCount]) const {
     LoadRow<T>(row.x, i, x);
+    float added[kCount];
+    LoadVector<T>(row.residual, i, kNoAddend, added);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) x[k] += added[k];
+    LoadVector<T>(row.bias, i, kNoAddend, added);
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) x[k] += added[k];
   }
 
   template <int kCount>
@@ -45,6 +53,7 @@ struct ChannelNormSiluRow {
   template <typename T, int kCount>
   __device__ void Emit(const Row& row, int64_t i, float (&x)[kCount], const Beside<kCount>& beside,
                        const RowStatistics& statistics) const {
+    if (row.sum.data != nullptr) StoreRow<T>(row.sum, i, x);
 #pragma unroll
     for (int k = 0; k < kCount; ++k) {
       x[k] = x[k] * statistics.rstd * (1.0f + beside.scale[k]) + beside.shift[k];

@@ -9,7 +9,7 @@ namespace reel::kernels {
 namespace {
 
 struct PlainChannelNorm {
-  PlainOperand x, out, scale, shift;
+  PlainOperand x, residual, bias, sum, out, scale, shift;
   int64_t outer_rows;
   int64_t outer_frames;  // of an outer row: a whole number of clips
   int64_t frames;        // of a clip
@@ -51,6 +51,32 @@ struct FrameModulation {
   }
 };
 
+// What the norm is of beside x. A bias alone costs no more loads than x, and is there for certain.
+enum class Added { kNothing, kBias, kAny };
+
+Added AddedOf(const ChannelNormSiluParams& p) {
+  if (p.residual.data != nullptr || p.sum.data != nullptr) return Added::kAny;
+  return p.bias.data != nullptr ? Added::kBias : Added::kNothing;
+}
+
+// One vector of what the norm is of.
+template <typename T, Added kAdded>
+__device__ void Unpacked(const PlainChannelNorm& p, const uint4& x, const uint4& residual,
+                         const uint4& bias, float (&values)[kPerVector<T>]) {
+  Unpack<T>(x, values);
+  float added[kPerVector<T>];
+  if (kAdded == Added::kAny && p.residual.data != nullptr) {
+    Unpack<T>(residual, added);
+#pragma unroll
+    for (int k = 0; k < kPerVector<T>; ++k) values[k] += added[k];
+  }
+  if (kAdded == Added::kBias || (kAdded == Added::kAny && p.bias.data != nullptr)) {
+    Unpack<T>(bias, added);
+#pragma unroll
+    for (int k = 0; k < kPerVector<T>; ++k) values[k] += added[k];
+  }
+}
+
 template <typename T>
 __device__ void StoreCopies(const PlainChannelNorm& p, int64_t frame, char* out, int vector,
                             const float (&values)[kPerVector<T>]) {
@@ -68,13 +94,25 @@ __device__ void StoreCopies(const PlainChannelNorm& p, int64_t frame, char* out,
 }
 
 // kLanes threads a pixel, kRows pixels at once.
-template <typename T, bool kModulated, bool kSilu, int kVectors, int kLanes, int kRows>
+template <typename T, Added kAdded, bool kModulated, bool kSilu, int kVectors, int kLanes,
+          int kRows>
 __global__ void __launch_bounds__(kVectorThreads)
     ChannelNormPixels(const __grid_constant__ PlainChannelNorm p) {
   constexpr int kPer = kPerVector<T>;
   constexpr int kGroups = kVectorThreads / kLanes;
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int group = static_cast<int>(threadIdx.x) / kLanes;
+  constexpr bool kAny = kAdded == Added::kAny;
+  constexpr int kBiases = kAdded == Added::kNothing ? 1 : kVectors;
+  uint4 bias[kBiases] = {};
+  if constexpr (kAdded != Added::kNothing) {
+#pragma unroll
+    for (int v = 0; v < kVectors; ++v) {
+      if (p.bias.data == nullptr || v * kLanes + lane >= p.vectors) continue;
+      bias[v] =
+          Load16<Reuse::kCached>(reinterpret_cast<const uint4*>(p.bias.data) + v * kLanes + lane);
+    }
+  }
   const int64_t all_frames = p.outer_rows * p.outer_frames;
   for (int64_t job = blockIdx.y; job < all_frames; job += gridDim.y) {
     const int64_t outer = p.outer_rows == 1 ? 0 : Quotient(job, p.outer_frames);
@@ -82,32 +120,47 @@ __global__ void __launch_bounds__(kVectorThreads)
     const int64_t frame = in_outer - Quotient(in_outer, p.frames) * p.frames;
     const int64_t begin = in_outer * p.frame_rows;
     const FrameModulation<T, kModulated, kVectors, kLanes> modulation(p, outer, begin, lane);
-    const char* x = p.x.data + outer * p.x.outer + begin * p.x.inner;
-    char* out = p.out.data + outer * p.out.outer + begin * p.out.inner;
+    const auto at = [&](const PlainOperand& operand) {
+      return operand.data + outer * operand.outer + begin * operand.inner;
+    };
+    const char* x = at(p.x);
+    const char* residual = at(p.residual);
+    char* sum_out = at(p.sum);
+    char* out = at(p.out);
     for (int64_t first = int64_t{blockIdx.x} * kGroups * kRows; first < p.frame_rows;
          first += int64_t{gridDim.x} * kGroups * kRows) {
       uint4 raw[kRows][kVectors];
+      uint4 added[kAny ? kRows : 1][kAny ? kVectors : 1];
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         const int64_t pixel = first + r * kGroups + group;
-        const auto* from =
-            reinterpret_cast<const uint4*>(x + (pixel < p.frame_rows ? pixel : first) * p.x.inner);
+        const int64_t from = pixel < p.frame_rows ? pixel : first;
+        const auto load = [&](const char* data, const PlainOperand& operand, int v) {
+          return Load16<Reuse::kStreamed>(
+              reinterpret_cast<const uint4*>(data + from * operand.inner) + v * kLanes + lane);
+        };
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
-          if (v * kLanes + lane < p.vectors) {
-            raw[r][v] = Load16<Reuse::kStreamed>(from + v * kLanes + lane);
+          if (v * kLanes + lane >= p.vectors) continue;
+          raw[r][v] = load(x, p.x, v);
+          if constexpr (kAny) {
+            if (p.residual.data != nullptr) added[r][v] = load(residual, p.residual, v);
           }
         }
       }
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         const int64_t pixel = first + r * kGroups + group;
+        const auto unpacked = [&](int v, float(&values)[kPer]) {
+          Unpacked<T, kAdded>(p, raw[r][v], added[kAny ? r : 0][kAny ? v : 0],
+                              bias[kBiases == 1 ? 0 : v], values);
+        };
         float squares = 0;
         float values[kPer];
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
           if (v * kLanes + lane >= p.vectors) continue;
-          Unpack<T>(raw[r][v], values);
+          unpacked(v, values);
 #pragma unroll
           for (int k = 0; k < kPer; ++k) squares += values[k] * values[k];
         }
@@ -116,7 +169,13 @@ __global__ void __launch_bounds__(kVectorThreads)
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
           if (pixel >= p.frame_rows || v * kLanes + lane >= p.vectors) continue;
-          Unpack<T>(raw[r][v], values);
+          unpacked(v, values);
+          if constexpr (kAny) {
+            if (p.sum.data != nullptr) {
+              StoreRow<T>(RowPointer{sum_out + pixel * p.sum.inner, 1, false},
+                          int64_t{v * kLanes + lane} * kPer, values);
+            }
+          }
 #pragma unroll
           for (int k = 0; k < kPer; ++k) values[k] *= rstd;
           modulation.Apply(v, values);
@@ -142,13 +201,17 @@ bool IsPlain(const ChannelNormSiluParams& p) {
   };
   return p.shape.width * DtypeSize(p.x.dtype) <= 2048 &&
          inner_rows % (p.frames * p.frame_rows) == 0 && modulated == (p.shift.data != nullptr) &&
-         fits(p.scale) && fits(p.shift);
+         fits(p.scale) && fits(p.shift) && fits(p.bias) &&
+         (p.silu || AddedOf(p) == Added::kNothing);
 }
 
 PlainChannelNorm PlainOf(const ChannelNormSiluParams& p) {
   const int64_t bytes = DtypeSize(p.x.dtype);
   PlainChannelNorm plain{};
   plain.x = PlainOf(p.shape, p.x);
+  plain.residual = PlainOf(p.shape, p.residual);
+  plain.bias = PlainOf(p.shape, p.bias);
+  plain.sum = PlainOf(p.shape, p.sum);
   plain.out = PlainOf(p.shape, p.out);
   plain.scale = PlainOf(p.shape, p.scale);
   plain.shift = PlainOf(p.shape, p.shift);
@@ -165,29 +228,32 @@ PlainChannelNorm PlainOf(const ChannelNormSiluParams& p) {
   return plain;
 }
 
-template <typename T, bool kModulated, bool kSilu>
+template <typename T, Added kAdded, bool kModulated, bool kSilu>
 int32_t LaunchSizes(const PlainChannelNorm& p, cudaStream_t stream) {
   const auto launch = [&]<int kVectors, int kLanes, int kRows>() {
     const dim3 grid(GridFor(p.frame_rows, kVectorThreads / kLanes * kRows),
                     static_cast<unsigned>(std::min<int64_t>(p.outer_rows * p.outer_frames, 65535)));
     return LaunchVectorKernel<false>(
-        ChannelNormPixels<T, kModulated, kSilu, kVectors, kLanes, kRows>, p, grid, stream);
+        ChannelNormPixels<T, kAdded, kModulated, kSilu, kVectors, kLanes, kRows>, p, grid, stream);
   };
-  if (p.vectors <= 16) return launch.template operator()<1, 16, 8>();
-  if (p.vectors <= 32) return launch.template operator()<1, 32, 6>();
+  // A pixel with a residual takes twice the registers.
+  constexpr bool kTwice = kAdded == Added::kAny;
+  if (p.vectors <= 16) return launch.template operator()<1, 16, kTwice ? 4 : 8>();
+  if (p.vectors <= 32) return launch.template operator()<1, 32, kTwice ? 3 : 6>();
   if (p.vectors <= 64) return launch.template operator()<2, 32, 2>();
   return launch.template operator()<4, 32, 1>();
 }
 
-template <typename T>
+template <typename T, Added kAdded>
 int32_t LaunchForms(const ChannelNormSiluParams& params, cudaStream_t stream) {
   const PlainChannelNorm plain = PlainOf(params);
-  if (params.scale.data != nullptr) {
-    return params.silu ? LaunchSizes<T, true, true>(plain, stream)
-                       : LaunchSizes<T, true, false>(plain, stream);
+  const bool modulated = params.scale.data != nullptr;
+  if (kAdded != Added::kNothing || params.silu) {
+    return modulated ? LaunchSizes<T, kAdded, true, true>(plain, stream)
+                     : LaunchSizes<T, kAdded, false, true>(plain, stream);
   }
-  return params.silu ? LaunchSizes<T, false, true>(plain, stream)
-                     : LaunchSizes<T, false, false>(plain, stream);
+  return modulated ? LaunchSizes<T, Added::kNothing, true, false>(plain, stream)
+                   : LaunchSizes<T, Added::kNothing, false, false>(plain, stream);
 }
 
 }  // namespace
@@ -196,7 +262,17 @@ int32_t LaunchChannelNormSiluSm80(const ChannelNormSiluParams& params, void* str
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   if (!IsPlain(params)) return LaunchVectorRows<false>(ChannelNormSiluRow{params}, stream);
   const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(params.x.dtype, [&]<typename T>(T) { return LaunchForms<T>(params, on); });
+  return WithDeviceType(params.x.dtype, [&]<typename T>(T) {
+    switch (AddedOf(params)) {
+      case Added::kNothing:
+        return LaunchForms<T, Added::kNothing>(params, on);
+      case Added::kBias:
+        return LaunchForms<T, Added::kBias>(params, on);
+      case Added::kAny:
+        break;
+    }
+    return LaunchForms<T, Added::kAny>(params, on);
+  });
 }
 
 }  // namespace reel::kernels

@@ -60,7 +60,8 @@ std::vector<OpVariants> AllVariants() {
   for (const auto group :
        {FusedCudaVariants, RmsNormCudaVariants, NormLinearCudaVariants, RopeCudaVariants,
         LtxRopeCudaVariants, ActivationCudaVariants, ChannelNormSiluCudaVariants,
-        FrameConvertCudaVariants, QuantizeRowsCudaVariants, AttentionCudaVariants}) {
+        DepthToSpaceCudaVariants, FrameConvertCudaVariants, QuantizeRowsCudaVariants,
+        AttentionCudaVariants}) {
     for (const OpVariants& op : group()) all.push_back(op);
   }
   return all;

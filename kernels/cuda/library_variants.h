@@ -15,6 +15,7 @@ std::vector<OpVariants> RopeCudaVariants();
 std::vector<OpVariants> LtxRopeCudaVariants();
 std::vector<OpVariants> ActivationCudaVariants();
 std::vector<OpVariants> ChannelNormSiluCudaVariants();
+std::vector<OpVariants> DepthToSpaceCudaVariants();
 std::vector<OpVariants> FrameConvertCudaVariants();
 std::vector<OpVariants> QuantizeRowsCudaVariants();
 std::vector<OpVariants> AttentionCudaVariants();

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/torch_ops/torch_operator.h"
 
@@ -28,6 +29,26 @@ TorchOutputs PaddedOutput(const TorchCall& call) {
   TORCH_CHECK_VALUE(sizes.size() == 5, "channel_norm_silu: x is [B,F,H,W,C], not of rank ",
                     sizes.size());
   sizes[1] = sizes[1] + call.Size("pad_front") + call.Size("pad_back");
+  return {EmptyBeside(x, sizes)};
+}
+
+absl::Status RunDepthToSpace(const TorchCall& call, const Execution& run) {
+  return DepthToSpace({.x = call.View("x"),
+                       .bias = call.OptionalView("bias"),
+                       .residual = call.OptionalView("residual"),
+                       .out = call.View("out"),
+                       .drop_first = call.Flag("drop_first")},
+                      run);
+}
+
+TorchOutputs DoubledOutput(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  auto sizes = x.sym_sizes().vec();
+  TORCH_CHECK_VALUE(sizes.size() == 5, "depth_to_space: x is [B,F,H,W,8C], not of rank ",
+                    sizes.size());
+  for (size_t d = 1; d < 4; ++d) sizes[d] = sizes[d] * 2;
+  if (call.Flag("drop_first")) sizes[1] = sizes[1] - 1;
+  sizes[4] = sizes[4] / 8;
   return {EmptyBeside(x, sizes)};
 }
 
@@ -124,6 +145,9 @@ std::vector<TorchOperator> VideoOperators() {
        "Tensor x, Tensor? scale=None, Tensor? shift=None, *, SymInt pad_front=0, "
        "SymInt pad_back=0, bool silu=True, float eps=1e-8",
        PaddedOutput, RunChannelNormSilu},
+      {"depth_to_space", "depth_to_space", "Tensor(a!) out", "Tensor",
+       "Tensor x, Tensor? bias=None, Tensor? residual=None, *, bool drop_first=False",
+       DoubledOutput, RunDepthToSpace},
       {"frame_convert", "frame_convert", "Tensor(a!) rgb", "Tensor",
        "Tensor frames, *, str layout=\"packed\", bool exact=False", RgbOutput, RunRgb},
       {"frame_convert_i420", "frame_convert", "Tensor(a!) y, Tensor(b!) u, Tensor(c!) v",

@@ -29,6 +29,28 @@ at::Tensor Halved(const at::Tensor& x) {
   return (left + 2 * middle + right) / 4;
 }
 
+// [B, C t i j, F, H, W] to [B, C, F t, H i, W j], each twice.
+at::Tensor Doubled(const at::Tensor& x) {
+  const at::Tensor apart = x.unflatten(1, {-1, 2, 2, 2}).permute({0, 1, 5, 2, 6, 3, 7, 4});
+  return apart.flatten(6, 7).flatten(4, 5).flatten(2, 3);
+}
+
+at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
+                           double eps) {
+  const at::Tensor mean_square = x.to(at::kFloat).pow(2).mean(1, true);
+  at::Tensor y = (x * at::rsqrt(mean_square + eps)).to(x.scalar_type());
+  if (scale.defined()) y = y * (1 + scale) + shift;
+  return at::silu(y);
+}
+
+at::Tensor DepthToSpace(const at::Tensor& x, const at::Tensor& residual, bool drop_first) {
+  at::Tensor out = Doubled(x);
+  if (residual.defined()) {
+    out = out + Doubled(residual).repeat({1, x.size(1) / residual.size(1), 1, 1, 1});
+  }
+  return drop_first ? out.slice(2, 1) : out;
+}
+
 at::Tensor RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) {
   return at::rms_norm(x, {x.size(-1)}, OrNone(weight), eps);
 }
@@ -146,10 +168,20 @@ void Run(const GatedGeluCall& call) {
 }
 
 void Run(const ChannelNormSiluCall& call) {
-  const at::Tensor mean_square = call.x.to(at::kFloat).pow(2).mean(1, true);
-  at::Tensor y = (call.x * at::rsqrt(mean_square + call.eps)).to(call.x.scalar_type());
-  if (call.scale.defined()) y = y * (1 + call.scale) + call.shift;
-  call.out = at::silu(y);
+  const at::Tensor sum = call.frames.Made();
+  if (call.sum.defined()) call.sum.copy_(sum);
+  const at::Tensor made = ChannelNormSilu(sum, call.scale, call.shift, call.eps);
+  if (call.into == nullptr) {
+    call.out = made;
+  } else {
+    call.into->inner().copy_(made);
+    call.into->CopyEnds();
+  }
+}
+
+void Run(const DepthToSpaceCall& call) {
+  const at::Tensor biased = FrameSum{call.x, {}, call.frames.bias}.Made();
+  call.out = DepthToSpace(biased, call.frames.residual, call.drop_first);
 }
 
 void Run(const FrameConvertCall& call) { call.out = call.planes ? I420(call.x) : Rgb8(call.x); }

@@ -24,6 +24,7 @@ void Run(const Conv3dCall& call);
 void Run(const LinearGeluCall& call);
 void Run(const GatedGeluCall& call);
 void Run(const ChannelNormSiluCall& call);
+void Run(const DepthToSpaceCall& call);
 void Run(const FrameConvertCall& call);
 
 // linear_gelu with the activation inside the matrix product, before its one rounding, and why it

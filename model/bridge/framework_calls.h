@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "model/bridge/aten.h"
+#include "model/bridge/frame_sum.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model::aten {
@@ -120,12 +121,24 @@ struct GatedGeluCall {
   const at::Tensor& value;
   at::Tensor& out;
 };
+// Of a sum. Into frames that are there (`into`), the sum itself into `sum` where that is defined;
+// or with neither to `out`.
 struct ChannelNormSiluCall {
   static constexpr std::string_view op = "channel_norm_silu";
-  const at::Tensor& x;
+  const at::Tensor& x;  // of `frames`
+  const FrameSum& frames;
   const at::Tensor& scale;
   const at::Tensor& shift;
   double eps;
+  const PaddedFrames* into;
+  const at::Tensor& sum;
+  at::Tensor& out;
+};
+struct DepthToSpaceCall {
+  static constexpr std::string_view op = "depth_to_space";
+  const at::Tensor& x;  // of `frames`
+  const FrameSum& frames;
+  bool drop_first;
   at::Tensor& out;
 };
 // Frames [F, 3, H, W] in -1..1 to RGB [F, H, W, 3], or to planes [F, 3/2 H W].

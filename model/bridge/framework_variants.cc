@@ -128,6 +128,7 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
         Aten<aten::QkNormRopeCall>("qk_norm_rope"), Aten<aten::GeluTanhCall>("activation"),
         Aten<aten::GatedGeluCall>("gated_activation"),
         Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
+        Aten<aten::DepthToSpaceCall>("depth_to_space"),
         Aten<aten::FrameConvertCall>("frame_convert")}) {
     catalog.AddFramework({variant}, on_device_last);
   }

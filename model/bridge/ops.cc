@@ -10,6 +10,7 @@
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/conv3d/conv3d.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
@@ -24,17 +25,8 @@ namespace reel::model {
 namespace {
 
 using kernels::OptionalViewOf;
+using kernels::TensorView;
 using kernels::ViewOf;
-
-constexpr double kChannelNormEps = 1e-8;
-
-// [B, C, F, H, W] as the kernels see it, [B, F, H, W, C]: the same memory.
-at::Tensor ChannelsLast(const at::Tensor& x) { return x.movedim(1, -1); }
-
-// [B, C, 1, 1, 1] to [B, C].
-std::optional<kernels::TensorView> PerChannel(const at::Tensor& vector) {
-  return vector.defined() ? std::optional(ViewOf(vector.flatten(1))) : std::nullopt;
-}
 
 // [1, 3, F, H, W] to [F, 3, H, W], the same memory.
 at::Tensor FramesOf(const at::Tensor& pictures) { return pictures.select(0, 0).movedim(1, 0); }
@@ -47,12 +39,25 @@ kernels::FrameConvertArgs ConversionOf(const at::Tensor& frames, kernels::FrameF
   return args;
 }
 
+constexpr double kChannelNormEps = 1e-8;
+
+// [B, C, F, H, W] as the kernels see it, [B, F, H, W, C]: the same memory.
+TensorView PixelsOf(const at::Tensor& frames) { return ViewOf(frames.movedim(1, -1)); }
+
+std::optional<TensorView> OptionalPixelsOf(const at::Tensor& frames) {
+  return frames.defined() ? std::optional(PixelsOf(frames)) : std::nullopt;
+}
+
+// [B, C, 1, 1, 1] to [B, C].
+std::optional<TensorView> PerChannel(const at::Tensor& vector) {
+  return vector.defined() ? std::optional(ViewOf(vector.flatten(1))) : std::nullopt;
+}
+
 }  // namespace
 
-template <typename Call>
-bool Ops::ByLibtorch(const Call& call) const {
-  const auto dtype = kernels::DtypeOf(call.x.scalar_type()).value_or(kernels::Dtype::kF64);
-  auto ran = kernels::RunFramework({.op = call.op, .dtype = dtype, .call = &call}, run_);
+bool Ops::ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const {
+  const auto dtype = kernels::DtypeOf(type).value_or(kernels::Dtype::kF64);
+  auto ran = kernels::RunFramework({.op = op, .dtype = dtype, .call = call}, run_);
   ThrowIfError(ran.status());
   return *ran;
 }
@@ -291,14 +296,52 @@ at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const
 at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
   at::Tensor out;
-  if (ByLibtorch(aten::ChannelNormSiluCall{x, scale, shift, kChannelNormEps, out})) return out;
+  const aten::ChannelNormSiluCall call = {x, {x}, scale, shift, kChannelNormEps, nullptr, {}, out};
+  if (ByLibtorch(call)) return out;
   out = at::empty_like(x);
-  ThrowIfError(kernels::ChannelNormSilu({.x = ViewOf(ChannelsLast(x)),
+  ThrowIfError(kernels::ChannelNormSilu({.x = PixelsOf(x),
                                          .scale = PerChannel(scale),
                                          .shift = PerChannel(shift),
-                                         .out = ViewOf(ChannelsLast(out)),
+                                         .out = PixelsOf(out),
                                          .eps = kChannelNormEps},
                                         run_));
+  return out;
+}
+
+void Ops::ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale,
+                              const at::Tensor& shift, const PaddedFrames& out,
+                              const at::Tensor& sum) const {
+  at::Tensor unused;
+  if (ByLibtorch(aten::ChannelNormSiluCall{frames.x, frames, scale, shift, kChannelNormEps, &out,
+                                           sum, unused})) {
+    return;
+  }
+  ThrowIfError(kernels::ChannelNormSilu({.x = PixelsOf(frames.x),
+                                         .residual = OptionalPixelsOf(frames.residual),
+                                         .bias = OptionalViewOf(frames.bias),
+                                         .scale = PerChannel(scale),
+                                         .shift = PerChannel(shift),
+                                         .out = PixelsOf(out.all),
+                                         .sum = OptionalPixelsOf(sum),
+                                         .pad_front = out.front,
+                                         .pad_back = out.back,
+                                         .eps = kChannelNormEps},
+                                        run_));
+}
+
+at::Tensor Ops::DepthToSpace(const FrameSum& frames, bool drop_first) const {
+  const at::Tensor& x = frames.x;
+  at::Tensor out;
+  if (ByLibtorch(aten::DepthToSpaceCall{x, frames, drop_first, out})) return out;
+  out = at::empty({x.size(0), x.size(1) / 8, 2 * x.size(2) - (drop_first ? 1 : 0), 2 * x.size(3),
+                   2 * x.size(4)},
+                  x.options(), at::MemoryFormat::ChannelsLast3d);
+  ThrowIfError(kernels::DepthToSpace({.x = PixelsOf(x),
+                                      .bias = OptionalViewOf(frames.bias),
+                                      .residual = OptionalPixelsOf(frames.residual),
+                                      .out = PixelsOf(out),
+                                      .drop_first = drop_first},
+                                     run_));
   return out;
 }
 

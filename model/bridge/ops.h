@@ -9,6 +9,7 @@
 
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/rope_table.h"
 
@@ -72,6 +73,14 @@ class Ops {
   // then SiLU.
   at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                              const at::Tensor& shift) const;
+  // The same of a sum, in one pass, into the frames that the next convolution reads. The sum itself
+  // goes into `sum` where that is defined.
+  void ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale, const at::Tensor& shift,
+                           const PaddedFrames& out, const at::Tensor& sum) const;
+  // Channels to twice the frames, rows and columns: [B, 8 C, F, H, W] with `bias` [8 C] and
+  // `residual` [B, 8 R, F, H, W], which is repeated along the channels, where there are such; to
+  // [B, C, 2 F, 2 H, 2 W] without the first frame where that is dropped.
+  at::Tensor DepthToSpace(const FrameSum& frames, bool drop_first) const;
   // Pictures [1, 3, F, H, W] in -1..1 to 8 bits: RGB [F, H, W, 3], or planes Y, U, V of BT.709 in
   // limited range, chroma at the left column, [F, 3/2 H W]. Sides are even.
   at::Tensor Rgb8(const at::Tensor& pictures) const;
@@ -83,7 +92,10 @@ class Ops {
   // Whether the plan takes a variant of libtorch for this call (framework_calls.h), which then has
   // run; else the caller calls kernels/.
   template <typename Call>
-  bool ByLibtorch(const Call& call) const;
+  bool ByLibtorch(const Call& call) const {
+    return ByLibtorch(call.op, call.x.scalar_type(), &call);
+  }
+  bool ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const;
 
   const kernels::Execution& run_;
 };

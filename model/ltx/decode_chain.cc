@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace reel::model::ltx {
 namespace {
@@ -24,47 +25,108 @@ class Latents : public FrameSource {
   int64_t next_ = 0;
 };
 
-// Hands out as many frames at a time as come in. The frame that only the end of the clip completes
-// comes alone: were it joined to the frames before it, each layer would add one to the last piece,
-// and a short clip would come out in one.
-class Conv : public FrameSource {
+// Passes frames on, no more than so many at a time.
+class Slices : public FrameSource {
  public:
-  Conv(FrameSourcePtr input, const VideoConv& conv, const kernels::Execution& run)
-      : input_(std::move(input)), conv_(conv), ops_(run) {}
+  Slices(FrameSourcePtr input, int64_t frames) : input_(std::move(input)), frames_(frames) {}
 
   Frames Next() override {
-    while (!ended_) {
-      const Frames in = input_->Next();
-      ended_ = in.last;
-      // Frames that the next output looks back at; before the clip stands its first frame.
-      const at::Tensor before = before_.defined() ? before_ : in.x.slice(2, 0, 1);
-      const at::Tensor x = at::cat({before, in.x}, 2);
-      before_ = x.slice(2, x.size(2) - kLookBack).clone();  // a view would keep the whole piece
-      if (x.size(2) > kLookBack) return {Convolve(x), false};
+    if (begin_ == end_) {
+      piece_ = input_->Next();
+      begin_ = 0;
+      end_ = piece_.x.size(2);
     }
-    // Behind the clip stands its last frame.
-    return {Convolve(at::cat({before_, before_.slice(2, kLookBack - 1)}, 2)), true};
+    // Equal ones: a last one of few frames would be slow work for a GPU.
+    const int64_t count = (end_ - begin_ + frames_ - 1) / frames_;
+    const int64_t begin = std::exchange(begin_, begin_ + (end_ - begin_ + count - 1) / count);
+    const auto cut = [&](const at::Tensor& x) {
+      return x.defined() ? x.slice(2, begin, begin_) : x;
+    };
+    const Frames slice = {cut(piece_.x), piece_.last && begin_ == end_, cut(piece_.residual),
+                          piece_.bias};
+    if (begin_ == end_) piece_ = {};
+    return slice;
+  }
+
+ private:
+  FrameSourcePtr input_;
+  const int64_t frames_;
+  Frames piece_;
+  int64_t begin_ = 0, end_ = 0;
+};
+
+// Room for frames like x, but so many.
+at::Tensor RoomFor(const at::Tensor& x, int64_t frames) {
+  std::vector<int64_t> sizes = x.sizes().vec();
+  sizes[2] = frames;
+  return at::empty(sizes, x.options(), FrameMemory(x));
+}
+
+// Writes a piece's frames, and the copies at the clip's ends, to where the convolution reads them.
+using WritePiece = std::function<void(const Frames& piece, const PaddedFrames& out)>;
+
+// Hands out as many frames at a time as come in; at first one less, which comes with the last ones.
+class Conv : public FrameSource {
+ public:
+  Conv(FrameSourcePtr input, const VideoConv& conv, WritePiece write, const kernels::Execution& run)
+      : input_(std::move(input)), conv_(conv), write_(std::move(write)), ops_(run) {}
+
+  Frames Next() override {
+    for (;;) {
+      const Frames piece = input_->Next();
+      // Before the clip stands its first frame, behind it its last.
+      const int64_t kept = kept_.defined() ? kLookBack : 0;
+      const PaddedFrames ends = {{}, kept == 0 ? 1 : 0, piece.last ? 1 : 0};
+      const at::Tensor window = RoomFor(piece.x, kept + ends.front + piece.x.size(2) + ends.back);
+      if (kept > 0) window.slice(2, 0, kept).copy_(kept_);
+      write_(piece, {window.slice(2, kept), ends.front, ends.back});
+      // A view would keep the whole piece.
+      if (!piece.last) kept_ = window.slice(2, window.size(2) - kLookBack).clone();
+      if (window.size(2) == kLookBack) continue;
+      const FrameSum made = Convolve(window);
+      return {made.x, piece.last, {}, made.bias};
+    }
   }
 
  private:
   static constexpr int64_t kLookBack = 2;
 
-  at::Tensor Convolve(const at::Tensor& x) const {
-    return ByFrame(x, kLookBack + 1,
-                   [this](const at::Tensor& window) { return conv_.Valid(ops_, window); });
+  FrameSum Convolve(const at::Tensor& window) const {
+    if (!window.device().is_cpu()) return conv_.Unbiased(ops_, window);
+    const auto valid = [this](const at::Tensor& frames) { return conv_.Valid(ops_, frames); };
+    return {ByFrame(window, kLookBack + 1, valid)};
   }
 
   FrameSourcePtr input_;
   const VideoConv& conv_;
+  const WritePiece write_;
   const Ops ops_;
-  at::Tensor before_;
-  bool ended_ = false;
+  at::Tensor kept_;  // that the next output looks back at
 };
+
+FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, WritePiece write,
+                         const kernels::Execution& run) {
+  return std::make_unique<Conv>(std::move(input), conv, std::move(write), run);
+}
 
 // What was handed on and will be needed again, in order.
 class Pending {
  public:
-  void Add(const at::Tensor& x) { frames_ = frames_.defined() ? at::cat({frames_, x}, 2) : x; }
+  void Add(const at::Tensor& x) {
+    if (frames_.defined()) {
+      Room(x).copy_(x);
+    } else {
+      frames_ = x;
+    }
+  }
+  // For as many frames more as x has, which the caller writes.
+  at::Tensor Room(const at::Tensor& x) {
+    const int64_t waiting = frames_.defined() ? frames_.size(2) : 0;
+    const at::Tensor room = RoomFor(x, waiting + x.size(2));
+    if (waiting > 0) room.slice(2, 0, waiting).copy_(frames_);
+    frames_ = room;
+    return room.slice(2, waiting);
+  }
   at::Tensor Take(int64_t count) {
     const at::Tensor taken = frames_.slice(2, 0, count);
     frames_ = count == frames_.size(2) ? at::Tensor() : frames_.slice(2, count).clone();
@@ -75,16 +137,13 @@ class Pending {
   at::Tensor frames_;
 };
 
-// Frame by frame, with a look at what passes.
+// Frame by frame.
 class Mapped : public FrameSource {
  public:
-  using Map = std::function<at::Tensor(const at::Tensor&)>;
+  using Map = std::function<Frames(const Frames&)>;
   Mapped(FrameSourcePtr input, Map map) : input_(std::move(input)), map_(std::move(map)) {}
 
-  Frames Next() override {
-    const Frames in = input_->Next();
-    return {map_(in.x), in.last};
-  }
+  Frames Next() override { return map_(input_->Next()); }
 
  private:
   FrameSourcePtr input_;
@@ -95,43 +154,64 @@ FrameSourcePtr Map(FrameSourcePtr input, Mapped::Map map) {
   return std::make_unique<Mapped>(std::move(input), std::move(map));
 }
 
-at::Tensor WithNoise(const at::Tensor& x, const at::Tensor& plane, const at::Tensor& scale) {
-  if (!plane.defined()) return x;
-  return x + (plane.unsqueeze(0) * scale).unsqueeze(0).unsqueeze(2);
+Frames WithNoise(Frames frames, const at::Tensor& plane, const at::Tensor& scale) {
+  if (plane.defined()) {
+    frames.x = frames.x + (plane.unsqueeze(0) * scale).unsqueeze(0).unsqueeze(2);
+  }
+  return frames;
 }
 
-at::Tensor NormSilu(const Ops& ops, const at::Tensor& x, const at::Tensor& scale,
-                    const at::Tensor& shift) {
-  return ByFrame(x, 1,
-                 [&](const at::Tensor& frame) { return ops.ChannelNormSilu(frame, scale, shift); });
+struct Modulation {
+  at::Tensor scale, shift;
+};
+
+// Norm, modulation and SiLU of the piece, which is added to `inputs` too where there are some.
+void NormSilu(const Ops& ops, const Frames& piece, const Modulation& modulation,
+              const PaddedFrames& out, Pending* inputs) {
+  const auto [scale, shift] = modulation;
+  if (!piece.x.device().is_cpu()) {
+    if (inputs != nullptr && piece.sum().is_x()) inputs->Add(piece.x);
+    const bool made = inputs != nullptr && !piece.sum().is_x();
+    const at::Tensor sum = made ? inputs->Room(piece.x) : at::Tensor();
+    return ops.ChannelNormSiluInto(piece.sum(), scale, shift, out, sum);
+  }
+  const at::Tensor x = piece.sum().Made();
+  if (inputs != nullptr) inputs->Add(x);
+  out.inner().copy_(ByFrame(
+      x, 1, [&](const at::Tensor& frame) { return ops.ChannelNormSilu(frame, scale, shift); }));
+  out.CopyEnds();
 }
 
 class Resnet : public FrameSource {
  public:
-  Resnet(FrameSourcePtr input, const VaeResnet& resnet, ResnetModulation modulation,
+  Resnet(FrameSourcePtr input, const VaeResnet& resnet, const ResnetModulation& modulation,
          ResnetNoise noise, const kernels::Execution& run)
       : resnet_(resnet), noise_(std::move(noise)), ops_(run) {
-    FrameSourcePtr h = Map(std::move(input), [this, modulation](const at::Tensor& x) {
-      pending_.Add(x);
-      return NormSilu(ops_, x, modulation.scale1, modulation.shift1);
+    const Modulation first = {modulation.scale1, modulation.shift1};
+    const Modulation second = {modulation.scale2, modulation.shift2};
+    FrameSourcePtr h = Convolved(std::move(input), resnet.conv1,
+                                 [this, first](const Frames& piece, const PaddedFrames& out) {
+                                   NormSilu(ops_, piece, first, out, &pending_);
+                                 });
+    h = Map(std::move(h), [this](const Frames& frames) {
+      return WithNoise(frames, noise_.first, resnet_.noise_scale1);
     });
-    h = ConvSource(std::move(h), resnet.conv1, run);
-    h = Map(std::move(h), [this, modulation](const at::Tensor& x) {
-      return NormSilu(ops_, WithNoise(x, noise_.first, resnet_.noise_scale1), modulation.scale2,
-                      modulation.shift2);
-    });
-    branch_ = ConvSource(std::move(h), resnet.conv2, run);
+    branch_ = Convolved(
+        std::move(h), resnet.conv2,
+        [this, second](const Frames& piece, const PaddedFrames& out) {
+          NormSilu(ops_, piece, second, out, nullptr);
+        },
+        run);
   }
 
   Frames Next() override {
-    const Frames h = branch_->Next();
-    const at::Tensor x = pending_.Take(h.x.size(2));
-    const at::Tensor shortcut =
-        resnet_.changes_channels()
-            ? ByFrame(x, 1,
-                      [this](const at::Tensor& frame) { return resnet_.Shortcut(ops_, frame); })
-            : x;
-    return {WithNoise(h.x, noise_.second, resnet_.noise_scale2) + shortcut, h.last};
+    Frames h = WithNoise(branch_->Next(), noise_.second, resnet_.noise_scale2);
+    h.residual = pending_.Take(h.x.size(2));
+    if (resnet_.changes_channels()) {
+      h.residual = ByFrame(
+          h.residual, 1, [this](const at::Tensor& frame) { return resnet_.Shortcut(ops_, frame); });
+    }
+    return h;
   }
 
  private:
@@ -146,27 +226,25 @@ class Upsample : public FrameSource {
  public:
   Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
            const kernels::Execution& run)
-      : stage_(stage) {
-    FrameSourcePtr h = Map(std::move(input), [this](const at::Tensor& x) {
-      if (stage_.residual) pending_.Add(x);
-      return x;
-    });
-    branch_ = ConvSource(std::move(h), conv, run);
+      : ops_(run), residual_(stage.residual) {
+    const auto write = [this](const Frames& piece, const PaddedFrames& out) {
+      const at::Tensor x = piece.sum().Made();
+      if (residual_) pending_.Add(x);
+      out.inner().copy_(x);
+      out.CopyEnds();
+    };
+    branch_ = Convolved(std::move(input), conv, write, run);
   }
 
   Frames Next() override {
-    const Frames h = branch_->Next();
-    at::Tensor x = DepthToSpace(h.x, 2, 2, 2);
-    if (stage_.residual) {
-      const at::Tensor copy = DepthToSpace(pending_.Take(h.x.size(2)), 2, 2, 2);
-      x = x + copy.repeat({1, 8 / stage_.factor, 1, 1, 1});
-    }
-    if (std::exchange(at_start_, false)) x = x.slice(2, 1);
-    return {x, h.last};
+    Frames h = branch_->Next();
+    if (residual_) h.residual = pending_.Take(h.x.size(2));
+    return {ops_.DepthToSpace(h.sum(), std::exchange(at_start_, false)), h.last};
   }
 
  private:
-  const UpStage stage_;
+  const Ops ops_;
+  const bool residual_;
   Pending pending_;
   FrameSourcePtr branch_;
   bool at_start_ = true;
@@ -178,16 +256,23 @@ FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece) {
   return std::make_unique<Latents>(std::move(latents), piece);
 }
 
+FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames) {
+  return std::make_unique<Slices>(std::move(input), frames);
+}
+
 FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv,
                           const kernels::Execution& run) {
-  return std::make_unique<Conv>(std::move(input), conv, run);
+  const auto write = [](const Frames& piece, const PaddedFrames& out) {
+    out.inner().copy_(piece.sum().Made());
+    out.CopyEnds();
+  };
+  return Convolved(std::move(input), conv, write, run);
 }
 
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            ResnetModulation modulation, ResnetNoise noise,
+                            const ResnetModulation& modulation, ResnetNoise noise,
                             const kernels::Execution& run) {
-  return std::make_unique<Resnet>(std::move(input), resnet, std::move(modulation), std::move(noise),
-                                  run);
+  return std::make_unique<Resnet>(std::move(input), resnet, modulation, std::move(noise), run);
 }
 
 FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
@@ -196,13 +281,15 @@ FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const
 }
 
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           ResnetModulation modulation, const kernels::Execution& run) {
-  const Ops ops(run);
-  FrameSourcePtr h = Map(std::move(input), [ops, modulation](const at::Tensor& x) {
-    return NormSilu(ops, x, modulation.scale1, modulation.shift1);
+                           const ResnetModulation& modulation, const kernels::Execution& run) {
+  const Modulation head = {modulation.scale1, modulation.shift1};
+  FrameSourcePtr h = Convolved(
+      std::move(input), conv, [ops = Ops(run), head](const Frames& piece, const PaddedFrames& out) {
+        NormSilu(ops, piece, head, out, nullptr);
+      });
+  return Map(std::move(h), [patch](const Frames& frames) -> Frames {
+    return {Unpatchify(frames.sum().Made(), patch), frames.last};
   });
-  return Map(ConvSource(std::move(h), conv, run),
-             [patch](const at::Tensor& x) { return Unpatchify(x, patch); });
 }
 
 }  // namespace reel::model::ltx

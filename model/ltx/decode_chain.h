@@ -3,13 +3,15 @@
 #pragma once
 
 #include "model/ltx/frame_source.h"
-#include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 
 namespace reel::model::ltx {
 
 // The latents of a clip, `piece` at a time. [1, C, F, h, w]
 FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
+
+// The input's, `frames` at a time at most.
+FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames);
 
 // Three taps in time; the first and the last frame of the clip are repeated. `conv` and `run` are
 // borrowed.
@@ -23,15 +25,16 @@ struct ResnetNoise {
 
 // `resnet` and `run` are borrowed.
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            ResnetModulation modulation, ResnetNoise noise,
+                            const ResnetModulation& modulation, ResnetNoise noise,
                             const kernels::Execution& run);
 
-// Twice the rows, columns and frames; the very first frame is dropped.
+// Twice the rows, columns and frames, with the input added where the stage has a residual; the very
+// first frame is dropped. `conv` and `run` are borrowed.
 FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
                               const kernels::Execution& run);
 
 // Norm, modulation ([1, C, 1, 1, 1] or undefined), SiLU, the last convolution, pixels in -1..1.
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           ResnetModulation modulation, const kernels::Execution& run);
+                           const ResnetModulation& modulation, const kernels::Execution& run);
 
 }  // namespace reel::model::ltx

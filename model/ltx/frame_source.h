@@ -5,14 +5,18 @@
 
 #include <memory>
 
-#include "model/bridge/aten.h"
+#include "model/bridge/frame_sum.h"
 
 namespace reel::model::ltx {
 
-// One or more frames [1, C, f, h, w]; `last`: the clip ends with them.
+// One or more frames [1, C, f, h, w]; `last`: the clip ends with them. Between the decoder's layers
+// a bias and a residual may still have to be added; what leaves the chain is x alone.
 struct Frames {
   at::Tensor x;
   bool last = false;
+  at::Tensor residual = {}, bias = {};
+
+  FrameSum sum() const { return {x, residual, bias}; }
 };
 
 // Confined to the engine thread. Not to be asked again after the last frames.

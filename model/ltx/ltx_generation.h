@@ -47,6 +47,7 @@ class LtxGeneration final : public Generation {
   std::optional<ConditionTokens> building;
   bool ready = false;
 
+  at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step to the decode
   // Decoding. The chain of `frames` looks at `decode_run`, which holds how the latest piece runs.
   std::optional<kernels::Execution> decode_run;
   FrameSourcePtr frames;

@@ -24,8 +24,11 @@ namespace reel::model::ltx {
 namespace {
 
 // Of one decoding piece, which is at least one latent frame: a CPU works frame by frame anyway, a
-// GPU wants more at once than a small frame is.
-constexpr int64_t kDevicePixelsPerPiece = int64_t{32} << 20;
+// GPU wants more at once than a small frame is. The early layers, whose frames are small, take what
+// a clip of usual length is, and their share of its decode is less than a step. The late ones take
+// what is a good part of a step at most.
+constexpr int64_t kDeviceEarlyPixels = int64_t{128} << 20;
+constexpr int64_t kDeviceLatePixels = int64_t{16} << 20;
 
 LtxGeneration& Mine(Generation& generation) { return static_cast<LtxGeneration&>(generation); }
 const LtxGeneration& Mine(const Generation& generation) {
@@ -88,7 +91,7 @@ class LtxPipeline final : public Pipeline {
       }
       const absl::Status status = TorchGuard([&] { return StepTogether(together, Ops(run)); });
       for (const size_t j : places) {
-        results[j] = status.ok() ? CheckNumbers(Mine(*generations[j])) : status;
+        results[j] = status.ok() ? EndStep(Mine(*generations[j])) : status;
       }
     }
     return results;
@@ -162,12 +165,24 @@ class LtxPipeline final : public Pipeline {
     return absl::OkStatus();
   }
 
-  absl::Status CheckNumbers(const LtxGeneration& mine) const {
+  // Waits for the step; what the decode needs of the host's is made while a device is still at it.
+  absl::Status EndStep(LtxGeneration& mine) const {
     return TorchGuard([&]() -> absl::Status {
+      if (mine.step() == mine.num_steps()) DrawDecodeNoise(mine);
       if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
       return absl::DataLossError(
           absl::StrCat("the latents contain NaN or Inf after step ", mine.step()));
     });
+  }
+
+  // Nothing else draws between the last step and the decode, so that its place in the order is the
+  // same.
+  void DrawDecodeNoise(LtxGeneration& mine) const {
+    if (!model_->decoder.is_conditioned() || mine.decode_noise.defined()) return;
+    const LatentShape& shape = mine.state.shape;
+    mine.decode_noise =
+        DrawNormal({1, model_->vae_config.latent_channels, shape.frames, shape.height, shape.width},
+                   mine.state.generator, at::dtype(model_->dtype));
   }
 
   FrameSourcePtr BeginDecode(LtxGeneration& mine, const kernels::Execution& run) {
@@ -175,24 +190,26 @@ class LtxPipeline final : public Pipeline {
     at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
     const double time = mine.spec.decode_timestep.value_or(0);
     if (model_->decoder.is_conditioned()) {
-      const at::Tensor noise = DrawNormal(latents.sizes(), state.generator, latents.options());
+      DrawDecodeNoise(mine);
+      const at::Tensor noise = std::exchange(mine.decode_noise, {}).to(latents.device());
       const at::Tensor scale =
           at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
       latents = (1 - scale) * latents + scale * noise;
     }
-    const int64_t piece = LatentsPerPiece(state.shape);
+    const DecodePieces pieces = PiecesOf(state.shape);
     return DecodeInTiles(model_->tiling, model_->vae_config, latents,
-                         [this, &run, &state, piece, time](const at::Tensor& part) {
-                           return model_->decoder.Decode(run, part, piece, time,
+                         [this, &run, &state, pieces, time](const at::Tensor& part) {
+                           return model_->decoder.Decode(run, part, pieces, time,
                                                          state.other_generator);
                          });
   }
 
-  int64_t LatentsPerPiece(const LatentShape& shape) const {
-    if (model_->device.is_cpu()) return 1;
+  DecodePieces PiecesOf(const LatentShape& shape) const {
+    if (model_->device.is_cpu()) return {};
     const int64_t pixels =
         int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
-    return std::max<int64_t>(1, kDevicePixelsPerPiece / pixels);
+    return {.early = std::max<int64_t>(1, kDeviceEarlyPixels / pixels),
+            .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }
   EncodeStage encode_stage() { return {*model_, card_.limits.max_latent_tokens}; }
 

@@ -14,6 +14,7 @@ struct VaeDecoder::Build {
   at::Tensor time;  // [1], scaled; undefined where the decoder is not conditioned
   at::TensorOptions options;
   int64_t height, width;  // of the frames so far
+  int64_t rate = 1;       // frames for a latent
   FrameSourcePtr chain;
 };
 
@@ -82,19 +83,21 @@ void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
     build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout, build.run);
     build.height *= 2;
     build.width *= 2;
+    build.rate *= 2;
   }
   for (const VaeResnet& resnet : stage.resnets) AddResnet(build, resnet, time);
 }
 
 FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tensor& latents,
-                                  int64_t piece, double time, at::Generator& noise) const {
+                                  const DecodePieces& pieces, double time,
+                                  at::Generator& noise) const {
   Build build = {.run = run,
                  .noise = noise,
                  .time = {},
                  .options = latents.options(),
                  .height = latents.size(3),
                  .width = latents.size(4),
-                 .chain = LatentSource(latents, piece)};
+                 .chain = LatentSource(latents, pieces.early)};
   ResnetModulation head;
   if (is_conditioned()) {
     build.time = at::full({1}, time, latents.options()) * time_multiplier_;
@@ -108,8 +111,14 @@ FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tenso
   }
   build.chain = ConvSource(std::move(build.chain), conv_in_, run);
   AddStage(build, mid_);
-  for (const Stage& stage : stages_) AddStage(build, stage);
-  return PixelSource(std::move(build.chain), conv_out_, config_.patch, head, run);
+  for (const Stage& stage : stages_) {
+    // A layer's last piece has the frame more that its first lacked: each stage begins anew.
+    const int64_t latents_at_once = &stage == &stages_.back() ? pieces.late : pieces.early;
+    build.chain = SliceSource(std::move(build.chain), latents_at_once * build.rate);
+    AddStage(build, stage);
+  }
+  build.chain = PixelSource(std::move(build.chain), conv_out_, config_.patch, head, run);
+  return SliceSource(std::move(build.chain), pieces.late * build.rate);
 }
 
 }  // namespace reel::model::ltx

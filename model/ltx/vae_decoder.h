@@ -12,6 +12,13 @@
 
 namespace reel::model::ltx {
 
+// How many latents' worth of frames go through the layers at a time. More make better use of a GPU;
+// fewer take less memory, and have the first frames ready earlier.
+struct DecodePieces {
+  int64_t early = 1;  // up to the last doubling of the rate
+  int64_t late = 1;   // from there, where most of the work and of the memory is
+};
+
 // Immutable after loading.
 class VaeDecoder {
  public:
@@ -21,11 +28,11 @@ class VaeDecoder {
   bool is_conditioned() const { return config_.timestep_conditioning; }
 
   // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
-  // type: `piece` latents go in at a time. The pieces equal those of any other size. `time` is
-  // 0..1, for conditioned decoders; noise for those that inject it is drawn here, in the
-  // reference's order, from `noise`. This and `run` are borrowed.
-  FrameSourcePtr Decode(const kernels::Execution& run, const at::Tensor& latents, int64_t piece,
-                        double time, at::Generator& noise) const;
+  // type, 8 `late` at a time at most. They equal those of pieces of any other size. `time` is 0..1,
+  // for conditioned decoders; noise for those that inject it is drawn here, in the reference's
+  // order, from `noise`. This and `run` are borrowed.
+  FrameSourcePtr Decode(const kernels::Execution& run, const at::Tensor& latents,
+                        const DecodePieces& pieces, double time, at::Generator& noise) const;
 
  private:
   struct Stage {

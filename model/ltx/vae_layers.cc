@@ -3,11 +3,29 @@
 
 namespace reel::model::ltx {
 
+namespace {
+
+at::Tensor Convolve(const Ops& ops, const VideoConv& conv, const at::Tensor& x,
+                    const at::Tensor& bias) {
+  const int64_t pad = conv.kernel() / 2;
+  const at::Tensor rows = x.is_cuda() ? x.contiguous(FrameMemory(x)) : x;
+  return ops.Conv3d(rows, conv.weight, bias, {conv.stride, conv.stride, conv.stride},
+                    {0, pad, pad});
+}
+
+}  // namespace
+
+at::MemoryFormat FrameMemory(const at::Tensor& x) {
+  return x.is_cuda() ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::Contiguous;
+}
+
 at::Tensor VideoConv::Valid(const Ops& ops, const at::Tensor& x) const {
-  const int64_t pad = kernel() / 2;
-  // A GPU's convolutions and norms want the channels of a pixel side by side, as the weights are.
-  const at::Tensor rows = x.is_cuda() ? x.contiguous(at::MemoryFormat::ChannelsLast3d) : x;
-  return ops.Conv3d(rows, weight, bias, {stride, stride, stride}, {0, pad, pad});
+  return Convolve(ops, *this, x, bias);
+}
+
+FrameSum VideoConv::Unbiased(const Ops& ops, const at::Tensor& x) const {
+  if (!x.is_cuda()) return {Valid(ops, x)};
+  return {Convolve(ops, *this, x, {}), {}, bias};
 }
 
 at::Tensor VideoConv::Causal(const Ops& ops, const at::Tensor& x) const {
@@ -31,9 +49,7 @@ at::Tensor ByFrame(const at::Tensor& x, int64_t window,
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
                         int64_t kernel, int64_t stride) {
   at::Tensor weight = weights.Take(name + ".conv.weight", {out, in, kernel, kernel, kernel});
-  if (weight.defined() && weight.is_cuda()) {
-    weight = weight.contiguous(at::MemoryFormat::ChannelsLast3d);
-  }
+  if (weight.defined() && weight.is_cuda()) weight = weight.contiguous(FrameMemory(weight));
   return {weight, weights.Take(name + ".conv.bias", {out}), stride};
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "model/bridge/frame_sum.h"
 #include "model/bridge/ops.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
@@ -19,6 +20,8 @@ struct VideoConv {
 
   // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1.
   at::Tensor Valid(const Ops& ops, const at::Tensor& x) const;
+  // The same with the bias still to be added where the library would take a pass of its own for it.
+  FrameSum Unbiased(const Ops& ops, const at::Tensor& x) const;
   // Causal: the first frame is repeated k - 1 times in front.
   at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
   int64_t kernel() const { return weight.size(2); }
@@ -29,6 +32,10 @@ struct VideoConv {
 // bits; so a frame's value does not depend on how many are beside it.
 at::Tensor ByFrame(const at::Tensor& x, int64_t window,
                    const std::function<at::Tensor(const at::Tensor&)>& map);
+
+// How the layers' frames lie in memory: on a GPU, whose convolutions and norms want it so, with the
+// channels of a pixel side by side.
+at::MemoryFormat FrameMemory(const at::Tensor& x);
 
 // Reads `name`.conv.{weight,bias}.
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,

@@ -65,7 +65,8 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
 struct BenchVideo {
   int64_t frames, height, width, channels;
 };
-void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddConv3dCase(BenchVideo size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 

@@ -6,6 +6,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
+#include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/ltx_rope/ltx_rope_table.h"
@@ -254,23 +255,66 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
       {"quantize_rows", absl::StrCat(size.rows, "x", size.width), dtype, size.rows, kPeriod, make});
 }
 
-void AddChannelNormCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
-  for (const bool modulated : {false, true}) {  // a decoder that is conditioned on a time
+// As decoders have it: alone, behind a convolution (with its bias), where a block ends (with the
+// block's input, and the sum written), each with the modulation of one that is conditioned on a
+// time.
+void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
+  struct Form {
+    const char* name;
+    bool biased = false, summed = false, modulated = false;
+  };
+  for (const Form& form :
+       {Form{.name = ""}, Form{.name = " + bias", .biased = true},
+        Form{.name = " + residual, and the sum", .summed = true},
+        Form{.name = " + bias + residual, and the sum", .biased = true, .summed = true},
+        Form{.name = " modulated", .modulated = true},
+        Form{.name = " + bias modulated", .biased = true, .modulated = true},
+        Form{.name = " + residual, and the sum, modulated", .summed = true, .modulated = true},
+        Form{.name = " + bias + residual, and the sum, modulated",
+             .biased = true,
+             .summed = true,
+             .modulated = true}}) {
     const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
-      ChannelNormSiluArgs args;
+      const std::vector<int64_t> sizes = {1, frames, size.height, size.width, size.channels};
       const int64_t elements = size.height * size.width * size.channels;
-      args.x = t.Input(dtype, {1, frames, size.height, size.width, size.channels}, elements);
+      ChannelNormSiluArgs args;
+      args.x = t.Input(dtype, sizes, elements);
+      if (form.biased) args.bias = t.Input(dtype, {size.channels}, size.channels);
+      if (form.summed) {
+        args.residual = t.Input(dtype, sizes, elements);
+        args.sum = t.Output(dtype, sizes);
+      }
       args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
       args.pad_front = args.pad_back = 1;
-      if (modulated) args.scale = t.Input(dtype, {1, size.channels}, size.channels);
-      if (modulated) args.shift = t.Input(dtype, {1, size.channels}, size.channels);
+      if (form.modulated) {
+        args.scale = t.Input(dtype, {1, size.channels}, size.channels);
+        args.shift = t.Input(dtype, {1, size.channels}, size.channels);
+      }
       return [args](const Execution& run) { return ChannelNormSilu(args, run); };
     };
     cases.push_back({"channel_norm_silu",
                      absl::StrCat(size.frames, "x", size.height, "x", size.width, "x",
-                                  size.channels, " pad 1+1", modulated ? " modulated" : ""),
+                                  size.channels, form.name, " pad 1+1"),
                      dtype, size.frames, 1, make});
   }
+}
+
+void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
+  const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
+    const int64_t pixels = size.height * size.width;
+    DepthToSpaceArgs args;
+    args.x = t.Input(dtype, {1, frames, size.height, size.width, 8 * size.channels},
+                     8 * pixels * size.channels);
+    args.bias = t.Input(dtype, {8 * size.channels}, 8 * size.channels);
+    args.residual = t.Input(dtype, {1, frames, size.height, size.width, 2 * size.channels},
+                            2 * pixels * size.channels);
+    args.out = t.Output(dtype, {1, 2 * frames, 2 * size.height, 2 * size.width, size.channels});
+    return [args](const Execution& run) { return DepthToSpace(args, run); };
+  };
+  cases.push_back(
+      {"depth_to_space",
+       absl::StrCat(size.frames, "x", size.height, "x", size.width, "x8x", size.channels), dtype,
+       size.frames, 1, make});
 }
 
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -319,15 +363,17 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
-    AddChannelNormCase({25, 64, 96, 256}, dtype, cases);
-    AddChannelNormCase({49, 128, 192, 128}, dtype, cases);
+    AddChannelNormCases({25, 64, 96, 256}, dtype, cases);
+    AddChannelNormCases({49, 128, 192, 128}, dtype, cases);
+    AddDepthToSpaceCase({25, 64, 96, 128}, dtype, cases);
     AddFrameCases({49, 512, 768, 3}, dtype, cases);
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
     AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddConv3dCase({2, 8, 8, 32}, 16, dtype, cases);
-    AddChannelNormCase({2, 8, 8, 128}, dtype, cases);
+    AddChannelNormCases({2, 8, 8, 128}, dtype, cases);
+    AddDepthToSpaceCase({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }
   return cases;

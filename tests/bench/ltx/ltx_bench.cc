@@ -47,7 +47,7 @@ class NoSink : public model::FrameSink {
 };
 
 struct Times {
-  double text_ms = 0, decode_ms = 0;
+  double text_ms = 0, first_frames_ms = 0, decode_ms = 0;
   std::vector<double> steps_ms;
   bench::DeviceMemory idle, peak;
   std::vector<float> latents;
@@ -91,6 +91,7 @@ absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::Generation
   NoSink sink;
   for (bool last = false; !last;) {
     REEL_ASSIGN_OR_RETURN(last, pipeline.DecodeNext(*batch[0], sink, run));
+    if (times.first_frames_ms == 0) times.first_frames_ms = MillisecondsSince(start);
   }
   times.decode_ms = MillisecondsSince(start);
   times.peak = bench::Peaks(run.stream.device);
@@ -99,9 +100,10 @@ absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::Generation
 
 nlohmann::json Report(const std::string& profile, const std::vector<Times>& runs,
                       const kernels::KernelCounters& counters) {
-  std::vector<double> text, steps, denoise, decode;
+  std::vector<double> text, steps, denoise, first_frames, decode;
   for (const Times& times : runs) {
     text.push_back(times.text_ms);
+    first_frames.push_back(times.first_frames_ms);
     decode.push_back(times.decode_ms);
     double sum = 0;
     for (const double step : times.steps_ms) sum += step;
@@ -113,6 +115,7 @@ nlohmann::json Report(const std::string& profile, const std::vector<Times>& runs
                          {"text_ms", Median(text)},
                          {"step_ms", Median(steps)},
                          {"denoise_ms", Median(denoise)},
+                         {"first_frames_ms", Median(first_frames)},
                          {"decode_ms", Median(decode)},
                          {"idle_bytes", runs.back().idle.used_bytes},
                          {"used_bytes", runs.back().peak.used_bytes},

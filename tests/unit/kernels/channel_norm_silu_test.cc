@@ -16,6 +16,7 @@ struct Form {
   int64_t back = 1;
   bool modulated = true;
   bool silu = true;
+  bool summed = false;  // with a residual and a bias, and the sum as an output
 };
 
 struct Case : OpCase {
@@ -26,7 +27,12 @@ struct Case : OpCase {
         out(dtype, {sizes[0], use.front + sizes[1] + use.back, sizes[2], sizes[3], sizes[4]},
             layout),
         scale(dtype, {sizes[0], sizes[4]}),
-        shift(Dtype::kF32, {sizes[0], sizes[4]}) {
+        shift(Dtype::kF32, {sizes[0], sizes[4]}),
+        residual(dtype, sizes, layout),
+        bias(dtype, {sizes[4]}),
+        sum(dtype, sizes, layout) {
+    residual.FillNormal(4);
+    bias.FillNormal(5);
     x.FillNormal(1);
     scale.FillNormal(2);
     shift.FillNormal(3);
@@ -39,6 +45,11 @@ struct Case : OpCase {
       args.scale = run.Use(scale);
       args.shift = run.Use(shift);
     }
+    if (form.summed) {
+      args.residual = run.Use(residual);
+      args.bias = run.Use(bias);
+      args.sum = run.Use(sum);
+    }
     args.pad_front = form.front;
     args.pad_back = form.back;
     args.silu = form.silu;
@@ -46,6 +57,19 @@ struct Case : OpCase {
   }
   absl::Status Call(ForcedRun& run) override { return ChannelNormSilu(Args(run), run.execution()); }
 
+  // What the norm is of.
+  double Input(int64_t i) const {
+    return form.summed ? x.Get(i) + residual.Get(i) + bias.Get(i % bias.size()) : x.Get(i);
+  }
+  double Terms(int64_t i) const {
+    const double added = std::abs(residual.Get(i)) + std::abs(bias.Get(i % bias.size()));
+    return std::abs(x.Get(i)) + (form.summed ? added : 0);
+  }
+  Expected Sums() const {
+    Expected expected{&sum, {}, {}};
+    for (int64_t i = 0; i < sum.size(); ++i) expected.Add(Input(i), Terms(i));
+    return expected;
+  }
   std::vector<Expected> Reference() const override {
     Expected expected{&out, {}, {}};
     const TensorView in = x.view();
@@ -61,26 +85,27 @@ struct Case : OpCase {
       const int64_t c = i % channels;
       if (c == 0) {
         double squares = 0;
-        for (int64_t k = 0; k < channels; ++k) squares += std::pow(x.Get(pixel + k), 2);
+        for (int64_t k = 0; k < channels; ++k) squares += std::pow(Input(pixel + k), 2);
         rms = std::sqrt(squares / static_cast<double>(channels) + 1e-8);
       }
-      double v = x.Get(pixel + c) / rms;
-      double terms = std::abs(v);
+      double v = Input(pixel + c) / rms;
+      double terms = Terms(pixel + c) / rms;
       if (form.modulated) {
         const double factor = 1 + scale.Get(batch * channels + c);
         const double addend = shift.Get(batch * channels + c);
-        terms = std::abs(v * factor) + std::abs(addend);
+        terms = terms * std::abs(factor) + std::abs(addend);
         v = v * factor + addend;
       }
       const double gate = form.silu ? 1 / (1 + std::exp(-v)) : 1;
       // The slope of silu is 1.1 at most; its own fp32 error grows with the exponent.
       expected.Add(v * gate, 1.1 * terms + std::abs(v * gate) * (1 + std::abs(v)));
     }
+    if (form.summed) return {expected, Sums()};
     return {expected};
   }
 
   Form form;
-  HostTensor x, out, scale, shift;
+  HostTensor x, out, scale, shift, residual, bias, sum;
 };
 
 class ChannelNormSiluTest : public OpTest {
@@ -114,6 +139,37 @@ TEST_P(ChannelNormSiluTest, EqualsTheReferenceInEveryPaddingFormAndLayout) {
       SCOPED_TRACE(LayoutName(layout));
       Case call(form, dtype(), {2, 3, 2, 3, 16}, layout);
       Right(call);
+    }
+  }
+}
+
+TEST_P(ChannelNormSiluTest, NormsASumAndWritesIt) {
+  for (const int64_t channels : {6, 128, 256, 512, 1024}) {
+    for (const bool modulated : {false, true}) {
+      SCOPED_TRACE(testing::Message() << channels << (modulated ? " modulated" : ""));
+      Case call({.modulated = modulated, .summed = true}, dtype(), {2, 3, 3, 5, channels});
+      Right(call);
+    }
+  }
+}
+
+TEST_P(ChannelNormSiluTest, AddsOnlyWhatIsThere) {
+  for (const int part : {0, 1, 2}) {
+    SCOPED_TRACE(part);
+    Case call({.summed = true}, dtype(), {1, 2, 2, 3, 16});
+    ForcedRun run("channel_norm_silu", GetParam());
+    ChannelNormSiluArgs args = call.Args(run);
+    if (part != 0) args.residual.reset();
+    if (part != 1) args.bias.reset();
+    if (part != 2) args.sum.reset();
+    if (!ChannelNormSilu(args, run.execution()).ok()) continue;  // what a tuned row may say
+    run.Fetch();
+    if (part != 0) call.residual.SetAll([](int64_t) { return 0; });
+    if (part != 1) call.bias.SetAll([](int64_t) { return 0; });
+    std::vector<Expected> expected = call.Reference();
+    EXPECT_TRUE(AllWithin(BoundFor(dtype(), 20), expected[0]));
+    if (part == 2) {
+      EXPECT_TRUE(AllWithin(BoundFor(dtype(), 20), expected[1]));
     }
   }
 }
@@ -162,6 +218,9 @@ TEST_F(ChannelNormSiluRefusals, NamesWhatDoesNotFit) {
   Refused([](auto& args) { args.eps = NAN; }, kInvalid, "eps");
   Refused([](auto& args) { args.x = Slice(args.out, 1, 0, 2); }, kInvalid, "overlaps");
   Refused([](auto& args) { args.x.dtype = Dtype::kF64; }, kUnimplemented, "x is fp64");
+  Refused([](auto& args) { args.residual = Slice(args.x, 1, 0, 1); }, kInvalid, "residual");
+  Refused([](auto& args) { args.bias = Slice(args.x, 4, 0, 4); }, kInvalid, "bias");
+  Refused([](auto& args) { args.sum = args.x; }, kInvalid, "overlaps");
 }
 
 }  // namespace

@@ -10,11 +10,11 @@ from .listing import calls, device_report, operators, variants
 from .norms import *
 from .patching import PatchReport, patch_ltx, patch_ltx_vae, patch_transformers, unpatch
 from .rotary import ltx_rope, ltx_rope_table, qk_norm_rope, rope_1d, rope_1d_, rope_3d, rope_3d_extended
-from .video import channel_norm_silu, frame_convert
+from .video import channel_norm_silu, depth_to_space, frame_convert
 
 __all__ = [
-    "PatchReport", "PreparedLinear", "attention", "calls", "channel_norm_silu", "cross_attention", "device_report",
-    "frame_convert", "geglu", "gelu", "gelu_and_mul", "gelu_quick", "gelu_tanh", "gelu_tanh_and_mul",
+    "PatchReport", "PreparedLinear", "attention", "calls", "channel_norm_silu", "cross_attention", "depth_to_space",
+    "device_report", "frame_convert", "geglu", "gelu", "gelu_and_mul", "gelu_quick", "gelu_tanh", "gelu_tanh_and_mul",
     "gelu_tanh_e4m3", "layers", "ltx_rope", "ltx_rope_table", "mul_and_silu", "norm_linear", "operators",
     "patch_ltx", "patch_ltx_vae", "patch_transformers", "prepare_norm_linear", "qk_norm_rope", "rope_1d",
     "rope_1d_", "rope_3d", "rope_3d_extended", "silu", "silu_and_mul", "swiglu", "unpatch", "variants",

@@ -13,6 +13,16 @@ def channel_norm_silu(input, scale=None, shift=None, eps=1e-8, out=None, *, padd
     return out
 
 
+def depth_to_space(input, bias=None, residual=None, out=None, *, drop_first=False, variant=None):
+    """[B,F,H,W,8C] to [B,2F,2H,2W,C], with `bias` [8C] and `residual` [B,F,H,W,8R], repeated along the channels, added;
+    `drop_first` leaves the first frame out."""
+    options = {"drop_first": drop_first, "variant": variant}
+    if out is None:
+        return ops.depth_to_space(input, bias, residual, **options)
+    ops.depth_to_space_out(out, input, bias, residual, **options)
+    return out
+
+
 def frame_convert(frames, format="rgb8", *, layout="packed", exact=False, matrix="bt709", full_range=False,
                   center_chroma=False, variant=None):
     """Frames in [-1,1] to bytes: rgb8 [F,H,W,3]; i420 (y, u, v); nv12 (y, uv).

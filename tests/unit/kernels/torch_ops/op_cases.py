@@ -152,6 +152,11 @@ def video_cases(dtype):
     yield OpCase("channel_norm_silu", (x,), {}, (ref.channel_norm_silu(x),))
     yield OpCase("channel_norm_silu", (x.contiguous(), scale, shift), {"pad_front": 2, "pad_back": 1, "silu": False},
                  (ref.channel_norm_silu(x, scale, shift, (2, 1), False),))
+    wide, narrow = random(2, 3, 2, 5, 32, dtype=dtype), random(2, 3, 2, 5, 16, dtype=dtype)
+    bias = random(32, dtype=dtype)
+    yield OpCase("depth_to_space", (wide,), {}, (ref.depth_to_space(wide),))
+    yield OpCase("depth_to_space", (wide, bias, narrow), {"drop_first": True},
+                 (ref.depth_to_space(wide.double() + bias + ref.repeated(narrow, 2))[:, 1:],))
     frames = (random(2, 5, 7, 3, dtype=dtype) * 0.7).to(dtype)
     yield OpCase("frame_convert", (frames,), {}, (ref.rgb8(frames),))
     yield OpCase("frame_convert", (frames.movedim(-1, 1),), {"layout": "planar"}, (ref.rgb8(frames),))

@@ -129,6 +129,17 @@ def channel_norm_silu(x, scale=None, shift=None, padding=(0, 0), silu=True):
     return torch.cat([y[:, :1]] * padding[0] + [y] + [y[:, -1:]] * padding[1], 1)
 
 
+def depth_to_space(x):
+    """[B,F,H,W,8C] to twice the frames, rows and columns."""
+    apart = x.double().unflatten(-1, (-1, 2, 2, 2)).permute(0, 1, 5, 2, 6, 3, 7, 4)
+    return apart.flatten(5, 6).flatten(3, 4).flatten(1, 2)
+
+
+def repeated(x, times):
+    """Along the channels."""
+    return x.double().repeat(1, 1, 1, 1, times)
+
+
 def quantize_rows(x):
     """The scales, and the rows as they should be read back."""
     scale = x.double().abs().amax(-1).clamp(min=1e-12) / 448

@@ -120,6 +120,8 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     const at::Tensor mask = Values({kBatch, 1, 1, 5});
     const at::Tensor video = Values({1, 6, 3, 4, 5});
     const at::Tensor scale = Values({1, 6, 1, 1, 1}), shift = Values({1, 6, 1, 1, 1});
+    const FrameSum block = {video, Values({1, 6, 3, 4, 5}), Values({6})};
+    const FrameSum deep = {Values({1, 16, 2, 3, 4}), Values({1, 8, 2, 3, 4}), Values({16})};
     return {
         {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, weight, 1e-5)); }},
         {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, {}, 1e-6)); }},
@@ -154,6 +156,9 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
          [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, {}, {})); }},
         {"channel_norm_silu",
          [=](const Ops& ops) { return List(ops.ChannelNormSilu(video, scale, shift)); }},
+        {"channel_norm_silu", [=](const Ops& ops) { return NormedSum(ops, block, scale, shift); }},
+        {"depth_to_space", [=](const Ops& ops) { return List(ops.DepthToSpace(deep, true)); }},
+        {"depth_to_space", [=](const Ops& ops) { return List(ops.DepthToSpace({deep.x}, false)); }},
     };
   }
 
@@ -164,6 +169,16 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     return call.run(Ops(run));
   }
 
+  // The sum, and the frames with one copy before them and two behind.
+  static std::vector<at::Tensor> NormedSum(const Ops& ops, const FrameSum& frames,
+                                           const at::Tensor& scale, const at::Tensor& shift) {
+    std::vector<int64_t> sizes = frames.x.sizes().vec();
+    sizes[2] += 3;
+    const PaddedFrames out = {at::empty(sizes, frames.x.options()), 1, 2};
+    const at::Tensor sum = at::empty_like(frames.x);
+    ops.ChannelNormSiluInto(frames, scale, shift, out, sum);
+    return {sum, out.all};
+  }
   static std::vector<at::Tensor> List(at::Tensor tensor) { return {std::move(tensor)}; }
 
   at::Generator generator_ = at::detail::createCPUGenerator(11);

@@ -90,7 +90,7 @@ TEST_P(DecodeMemory, DoesNotGrowWithTheClip) {
     const at::Tensor latents = Draw(1, {1, 8, latent_frames, 2, 3});
     return CountingAllocator::Get().PeakOf([&] {
       at::Generator noise = at::detail::createCPUGenerator(7);
-      const FrameSourcePtr source = decoder.Decode(test.run, latents, piece, 0.05, noise);
+      const FrameSourcePtr source = decoder.Decode(test.run, latents, {piece, piece}, 0.05, noise);
       for (bool last = false; !last;) last = source->Next().last;
     });
   };

@@ -30,14 +30,14 @@ class VaeGolden : public ::testing::TestWithParam<std::string> {
     EXPECT_TRUE(weights.Finish().ok()) << weights.Finish();
   }
 
-  at::Tensor Decode(const at::Tensor& latents, int64_t piece) const {
+  at::Tensor Decode(const at::Tensor& latents, const DecodePieces& by) const {
     at::Generator noise = at::detail::createCPUGenerator(7);
-    const FrameSourcePtr source = decoder_->Decode(test_.run, latents, piece, 0.05, noise);
+    const FrameSourcePtr source = decoder_->Decode(test_.run, latents, by, 0.05, noise);
     std::vector<at::Tensor> pieces;
     for (bool last = false; !last;) {
       const Frames frames = source->Next();
       pieces.push_back(frames.x);
-      EXPECT_LE(frames.x.size(2), 8 * piece);
+      EXPECT_LE(frames.x.size(2), 8 * by.late);
       last = frames.last;
     }
     return at::cat(pieces, 2);
@@ -64,7 +64,7 @@ TEST_P(VaeGolden, EncodesPicturesAndClips) {
 }
 
 TEST_P(VaeGolden, DecodesLikeDiffusers) {
-  const at::Tensor frames = Decode(Draw(31, {1, 8, 3, 2, 3}), 3);
+  const at::Tensor frames = Decode(Draw(31, {1, 8, 3, 2, 3}), {3, 3});
   EXPECT_EQ(frames.sizes(), at::IntArrayRef({1, 3, 17, 64, 96}));
   EXPECT_LT(Compare(GetParam() + " decode", frames.flatten().slice(0, 0, std::nullopt, kStride),
                     golden_["decode"])
@@ -73,13 +73,13 @@ TEST_P(VaeGolden, DecodesLikeDiffusers) {
 }
 
 TEST_P(VaeGolden, DecodesTheSameInPiecesOfAnySize) {
-  for (const int64_t clip : {1, 3}) {
+  for (const int64_t clip : {1, 3, 7}) {
     const at::Tensor latents = Draw(32, {1, 8, clip, 2, 3});
-    const at::Tensor whole = Decode(latents, clip);
+    const at::Tensor whole = Decode(latents, {clip, clip});
     EXPECT_EQ(whole.size(2), 8 * clip - 7);
-    for (const int64_t piece : {1, 2}) {
-      const at::Tensor pieces = Decode(latents, piece);
-      EXPECT_TRUE(pieces.equal(whole)) << clip << " latents by " << piece;
+    for (const DecodePieces by : {DecodePieces{1, 1}, {2, 2}, {clip, 1}, {clip, 2}, {3, 2}}) {
+      const at::Tensor pieces = Decode(latents, by);
+      EXPECT_TRUE(pieces.equal(whole)) << clip << " latents by " << by.early << ", " << by.late;
       if (!pieces.equal(whole)) Compare(GetParam() + " pieces", pieces, whole);
     }
   }

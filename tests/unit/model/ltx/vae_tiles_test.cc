@@ -43,7 +43,7 @@ class VaeTiles : public ::testing::TestWithParam<std::tuple<std::string, std::st
     at::Generator noise = at::detail::createCPUGenerator(7);
     const FrameSourcePtr source =
         DecodeInTiles(tiling, config_, Draw(61, {1, 8, 5, 4, 5}), [&](const at::Tensor& part) {
-          return decoder_->Decode(test_.run, part, piece, 0.05, noise);
+          return decoder_->Decode(test_.run, part, {piece, piece}, 0.05, noise);
         });
     std::vector<at::Tensor> pieces;
     for (bool last = false; !last;) {
