@@ -189,10 +189,12 @@ class Resnet : public FrameSource {
       : resnet_(resnet), noise_(std::move(noise)), ops_(run) {
     const Modulation first = {modulation.scale1, modulation.shift1};
     const Modulation second = {modulation.scale2, modulation.shift2};
-    FrameSourcePtr h = Convolved(std::move(input), resnet.conv1,
-                                 [this, first](const Frames& piece, const PaddedFrames& out) {
-                                   NormSilu(ops_, piece, first, out, &pending_);
-                                 });
+    FrameSourcePtr h = Convolved(
+        std::move(input), resnet.conv1,
+        [this, first](const Frames& piece, const PaddedFrames& out) {
+          NormSilu(ops_, piece, first, out, &pending_);
+        },
+        run);
     h = Map(std::move(h), [this](const Frames& frames) {
       return WithNoise(frames, noise_.first, resnet_.noise_scale1);
     });
@@ -284,9 +286,11 @@ FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t 
                            const ResnetModulation& modulation, const kernels::Execution& run) {
   const Modulation head = {modulation.scale1, modulation.shift1};
   FrameSourcePtr h = Convolved(
-      std::move(input), conv, [ops = Ops(run), head](const Frames& piece, const PaddedFrames& out) {
+      std::move(input), conv,
+      [ops = Ops(run), head](const Frames& piece, const PaddedFrames& out) {
         NormSilu(ops, piece, head, out, nullptr);
-      });
+      },
+      run);
   return Map(std::move(h), [patch](const Frames& frames) -> Frames {
     return {Unpatchify(frames.sum().Made(), patch), frames.last};
   });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/ltx/frame_source.h"
+#include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 
 namespace reel::model::ltx {

@@ -299,22 +299,32 @@ void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& c
   }
 }
 
-void AddDepthToSpaceCase(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
-  const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
-    const int64_t pixels = size.height * size.width;
-    DepthToSpaceArgs args;
-    args.x = t.Input(dtype, {1, frames, size.height, size.width, 8 * size.channels},
-                     8 * pixels * size.channels);
-    args.bias = t.Input(dtype, {8 * size.channels}, 8 * size.channels);
-    args.residual = t.Input(dtype, {1, frames, size.height, size.width, 2 * size.channels},
-                            2 * pixels * size.channels);
-    args.out = t.Output(dtype, {1, 2 * frames, 2 * size.height, 2 * size.width, size.channels});
-    return [args](const Execution& run) { return DepthToSpace(args, run); };
+// Alone, with the block's input, and with the convolution's bias as well.
+void AddDepthToSpaceCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
+  struct Form {
+    const char* name;
+    bool residual = false, biased = false;
   };
-  cases.push_back(
-      {"depth_to_space",
-       absl::StrCat(size.frames, "x", size.height, "x", size.width, "x8x", size.channels), dtype,
-       size.frames, 1, make});
+  for (const Form& form : {Form{.name = ""}, Form{.name = " + residual", .residual = true},
+                           Form{.name = " + bias + residual", .residual = true, .biased = true}}) {
+    const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
+      const int64_t pixels = size.height * size.width;
+      DepthToSpaceArgs args;
+      args.x = t.Input(dtype, {1, frames, size.height, size.width, 8 * size.channels},
+                       8 * pixels * size.channels);
+      if (form.biased) args.bias = t.Input(dtype, {8 * size.channels}, 8 * size.channels);
+      if (form.residual) {
+        args.residual = t.Input(dtype, {1, frames, size.height, size.width, 2 * size.channels},
+                                2 * pixels * size.channels);
+      }
+      args.out = t.Output(dtype, {1, 2 * frames, 2 * size.height, 2 * size.width, size.channels});
+      return [args](const Execution& run) { return DepthToSpace(args, run); };
+    };
+    cases.push_back({"depth_to_space",
+                     absl::StrCat(size.frames, "x", size.height, "x", size.width, "x8x",
+                                  size.channels, form.name),
+                     dtype, size.frames, 1, make});
+  }
 }
 
 void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -365,7 +375,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddGatedCases({256, 10240}, dtype, cases);
     AddChannelNormCases({25, 64, 96, 256}, dtype, cases);
     AddChannelNormCases({49, 128, 192, 128}, dtype, cases);
-    AddDepthToSpaceCase({25, 64, 96, 128}, dtype, cases);
+    AddDepthToSpaceCases({25, 64, 96, 128}, dtype, cases);
     AddFrameCases({49, 512, 768, 3}, dtype, cases);
     AddFrameCases({121, 704, 1216, 3}, dtype, cases);
   } else {
@@ -373,7 +383,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddConv3dCase({2, 8, 8, 32}, 16, dtype, cases);
     AddChannelNormCases({2, 8, 8, 128}, dtype, cases);
-    AddDepthToSpaceCase({2, 8, 8, 128}, dtype, cases);
+    AddDepthToSpaceCases({2, 8, 8, 128}, dtype, cases);
     AddFrameCases({2, 32, 64, 3}, dtype, cases);
   }
   return cases;

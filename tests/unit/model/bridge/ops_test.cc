@@ -47,6 +47,11 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(device_, GetParam());
   }
 
+  // Frames as the decoder has them on a device: the channels of a pixel side by side.
+  at::Tensor Pixels(at::IntArrayRef shape) {
+    return Values(shape).contiguous(at::MemoryFormat::ChannelsLast3d);
+  }
+
   // Whether a variant takes the call: those of libtorch have types and forms of their own.
   bool Takes(const Call& call, const std::string& variant) {
     try {
@@ -118,10 +123,10 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     };
     const at::Tensor queries = heads(kTokens) * 0.3, keys = heads(5), values = heads(5);
     const at::Tensor mask = Values({kBatch, 1, 1, 5});
-    const at::Tensor video = Values({1, 6, 3, 4, 5});
-    const at::Tensor scale = Values({1, 6, 1, 1, 1}), shift = Values({1, 6, 1, 1, 1});
-    const FrameSum block = {video, Values({1, 6, 3, 4, 5}), Values({6})};
-    const FrameSum deep = {Values({1, 16, 2, 3, 4}), Values({1, 8, 2, 3, 4}), Values({16})};
+    const at::Tensor video = Pixels({1, 8, 3, 4, 5});
+    const at::Tensor scale = Values({1, 8, 1, 1, 1}), shift = Values({1, 8, 1, 1, 1});
+    const FrameSum block = {video, Pixels({1, 8, 3, 4, 5}), Values({8})};
+    const FrameSum deep = {Pixels({1, 32, 2, 3, 4}), Pixels({1, 16, 2, 3, 4}), Values({32})};
     return {
         {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, weight, 1e-5)); }},
         {"rms_norm", [=](const Ops& ops) { return List(ops.RmsNorm(x, {}, 1e-6)); }},
@@ -174,7 +179,8 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
                                            const at::Tensor& scale, const at::Tensor& shift) {
     std::vector<int64_t> sizes = frames.x.sizes().vec();
     sizes[2] += 3;
-    const PaddedFrames out = {at::empty(sizes, frames.x.options()), 1, 2};
+    const auto pixels = at::MemoryFormat::ChannelsLast3d;
+    const PaddedFrames out = {at::empty(sizes, frames.x.options(), pixels), 1, 2};
     const at::Tensor sum = at::empty_like(frames.x);
     ops.ChannelNormSiluInto(frames, scale, shift, out, sum);
     return {sum, out.all};
