@@ -291,7 +291,7 @@ TEST_P(OpsTest, AutoRunsWhatTheListingMarks) {
     called.insert(call.op);
   }
   counters_ = {};
-  Ops(run).Rgb8(Values({1, 3, 2, 6, 8}));
+  Ops(run).Rgb8(Values({1, 3, 2, 8, 8}));
   EXPECT_EQ(counters_.Uses()[0].variant, MarkedAuto("frame_convert"));
   called.insert("frame_convert");
   // Every operator that libtorch has a variant of is called by models, and is here.
