@@ -24,7 +24,8 @@ constexpr char kIntroduction[] =
 | [worker.proto](reel/worker/v1/worker.proto) | between `reeld` and its workers; no public API |
 | [health.proto](grpc/health/v1/health.proto), [google/rpc](google/rpc/status.proto) | of others, as they are |
 
-Within `reel.v1` source, wire and meaning stay compatible; removed numbers and names are reserved. `buf lint` (STANDARD and COMMENTS on `reel/`)
+Within `reel.v1` source, wire and meaning stay compatible; removed numbers and names are reserved. Between `reeld`
+and its workers, which are of one build, a field may go, reserved likewise. `buf lint` (STANDARD and COMMENTS on `reel/`)
 and `buf breaking` are tests.
 
 ## Errors

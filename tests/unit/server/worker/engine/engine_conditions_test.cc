@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "model/registry.h"
 #include "server/errors/error.h"
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
@@ -26,6 +27,7 @@ std::string Picture() {
 class EngineConditionsTest : public EngineTest {
  protected:
   EngineConditionsTest() {
+    model::AddModelVariants(catalog_);
     model::LoadOptions load;
     load.name = "tiny";
     load.path = folder_.path();
