@@ -3,10 +3,17 @@
 
 # reel_library(model_api SOURCES a.cc PUBLIC absl::status PRIVATE reel::kernels_base)
 # makes the static library reel_model_api with the alias reel::model_api; without SOURCES it is a header library.
+# HEADER is the precompiled one: `library` unless said otherwise (library_headers.cmake, torch.cmake), or `none`.
 function(reel_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADER" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_SOURCES)
     add_library(reel_${name} STATIC ${ARG_SOURCES})
+    if(NOT ARG_HEADER)
+      set(ARG_HEADER library)
+    endif()
+    if(NOT ARG_HEADER STREQUAL "none")
+      reel_use_header(reel_${name} ${ARG_HEADER})
+    endif()
     target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     target_include_directories(reel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   else()
