@@ -145,7 +145,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
   app.add_option("--kernels", texts.kernels,
                  "auto, reference or batch_invariant; +operator=variant,... on top");
-  app.add_option("--encoder-threads", options.encoder_threads, "Same number, same file; default 2")
+  app.add_option("--encoder-threads", options.encoder_threads, "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));
   app.add_flag("--timings", options.timings, "Print what each stage took");
   app.add_option("--output", options.output,

@@ -31,7 +31,7 @@ struct EngineOptions {
   int kernel_sample_every = 32;  // 0: never
   // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.
   kernels::KernelTimer* timer = nullptr;
-  int encoder_threads = 2;
+  int encoder_threads = 0;  // of a video; 0: as many as the machine has cores, up to 16
   // Those of the specs that are assigned: the same as where they were resolved.
   model::RequestLimits limits = {};
 };

@@ -154,7 +154,7 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.frame_rate = job.spec.frame_rate;
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);
-  options.format.threads = options_.encoder_threads;
+  options.lanes = EncoderLanes(options_.encoder_threads);
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
       [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
