@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -37,6 +39,16 @@ std::string Environment(const char* name) {
 // share/reel/models beside the folder of this program.
 std::string ModelsFolder() {
   return (reel::kernels::ProgramFolder().parent_path() / "share" / "reel" / "models").string();
+}
+
+// lib/ beside the folder of the workers' program, where they look for it too.
+std::string CudaLibrary(const std::string& worker_binary) {
+  std::error_code ignored;
+  const std::filesystem::path folder =
+      worker_binary.empty()
+          ? reel::kernels::ProgramFolder()
+          : std::filesystem::weakly_canonical(worker_binary, ignored).parent_path();
+  return (folder.parent_path() / "lib" / "libreel_cuda.so").string();
 }
 
 int PrintProblems(const std::vector<std::string>& problems) {
@@ -134,10 +146,11 @@ int main(int argc, char** argv) {
     std::puts("reeld " REEL_VERSION " " REEL_REVISION);
     return 0;
   }
-  const auto loaded =
-      reel::front::LoadOptions(parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
-                                              .home = Environment("HOME"),
-                                              .models_folder = ModelsFolder()});
+  const auto loaded = reel::front::LoadOptions(
+      parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
+                     .home = Environment("HOME"),
+                     .models_folder = ModelsFolder(),
+                     .cuda_library = CudaLibrary(parsed.flags.worker_binary)});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is valid.");
