@@ -51,7 +51,7 @@ struct Preset {
 struct ModelCard {
   std::string name;            // what requests call it
   std::string family;          // e.g. "LTX-Video 0.9.5", "test card"
-  std::string weights_sha256;  // empty for models without weights
+  std::string weights_sha256;  // of all files together; empty without a manifest of them
   int64_t parameters = 0;
   int spatial_multiple = 32;  // width and height are multiples of it
   int temporal_multiple = 8;  // frames are a multiple of it, plus one

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/ltx/request_conditions.h"
+#include "model/text/text_notices.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -96,19 +97,23 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
   const bool masked = state.mode == Mode::kCondition;
   const int text_tokens = TextTokensOf(mine.spec, state.mode);
-  std::vector<at::Tensor> embeddings, masks;
-  std::vector<std::string> texts = {mine.spec.prompt};
   const Guidance* later = mine.second_pass ? &mine.second_pass->recipe.guidance : nullptr;
   state.text_has_negative =
       state.guidance.uses_negative() || (later != nullptr && later->uses_negative());
-  if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt);
-  if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
-    texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer
+  REEL_ASSIGN_OR_RETURN(const Prompt prompt,
+                        model_.prompts.Encode(ops, mine.spec.prompt, text_tokens, masked));
+  AddText(TextRole::kPrompt, prompt.summary, text_tokens, mine.texts);
+  std::vector<at::Tensor> embeddings = {prompt.embeddings}, masks = {prompt.mask};
+  if (state.text_has_negative) {
+    REEL_ASSIGN_OR_RETURN(
+        const Prompt negative,
+        model_.prompts.Encode(ops, mine.spec.negative_prompt, text_tokens, masked));
+    AddText(TextRole::kNegativePrompt, negative.summary, text_tokens, mine.texts);
+    embeddings.insert(embeddings.begin(), negative.embeddings);
+    masks.insert(masks.begin(), negative.mask);
   }
-  for (const std::string& text : texts) {
-    REEL_ASSIGN_OR_RETURN(const Prompt prompt,
-                          model_.prompts.Encode(ops, text, text_tokens, masked));
-    embeddings.push_back(prompt.embeddings);
+  if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
+    embeddings.push_back(prompt.embeddings);  // once more, for the perturbed transformer
     masks.push_back(prompt.mask);
   }
   state.text = model_.transformer.Prepare(ops, at::cat(embeddings), at::cat(masks));

@@ -46,6 +46,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   ModelCard card;
   card.name = name;
   card.family = absl::StrCat("LTX-Video ", model.version);
+  card.weights_sha256 = model.weights_sha256;
   card.parameters = model.parameters;
   card.defaults = Defaults();
   card.presets = PresetsFor(TraitsOf(model));

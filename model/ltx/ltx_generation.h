@@ -28,6 +28,7 @@ class LtxGeneration final : public Generation {
   }
   int64_t rows() const override;
   int64_t device_bytes() const override;
+  TextFacts text_facts() const override { return texts; }
   // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
   // a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) override;
@@ -42,6 +43,7 @@ class LtxGeneration final : public Generation {
 
   // For EncodeStage: text, then one condition at a time.
   bool has_text = false;
+  TextFacts texts;
   std::vector<PictureCondition> conditions;
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;

@@ -30,7 +30,7 @@ absl::StatusOr<Prompt> PromptEncoder::Encode(const Ops& ops, const std::string& 
         "match");
   }
   Prompt prompt;
-  prompt.truncated = tokens.truncated;
+  prompt.summary = {tokens.text_tokens, tokenizer_.UnknownWords(text)};
   const at::Tensor ids = at::tensor(tokens.ids).unsqueeze(0);
   prompt.mask = at::tensor(tokens.mask).unsqueeze(0);
   prompt.embeddings = encoder_.Encode(ops, ids, masked ? prompt.mask : at::Tensor());

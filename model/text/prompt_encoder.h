@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
 #include "model/text/t5_encoder.h"
+#include "model/text/text_notices.h"
 #include "model/tokenizer/t5_tokenizer.h"
 
 namespace reel::model {
@@ -18,7 +19,7 @@ namespace reel::model {
 struct Prompt {
   at::Tensor embeddings;  // [1, L, width]
   at::Tensor mask;        // [1, L] int64
-  bool truncated = false;
+  TextSummary summary;
 };
 
 // Confined to the engine thread.

@@ -81,7 +81,6 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   worker::v1::StepStats& stats = *message.mutable_step_stats();
   for (const StepSample& sample : event.steps) *stats.add_steps() = StepToProto(sample);
   stats.set_memory_used_bytes(event.memory_used_bytes);
-  stats.set_memory_peak_bytes(event.memory_peak_bytes);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -142,7 +141,6 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   Stepped event;
   for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
   event.memory_used_bytes = stats.memory_used_bytes();
-  event.memory_peak_bytes = stats.memory_peak_bytes();
   return {{}, {}, std::move(event)};
 }
 

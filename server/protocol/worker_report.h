@@ -43,7 +43,7 @@ struct StepSample {
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
-  int64_t memory_used_bytes = 0, memory_peak_bytes = 0;
+  int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
 };
 
 // Of one job.

@@ -32,6 +32,13 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
       // What only the model can check, e.g. where in the video a clip may begin.
       Fail(job, Reason::kInvalidSpec, std::string(error.message()), true);
       return;
+    case absl::StatusCode::kFailedPrecondition:
+      // What a forced variant takes beyond its type is known at the call only.
+      if (!job.spec.kernels.variants.empty()) {
+        Fail(job, Reason::kKernelUnavailable, std::string(error.message()), true);
+        return;
+      }
+      [[fallthrough]];
     default:
       Fail(job, Reason::kInternal, absl::StrCat("The model failed: ", std::string(error.message())),
            false);

@@ -142,7 +142,6 @@ class WorkerLink::Stream {
       AttachRequest message;
       worker::v1::Heartbeat& beat = *message.mutable_heartbeat();
       if (target_) {
-        beat.set_loop_count(target_->loop_count());
         const absl::Duration in_step = target_->in_step();
         if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
       }

@@ -102,6 +102,11 @@ class RecordingEvents : public EngineEvents {
     }
     return denoise;
   }
+  // One for each report.
+  std::vector<int64_t> memory_used() {
+    MutexLock lock(mutex_);
+    return memory_used_;
+  }
   std::optional<absl::Status> device_lost() {
     MutexLock lock(mutex_);
     return device_lost_;
@@ -133,6 +138,7 @@ class RecordingEvents : public EngineEvents {
   void On(const JobRef&, Stepped& stepped) {
     Change([&] {
       for (StepSample& step : stepped.steps) steps_.push_back(std::move(step));
+      memory_used_.push_back(stepped.memory_used_bytes);
     });
   }
   void On(const JobRef& ref, JobProgress& progress) {
@@ -189,6 +195,7 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;
+  std::vector<int64_t> memory_used_;
   std::set<std::string> held_, held_now_, parked_;
   std::optional<absl::Status> device_lost_;
   bool drained_ = false;
