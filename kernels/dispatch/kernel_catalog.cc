@@ -25,12 +25,28 @@ std::string NamesOf(const OpListing& op, bool only_running) {
   return absl::StrJoin(names, ", ");
 }
 
+bool ComputesIn(const VariantListing& variant, const std::string& dtype) {
+  return variant.dtypes.empty() ||
+         std::count(variant.dtypes.begin(), variant.dtypes.end(), dtype) > 0;
+}
+
+std::string NamesForType(const OpListing& op, const std::string& dtype) {
+  std::vector<std::string> names;
+  for (const VariantListing& variant : op.variants) {
+    if (variant.runs && ComputesIn(variant, dtype)) names.push_back(variant.name);
+  }
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
 // A variant fits the device or not whatever the call: any dtype that it has will do.
 VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability& capability) {
   const KernelVariant& variant = candidate.variant;
   Dtype dtype = Dtype::kF32;
-  for (const Dtype known : {Dtype::kBf16, Dtype::kF16}) {
-    if ((variant.dtypes & MaskOf(known)) != 0) dtype = known;
+  std::vector<std::string> dtypes;
+  for (const Dtype known : {Dtype::kF32, Dtype::kBf16, Dtype::kF16}) {
+    if ((variant.dtypes & MaskOf(known)) == 0) continue;
+    dtype = known;
+    dtypes.emplace_back(DtypeName(known));
   }
   const std::string reason =
       WhyNot(candidate, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
@@ -38,7 +54,8 @@ VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability
           .origin = candidate.origin,
           .runs = reason.empty(),
           .is_auto = false,
-          .reason = reason};
+          .reason = reason,
+          .dtypes = std::move(dtypes)};
 }
 
 // The first that runs is what "auto" picks where its predicate takes the call.
@@ -132,7 +149,8 @@ absl::StatusOr<KernelPlan> KernelCatalog::Plan(
 }
 
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
-                                    const std::map<std::string, std::string>& variants) {
+                                    const std::map<std::string, std::string>& variants,
+                                    const std::vector<KernelCall>& calls) {
   if (profile.empty()) profile = "auto";
   const auto& profiles = BuiltInProfiles();
   if (std::find(profiles.begin(), profiles.end(), profile) == profiles.end()) {
@@ -159,6 +177,12 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
       return absl::FailedPreconditionError(absl::StrCat(
           "Variant '", variant_name, "' of '", op_name, "' cannot run here: ", variant->reason,
           "; these can: ", NamesOf(*op, true)));
+    }
+    for (const KernelCall& call : calls) {
+      if (call.op != op_name || ComputesIn(*variant, call.dtype)) continue;
+      return absl::FailedPreconditionError(absl::StrCat(
+          "Variant '", variant_name, "' of '", op_name, "' does not compute in ", call.dtype,
+          ", as the model does; these can: ", NamesForType(*op, call.dtype)));
     }
     choices[op_name] = variant_name;
   }

@@ -66,9 +66,11 @@ class KernelCatalog {
 };
 
 // The same check over a listing alone: for a process that has no kernels, only a worker's list of
-// them.
+// them. `calls` are those of the model, as far as they are known: a variant that does not compute
+// in their type is refused likewise.
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
-                                    const std::map<std::string, std::string>& variants);
+                                    const std::map<std::string, std::string>& variants,
+                                    const std::vector<KernelCall>& calls = {});
 
 // "auto", "reference", "batch_invariant".
 const std::vector<std::string>& BuiltInProfiles();

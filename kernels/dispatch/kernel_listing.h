@@ -15,6 +15,8 @@ struct VariantListing {
   bool runs = false;   // on the device of the process that lists it
   bool is_auto = false;
   std::string reason;  // why it cannot
+  // Those of "fp16", "bf16" and "fp32" that it computes in; empty: not told.
+  std::vector<std::string> dtypes = {};
 };
 
 struct OpListing {

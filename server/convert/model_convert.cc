@@ -74,6 +74,7 @@ v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& wor
     v1::KernelVariant& added = *proto.add_variants();
     added.set_name(variant.name);
     added.set_origin(variant.origin);
+    for (const std::string& dtype : variant.dtypes) added.add_dtypes(dtype);
     v1::KernelSupport& support = *added.add_support();
     support.set_worker(worker);
     support.set_runs(variant.runs);
@@ -90,6 +91,7 @@ kernels::OpListing ListingFromProto(const v1::KernelOp& proto) {
     kernels::VariantListing& added = op.variants.emplace_back();
     added.name = variant.name();
     added.origin = variant.origin();
+    added.dtypes.assign(variant.dtypes().begin(), variant.dtypes().end());
     if (variant.support().empty()) continue;
     added.runs = variant.support(0).runs();
     added.is_auto = variant.support(0).is_auto();

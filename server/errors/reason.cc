@@ -26,7 +26,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kRequestIdConflict, "REQUEST_ID_CONFLICT", StatusCode::kAlreadyExists,
      "The request id was used before, for a video with a different spec."},
     {Reason::kKernelUnavailable, "KERNEL_UNAVAILABLE", StatusCode::kFailedPrecondition,
-     "The kernel variant exists, but no device of this server can run it."},
+     "The kernel variant exists, but no device of this server can run it, or not in the type of "
+     "the model."},
     {Reason::kVideoNotReady, "VIDEO_NOT_READY", StatusCode::kFailedPrecondition,
      "Only a finished video can be downloaded."},
     {Reason::kVideoNotFinal, "VIDEO_NOT_FINAL", StatusCode::kFailedPrecondition,

@@ -36,6 +36,18 @@ void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& 
   }
 }
 
+// Of a spec that came back from the server only the description of its conditions is left.
+void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& out) {
+  for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    const model::Condition& condition = spec.conditions[i];
+    // Without a size it breaks another rule.
+    if (condition.bytes != nullptr || condition.size_bytes <= 0) continue;
+    const bool is_clip = condition.kind == model::Condition::Kind::kVideo;
+    out.push_back({absl::StrCat("spec.conditions[", i, is_clip ? "].video" : "].image"),
+                   "has a description but no bytes, which are not kept; send them again"});
+  }
+}
+
 bool Asks(const std::string& selection) { return !selection.empty() && selection != "-"; }
 
 absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {
@@ -113,9 +125,12 @@ absl::Status Admission::CheckPlan(Need& need) const {
   bool any = false;
   for (const auto& [name, worker] : fleet_.workers()) {
     if (!need.worker.empty() && need.worker != name) continue;
-    if (worker.info.kernels.empty() && worker.info.state != WorkerState::kReady) continue;
+    const bool ready = worker.info.state == WorkerState::kReady;
+    if (worker.info.kernels.empty() && !ready) continue;
+    // One that is up without the model will never run it.
+    if (ready && !worker.loaded.contains(need.model)) continue;
     any = true;
-    const auto plan = kernels::MakePlan(worker.info.kernels, need.profile, need.variants);
+    const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
       return absl::OkStatus();
@@ -150,6 +165,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   }
   model::Resolution resolved = model::Resolve(job.spec, **card, options_.limits, fresh_seed);
   AddPrefixed(std::move(resolved.violations), violations);
+  CheckBytes(job.spec, violations);
   CheckWorker(job.spec.worker, violations);
   checked.spec = std::move(resolved.spec);
   checked.need.model = name;
@@ -186,7 +202,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
 }
 
 absl::Duration Admission::QueueWait(const Load& load) const {
-  return load.backlog / std::max(1, fleet_.NumReady());
+  return (load.backlog - load.behind) / std::max(1, fleet_.NumReady());
 }
 
 absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& request,

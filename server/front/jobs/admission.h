@@ -32,7 +32,11 @@ struct Load {
   bool draining = false;
   int queued = 0;
   absl::Duration backlog;  // predicted, of queued and running jobs together
-  int tenant_jobs = 0;     // queued or running, of the tenant that asks
+  // Of those, what would run after the job that asks: it has less priority, or is of a tenant that
+  // had more than its share.
+  absl::Duration behind;
+  int queued_behind = 0;
+  int tenant_jobs = 0;  // queued or running, of the tenant that asks
   int64_t tenant_stored_bytes = 0;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;

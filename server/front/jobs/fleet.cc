@@ -53,8 +53,11 @@ void Fleet::SetCard(const model::ModelCard& card) {
   Publish();
 }
 
-void Fleet::SetLoaded(const std::string& worker, const std::string& model) {
-  if (FleetWorker* found = Find(worker)) found->loaded.insert(model);
+void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card) {
+  if (FleetWorker* found = Find(worker)) {
+    found->loaded.insert(card.name);
+    found->calls[card.name] = card.calls;
+  }
   Publish();
 }
 
@@ -104,10 +107,17 @@ absl::Status Fleet::LoadError(const std::string& model) const {
   return found == load_errors_.end() ? absl::OkStatus() : found->second;
 }
 
+absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {
+  const auto calls = worker.calls.find(need.model);
+  return kernels::MakePlan(
+      worker.info.kernels, need.profile, need.variants,
+      calls == worker.calls.end() ? std::vector<kernels::KernelCall>() : calls->second);
+}
+
 bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
   if (worker.info.state != WorkerState::kReady || !worker.loaded.contains(need.model)) return false;
   if (!need.worker.empty() && need.worker != worker.info.name) return false;
-  return kernels::MakePlan(worker.info.kernels, need.profile, need.variants).ok();
+  return Plan(worker, need).ok();
 }
 
 bool Fleet::AnyRoom() const {

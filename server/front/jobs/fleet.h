@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
+#include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/job_options.h"
@@ -34,6 +36,8 @@ struct HeldJob {
 struct FleetWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
+  // Of models that it has loaded once: their type may be another one elsewhere.
+  std::map<std::string, std::vector<kernels::KernelCall>> calls;
   std::map<std::string, HeldJob> held;
   absl::Duration step_limit;  // as last set
 
@@ -59,7 +63,7 @@ class Fleet {
   // What it held, which is lost with it.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);
-  void SetLoaded(const std::string& worker, const std::string& model);
+  void SetLoaded(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& model, const absl::Status& error);
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
@@ -76,6 +80,8 @@ class Fleet {
   FleetWorker* Place(const Need& need);
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom() const;
+  // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
+  absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
   int NumReady() const;

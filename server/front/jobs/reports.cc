@@ -17,7 +17,7 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);
-  parts_.fleet.SetLoaded(from.worker, card.name);
+  parts_.fleet.SetLoaded(from.worker, card);
   for (auto& [id, job] : parts_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;

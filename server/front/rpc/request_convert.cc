@@ -104,6 +104,29 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
   }
 }
 
+// What describes a condition is the server's; a description that comes along with the bytes must
+// be theirs.
+template <typename Value>
+void CheckDescription(const std::string& field, const Value& sent, const Value& is,
+                      Violations& out) {
+  if (sent == Value() || sent == is) return;
+  out.push_back(
+      {field, absl::StrCat("does not describe these bytes; leave it out, or send: ", is)});
+}
+
+void CheckDescriptions(const v1::VideoSpec& spec, const std::vector<model::Condition>& conditions,
+                       Violations& out) {
+  for (int i = 0; i < spec.conditions_size(); ++i) {
+    const model::Condition& known = conditions[static_cast<size_t>(i)];
+    if (known.bytes == nullptr) continue;
+    const v1::Condition& sent = spec.conditions(i);
+    const std::string at = absl::StrCat("spec.conditions[", i, "].");
+    CheckDescription(at + "content_type", sent.content_type(), known.content_type, out);
+    CheckDescription(at + "size_bytes", sent.size_bytes(), known.size_bytes, out);
+    CheckDescription(at + "sha256", sent.sha256(), known.sha256, out);
+  }
+}
+
 const model::ModelCard* FindCard(const std::string& name, const std::vector<ServedModel>& models) {
   for (const ServedModel& model : models) {
     if (name.empty() ? model.is_default : model.card.name == name) return &model.card;
@@ -132,6 +155,7 @@ NewJob Basic(const v1::VideoSpec& spec, v1::Priority priority, const Asker& aske
   job.tenant = asker.tenant;
   job.trace_id = asker.trace_id;
   job.spec = SpecFromProto(spec);
+  CheckDescriptions(spec, job.spec.conditions, violations);
   job.spec_sent = Deterministic(spec);
   job.priority = PriorityFromProto(priority);
   return job;

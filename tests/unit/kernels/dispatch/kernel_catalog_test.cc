@@ -40,6 +40,22 @@ TEST_F(KernelCatalogTest, ListsOperatorsByNameWithTheVariantsInTheOrderOfTheirAd
   EXPECT_TRUE(catalog.VariantNames("c").empty());
 }
 
+TEST_F(KernelCatalogTest, RefusesAVariantThatDoesNotComputeInTheTypeOfACall) {
+  constexpr KernelVariant kHalf[] = {CpuVariant<Nothing>("half", kSixteenBit)};
+  catalog.AddVariants(MakeVariants<Params>("b", kHalf), "built-in");
+  const OpListing& b = catalog.List()[1];
+  EXPECT_THAT(b.variants[1].dtypes, ElementsAre("fp32", "bf16", "fp16"));
+  EXPECT_THAT(b.variants[2].dtypes, ElementsAre("bf16", "fp16"));
+  const auto plan = [&](const std::string& variant, const std::string& op) {
+    return MakePlan(catalog.List(), "auto", {{"b", variant}}, {{op, "fp32", 8}}).status();
+  };
+  EXPECT_TRUE(plan("loops", "b").ok());
+  EXPECT_TRUE(plan("half", "a").ok());  // the model does not call it
+  EXPECT_EQ(plan("half", "b").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(plan("half", "b").message()), HasSubstr("fp32"));
+  EXPECT_THAT(std::string(plan("half", "b").message()), testing::EndsWith("these can: loops"));
+}
+
 TEST_F(KernelCatalogTest, MarksTheFirstThatRunsAsAuto) {
   const OpListing& b = catalog.List()[1];
   EXPECT_FALSE(b.variants[0].is_auto);

@@ -28,7 +28,7 @@ class AdmissionTest : public ::testing::Test {
          {{"fast", "built-in", true, true, ""}, {"sm90", "built-in", can_sm90, false, "too old"}}}};
     fleet_.Update(info);
     fleet_.SetCard(TestCard());
-    fleet_.SetLoaded(name, "card");
+    fleet_.SetLoaded(name, TestCard());
   }
   absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
   absl::Status CheckLoad(const Load& load) {
@@ -125,6 +125,58 @@ TEST_F(AdmissionTest, TellsUnknownKernelsFromUnavailableOnes) {
   EXPECT_TRUE(Check().ok());
   request_.spec.worker = "w0";
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+}
+
+TEST_F(AdmissionTest, RefusesAVariantThatDoesNotComputeInTheModelsType) {
+  AddWorker("w0");
+  WorkerInfo info = fleet_.workers().at("w0").info;
+  info.kernels[0].variants[0].dtypes = {"bf16", "fp16"};
+  info.kernels[0].variants.push_back({"loops", "built-in", true, false, "", {"fp32", "bf16"}});
+  fleet_.Update(info);
+  model::ModelCard card = TestCard();
+  card.calls = {{"rms_norm", "fp32", 64}};
+  fleet_.SetLoaded("w0", card);
+  request_.spec.kernels.variants = {{"rms_norm", "fast"}};
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kKernelUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("fp32"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("these can: loops"));
+  request_.spec.kernels.variants = {{"rms_norm", "loops"}};
+  EXPECT_TRUE(Check().ok());
+  // A worker that has the model in another type can take it.
+  request_.spec.kernels.variants = {{"rms_norm", "fast"}};
+  info.name = "w1";
+  card.calls = {{"rms_norm", "bf16", 64}};
+  fleet_.Update(info);
+  fleet_.SetLoaded("w1", card);
+  EXPECT_TRUE(Check().ok());
+}
+
+TEST_F(AdmissionTest, AWorkerWithoutTheModelMakesNoPlanLegal) {
+  AddWorker("w0");
+  WorkerInfo other = fleet_.workers().at("w0").info;
+  other.name = "w1";
+  other.kernels[0].variants[1].runs = true;  // sm90, which w0 has not
+  fleet_.Update(other);
+  request_.spec.kernels.variants = {{"rms_norm", "sm90"}};
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+}
+
+TEST_F(AdmissionTest, RefusesAConditionThatIsOnlyDescribed) {
+  AddWorker("w0");
+  model::ModelCard card = TestCard();
+  card.supports_conditions = true;
+  fleet_.SetCard(card);
+  model::Condition condition;
+  condition.content_type = "image/png";
+  condition.size_bytes = 1234;
+  condition.sha256 = std::string(64, 'a');
+  request_.spec.conditions = {condition};
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kInvalidSpec);
+  EXPECT_THAT(SerializeError(status), HasSubstr("spec.conditions[0].image"));
+  request_.spec.conditions[0].bytes = std::make_shared<const std::string>(1234, 'x');
+  EXPECT_TRUE(Check().ok()) << Check().status();
 }
 
 TEST_F(AdmissionTest, ExpandsConfiguredProfiles) {

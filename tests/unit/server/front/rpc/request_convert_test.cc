@@ -111,6 +111,25 @@ TEST(NewJobFrom, UsesTheModelsCardToCompleteTheList) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {served}).status()), Contains("spec.width"));
 }
 
+TEST(NewJobFrom, ADescriptionOfAConditionIsThatOfItsBytes) {
+  auto request = Good();
+  v1::Condition& condition = *request.mutable_spec()->add_conditions();
+  condition.set_image("\x89PNG\r\n\x1a\n and more");
+  const auto made = NewJobFrom(request, kAsker, {}, {});
+  ASSERT_TRUE(made.ok()) << made.status();
+  const model::Condition known = made->spec.conditions[0];
+  condition.set_content_type(known.content_type);
+  condition.set_size_bytes(known.size_bytes);
+  condition.set_sha256(known.sha256);
+  EXPECT_TRUE(NewJobFrom(request, kAsker, {}, {}).ok());
+  condition.set_content_type("image/jpeg");
+  condition.set_size_bytes(1);
+  condition.set_sha256("a");
+  EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+              UnorderedElementsAre("spec.conditions[0].content_type",
+                                   "spec.conditions[0].size_bytes", "spec.conditions[0].sha256"));
+}
+
 TEST(NewJobFrom, ASpecThatAdmissionJudgesIsNotJudgedHere) {
   auto request = Good();
   request.mutable_spec()->set_width(33);
@@ -131,6 +150,7 @@ TEST(NewJobFrom, TimeoutsEndAtTheLimit) {
 
 TEST(NewJobFrom, LabelsAreFewAndShort) {
   v1::GenerateVideoRequest request;
+  request.mutable_spec()->set_prompt("a boat");
   for (int i = 0; i < 16; ++i) (*request.mutable_labels())["key" + std::to_string(i)] = "v";
   EXPECT_TRUE(NewJobFrom(request, kAsker, {}, {}).ok());
   (*request.mutable_labels())["one too many"] = "v";
