@@ -119,8 +119,9 @@ void Put(const WorkerReport& report, JobFinished event, AttachRequest& message) 
 }
 
 void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
-  *Name(report.ref, message.mutable_failed()).mutable_error() =
-      ErrorToProto(event.error, event.suspect);
+  worker::v1::JobFailed& failed = Name(report.ref, message.mutable_failed());
+  *failed.mutable_error() = ErrorToProto(event.error, event.suspect);
+  failed.set_device_lost(event.device_lost);
 }
 
 // And back.
@@ -184,7 +185,8 @@ WorkerReport Get(const worker::v1::JobFinished& finished) {
 WorkerReport Get(const worker::v1::JobFailed& failed) {
   return {{},
           RefOf(failed),
-          JobFailed{ErrorFromProto(failed.error()), failed.error().job_is_suspect()}};
+          JobFailed{ErrorFromProto(failed.error()), failed.error().job_is_suspect(),
+                    failed.device_lost()}};
 }
 
 }  // namespace

@@ -59,6 +59,28 @@ TEST(Fault, AStickyDeviceErrorFailsThePoisonerAndSparesTheOther) {
   EXPECT_TRUE(server.Alive());
 }
 
+TEST(Fault, ALostDeviceIsBlamedOnNoJobThatWasSentAfterIt) {
+  ServerSetup setup;
+  setup.config = R"(
+      scheduler { order: "fifo" }
+      models { name: "testcard" test_card {
+        faults { kind: "sticky" step: 10 prompt_contains: "poison" } } })";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  std::vector<std::string> innocent;
+  const std::string poison = calls.Create(Steps("poison", 40)).name();
+  for (int i = 0; i < 3; ++i) innocent.push_back(calls.Create(Steps("good", 20)).name());
+  EXPECT_EQ(calls.Await(poison).state(), v1::VIDEO_STATE_FAILED);
+  // Into the moment in which the worker is known to be lost and has not ended yet.
+  innocent.push_back(calls.Create(Steps("good", 20)).name());
+  for (const std::string& name : innocent) {
+    const v1::Video video = calls.Await(name);
+    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.error().message();
+  }
+  EXPECT_EQ(server.Metric("reel_rejections_total", "SHAPE_QUARANTINED"), 0);
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total"), 1);
+}
+
 TEST(Fault, BadNumbersNeverLeave) {
   ServerSetup setup;
   setup.config = R"(models { name: "testcard" test_card {

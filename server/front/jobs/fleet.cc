@@ -31,9 +31,17 @@ void Fleet::Update(const WorkerInfo& info) {
   // A list that is empty while it starts says nothing of what ModelLoaded has told.
   if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
     worker.loaded.clear();
+    worker.doomed = false;
   }
   worker.loaded.insert(info.models.begin(), info.models.end());
   Publish();
+}
+
+void Fleet::Doom(const std::string& name) {
+  FleetWorker* worker = Find(name);
+  if (worker == nullptr) return;
+  worker->doomed = true;
+  for (auto& [job, held] : worker->held) held.innocent = true;
 }
 
 std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
@@ -42,6 +50,7 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
   if (worker->info.state != WorkerState::kOut) worker->info.state = WorkerState::kLost;
   worker->loaded.clear();
   worker->step_limit = absl::ZeroDuration();
+  worker->doomed = false;
   auto held = std::exchange(worker->held, {});
   Publish();
   return held;
@@ -126,6 +135,7 @@ bool Fleet::AnyRoom() const {
 }
 
 bool Fleet::HasRoom(const FleetWorker& worker, const Need& need) const {
+  if (worker.doomed) return false;
   if (worker.held.empty()) return true;
   if (options_.fifo || need.alone) return false;
   int64_t rows = need.shape.rows();

@@ -27,7 +27,8 @@ struct HeldJob {
   absl::Duration left;  // predicted
   double order_key = 0;
   bool alone = false;
-  bool started = false;  // has reported a stage of its own
+  bool started = false;   // has reported a stage of its own
+  bool innocent = false;  // another job has cost the worker
   std::optional<absl::Duration> cancelled_at;
 };
 
@@ -36,6 +37,7 @@ struct FleetWorker {
   std::set<std::string> loaded;  // models
   std::map<std::string, HeldJob> held;
   absl::Duration step_limit;  // as last set
+  bool doomed = false;        // has lost its device and will end
 
   absl::Duration Backlog() const;
 };
@@ -56,6 +58,9 @@ class Fleet {
   explicit Fleet(const JobOptions& options);
 
   void Update(const WorkerInfo& info);
+  // It has lost its device and is about to end: it has no room until it is started again, and what
+  // it holds now is innocent.
+  void Doom(const std::string& worker);
   // What it held, which is lost with it.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);

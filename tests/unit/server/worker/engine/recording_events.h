@@ -20,7 +20,7 @@ class RecordingEvents : public EngineEvents {
   struct Ended {
     JobRef ref;
     absl::Status error;  // OK: finished
-    bool suspect = false;
+    bool suspect = false, device_lost = false;
     JobFinished result;
   };
   using ProgressHook = std::function<void(const JobRef&, model::Stage, int step)>;
@@ -161,7 +161,7 @@ class RecordingEvents : public EngineEvents {
     Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, std::move(finished)}; });
   }
   void On(const JobRef& ref, JobFailed& failed) {
-    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, {}}; });
+    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, failed.device_lost, {}}; });
   }
   void On(const JobRef&, KernelsListed&) {}
 
