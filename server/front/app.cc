@@ -257,9 +257,12 @@ void App::Impl::DrainJobs() {
     changed.NotifyAll();
   });
   // The dispatcher keeps to its limits; should it hang, the rest goes on.
-  const absl::Time end = absl::Now() + timing.propagation + timing.drain + absl::Seconds(1);
+  const absl::Duration end =
+      clock.Monotonic() + timing.propagation + timing.drain + absl::Seconds(1);
   MutexLock lock(mutex);
-  while (!jobs_drained && absl::Now() < end) changed.WaitFor(mutex, end - absl::Now());
+  while (!jobs_drained && clock.Monotonic() < end) {
+    changed.WaitFor(mutex, end - clock.Monotonic());
+  }
 }
 
 App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

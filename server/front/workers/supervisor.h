@@ -11,6 +11,7 @@
 
 #include "kernels/base/mutex.h"
 #include "server/front/workers/launcher.h"
+#include "server/front/workers/pauses.h"
 #include "server/front/workers/restart_policy.h"
 #include "server/front/workers/worker_slot.h"
 
@@ -44,6 +45,8 @@ class Supervisor {
   };
 
   void Run();
+  // A late look at the clock tells that this process did not run. True: so it is.
+  bool NoticePause();
   void Attend(Child& child, Mode mode, SteadyTime deadline);
   void AttendRunning(Child& child, Mode mode, SteadyTime deadline);
   void Launch(Child& child);
@@ -55,6 +58,7 @@ class Supervisor {
   WorkerLauncher& launcher_;
   const std::string socket_;
   std::vector<Child> children_;  // of the thread
+  Pauses pauses_;                // of the thread
 
   Mutex mutex_;
   CondVar gone_changed_;

@@ -3,6 +3,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -94,8 +95,11 @@ class WorkerLink::Stream {
     outbox.End();
     {
       MutexLock lock(mutex_);
-      const absl::Time until = absl::Now() + patience;
-      while (reading_ && absl::Now() < until) changed_.WaitFor(mutex_, until - absl::Now());
+      using Clock = std::chrono::steady_clock;
+      const Clock::time_point until = Clock::now() + absl::ToChronoNanoseconds(patience);
+      while (reading_ && Clock::now() < until) {
+        changed_.WaitFor(mutex_, absl::FromChrono(until - Clock::now()));
+      }
     }
     context_.TryCancel();  // harmless when the front has closed
     outbox.Close();
