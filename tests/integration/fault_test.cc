@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 
 #include <filesystem>
 
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
+#include "tests/integration/small_disk.h"
 
 namespace reel::tests {
 namespace {
@@ -138,21 +138,6 @@ TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {
   EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_EQ(calls.List().size(), 3U);
 }
-
-// A small disk of its own for a data folder; needs the right to mount.
-class SmallDisk {
- public:
-  SmallDisk() : mounted_(::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1600k") == 0) {}
-  ~SmallDisk() {
-    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  std::string path(const std::string& below) const { return folder_.File(below); }
-
- private:
-  testing::TempFolder folder_;
-  bool mounted_;
-};
 
 size_t FilesIn(const std::string& folder) {
   size_t files = 0;

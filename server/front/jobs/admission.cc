@@ -38,6 +38,15 @@ void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& 
 
 bool Asks(const std::string& selection) { return !selection.empty() && selection != "-"; }
 
+// Of pictures and clips that came with the request.
+int64_t ConditionBytesOf(const model::GenerationSpec& spec) {
+  int64_t bytes = 0;
+  for (const model::Condition& condition : spec.conditions) {
+    bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : 0;
+  }
+  return bytes;
+}
+
 absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {
   ErrorDetails details;
   details.retry_after = retry;
@@ -182,6 +191,8 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   REEL_RETURN_IF_ERROR(plan);
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.cost = costs_.Predict(checked.need.shape);
+  checked.output = costs_.Output(checked.need.shape);
+  checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;
 }
 
@@ -214,12 +225,13 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
                      absl::ToInt64Minutes(absl::Ceil(left, absl::Minutes(1))), " min"),
         details);
   }
-  REEL_RETURN_IF_ERROR(CheckQuota(job, load));
+  REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
   REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
   return CheckQueue(request, load, jitter);
 }
 
-absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
+absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& request,
+                                   const Load& load) const {
   const TenantOptions& tenant = TenantOf(options_, job.tenant);
   const auto refuse = [&](Reason reason, std::string_view what, int64_t value, int64_t limit) {
     ErrorDetails details;
@@ -242,9 +254,9 @@ absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
-  if (tenant.max_stored_bytes > 0 && load.tenant_stored_bytes >= tenant.max_stored_bytes) {
-    return refuse(Reason::kTenantQuota, "The tenant stores too many bytes",
-                  load.tenant_stored_bytes, tenant.max_stored_bytes);
+  if (!ReservationFor(request.output, request.condition_bytes, load.tenant_bytes)) {
+    const int64_t file = request.output.likely > 0 ? request.output.likely : request.output.most;
+    return TooManyBytes(job.tenant, load.tenant_bytes, request.condition_bytes + file, "");
   }
   if (load.disk.full()) {
     return refuse(Reason::kStoreFull, "The disk for results is above its limit",

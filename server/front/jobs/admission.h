@@ -15,6 +15,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/quarantine.h"
+#include "server/front/jobs/tenant_bytes.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
@@ -24,6 +25,8 @@ struct CheckedRequest {
   model::GenerationSpec spec;  // resolved
   Need need;
   Cost cost;
+  OutputSize output;            // predicted
+  int64_t condition_bytes = 0;  // sent with it
   absl::Duration timeout;
 };
 
@@ -33,7 +36,7 @@ struct Load {
   int queued = 0;
   absl::Duration backlog;  // predicted, of queued and running jobs together
   int tenant_jobs = 0;     // queued or running, of the tenant that asks
-  int64_t tenant_stored_bytes = 0;
+  TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;
 };
@@ -61,7 +64,7 @@ class Admission {
   absl::Duration Timeout(const NewJob& job, std::vector<model::FieldViolation>& out) const;
   void CheckWorker(const std::string& worker, std::vector<model::FieldViolation>& out) const;
   absl::Status CheckPlan(Need& need) const;
-  absl::Status CheckQuota(const NewJob& job, const Load& load) const;
+  absl::Status CheckQuota(const NewJob& job, const CheckedRequest& request, const Load& load) const;
   absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
 

@@ -3,9 +3,9 @@
 
 namespace reel::front {
 
-LoadFigures::LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
-                         const DrainState& drain, const Clock& clock)
-    : jobs_(jobs), ledger_(ledger), media_(media), drain_(drain), clock_(clock) {}
+LoadFigures::LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const ByteQuota& bytes,
+                         const MediaStore& media, const DrainState& drain, const Clock& clock)
+    : jobs_(jobs), ledger_(ledger), bytes_(bytes), media_(media), drain_(drain), clock_(clock) {}
 
 Load LoadFigures::Of(const std::string& tenant) const {
   Load load;
@@ -16,7 +16,7 @@ Load LoadFigures::Of(const std::string& tenant) const {
     load.queued += job.at_worker() ? 0 : 1;
     load.tenant_jobs += job.row.tenant == tenant ? 1 : 0;
   }
-  load.tenant_stored_bytes = ledger_.stored(tenant);
+  load.tenant_bytes = bytes_.Of(tenant);
   load.tenant_device_seconds = ledger_.DeviceSecondsOfHour(tenant, clock_.Monotonic());
   load.disk = media_.Usage();
   return load;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "server/front/jobs/admission.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/job_observer.h"
@@ -17,8 +18,8 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class LoadFigures {
  public:
-  LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
-              const DrainState& drain, const Clock& clock);
+  LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const ByteQuota& bytes,
+              const MediaStore& media, const DrainState& drain, const Clock& clock);
 
   Load Of(const std::string& tenant) const;
   // `capacity_seconds`: of all workers that are ready.
@@ -27,6 +28,7 @@ class LoadFigures {
  private:
   const JobTable& jobs_;
   const TenantLedger& ledger_;
+  const ByteQuota& bytes_;
   const MediaStore& media_;
   const DrainState& drain_;
   const Clock& clock_;

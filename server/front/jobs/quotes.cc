@@ -43,6 +43,11 @@ absl::Status Quotes::CheckLoad(const NewJob& job, const CheckedRequest& request)
                               jitter);
 }
 
+int64_t Quotes::Reservation(const NewJob& job, const CheckedRequest& request) const {
+  const TenantBytes tenant = load_.Of(job.tenant).tenant_bytes;
+  return ReservationFor(request.output, request.condition_bytes, tenant).value_or(0);
+}
+
 absl::Duration Quotes::QueueWait(const std::string& tenant) const {
   return admission_.QueueWait(load_.Of(tenant));
 }

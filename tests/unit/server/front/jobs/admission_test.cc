@@ -181,8 +181,34 @@ TEST_F(AdmissionTest, HoldsTenantsToTheirQuota) {
   load.tenant_device_seconds = 100;
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
   load = Idle();
-  load.tenant_stored_bytes = 1000;
+  load.tenant_bytes = {1000, 0, 1000};
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+}
+
+TEST_F(AdmissionTest, BytesThatOthersHaveReservedAreTaken) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.tenant_bytes = {700, 200, 1000};
+  EXPECT_TRUE(CheckLoad(load).ok());  // nobody knows yet how large it will be
+  costs_.LearnOutput(Check()->need.shape, 60);
+  EXPECT_TRUE(CheckLoad(load).ok());
+  load.tenant_bytes.reserved = 250;
+  const absl::Status refused = CheckLoad(load);
+  EXPECT_EQ(ReasonOf(refused), Reason::kTenantQuota);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("700 are held"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("250 reserved"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1000 allowed"));
+}
+
+TEST_F(AdmissionTest, ConditionsNeedRoomToo) {
+  AddWorker("w0");
+  request_.spec.conditions.resize(1);
+  request_.spec.conditions[0].bytes = std::make_shared<const std::string>(300, 'x');
+  Load load = Idle();
+  load.tenant_bytes = {700, 0, 1000};
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+  load.tenant_bytes.held = 600;
+  EXPECT_TRUE(CheckLoad(load).ok());
 }
 
 TEST_F(AdmissionTest, LetsATenantHaveSixteenJobsByDefault) {
