@@ -77,6 +77,8 @@ constexpr PlainCalls PlainCallsOf(const FusedOp& op) {
   const bool weighted = op.has(kAffine) && !op.has(kModulation);
   if (weighted) calls.parts[calls.count++] = op.parts;
   if (weighted && op.bias) calls.parts[calls.count++] = op.parts | kBias;
+  // Attention to a prompt has no gate.
+  if (op.has(kResidualGate)) calls.parts[calls.count++] = op.parts & ~kAffine & ~kResidualGate;
   return calls;
 }
 inline bool IsPlainCall(const FusedOp& op, const FusedNormParams& params) {

@@ -153,11 +153,14 @@ void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
     args.scale = tensors.PerBatch();
     args.shift = tensors.PerBatch();
   };
-  const auto gated = [=](RowTensors& tensors, auto& args) {
+  const auto added = [=](RowTensors& tensors, auto& args) {
     modulated(tensors, args);
     args.y = tensors.In();
-    args.gate = tensors.PerBatch();
     args.sum = tensors.Out();
+  };
+  const auto gated = [=](RowTensors& tensors, auto& args) {
+    added(tensors, args);
+    args.gate = tensors.PerBatch();
   };
   const auto add = [&](BenchCase bench) {
     bench.without = "cpu";
@@ -167,6 +170,8 @@ void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
   add(Case<AdalnRmsNormArgs>({"adaln_rms_norm", " to e4m3"}, AdalnRmsNorm, size, dtype, modulated));
   add(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " to e4m3"}, GateResidualAdaln, size,
                                   dtype, gated));
+  add(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate to e4m3"},
+                                  GateResidualAdaln, size, dtype, added));
 }
 
 }  // namespace reel::kernels

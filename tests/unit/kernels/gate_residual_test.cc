@@ -66,8 +66,8 @@ struct AdalnCase : GateCase {
 // An output in e4m3, as models call it.
 struct E4m3Case : AdalnCase {
   E4m3Case(Dtype dtype, const std::vector<int64_t>& x, Layout layout = Layout::kContiguous,
-           std::optional<double> fixed_scale = std::nullopt)
-      : AdalnCase(dtype, x, layout, {.biased = false}) {
+           std::optional<double> fixed_scale = std::nullopt, std::optional<size_t> gate_form = 2)
+      : AdalnCase(dtype, x, layout, {.gate = gate_form, .biased = false}) {
     MakeOutE4m3(fixed_scale);
   }
 };
@@ -114,15 +114,20 @@ TEST_P(GateResidualTest, TakesEveryFormOfItsGateAndNone) {
     ExpectMatch(plain, NormBound(plain));
   }
   GateCase gateless(dtype(), {2, 3, 64}, Layout::kContiguous, {.gate = std::nullopt});
-  ExpectMatchUnlessPlain(gateless, NormBound(gateless));
+  ExpectMatch(gateless, NormBound(gateless));
 }
 
+// As every block of LTX-Video calls it.
 TEST_P(GateResidualAdalnTest, NeedsNoGate) {
-  for (const bool biased : {false, true}) {
-    AdalnCase call(dtype(), {2, 3, 64}, Layout::kContiguous,
-                   {.gate = std::nullopt, .biased = biased});
-    ExpectMatchUnlessPlain(call, NormBound(call));
-  }
+  const auto gateless = [this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<AdalnCase>(dtype(), sizes, layout,
+                                       Form{.gate = std::nullopt, .biased = false});
+  };
+  ExpectMatchesAtEveryWidth(gateless);
+  ExpectMatchesInEveryLayout(gateless);
+  ExpectSameBitsAlone(gateless);
+  AdalnCase biased(dtype(), {2, 3, 64}, Layout::kContiguous, {.gate = std::nullopt});
+  ExpectMatchUnlessPlain(biased, NormBound(biased));
 }
 
 TEST_P(GateResidualAdalnTest, AddsInPlace) {
@@ -151,6 +156,13 @@ TEST_P(GateResidualAdalnE4m3Test, EqualsTheReference) {
   ExpectMatchesInEveryLayout(as_e4m3);
   ExpectSameBitsAlone(as_e4m3);
   ExpectTakesEmptyTensors(as_e4m3);
+}
+
+TEST_P(GateResidualAdalnE4m3Test, NeedsNoGate) {
+  for (const int64_t width : {64, 2048}) {
+    E4m3Case call(dtype(), {2, 3, width}, Layout::kContiguous, std::nullopt, std::nullopt);
+    ExpectMatch(call, NormBound(call));
+  }
 }
 
 TEST_P(GateResidualAdalnE4m3Test, TakesOneScaleForAllAndBiases) {
