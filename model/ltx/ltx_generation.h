@@ -48,9 +48,7 @@ class LtxGeneration final : public Generation {
   bool ready = false;
 
   at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step to the decode
-  // Decoding. The chain of `frames` looks at `decode_run`, which holds how the latest piece runs.
-  std::optional<kernels::Execution> decode_run;
-  FrameSourcePtr frames;
+  FrameSourcePtr frames;    // once it decodes
   bool decoded = false;
 
   void MoveTo(at::Device where);

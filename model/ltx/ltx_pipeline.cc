@@ -116,13 +116,13 @@ class LtxPipeline final : public Pipeline {
       if (mine.decoded) {
         return absl::FailedPreconditionError("the generation has already been decoded");
       }
-      mine.decode_run.emplace(run);
-      if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
-      Frames frames = mine.frames->Next();
+      const Ops ops(run);
+      if (mine.frames == nullptr) mine.frames = BeginDecode(mine, ops);
+      Frames frames = mine.frames->Next(ops);
       if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
         frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
       }
-      REEL_RETURN_IF_ERROR(PushFrames(Ops(run), frames.x, sink));
+      REEL_RETURN_IF_ERROR(PushFrames(ops, frames.x, sink));
       mine.decoded = frames.last;
       if (mine.decoded) mine.frames.reset();
       return frames.last;
@@ -185,7 +185,7 @@ class LtxPipeline final : public Pipeline {
                    mine.state.generator, at::dtype(model_->dtype));
   }
 
-  FrameSourcePtr BeginDecode(LtxGeneration& mine, const kernels::Execution& run) {
+  FrameSourcePtr BeginDecode(LtxGeneration& mine, const Ops& ops) {
     DenoiseState& state = mine.state;
     at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
     const double time = mine.spec.decode_timestep.value_or(0);
@@ -197,9 +197,9 @@ class LtxPipeline final : public Pipeline {
       latents = (1 - scale) * latents + scale * noise;
     }
     const DecodePieces pieces = PiecesOf(state.shape);
-    return DecodeInTiles(model_->tiling, model_->vae_config, latents,
-                         [this, &run, &state, pieces, time](const at::Tensor& part) {
-                           return model_->decoder.Decode(run, part, pieces, time,
+    return DecodeInTiles(model_->tiling, model_->vae_config, ops, latents,
+                         [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
+                           return model_->decoder.Decode(by, part, pieces, time,
                                                          state.other_generator);
                          });
   }
