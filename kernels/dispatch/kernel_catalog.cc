@@ -78,10 +78,16 @@ void KernelCatalog::AddVariants(const OpVariants& op, const std::string& origin,
 
 void KernelCatalog::AddFramework(const HostedVariants& variants, Place place) {
   VariantTable table = CopyOfTable();
-  if (place == Place::kFirst) {
-    table.AddFirst(variants);
-  } else {
-    table.Add(variants);
+  switch (place) {
+    case Place::kFirst:
+      table.AddFirst(variants);
+      break;
+    case Place::kBelowTuned:
+      table.AddBelowTuned(variants);
+      break;
+    case Place::kLast:
+      table.Add(variants);
+      break;
   }
   Publish(std::make_shared<VariantTable>(std::move(table)));
 }

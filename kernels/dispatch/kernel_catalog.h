@@ -29,10 +29,11 @@ class KernelCatalog {
   void AddVariants(const OpVariants& variants, const std::string& origin,
                    const CudaLibraryTable* library = nullptr);
 
-  // Variants of one operator that a model's framework has, best first: above or below those that
-  // are there, never between, because a model asks for them before it has the parameters of a
-  // kernel.
-  enum class Place { kFirst, kLast };
+  // Variants of one operator that a model's framework has, best first: above those that are there,
+  // below the tuned ones, or below all. A model asks for them before it has the parameters of a
+  // kernel: below tuned ones they get the calls whose type or device those do not take, not those
+  // whose strides they do not.
+  enum class Place { kFirst, kBelowTuned, kLast };
   void AddFramework(const HostedVariants& variants, Place place);
 
   // A plug-in's variant, below all others of its operator: "auto" never comes to it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/variant_table.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -72,11 +73,23 @@ void VariantTable::Add(const HostedVariants& variants) {
   }
 }
 
-void VariantTable::AddFirst(const HostedVariants& variants) {
+void VariantTable::AddAt(size_t place, const HostedVariants& variants) {
   for (auto hosted = variants.rbegin(); hosted != variants.rend(); ++hosted) {
     auto& all = ops_[(*hosted)->facts().op].variants;
-    all.insert(all.begin(), EntryOf(*hosted));
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), EntryOf(*hosted));
   }
+}
+
+void VariantTable::AddFirst(const HostedVariants& variants) { AddAt(0, variants); }
+
+void VariantTable::AddBelowTuned(const HostedVariants& variants) {
+  size_t place = 0;
+  for (const CatalogVariant& there : Variants(variants[0]->facts().op)) {
+    const KernelVariant& variant = there.variant;
+    if (variant.accepts == nullptr && there.hosted == nullptr) break;
+    ++place;
+  }
+  AddAt(place, variants);
 }
 
 std::vector<std::string> VariantTable::Ops() const {

@@ -21,7 +21,8 @@ inline constexpr std::string_view kFlashVariant = "flash";
 inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
 inline constexpr std::string_view kMathVariant = "math";
 
-// After the built-in variants and before plug-ins. Where libtorch's are better they come first.
+// After the built-in variants and before plug-ins. Where libtorch's are better they come first, or
+// below the tuned ones.
 void AddFrameworkVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

@@ -15,6 +15,13 @@
 
 namespace reel::model {
 
+// Which keys of a prompt count, said twice where it can be: libtorch's variants take the bias,
+// those of kernels/ the lengths.
+struct KeyMask {
+  at::Tensor bias;     // added to the scores; undefined: all count
+  at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
+};
+
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
 // is none.
@@ -56,7 +63,7 @@ class Ops {
   // The same for the keys of a prompt: an operator of its own, cross_attention, up to 128 keys and
   // heads of 64 or 128, else as Attention.
   at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            const at::Tensor& bias, double scale) const;
+                            const KeyMask& mask, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
@@ -88,7 +95,7 @@ class Ops {
 
  private:
   at::Tensor Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const at::Tensor& bias, double scale) const;
+                    const at::Tensor& v, const KeyMask& mask, double scale) const;
   // Whether the plan takes a variant of libtorch for this call (framework_calls.h), which then has
   // run; else the caller calls kernels/.
   template <typename Call>

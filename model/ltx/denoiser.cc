@@ -145,9 +145,13 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   if (same) return joined_;
   of_.clear();
   joined_ = {};
-  std::vector<at::Tensor> biases;
-  for (const TextContext& part : parts) biases.push_back(part.bias);
-  joined_.bias = at::cat(biases);
+  std::vector<at::Tensor> biases, lengths;
+  for (const TextContext& part : parts) {
+    biases.push_back(part.mask.bias);
+    if (part.mask.lengths.defined()) lengths.push_back(part.mask.lengths);
+  }
+  joined_.mask.bias = at::cat(biases);
+  if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
   for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
     std::vector<at::Tensor> keys, values;
     for (const TextContext& part : parts) {

@@ -11,6 +11,16 @@ namespace {
 constexpr double kMasked = -10000;
 constexpr double kHeadEps = 1e-6;
 
+// How many of each row count, int32 [B] on the host, where those are its first ones and there are
+// some; else undefined.
+at::Tensor LengthsOf(const at::Tensor& mask) {
+  const at::Tensor counts = mask.to(at::kCPU).ne(0);
+  const at::Tensor lengths = counts.sum(1, /*keepdim=*/true);
+  const bool are_first = counts.equal(at::arange(counts.size(1)).lt(lengths));
+  if (!are_first || lengths.eq(0).any().item<bool>()) return {};
+  return lengths.squeeze(1).to(at::kInt);
+}
+
 }  // namespace
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
@@ -40,14 +50,18 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
   const at::Tensor text = caption_2_(ops, ops.GeluTanh(caption_1_(ops, embeddings.to(dtype()))));
-  context.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
+  context.mask.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
+  if (const at::Tensor lengths = LengthsOf(mask); lengths.defined()) {
+    context.mask.lengths = lengths.to(text.device());
+  }
   for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
   return context;
 }
 
 TextContext TextContext::Rows(int64_t first, int64_t count) const {
   TextContext rows;
-  rows.bias = bias.slice(0, first, first + count);
+  rows.mask.bias = mask.bias.slice(0, first, first + count);
+  if (mask.lengths.defined()) rows.mask.lengths = mask.lengths.slice(0, first, first + count);
   for (const TextKeys& keys : blocks) {
     rows.blocks.push_back(
         {keys.k.slice(0, first, first + count), keys.v.slice(0, first, first + count)});
@@ -66,7 +80,7 @@ at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) c
     const bool is_perturbed =
         std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
     h = blocks_[i](ops, std::move(h), rows, inputs.text.blocks[i],
-                   {inputs.rope, inputs.text.bias, is_perturbed});
+                   {inputs.rope, inputs.text.mask, is_perturbed});
   }
   const std::vector<at::Tensor> head =
       (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);

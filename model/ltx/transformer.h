@@ -16,9 +16,9 @@ namespace reel::model::ltx {
 // A prompt as the transformer needs it at every step.
 struct TextContext {
   std::vector<TextKeys> blocks;
-  at::Tensor bias;  // [B, 1, 1, L]: -10000 where there is padding
+  KeyMask mask;  // its bias [B, 1, 1, L]: -10000 where there is padding
 
-  int64_t rows() const { return bias.size(0); }
+  int64_t rows() const { return mask.bias.size(0); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
 };

@@ -46,12 +46,12 @@ at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
 }
 
 at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
-                                 const at::Tensor& v, const at::Tensor& bias) const {
+                                 const at::Tensor& v, const KeyMask& mask) const {
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), bias, 0)
-                                   : ops.Attention(split(q), split(k), split(v), bias, 0);
+  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), mask, 0)
+                                   : ops.Attention(split(q), split(k), split(v), {}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
@@ -76,7 +76,7 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
 
   // The text is attended to from the bare residual stream, without norm and gate.
   h = text_attention.to_out(ops, text_attention.Heads(ops, text_attention.Query(ops, x), text.k,
-                                                      text.v, context.text_bias));
+                                                      text.v, context.text_mask));
   const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
   return ops.GateResidual(sum, contract(ops, ops.LinearGelu(normed, expand.weight, expand.bias)),
                           rows[5]);

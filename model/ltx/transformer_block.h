@@ -22,9 +22,9 @@ struct AttentionLayer {
   // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
   at::Tensor Query(const Ops& ops, const at::Tensor& x) const;
   at::Tensor Key(const Ops& ops, const at::Tensor& x) const;
-  // q, k, v [B, *, D]; `bias` as Ops::Attention takes it. Before the last projection.
+  // q, k, v [B, *, D]; the mask is a text's. Before the last projection.
   at::Tensor Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                   const at::Tensor& bias) const;
+                   const KeyMask& mask) const;
 };
 
 // What attention to the text needs of it: the same at every step.
@@ -35,8 +35,8 @@ struct TextKeys {
 // What is the same for all blocks, or nearly so; borrowed for a call.
 struct BlockContext {
   const RopeTable& rope;
-  const at::Tensor& text_bias;  // [B, 1, 1, L]
-  bool is_perturbed = false;    // the last of the batch attends to nothing but itself
+  const KeyMask& text_mask;
+  bool is_perturbed = false;  // the last of the batch attends to nothing but itself
 };
 
 struct TransformerBlock {

@@ -11,7 +11,8 @@ namespace {
 
 // Keys, values and mask, in an order.
 std::vector<at::Tensor> PartsOf(const TextContext& text) {
-  std::vector<at::Tensor> parts = {text.bias};
+  std::vector<at::Tensor> parts = {text.mask.bias};
+  if (text.mask.lengths.defined()) parts.push_back(text.mask.lengths);
   for (const TextKeys& keys : text.blocks) {
     parts.push_back(keys.k);
     parts.push_back(keys.v);
@@ -27,7 +28,10 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
       .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
       .text = {},
       .perturbed = inputs.perturbed};
-  copy.text.bias = inputs.text.bias.clone(at::MemoryFormat::Contiguous);
+  copy.text.mask.bias = inputs.text.mask.bias.clone(at::MemoryFormat::Contiguous);
+  if (inputs.text.mask.lengths.defined()) {
+    copy.text.mask.lengths = inputs.text.mask.lengths.clone(at::MemoryFormat::Contiguous);
+  }
   for (const TextKeys& keys : inputs.text.blocks) {
     copy.text.blocks.push_back(
         {keys.k.clone(at::MemoryFormat::Contiguous), keys.v.clone(at::MemoryFormat::Contiguous)});
@@ -38,9 +42,12 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
 }  // namespace
 
 VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs& inputs) {
-  Kind kind{.plan = ops.run().plan.name(), .sizes = {}, .perturbed = inputs.perturbed};
-  for (const at::Tensor& tensor :
-       {inputs.x, inputs.times, inputs.rope.cos_sin(), inputs.rope.index(), inputs.text.bias}) {
+  Kind kind{.plan = ops.run().plan.name(),
+            .sizes = {},
+            .perturbed = inputs.perturbed,
+            .has_lengths = inputs.text.mask.lengths.defined()};
+  for (const at::Tensor& tensor : {inputs.x, inputs.times, inputs.rope.cos_sin(),
+                                   inputs.rope.index(), inputs.text.mask.bias}) {
     const at::IntArrayRef sizes = tensor.sizes();
     kind.sizes.insert(kind.sizes.end(), sizes.begin(), sizes.end());
   }

@@ -38,6 +38,7 @@ class VelocityGraphs {
   struct Kind {
     std::string plan;
     std::vector<int64_t> sizes, perturbed;
+    bool has_lengths = false;  // of the text
     bool operator==(const Kind&) const = default;
   };
   struct Recorded {

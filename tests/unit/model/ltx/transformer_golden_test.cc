@@ -130,9 +130,9 @@ TEST_F(TransformerGolden, OneBlock) {
       rows(ops_, at::silu(embedding(ops_, at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
   const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
-  const at::Tensor bias = (1 - mask.to(at::kFloat)) * -10000;
+  const KeyMask text_mask = {(1 - mask.to(at::kFloat)) * -10000, {}};
   const at::Tensor x = block(ops_, Draw(24, {2, 30, 32}), time,
-                             block.KeysOf(ops_, Draw(25, {2, 6, 32})), {rope, bias});
+                             block.KeysOf(ops_, Draw(25, {2, 6, 32})), {rope, text_mask});
   EXPECT_LT(Compare("one block", x, golden_["block"]).relative, 1e-5);
 }
 
