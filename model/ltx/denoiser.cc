@@ -168,12 +168,13 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
   std::vector<at::Tensor> x, times;
   std::vector<TextContext> texts;
+  std::vector<int64_t> rows;
   for (DenoiseState* state : states) {
     const Attempt& attempt = attempts.emplace_back(BeginStep(*state));
-    const int64_t rows = attempt.point().rows();
-    x.push_back(attempt.x.repeat({rows, 1, 1}).to(velocity_.transformer().dtype()));
-    times.push_back(attempt.times.repeat({rows, 1}));
+    x.push_back(attempt.x.to(velocity_.transformer().dtype()));
+    times.push_back(attempt.times);
     texts.push_back(TextOf(attempt));
+    rows.push_back(attempt.point().rows());
   }
   const bool alone = states.size() == 1;
   if (alone) shared_text_ = {};  // nothing is kept for a company that may not come again
@@ -183,6 +184,7 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
                       .times = alone ? times[0] : at::cat(times),
                       .rope = states[0]->rope,
                       .text = alone ? texts[0] : shared_text_.Of(texts),
+                      .rows = rows,
                       .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()});
   int64_t row = 0;
   for (Attempt& attempt : attempts) {

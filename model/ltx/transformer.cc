@@ -21,6 +21,53 @@ at::Tensor LengthsOf(const at::Tensor& mask) {
   return lengths.squeeze(1).to(at::kInt);
 }
 
+bool Contains(const std::vector<int64_t>& blocks, size_t block) {
+  return std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
+}
+
+// Rows that are still the same: first all of a clip, and then, until the first perturbed block,
+// the last two of a clip alone. Tensors have one row for each clip, or all but the last, or all.
+class SharedRows {
+ public:
+  explicit SharedRows(const VelocityInputs& inputs)
+      : of_clip_(inputs.rows), clips_(inputs.x.size(0)), all_(inputs.text.rows()) {
+    if (of_clip_.empty()) of_clip_.assign(static_cast<size_t>(clips_), 1);
+    until_perturbed_ = clips_ == 1 && all_ > 1 && !inputs.perturbed.empty() ? all_ - 1 : all_;
+  }
+
+  int64_t all() const { return all_; }
+  // How many rows differ before the first perturbed block.
+  int64_t until_perturbed() const { return until_perturbed_; }
+
+  // With a copy of its own for each of the first `count` rows.
+  at::Tensor To(const at::Tensor& x, int64_t count) const {
+    if (x.size(0) == count) return x;
+    if (x.size(0) != clips_) return at::cat({x, x.slice(0, x.size(0) - 1)});
+    std::vector<at::Tensor> rows;
+    for (int64_t clip = 0, left = count; clip < clips_; ++clip) {
+      const int64_t own = std::min(of_clip_[static_cast<size_t>(clip)], left);
+      rows.push_back(Expanded(x.slice(0, clip, clip + 1), own));
+      left -= own;
+    }
+    return at::cat(rows);
+  }
+  // The same without copies where one clip is alone.
+  at::Tensor ViewTo(const at::Tensor& x, int64_t count) const {
+    return clips_ == 1 ? Expanded(x, count) : To(x, count);
+  }
+
+ private:
+  static at::Tensor Expanded(const at::Tensor& x, int64_t rows) {
+    std::vector<int64_t> sizes = x.sizes().vec();
+    sizes[0] = rows;
+    return x.expand(sizes);
+  }
+
+  std::vector<int64_t> of_clip_;
+  const int64_t clips_, all_;
+  int64_t until_perturbed_ = 0;
+};
+
 }  // namespace
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
@@ -70,21 +117,30 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
 }
 
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
-  const int64_t batch = inputs.x.size(0);
-  const std::vector<int64_t>& perturbed = inputs.perturbed;
-  at::Tensor h = proj_in_(ops, inputs.x);
-  const at::Tensor embedded = time_embedding_(ops, inputs.times.flatten());  // [B S_t, D]
-  const at::Tensor rows =
-      time_rows_(ops, at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
+  const SharedRows shared(inputs);
+  at::Tensor h = proj_in_(ops, inputs.x);  // [clips, S, D]; later of more rows
+  const at::Tensor embedded = time_embedding_(ops, inputs.times.flatten());  // [clips S_t, D]
+  const at::Tensor time = time_rows_(ops, at::silu(embedded))
+                              .unflatten(0, {inputs.x.size(0), -1})
+                              .unflatten(2, {6, -1});  // [clips, S_t, 6, D]
+  TextContext text = inputs.text;
+  if (shared.until_perturbed() < shared.all()) text = text.Rows(0, shared.until_perturbed());
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    const bool is_perturbed =
-        std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
-    h = blocks_[i](ops, std::move(h), rows, inputs.text.blocks[i],
-                   {inputs.rope, inputs.text.mask, is_perturbed});
+    const TransformerBlock& block = blocks_[i];
+    const bool is_perturbed = Contains(inputs.perturbed, i);
+    if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
+    if (is_perturbed) h = shared.To(h, shared.all());
+    const at::Tensor modulation = block.scale_shift_table + time;
+    h = block.AttendSelf(ops, h, shared.ViewTo(modulation, h.size(0)), {inputs.rope, is_perturbed});
+    const at::Tensor q = block.text_attention.Query(ops, h);
+    h = block.AttendText(ops, shared.To(h, text.rows()), shared.To(q, text.rows()),
+                         shared.ViewTo(modulation, text.rows()), text.blocks[i], text.mask);
   }
-  const std::vector<at::Tensor> head =
-      (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);
-  return proj_out_(ops, ops.AdalnLayerNorm(h, head[1], head[0], kHeadEps));
+  h = shared.To(h, shared.all());
+  const at::Tensor head =
+      scale_shift_table_ + embedded.unflatten(0, {inputs.x.size(0), -1}).unsqueeze(2);
+  const std::vector<at::Tensor> rows = shared.ViewTo(head, shared.all()).unbind(2);
+  return proj_out_(ops, ops.AdalnLayerNorm(h, rows[1], rows[0], kHeadEps));
 }
 
 }  // namespace reel::model::ltx

@@ -23,15 +23,17 @@ struct TextContext {
   TextContext Rows(int64_t first, int64_t count) const;
 };
 
-// One call of the transformer.
+// One call of the transformer: for every clip some rows, which differ in their text.
 struct VelocityInputs {
-  at::Tensor x;      // tokens [B, S, C]
-  at::Tensor times;  // [B, 1 or S] fp32 in 0..1000
-  RopeTable rope;    // of S tokens
-  TextContext text;  // of B rows
+  at::Tensor x;                    // tokens [clips, S, C]
+  at::Tensor times;                // [clips, 1 or S] fp32 in 0..1000
+  RopeTable rope;                  // of S tokens
+  TextContext text;                // of B rows: those of the first clip, then those of the next
+  std::vector<int64_t> rows = {};  // of each clip; empty: one each
   // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
-  // own value.
-  std::vector<int64_t> perturbed;
+  // own value. Of a clip alone it has the text of the row before it, and is made once with that one
+  // up to the first of these blocks.
+  std::vector<int64_t> perturbed = {};
 };
 
 // Immutable after loading.
@@ -43,7 +45,8 @@ class Transformer {
   // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
-  // [B, S, C], in the model's type.
+  // [B, S, C], in the model's type. What rows have in common is computed once: up to the text of
+  // the first block all of a clip's are the same.
   at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
 
   const TransformerConfig& config() const { return config_; }

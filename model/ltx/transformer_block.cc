@@ -59,11 +59,10 @@ TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const 
   return {text_attention.Key(ops, text), text_attention.to_v(ops, text)};
 }
 
-at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::Tensor& time,
-                                        const TextKeys& text, const BlockContext& context) const {
-  // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward
-  const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
-
+at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
+                                        const at::Tensor& modulation,
+                                        const BlockContext& context) const {
+  const std::vector<at::Tensor> rows = modulation.unbind(2);
   at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
   const std::vector<at::Tensor> qkv = self_attention.to_qkv(ops, h).unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
@@ -72,11 +71,16 @@ at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::
   h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
                            : self_attention.Heads(ops, q, k, v, {});
   h = self_attention.to_out(ops, h);
-  x = ops.GateResidual(x, h, rows[2]);
+  return ops.GateResidual(x, h, rows[2]);
+}
 
+at::Tensor TransformerBlock::AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
+                                        const at::Tensor& modulation, const TextKeys& text,
+                                        const KeyMask& mask) const {
+  const std::vector<at::Tensor> rows = modulation.unbind(2);
   // The text is attended to from the bare residual stream, without norm and gate.
-  h = text_attention.to_out(ops, text_attention.Heads(ops, text_attention.Query(ops, x), text.k,
-                                                      text.v, context.text_mask));
+  const at::Tensor h =
+      text_attention.to_out(ops, text_attention.Heads(ops, q, text.k, text.v, mask));
   const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
   return ops.GateResidual(sum, contract(ops, ops.LinearGelu(normed, expand.weight, expand.bias)),
                           rows[5]);

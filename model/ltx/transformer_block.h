@@ -35,7 +35,6 @@ struct TextKeys {
 // What is the same for all blocks, or nearly so; borrowed for a call.
 struct BlockContext {
   const RopeTable& rope;
-  const KeyMask& text_mask;
   bool is_perturbed = false;  // the last of the batch attends to nothing but itself
 };
 
@@ -46,9 +45,14 @@ struct TransformerBlock {
   double eps = 1e-6;
 
   TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
-  // x [B, S, D]; `time` [B, 1 or S, 6 D].
-  at::Tensor operator()(const Ops& ops, at::Tensor x, const at::Tensor& time, const TextKeys& text,
+  // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
+  // the feed-forward. First the tokens look at each other, then at the text.
+  at::Tensor AttendSelf(const Ops& ops, const at::Tensor& x, const at::Tensor& modulation,
                         const BlockContext& context) const;
+  // `q` is text_attention.Query(x): the same for all rows with the same x.
+  at::Tensor AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
+                        const at::Tensor& modulation, const TextKeys& text,
+                        const KeyMask& mask) const;
 };
 
 // Reads transformer_blocks.`index`.

@@ -27,6 +27,7 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
       .times = inputs.times.clone(at::MemoryFormat::Contiguous),
       .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
       .text = {},
+      .rows = inputs.rows,
       .perturbed = inputs.perturbed};
   copy.text.mask.bias = inputs.text.mask.bias.clone(at::MemoryFormat::Contiguous);
   if (inputs.text.mask.lengths.defined()) {
@@ -44,6 +45,7 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
 VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs& inputs) {
   Kind kind{.plan = ops.run().plan.name(),
             .sizes = {},
+            .rows = inputs.rows,
             .perturbed = inputs.perturbed,
             .has_lengths = inputs.text.mask.lengths.defined()};
   for (const at::Tensor& tensor : {inputs.x, inputs.times, inputs.rope.cos_sin(),
@@ -67,7 +69,7 @@ VelocityGraphs::Recorded* VelocityGraphs::Find(Kind kind) {
 }
 
 at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
-  const bool gains = inputs.x.size(0) * inputs.x.size(1) <= kMostTokens;
+  const bool gains = inputs.text.rows() * inputs.x.size(1) <= kMostTokens;
   if (recorder_ == nullptr || ops.run().timer != nullptr || !gains) {
     return transformer_.Velocity(ops, inputs);
   }

@@ -37,7 +37,7 @@ class VelocityGraphs {
   // What must be the same for a graph to serve.
   struct Kind {
     std::string plan;
-    std::vector<int64_t> sizes, perturbed;
+    std::vector<int64_t> sizes, rows, perturbed;
     bool has_lengths = false;  // of the text
     bool operator==(const Kind&) const = default;
   };
