@@ -26,7 +26,8 @@ int64_t LtxGeneration::device_bytes() const {
   };
   for (const at::Tensor* tensor :
        {&state.tokens.x, &state.tokens.mask, &state.tokens.initial, &state.rope.cos_sin(),
-        &state.rope.index(), &state.text.mask.bias, &state.text.mask.lengths}) {
+        &state.rope.index(), &state.text.mask.bias, &state.text.mask.lengths,
+        &state.times.rows().embedded, &state.times.rows().rows}) {
     add(*tensor);
   }
   for (const TextKeys& keys : state.text.blocks) {
@@ -40,6 +41,7 @@ void LtxGeneration::MoveTo(at::Device where) {
   const c10::InferenceMode no_gradients;
   const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
   DenoiseState there = state;
+  there.times = {};
   there.tokens.x = moved(state.tokens.x);
   there.tokens.mask = moved(state.tokens.mask);
   there.tokens.initial = moved(state.tokens.initial);

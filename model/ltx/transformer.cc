@@ -25,6 +25,12 @@ bool Contains(const std::vector<int64_t>& blocks, size_t block) {
   return std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
 }
 
+// [N, k, D] of the times to [clips, 1 or S, k, D]: those of each token, where they differ.
+at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of) {
+  if (!time_of.defined()) return by_time.unsqueeze(1);
+  return by_time.index_select(0, time_of.flatten()).unflatten(0, time_of.sizes());
+}
+
 // Rows that are still the same: first all of a clip, and then, until the first perturbed block,
 // the last two of a clip alone. Tensors have one row for each clip, or all but the last, or all.
 class SharedRows {
@@ -88,6 +94,9 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
     model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
+  std::vector<at::Tensor> tables;
+  for (const TransformerBlock& block : model.blocks_) tables.push_back(block.scale_shift_table);
+  model.scale_shift_tables_ = at::stack(tables);
   model.bytes_ = weights.bytes();
   model.parameters_ = weights.parameters();
   return model;
@@ -116,13 +125,17 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
   return rows;
 }
 
+TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {
+  const at::Tensor embedded = time_embedding_(ops, times);
+  return {embedded, time_rows_(ops, at::silu(embedded))};
+}
+
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
   const SharedRows shared(inputs);
   at::Tensor h = proj_in_(ops, inputs.x);  // [clips, S, D]; later of more rows
-  const at::Tensor embedded = time_embedding_(ops, inputs.times.flatten());  // [clips S_t, D]
-  const at::Tensor time = time_rows_(ops, at::silu(embedded))
-                              .unflatten(0, {inputs.x.size(0), -1})
-                              .unflatten(2, {6, -1});  // [clips, S_t, 6, D]
+  // Of all blocks in one pass, [N, blocks, 6, D].
+  const at::Tensor modulations =
+      scale_shift_tables_ + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
   TextContext text = inputs.text;
   if (shared.until_perturbed() < shared.all()) text = text.Rows(0, shared.until_perturbed());
   for (size_t i = 0; i < blocks_.size(); ++i) {
@@ -130,7 +143,8 @@ at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) c
     const bool is_perturbed = Contains(inputs.perturbed, i);
     if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
     if (is_perturbed) h = shared.To(h, shared.all());
-    const at::Tensor modulation = block.scale_shift_table + time;
+    const at::Tensor modulation =
+        ForTokens(modulations.select(1, static_cast<int64_t>(i)), inputs.time_of);
     h = block.AttendSelf(ops, h, shared.ViewTo(modulation, h.size(0)), {inputs.rope, is_perturbed});
     const at::Tensor q = block.text_attention.Query(ops, h);
     h = block.AttendText(ops, shared.To(h, text.rows()), shared.To(q, text.rows()),
@@ -138,7 +152,7 @@ at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) c
   }
   h = shared.To(h, shared.all());
   const at::Tensor head =
-      scale_shift_table_ + embedded.unflatten(0, {inputs.x.size(0), -1}).unsqueeze(2);
+      ForTokens(scale_shift_table_ + inputs.time.embedded.unsqueeze(1), inputs.time_of);
   const std::vector<at::Tensor> rows = shared.ViewTo(head, shared.all()).unbind(2);
   return proj_out_(ops, ops.AdalnLayerNorm(h, rows[1], rows[0], kHeadEps));
 }

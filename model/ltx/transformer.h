@@ -23,12 +23,23 @@ struct TextContext {
   TextContext Rows(int64_t first, int64_t count) const;
 };
 
+// What the transformer makes of N times.
+struct TimeRows {
+  at::Tensor embedded;  // [N, D]
+  at::Tensor rows;      // [N, 6 D], for every block
+
+  TimeRows Slice(int64_t first, int64_t count) const {
+    return {embedded.slice(0, first, first + count), rows.slice(0, first, first + count)};
+  }
+};
+
 // One call of the transformer: for every clip some rows, which differ in their text.
 struct VelocityInputs {
-  at::Tensor x;                    // tokens [clips, S, C]
-  at::Tensor times;                // [clips, 1 or S] fp32 in 0..1000
-  RopeTable rope;                  // of S tokens
-  TextContext text;                // of B rows: those of the first clip, then those of the next
+  at::Tensor x;        // tokens [clips, S, C]
+  TimeRows time;       // of the clips' times
+  at::Tensor time_of;  // [clips, S]: which of them a token has; undefined: each clip has one
+  RopeTable rope;      // of S tokens
+  TextContext text;    // of B rows: those of the first clip, then those of the next
   std::vector<int64_t> rows = {};  // of each clip; empty: one each
   // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
   // own value. Of a clip alone it has the text of the row before it, and is made once with that one
@@ -44,6 +55,9 @@ class Transformer {
 
   // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
+
+  // `times` [N] fp32 in 0..1000.
+  TimeRows Times(const Ops& ops, const at::Tensor& times) const;
 
   // [B, S, C], in the model's type. What rows have in common is computed once: up to the text of
   // the first block all of a clip's are the same.
@@ -61,8 +75,9 @@ class Transformer {
   Linear proj_in_, proj_out_;
   Linear caption_1_, caption_2_;
   TimestepEmbedding time_embedding_;
-  Linear time_rows_;              // to the six rows of every block
-  at::Tensor scale_shift_table_;  // [2, D], of the head
+  Linear time_rows_;               // to the six rows of every block
+  at::Tensor scale_shift_tables_;  // [blocks, 6, D]
+  at::Tensor scale_shift_table_;   // [2, D], of the head
   std::vector<TransformerBlock> blocks_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

@@ -24,7 +24,9 @@ std::vector<at::Tensor> PartsOf(const TextContext& text) {
 VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
   VelocityInputs copy = {
       .x = inputs.x.clone(at::MemoryFormat::Contiguous),
-      .times = inputs.times.clone(at::MemoryFormat::Contiguous),
+      .time = {inputs.time.embedded.clone(at::MemoryFormat::Contiguous),
+               inputs.time.rows.clone(at::MemoryFormat::Contiguous)},
+      .time_of = inputs.time_of.defined() ? inputs.time_of.clone() : at::Tensor(),
       .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
       .text = {},
       .rows = inputs.rows,
@@ -46,10 +48,12 @@ VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs
   Kind kind{.plan = ops.run().plan.name(),
             .sizes = {},
             .rows = inputs.rows,
-            .perturbed = inputs.perturbed,
-            .has_lengths = inputs.text.mask.lengths.defined()};
-  for (const at::Tensor& tensor : {inputs.x, inputs.times, inputs.rope.cos_sin(),
-                                   inputs.rope.index(), inputs.text.mask.bias}) {
+            .perturbed = inputs.perturbed};
+  for (const at::Tensor& tensor :
+       {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
+        inputs.text.mask.bias, inputs.text.mask.lengths}) {
+    kind.sizes.push_back(tensor.defined() ? tensor.dim() : -1);
+    if (!tensor.defined()) continue;
     const at::IntArrayRef sizes = tensor.sizes();
     kind.sizes.insert(kind.sizes.end(), sizes.begin(), sizes.end());
   }
@@ -110,13 +114,19 @@ bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Record
   recorded.uses = recorded.counters.Uses();
   recorded.text = inputs.text.blocks[0].k;
   recorded.rope = inputs.rope.index();
+  recorded.time_of = inputs.time_of;
   return true;
 }
 
 void VelocityGraphs::Fill(const VelocityInputs& inputs, Recorded& recorded) {
   VelocityInputs& own = recorded.inputs;
   own.x.copy_(inputs.x);
-  own.times.copy_(inputs.times);
+  own.time.embedded.copy_(inputs.time.embedded);
+  own.time.rows.copy_(inputs.time.rows);
+  if (own.time_of.defined() && !recorded.time_of.is_same(inputs.time_of)) {
+    own.time_of.copy_(inputs.time_of);
+    recorded.time_of = inputs.time_of;
+  }
   if (!recorded.rope.is_same(inputs.rope.index())) {
     own.rope.cos_sin().copy_(inputs.rope.cos_sin());
     own.rope.index().copy_(inputs.rope.index());

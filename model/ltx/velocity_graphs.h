@@ -38,7 +38,6 @@ class VelocityGraphs {
   struct Kind {
     std::string plan;
     std::vector<int64_t> sizes, rows, perturbed;
-    bool has_lengths = false;  // of the text
     bool operator==(const Kind&) const = default;
   };
   struct Recorded {
@@ -51,7 +50,7 @@ class VelocityGraphs {
     kernels::KernelPlan how;
     kernels::KernelCounters counters;
     std::vector<kernels::VariantUse> uses;  // of one call
-    at::Tensor text, rope;                  // whose contents `inputs` has; held for comparison
+    at::Tensor text, rope, time_of;         // whose contents `inputs` has; held for comparison
   };
 
   static Kind KindOf(const Ops& ops, const VelocityInputs& inputs);

@@ -82,7 +82,7 @@ class VelocityGraphsTest : public LtxPipeline {
     const at::Tensor mask = (at::arange(2 * text_tokens).view({2, -1}) != 1).to(device_);
     VelocityInputs inputs;
     inputs.x = Draw(seed, {2, shape.tokens(), 8}).to(device_);
-    inputs.times = (Draw(seed + 1, {2, 1}).abs() * 500).to(device_);
+    inputs.time = transformer_->Times(ops_, (Draw(seed + 1, {2}).abs() * 500).to(device_));
     inputs.rope =
         MakeRopeTable(PlainCoordinates(shape, 20.0 + static_cast<double>(seed)), 32).To(device_);
     inputs.text =
@@ -113,7 +113,7 @@ TEST_F(VelocityGraphsTest, AreRecordedAtTheSecondCallAndServeWhateverHasTheirSiz
   ExpectSame(first);
   EXPECT_EQ(counts_.recorded, 1);
   EXPECT_EQ(counts_.replays, 1);
-  first.times = first.times * 0.5;
+  first.time = transformer_->Times(ops_, at::full({2}, 30.0).to(device_));
   ExpectSame(first);
   const VelocityInputs other = Inputs(9);  // another request: its text and its places
   ExpectSame(other);
