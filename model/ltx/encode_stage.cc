@@ -105,9 +105,9 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
     texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer
   }
-  for (const std::string& text : texts) {
-    REEL_ASSIGN_OR_RETURN(const Prompt prompt,
-                          model_.prompts.Encode(ops, text, text_tokens, masked));
+  REEL_ASSIGN_OR_RETURN(const std::vector<Prompt> prompts,
+                        model_.prompts.Encode(ops, texts, text_tokens, masked));
+  for (const Prompt& prompt : prompts) {
     embeddings.push_back(prompt.embeddings);
     masks.push_back(prompt.mask);
   }
