@@ -20,6 +20,22 @@ std::vector<at::Tensor> PartsOf(const TextContext& text) {
   return parts;
 }
 
+constexpr size_t kMostKinds = 64;  // with or without a graph
+
+// What a call has in memory at its fullest, in tensors like its rows' tokens: in the attention x,
+// its norm, queries, keys and values before and after their norm, heads; in the feed-forward as
+// many.
+constexpr int64_t kTensorsAtOnce = 10;
+int64_t WorkBytes(const VelocityInputs& inputs, int64_t width) {
+  return kTensorsAtOnce * inputs.text.rows() * inputs.x.size(1) * width * inputs.x.element_size();
+}
+
+int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
 // Memory of its own, with the same contents.
 VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
   VelocityInputs copy = {
@@ -68,18 +84,40 @@ VelocityGraphs::Recorded* VelocityGraphs::Find(Kind kind) {
     return &recorded_.front();
   }
   recorded_.emplace_front().kind = std::move(kind);
-  if (recorded_.size() > kMostGraphs) recorded_.pop_back();
+  if (recorded_.size() > kMostKinds) recorded_.pop_back();
   return nullptr;
 }
 
+void VelocityGraphs::MakeRoom() {
+  int64_t inputs = 0, work = 0;
+  for (auto entry = recorded_.begin(); entry != recorded_.end();) {
+    const bool counts = entry == recorded_.begin() || entry->graph != nullptr;
+    const int64_t with_it = inputs + entry->input_bytes + std::max(work, entry->work_bytes);
+    if (counts && with_it > most_bytes_ && entry != recorded_.begin()) {
+      entry = recorded_.erase(entry);
+      continue;
+    }
+    if (counts) {
+      inputs += entry->input_bytes;
+      work = std::max(work, entry->work_bytes);
+    }
+    ++entry;
+  }
+}
+
 at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
-  const bool gains = inputs.text.rows() * inputs.x.size(1) <= kMostTokens;
-  if (recorder_ == nullptr || ops.run().timer != nullptr || !gains) {
+  const int64_t work_bytes = WorkBytes(inputs, transformer_.config().width());
+  const int64_t input_bytes =
+      BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
+  const bool fits = work_bytes + input_bytes <= most_bytes_;
+  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
     return transformer_.Velocity(ops, inputs);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.
   Recorded* const recorded = Find(KindOf(ops, inputs));
   if (recorded == nullptr || recorded->refused) return transformer_.Velocity(ops, inputs);
+  recorded->input_bytes = input_bytes;
+  recorded->work_bytes = work_bytes;
   if (recorded->graph != nullptr) {
     Fill(inputs, *recorded);
   } else if (!Record(ops, inputs, *recorded)) {
@@ -93,6 +131,7 @@ at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inpu
 }
 
 bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded) {
+  MakeRoom();
   const absl::Status status = TorchGuard([&] {
     recorded.inputs = CopyOf(inputs, transformer_.config().width());
     recorded.how = ops.run().plan;
