@@ -8,6 +8,7 @@
 
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/finite_check.h"
 #include "model/ltx/frame_source.h"
 #include "model/ltx/second_pass.h"
 #include "model/pipeline.h"
@@ -46,6 +47,8 @@ class LtxGeneration final : public Generation {
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;
   bool ready = false;
+
+  std::optional<FiniteCheck> unchecked;  // of the latest step, whose numbers nobody has seen
 
   at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step to the decode
   FrameSourcePtr frames;    // once it decodes
