@@ -26,7 +26,6 @@ struct BenchCase {
   // What a result may be off beside its own rounding, as a share of the largest: by default what
   // fp32 arithmetic loses on terms as large as that.
   double tolerance = 0x1p-24 * 32;
-  std::string without = "";  // a variant that does not take the call; any other that declines fails
 };
 
 struct BenchSize {

@@ -178,8 +178,7 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                      .dtype = dtype,
                      .units = size.rows,
                      .period = kPeriod,
-                     .make = to_e4m3,
-                     .without = "cpu"});
+                     .make = to_e4m3});
   }
 }
 
@@ -239,8 +238,7 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
        .units = size.rows,
        .period = kPeriod,
        .make = make,
-       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0),
-       .without = dtype == Dtype::kF32 ? "sm80" : ""});
+       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0)});
 }
 
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
