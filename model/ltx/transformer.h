@@ -35,11 +35,11 @@ struct TimeRows {
 
 // One call of the transformer: for every clip some rows, which differ in their text.
 struct VelocityInputs {
-  at::Tensor x;        // tokens [clips, S, C]
-  TimeRows time;       // of the clips' times
-  at::Tensor time_of;  // [clips, S]: which of them a token has; undefined: each clip has one
-  RopeTable rope;      // of S tokens
-  TextContext text;    // of B rows: those of the first clip, then those of the next
+  at::Tensor x;             // tokens [clips, S, C]
+  TimeRows time;            // of the clips' times
+  at::Tensor time_of = {};  // [clips, S]: which of them a token has; undefined: each clip has one
+  RopeTable rope;           // of S tokens
+  TextContext text;         // of B rows: those of the first clip, then those of the next
   std::vector<int64_t> rows = {};  // of each clip; empty: one each
   // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
   // own value. Of a clip alone it has the text of the row before it, and is made once with that one
