@@ -72,6 +72,7 @@ class LtxPipeline final : public Pipeline {
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution& run) override {
     const c10::InferenceMode no_gradients;
+    const bool waits = WaitsForStep(generations, run);
     std::vector<absl::Status> results(generations.size());
     std::vector<bool> taken(generations.size(), false);
     for (size_t i = 0; i < generations.size(); ++i) {
@@ -91,7 +92,7 @@ class LtxPipeline final : public Pipeline {
       }
       const absl::Status status = TorchGuard([&] { return StepTogether(together, Ops(run)); });
       for (const size_t j : places) {
-        results[j] = status.ok() ? EndStep(Mine(*generations[j]), run.timer != nullptr) : status;
+        results[j] = status.ok() ? EndStep(Mine(*generations[j]), waits) : status;
       }
     }
     return results;
@@ -165,17 +166,25 @@ class LtxPipeline final : public Pipeline {
     return absl::OkStatus();
   }
 
-  // Looks at the numbers of the step before, with this one asked for already: a device goes from
-  // one to the next without a stop. At the last step it waits for this one, too, and at one that is
-  // timed. What the decode needs of the host's is made while a device is still at it.
-  absl::Status EndStep(LtxGeneration& mine, bool is_timed) const {
+  // A device goes from one step of the same generations to the next without a stop: a call returns
+  // when the step before it is done. The first of them is waited for, so that who takes turns is
+  // charged for its own time, and so is one that is timed.
+  bool WaitsForStep(absl::Span<Generation* const> generations, const kernels::Execution& run) {
+    const bool again = absl::MakeConstSpan(stepped_) == generations;
+    stepped_.assign(generations.begin(), generations.end());
+    return !again || run.timer != nullptr || model_->device.is_cpu();
+  }
+
+  // Looks at the numbers of this step, or of the one before with this one asked for already; at the
+  // last step of both. What the decode needs of the host's is made while a device is still at it.
+  absl::Status EndStep(LtxGeneration& mine, bool waits) const {
     return TorchGuard([&]() -> absl::Status {
       const bool is_last = mine.step() == mine.num_steps();
       const auto before =
           std::exchange(mine.unchecked, FiniteCheck(mine.state.tokens.x, mine.step()));
       if (is_last) DrawDecodeNoise(mine);
       if (before.has_value()) REEL_RETURN_IF_ERROR(before->Wait());
-      if (!is_last && !is_timed && !model_->device.is_cpu()) return absl::OkStatus();
+      if (!is_last && !waits) return absl::OkStatus();
       return std::exchange(mine.unchecked, std::nullopt)->Wait();
     });
   }
@@ -221,6 +230,7 @@ class LtxPipeline final : public Pipeline {
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
   Denoiser denoiser_;
+  std::vector<Generation*> stepped_;  // in the latest call of Step; compared, not looked into
 };
 
 }  // namespace
