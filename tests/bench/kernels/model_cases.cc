@@ -228,8 +228,7 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
     if (size.mask == Mask::kBias) {
       args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
     } else if (size.mask == Mask::kLengths) {
-      const std::vector<int32_t> lengths(static_cast<size_t>(batch),
-                                         static_cast<int32_t>(size.keys));
+      const std::vector<int32_t> lengths(2, static_cast<int32_t>(size.keys));  // of most batches
       args.key_lengths = t.Table(Dtype::kI32, {batch}, lengths.data());
     }
     if (!cross) return [args](const Execution& run) { return Attention(args, run); };

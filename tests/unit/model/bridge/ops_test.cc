@@ -122,7 +122,7 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
       return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
     };
     const at::Tensor queries = heads(kTokens) * 0.3, keys = heads(5), values = heads(5);
-    const KeyMask mask = {Values({kBatch, 1, 1, 5}), {}};
+    const KeyMask pad = {Values({kBatch, 1, 1, 5}), {}};
     const at::Tensor video = Pixels({1, 8, 3, 4, 5});
     const at::Tensor scale = Values({1, 8, 1, 1, 1}), shift = Values({1, 8, 1, 1, 1});
     const FrameSum block = {video, Pixels({1, 8, 3, 4, 5}), Values({8})};
@@ -152,11 +152,9 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
         {"attention",
          [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, {}, 0)); }},
         {"attention",
-         [=](const Ops& ops) {
-           return List(ops.Attention(queries, keys, values, mask.bias, 1.0));
-         }},
+         [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, pad.bias, 1.0)); }},
         {"cross_attention",
-         [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, mask, 0)); }},
+         [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, pad, 0)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
