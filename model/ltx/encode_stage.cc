@@ -154,6 +154,7 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   next.shape = pass.shape;
   next.schedule = pass.schedule;
   next.step = next.first_step = pass.first_step;
+  next.times = {};
   next.guidance = pass.recipe.guidance;
   next.generator = GeneratorOf(mine.spec);
   REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,

@@ -41,9 +41,9 @@ void LtxGeneration::MoveTo(at::Device where) {
   const c10::InferenceMode no_gradients;
   const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
   DenoiseState there = state;
-  there.times = {};
   there.tokens.x = moved(state.tokens.x);
   there.tokens.mask = moved(state.tokens.mask);
+  there.times = state.times.To(where, there.tokens.mask);
   there.tokens.initial = moved(state.tokens.initial);
   there.text.mask = {moved(state.text.mask.bias), moved(state.text.mask.lengths)};
   for (TextKeys& keys : there.text.blocks) keys = {moved(keys.k), moved(keys.v)};

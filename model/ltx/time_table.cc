@@ -45,6 +45,16 @@ void TimeTable::Make(const Ops& ops, const Transformer& transformer, const Timed
   end_ = static_cast<int>(end);
 }
 
+TimeTable TimeTable::To(at::Device where, const at::Tensor& mask) const {
+  const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
+  TimeTable there = *this;
+  there.mask_ = mask;
+  there.values_ = moved(values_);
+  there.of_token_ = moved(of_token_);
+  there.rows_ = {moved(rows_.embedded), moved(rows_.rows)};
+  return there;
+}
+
 StepTimes TimeTable::At(const Ops& ops, const Transformer& transformer, const TimedClip& clip,
                         int step) {
   if (!Has(clip, step)) Make(ops, transformer, clip, step);

@@ -37,6 +37,9 @@ class TimeTable {
 
   StepTimes At(const Ops& ops, const Transformer& transformer, const TimedClip& clip, int step);
 
+  // On another device, for the same clip there: `mask` is its mask.
+  TimeTable To(at::Device where, const at::Tensor& mask) const;
+
   const TimeRows& rows() const { return rows_; }
 
  private:

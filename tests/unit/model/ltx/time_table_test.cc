@@ -73,6 +73,17 @@ TEST_F(TimeTableTest, HasTheTimesOfPinnedTokensOnce) {
   }
 }
 
+TEST_F(TimeTableTest, GoesWithItsClipAndIsNotMadeAgain) {
+  TimeTable table;
+  const StepTimes times = At(table, mask_, false, 40);
+  const at::Tensor moved_mask = mask_.clone();
+  TimeTable moved = table.To(at::kCPU, moved_mask);
+  test_.counters = {};
+  EXPECT_TRUE(At(moved, moved_mask, false, 41).rows.rows.defined());
+  EXPECT_TRUE(At(moved, moved_mask, false, 40).rows.rows.equal(times.rows.rows));
+  EXPECT_TRUE(test_.counters.Uses().empty());
+}
+
 TEST_F(TimeTableTest, IsMadeAnewWhenTheClipIsAnother) {
   TimeTable table;
   EXPECT_EQ(At(table, mask_, false, 0).values.numel(), 3);
