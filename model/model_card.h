@@ -59,6 +59,8 @@ struct ModelCard {
   GenerationSpec defaults;  // every field that requests may leave out, but the prompt and the seed
   std::vector<Preset> presets;
   bool supports_conditions = false;
+  // Kernel profiles that trade accuracy for speed and that the model has a use for.
+  std::vector<std::string> lossy_profiles = {};
   std::vector<kernels::KernelCall> calls;  // the operator calls that a request makes
 };
 

@@ -54,7 +54,7 @@ void SpecFlags::AddTo(CLI::App& command) {
                      "Classifier-free guidance; 1 or less turns it off");
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out");
   command.add_option("--preset", preset_, "A named set of the model's defaults");
-  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, ...");
+  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...");
   AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
            "One operator's variant, over the profile's choice; may be repeated");
   command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_profiles.h"
 
 namespace reel::kernels {
 namespace {
@@ -26,7 +27,8 @@ std::string NamesOf(const OpListing& op, bool only_running) {
 }
 
 // A variant fits the device or not whatever the call: any dtype that it has will do.
-VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability& capability) {
+VariantListing ListingOf(std::string_view op, const CatalogVariant& candidate,
+                         const DeviceCapability& capability) {
   const KernelVariant& variant = candidate.variant;
   Dtype dtype = Dtype::kF32;
   for (const Dtype known : {Dtype::kBf16, Dtype::kF16}) {
@@ -38,15 +40,16 @@ VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability
           .origin = candidate.origin,
           .runs = reason.empty(),
           .is_auto = false,
-          .reason = reason};
+          .reason = reason,
+          .is_lossy = IsLossyVariant(op, variant.name)};
 }
 
 // The first that runs is what "auto" picks where its predicate takes the call.
 void MarkAuto(OpListing& op) {
   bool found = false;
   for (VariantListing& variant : op.variants) {
-    variant.is_auto = variant.runs && !found;
-    found = found || variant.runs;
+    variant.is_auto = variant.runs && !variant.is_lossy && !found;
+    found = found || variant.is_auto;
   }
 }
 
@@ -57,7 +60,7 @@ void KernelCatalog::Publish(std::shared_ptr<const VariantTable> table) {
   for (const std::string& op : table->Ops()) {
     OpListing listing{.op = op, .variants = {}};
     for (const CatalogVariant& variant : table->Variants(op)) {
-      listing.variants.push_back(ListingOf(variant, capability_));
+      listing.variants.push_back(ListingOf(op, variant, capability_));
     }
     MarkAuto(listing);
     ops_.push_back(std::move(listing));
@@ -145,6 +148,8 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
     return absl::InvalidArgumentError(absl::StrCat("Unknown kernel profile '", View(profile),
                                                    "'; known: ", absl::StrJoin(profiles, ", ")));
   }
+  // A process without a list of operators has not told it yet.
+  if (!ops.empty()) REEL_RETURN_IF_ERROR(CheckProfileRuns(ops, profile));
   std::map<std::string, std::string, std::less<>> choices;
   for (const auto& [op_name, variant_name] : variants) {
     const auto op = std::find_if(ops.begin(), ops.end(),
@@ -169,12 +174,6 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
     choices[op_name] = variant_name;
   }
   return KernelPlan(std::string(profile), std::move(choices));
-}
-
-const std::vector<std::string>& BuiltInProfiles() {
-  static const auto* const names =
-      new std::vector<std::string>{"auto", "reference", "batch_invariant"};
-  return *names;
 }
 
 }  // namespace reel::kernels

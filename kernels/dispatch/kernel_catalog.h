@@ -49,9 +49,9 @@ class KernelCatalog {
   // The names of an operator's variants, best first; of an unknown operator none.
   std::vector<std::string> VariantNames(std::string_view op) const;
 
-  // A plan from a profile ("auto", "reference", "batch_invariant"; empty: "auto") and single
-  // variants on top of it. INVALID_ARGUMENT for an unknown name, with the known ones;
-  // FAILED_PRECONDITION for a variant that cannot run here, with the reason and those that can.
+  // A plan from a profile (kernel_profiles.h; empty: "auto") and single variants on top of it.
+  // INVALID_ARGUMENT for an unknown name, with the known ones; FAILED_PRECONDITION for a profile or
+  // a variant that cannot run here, with the reason and, of variants, those that can.
   absl::StatusOr<KernelPlan> Plan(std::string_view profile,
                                   const std::map<std::string, std::string>& variants) const;
 
@@ -70,8 +70,5 @@ class KernelCatalog {
 // them.
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
                                     const std::map<std::string, std::string>& variants);
-
-// "auto", "reference", "batch_invariant".
-const std::vector<std::string>& BuiltInProfiles();
 
 }  // namespace reel::kernels

@@ -14,7 +14,8 @@ struct VariantListing {
   std::string origin;  // "built-in", "framework" or the name of a plug-in
   bool runs = false;   // on the device of the process that lists it
   bool is_auto = false;
-  std::string reason;  // why it cannot
+  std::string reason;     // why it cannot
+  bool is_lossy = false;  // brought by a lossy profile alone (kernel_profiles.h)
 };
 
 struct OpListing {
@@ -44,6 +45,7 @@ struct VariantUse {
   std::string op;
   std::string variant;
   int64_t calls = 0;
+  bool is_lossy = false;  // as in VariantListing; set in what is told to others
 };
 struct VariantTime {
   std::string op;

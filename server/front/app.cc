@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -83,7 +84,7 @@ ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
 }
 
 MetricsOptions MakeMetricsOptions(const AppOptions& app) {
-  MetricsOptions options{app.version, app.revision, {"auto", "reference", "batch_invariant"}, {}};
+  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}};
   for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
   for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
   return options;

@@ -144,7 +144,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
   app.add_option("--kernels", texts.kernels,
-                 "auto, reference or batch_invariant; +operator=variant,... on top");
+                 "auto, reference, batch_invariant or fp8 (lossy: linear layers in 8 bits); "
+                 "+operator=variant,... on top");
   app.add_option("--encoder-threads", options.encoder_threads, "Same number, same file; default 2")
       ->check(CLI::Range(1, 16));
   app.add_flag("--timings", options.timings, "Print what each stage took");

@@ -101,7 +101,8 @@ class FakeJobService final : public JobService {
     return workers_;
   }
   int Running(const std::string&) const override { return 1; }
-  std::vector<std::string> KernelProfiles() const override { return {"auto", "reference"}; }
+  std::vector<std::string> KernelProfiles() const override { return {"auto", "reference", "fp8"}; }
+  std::vector<std::string> LossyKernelProfiles() const override { return {"fp8"}; }
   bool draining() const override { return false; }
   bool admitting() const override { return true; }
 

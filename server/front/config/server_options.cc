@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/program/nearest_name.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
 #include "server/front/config/legal_name.h"
@@ -161,7 +162,7 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
 }
 
 std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<std::string> known = {"auto", "reference", "batch_invariant"};
+  std::vector<std::string> known = kernels::BuiltInProfiles();
   std::set<std::string> names(known.begin(), known.end());
   std::vector<ConfiguredProfile> out;
   for (int i = 0; i < config.kernel_profiles_size(); ++i) {

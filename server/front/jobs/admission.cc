@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -103,6 +104,18 @@ void Admission::ExpandProfile(const model::KernelSelection& selection, Need& nee
   }
 }
 
+// One of the configuration may be built on a lossy profile that this model has no use for; one that
+// a request names itself has been checked with the rest of it.
+void Admission::CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
+                                       std::vector<FieldViolation>& out) {
+  const auto& known = card.lossy_profiles;
+  const bool lossy = kernels::IsLossyProfile(base);
+  if (!lossy || std::find(known.begin(), known.end(), base) != known.end()) return;
+  out.push_back({"spec.kernels.profile", absl::StrCat("this model does not support ", base,
+                                                      ", which the profile is built "
+                                                      "on")});
+}
+
 std::string Admission::PlanName(const Need& need) {
   return kernels::KernelPlan(need.profile, {need.variants.begin(), need.variants.end()}).name();
 }
@@ -157,6 +170,9 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
 
   ExpandProfile(checked.spec.kernels, checked.need);
   absl::Status plan = CheckPlan(checked.need);
+  if (checked.need.profile != checked.spec.kernels.profile) {
+    CheckConfiguredProfile(checked.need.profile, **card, violations);
+  }
   if (Asks(checked.spec.kernels.experiment) || Asks(checked.spec.kernels.arm)) {
     plan =
         absl::InvalidArgumentError("no experiment is configured; leave experiment and arm empty");

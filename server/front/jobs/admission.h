@@ -51,6 +51,8 @@ class Admission {
                          const Quarantine& quarantine, absl::Duration now, double jitter) const;
   // A configured profile becomes the built-in one and the variants that it stands for.
   void ExpandProfile(const model::KernelSelection& selection, Need& need) const;
+  static void CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
+                                     std::vector<model::FieldViolation>& out);
   // `need` has gone through ExpandProfile.
   static std::string PlanName(const Need& need);
   // How long a job that is queued now would wait.

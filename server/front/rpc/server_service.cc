@@ -99,6 +99,9 @@ class ServerService final : public v1::ServerService::CallbackService {
       for (const std::string& profile : jobs_.KernelProfiles()) {
         response->add_kernel_profiles(profile);
       }
+      for (const std::string& profile : jobs_.LossyKernelProfiles()) {
+        response->add_lossy_kernel_profiles(profile);
+      }
     });
   }
 

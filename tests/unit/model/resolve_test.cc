@@ -307,6 +307,17 @@ TEST(Resolve, RefusesWhatCannotBeAKernelName) {
   EXPECT_THAT(With([](auto& s) { s.kernels.experiment = "-"; }), IsEmpty());
 }
 
+TEST(Resolve, TakesALossyProfileWhereTheModelHasAUseForIt) {
+  EXPECT_THAT(With([](auto& s) { s.kernels.profile = "fp8"; }),
+              ElementsAre(Violation("kernels.profile", "does not support fp8")));
+  ModelCard card = ExampleCard();
+  card.lossy_profiles = {"fp8"};
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  spec.kernels.profile = "fp8";
+  EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 0).ok());
+}
+
 TEST(Resolve, ReportsAllViolationsAtOnce) {
   const auto violations = With([](auto& s) {
     s.width = 500;

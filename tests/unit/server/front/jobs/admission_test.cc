@@ -138,6 +138,29 @@ TEST_F(AdmissionTest, ExpandsConfiguredProfiles) {
   EXPECT_EQ(checked->spec.kernels.profile, "ours");
 }
 
+TEST_F(AdmissionTest, TakesALossyProfileWhereModelAndWorkerHaveAUseForIt) {
+  AddWorker("w0");
+  request_.spec.kernels.profile = "fp8";
+  // A model without such layers, however it is asked for.
+  EXPECT_THAT(std::string(Check().status().message()), HasSubstr("does not support fp8"));
+  options_.kernel_profiles = {{"ours", "fp8", {}}};
+  request_.spec.kernels.profile = "ours";
+  EXPECT_THAT(std::string(Check().status().message()), HasSubstr("does not support fp8"));
+  // A device without such products, before anything is queued.
+  model::ModelCard card = TestCard();
+  card.lossy_profiles = {"fp8"};
+  fleet_.SetCard(card);
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+  WorkerInfo info;
+  info.name = "w1";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"linear", {{"e4m3_rows", "framework", true, false, "", true}}}};
+  fleet_.Update(info);
+  fleet_.SetLoaded("w1", "card");
+  ASSERT_TRUE(Check().ok()) << Check().status();
+  EXPECT_EQ(Check()->need.shape.plan, "fp8");
+}
+
 TEST_F(AdmissionTest, KnowsNoExperiments) {
   AddWorker("w0");
   request_.spec.kernels.experiment = "colours";
