@@ -254,6 +254,25 @@ at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
   return out;
 }
 
+at::Tensor Ops::Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+                       at::ScalarType type) const {
+  at::Tensor out;
+  const aten::LinearScales scales = {x.scale, weight.scale, type};
+  const aten::LinearCall call = {x.values, weight.codes, bias, out, &scales};
+  if (ByLibtorch(call.op, type, &call)) return out;
+  auto sizes = x.values.sizes().vec();
+  sizes.back() = weight.codes.size(0);
+  out = at::empty(sizes, x.values.options().dtype(type));
+  ThrowIfError(kernels::Linear({.x = ViewOf(x.values),
+                                .weight = ViewOf(weight.codes),
+                                .bias = OptionalViewOf(bias),
+                                .out = ViewOf(out),
+                                .x_scale = ViewOf(x.scale),
+                                .weight_scale = ViewOf(weight.scale)},
+                               run_));
+  return out;
+}
+
 at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                        const aten::Sides& stride, const aten::Sides& padding) const {
   at::Tensor out;

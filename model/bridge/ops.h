@@ -12,6 +12,7 @@
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/rope_table.h"
+#include "model/bridge/rows.h"
 
 namespace reel::model {
 
@@ -67,6 +68,9 @@ class Ops {
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
+  // x W^T + b of e4m3, to `type`.
+  at::Tensor Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+                    at::ScalarType type) const;
   // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges.
   at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                     const aten::Sides& stride, const aten::Sides& padding) const;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/row_ops.h"
 #include "model/ltx/request_conditions.h"
 
 namespace reel::model::ltx {
@@ -82,6 +83,9 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
 }
 
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
+  if (FormOf(ops.run()) == RowForm::kE4m3 && !model_.transformer.has_e4m3()) {
+    return model_.transformer.MakeE4m3();
+  }
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],

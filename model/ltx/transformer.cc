@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/row_ops.h"
+#include "model/bridge/torch_guard.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -102,6 +105,19 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   return model;
 }
 
+absl::Status Transformer::MakeE4m3() {
+  if (config_.width() % kE4m3Sides != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the profile fp8 needs a width that is a multiple of ", kE4m3Sides,
+                     ", the transformer's is ", config_.width()));
+  }
+  for (TransformerBlock& block : blocks_) {
+    for (Linear* layer : block.LayersInForm()) layer->MakeE4m3();
+  }
+  has_e4m3_ = true;
+  return absl::OkStatus();
+}
+
 TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
@@ -131,6 +147,9 @@ TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {
 }
 
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
+  if (FormOf(ops.run()) == RowForm::kE4m3 && !has_e4m3_) {
+    ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
+  }
   const SharedRows shared(inputs);
   at::Tensor h = proj_in_(ops, inputs.x);  // [clips, S, D]; later of more rows
   // Of all blocks in one pass, [N, blocks, 6, D].

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
@@ -45,6 +46,8 @@ struct TransformerBlock {
   double eps = 1e-6;
 
   TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
+  // The layers that take their rows in FormOf(run): all that every token goes through.
+  std::vector<Linear*> LayersInForm();
   // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
   // the feed-forward. First the tokens look at each other, then at the text.
   at::Tensor AttendSelf(const Ops& ops, const at::Tensor& x, const at::Tensor& modulation,

@@ -68,6 +68,7 @@ WALLS = [
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json"}),
+    (r"model/bridge/cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
