@@ -94,8 +94,8 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/(metrics|http)/", SERVER_BASE +
      ["server/front/metrics/", r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h",
-      r"server/front/rpc/call_observer\.h", r"server/front/workers/worker_pool\.h"],
-     {"absl", "prometheus", "http"}),
+      r"server/front/rpc/call_observer\.h", r"server/front/workers/(worker_pool|file_descriptor)\.h"],
+     {"absl", "prometheus"}),
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
     (r"server/front/config/", SERVER_BASE + ["server/convert/"],
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
