@@ -36,7 +36,7 @@ LossCause CauseOf(const WorkerExit& exit) {
 }  // namespace
 
 Supervisor::Supervisor(const WorkerPoolOptions& options, WorkerLauncher& launcher,
-                       std::string socket, const std::vector<WorkerSlot*>& slots)
+                       SocketSource socket, const std::vector<WorkerSlot*>& slots)
     : options_(options), launcher_(launcher), socket_(std::move(socket)) {
   const SteadyTime now = Now();
   for (WorkerSlot* slot : slots) {
@@ -144,16 +144,24 @@ void Supervisor::AttendRunning(Child& child, Mode mode, SteadyTime deadline) {
   if (const auto cause = child.slot->Diagnose(Now())) Kill(child, *cause);
 }
 
+absl::StatusOr<int64_t> Supervisor::TryLaunch(Child& child) {
+  const absl::StatusOr<std::string> socket = socket_();
+  // An incarnation begins even where it cannot start: its failure ends it.
+  const LaunchRequest request = child.slot->BeginIncarnation(socket.value_or(""));
+  if (!socket.ok()) return socket.status();
+  return launcher_.Launch(request);
+}
+
 void Supervisor::Launch(Child& child) {
-  const LaunchRequest request = child.slot->BeginIncarnation(socket_);
-  const absl::StatusOr<int64_t> id = launcher_.Launch(request);
+  const std::string& worker = child.slot->name();
+  const absl::StatusOr<int64_t> id = TryLaunch(child);
   if (id.ok()) {
-    Log(LogLevel::kInfo, "Worker started", {{"worker", request.worker}, {"process", *id}});
+    Log(LogLevel::kInfo, "Worker started", {{"worker", worker}, {"process", *id}});
     child.id = *id;
     return;
   }
   Log(LogLevel::kError, "Worker could not be started",
-      {{"worker", request.worker}, {"error", id.status()}});
+      {{"worker", worker}, {"error", id.status()}});
   child.slot->LaunchFailed();
   const auto wait = child.policy.AfterLoss(Now(), std::nullopt, false);
   child.next_start = After(wait.value_or(options_.restart.longest_wait));
