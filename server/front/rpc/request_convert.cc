@@ -80,6 +80,12 @@ void CheckLabels(const Labels& labels, const RequestRules& rules, Violations& ou
 std::optional<absl::Duration> ReadTimeout(bool has, const google::protobuf::Duration& proto,
                                           const RequestRules& rules, Violations& out) {
   if (!has) return std::nullopt;
+  if (!IsLegalProtoDuration(proto)) {
+    out.push_back({"timeout", absl::StrCat("must be a Duration, seconds and nanos of one sign and "
+                                           "nanos within +-999999999: seconds ",
+                                           proto.seconds(), ", nanos ", proto.nanos())});
+    return std::nullopt;
+  }
   const absl::Duration timeout = FromProtoDuration(proto);
   if (timeout <= absl::ZeroDuration() || timeout > rules.max_timeout) {
     out.push_back(

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/errors/error.h"
@@ -127,6 +129,24 @@ TEST(NewJobFrom, TimeoutsEndAtTheLimit) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, rules, {}).status()), Contains("timeout"));
   request.mutable_timeout()->Clear();
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, rules, {}).status()), Contains("timeout"));
+}
+
+TEST(NewJobFrom, ATimeoutIsALegalDuration) {
+  RequestRules rules;
+  v1::CreateVideoRequest request;
+  const auto refused = [&](int64_t seconds, int32_t nanos) {
+    request.mutable_timeout()->set_seconds(seconds);
+    request.mutable_timeout()->set_nanos(nanos);
+    return !NewJobFrom(request, kAsker, rules, {}).ok();
+  };
+  EXPECT_FALSE(refused(5, 5));
+  EXPECT_FALSE(refused(0, 5));
+  EXPECT_TRUE(refused(5, -5));
+  EXPECT_TRUE(refused(-5, 5));
+  EXPECT_TRUE(refused(5, 1'000'000'000));
+  EXPECT_TRUE(refused(5, -1'000'000'000));
+  EXPECT_TRUE(refused(std::numeric_limits<int64_t>::max(), 999'999'999));
+  EXPECT_TRUE(refused(std::numeric_limits<int64_t>::min(), 0));
 }
 
 TEST(NewJobFrom, LabelsAreFewAndShort) {
