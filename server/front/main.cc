@@ -64,6 +64,7 @@ bool InitLogging(const reel::front::TelemetryOptions& telemetry) {
   if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
   reel::InitLog(log);
   reel::front::TakeGrpcLog();
+  reel::front::TakeProtobufLog();
   return log.json;
 }
 
