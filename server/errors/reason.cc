@@ -38,6 +38,11 @@ constexpr ReasonRow kRows[] = {
      "The offset lies past the end of the file."},
     {Reason::kMetadataTooLarge, "METADATA_TOO_LARGE", StatusCode::kInvalidArgument,
      "The call's metadata is larger than 8 KiB."},
+    {Reason::kUndecodableRequest, "UNDECODABLE_REQUEST", StatusCode::kInvalidArgument,
+     "The bytes of the request are not its message, or a string of it is not valid UTF-8."},
+    {Reason::kRequestNotReceived, "REQUEST_NOT_RECEIVED", StatusCode::kUnavailable,
+     "The call was opened and its request did not follow within 30 seconds, or too many calls were "
+     "waiting for theirs."},
     {Reason::kUnauthenticated, "UNAUTHENTICATED", StatusCode::kUnauthenticated,
      "The call has no token, or an unknown one."},
     {Reason::kPermissionDenied, "PERMISSION_DENIED", StatusCode::kPermissionDenied,

@@ -116,7 +116,7 @@ struct App::Impl {
         authorizer(options.server.auth.tokens_file.empty()
                        ? std::make_unique<Authorizer>()
                        : std::make_unique<Authorizer>(options.tokens)),
-        environment{*authorizer, metrics.calls(), open_calls},
+        environment{*authorizer, metrics.calls(), open_calls, unsent_requests},
         pump(kPumpThreads, std::min(options.server.timing.write_stall / 8, absl::Seconds(1))) {}
   ~Impl();
 
@@ -139,6 +139,7 @@ struct App::Impl {
   Metrics metrics;
   std::unique_ptr<Authorizer> authorizer;
   OpenCalls open_calls;
+  UnsentRequests unsent_requests;
   CallEnvironment environment;
   HealthBoard board;
   std::optional<DataFolder> folder;
@@ -164,6 +165,7 @@ App::Impl::~Impl() {
   monitor.reset();
   board.Close();
   pump.CloseAll();
+  unsent_requests.Close();
   http_server.reset();
   health_server.reset();
   grpc_server.reset();
@@ -298,6 +300,7 @@ void App::Drain() {
   impl_->self_check.reset();
   impl_->board.Close();
   impl_->pump.CloseAll();
+  impl_->unsent_requests.Close();
   const absl::Duration flush = impl_->hurried() ? absl::Milliseconds(200) : kFlush;
   if (!impl_->open_calls.WaitForNone(flush)) {
     Log(LogLevel::kWarning, "the time to drain is over: open calls are ended",
