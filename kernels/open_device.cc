@@ -21,6 +21,7 @@ absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const DeviceProperties properties, PropertiesOf(*library, device));
   return OpenedDevice{.stream = {.device = device, .handle = nullptr},
                       .catalog = BuiltInCatalog({.device = device, .sm = properties.sm}, library),
+                      .facts = {.name = properties.name, .memory_bytes = properties.memory_bytes},
                       .library = library};
 }
 
@@ -28,7 +29,7 @@ absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
 
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library) {
   if (device == "cpu") {
-    return OpenedDevice{.stream = {}, .catalog = BuiltInCatalog(), .library = nullptr};
+    return OpenedDevice{.stream = {}, .catalog = BuiltInCatalog(), .facts = {}, .library = nullptr};
   }
   if (device == "auto") {
     auto first = OpenCuda(0, library);

@@ -2,6 +2,7 @@
 // A process's device by name, with every kernel that it has for it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -12,9 +13,16 @@
 
 namespace reel::kernels {
 
+// Of a GPU, as its driver tells; empty and 0 on a CPU.
+struct DeviceFacts {
+  std::string name;  // e.g. "NVIDIA H200"
+  int64_t memory_bytes = 0;
+};
+
 struct OpenedDevice {
   DeviceStream stream;  // of a GPU its default stream
   KernelCatalog catalog;
+  DeviceFacts facts = {};
   const CudaLibraryTable* library = nullptr;  // of a GPU; for the rest of the process
 };
 

@@ -51,7 +51,7 @@ struct Preset {
 struct ModelCard {
   std::string name;            // what requests call it
   std::string family;          // e.g. "LTX-Video 0.9.5", "test card"
-  std::string weights_sha256;  // empty for models without weights
+  std::string weights_sha256;  // of all files together; empty without a manifest of them
   int64_t parameters = 0;
   int spatial_multiple = 32;  // width and height are multiples of it
   int temporal_multiple = 8;  // frames are a multiple of it, plus one
@@ -59,6 +59,8 @@ struct ModelCard {
   GenerationSpec defaults;  // every field that requests may leave out, but the prompt and the seed
   std::vector<Preset> presets;
   bool supports_conditions = false;
+  // Kernel profiles that trade accuracy for speed and that the model has a use for.
+  std::vector<std::string> lossy_profiles = {};
   std::vector<kernels::KernelCall> calls;  // the operator calls that a request makes
 };
 

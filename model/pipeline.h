@@ -20,6 +20,7 @@
 #include "model/frame_sink.h"
 #include "model/generation_spec.h"
 #include "model/model_card.h"
+#include "model/run_stats.h"
 
 namespace reel::model {
 
@@ -32,6 +33,8 @@ class Generation {
   // What its next step adds to a batch.
   virtual int64_t rows() const = 0;
   virtual int64_t device_bytes() const = 0;
+  // Complete once it can step.
+  virtual TextFacts text_facts() const { return {}; }
   // Frees device memory; resuming is exact.
   virtual absl::Status Park(bool to_host) = 0;
   virtual absl::Status Resume() = 0;

@@ -8,6 +8,7 @@
 #include "model/testcard/test_card.h"
 #include "model/weights/checkpoint.h"
 #ifdef REEL_HAS_TORCH
+#include "model/bridge/framework_facts.h"
 #include "model/bridge/framework_variants.h"
 #endif
 
@@ -35,6 +36,22 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
       checkpoint.file.has_value() ? ": its tensors are of another model"
                                   : ": its model_index.json names ",
       checkpoint.pipeline_class, "; this build reads ", absl::StrJoin(families, ", ", add_name)));
+}
+
+MemoryReader MemoryReaderFor([[maybe_unused]] kernels::DeviceStream stream) {
+#ifdef REEL_HAS_TORCH
+  return TorchMemoryReader(stream);
+#else
+  return nullptr;
+#endif
+}
+
+std::map<std::string, std::string> FrameworkVersions() {
+#ifdef REEL_HAS_TORCH
+  return {{"torch", FrameworkVersion()}};
+#else
+  return {};
+#endif
 }
 
 void AddModelVariants([[maybe_unused]] kernels::KernelCatalog& catalog) {

@@ -2,11 +2,14 @@
 // From a name and a path to a loaded model. The families are one list, in model/CMakeLists.txt.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/device_memory.h"
 #include "model/load_options.h"
 #include "model/pipeline.h"
 
@@ -17,6 +20,12 @@ namespace reel::model {
 // says what the path holds instead; the families document their own errors.
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
                                                        kernels::DeviceStream stream);
+
+// How the memory of that device is read; null where there is none to read, as on a CPU.
+MemoryReader MemoryReaderFor(kernels::DeviceStream stream);
+
+// Versions of what models run on, by name: "torch" where this build has it.
+std::map<std::string, std::string> FrameworkVersions();
 
 // The variants of operators that the families of this build bring along, beside the built-in ones.
 void AddModelVariants(kernels::KernelCatalog& catalog);

@@ -41,6 +41,10 @@ void CheckPrompt(std::string_view field, const std::string& text, const RequestL
   }
 }
 
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+}
+
 bool IsName(std::string_view text) {
   if (text.empty() || text.size() > kMaxNameBytes) return false;
   for (const char c : text) {
@@ -95,6 +99,7 @@ void CheckConditions(const GenerationSpec& spec, const RequestLimits& limits, Vi
 
 void CheckForAnyModel(const GenerationSpec& spec, const RequestLimits& limits, ViolationList& out) {
   CheckName("worker", spec.worker, out);
+  if (IsBlank(spec.prompt)) out.Add("prompt", "is empty; say what to show");
   CheckPrompt("prompt", spec.prompt, limits, out);
   CheckPrompt("negative_prompt", spec.negative_prompt, limits, out);
   CheckConditions(spec, limits, out);

@@ -28,6 +28,14 @@ struct Notice {
   std::string message;
 };
 
+// What is known of a request's texts once a model has read them. Tokens are those of the whole
+// text, its end included; 0: it was not read, or the model has none.
+struct TextFacts {
+  int prompt_tokens = 0;
+  int negative_prompt_tokens = 0;
+  std::vector<Notice> notices;
+};
+
 // The file.
 struct MediaInfo {
   std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "model/pass_work.h"
 
 namespace reel::model {
@@ -84,6 +85,16 @@ void CheckOptional(std::string_view field, std::optional<double> value, std::opt
   }
 }
 
+// A lossy profile says what a model's layers do; one that they know nothing of would do nothing.
+void CheckProfile(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
+  const std::string& profile = spec.kernels.profile;
+  const auto& known = card.lossy_profiles;
+  if (!kernels::IsLossyProfile(profile)) return;
+  if (std::find(known.begin(), known.end(), profile) != known.end()) return;
+  out.Add("kernels.profile",
+          absl::StrCat("this model does not support ", profile, "; nearest: leave it out"));
+}
+
 void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& card,
                                 ViolationList& out) {
   if (spec.conditions.empty()) return;
@@ -120,6 +131,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
     out.InRange("max_text_tokens", int64_t{spec.max_text_tokens}, int64_t{1},
                 int64_t{limits.max_text_tokens});
   }
+  CheckProfile(spec, card, out);
   CheckConditionsAgainstCard(spec, card, out);
 }
 

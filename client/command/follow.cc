@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -69,6 +71,8 @@ class Follower {
       SetName(event.accepted().name());
       OnAccepted(event.accepted());
       now = true;
+    } else if (event.has_finished()) {
+      ShowNotices(event.finished());
     } else if (event.has_progress()) {
       const ProgressView view = ViewOf(event.progress());
       now = view.stage != view_.stage;
@@ -86,10 +90,16 @@ class Follower {
   }
 
   void OnAccepted(const v1::Video& video) {
+    ShowNotices(video);
+    TakeProgress(ViewOf(video.progress()));
+  }
+
+  // Each once: most are known at the end only, and a finished video that is joined has them twice.
+  void ShowNotices(const v1::Video& video) {
     for (const v1::Notice& notice : video.notices()) {
+      if (!noticed_.insert(notice.message()).second) continue;
       session_.console.Notice(absl::StrCat("note: ", notice.message()));
     }
-    TakeProgress(ViewOf(video.progress()));
   }
 
   void TakeProgress(ProgressView view) {
@@ -160,6 +170,7 @@ class Follower {
   const FollowOptions& options_;
   std::unique_ptr<VideoClient> client_;  // outlives the Interrupt, which may be using it
   ProgressView view_;                    // of the thread that runs
+  std::set<std::string> noticed_;        // likewise
   std::mutex mutex_;
   std::condition_variable ended_;
   VideoStream* stream_ = nullptr;  // guarded by mutex_; null when there is none (any more)

@@ -11,6 +11,7 @@
 #include "client/command/quantity.h"
 #include "client/command/spec_flags.h"
 #include "client/error_details.h"
+#include "kernels/base/program/flag_checks.h"
 
 namespace reel::client {
 namespace {
@@ -87,8 +88,10 @@ void AddGenerate(CLI::App& app, Action& action) {
   CLI::App& command = *app.add_subcommand("generate", "Render a video and write its file");
   flags->spec.AddTo(command);
   flags->job.AddTo(command);
-  command.add_option("-o,--output", flags->output,
-                     "File to write, - for stdout; default reel-DATE-TIME.mp4");
+  command
+      .add_option("-o,--output", flags->output,
+                  "File to write, - for stdout; default reel-DATE-TIME.mp4")
+      ->check(WhyNotMp4);
   CLI::Option* previews =
       command.add_option("--preview-dir", flags->preview_dir, "Folder for the preview pictures");
   command.get_option("--preview-every")->needs(previews);

@@ -53,9 +53,15 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   return table.Render();
 }
 
-ExitCode Estimate(Session& session, const SpecFlags& flags) {
+struct EstimateFlags {
+  SpecFlags spec;
+  PriorityFlag priority;
+};
+
+ExitCode Estimate(Session& session, const EstimateFlags& flags) {
   v1::EstimateVideoRequest request;
-  *request.mutable_spec() = flags.Spec();
+  *request.mutable_spec() = flags.spec.Spec();
+  request.set_priority(flags.priority.value());
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
   const auto estimate = (*client)->Estimate(request);
@@ -125,9 +131,10 @@ void AddCreate(CLI::App& app, Action& action) {
 }
 
 void AddEstimate(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<SpecFlags>();
+  auto flags = std::make_shared<EstimateFlags>();
   CLI::App& command = *app.add_subcommand("estimate", "Estimate what a video would cost now");
-  flags->AddTo(command);
+  flags->spec.AddTo(command);
+  flags->priority.AddTo(command);
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Estimate(session, *flags); };
   });

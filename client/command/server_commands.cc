@@ -19,6 +19,9 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
   facts.AddRow({"up", HumanDuration(FromProto(info.uptime()))});
   if (info.draining()) facts.AddRow({"state", "draining: accepts no new jobs"});
   facts.AddRow({"kernel profiles", absl::StrJoin(info.kernel_profiles(), ", ")});
+  if (!info.lossy_kernel_profiles().empty()) {
+    facts.AddRow({"of them lossy", absl::StrJoin(info.lossy_kernel_profiles(), ", ")});
+  }
   const v1::Limits& limits = info.limits();
   facts.AddRow({"prompt", absl::StrCat("at most ", limits.max_prompt_bytes(), " bytes")});
   facts.AddRow(
@@ -39,8 +42,8 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
 }
 
 std::string DescribeModels(const v1::ListModelsResponse& models) {
-  TextTable table(
-      {"MODEL", "FAMILY", "DEFAULT SHAPE", "STEPS", "SIZE", "MOST FRAMES", "PRESETS", "READY"});
+  TextTable table({"MODEL", "FAMILY", "DEFAULT SHAPE", "STEPS", "SIZE", "MOST FRAMES", "PRESETS",
+                   "LOSSY PROFILES", "READY"});
   for (const v1::Model& model : models.models()) {
     const v1::ModelDefaults& defaults = model.defaults();
     const v1::ModelLimits& limits = model.limits();
@@ -51,7 +54,8 @@ std::string DescribeModels(const v1::ListModelsResponse& models) {
          absl::StrFormat("%d-%d by %d", limits.min_size(), limits.max_size(),
                          model.spatial_multiple()),
          absl::StrFormat("%d, %dk+1", limits.max_frames(), model.temporal_multiple()),
-         absl::StrJoin(model.presets(), ", "), model.ready() ? "yes" : "loading"});
+         absl::StrJoin(model.presets(), ", "), absl::StrJoin(model.lossy_kernel_profiles(), ", "),
+         model.ready() ? "yes" : "loading"});
   }
   return table.Render();
 }
@@ -77,7 +81,8 @@ std::string DescribeKernels(const v1::ListKernelsResponse& kernels) {
   TextTable table({"OP", "VARIANT", "ORIGIN", "RUNS ON (* = auto)"});
   for (const v1::KernelOp& op : kernels.ops()) {
     for (const v1::KernelVariant& variant : op.variants()) {
-      table.AddRow({op.op(), variant.name(), variant.origin(), DescribeSupport(variant)});
+      table.AddRow({op.op(), absl::StrCat(variant.name(), variant.lossy() ? " (lossy)" : ""),
+                    variant.origin(), DescribeSupport(variant)});
     }
   }
   return table.Render();

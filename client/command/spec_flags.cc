@@ -4,6 +4,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/command/quantity.h"
+#include "kernels/base/program/flag_checks.h"
 
 namespace reel::client {
 namespace {
@@ -43,25 +44,33 @@ Value ByName(Parse parse, const std::string& prefix, const std::string& name, Va
 
 void SpecFlags::AddTo(CLI::App& command) {
   command.add_option("prompt", prompt_, "What to show")->required();
-  command.add_option("--model", model_, "A served model; `reel models` lists them");
-  command.add_option("--negative-prompt", negative_prompt_, "What to steer away from");
-  command.add_option("--width", width_, "Pixels");
-  command.add_option("--height", height_, "Pixels");
-  command.add_option("--frames,--num-frames", frames_, "Number of frames, 8k + 1 for LTX-Video");
-  command.add_option("--fps,--frame-rate", fps_, "Frames per second");
-  command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps");
+  command.add_option("--model", model_, "A served model; `reel models` lists them")
+      ->check(WhyEmpty);
+  command.add_option("--negative-prompt", negative_prompt_, "What to steer away from")
+      ->check(WhyEmpty);
+  // To the server 0 is a value that was not given.
+  command.add_option("--width", width_, "Pixels")->check(WhyNotAboveZero);
+  command.add_option("--height", height_, "Pixels")->check(WhyNotAboveZero);
+  command.add_option("--frames,--num-frames", frames_, "Number of frames, 8k + 1 for LTX-Video")
+      ->check(WhyNotAboveZero);
+  command.add_option("--fps,--frame-rate", fps_, "Frames per second")->check(WhyNotAboveZero);
+  command.add_option("--steps,--num-inference-steps", steps_, "Denoising steps")
+      ->check(WhyNotAboveZero);
   command.add_option("--guidance,--guidance-scale", guidance_,
                      "Classifier-free guidance; 1 or less turns it off");
-  command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out");
-  command.add_option("--preset", preset_, "A named set of the model's defaults");
-  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, ...");
+  command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")
+      ->check(WhyNotSeed);
+  command.add_option("--preset", preset_, "A named set of the model's defaults")->check(WhyEmpty);
+  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...")
+      ->check(WhyEmpty);
   AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
            "One operator's variant, over the profile's choice; may be repeated");
   command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
-  command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them");
+  command.add_option("--worker", worker_, "Run on this worker; `reel info` lists them")
+      ->check(WhyEmpty);
 }
 
 v1::VideoSpec SpecFlags::Spec() const {
@@ -91,11 +100,21 @@ v1::VideoSpec SpecFlags::Spec() const {
   return spec;
 }
 
-void JobFlags::AddTo(CLI::App& command) {
-  command.add_option("--request-id", request_id_,
-                     "Your own UUID: a call with the same id and spec joins the same job");
-  command.add_option("--priority", priority_, "Which of your own jobs run first")
+void PriorityFlag::AddTo(CLI::App& command) {
+  command.add_option("--priority", name_, "Which of your own jobs run first")
       ->check(CLI::IsMember({"low", "normal", "high"}));
+}
+
+v1::Priority PriorityFlag::value() const {
+  return ByName(v1::Priority_Parse, "PRIORITY_", name_, v1::PRIORITY_UNSPECIFIED);
+}
+
+void JobFlags::AddTo(CLI::App& command) {
+  command
+      .add_option("--request-id", request_id_,
+                  "Your own UUID: a call with the same id and spec joins the same job")
+      ->check(WhyEmpty);
+  priority_.AddTo(command);
   command
       .add_option_function<std::string>(
           "--timeout",
@@ -110,10 +129,6 @@ void JobFlags::AddTo(CLI::App& command) {
       ->type_name("TIME");
   AddPairs(command, "--label", labels_, "NAME=VALUE",
            "Stored with the video, for your own use; may be repeated");
-}
-
-v1::Priority JobFlags::priority() const {
-  return ByName(v1::Priority_Parse, "PRIORITY_", priority_, v1::PRIORITY_UNSPECIFIED);
 }
 
 google::protobuf::Duration JobFlags::timeout() const { return ToProto(*timeout_); }

@@ -33,6 +33,16 @@ class SpecFlags {
   std::string model_, prompt_, negative_prompt_, preset_, profile_, worker_;
 };
 
+// --priority, shared by those and estimate.
+class PriorityFlag {
+ public:
+  void AddTo(CLI::App& command);
+  v1::Priority value() const;
+
+ private:
+  std::string name_;
+};
+
 // The flags of a job beside its spec, shared by generate and create.
 class JobFlags {
  public:
@@ -41,16 +51,16 @@ class JobFlags {
   template <class Request>
   void Fill(Request& request) const {
     if (!request_id_.empty()) request.set_request_id(request_id_);
-    request.set_priority(priority());
+    request.set_priority(priority_.value());
     if (timeout_) *request.mutable_timeout() = timeout();
     request.mutable_labels()->insert(labels_.begin(), labels_.end());
   }
 
  private:
-  v1::Priority priority() const;
   google::protobuf::Duration timeout() const;
 
-  std::string request_id_, priority_;
+  std::string request_id_;
+  PriorityFlag priority_;
   std::optional<absl::Duration> timeout_;
   std::map<std::string, std::string> labels_;
 };

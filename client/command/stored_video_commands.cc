@@ -9,6 +9,7 @@
 #include "client/command/progress_line.h"
 #include "client/command/video_text.h"
 #include "client/save_video.h"
+#include "kernels/base/program/flag_checks.h"
 
 namespace reel::client {
 namespace {
@@ -68,7 +69,8 @@ void AddWatch(CLI::App& app, Action& action) {
   auto flags = std::make_shared<FetchFlags>();
   CLI::App& command = *app.add_subcommand("watch", "Follow a video until it is finished");
   command.add_option("name", flags->name, "videos/ID, or the ID")->required();
-  command.add_option("-o,--output", flags->output, "Write the file as well; - for stdout");
+  command.add_option("-o,--output", flags->output, "Write the file as well; - for stdout")
+      ->check(WhyNotMp4);
   command.callback(
       [flags, &action] { action = [flags](Session& session) { return Watch(session, *flags); }; });
 }
@@ -78,7 +80,7 @@ void AddDownload(CLI::App& app, Action& action) {
   CLI::App& command =
       *app.add_subcommand("download", "Fetch a finished video; resumes an interrupted download");
   command.add_option("name", flags->name, "videos/ID, or the ID")->required();
-  command.add_option("-o,--output", flags->output, "File to write")->required();
+  command.add_option("-o,--output", flags->output, "File to write")->required()->check(WhyNotMp4);
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Download(session, *flags); };
   });

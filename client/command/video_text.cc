@@ -29,7 +29,8 @@ std::string Shape(const v1::VideoSpec& spec) {
 std::string Kernels(const v1::RunStats& stats) {
   std::string text;
   for (const v1::KernelUse& use : stats.kernels()) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ", use.op(), "=", use.variant());
+    absl::StrAppend(&text, text.empty() ? "" : ", ", use.op(), "=", use.variant(),
+                    use.lossy() ? " (lossy)" : "");
   }
   return text;
 }

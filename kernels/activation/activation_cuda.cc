@@ -5,33 +5,34 @@
 
 namespace reel::kernels {
 
-namespace {
-
-// A block holds a row in registers: of gelu_tanh alone, which is what comes before an 8-bit
-// product.
-bool AcceptsE4m3(const ActivationParams& p) {
-  return p.kind == Activation::kGeluTanh && IsModerateScale(p.out_scale) &&
-         p.shape.width * DtypeSize(p.x.dtype) <= kMaxActivationE4m3Bytes &&
-         FitsVectorElements(p.shape, p.x, {&p.x, &p.bias}) && FitsE4m3Vectors(p.shape, p.x, p.out);
-}
-
-}  // namespace
-
 bool ActivationVectorAccepts(const ActivationParams& params) {
-  if (params.out.dtype == Dtype::kE4m3) return AcceptsE4m3(params);
   // Vectors of a row are counted in 32 bits.
-  return params.shape.width < (int64_t{1} << 31) &&
+  return params.out.dtype != Dtype::kE4m3 && params.shape.width < (int64_t{1} << 31) &&
          FitsVectorElements(params.shape, params.x,
                             {&params.x, &params.bias, &params.value, &params.out});
 }
 
+// A block holds a row in registers: of gelu_tanh alone, which is what comes before an 8-bit
+// product.
+bool ActivationE4m3Accepts(const ActivationParams& p) {
+  return p.out.dtype == Dtype::kE4m3 && p.kind == Activation::kGeluTanh &&
+         IsModerateScale(p.out_scale) &&
+         p.shape.width * DtypeSize(p.x.dtype) <= kMaxActivationE4m3Bytes &&
+         FitsVectorElements(p.shape, p.x, {&p.x, &p.bias}) && FitsE4m3Vectors(p.shape, p.x, p.out);
+}
+
 std::vector<OpVariants> ActivationCudaVariants() {
-  static constexpr KernelVariant kVariants[] = {
+  static constexpr KernelVariant kActivation[] = {
+      Sm80Variant<LaunchActivationSm80, ActivationVectorAccepts>(),
+      Sm80Variant<LaunchActivationE4m3Sm80, ActivationE4m3Accepts>(kAnyFloating, kE4m3Sm80),
+      GenericCudaVariant<LaunchActivationGeneric>(),
+  };
+  static constexpr KernelVariant kGatedActivation[] = {
       Sm80Variant<LaunchActivationSm80, ActivationVectorAccepts>(),
       GenericCudaVariant<LaunchActivationGeneric>(),
   };
-  return {MakeVariants<ActivationParams>("activation", kVariants),
-          MakeVariants<ActivationParams>("gated_activation", kVariants)};
+  return {MakeVariants<ActivationParams>("activation", kActivation),
+          MakeVariants<ActivationParams>("gated_activation", kGatedActivation)};
 }
 
 }  // namespace reel::kernels

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gelu_tanh to e4m3 for rows of 16-byte vectors (ActivationVectorAccepts): a row's activated values
+// gelu_tanh to e4m3 for rows of 16-byte vectors (ActivationE4m3Accepts): a row's activated values
 // stay in registers while the largest is found. Bound by memory: x is read once, a byte an element
 // written.
 #include "kernels/activation/activation_function.cuh"

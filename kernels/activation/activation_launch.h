@@ -22,10 +22,11 @@ void ActivationLoops(const ActivationParams& params);
 bool ActivationCpuAccepts(const ActivationParams& params);
 void ActivationCpu(const ActivationParams& params);
 bool ActivationVectorAccepts(const ActivationParams& params);
-int32_t LaunchActivationGeneric(const ActivationParams& params, void* stream);
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream);
-// Of calls whose out is e4m3, gelu_tanh alone; the one above hands them on.
+// To e4m3, gelu_tanh alone.
 inline constexpr int64_t kMaxActivationE4m3Bytes = 32768;  // of a row of x
+bool ActivationE4m3Accepts(const ActivationParams& params);
 int32_t LaunchActivationE4m3Sm80(const ActivationParams& params, void* stream);
+int32_t LaunchActivationGeneric(const ActivationParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -136,7 +136,6 @@ int32_t LaunchTyped(const ActivationParams& params, cudaStream_t stream) {
 }  // namespace
 
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream) {
-  if (params.out.dtype == Dtype::kE4m3) return LaunchActivationE4m3Sm80(params, stream);
   if (params.shape.rows == 0 || params.shape.width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
   return WithDeviceType(params.x.dtype, [&]<typename T>(T) { return LaunchTyped<T>(params, on); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rows/fused_ops_vector.cuh"
+#include "kernels/rows/fused_ops_plain.cuh"
 
 namespace reel::kernels {
 

@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/absl_view.h"
+#include "kernels/dispatch/kernel_profiles.h"
 
 namespace reel::kernels {
 namespace {
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string Names(const std::vector<OpListing>& ops) {
   return absl::StrJoin(ops, ", ", [](std::string* out, const OpListing& op) { *out += op.op; });
@@ -25,12 +25,29 @@ std::string NamesOf(const OpListing& op, bool only_running) {
   return absl::StrJoin(names, ", ");
 }
 
+bool ComputesIn(const VariantListing& variant, const std::string& dtype) {
+  return variant.dtypes.empty() ||
+         std::count(variant.dtypes.begin(), variant.dtypes.end(), dtype) > 0;
+}
+
+std::string NamesForType(const OpListing& op, const std::string& dtype) {
+  std::vector<std::string> names;
+  for (const VariantListing& variant : op.variants) {
+    if (variant.runs && ComputesIn(variant, dtype)) names.push_back(variant.name);
+  }
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
+}
+
 // A variant fits the device or not whatever the call: any dtype that it has will do.
-VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability& capability) {
+VariantListing ListingOf(std::string_view op, const CatalogVariant& candidate,
+                         const DeviceCapability& capability) {
   const KernelVariant& variant = candidate.variant;
   Dtype dtype = Dtype::kF32;
-  for (const Dtype known : {Dtype::kBf16, Dtype::kF16}) {
-    if ((variant.dtypes & MaskOf(known)) != 0) dtype = known;
+  std::vector<std::string> dtypes;
+  for (const Dtype known : {Dtype::kF32, Dtype::kBf16, Dtype::kF16}) {
+    if ((variant.dtypes & MaskOf(known)) == 0) continue;
+    dtype = known;
+    dtypes.emplace_back(DtypeName(known));
   }
   const std::string reason =
       WhyNot(candidate, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
@@ -38,15 +55,17 @@ VariantListing ListingOf(const CatalogVariant& candidate, const DeviceCapability
           .origin = candidate.origin,
           .runs = reason.empty(),
           .is_auto = false,
-          .reason = reason};
+          .reason = reason,
+          .dtypes = std::move(dtypes),
+          .is_lossy = IsLossyVariant(op, variant.name)};
 }
 
 // The first that runs is what "auto" picks where its predicate takes the call.
 void MarkAuto(OpListing& op) {
   bool found = false;
   for (VariantListing& variant : op.variants) {
-    variant.is_auto = variant.runs && !found;
-    found = found || variant.runs;
+    variant.is_auto = variant.runs && !variant.is_lossy && !found;
+    found = found || variant.is_auto;
   }
 }
 
@@ -57,7 +76,7 @@ void KernelCatalog::Publish(std::shared_ptr<const VariantTable> table) {
   for (const std::string& op : table->Ops()) {
     OpListing listing{.op = op, .variants = {}};
     for (const CatalogVariant& variant : table->Variants(op)) {
-      listing.variants.push_back(ListingOf(variant, capability_));
+      listing.variants.push_back(ListingOf(op, variant, capability_));
     }
     MarkAuto(listing);
     ops_.push_back(std::move(listing));
@@ -78,10 +97,16 @@ void KernelCatalog::AddVariants(const OpVariants& op, const std::string& origin,
 
 void KernelCatalog::AddFramework(const HostedVariants& variants, Place place) {
   VariantTable table = CopyOfTable();
-  if (place == Place::kFirst) {
-    table.AddFirst(variants);
-  } else {
-    table.Add(variants);
+  switch (place) {
+    case Place::kFirst:
+      table.AddFirst(variants);
+      break;
+    case Place::kBelowTuned:
+      table.AddBelowTuned(variants);
+      break;
+    case Place::kLast:
+      table.Add(variants);
+      break;
   }
   Publish(std::make_shared<VariantTable>(std::move(table)));
 }
@@ -132,13 +157,16 @@ absl::StatusOr<KernelPlan> KernelCatalog::Plan(
 }
 
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
-                                    const std::map<std::string, std::string>& variants) {
+                                    const std::map<std::string, std::string>& variants,
+                                    const std::vector<KernelCall>& calls) {
   if (profile.empty()) profile = "auto";
   const auto& profiles = BuiltInProfiles();
   if (std::find(profiles.begin(), profiles.end(), profile) == profiles.end()) {
     return absl::InvalidArgumentError(absl::StrCat("Unknown kernel profile '", View(profile),
                                                    "'; known: ", absl::StrJoin(profiles, ", ")));
   }
+  // A process without a list of operators has not told it yet.
+  if (!ops.empty()) REEL_RETURN_IF_ERROR(CheckProfileRuns(ops, profile));
   std::map<std::string, std::string, std::less<>> choices;
   for (const auto& [op_name, variant_name] : variants) {
     const auto op = std::find_if(ops.begin(), ops.end(),
@@ -160,15 +188,15 @@ absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::stri
           "Variant '", variant_name, "' of '", op_name, "' cannot run here: ", variant->reason,
           "; these can: ", NamesOf(*op, true)));
     }
+    for (const KernelCall& call : calls) {
+      if (call.op != op_name || ComputesIn(*variant, call.dtype)) continue;
+      return absl::FailedPreconditionError(absl::StrCat(
+          "Variant '", variant_name, "' of '", op_name, "' does not compute in ", call.dtype,
+          ", as the model does; these can: ", NamesForType(*op, call.dtype)));
+    }
     choices[op_name] = variant_name;
   }
   return KernelPlan(std::string(profile), std::move(choices));
-}
-
-const std::vector<std::string>& BuiltInProfiles() {
-  static const auto* const names =
-      new std::vector<std::string>{"auto", "reference", "batch_invariant"};
-  return *names;
 }
 
 }  // namespace reel::kernels

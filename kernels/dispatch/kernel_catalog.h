@@ -29,10 +29,11 @@ class KernelCatalog {
   void AddVariants(const OpVariants& variants, const std::string& origin,
                    const CudaLibraryTable* library = nullptr);
 
-  // Variants of one operator that a model's framework has, best first: above or below those that
-  // are there, never between, because a model asks for them before it has the parameters of a
-  // kernel.
-  enum class Place { kFirst, kLast };
+  // Variants of one operator that a model's framework has, best first: above those that are there,
+  // below the tuned ones, or below all. A model asks for them before it has the parameters of a
+  // kernel: below tuned ones they get the calls whose type or device those do not take, not those
+  // whose strides they do not.
+  enum class Place { kFirst, kBelowTuned, kLast };
   void AddFramework(const HostedVariants& variants, Place place);
 
   // A plug-in's variant, below all others of its operator: "auto" never comes to it.
@@ -48,9 +49,9 @@ class KernelCatalog {
   // The names of an operator's variants, best first; of an unknown operator none.
   std::vector<std::string> VariantNames(std::string_view op) const;
 
-  // A plan from a profile ("auto", "reference", "batch_invariant"; empty: "auto") and single
-  // variants on top of it. INVALID_ARGUMENT for an unknown name, with the known ones;
-  // FAILED_PRECONDITION for a variant that cannot run here, with the reason and those that can.
+  // A plan from a profile (kernel_profiles.h; empty: "auto") and single variants on top of it.
+  // INVALID_ARGUMENT for an unknown name, with the known ones; FAILED_PRECONDITION for a profile or
+  // a variant that cannot run here, with the reason and, of variants, those that can.
   absl::StatusOr<KernelPlan> Plan(std::string_view profile,
                                   const std::map<std::string, std::string>& variants) const;
 
@@ -66,11 +67,10 @@ class KernelCatalog {
 };
 
 // The same check over a listing alone: for a process that has no kernels, only a worker's list of
-// them.
+// them. `calls` are those of the model, as far as they are known: a variant that does not compute
+// in their type is refused likewise.
 absl::StatusOr<KernelPlan> MakePlan(const std::vector<OpListing>& ops, std::string_view profile,
-                                    const std::map<std::string, std::string>& variants);
-
-// "auto", "reference", "batch_invariant".
-const std::vector<std::string>& BuiltInProfiles();
+                                    const std::map<std::string, std::string>& variants,
+                                    const std::vector<KernelCall>& calls = {});
 
 }  // namespace reel::kernels

@@ -15,6 +15,9 @@ struct VariantListing {
   bool runs = false;   // on the device of the process that lists it
   bool is_auto = false;
   std::string reason;  // why it cannot
+  // Those of "fp16", "bf16" and "fp32" that it computes in; empty: not told.
+  std::vector<std::string> dtypes = {};
+  bool is_lossy = false;  // brought by a lossy profile alone (kernel_profiles.h)
 };
 
 struct OpListing {
@@ -44,6 +47,7 @@ struct VariantUse {
   std::string op;
   std::string variant;
   int64_t calls = 0;
+  bool is_lossy = false;  // as in VariantListing; set in what is told to others
 };
 struct VariantTime {
   std::string op;

@@ -100,7 +100,11 @@ template <auto kLaunch>
 constexpr KernelVariant GenericCudaVariant(DtypeMask dtypes = kAnyFloating) {
   return {"generic", 75, kAnyLaterSm, dtypes, nullptr, &Erased<kLaunch>::Launch};
 }
-// A name is the variant's own: a second one for the same devices has another.
+// A name is the variant's own: a second one for the same devices has another. `sm80` and `sm90` are
+// what a model's step runs; further kernels of the same operator are called by what they take.
+inline constexpr char kGeneralSm80[] = "sm80_general";  // what the plain kernel does not
+inline constexpr char kE4m3Sm80[] = "sm80_e4m3";        // an output in e4m3
+inline constexpr char kE4m3Sm90[] = "sm90_e4m3";
 template <auto kLaunch, auto kAccepts>
 constexpr KernelVariant Sm80Variant(DtypeMask dtypes = kAnyFloating, const char* name = "sm80") {
   return {name, 80, kAnyLaterSm, dtypes, &Erased<kAccepts>::Accepts, &Erased<kLaunch>::Launch};

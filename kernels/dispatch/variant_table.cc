@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/dispatch/variant_table.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/dispatch/absl_view.h"
 
 namespace reel::kernels {
 namespace {
 
 // The profile "reference" runs the framework's own operators, in variants of this name.
 constexpr std::string_view kFrameworkVariant = "aten";
-
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string NamesThatRun(absl::Span<const CatalogVariant> candidates, const VariantQuery& query) {
   std::vector<std::string> names;
@@ -72,11 +72,23 @@ void VariantTable::Add(const HostedVariants& variants) {
   }
 }
 
-void VariantTable::AddFirst(const HostedVariants& variants) {
+void VariantTable::AddAt(size_t place, const HostedVariants& variants) {
   for (auto hosted = variants.rbegin(); hosted != variants.rend(); ++hosted) {
     auto& all = ops_[(*hosted)->facts().op].variants;
-    all.insert(all.begin(), EntryOf(*hosted));
+    all.insert(all.begin() + static_cast<std::ptrdiff_t>(place), EntryOf(*hosted));
   }
+}
+
+void VariantTable::AddFirst(const HostedVariants& variants) { AddAt(0, variants); }
+
+void VariantTable::AddBelowTuned(const HostedVariants& variants) {
+  size_t place = 0;
+  for (const CatalogVariant& there : Variants(variants[0]->facts().op)) {
+    const KernelVariant& variant = there.variant;
+    if (variant.accepts == nullptr && there.hosted == nullptr) break;
+    ++place;
+  }
+  AddAt(place, variants);
 }
 
 std::vector<std::string> VariantTable::Ops() const {

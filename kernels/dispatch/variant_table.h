@@ -46,8 +46,9 @@ class VariantTable {
   // Below the variants of the same operator that are there already.
   void Add(const OpVariants& op, const std::string& origin, const CudaLibraryTable* library);
   void Add(const HostedVariants& variants);
-  // Above them; all of one operator, best first.
+  // Above them, or below those alone that do not take every call; all of one operator, best first.
   void AddFirst(const HostedVariants& variants);
+  void AddBelowTuned(const HostedVariants& variants);
 
   const DeviceCapability& capability() const { return capability_; }
   // By name.
@@ -60,6 +61,8 @@ class VariantTable {
   uint64_t ParamsSize(std::string_view op) const;
 
  private:
+  void AddAt(size_t place, const HostedVariants& variants);
+
   struct Op {
     uint64_t params_size = 0;
     std::vector<CatalogVariant> variants;

@@ -8,22 +8,42 @@
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/linear/linear_launch.h"
+#include "kernels/rows/e4m3_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
 namespace {
 
 constexpr KernelVariant kCpuVariants[] = {CpuVariant<LinearLoops>("loops")};
+constexpr DtypeMask kOperands = kAnyFloating | MaskOf(Dtype::kE4m3);
+
+bool IsE4m3(const LinearArgs& args) { return args.x.dtype == Dtype::kE4m3; }
+
+void CheckTypes(const LinearArgs& args, ArgumentChecks& checks) {
+  const bool out_fits = IsE4m3(args) || args.out.dtype == args.x.dtype;
+  checks.Require(args.weight.dtype == args.x.dtype && out_fits,
+                 absl::StrCat("The dtypes must be equal: ", checks.Shapes()));
+  const bool scaled = args.x_scale.has_value() && args.weight_scale.has_value();
+  const bool plain = !args.x_scale.has_value() && !args.weight_scale.has_value();
+  checks.Require(IsE4m3(args) ? scaled : plain,
+                 "x_scale and weight_scale belong to e4m3, and both to each call of it");
+}
+
+void CheckScales(const LinearArgs& args, ArgumentChecks& checks) {
+  if (!checks.ok() || !IsE4m3(args)) return;
+  CheckRowScales("x_scale", *args.x_scale, args.x, checks);
+  checks.Typed("weight_scale", *args.weight_scale, MaskOf(Dtype::kF32), 1, 1);
+  if (checks.ok()) checks.Sizes("weight_scale", *args.weight_scale, {args.weight.size(0)});
+}
 
 void Check(const LinearArgs& args, ArgumentChecks& checks) {
-  checks.Floating("x", args.x, 1, kMaxRowDims);
-  checks.Floating("weight", args.weight, 2, 2);
+  checks.Typed("x", args.x, kOperands, 1, kMaxRowDims);
+  checks.Typed("weight", args.weight, kOperands, 2, 2);
   if (args.bias.has_value()) checks.Floating("bias", *args.bias, 1, 1);
   checks.Floating("out", args.out, 1, kMaxRowDims);
   if (!checks.ok()) return;
   const int64_t outputs = args.weight.size(0);
-  checks.Require(args.weight.dtype == args.x.dtype && args.out.dtype == args.x.dtype,
-                 absl::StrCat("The dtypes must be equal: ", checks.Shapes()));
+  CheckTypes(args, checks);
   checks.Require(args.weight.size(1) == args.x.size(-1),
                  absl::StrCat("The widths must be equal: ", checks.Shapes()));
   const auto x = args.x.shape(), out = args.out.shape();
@@ -32,9 +52,14 @@ void Check(const LinearArgs& args, ArgumentChecks& checks) {
                  absl::StrCat("The sizes do not fit: ", checks.Shapes()));
   if (args.bias.has_value()) {
     if (checks.ok()) checks.Sizes("bias", *args.bias, {outputs});
-    checks.VectorDtype("bias", *args.bias, args.x);
+    checks.VectorDtype("bias", *args.bias, args.out);
   }
+  CheckScales(args, checks);
   checks.Output("out", args.out);
+}
+
+RowOperand OptionalScales(const std::optional<TensorView>& view) {
+  return view.has_value() ? RowScales(*view) : RowOperand{};
 }
 
 }  // namespace
@@ -50,13 +75,16 @@ absl::Status Linear(const LinearArgs& args, const Execution& run) {
                       .x = RowsOperand(args.x),
                       .weight = RowsOperand(args.weight),
                       .bias = VectorOperand(args.bias),
-                      .out = RowsOperand(args.out)};
-  MergeRowDims(params.shape, {&params.x, &params.out});
+                      .out = RowsOperand(args.out),
+                      .x_scale = OptionalScales(args.x_scale),
+                      .weight_scale = VectorOperand(args.weight_scale)};
+  MergeRowDims(params.shape, {&params.x, &params.out, &params.x_scale});
   return RunOp({.cpu_variants = LinearCpuVariants(),
-                .dtype = args.x.dtype,
+                .dtype = args.out.dtype,
                 .params = &params,
                 .empty = args.out.num_elements() == 0,
-                .tensors = [&] { return checks.Tensors(); }},
+                .tensors = [&] { return checks.Tensors(); },
+                .for_plugins = !IsE4m3(args)},
                run);
 }
 

@@ -9,10 +9,12 @@ namespace reel::kernels {
 struct LinearParams {
   RowShape shape;  // the rows of x
   int64_t outputs = 0;
-  RowOperand x;
+  RowOperand x;       // or e4m3, and `weight` with it
   RowOperand weight;  // strides[0] from one output's row to the next
-  RowOperand bias;    // x's dtype or fp32, one element an output; or absent
+  RowOperand bias;    // out's dtype or fp32, one element an output; or absent
   RowOperand out;
+  RowOperand x_scale;       // of e4m3: fp32, one element of a row
+  RowOperand weight_scale;  // of e4m3: fp32, one element an output
 };
 
 void LinearLoops(const LinearParams& params);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rms_norm/rms_norm_vector.cuh"
+#include "kernels/rms_norm/rms_norm_plain.cuh"
 
 namespace reel::kernels {
 
 int32_t LaunchRmsNormE4m3Sm90(const RmsNormParams& params, void* stream) {
-  return LaunchRmsNormE4m3<true>(params, stream);
+  return LaunchPlainRmsNorm<kE4m3, true>(params, stream);
 }
 
 }  // namespace reel::kernels

@@ -27,6 +27,12 @@ inline bool IsFused(const RmsNormParams& p) {
   return p.weight.data == nullptr || (!p.round_before_weight && p.weight_offset == 0);
 }
 
+// T5's: the same with a rounding before the weight.
+inline bool IsRoundedFirst(const RmsNormParams& p) {
+  return p.round_before_weight && p.weight.data != nullptr && p.weight_offset == 0 &&
+         p.out.dtype != Dtype::kE4m3;
+}
+
 inline FusedNormParams FusedOf(const RmsNormParams& p) {
   FusedNormParams fused;
   fused.shape = p.shape;
@@ -42,12 +48,16 @@ inline FusedNormParams FusedOf(const RmsNormParams& p) {
 void RmsNormLoops(const RmsNormParams& params);
 bool RmsNormCpuAccepts(const RmsNormParams& params);
 void RmsNormCpu(const RmsNormParams& params);
-bool RmsNormVectorAccepts(const RmsNormParams& params);
-int32_t LaunchRmsNormGeneric(const RmsNormParams& params, void* stream);
+// Plain fused norms, without a weight or with one (also T5's): of the rows' type, and to e4m3.
+bool RmsNormPlainAccepts(const RmsNormParams& params);
 int32_t LaunchRmsNormSm80(const RmsNormParams& params, void* stream);
 int32_t LaunchRmsNormSm90(const RmsNormParams& params, void* stream);
-// Of calls whose out is e4m3; the two above hand them on.
+bool RmsNormE4m3Accepts(const RmsNormParams& params);
 int32_t LaunchRmsNormE4m3Sm80(const RmsNormParams& params, void* stream);
 int32_t LaunchRmsNormE4m3Sm90(const RmsNormParams& params, void* stream);
+// Any call over rows of 16-byte vectors, with an output in their type; and any call.
+bool RmsNormVectorAccepts(const RmsNormParams& params);
+int32_t LaunchRmsNormGeneralSm80(const RmsNormParams& params, void* stream);
+int32_t LaunchRmsNormGeneric(const RmsNormParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -43,6 +43,23 @@ void WriteE4m3Row(const RowShape& shape, const RowOperand& out, int64_t row,
   }
 }
 
+double FromE4m3(uint8_t code) {
+  const int exponent = (code >> 3) & 0xF, steps = code & 7;
+  if (exponent == 0xF && steps == 7) return std::numeric_limits<double>::quiet_NaN();
+  const double size = exponent == 0 ? std::ldexp(steps, -9) : std::ldexp(8 + steps, exponent - 10);
+  return (code & 0x80) != 0 ? -size : size;
+}
+
+void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
+               std::span<double> out) {
+  if (operand.dtype != Dtype::kE4m3) return ReadRow(shape, operand, row, out);
+  const auto* codes = static_cast<const uint8_t*>(operand.data) + RowOffset(shape, operand, row);
+  for (double& value : out) {
+    value = FromE4m3(*codes);
+    codes += operand.inner;
+  }
+}
+
 void WriteOutput(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale, int64_t row,
                  std::span<const double> values) {
   if (out.dtype != Dtype::kE4m3) return WriteRow(shape, out, row, values);

@@ -15,6 +15,12 @@ float E4m3ScaleOf(std::span<const double> values);
 void WriteE4m3Row(const RowShape& shape, const RowOperand& out, int64_t row,
                   std::span<const double> values, float scale);
 
+// The value of a code; e4m3 has a NaN and no infinity.
+double FromE4m3(uint8_t code);
+// A row of an operator's input: of a floating type, or the values of e4m3 codes.
+void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
+               std::span<double> out);
+
 // A row of an operator's output: of a floating type with one rounding, or e4m3 with its scale.
 void WriteOutput(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale, int64_t row,
                  std::span<const double> values);

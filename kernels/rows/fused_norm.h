@@ -38,6 +38,8 @@ struct FusedNormParams {
 void FusedNormLoops(const FusedNormParams& params);
 bool FusedNormCpuAccepts(const FusedNormParams& params);
 void FusedNormCpu(const FusedNormParams& params);
+// Rows of 16-byte vectors: with an output in their type, and in e4m3.
 bool FusedNormVectorAccepts(const FusedNormParams& params);
+bool FusedNormE4m3Accepts(const FusedNormParams& params);
 
 }  // namespace reel::kernels

@@ -8,12 +8,15 @@ namespace reel::kernels {
 
 inline constexpr unsigned kResidual = 1;      // residual, without a gate
 inline constexpr unsigned kResidualGate = 2;  // its gate and that gate's bias; either may be absent
-inline constexpr unsigned kAffine = 4;        // weight, bias
+inline constexpr unsigned kAffine = 4;        // weight, bias; of a plain call the weight
 inline constexpr unsigned kModulation = 8;    // scale, shift and their biases
 inline constexpr unsigned kOutputGate = 16;   // gate and its bias
 inline constexpr unsigned kSum = 32;          // the output sum
 inline constexpr unsigned kNormed = 64;       // the output out
 inline constexpr unsigned kE4m3 = 128;        // which is e4m3 with a scale
+// Of plain calls alone: the bias behind the weight; a rounding before it, as rms_norm may have it.
+inline constexpr unsigned kBias = 256;
+inline constexpr unsigned kRoundedFirst = 512;
 
 // Whether a call that fits vector rows is plain: exactly these parts, in the rows' type (but for an
 // e4m3 output), and nothing added to one of them.
@@ -24,27 +27,15 @@ inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
   const auto fits = [&](const RowOperand& operand, unsigned part) {
     return is_there(operand, part) && (operand.data == nullptr || operand.dtype == p.x.dtype);
   };
-  const bool nothing_added = p.residual_gate_bias.data == nullptr && p.bias.data == nullptr &&
-                             p.scale_bias.data == nullptr && p.shift_bias.data == nullptr &&
-                             p.gate_bias.data == nullptr;
+  const bool nothing_added = p.residual_gate_bias.data == nullptr && p.scale_bias.data == nullptr &&
+                             p.shift_bias.data == nullptr && p.gate_bias.data == nullptr;
   const bool out_fits = (parts & kE4m3) != 0
                             ? is_there(p.out, kNormed) && p.out.dtype == Dtype::kE4m3
                             : fits(p.out, kNormed);
   return nothing_added && p.shape.width * DtypeSize(p.x.dtype) <= 16384 &&
          fits(p.residual, kResidual) && fits(p.residual_gate, kResidualGate) &&
-         fits(p.weight, kAffine) && fits(p.scale, kModulation) && fits(p.shift, kModulation) &&
-         fits(p.gate, kOutputGate) && fits(p.sum, kSum) && out_fits;
-}
-
-// The calls with an e4m3 output that vector rows take: a norm, modulated or not, and the gated sum
-// under a modulated one.
-inline constexpr unsigned kNormE4m3 = kNormed | kE4m3;
-inline constexpr unsigned kWeightedNormE4m3 = kAffine | kNormE4m3;
-inline constexpr unsigned kAdalnE4m3 = kModulation | kNormE4m3;
-inline constexpr unsigned kGateAdalnE4m3 = kResidual | kResidualGate | kSum | kAdalnE4m3;
-inline bool HasPlainE4m3Parts(const FusedNormParams& p) {
-  return HasPlainParts(p, kNormE4m3) || HasPlainParts(p, kWeightedNormE4m3) ||
-         HasPlainParts(p, kAdalnE4m3) || HasPlainParts(p, kGateAdalnE4m3);
+         fits(p.weight, kAffine) && fits(p.bias, kBias) && fits(p.scale, kModulation) &&
+         fits(p.shift, kModulation) && fits(p.gate, kOutputGate) && fits(p.sum, kSum) && out_fits;
 }
 
 }  // namespace reel::kernels

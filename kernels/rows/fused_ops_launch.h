@@ -65,17 +65,46 @@ inline constexpr const FusedOp* kFusedOps[] = {
     &kAdalnLayerNorm,  &kAdalnZero, &kGateResidual,      &kGateResidualAdaln,
 };
 
-// The CUDA variants, each instantiated in a .cu file of the operator's folder.
-template <const FusedOp& kOp>
-int32_t LaunchFusedGeneric(const FusedNormParams& params, void* stream);
+// The parts of an operator's plain calls: what models make of it, each with a kernel of its own.
+struct PlainCalls {
+  unsigned parts[3] = {};
+  int count = 0;
+};
+constexpr PlainCalls PlainCallsOf(const FusedOp& op) {
+  PlainCalls calls;
+  calls.parts[calls.count++] = op.parts & ~kAffine;
+  // Norms with a weight are common; modulated ones have none in any model here.
+  const bool weighted = op.has(kAffine) && !op.has(kModulation);
+  if (weighted) calls.parts[calls.count++] = op.parts;
+  if (weighted && op.bias) calls.parts[calls.count++] = op.parts | kBias;
+  // Attention to a prompt has no gate.
+  if (op.has(kResidualGate)) calls.parts[calls.count++] = op.parts & ~kAffine & ~kResidualGate;
+  return calls;
+}
+inline bool IsPlainCall(const FusedOp& op, const FusedNormParams& params) {
+  const PlainCalls calls = PlainCallsOf(op);
+  const unsigned to = params.out.dtype == Dtype::kE4m3 ? kE4m3 : 0;
+  for (int i = 0; i < calls.count; ++i) {
+    if (HasPlainParts(params, calls.parts[i] | to)) return true;
+  }
+  return false;
+}
+
+// The CUDA variants, each instantiated in a .cu file of the operator's folder. Plain calls:
 template <const FusedOp& kOp>
 int32_t LaunchFusedSm80(const FusedNormParams& params, void* stream);
 template <const FusedOp& kOp>
 int32_t LaunchFusedSm90(const FusedNormParams& params, void* stream);
-// Of calls whose output is e4m3; the two above hand them on.
+// Plain calls whose output is e4m3.
 template <const FusedOp& kOp>
 int32_t LaunchFusedE4m3Sm80(const FusedNormParams& params, void* stream);
 template <const FusedOp& kOp>
 int32_t LaunchFusedE4m3Sm90(const FusedNormParams& params, void* stream);
+// Any call over rows of 16-byte vectors, with an output in their type.
+template <const FusedOp& kOp>
+int32_t LaunchFusedGeneralSm80(const FusedNormParams& params, void* stream);
+// Any call.
+template <const FusedOp& kOp>
+int32_t LaunchFusedGeneric(const FusedNormParams& params, void* stream);
 
 }  // namespace reel::kernels

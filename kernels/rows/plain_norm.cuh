@@ -205,6 +205,7 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   plain.residual = of(p.residual);
   plain.residual_gate = of(p.residual_gate);
   plain.weight = of(p.weight);
+  plain.bias = of(p.bias);
   plain.scale = of(p.scale);
   plain.shift = of(p.shift);
   plain.gate = of(p.gate);
@@ -224,25 +225,6 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   return WithDeviceType(p.x.dtype, [&]<typename T>(T) {
     return LaunchPlainNormTyped<T, kStatistic, kParts, kOverlap>(plain, on);
   });
-}
-
-// A call of an operator (a FusedNormRow): plain without its affine part or with the weight alone,
-// else by the general kernel.
-template <typename Op, bool kOverlap>
-int32_t LaunchFusedNorm(const FusedNormParams& params, void* stream) {
-  constexpr Statistic kStatistic = Op::kStatistic;
-  constexpr unsigned kParts = Op::kPartsOf;
-  constexpr unsigned kWithout = kParts & ~kAffine;
-  if (HasPlainParts(params, kWithout)) {
-    return LaunchPlainNorm<kStatistic, kWithout, kOverlap>(params, stream);
-  }
-  // Norms with a weight are common; modulated ones have none in any model here.
-  if constexpr ((kParts & kAffine) != 0 && (kParts & kModulation) == 0) {
-    if (HasPlainParts(params, kParts)) {
-      return LaunchPlainNorm<kStatistic, kParts, kOverlap>(params, stream);
-    }
-  }
-  return LaunchVectorRows<kOverlap>(Op{params}, stream);
 }
 
 }  // namespace reel::kernels

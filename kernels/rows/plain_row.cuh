@@ -33,7 +33,7 @@ inline PlainE4m3 PlainOf(const RowShape& shape, const RowOperand& out, const E4m
 }
 
 struct PlainNormParams {
-  PlainOperand x, residual, residual_gate, weight, scale, shift, gate, sum, out;
+  PlainOperand x, residual, residual_gate, weight, bias, scale, shift, gate, sum, out;
   int64_t outer_rows;
   int64_t inner_rows;
   int32_t vectors;  // of a row
@@ -60,7 +60,7 @@ template <typename T, unsigned kParts, int kVectors, int kLanes>
 struct PlainRow {
   static constexpr int kPer = kPerVector<T>;
   struct Beside {
-    uint4 weight, scale, shift, gate;
+    uint4 weight, bias, scale, shift, gate;
   };
 
   uint4 x[kVectors];
@@ -98,6 +98,7 @@ struct PlainRow {
     if (vector >= p.vectors) return beside;
     if constexpr ((kParts & kAffine) != 0)
       beside.weight = At<Reuse::kCached>(p.weight, 0, 0, vector);
+    if constexpr ((kParts & kBias) != 0) beside.bias = At<Reuse::kCached>(p.bias, 0, 0, vector);
     if constexpr ((kParts & kModulation) != 0) {
       beside.scale = At<Reuse::kCached>(p.scale, outer, row, vector);
       beside.shift = At<Reuse::kCached>(p.shift, outer, row, vector);
@@ -167,7 +168,15 @@ struct PlainRow {
     if constexpr ((kParts & kAffine) != 0) {
       Unpack<T>(beside.weight, by);
 #pragma unroll
-      for (int k = 0; k < kPer; ++k) values[k] *= by[k];
+      for (int k = 0; k < kPer; ++k) {
+        if constexpr ((kParts & kRoundedFirst) != 0) values[k] = ToFp32(FromFp32<T>(values[k]));
+        values[k] *= by[k];
+      }
+    }
+    if constexpr ((kParts & kBias) != 0) {
+      Unpack<T>(beside.bias, by);
+#pragma unroll
+      for (int k = 0; k < kPer; ++k) values[k] += by[k];
     }
     if constexpr ((kParts & kModulation) != 0) {
       float shift[kPer];

@@ -92,12 +92,19 @@ struct GeluTanhCall {
   const at::Tensor& x;
   at::Tensor& out;
 };
+// With scales x and weight are e4m3 codes, and the result is of `type`.
+struct LinearScales {
+  const at::Tensor& rows;     // fp32 [...], of x
+  const at::Tensor& outputs;  // fp32 [out], of the weight
+  at::ScalarType type;
+};
 struct LinearCall {
   static constexpr std::string_view op = "linear";
   const at::Tensor& x;
   const at::Tensor& weight;
   const at::Tensor& bias;
   at::Tensor& out;
+  const LinearScales* scales = nullptr;
 };
 struct Conv3dCall {
   static constexpr std::string_view op = "conv3d";

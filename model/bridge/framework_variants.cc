@@ -7,6 +7,8 @@
 
 #include "model/bridge/aten_ops.h"
 #include "model/bridge/attention_variants.h"
+#include "model/bridge/cublaslt_variant.h"
+#include "model/bridge/e4m3_product.h"
 
 namespace reel::model {
 namespace {
@@ -104,6 +106,23 @@ HostedVariants AttentionVariants(std::string_view op, const kernels::DeviceCapab
   return variants;
 }
 
+// The profile "fp8" brings its own calls, and no other profile takes any of them.
+HostedVariants LinearVariants(const kernels::DeviceCapability& device) {
+  using Call = aten::LinearCall;
+  const Functions plain = {
+      .run = [](const void* call) { aten::Run(*static_cast<const Call*>(call)); },
+      .why_not =
+          [](const void* call) { return aten::WhyNotLinear(*static_cast<const Call*>(call)); }};
+  const Functions e4m3 = {
+      .run = [](const void* call) { aten::RunE4m3Product(*static_cast<const Call*>(call)); },
+      .why_not =
+          [](const void* call) {
+            return aten::WhyNotE4m3Product(*static_cast<const Call*>(call));
+          }};
+  const Range range = device.device < 0 ? Range{} : Range{.min_sm = 89};
+  return {Make(Call::op, kAtenVariant, {}, plain), Make(Call::op, kE4m3RowsVariant, range, e4m3)};
+}
+
 HostedVariants LinearGeluVariants() {
   using Call = aten::LinearGeluCall;
   const Functions epilogue = {
@@ -132,12 +151,14 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
         Aten<aten::FrameConvertCall>("frame_convert")}) {
     catalog.AddFramework({variant}, on_device_last);
   }
-  // The built-in variant of attention that takes every call is far behind libtorch's, and that of
-  // cross_attention for tensor cores behind cuDNN's.
+  // The built-in variant of attention that takes every call is far behind libtorch's; that of
+  // cross_attention for tensor cores is ahead of cuDNN's.
+  const Place below_tuned = device.device < 0 ? Place::kFirst : Place::kBelowTuned;
   catalog.AddFramework(AttentionVariants("attention", device), Place::kFirst);
-  catalog.AddFramework(AttentionVariants("cross_attention", device), Place::kFirst);
+  catalog.AddFramework(AttentionVariants("cross_attention", device), below_tuned);
   // Matrix products and convolutions are the vendor's; the built-in ones are for comparison.
-  catalog.AddFramework({Aten<aten::LinearCall>("linear")}, Place::kFirst);
+  catalog.AddFramework(CublasLtVariants(), Place::kFirst);
+  catalog.AddFramework(LinearVariants(device), Place::kFirst);
   catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
 }

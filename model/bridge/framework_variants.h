@@ -11,6 +11,9 @@
 namespace reel::model {
 
 inline constexpr std::string_view kAtenVariant = "aten";
+// Of linear alone: e4m3 codes with a scale for each row and each output, which nothing but the
+// profile "fp8" makes. On a CPU the same formula in fp32.
+inline constexpr std::string_view kE4m3RowsVariant = "e4m3_rows";
 // Of linear_gelu alone: the activation inside the matrix product. Needs a GPU.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
@@ -21,7 +24,8 @@ inline constexpr std::string_view kFlashVariant = "flash";
 inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
 inline constexpr std::string_view kMathVariant = "math";
 
-// After the built-in variants and before plug-ins. Where libtorch's are better they come first.
+// After the built-in variants and before plug-ins. Where libtorch's are better they come first, or
+// below the tuned ones.
 void AddFrameworkVariants(kernels::KernelCatalog& catalog);
 
 }  // namespace reel::model

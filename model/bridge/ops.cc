@@ -201,19 +201,20 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
 }
 
 at::Tensor Ops::Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
-                       const at::Tensor& v, const at::Tensor& bias, double scale) const {
+                       const at::Tensor& v, const KeyMask& mask, double scale) const {
   at::Tensor out;
-  if (ByLibtorch(aten::AttentionCall{op, q, k, v, bias, scale, out})) return out;
+  if (ByLibtorch(aten::AttentionCall{op, q, k, v, mask.bias, scale, out})) return out;
   // [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
   out = at::empty_like(q);
-  const kernels::AttentionArgs args = {.q = ViewOf(q.transpose(1, 2)),
-                                       .k = ViewOf(k.transpose(1, 2)),
-                                       .v = ViewOf(v.transpose(1, 2)),
-                                       .bias = OptionalViewOf(bias),
-                                       .key_lengths = {},
-                                       .q_scale = {},
-                                       .out = ViewOf(out.transpose(1, 2)),
-                                       .scale = scale};
+  const kernels::AttentionArgs args = {
+      .q = ViewOf(q.transpose(1, 2)),
+      .k = ViewOf(k.transpose(1, 2)),
+      .v = ViewOf(v.transpose(1, 2)),
+      .bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias),
+      .key_lengths = OptionalViewOf(mask.lengths),
+      .q_scale = {},
+      .out = ViewOf(out.transpose(1, 2)),
+      .scale = scale};
   ThrowIfError(op == "attention" ? kernels::Attention(args, run_)
                                  : kernels::CrossAttention(args, run_));
   return out;
@@ -221,13 +222,13 @@ at::Tensor Ops::Attend(std::string_view op, const at::Tensor& q, const at::Tenso
 
 at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& bias, double scale) const {
-  return Attend("attention", q, k, v, bias, scale);
+  return Attend("attention", q, k, v, {bias, {}}, scale);
 }
 
 at::Tensor Ops::CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const at::Tensor& bias, double scale) const {
+                               const KeyMask& mask, double scale) const {
   const bool fits = kernels::FitsCrossAttention(k.size(2), q.size(3));
-  return Attend(fits ? "cross_attention" : "attention", q, k, v, bias, scale);
+  return Attend(fits ? "cross_attention" : "attention", q, k, v, mask, scale);
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
@@ -250,6 +251,25 @@ at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
   ThrowIfError(kernels::Linear(
       {.x = ViewOf(x), .weight = ViewOf(weight), .bias = OptionalViewOf(bias), .out = ViewOf(out)},
       run_));
+  return out;
+}
+
+at::Tensor Ops::Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+                       at::ScalarType type) const {
+  at::Tensor out;
+  const aten::LinearScales scales = {x.scale, weight.scale, type};
+  const aten::LinearCall call = {x.values, weight.codes, bias, out, &scales};
+  if (ByLibtorch(call.op, type, &call)) return out;
+  auto sizes = x.values.sizes().vec();
+  sizes.back() = weight.codes.size(0);
+  out = at::empty(sizes, x.values.options().dtype(type));
+  ThrowIfError(kernels::Linear({.x = ViewOf(x.values),
+                                .weight = ViewOf(weight.codes),
+                                .bias = OptionalViewOf(bias),
+                                .out = ViewOf(out),
+                                .x_scale = ViewOf(x.scale),
+                                .weight_scale = ViewOf(weight.scale)},
+                               run_));
   return out;
 }
 

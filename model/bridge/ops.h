@@ -12,8 +12,16 @@
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/rope_table.h"
+#include "model/bridge/rows.h"
 
 namespace reel::model {
+
+// Which keys of a prompt count, said twice where it can be: libtorch's variants take the bias,
+// those of kernels/ the lengths.
+struct KeyMask {
+  at::Tensor bias;     // added to the scores; undefined: all count
+  at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
+};
 
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
@@ -56,10 +64,13 @@ class Ops {
   // The same for the keys of a prompt: an operator of its own, cross_attention, up to 128 keys and
   // heads of 64 or 128, else as Attention.
   at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            const at::Tensor& bias, double scale) const;
+                            const KeyMask& mask, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
+  // x W^T + b of e4m3, to `type`.
+  at::Tensor Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+                    at::ScalarType type) const;
   // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges.
   at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                     const aten::Sides& stride, const aten::Sides& padding) const;
@@ -88,7 +99,7 @@ class Ops {
 
  private:
   at::Tensor Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const at::Tensor& bias, double scale) const;
+                    const at::Tensor& v, const KeyMask& mask, double scale) const;
   // Whether the plan takes a variant of libtorch for this call (framework_calls.h), which then has
   // run; else the caller calls kernels/.
   template <typename Call>

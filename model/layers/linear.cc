@@ -1,10 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layers/linear.h"
 
+#include <ATen/ops/ceil.h>
+#include <ATen/ops/exp2.h>
+#include <ATen/ops/log2.h>
+
 namespace reel::model {
+namespace {
+
+constexpr double kLargestE4m3 = 448, kLeastMaximum = 1e-12;
+
+}  // namespace
 
 at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
   return ops.Linear(x, weight, bias);
+}
+
+at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {
+  return x.scale.defined() ? ops.Linear(x, e4m3, bias, weight.scalar_type())
+                           : ops.Linear(x.values, weight, bias);
+}
+
+void Linear::MakeE4m3() {
+  if (e4m3.defined()) return;
+  const at::Tensor wide = weight.to(at::kFloat);
+  const at::Tensor largest = wide.abs().amax(1).clamp_min(kLeastMaximum);
+  e4m3.scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3)));
+  e4m3.codes = (wide / e4m3.scale.unsqueeze(1)).to(at::kFloat8_e4m3fn);
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,

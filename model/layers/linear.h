@@ -11,10 +11,17 @@
 namespace reel::model {
 
 struct Linear {
-  at::Tensor weight;  // [out, in]
-  at::Tensor bias;    // [out], or undefined
+  at::Tensor weight;     // [out, in]
+  at::Tensor bias;       // [out], or undefined
+  E4m3Weight e4m3 = {};  // the same weight, where MakeE4m3 was called
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
+  // Of rows in either form; those in e4m3 meet the weight in e4m3.
+  at::Tensor operator()(const Ops& ops, const Rows& x) const;
+
+  // Once; both sides must be multiples of kE4m3Sides. Scales are powers of two: what a checkpoint
+  // stored in e4m3 keeps its values, and for others any scale is as good.
+  void MakeE4m3();
 };
 
 // Reads `name`.weight and, if `has_bias`, `name`.bias.

@@ -13,7 +13,7 @@ class Latents : public FrameSource {
  public:
   Latents(at::Tensor latents, int64_t piece) : latents_(std::move(latents)), piece_(piece) {}
 
-  Frames Next() override {
+  Frames Next(const Ops&) override {
     const int64_t end = std::min(next_ + piece_, latents_.size(2));
     const int64_t begin = std::exchange(next_, end);
     return {latents_.slice(2, begin, end), end == latents_.size(2)};
@@ -30,9 +30,9 @@ class Slices : public FrameSource {
  public:
   Slices(FrameSourcePtr input, int64_t frames) : input_(std::move(input)), frames_(frames) {}
 
-  Frames Next() override {
+  Frames Next(const Ops& ops) override {
     if (begin_ == end_) {
-      piece_ = input_->Next();
+      piece_ = input_->Next(ops);
       begin_ = 0;
       end_ = piece_.x.size(2);
     }
@@ -63,27 +63,28 @@ at::Tensor RoomFor(const at::Tensor& x, int64_t frames) {
 }
 
 // Writes a piece's frames, and the copies at the clip's ends, to where the convolution reads them.
-using WritePiece = std::function<void(const Frames& piece, const PaddedFrames& out)>;
+using WritePiece =
+    std::function<void(const Ops& ops, const Frames& piece, const PaddedFrames& out)>;
 
 // Hands out as many frames at a time as come in; at first one less, which comes with the last ones.
 class Conv : public FrameSource {
  public:
-  Conv(FrameSourcePtr input, const VideoConv& conv, WritePiece write, const kernels::Execution& run)
-      : input_(std::move(input)), conv_(conv), write_(std::move(write)), ops_(run) {}
+  Conv(FrameSourcePtr input, const VideoConv& conv, WritePiece write)
+      : input_(std::move(input)), conv_(conv), write_(std::move(write)) {}
 
-  Frames Next() override {
+  Frames Next(const Ops& ops) override {
     for (;;) {
-      const Frames piece = input_->Next();
+      const Frames piece = input_->Next(ops);
       // Before the clip stands its first frame, behind it its last.
       const int64_t kept = kept_.defined() ? kLookBack : 0;
       const PaddedFrames ends = {{}, kept == 0 ? 1 : 0, piece.last ? 1 : 0};
       const at::Tensor window = RoomFor(piece.x, kept + ends.front + piece.x.size(2) + ends.back);
       if (kept > 0) window.slice(2, 0, kept).copy_(kept_);
-      write_(piece, {window.slice(2, kept), ends.front, ends.back});
+      write_(ops, piece, {window.slice(2, kept), ends.front, ends.back});
       // A view would keep the whole piece.
       if (!piece.last) kept_ = window.slice(2, window.size(2) - kLookBack).clone();
       if (window.size(2) == kLookBack) continue;
-      const FrameSum made = Convolve(window);
+      const FrameSum made = Convolve(ops, window);
       return {made.x, piece.last, {}, made.bias};
     }
   }
@@ -91,22 +92,20 @@ class Conv : public FrameSource {
  private:
   static constexpr int64_t kLookBack = 2;
 
-  FrameSum Convolve(const at::Tensor& window) const {
-    if (!window.device().is_cpu()) return conv_.Unbiased(ops_, window);
-    const auto valid = [this](const at::Tensor& frames) { return conv_.Valid(ops_, frames); };
+  FrameSum Convolve(const Ops& ops, const at::Tensor& window) const {
+    if (!window.device().is_cpu()) return conv_.Unbiased(ops, window);
+    const auto valid = [&](const at::Tensor& frames) { return conv_.Valid(ops, frames); };
     return {ByFrame(window, kLookBack + 1, valid)};
   }
 
   FrameSourcePtr input_;
   const VideoConv& conv_;
   const WritePiece write_;
-  const Ops ops_;
   at::Tensor kept_;  // that the next output looks back at
 };
 
-FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, WritePiece write,
-                         const kernels::Execution& run) {
-  return std::make_unique<Conv>(std::move(input), conv, std::move(write), run);
+FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, WritePiece write) {
+  return std::make_unique<Conv>(std::move(input), conv, std::move(write));
 }
 
 // What was handed on and will be needed again, in order.
@@ -140,10 +139,10 @@ class Pending {
 // Frame by frame.
 class Mapped : public FrameSource {
  public:
-  using Map = std::function<Frames(const Frames&)>;
+  using Map = std::function<Frames(const Ops&, const Frames&)>;
   Mapped(FrameSourcePtr input, Map map) : input_(std::move(input)), map_(std::move(map)) {}
 
-  Frames Next() override { return map_(input_->Next()); }
+  Frames Next(const Ops& ops) override { return map_(ops, input_->Next(ops)); }
 
  private:
   FrameSourcePtr input_;
@@ -185,33 +184,30 @@ void NormSilu(const Ops& ops, const Frames& piece, const Modulation& modulation,
 class Resnet : public FrameSource {
  public:
   Resnet(FrameSourcePtr input, const VaeResnet& resnet, const ResnetModulation& modulation,
-         ResnetNoise noise, const kernels::Execution& run)
-      : resnet_(resnet), noise_(std::move(noise)), ops_(run) {
+         ResnetNoise noise)
+      : resnet_(resnet), noise_(std::move(noise)) {
     const Modulation first = {modulation.scale1, modulation.shift1};
     const Modulation second = {modulation.scale2, modulation.shift2};
-    FrameSourcePtr h = Convolved(
-        std::move(input), resnet.conv1,
-        [this, first](const Frames& piece, const PaddedFrames& out) {
-          NormSilu(ops_, piece, first, out, &pending_);
-        },
-        run);
-    h = Map(std::move(h), [this](const Frames& frames) {
+    FrameSourcePtr h =
+        Convolved(std::move(input), resnet.conv1,
+                  [this, first](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
+                    NormSilu(ops, piece, first, out, &pending_);
+                  });
+    h = Map(std::move(h), [this](const Ops&, const Frames& frames) {
       return WithNoise(frames, noise_.first, resnet_.noise_scale1);
     });
-    branch_ = Convolved(
-        std::move(h), resnet.conv2,
-        [this, second](const Frames& piece, const PaddedFrames& out) {
-          NormSilu(ops_, piece, second, out, nullptr);
-        },
-        run);
+    branch_ = Convolved(std::move(h), resnet.conv2,
+                        [second](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
+                          NormSilu(ops, piece, second, out, nullptr);
+                        });
   }
 
-  Frames Next() override {
-    Frames h = WithNoise(branch_->Next(), noise_.second, resnet_.noise_scale2);
+  Frames Next(const Ops& ops) override {
+    Frames h = WithNoise(branch_->Next(ops), noise_.second, resnet_.noise_scale2);
     h.residual = pending_.Take(h.x.size(2));
     if (resnet_.changes_channels()) {
-      h.residual = ByFrame(
-          h.residual, 1, [this](const at::Tensor& frame) { return resnet_.Shortcut(ops_, frame); });
+      h.residual = ByFrame(h.residual, 1,
+                           [&](const at::Tensor& frame) { return resnet_.Shortcut(ops, frame); });
     }
     return h;
   }
@@ -219,33 +215,30 @@ class Resnet : public FrameSource {
  private:
   const VaeResnet& resnet_;
   const ResnetNoise noise_;
-  const Ops ops_;
   Pending pending_;
   FrameSourcePtr branch_;
 };
 
 class Upsample : public FrameSource {
  public:
-  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
-           const kernels::Execution& run)
-      : ops_(run), residual_(stage.residual) {
-    const auto write = [this](const Frames& piece, const PaddedFrames& out) {
+  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage)
+      : residual_(stage.residual) {
+    const auto write = [this](const Ops&, const Frames& piece, const PaddedFrames& out) {
       const at::Tensor x = piece.sum().Made();
       if (residual_) pending_.Add(x);
       out.inner().copy_(x);
       out.CopyEnds();
     };
-    branch_ = Convolved(std::move(input), conv, write, run);
+    branch_ = Convolved(std::move(input), conv, write);
   }
 
-  Frames Next() override {
-    Frames h = branch_->Next();
+  Frames Next(const Ops& ops) override {
+    Frames h = branch_->Next(ops);
     if (residual_) h.residual = pending_.Take(h.x.size(2));
-    return {ops_.DepthToSpace(h.sum(), std::exchange(at_start_, false)), h.last};
+    return {ops.DepthToSpace(h.sum(), std::exchange(at_start_, false)), h.last};
   }
 
  private:
-  const Ops ops_;
   const bool residual_;
   Pending pending_;
   FrameSourcePtr branch_;
@@ -262,36 +255,31 @@ FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames) {
   return std::make_unique<Slices>(std::move(input), frames);
 }
 
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv,
-                          const kernels::Execution& run) {
-  const auto write = [](const Frames& piece, const PaddedFrames& out) {
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv) {
+  const auto write = [](const Ops&, const Frames& piece, const PaddedFrames& out) {
     out.inner().copy_(piece.sum().Made());
     out.CopyEnds();
   };
-  return Convolved(std::move(input), conv, write, run);
+  return Convolved(std::move(input), conv, write);
 }
 
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            const ResnetModulation& modulation, ResnetNoise noise,
-                            const kernels::Execution& run) {
-  return std::make_unique<Resnet>(std::move(input), resnet, modulation, std::move(noise), run);
+                            const ResnetModulation& modulation, ResnetNoise noise) {
+  return std::make_unique<Resnet>(std::move(input), resnet, modulation, std::move(noise));
 }
 
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
-                              const kernels::Execution& run) {
-  return std::make_unique<Upsample>(std::move(input), conv, stage, run);
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage) {
+  return std::make_unique<Upsample>(std::move(input), conv, stage);
 }
 
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           const ResnetModulation& modulation, const kernels::Execution& run) {
+                           const ResnetModulation& modulation) {
   const Modulation head = {modulation.scale1, modulation.shift1};
   FrameSourcePtr h = Convolved(
-      std::move(input), conv,
-      [ops = Ops(run), head](const Frames& piece, const PaddedFrames& out) {
+      std::move(input), conv, [head](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
         NormSilu(ops, piece, head, out, nullptr);
-      },
-      run);
-  return Map(std::move(h), [patch](const Frames& frames) -> Frames {
+      });
+  return Map(std::move(h), [patch](const Ops&, const Frames& frames) -> Frames {
     return {Unpatchify(frames.sum().Made(), patch), frames.last};
   });
 }

@@ -14,28 +14,25 @@ FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
 // The input's, `frames` at a time at most.
 FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames);
 
-// Three taps in time; the first and the last frame of the clip are repeated. `conv` and `run` are
+// Three taps in time; the first and the last frame of the clip are repeated. `conv` is
 // borrowed.
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv,
-                          const kernels::Execution& run);
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv);
 
 // Two planes [h, w] of noise, undefined where none is injected.
 struct ResnetNoise {
   at::Tensor first, second;
 };
 
-// `resnet` and `run` are borrowed.
+// `resnet` is borrowed.
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            const ResnetModulation& modulation, ResnetNoise noise,
-                            const kernels::Execution& run);
+                            const ResnetModulation& modulation, ResnetNoise noise);
 
 // Twice the rows, columns and frames, with the input added where the stage has a residual; the very
-// first frame is dropped. `conv` and `run` are borrowed.
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
-                              const kernels::Execution& run);
+// first frame is dropped. `conv` is borrowed.
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage);
 
 // Norm, modulation ([1, C, 1, 1, 1] or undefined), SiLU, the last convolution, pixels in -1..1.
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           const ResnetModulation& modulation, const kernels::Execution& run);
+                           const ResnetModulation& modulation);
 
 }  // namespace reel::model::ltx

@@ -13,7 +13,7 @@ bool CanShareStep(const DenoiseState& a, const DenoiseState& b) {
   const auto is_perturbed = [](const DenoiseState& s) { return s.guidance.uses_perturbed(); };
   return !is_perturbed(a) && !is_perturbed(b) && a.tokens.x.sizes() == b.tokens.x.sizes() &&
          a.tokens.mask.defined() == b.tokens.mask.defined() &&
-         a.text.bias.size(3) == b.text.bias.size(3) &&
+         a.text.mask.bias.size(3) == b.text.mask.bias.size(3) &&
          a.tokens.coordinates.equal(b.tokens.coordinates);
 }
 

@@ -8,6 +8,7 @@
 #include "model/bridge/ops.h"
 #include "model/ltx/guidance.h"
 #include "model/ltx/rope.h"
+#include "model/ltx/time_table.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
 
@@ -40,6 +41,7 @@ struct DenoiseState {
   Schedule schedule;
   int first_step = 0;  // of the schedule
   int step = 0;        // of the schedule
+  TimeTable times;     // of the steps to come
   Guidance guidance;
   double condition_noise = 0;  // on fully pinned tokens while the video is noisy
   bool stochastic = false;

@@ -19,7 +19,7 @@ struct Attempt {
   DenoiseState& state;
   at::Tensor x;      // the tokens
   at::Tensor sigma;  // []
-  at::Tensor times;  // [1, 1 or S], of the tokens
+  StepTimes times;   // of the tokens
   at::Generator generator, other_generator;
 
   const Tokens& tokens() const { return state.tokens; }
@@ -41,28 +41,26 @@ void NoisePinned(Attempt& attempt) {
   attempt.x = at::where((tokens.mask > kPinned).unsqueeze(-1), noised, attempt.x);
 }
 
-Attempt BeginStep(DenoiseState& state) {
+Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
   const Tokens& tokens = state.tokens;
-  const bool pinned = tokens.mask.defined();
+  const bool each = state.mode == Mode::kCondition;
   const at::Tensor time =
       Scalar(state.schedule.timesteps[static_cast<size_t>(state.step)], tokens.x);
-  Attempt attempt = {.state = state,
-                     .x = tokens.x,
-                     .sigma = time / kTimesteps,
-                     .times = time.view({1, 1}),
-                     .generator = {},
-                     .other_generator = {}};
+  Attempt attempt = {
+      .state = state,
+      .x = tokens.x,
+      .sigma = time / kTimesteps,
+      .times = state.times.At(
+          ops, transformer,
+          {.schedule = state.schedule, .x = tokens.x, .mask = tokens.mask, .each = each},
+          state.step),
+      .generator = {},
+      .other_generator = {}};
   if (state.stochastic) attempt.other_generator = state.other_generator.clone();
-  if (state.mode != Mode::kCondition) {
-    if (pinned) attempt.times = attempt.times * (1 - tokens.mask);
-    return attempt;
-  }
-  // Each token has a time of its own, not past what its strength allows.
-  if (pinned && state.condition_noise > 0) {
+  if (each && tokens.mask.defined() && state.condition_noise > 0) {
     attempt.generator = state.generator.clone();
     NoisePinned(attempt);
   }
-  if (pinned) attempt.times = at::minimum(attempt.times, (1 - tokens.mask) * kTimesteps);
   return attempt;
 }
 
@@ -87,7 +85,7 @@ at::Tensor MoveTogether(Attempt& attempt, const at::Tensor& velocity) {
   return fixed == 0 ? moved : at::cat({x.slice(1, 0, fixed), moved}, 1);
 }
 
-// Where each token's sigma goes next: the greatest of the schedule's below it.
+// Where each sigma goes next: the greatest of the schedule's below it.
 at::Tensor NextSigmas(const Schedule& schedule, const at::Tensor& sigmas) {
   const at::Tensor flat = sigmas.to(at::kCPU).contiguous();
   at::Tensor next = at::empty_like(flat);
@@ -99,9 +97,11 @@ at::Tensor NextSigmas(const Schedule& schedule, const at::Tensor& sigmas) {
 
 // Condition pipeline: each token by its own sigma, where its strength lets it.
 at::Tensor MoveEach(Attempt& attempt, const at::Tensor& velocity) {
-  const at::Tensor sigmas = attempt.times / kTimesteps;
-  const at::Tensor moved = Move(attempt, attempt.x, velocity, sigmas.unsqueeze(-1),
-                                NextSigmas(attempt.state.schedule, sigmas).unsqueeze(-1));
+  const StepTimes& times = attempt.times;
+  const at::Tensor sigmas = times.values / kTimesteps;
+  const at::Tensor next = NextSigmas(attempt.state.schedule, sigmas);
+  const at::Tensor moved = Move(attempt, attempt.x, velocity, times.ForTokens(sigmas).unsqueeze(-1),
+                                times.ForTokens(next).unsqueeze(-1));
   const at::Tensor& mask = attempt.tokens().mask;
   if (!mask.defined()) return moved;
   const at::Tensor is_free = (attempt.sigma - 1e-6 < 1.0 - mask).unsqueeze(-1);
@@ -135,6 +135,23 @@ TextContext TextOf(const Attempt& attempt) {
   return state.text.Rows(state.text_has_negative && !point.uses_negative() ? 1 : 0, point.rows());
 }
 
+// Those of several clips, one behind the other.
+StepTimes Joined(const std::vector<Attempt>& attempts) {
+  std::vector<at::Tensor> values, of_token, embedded, rows;
+  int64_t before = 0;
+  for (const Attempt& attempt : attempts) {
+    const StepTimes& times = attempt.times;
+    if (times.of_token.defined()) of_token.push_back(times.of_token + before);
+    values.push_back(times.values);
+    embedded.push_back(times.rows.embedded);
+    rows.push_back(times.rows.rows);
+    before += times.values.size(0);
+  }
+  StepTimes joined = {at::cat(values), {}, {at::cat(embedded), at::cat(rows)}};
+  if (!of_token.empty()) joined.of_token = at::cat(of_token);
+  return joined;
+}
+
 }  // namespace
 
 const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
@@ -145,9 +162,13 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   if (same) return joined_;
   of_.clear();
   joined_ = {};
-  std::vector<at::Tensor> biases;
-  for (const TextContext& part : parts) biases.push_back(part.bias);
-  joined_.bias = at::cat(biases);
+  std::vector<at::Tensor> biases, lengths;
+  for (const TextContext& part : parts) {
+    biases.push_back(part.mask.bias);
+    if (part.mask.lengths.defined()) lengths.push_back(part.mask.lengths);
+  }
+  joined_.mask.bias = at::cat(biases);
+  if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
   for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
     std::vector<at::Tensor> keys, values;
     for (const TextContext& part : parts) {
@@ -162,23 +183,26 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
 
 void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
-  std::vector<at::Tensor> x, times;
+  std::vector<at::Tensor> x;
   std::vector<TextContext> texts;
+  std::vector<int64_t> rows;
   for (DenoiseState* state : states) {
-    const Attempt& attempt = attempts.emplace_back(BeginStep(*state));
-    const int64_t rows = attempt.point().rows();
-    x.push_back(attempt.x.repeat({rows, 1, 1}).to(velocity_.transformer().dtype()));
-    times.push_back(attempt.times.repeat({rows, 1}));
+    const Attempt& attempt = attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state));
+    x.push_back(attempt.x.to(velocity_.transformer().dtype()));
     texts.push_back(TextOf(attempt));
+    rows.push_back(attempt.point().rows());
   }
   const bool alone = states.size() == 1;
   if (alone) shared_text_ = {};  // nothing is kept for a company that may not come again
   const GuidancePoint& point = attempts[0].point();  // that of all perturbs nothing where several
+  const StepTimes times = alone ? attempts[0].times : Joined(attempts);
   const at::Tensor velocities =
       velocity_(ops, {.x = alone ? x[0] : at::cat(x),
-                      .times = alone ? times[0] : at::cat(times),
+                      .time = times.rows,
+                      .time_of = times.of_token,
                       .rope = states[0]->rope,
                       .text = alone ? texts[0] : shared_text_.Of(texts),
+                      .rows = rows,
                       .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()});
   int64_t row = 0;
   for (Attempt& attempt : attempts) {

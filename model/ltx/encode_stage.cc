@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/row_ops.h"
 #include "model/ltx/request_conditions.h"
+#include "model/text/text_notices.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -82,6 +84,9 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
 }
 
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
+  if (FormOf(ops.run()) == RowForm::kE4m3 && !model_.transformer.has_e4m3()) {
+    return model_.transformer.MakeE4m3();
+  }
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],
@@ -96,18 +101,23 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   DenoiseState& state = mine.state;
   const bool masked = state.mode == Mode::kCondition;
   const int text_tokens = TextTokensOf(mine.spec, state.mode);
-  std::vector<at::Tensor> embeddings, masks;
-  std::vector<std::string> texts = {mine.spec.prompt};
   const Guidance* later = mine.second_pass ? &mine.second_pass->recipe.guidance : nullptr;
   state.text_has_negative =
       state.guidance.uses_negative() || (later != nullptr && later->uses_negative());
+  std::vector<std::string> texts = {mine.spec.prompt};
   if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt);
+  const size_t of_prompt = texts.size() - 1;
   if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
     texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer
   }
-  for (const std::string& text : texts) {
-    REEL_ASSIGN_OR_RETURN(const Prompt prompt,
-                          model_.prompts.Encode(ops, text, text_tokens, masked));
+  REEL_ASSIGN_OR_RETURN(const std::vector<Prompt> prompts,
+                        model_.prompts.Encode(ops, texts, text_tokens, masked));
+  AddText(TextRole::kPrompt, prompts[of_prompt].summary, text_tokens, mine.texts);
+  if (state.text_has_negative) {
+    AddText(TextRole::kNegativePrompt, prompts[0].summary, text_tokens, mine.texts);
+  }
+  std::vector<at::Tensor> embeddings, masks;
+  for (const Prompt& prompt : prompts) {
     embeddings.push_back(prompt.embeddings);
     masks.push_back(prompt.mask);
   }
@@ -154,6 +164,7 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   next.shape = pass.shape;
   next.schedule = pass.schedule;
   next.step = next.first_step = pass.first_step;
+  next.times = {};
   next.guidance = pass.recipe.guidance;
   next.generator = GeneratorOf(mine.spec);
   REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,

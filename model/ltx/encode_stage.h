@@ -23,7 +23,8 @@ class EncodeStage {
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
   absl::StatusOr<std::unique_ptr<Generation>> Plan(const GenerationSpec& resolved) const;
 
-  // One bounded piece: the texts, or a condition, or the tokens, which make it ready.
+  // One bounded piece: the texts, or a condition, or the tokens, which make it ready; for the first
+  // generation in 8 bits the weights for it.
   absl::Status Next(LtxGeneration& generation, const Ops& ops) const;
 
   // The first pass's latents, upsampled and noised, and the conditions once more at the new size.

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "model/bridge/frame_sum.h"
+#include "model/bridge/ops.h"
 
 namespace reel::model::ltx {
 
@@ -23,7 +23,8 @@ struct Frames {
 class FrameSource {
  public:
   virtual ~FrameSource() = default;
-  virtual Frames Next() = 0;
+  // By `ops`, which is of this call alone: each piece is told how it runs.
+  virtual Frames Next(const Ops& ops) = 0;
 };
 
 using FrameSourcePtr = std::unique_ptr<FrameSource>;

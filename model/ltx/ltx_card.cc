@@ -2,6 +2,8 @@
 #include "model/ltx/ltx_card.h"
 
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_profiles.h"
+#include "model/bridge/rows.h"
 #include "model/ltx/presets.h"
 
 namespace reel::model::ltx {
@@ -46,10 +48,14 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   ModelCard card;
   card.name = name;
   card.family = absl::StrCat("LTX-Video ", model.version);
+  card.weights_sha256 = model.weights_sha256;
   card.parameters = model.parameters;
   card.defaults = Defaults();
   card.presets = PresetsFor(TraitsOf(model));
   card.supports_conditions = true;
+  if (config.width() % kE4m3Sides == 0) {
+    card.lossy_profiles.emplace_back(kernels::kFp8Profile);
+  }
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
                          "gate_residual", "gate_residual_adaln", "attention", "cross_attention",
@@ -59,6 +65,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
+  if (!card.lossy_profiles.empty()) card.calls.push_back({"quantize_rows", dtype, config.width()});
   return card;
 }
 

@@ -24,8 +24,10 @@ int64_t LtxGeneration::device_bytes() const {
       bytes += static_cast<int64_t>(tensor.nbytes());
     }
   };
-  for (const at::Tensor* tensor : {&state.tokens.x, &state.tokens.mask, &state.tokens.initial,
-                                   &state.rope.cos_sin(), &state.rope.index(), &state.text.bias}) {
+  for (const at::Tensor* tensor :
+       {&state.tokens.x, &state.tokens.mask, &state.tokens.initial, &state.rope.cos_sin(),
+        &state.rope.index(), &state.text.mask.bias, &state.text.mask.lengths,
+        &state.times.rows().embedded, &state.times.rows().rows}) {
     add(*tensor);
   }
   for (const TextKeys& keys : state.text.blocks) {
@@ -41,8 +43,9 @@ void LtxGeneration::MoveTo(at::Device where) {
   DenoiseState there = state;
   there.tokens.x = moved(state.tokens.x);
   there.tokens.mask = moved(state.tokens.mask);
+  there.times = state.times.To(where, there.tokens.mask);
   there.tokens.initial = moved(state.tokens.initial);
-  there.text.bias = moved(state.text.bias);
+  there.text.mask = {moved(state.text.mask.bias), moved(state.text.mask.lengths)};
   for (TextKeys& keys : there.text.blocks) keys = {moved(keys.k), moved(keys.v)};
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
   state = std::move(there);  // all of it, or nothing

@@ -8,6 +8,7 @@
 
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/finite_check.h"
 #include "model/ltx/frame_source.h"
 #include "model/ltx/second_pass.h"
 #include "model/pipeline.h"
@@ -28,6 +29,7 @@ class LtxGeneration final : public Generation {
   }
   int64_t rows() const override;
   int64_t device_bytes() const override;
+  TextFacts text_facts() const override { return texts; }
   // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
   // a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) override;
@@ -42,15 +44,16 @@ class LtxGeneration final : public Generation {
 
   // For EncodeStage: text, then one condition at a time.
   bool has_text = false;
+  TextFacts texts;
   std::vector<PictureCondition> conditions;
   size_t conditions_done = 0;
   std::optional<ConditionTokens> building;
   bool ready = false;
 
+  std::optional<FiniteCheck> unchecked;  // of the latest step, whose numbers nobody has seen
+
   at::Tensor decode_noise;  // [1, C, F, h, w] on the host, from the last step to the decode
-  // Decoding. The chain of `frames` looks at `decode_run`, which holds how the latest piece runs.
-  std::optional<kernels::Execution> decode_run;
-  FrameSourcePtr frames;
+  FrameSourcePtr frames;    // once it decodes
   bool decoded = false;
 
   void MoveTo(at::Device where);

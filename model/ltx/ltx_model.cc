@@ -158,9 +158,9 @@ std::string UpsamplerFolderOf(const LoadOptions& options) {
   return ((IsFile(options.path) ? path.parent_path() : path) / kUpsampler).string();
 }
 
-// Before anything of them is read.
-absl::Status VerifyModel(const LoadOptions& options) {
-  if (options.manifest_file.empty()) return absl::OkStatus();
+// Before anything of them is read. What names them all; empty where nobody said what they are.
+absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
+  if (options.manifest_file.empty()) return "";
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
   std::vector<ListedFile> rest;
   if (IsFile(options.path)) {
@@ -181,7 +181,7 @@ absl::Status VerifyModel(const LoadOptions& options) {
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
-  REEL_RETURN_IF_ERROR(VerifyModel(options));
+  REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
@@ -209,7 +209,8 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                                              .tiling = tiling,
                                              .statistics = vae.statistics,
                                              .upsampler = std::move(upsampler),
-                                             .parameters = parameters});
+                                             .parameters = parameters,
+                                             .weights_sha256 = weights_sha256});
 }
 
 }  // namespace reel::model::ltx

@@ -35,6 +35,7 @@ struct LtxModel {
   LatentStatistics statistics;
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
+  std::string weights_sha256;  // of all its files together; empty without a manifest
 };
 
 // Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays

@@ -72,6 +72,7 @@ class LtxPipeline final : public Pipeline {
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution& run) override {
     const c10::InferenceMode no_gradients;
+    const bool waits = WaitsForStep(generations, run);
     std::vector<absl::Status> results(generations.size());
     std::vector<bool> taken(generations.size(), false);
     for (size_t i = 0; i < generations.size(); ++i) {
@@ -91,7 +92,7 @@ class LtxPipeline final : public Pipeline {
       }
       const absl::Status status = TorchGuard([&] { return StepTogether(together, Ops(run)); });
       for (const size_t j : places) {
-        results[j] = status.ok() ? EndStep(Mine(*generations[j])) : status;
+        results[j] = status.ok() ? EndStep(Mine(*generations[j]), waits) : status;
       }
     }
     return results;
@@ -116,13 +117,13 @@ class LtxPipeline final : public Pipeline {
       if (mine.decoded) {
         return absl::FailedPreconditionError("the generation has already been decoded");
       }
-      mine.decode_run.emplace(run);
-      if (mine.frames == nullptr) mine.frames = BeginDecode(mine, *mine.decode_run);
-      Frames frames = mine.frames->Next();
+      const Ops ops(run);
+      if (mine.frames == nullptr) mine.frames = BeginDecode(mine, ops);
+      Frames frames = mine.frames->Next(ops);
       if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
         frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
       }
-      REEL_RETURN_IF_ERROR(PushFrames(Ops(run), frames.x, sink));
+      REEL_RETURN_IF_ERROR(PushFrames(ops, frames.x, sink));
       mine.decoded = frames.last;
       if (mine.decoded) mine.frames.reset();
       return frames.last;
@@ -165,13 +166,26 @@ class LtxPipeline final : public Pipeline {
     return absl::OkStatus();
   }
 
-  // Waits for the step; what the decode needs of the host's is made while a device is still at it.
-  absl::Status EndStep(LtxGeneration& mine) const {
+  // A device goes from one step of the same generations to the next without a stop: a call returns
+  // when the step before it is done. The first of them is waited for, so that who takes turns is
+  // charged for its own time, and so is one that is timed.
+  bool WaitsForStep(absl::Span<Generation* const> generations, const kernels::Execution& run) {
+    const bool again = absl::MakeConstSpan(stepped_) == generations;
+    stepped_.assign(generations.begin(), generations.end());
+    return !again || run.timer != nullptr || model_->device.is_cpu();
+  }
+
+  // Looks at the numbers of this step, or of the one before with this one asked for already; at the
+  // last step of both. What the decode needs of the host's is made while a device is still at it.
+  absl::Status EndStep(LtxGeneration& mine, bool waits) const {
     return TorchGuard([&]() -> absl::Status {
-      if (mine.step() == mine.num_steps()) DrawDecodeNoise(mine);
-      if (at::isfinite(mine.state.tokens.x).all().item<bool>()) return absl::OkStatus();
-      return absl::DataLossError(
-          absl::StrCat("the latents contain NaN or Inf after step ", mine.step()));
+      const bool is_last = mine.step() == mine.num_steps();
+      const auto before =
+          std::exchange(mine.unchecked, FiniteCheck(mine.state.tokens.x, mine.step()));
+      if (is_last) DrawDecodeNoise(mine);
+      if (before.has_value()) REEL_RETURN_IF_ERROR(before->Wait());
+      if (!is_last && !waits) return absl::OkStatus();
+      return std::exchange(mine.unchecked, std::nullopt)->Wait();
     });
   }
 
@@ -185,7 +199,7 @@ class LtxPipeline final : public Pipeline {
                    mine.state.generator, at::dtype(model_->dtype));
   }
 
-  FrameSourcePtr BeginDecode(LtxGeneration& mine, const kernels::Execution& run) {
+  FrameSourcePtr BeginDecode(LtxGeneration& mine, const Ops& ops) {
     DenoiseState& state = mine.state;
     at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
     const double time = mine.spec.decode_timestep.value_or(0);
@@ -197,9 +211,9 @@ class LtxPipeline final : public Pipeline {
       latents = (1 - scale) * latents + scale * noise;
     }
     const DecodePieces pieces = PiecesOf(state.shape);
-    return DecodeInTiles(model_->tiling, model_->vae_config, latents,
-                         [this, &run, &state, pieces, time](const at::Tensor& part) {
-                           return model_->decoder.Decode(run, part, pieces, time,
+    return DecodeInTiles(model_->tiling, model_->vae_config, ops, latents,
+                         [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
+                           return model_->decoder.Decode(by, part, pieces, time,
                                                          state.other_generator);
                          });
   }
@@ -216,6 +230,7 @@ class LtxPipeline final : public Pipeline {
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
   Denoiser denoiser_;
+  std::vector<Generation*> stepped_;  // in the latest call of Step; compared, not looked into
 };
 
 }  // namespace

@@ -3,13 +3,79 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/row_ops.h"
+#include "model/bridge/torch_guard.h"
 
 namespace reel::model::ltx {
 namespace {
 
 constexpr double kMasked = -10000;
 constexpr double kHeadEps = 1e-6;
+
+// How many of each row count, int32 [B] on the host, where those are its first ones and there are
+// some; else undefined.
+at::Tensor LengthsOf(const at::Tensor& mask) {
+  const at::Tensor counts = mask.to(at::kCPU).ne(0);
+  const at::Tensor lengths = counts.sum(1, /*keepdim=*/true);
+  const bool are_first = counts.equal(at::arange(counts.size(1)).lt(lengths));
+  if (!are_first || lengths.eq(0).any().item<bool>()) return {};
+  return lengths.squeeze(1).to(at::kInt);
+}
+
+bool Contains(const std::vector<int64_t>& blocks, size_t block) {
+  return std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
+}
+
+// [N, k, D] of the times to [clips, 1 or S, k, D]: those of each token, where they differ.
+at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of) {
+  if (!time_of.defined()) return by_time.unsqueeze(1);
+  return by_time.index_select(0, time_of.flatten()).unflatten(0, time_of.sizes());
+}
+
+// Rows that are still the same: first all of a clip, and then, until the first perturbed block,
+// the last two of a clip alone. Tensors have one row for each clip, or all but the last, or all.
+class SharedRows {
+ public:
+  explicit SharedRows(const VelocityInputs& inputs)
+      : of_clip_(inputs.rows), clips_(inputs.x.size(0)), all_(inputs.text.rows()) {
+    if (of_clip_.empty()) of_clip_.assign(static_cast<size_t>(clips_), 1);
+    until_perturbed_ = clips_ == 1 && all_ > 1 && !inputs.perturbed.empty() ? all_ - 1 : all_;
+  }
+
+  int64_t all() const { return all_; }
+  // How many rows differ before the first perturbed block.
+  int64_t until_perturbed() const { return until_perturbed_; }
+
+  // With a copy of its own for each of the first `count` rows.
+  at::Tensor To(const at::Tensor& x, int64_t count) const {
+    if (x.size(0) == count) return x;
+    if (x.size(0) != clips_) return at::cat({x, x.slice(0, x.size(0) - 1)});
+    std::vector<at::Tensor> rows;
+    for (int64_t clip = 0, left = count; clip < clips_; ++clip) {
+      const int64_t own = std::min(of_clip_[static_cast<size_t>(clip)], left);
+      rows.push_back(Expanded(x.slice(0, clip, clip + 1), own));
+      left -= own;
+    }
+    return at::cat(rows);
+  }
+  // The same without copies where one clip is alone.
+  at::Tensor ViewTo(const at::Tensor& x, int64_t count) const {
+    return clips_ == 1 ? Expanded(x, count) : To(x, count);
+  }
+
+ private:
+  static at::Tensor Expanded(const at::Tensor& x, int64_t rows) {
+    std::vector<int64_t> sizes = x.sizes().vec();
+    sizes[0] = rows;
+    return x.expand(sizes);
+  }
+
+  std::vector<int64_t> of_clip_;
+  const int64_t clips_, all_;
+  int64_t until_perturbed_ = 0;
+};
 
 }  // namespace
 
@@ -31,23 +97,43 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
     model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
   }
   REEL_RETURN_IF_ERROR(weights.Finish());
+  std::vector<at::Tensor> tables;
+  for (const TransformerBlock& block : model.blocks_) tables.push_back(block.scale_shift_table);
+  model.scale_shift_tables_ = at::stack(tables);
   model.bytes_ = weights.bytes();
   model.parameters_ = weights.parameters();
   return model;
+}
+
+absl::Status Transformer::MakeE4m3() {
+  if (config_.width() % kE4m3Sides != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the profile fp8 needs a width that is a multiple of ", kE4m3Sides,
+                     ", the transformer's is ", config_.width()));
+  }
+  for (TransformerBlock& block : blocks_) {
+    for (Linear* layer : block.LayersInForm()) layer->MakeE4m3();
+  }
+  has_e4m3_ = true;
+  return absl::OkStatus();
 }
 
 TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
   const at::Tensor text = caption_2_(ops, ops.GeluTanh(caption_1_(ops, embeddings.to(dtype()))));
-  context.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
+  context.mask.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
+  if (const at::Tensor lengths = LengthsOf(mask); lengths.defined()) {
+    context.mask.lengths = lengths.to(text.device());
+  }
   for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
   return context;
 }
 
 TextContext TextContext::Rows(int64_t first, int64_t count) const {
   TextContext rows;
-  rows.bias = bias.slice(0, first, first + count);
+  rows.mask.bias = mask.bias.slice(0, first, first + count);
+  if (mask.lengths.defined()) rows.mask.lengths = mask.lengths.slice(0, first, first + count);
   for (const TextKeys& keys : blocks) {
     rows.blocks.push_back(
         {keys.k.slice(0, first, first + count), keys.v.slice(0, first, first + count)});
@@ -55,22 +141,39 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
   return rows;
 }
 
+TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {
+  const at::Tensor embedded = time_embedding_(ops, times);
+  return {embedded, time_rows_(ops, at::silu(embedded))};
+}
+
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
-  const int64_t batch = inputs.x.size(0);
-  const std::vector<int64_t>& perturbed = inputs.perturbed;
-  at::Tensor h = proj_in_(ops, inputs.x);
-  const at::Tensor embedded = time_embedding_(ops, inputs.times.flatten());  // [B S_t, D]
-  const at::Tensor rows =
-      time_rows_(ops, at::silu(embedded)).unflatten(0, {batch, -1});  // [B, S_t, 6D]
-  for (size_t i = 0; i < blocks_.size(); ++i) {
-    const bool is_perturbed =
-        std::find(perturbed.begin(), perturbed.end(), static_cast<int64_t>(i)) != perturbed.end();
-    h = blocks_[i](ops, std::move(h), rows, inputs.text.blocks[i],
-                   {inputs.rope, inputs.text.bias, is_perturbed});
+  if (FormOf(ops.run()) == RowForm::kE4m3 && !has_e4m3_) {
+    ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
   }
-  const std::vector<at::Tensor> head =
-      (scale_shift_table_ + embedded.unflatten(0, {batch, -1}).unsqueeze(2)).unbind(2);
-  return proj_out_(ops, ops.AdalnLayerNorm(h, head[1], head[0], kHeadEps));
+  const SharedRows shared(inputs);
+  at::Tensor h = proj_in_(ops, inputs.x);  // [clips, S, D]; later of more rows
+  // Of all blocks in one pass, [N, blocks, 6, D].
+  const at::Tensor modulations =
+      scale_shift_tables_ + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
+  TextContext text = inputs.text;
+  if (shared.until_perturbed() < shared.all()) text = text.Rows(0, shared.until_perturbed());
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const TransformerBlock& block = blocks_[i];
+    const bool is_perturbed = Contains(inputs.perturbed, i);
+    if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
+    if (is_perturbed) h = shared.To(h, shared.all());
+    const at::Tensor modulation =
+        ForTokens(modulations.select(1, static_cast<int64_t>(i)), inputs.time_of);
+    h = block.AttendSelf(ops, h, shared.ViewTo(modulation, h.size(0)), {inputs.rope, is_perturbed});
+    const at::Tensor q = block.text_attention.Query(ops, h);
+    h = block.AttendText(ops, shared.To(h, text.rows()), shared.To(q, text.rows()),
+                         shared.ViewTo(modulation, text.rows()), text.blocks[i], text.mask);
+  }
+  h = shared.To(h, shared.all());
+  const at::Tensor head =
+      ForTokens(scale_shift_table_ + inputs.time.embedded.unsqueeze(1), inputs.time_of);
+  const std::vector<at::Tensor> rows = shared.ViewTo(head, shared.all()).unbind(2);
+  return proj_out_(ops, ops.AdalnLayerNorm(h, rows[1], rows[0], kHeadEps));
 }
 
 }  // namespace reel::model::ltx

@@ -16,22 +16,35 @@ namespace reel::model::ltx {
 // A prompt as the transformer needs it at every step.
 struct TextContext {
   std::vector<TextKeys> blocks;
-  at::Tensor bias;  // [B, 1, 1, L]: -10000 where there is padding
+  KeyMask mask;  // its bias [B, 1, 1, L]: -10000 where there is padding
 
-  int64_t rows() const { return bias.size(0); }
+  int64_t rows() const { return mask.bias.size(0); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
 };
 
-// One call of the transformer.
+// What the transformer makes of N times.
+struct TimeRows {
+  at::Tensor embedded;  // [N, D]
+  at::Tensor rows;      // [N, 6 D], for every block
+
+  TimeRows Slice(int64_t first, int64_t count) const {
+    return {embedded.slice(0, first, first + count), rows.slice(0, first, first + count)};
+  }
+};
+
+// One call of the transformer: for every clip some rows, which differ in their text.
 struct VelocityInputs {
-  at::Tensor x;      // tokens [B, S, C]
-  at::Tensor times;  // [B, 1 or S] fp32 in 0..1000
-  RopeTable rope;    // of S tokens
-  TextContext text;  // of B rows
+  at::Tensor x;             // tokens [clips, S, C]
+  TimeRows time;            // of the clips' times
+  at::Tensor time_of = {};  // [clips, S]: which of them a token has; undefined: each clip has one
+  RopeTable rope;           // of S tokens
+  TextContext text;         // of B rows: those of the first clip, then those of the next
+  std::vector<int64_t> rows = {};  // of each clip; empty: one each
   // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
-  // own value.
-  std::vector<int64_t> perturbed;
+  // own value. Of a clip alone it has the text of the row before it, and is made once with that one
+  // up to the first of these blocks.
+  std::vector<int64_t> perturbed = {};
 };
 
 // Immutable after loading.
@@ -40,10 +53,20 @@ class Transformer {
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
                                           at::ScalarType dtype, at::Device device);
 
+  // The blocks' layers in 8 bits, beside those that are there: what the profile "fp8" needs before
+  // its first call. 0.43 of the transformer's bytes in 16 bits, until it goes; once.
+  // FAILED_PRECONDITION for sides that 8-bit products do not take.
+  absl::Status MakeE4m3();
+  bool has_e4m3() const { return has_e4m3_; }
+
   // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
-  // [B, S, C], in the model's type.
+  // `times` [N] fp32 in 0..1000.
+  TimeRows Times(const Ops& ops, const at::Tensor& times) const;
+
+  // [B, S, C], in the model's type. What rows have in common is computed once: up to the text of
+  // the first block all of a clip's are the same.
   at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
 
   const TransformerConfig& config() const { return config_; }
@@ -58,9 +81,11 @@ class Transformer {
   Linear proj_in_, proj_out_;
   Linear caption_1_, caption_2_;
   TimestepEmbedding time_embedding_;
-  Linear time_rows_;              // to the six rows of every block
-  at::Tensor scale_shift_table_;  // [2, D], of the head
+  Linear time_rows_;               // to the six rows of every block
+  at::Tensor scale_shift_tables_;  // [blocks, 6, D]
+  at::Tensor scale_shift_table_;   // [2, D], of the head
   std::vector<TransformerBlock> blocks_;
+  bool has_e4m3_ = false;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;
 };

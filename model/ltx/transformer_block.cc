@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/transformer_block.h"
 
+#include "model/bridge/row_ops.h"
+
 namespace reel::model::ltx {
 namespace {
 
@@ -35,10 +37,16 @@ at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const
   return at::cat({heads, v.slice(0, v.size(0) - 1)});
 }
 
+// gelu(expand(x)), as `contract` takes it.
+Rows Expanded(const Ops& ops, const Linear& expand, const Rows& x, RowForm form) {
+  if (form == RowForm::kPlain) return {ops.LinearGelu(x.values, expand.weight, expand.bias)};
+  return GeluTanh(ops, expand(ops, x), form);
+}
+
 }  // namespace
 
 at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
-  return ops.RmsNorm(to_q(ops, x), norm_q, kQueryKeyEps);
+  return ops.RmsNorm(to_q(ops, InForm(ops, x, FormOf(ops.run()))), norm_q, kQueryKeyEps);
 }
 
 at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
@@ -46,12 +54,12 @@ at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
 }
 
 at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
-                                 const at::Tensor& v, const at::Tensor& bias) const {
+                                 const at::Tensor& v, const KeyMask& mask) const {
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), bias, 0)
-                                   : ops.Attention(split(q), split(k), split(v), bias, 0);
+  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), mask, 0)
+                                   : ops.Attention(split(q), split(k), split(v), {}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
@@ -59,27 +67,42 @@ TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const 
   return {text_attention.Key(ops, text), text_attention.to_v(ops, text)};
 }
 
-at::Tensor TransformerBlock::operator()(const Ops& ops, at::Tensor x, const at::Tensor& time,
-                                        const TextKeys& text, const BlockContext& context) const {
-  // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward
-  const std::vector<at::Tensor> rows = (scale_shift_table + time.unflatten(2, {6, -1})).unbind(2);
-
-  at::Tensor h = ops.AdalnRmsNorm(x, rows[1], rows[0], eps);
-  const std::vector<at::Tensor> qkv = self_attention.to_qkv(ops, h).unflatten(2, {3, -1}).unbind(2);
+at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
+                                        const at::Tensor& modulation,
+                                        const BlockContext& context) const {
+  const std::vector<at::Tensor> rows = modulation.unbind(2);
+  const RowForm form = FormOf(ops.run());
+  const Rows attended = AdalnRmsNorm(ops, x, {rows[1], rows[0], eps}, form);
+  const std::vector<at::Tensor> qkv =
+      self_attention.to_qkv(ops, attended).unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
                                      kQueryKeyEps, context.rope);
   const at::Tensor& v = qkv[2];
-  h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
-                           : self_attention.Heads(ops, q, k, v, {});
-  h = self_attention.to_out(ops, h);
-  x = ops.GateResidual(x, h, rows[2]);
+  at::Tensor h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
+                                      : self_attention.Heads(ops, q, k, v, {});
+  h = self_attention.to_out(ops, InForm(ops, h, form));
+  return ops.GateResidual(x, h, rows[2]);
+}
 
+at::Tensor TransformerBlock::AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
+                                        const at::Tensor& modulation, const TextKeys& text,
+                                        const KeyMask& mask) const {
+  const std::vector<at::Tensor> rows = modulation.unbind(2);
   // The text is attended to from the bare residual stream, without norm and gate.
-  h = text_attention.to_out(ops, text_attention.Heads(ops, text_attention.Query(ops, x), text.k,
-                                                      text.v, context.text_bias));
-  const auto [sum, normed] = ops.GateResidualAdaln(x, h, {}, rows[4], rows[3], eps);
-  return ops.GateResidual(sum, contract(ops, ops.LinearGelu(normed, expand.weight, expand.bias)),
-                          rows[5]);
+  const RowForm form = FormOf(ops.run());
+  const at::Tensor heads = text_attention.Heads(ops, q, text.k, text.v, mask);
+  const at::Tensor h = text_attention.to_out(ops, InForm(ops, heads, form));
+  const auto [sum, normed] = SumAdalnRmsNorm(ops, x, h, {rows[4], rows[3], eps}, form);
+  return ops.GateResidual(sum, contract(ops, Expanded(ops, expand, normed, form)), rows[5]);
+}
+
+std::vector<Linear*> TransformerBlock::LayersInForm() {
+  return {&self_attention.to_qkv,
+          &self_attention.to_out,
+          &text_attention.to_q,
+          &text_attention.to_out,
+          &expand,
+          &contract};
 }
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
@@ -22,9 +23,9 @@ struct AttentionLayer {
   // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
   at::Tensor Query(const Ops& ops, const at::Tensor& x) const;
   at::Tensor Key(const Ops& ops, const at::Tensor& x) const;
-  // q, k, v [B, *, D]; `bias` as Ops::Attention takes it. Before the last projection.
+  // q, k, v [B, *, D]; the mask is a text's. Before the last projection.
   at::Tensor Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                   const at::Tensor& bias) const;
+                   const KeyMask& mask) const;
 };
 
 // What attention to the text needs of it: the same at every step.
@@ -35,8 +36,7 @@ struct TextKeys {
 // What is the same for all blocks, or nearly so; borrowed for a call.
 struct BlockContext {
   const RopeTable& rope;
-  const at::Tensor& text_bias;  // [B, 1, 1, L]
-  bool is_perturbed = false;    // the last of the batch attends to nothing but itself
+  bool is_perturbed = false;  // the last of the batch attends to nothing but itself
 };
 
 struct TransformerBlock {
@@ -46,9 +46,16 @@ struct TransformerBlock {
   double eps = 1e-6;
 
   TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
-  // x [B, S, D]; `time` [B, 1 or S, 6 D].
-  at::Tensor operator()(const Ops& ops, at::Tensor x, const at::Tensor& time, const TextKeys& text,
+  // The layers that take their rows in FormOf(run): all that every token goes through.
+  std::vector<Linear*> LayersInForm();
+  // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
+  // the feed-forward. First the tokens look at each other, then at the text.
+  at::Tensor AttendSelf(const Ops& ops, const at::Tensor& x, const at::Tensor& modulation,
                         const BlockContext& context) const;
+  // `q` is text_attention.Query(x): the same for all rows with the same x.
+  at::Tensor AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
+                        const at::Tensor& modulation, const TextKeys& text,
+                        const KeyMask& mask) const;
 };
 
 // Reads transformer_blocks.`index`.

@@ -9,7 +9,7 @@
 namespace reel::model::ltx {
 
 struct VaeDecoder::Build {
-  const kernels::Execution& run;
+  const Ops& ops;
   at::Generator& noise;
   at::Tensor time;  // [1], scaled; undefined where the decoder is not conditioned
   at::TensorOptions options;
@@ -71,16 +71,15 @@ void VaeDecoder::AddResnet(Build& build, const VaeResnet& resnet, const at::Tens
     noise.second = DrawNormal({build.height, build.width}, build.noise, build.options);
   }
   const ResnetModulation modulation = time.defined() ? resnet.Modulate(time) : ResnetModulation();
-  build.chain =
-      ResnetSource(std::move(build.chain), resnet, modulation, std::move(noise), build.run);
+  build.chain = ResnetSource(std::move(build.chain), resnet, modulation, std::move(noise));
 }
 
 void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
   if (stage.conv_in.has_value()) AddResnet(build, *stage.conv_in, {});
   const at::Tensor time =
-      stage.time.has_value() ? (*stage.time)(Ops(build.run), build.time) : at::Tensor();
+      stage.time.has_value() ? (*stage.time)(build.ops, build.time) : at::Tensor();
   if (stage.upsampler.has_value()) {
-    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout, build.run);
+    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout);
     build.height *= 2;
     build.width *= 2;
     build.rate *= 2;
@@ -88,10 +87,10 @@ void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
   for (const VaeResnet& resnet : stage.resnets) AddResnet(build, resnet, time);
 }
 
-FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tensor& latents,
+FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
                                   const DecodePieces& pieces, double time,
                                   at::Generator& noise) const {
-  Build build = {.run = run,
+  Build build = {.ops = ops,
                  .noise = noise,
                  .time = {},
                  .options = latents.options(),
@@ -102,14 +101,14 @@ FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tenso
   if (is_conditioned()) {
     build.time = at::full({1}, time, latents.options()) * time_multiplier_;
     const at::Tensor rows =
-        (*time_)(Ops(run), build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
+        (*time_)(ops, build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
     const auto row = [&rows](int64_t i) {
       return rows.select(1, i).unsqueeze(-1).unsqueeze(-1).unsqueeze(-1);
     };
     head.shift1 = row(0);
     head.scale1 = row(1);
   }
-  build.chain = ConvSource(std::move(build.chain), conv_in_, run);
+  build.chain = ConvSource(std::move(build.chain), conv_in_);
   AddStage(build, mid_);
   for (const Stage& stage : stages_) {
     // A layer's last piece has the frame more that its first lacked: each stage begins anew.
@@ -117,7 +116,7 @@ FrameSourcePtr VaeDecoder::Decode(const kernels::Execution& run, const at::Tenso
     build.chain = SliceSource(std::move(build.chain), latents_at_once * build.rate);
     AddStage(build, stage);
   }
-  build.chain = PixelSource(std::move(build.chain), conv_out_, config_.patch, head, run);
+  build.chain = PixelSource(std::move(build.chain), conv_out_, config_.patch, head);
   return SliceSource(std::move(build.chain), pieces.late * build.rate);
 }
 

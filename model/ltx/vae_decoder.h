@@ -30,9 +30,9 @@ class VaeDecoder {
   // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
   // type, 8 `late` at a time at most. They equal those of pieces of any other size. `time` is 0..1,
   // for conditioned decoders; noise for those that inject it is drawn here, in the reference's
-  // order, from `noise`. This and `run` are borrowed.
-  FrameSourcePtr Decode(const kernels::Execution& run, const at::Tensor& latents,
-                        const DecodePieces& pieces, double time, at::Generator& noise) const;
+  // order, from `noise`. `ops` is of this call alone.
+  FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodePieces& pieces,
+                        double time, at::Generator& noise) const;
 
  private:
   struct Stage {

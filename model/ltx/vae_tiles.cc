@@ -64,24 +64,25 @@ bool IsWider(const at::Tensor& x, int64_t size) {
 // A chain for each tile; they run side by side, so that a few frames of each are held.
 class SpaceTiled : public FrameSource {
  public:
-  SpaceTiled(Tiles tiles, int64_t compression, const at::Tensor& latents, const DecodeWhole& decode)
+  SpaceTiled(Tiles tiles, int64_t compression, const Ops& ops, const at::Tensor& latents,
+             const DecodeWhole& decode)
       : tiles_(tiles),
         height_(latents.size(kRows) * compression),
         width_(latents.size(kColumns) * compression) {
     ForEachTile(latents, tiles.size / compression, tiles.stride / compression,
                 [&](bool begins_row, const at::Tensor& tile) {
                   if (begins_row) rows_.emplace_back();
-                  rows_.back().push_back(decode(tile));
+                  rows_.back().push_back(decode(ops, tile));
                 });
   }
 
-  Frames Next() override {
+  Frames Next(const Ops& ops) override {
     Grid grid;
     bool last = false;
     for (const auto& row : rows_) {
       grid.emplace_back();
       for (const FrameSourcePtr& tile : row) {
-        const Frames frames = tile->Next();
+        const Frames frames = tile->Next(ops);
         grid.back().push_back(frames.x.contiguous());
         last = frames.last;
       }
@@ -96,10 +97,10 @@ class SpaceTiled : public FrameSource {
   std::vector<std::vector<FrameSourcePtr>> rows_;
 };
 
-at::Tensor AllFrames(FrameSource& source) {
+at::Tensor AllFrames(const Ops& ops, FrameSource& source) {
   std::vector<at::Tensor> pieces;
   for (bool last = false; !last;) {
-    Frames frames = source.Next();
+    Frames frames = source.Next(ops);
     pieces.push_back(std::move(frames.x));
     last = frames.last;
   }
@@ -117,8 +118,8 @@ class FrameTiled : public FrameSource {
         latents_(std::move(latents)),
         decode_(std::move(decode)) {}
 
-  Frames Next() override {
-    at::Tensor tile = AllFrames(*decode_(latents_.slice(kTime, next_, next_ + size_)));
+  Frames Next(const Ops& ops) override {
+    at::Tensor tile = AllFrames(ops, *decode_(ops, latents_.slice(kTime, next_, next_ + size_)));
     int64_t keep = tiles_.stride + 1;
     if (before_.defined()) {
       tile = tile.slice(kTime, 0, tile.size(kTime) - 1).clone();
@@ -144,18 +145,19 @@ class FrameTiled : public FrameSource {
 
 }  // namespace
 
-FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config,
+FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const Ops& ops,
                              const at::Tensor& latents, DecodeWhole decode) {
   const int64_t side = config.spatial_compression, time = config.temporal_compression;
   if (tiling.space.has_value() && IsWider(latents, tiling.space->size / side)) {
-    decode = [tiles = *tiling.space, side, decode](const at::Tensor& part) -> FrameSourcePtr {
-      return std::make_unique<SpaceTiled>(tiles, side, part, decode);
+    decode = [tiles = *tiling.space, side, decode](const Ops& by,
+                                                   const at::Tensor& part) -> FrameSourcePtr {
+      return std::make_unique<SpaceTiled>(tiles, side, by, part, decode);
     };
   }
   if (tiling.frames.has_value() && latents.size(kTime) > tiling.frames->size / time) {
     return std::make_unique<FrameTiled>(*tiling.frames, time, latents, std::move(decode));
   }
-  return decode(latents);
+  return decode(ops, latents);
 }
 
 at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const at::Tensor& pixels,

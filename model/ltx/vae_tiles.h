@@ -26,10 +26,10 @@ struct VaeTiling {
 };
 
 // Decodes latents [1, C, F, h, w], whole; in the reference's order of tiles.
-using DecodeWhole = std::function<FrameSourcePtr(const at::Tensor& latents)>;
+using DecodeWhole = std::function<FrameSourcePtr(const Ops& ops, const at::Tensor& latents)>;
 
 // `decode` is kept and called as the tiles are reached.
-FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config,
+FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const Ops& ops,
                              const at::Tensor& latents, DecodeWhole decode);
 
 // Encodes pixels [1, 3, T, H, W] to [1, C, F, h, w], whole.

@@ -11,7 +11,8 @@ namespace {
 
 // Keys, values and mask, in an order.
 std::vector<at::Tensor> PartsOf(const TextContext& text) {
-  std::vector<at::Tensor> parts = {text.bias};
+  std::vector<at::Tensor> parts = {text.mask.bias};
+  if (text.mask.lengths.defined()) parts.push_back(text.mask.lengths);
   for (const TextKeys& keys : text.blocks) {
     parts.push_back(keys.k);
     parts.push_back(keys.v);
@@ -19,15 +20,37 @@ std::vector<at::Tensor> PartsOf(const TextContext& text) {
   return parts;
 }
 
+constexpr size_t kMostKinds = 64;  // with or without a graph
+
+// What a call has in memory at its fullest, in tensors like its rows' tokens: in the attention x,
+// its norm, queries, keys and values before and after their norm, heads; in the feed-forward as
+// many.
+constexpr int64_t kTensorsAtOnce = 10;
+int64_t WorkBytes(const VelocityInputs& inputs, int64_t width) {
+  return kTensorsAtOnce * inputs.text.rows() * inputs.x.size(1) * width * inputs.x.element_size();
+}
+
+int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
 // Memory of its own, with the same contents.
 VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
   VelocityInputs copy = {
       .x = inputs.x.clone(at::MemoryFormat::Contiguous),
-      .times = inputs.times.clone(at::MemoryFormat::Contiguous),
+      .time = {inputs.time.embedded.clone(at::MemoryFormat::Contiguous),
+               inputs.time.rows.clone(at::MemoryFormat::Contiguous)},
+      .time_of = inputs.time_of.defined() ? inputs.time_of.clone() : at::Tensor(),
       .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
       .text = {},
+      .rows = inputs.rows,
       .perturbed = inputs.perturbed};
-  copy.text.bias = inputs.text.bias.clone(at::MemoryFormat::Contiguous);
+  copy.text.mask.bias = inputs.text.mask.bias.clone(at::MemoryFormat::Contiguous);
+  if (inputs.text.mask.lengths.defined()) {
+    copy.text.mask.lengths = inputs.text.mask.lengths.clone(at::MemoryFormat::Contiguous);
+  }
   for (const TextKeys& keys : inputs.text.blocks) {
     copy.text.blocks.push_back(
         {keys.k.clone(at::MemoryFormat::Contiguous), keys.v.clone(at::MemoryFormat::Contiguous)});
@@ -38,9 +61,15 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
 }  // namespace
 
 VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs& inputs) {
-  Kind kind{.plan = ops.run().plan.name(), .sizes = {}, .perturbed = inputs.perturbed};
+  Kind kind{.plan = ops.run().plan.name(),
+            .sizes = {},
+            .rows = inputs.rows,
+            .perturbed = inputs.perturbed};
   for (const at::Tensor& tensor :
-       {inputs.x, inputs.times, inputs.rope.cos_sin(), inputs.rope.index(), inputs.text.bias}) {
+       {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
+        inputs.text.mask.bias, inputs.text.mask.lengths}) {
+    kind.sizes.push_back(tensor.defined() ? tensor.dim() : -1);
+    if (!tensor.defined()) continue;
     const at::IntArrayRef sizes = tensor.sizes();
     kind.sizes.insert(kind.sizes.end(), sizes.begin(), sizes.end());
   }
@@ -55,18 +84,40 @@ VelocityGraphs::Recorded* VelocityGraphs::Find(Kind kind) {
     return &recorded_.front();
   }
   recorded_.emplace_front().kind = std::move(kind);
-  if (recorded_.size() > kMostGraphs) recorded_.pop_back();
+  if (recorded_.size() > kMostKinds) recorded_.pop_back();
   return nullptr;
 }
 
+void VelocityGraphs::MakeRoom() {
+  int64_t inputs = 0, work = 0;
+  for (auto entry = recorded_.begin(); entry != recorded_.end();) {
+    const bool counts = entry == recorded_.begin() || entry->graph != nullptr;
+    const int64_t with_it = inputs + entry->input_bytes + std::max(work, entry->work_bytes);
+    if (counts && with_it > most_bytes_ && entry != recorded_.begin()) {
+      entry = recorded_.erase(entry);
+      continue;
+    }
+    if (counts) {
+      inputs += entry->input_bytes;
+      work = std::max(work, entry->work_bytes);
+    }
+    ++entry;
+  }
+}
+
 at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
-  const bool gains = inputs.x.size(0) * inputs.x.size(1) <= kMostTokens;
-  if (recorder_ == nullptr || ops.run().timer != nullptr || !gains) {
+  const int64_t work_bytes = WorkBytes(inputs, transformer_.config().width());
+  const int64_t input_bytes =
+      BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
+  const bool fits = work_bytes + input_bytes <= most_bytes_;
+  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
     return transformer_.Velocity(ops, inputs);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.
   Recorded* const recorded = Find(KindOf(ops, inputs));
   if (recorded == nullptr || recorded->refused) return transformer_.Velocity(ops, inputs);
+  recorded->input_bytes = input_bytes;
+  recorded->work_bytes = work_bytes;
   if (recorded->graph != nullptr) {
     Fill(inputs, *recorded);
   } else if (!Record(ops, inputs, *recorded)) {
@@ -80,6 +131,7 @@ at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inpu
 }
 
 bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded) {
+  MakeRoom();
   const absl::Status status = TorchGuard([&] {
     recorded.inputs = CopyOf(inputs, transformer_.config().width());
     recorded.how = ops.run().plan;
@@ -101,13 +153,19 @@ bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Record
   recorded.uses = recorded.counters.Uses();
   recorded.text = inputs.text.blocks[0].k;
   recorded.rope = inputs.rope.index();
+  recorded.time_of = inputs.time_of;
   return true;
 }
 
 void VelocityGraphs::Fill(const VelocityInputs& inputs, Recorded& recorded) {
   VelocityInputs& own = recorded.inputs;
   own.x.copy_(inputs.x);
-  own.times.copy_(inputs.times);
+  own.time.embedded.copy_(inputs.time.embedded);
+  own.time.rows.copy_(inputs.time.rows);
+  if (own.time_of.defined() && !recorded.time_of.is_same(inputs.time_of)) {
+    own.time_of.copy_(inputs.time_of);
+    recorded.time_of = inputs.time_of;
+  }
   if (!recorded.rope.is_same(inputs.rope.index())) {
     own.rope.cos_sin().copy_(inputs.rope.cos_sin());
     own.rope.index().copy_(inputs.rope.index());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer's call, recorded where asking for it takes a device longer than doing it: small
-// videos. Same kernels, same bits.
+// The transformer's call, recorded: asking for it takes a device longer than doing it where videos
+// are small, and leaves it waiting between kernels where they are not. Same kernels, same bits.
 #pragma once
 
 #include <list>
@@ -17,16 +17,17 @@
 namespace reel::model::ltx {
 
 // Confined to the engine thread. A call of a size that came before is recorded, for whoever has
-// that size; the graph has a place of its own for inputs. The latest kMostGraphs are kept, until it
-// goes. Calls that are timed, or too large to gain, run as they are.
+// that size; the graph has a place of its own for inputs. The latest are kept, as many as memory is
+// set apart for. Calls that are timed, or too large for that memory, run as they are.
 class VelocityGraphs {
  public:
-  static constexpr size_t kMostGraphs = 4;
-  static constexpr int64_t kMostTokens = 4096;  // of all rows
+  // Of inputs, a set for each graph, and of what all graphs share for their work.
+  static constexpr int64_t kMostBytes = int64_t{1} << 30;
 
   // `transformer` is borrowed. Without a recorder nothing is recorded.
-  VelocityGraphs(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder)
-      : transformer_(transformer), recorder_(std::move(recorder)) {}
+  VelocityGraphs(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder,
+                 int64_t most_bytes = kMostBytes)
+      : transformer_(transformer), recorder_(std::move(recorder)), most_bytes_(most_bytes) {}
 
   const Transformer& transformer() const { return transformer_; }
 
@@ -37,31 +38,35 @@ class VelocityGraphs {
   // What must be the same for a graph to serve.
   struct Kind {
     std::string plan;
-    std::vector<int64_t> sizes, perturbed;
+    std::vector<int64_t> sizes, rows, perturbed;
     bool operator==(const Kind&) const = default;
   };
   struct Recorded {
     Kind kind;
     std::unique_ptr<DeviceGraph> graph;  // none after the first call
     bool refused = false;                // it could not be recorded, and is not tried again
+    int64_t input_bytes = 0, work_bytes = 0;
     // The graph's own.
     VelocityInputs inputs;
     at::Tensor output;
     kernels::KernelPlan how;
     kernels::KernelCounters counters;
     std::vector<kernels::VariantUse> uses;  // of one call
-    at::Tensor text, rope;                  // whose contents `inputs` has; held for comparison
+    at::Tensor text, rope, time_of;         // whose contents `inputs` has; held for comparison
   };
 
   static Kind KindOf(const Ops& ops, const VelocityInputs& inputs);
   // The entry of this kind, which comes to the front; null: there was none, and now is.
   Recorded* Find(Kind kind);
+  // Forgets the oldest graphs until there is memory for that of the front.
+  void MakeRoom();
   // False: it cannot be recorded, and nothing has been done.
   bool Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded);
   void Fill(const VelocityInputs& inputs, Recorded& recorded);
 
   const Transformer& transformer_;
   std::unique_ptr<GraphRecorder> recorder_;
+  const int64_t most_bytes_;
   std::list<Recorded> recorded_;  // latest first; entries do not move
 };
 

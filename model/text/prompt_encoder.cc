@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_plan.h"
 
 namespace reel::model {
 namespace {
@@ -15,13 +16,15 @@ int64_t BytesOf(const Prompt& prompt) {
 
 }  // namespace
 
-absl::StatusOr<Prompt> PromptEncoder::Encode(const Ops& ops, const std::string& text, int length,
-                                             bool masked) {
-  Key key(text, length, masked);
-  if (const auto found = index_.find(key); found != index_.end()) {
-    entries_.splice(entries_.begin(), entries_, found->second);
-    return entries_.front().second;
-  }
+const Prompt* PromptEncoder::Recall(const Key& key) {
+  const auto found = index_.find(key);
+  if (found == index_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, found->second);
+  return &entries_.front().second;
+}
+
+absl::StatusOr<PromptEncoder::Unknown> PromptEncoder::Tokenize(Key key) const {
+  const auto& [text, length, masked] = key;
   REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(text, length));
   const int64_t highest = *std::max_element(tokens.ids.begin(), tokens.ids.end());
   if (highest >= encoder_.config().vocab_size) {
@@ -29,19 +32,64 @@ absl::StatusOr<Prompt> PromptEncoder::Encode(const Ops& ops, const std::string& 
         "the tokenizer has more tokens than the text encoder: the parts of the folder do not "
         "match");
   }
-  Prompt prompt;
-  prompt.truncated = tokens.truncated;
-  const at::Tensor ids = at::tensor(tokens.ids).unsqueeze(0);
-  prompt.mask = at::tensor(tokens.mask).unsqueeze(0);
-  prompt.embeddings = encoder_.Encode(ops, ids, masked ? prompt.mask : at::Tensor());
-  Remember(std::move(key), prompt);
-  return prompt;
+  Unknown unknown;
+  unknown.ids = at::tensor(tokens.ids).unsqueeze(0);
+  unknown.prompt.mask = at::tensor(tokens.mask).unsqueeze(0);
+  unknown.prompt.summary = {tokens.text_tokens, tokenizer_.UnknownWords(text)};
+  unknown.key = std::move(key);
+  return unknown;
 }
 
-void PromptEncoder::Remember(Key key, const Prompt& prompt) {
+void PromptEncoder::EncodeTogether(const Ops& ops, absl::Span<Unknown> texts) const {
+  std::vector<at::Tensor> ids, masks;
+  for (const Unknown& text : texts) {
+    ids.push_back(text.ids);
+    masks.push_back(text.prompt.mask);
+  }
+  const bool masked = std::get<bool>(texts[0].key);
+  const at::Tensor embeddings =
+      encoder_.Encode(ops, at::cat(ids), masked ? at::cat(masks) : at::Tensor());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const auto row = static_cast<int64_t>(i);
+    // A view would keep those of all.
+    texts[i].prompt.embeddings = embeddings.slice(0, row, row + 1).clone();
+  }
+}
+
+absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
+                                                          const std::vector<std::string>& texts,
+                                                          int length, bool masked) {
+  std::map<std::string, Prompt> prompts;
+  std::vector<Unknown> unknown;
+  for (const std::string& text : texts) {
+    Key key(text, length, masked);
+    const auto [place, is_new] = prompts.try_emplace(text);
+    if (!is_new) continue;
+    if (const Prompt* known = Recall(key)) {
+      place->second = *known;
+      continue;
+    }
+    REEL_ASSIGN_OR_RETURN(unknown.emplace_back(), Tokenize(std::move(key)));
+  }
+  const bool on_device = ops.run().stream.device >= 0;
+  const bool together = on_device && ops.run().plan.profile() != "batch_invariant";
+  const size_t at_once = together ? unknown.size() : 1;
+  for (size_t first = 0; first < unknown.size(); first += at_once) {
+    EncodeTogether(ops, absl::MakeSpan(unknown).subspan(first, at_once));
+  }
+  for (const Unknown& text : unknown) {
+    prompts[std::get<std::string>(text.key)] = text.prompt;
+    Remember(text.key, text.prompt);
+  }
+  std::vector<Prompt> in_order;
+  for (const std::string& text : texts) in_order.push_back(prompts[text]);
+  return in_order;
+}
+
+void PromptEncoder::Remember(const Key& key, const Prompt& prompt) {
   if (BytesOf(prompt) > limit_) return;
   entries_.emplace_front(key, prompt);
-  index_[std::move(key)] = entries_.begin();
+  index_[key] = entries_.begin();
   bytes_ += BytesOf(prompt);
   while (bytes_ > limit_) {
     bytes_ -= BytesOf(entries_.back().second);

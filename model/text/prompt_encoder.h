@@ -7,10 +7,13 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/text/t5_encoder.h"
+#include "model/text/text_notices.h"
 #include "model/tokenizer/t5_tokenizer.h"
 
 namespace reel::model {
@@ -18,7 +21,7 @@ namespace reel::model {
 struct Prompt {
   at::Tensor embeddings;  // [1, L, width]
   at::Tensor mask;        // [1, L] int64
-  bool truncated = false;
+  TextSummary summary;
 };
 
 // Confined to the engine thread.
@@ -27,8 +30,12 @@ class PromptEncoder {
   PromptEncoder(T5Tokenizer tokenizer, T5Encoder encoder, int64_t cache_bytes)
       : tokenizer_(std::move(tokenizer)), encoder_(std::move(encoder)), limit_(cache_bytes) {}
 
-  // `masked`: padding is not attended to (condition pipeline); else it is, as in the others.
-  absl::StatusOr<Prompt> Encode(const Ops& ops, const std::string& text, int length, bool masked);
+  // One for each text. `masked`: padding is not attended to (condition pipeline); else it is, as in
+  // the others. On a device those that are not remembered are encoded in one call, whose sums come
+  // in another order than those of a text alone; on a CPU, and by a plan for which that must not
+  // be, one after the other.
+  absl::StatusOr<std::vector<Prompt>> Encode(const Ops& ops, const std::vector<std::string>& texts,
+                                             int length, bool masked);
 
   const T5Encoder& encoder() const { return encoder_; }
   int64_t cached_bytes() const { return bytes_; }
@@ -36,8 +43,17 @@ class PromptEncoder {
  private:
   using Key = std::tuple<std::string, int, bool>;
   using Entry = std::pair<Key, Prompt>;
+  // A text that is to be encoded.
+  struct Unknown {
+    Key key;
+    at::Tensor ids;  // [1, L]
+    Prompt prompt;   // without embeddings yet
+  };
 
-  void Remember(Key key, const Prompt& prompt);
+  const Prompt* Recall(const Key& key);
+  absl::StatusOr<Unknown> Tokenize(Key key) const;
+  void EncodeTogether(const Ops& ops, absl::Span<Unknown> texts) const;
+  void Remember(const Key& key, const Prompt& prompt);
 
   T5Tokenizer tokenizer_;
   T5Encoder encoder_;

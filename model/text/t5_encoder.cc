@@ -78,13 +78,13 @@ T5Encoder::Block T5Encoder::TakeBlock(Weights& weights, int64_t index, const T5C
   const int64_t inner = config.num_heads * config.head_dim;
   Block block;
   block.attention_norm = weights.Take(attention + "layer_norm.weight", {config.width});
-  block.q = TakeLinear(weights, attention + "SelfAttention.q", config.width, inner, false);
-  block.k = TakeLinear(weights, attention + "SelfAttention.k", config.width, inner, false);
-  block.v = TakeLinear(weights, attention + "SelfAttention.v", config.width, inner, false);
+  const std::string projection = attention + "SelfAttention.";
+  block.qkv = TakeLinears(weights, {projection + "q", projection + "k", projection + "v"},
+                          config.width, inner, false);
   block.o = TakeLinear(weights, attention + "SelfAttention.o", inner, config.width, false);
   block.feed_forward_norm = weights.Take(feed_forward + "layer_norm.weight", {config.width});
-  block.gate = TakeLinear(weights, dense + "wi_0", config.width, config.feed_forward, false);
-  block.value = TakeLinear(weights, dense + "wi_1", config.width, config.feed_forward, false);
+  block.gated = TakeLinears(weights, {dense + "wi_0", dense + "wi_1"}, config.width,
+                            config.feed_forward, false);
   // In fp16 this one stays fp32: its product overflows.
   const at::ScalarType out = weights.dtype() == at::kHalf ? at::kFloat : weights.dtype();
   block.out.weight = weights.TakeAs(dense + "wo.weight", {config.width, config.feed_forward}, out);
@@ -125,13 +125,14 @@ at::Tensor T5Encoder::Attend(const Ops& ops, const Block& block, const at::Tenso
   const auto heads = [this](const at::Tensor& t) {
     return t.unflatten(2, {config_.num_heads, config_.head_dim}).transpose(1, 2);
   };
-  const at::Tensor y = ops.Attention(heads(block.q(ops, x)), heads(block.k(ops, x)),
-                                     heads(block.v(ops, x)), bias, 1.0);
+  const std::vector<at::Tensor> qkv = block.qkv(ops, x).unflatten(2, {3, -1}).unbind(2);
+  const at::Tensor y = ops.Attention(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), bias, 1.0);
   return block.o(ops, y.transpose(1, 2).flatten(2, 3));
 }
 
 at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const {
-  const at::Tensor y = ops.GatedGelu(block.gate(ops, x), block.value(ops, x));
+  const std::vector<at::Tensor> gated = block.gated(ops, x).unflatten(2, {2, -1}).unbind(2);
+  const at::Tensor y = ops.GatedGelu(gated[0], gated[1]);
   return block.out(ops, y.to(block.out.weight.scalar_type()));
 }
 

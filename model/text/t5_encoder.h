@@ -45,8 +45,8 @@ class T5Encoder {
  private:
   struct Block {
     at::Tensor attention_norm, feed_forward_norm;  // [width]
-    Linear q, k, v, o;
-    Linear gate, value, out;  // wi_0, wi_1, wo
+    Linear qkv, o;                                 // queries, keys and values side by side
+    Linear gated, out;  // wi_0 and wi_1, gate and value, side by side; wo
   };
 
   explicit T5Encoder(const T5Config& config) : config_(config) {}

@@ -18,9 +18,10 @@ constexpr std::string_view kWordMark = "\xe2\x96\x81";  // U+2581, stands before
 
 }  // namespace
 
-T5Tokenizer::T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap)
+T5Tokenizer::T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap, std::optional<KnownWords> words)
     : charsmap_(std::move(charsmap)),
       unigram_(vocabulary.pieces),
+      words_(std::move(words)),
       size_(static_cast<int64_t>(vocabulary.pieces.size())) {
   for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
     Piece& piece = vocabulary.pieces[id];
@@ -30,7 +31,8 @@ T5Tokenizer::T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap)
 
 absl::StatusOr<T5Tokenizer> T5Tokenizer::Make(Vocabulary vocabulary) {
   REEL_ASSIGN_OR_RETURN(Charsmap charsmap, Charsmap::Parse(vocabulary.charsmap));
-  return T5Tokenizer(std::move(vocabulary), std::move(charsmap));
+  std::optional<KnownWords> words = KnownWords::Of(vocabulary);
+  return T5Tokenizer(std::move(vocabulary), std::move(charsmap), std::move(words));
 }
 
 absl::StatusOr<T5Tokenizer> T5Tokenizer::Load(const std::string& folder) {
@@ -81,6 +83,11 @@ void T5Tokenizer::EncodePlain(std::string_view text, std::vector<int64_t>& ids) 
   flush();
 }
 
+std::vector<std::string> T5Tokenizer::UnknownWords(std::string_view text) const {
+  if (!words_ || !IsValidUtf8(text)) return {};
+  return words_->UnknownIn(charsmap_.Normalize(text));
+}
+
 absl::StatusOr<TokenIds> T5Tokenizer::Encode(std::string_view text, int length) const {
   if (length < 1) return absl::InvalidArgumentError("the token length must be at least 1");
   if (!IsValidUtf8(text)) return absl::InvalidArgumentError("the text is not UTF-8");
@@ -102,6 +109,7 @@ absl::StatusOr<TokenIds> T5Tokenizer::Encode(std::string_view text, int length) 
 
   const auto size = static_cast<size_t>(length);
   TokenIds tokens;
+  tokens.text_tokens = static_cast<int>(ids.size() + 1);
   tokens.truncated = ids.size() > size - 1;
   ids.resize(std::min(ids.size(), size - 1));
   ids.push_back(kEnd);

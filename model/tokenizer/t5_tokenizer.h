@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "model/tokenizer/charsmap.h"
+#include "model/tokenizer/known_words.h"
 #include "model/tokenizer/unigram.h"
 #include "model/tokenizer/vocabulary.h"
 
@@ -18,7 +20,8 @@ namespace reel::model {
 struct TokenIds {
   std::vector<int64_t> ids;
   std::vector<int64_t> mask;  // 1: a piece or the end token
-  bool truncated = false;     // the text had more pieces than fit
+  int text_tokens = 0;        // of the whole text, its end token included
+  bool truncated = false;     // those are more than fit
 };
 
 // Immutable; may be used from any thread.
@@ -33,6 +36,9 @@ class T5Tokenizer {
 
   // INVALID_ARGUMENT: `text` is not UTF-8, or `length` is below 1. The text is in no message.
   absl::StatusOr<TokenIds> Encode(std::string_view text, int length) const;
+  // Words of a text in UTF-8 that the vocabulary does not list, each once, in their order; none
+  // where it has parts of words.
+  std::vector<std::string> UnknownWords(std::string_view text) const;
   int64_t size() const { return size_; }
 
  private:
@@ -41,7 +47,7 @@ class T5Tokenizer {
     int64_t id;
   };
 
-  T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap);
+  T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap, std::optional<KnownWords> words);
   // The special token that `text` begins with, the longest; null: none.
   const Special* SpecialAt(std::string_view text) const;
   void EncodePlain(std::string_view text, std::vector<int64_t>& ids) const;
@@ -49,6 +55,7 @@ class T5Tokenizer {
 
   Charsmap charsmap_;
   Unigram unigram_;
+  std::optional<KnownWords> words_;
   std::vector<Special> specials_;
   int64_t size_ = 0;
 };

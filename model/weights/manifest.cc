@@ -7,7 +7,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
@@ -89,8 +88,10 @@ std::vector<ListedFile> FilesOf(const std::string& root, const std::vector<std::
   return files;
 }
 
-absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFile>& files) {
+absl::StatusOr<std::string> VerifyFiles(const std::string& manifest,
+                                        const std::vector<ListedFile>& files) {
   REEL_ASSIGN_OR_RETURN(const Sums sums, ReadManifest(manifest));
+  std::map<std::string, std::string> lines;  // by name
   for (const ListedFile& file : files) {
     const auto listed = sums.find(file.name);
     if (listed == sums.end()) {
@@ -100,12 +101,15 @@ absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFi
                        " in ", manifest));
     }
     REEL_ASSIGN_OR_RETURN(const std::string sum, SumOf(file.path));
+    lines[file.name] = absl::StrCat(sum, "  ", file.name, "\n");
     if (sum == listed->second) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("a file does not match its manifest: ", file.path, ": its SHA-256 is ", sum,
                      ", ", manifest, " has ", listed->second));
   }
-  return absl::OkStatus();
+  Sha256 all;
+  for (const auto& [name, line] : lines) all.Update(line);
+  return all.Hex();
 }
 
 }  // namespace reel::model

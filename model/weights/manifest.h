@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace reel::model {
 
@@ -21,7 +21,10 @@ std::vector<ListedFile> FilesOf(const std::string& root, const std::vector<std::
 
 // Reads `manifest`, lines "sha256  name" as sha256sum writes them, and every file that it lists of
 // `files`. NOT_FOUND: no manifest. FAILED_PRECONDITION names the file: its sum is another, or it
-// holds weights, by its first bytes or its name, and is not listed; or the line that is none.
-absl::Status VerifyFiles(const std::string& manifest, const std::vector<ListedFile>& files);
+// holds weights, by its first bytes or its name, and is not listed; or the line that is none. The
+// answer names all of them together: the SHA-256 of their lines "sha256  name", each with its end,
+// in the order of their names.
+absl::StatusOr<std::string> VerifyFiles(const std::string& manifest,
+                                        const std::vector<ListedFile>& files);
 
 }  // namespace reel::model

@@ -50,6 +50,7 @@ v1::Model CardToProto(const model::ModelCard& card) {
   SetDefaults(card.defaults, *proto.mutable_defaults());
   SetLimits(card.limits, *proto.mutable_limits());
   proto.set_supports_conditions(card.supports_conditions);
+  for (const std::string& profile : card.lossy_profiles) proto.add_lossy_kernel_profiles(profile);
   for (const model::Preset& preset : card.presets) proto.add_presets(preset.name);
   return proto;
 }
@@ -64,6 +65,8 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.temporal_multiple = proto.temporal_multiple();
   card.limits = LimitsFromProto(proto.limits());
   card.supports_conditions = proto.supports_conditions();
+  card.lossy_profiles = {proto.lossy_kernel_profiles().begin(),
+                         proto.lossy_kernel_profiles().end()};
   return card;
 }
 
@@ -74,6 +77,8 @@ v1::KernelOp ListingToProto(const kernels::OpListing& op, const std::string& wor
     v1::KernelVariant& added = *proto.add_variants();
     added.set_name(variant.name);
     added.set_origin(variant.origin);
+    for (const std::string& dtype : variant.dtypes) added.add_dtypes(dtype);
+    added.set_lossy(variant.is_lossy);
     v1::KernelSupport& support = *added.add_support();
     support.set_worker(worker);
     support.set_runs(variant.runs);
@@ -90,6 +95,8 @@ kernels::OpListing ListingFromProto(const v1::KernelOp& proto) {
     kernels::VariantListing& added = op.variants.emplace_back();
     added.name = variant.name();
     added.origin = variant.origin();
+    added.dtypes.assign(variant.dtypes().begin(), variant.dtypes().end());
+    added.is_lossy = variant.lossy();
     if (variant.support().empty()) continue;
     added.runs = variant.support(0).runs();
     added.is_auto = variant.support(0).is_auto();

@@ -19,6 +19,14 @@ inline void SetProtoDuration(google::protobuf::Duration& out, absl::Duration val
   out.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(rest)));
 }
 
+// What protobuf allows: at most 10,000 years, less than a second of nanoseconds, and one sign.
+inline bool IsLegalProtoDuration(const google::protobuf::Duration& proto) {
+  constexpr int64_t kLongest = 315'576'000'000;
+  if (proto.seconds() < -kLongest || proto.seconds() > kLongest) return false;
+  if (proto.nanos() < -999'999'999 || proto.nanos() > 999'999'999) return false;
+  return proto.seconds() == 0 || proto.nanos() == 0 || (proto.seconds() < 0) == (proto.nanos() < 0);
+}
+
 inline absl::Duration FromProtoDuration(const google::protobuf::Duration& proto) {
   return absl::Seconds(proto.seconds()) + absl::Nanoseconds(proto.nanos());
 }

@@ -81,7 +81,6 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   worker::v1::StepStats& stats = *message.mutable_step_stats();
   for (const StepSample& sample : event.steps) *stats.add_steps() = StepToProto(sample);
   stats.set_memory_used_bytes(event.memory_used_bytes);
-  stats.set_memory_peak_bytes(event.memory_peak_bytes);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -119,8 +118,9 @@ void Put(const WorkerReport& report, JobFinished event, AttachRequest& message) 
 }
 
 void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
-  *Name(report.ref, message.mutable_failed()).mutable_error() =
-      ErrorToProto(event.error, event.suspect);
+  worker::v1::JobFailed& failed = Name(report.ref, message.mutable_failed());
+  *failed.mutable_error() = ErrorToProto(event.error, event.suspect);
+  failed.set_device_lost(event.device_lost);
 }
 
 // And back.
@@ -142,7 +142,6 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   Stepped event;
   for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
   event.memory_used_bytes = stats.memory_used_bytes();
-  event.memory_peak_bytes = stats.memory_peak_bytes();
   return {{}, {}, std::move(event)};
 }
 
@@ -184,7 +183,8 @@ WorkerReport Get(const worker::v1::JobFinished& finished) {
 WorkerReport Get(const worker::v1::JobFailed& failed) {
   return {{},
           RefOf(failed),
-          JobFailed{ErrorFromProto(failed.error()), failed.error().job_is_suspect()}};
+          JobFailed{ErrorFromProto(failed.error()), failed.error().job_is_suspect(),
+                    failed.device_lost()}};
 }
 
 }  // namespace

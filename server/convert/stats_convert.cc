@@ -38,6 +38,7 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
     added.set_op(use.op);
     added.set_variant(use.variant);
     added.set_calls(use.calls);
+    added.set_lossy(use.is_lossy);
   }
   for (const kernels::VariantTime& time : stats.kernel_stats) {
     *proto.add_kernel_stats() = KernelStatToProto(time);
@@ -63,7 +64,8 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.peak_memory_bytes = proto.peak_memory_bytes();
   stats.mean_batch = proto.mean_batch();
   for (const v1::KernelUse& use : proto.kernels()) {
-    stats.kernels.push_back({.op = use.op(), .variant = use.variant(), .calls = use.calls()});
+    stats.kernels.push_back(
+        {.op = use.op(), .variant = use.variant(), .calls = use.calls(), .is_lossy = use.lossy()});
   }
   for (const v1::KernelStat& stat : proto.kernel_stats()) {
     stats.kernel_stats.push_back(KernelStatFromProto(stat));

@@ -23,7 +23,7 @@ inline constexpr int kWorkerProtocol = 1;
 struct WorkerSettings {
   std::vector<model::LoadOptions> models;  // in the order of loading
   int kernel_sample_every = 32;
-  int encoder_threads = 2;
+  int encoder_threads = 0;
   int64_t fill_rows = 5376;
   std::vector<kernels::PluginSource> plugins;  // in the order of opening
 };

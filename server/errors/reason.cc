@@ -26,7 +26,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kRequestIdConflict, "REQUEST_ID_CONFLICT", StatusCode::kAlreadyExists,
      "The request id was used before, for a video with a different spec."},
     {Reason::kKernelUnavailable, "KERNEL_UNAVAILABLE", StatusCode::kFailedPrecondition,
-     "The kernel variant exists, but no device of this server can run it."},
+     "The kernel variant exists, but no device of this server can run it, or not in the type of "
+     "the model."},
     {Reason::kVideoNotReady, "VIDEO_NOT_READY", StatusCode::kFailedPrecondition,
      "Only a finished video can be downloaded."},
     {Reason::kVideoNotFinal, "VIDEO_NOT_FINAL", StatusCode::kFailedPrecondition,
@@ -38,6 +39,11 @@ constexpr ReasonRow kRows[] = {
      "The offset lies past the end of the file."},
     {Reason::kMetadataTooLarge, "METADATA_TOO_LARGE", StatusCode::kInvalidArgument,
      "The call's metadata is larger than 8 KiB."},
+    {Reason::kUndecodableRequest, "UNDECODABLE_REQUEST", StatusCode::kInvalidArgument,
+     "The bytes of the request are not its message, or a string of it is not valid UTF-8."},
+    {Reason::kRequestNotReceived, "REQUEST_NOT_RECEIVED", StatusCode::kUnavailable,
+     "The call was opened and its request did not follow within 30 seconds, or too many calls were "
+     "waiting for theirs."},
     {Reason::kUnauthenticated, "UNAUTHENTICATED", StatusCode::kUnauthenticated,
      "The call has no token, or an unknown one."},
     {Reason::kPermissionDenied, "PERMISSION_DENIED", StatusCode::kPermissionDenied,

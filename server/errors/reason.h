@@ -26,6 +26,8 @@ enum class Reason {
   kShapeQuarantined,
   kOffsetPastEnd,
   kMetadataTooLarge,
+  kUndecodableRequest,
+  kRequestNotReceived,
   kUnauthenticated,
   kPermissionDenied,
   // Capacity.

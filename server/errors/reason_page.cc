@@ -36,7 +36,8 @@ in its `metadata`. What else is there depends on the situation: `BadRequest` lis
 
 - Retry UNAVAILABLE only, after the trailer `grpc-retry-pushback-ms` where there is one. Quota errors are for a person or a scheduler.
 - A failed or cancelled video ends its streams with its own error, whose metadata has `video`; the same error is in `Video.error`.
-- One exception: a stream whose reader takes nothing for too long is broken off, and ends with a bare CANCELLED.
+- Two exceptions: a stream whose reader takes nothing for too long is broken off, and ends with a bare CANCELLED; a compressed request ends with
+  gRPC's own UNIMPLEMENTED.
 - Trailers `x-request-id` and `x-trace-id` find a call again in the server's log.
 
 | reason | code | meaning |

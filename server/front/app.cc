@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -83,7 +84,7 @@ ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
 }
 
 MetricsOptions MakeMetricsOptions(const AppOptions& app) {
-  MetricsOptions options{app.version, app.revision, {"auto", "reference", "batch_invariant"}, {}};
+  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}};
   for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
   for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
   return options;
@@ -116,7 +117,7 @@ struct App::Impl {
         authorizer(options.server.auth.tokens_file.empty()
                        ? std::make_unique<Authorizer>()
                        : std::make_unique<Authorizer>(options.tokens)),
-        environment{*authorizer, metrics.calls(), open_calls},
+        environment{*authorizer, metrics.calls(), open_calls, unsent_requests},
         pump(kPumpThreads, std::min(options.server.timing.write_stall / 8, absl::Seconds(1))) {}
   ~Impl();
 
@@ -139,6 +140,7 @@ struct App::Impl {
   Metrics metrics;
   std::unique_ptr<Authorizer> authorizer;
   OpenCalls open_calls;
+  UnsentRequests unsent_requests;
   CallEnvironment environment;
   HealthBoard board;
   std::optional<DataFolder> folder;
@@ -164,6 +166,7 @@ App::Impl::~Impl() {
   monitor.reset();
   board.Close();
   pump.CloseAll();
+  unsent_requests.Close();
   http_server.reset();
   health_server.reset();
   grpc_server.reset();
@@ -257,9 +260,12 @@ void App::Impl::DrainJobs() {
     changed.NotifyAll();
   });
   // The dispatcher keeps to its limits; should it hang, the rest goes on.
-  const absl::Time end = absl::Now() + timing.propagation + timing.drain + absl::Seconds(1);
+  const absl::Duration end =
+      clock.Monotonic() + timing.propagation + timing.drain + absl::Seconds(1);
   MutexLock lock(mutex);
-  while (!jobs_drained && absl::Now() < end) changed.WaitFor(mutex, end - absl::Now());
+  while (!jobs_drained && clock.Monotonic() < end) {
+    changed.WaitFor(mutex, end - clock.Monotonic());
+  }
 }
 
 App::App(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -298,6 +304,7 @@ void App::Drain() {
   impl_->self_check.reset();
   impl_->board.Close();
   impl_->pump.CloseAll();
+  impl_->unsent_requests.Close();
   const absl::Duration flush = impl_->hurried() ? absl::Milliseconds(200) : kFlush;
   if (!impl_->open_calls.WaitForNone(flush)) {
     Log(LogLevel::kWarning, "the time to drain is over: open calls are ended",

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,6 +41,16 @@ std::string ModelsFolder() {
   return (reel::kernels::ProgramFolder().parent_path() / "share" / "reel" / "models").string();
 }
 
+// lib/ beside the folder of the workers' program, where they look for it too.
+std::string CudaLibrary(const std::string& worker_binary) {
+  std::error_code ignored;
+  const std::filesystem::path folder =
+      worker_binary.empty()
+          ? reel::kernels::ProgramFolder()
+          : std::filesystem::weakly_canonical(worker_binary, ignored).parent_path();
+  return (folder.parent_path() / "lib" / "libreel_cuda.so").string();
+}
+
 int PrintProblems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) std::fprintf(stderr, "reeld: %s\n", problem.c_str());
   std::fprintf(stderr, "reeld: the configuration has %zu problem%s\n", problems.size(),
@@ -64,6 +76,7 @@ bool InitLogging(const reel::front::TelemetryOptions& telemetry) {
   if (!ParseLogLevel(telemetry.log_level, log.level).ok()) log.level = LogLevel::kInfo;
   reel::InitLog(log);
   reel::front::TakeGrpcLog();
+  reel::front::TakeProtobufLog();
   return log.json;
 }
 
@@ -134,10 +147,11 @@ int main(int argc, char** argv) {
     std::puts("reeld " REEL_VERSION " " REEL_REVISION);
     return 0;
   }
-  const auto loaded =
-      reel::front::LoadOptions(parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
-                                              .home = Environment("HOME"),
-                                              .models_folder = ModelsFolder()});
+  const auto loaded = reel::front::LoadOptions(
+      parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
+                     .home = Environment("HOME"),
+                     .models_folder = ModelsFolder(),
+                     .cuda_library = CudaLibrary(parsed.flags.worker_binary)});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is valid.");

@@ -43,7 +43,7 @@ struct StepSample {
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
-  int64_t memory_used_bytes = 0, memory_peak_bytes = 0;
+  int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
 };
 
 // Of one job.
@@ -74,6 +74,9 @@ struct JobFinished {
 struct JobFailed {
   absl::Status error;    // with a Reason (server/errors)
   bool suspect = false;  // the job itself is to blame: it is not tried again
+  // The device was lost with it: its worker is about to end, and whatever else that holds is
+  // innocent.
+  bool device_lost = false;
 };
 
 using WorkerEvent = std::variant<KernelsListed, ModelLoaded, ModelFailed, Stepped, JobProgress,

@@ -58,6 +58,8 @@ void Console::Error(const std::string& message) {
   std::fprintf(stderr, "reel-render: %s\n", message.c_str());
 }
 
+void Console::Note(const std::string& message) { Error("note: " + message); }
+
 void Console::Violations(const std::vector<model::FieldViolation>& violations) {
   for (const auto& violation : violations) Error(violation.field + ": " + violation.description);
 }

@@ -19,6 +19,7 @@ class Console {
   // Ends the line that is written over.
   void ClearLine();
   void Error(const std::string& message);
+  void Note(const std::string& message);
   void Violations(const std::vector<model::FieldViolation>& violations);
   void Timings(const model::RunStats& stats, int num_steps, absl::Duration load,
                absl::Duration total);

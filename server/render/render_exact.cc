@@ -73,6 +73,9 @@ class ExactRun {
       REEL_ASSIGN_OR_RETURN(ready, pipeline_.BeginNext(generation, run));
     }
     stats_.text_encode = absl::Now() - start;
+    for (const model::Notice& notice : generation.text_facts().notices) {
+      console_.Note(notice.message);
+    }
     num_steps_ = generation.num_steps();
     start = absl::Now();
     while (generation.step() < generation.num_steps()) {

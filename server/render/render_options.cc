@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "kernels/base/program/flag_checks.h"
 #include "kernels/base/program/flag_spelling.h"
 #include <CLI/CLI.hpp>
 
@@ -29,13 +30,14 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
   app.add_option("--prompt", spec.prompt, "What to show")->required();
-  app.add_option("--negative-prompt", spec.negative_prompt, "What to steer away from");
-  app.add_option("--preset", spec.preset, "A named set of the model's values");
-  app.add_option("--width", spec.width, "Pixels");
-  app.add_option("--height", spec.height, "Pixels");
-  app.add_option("--num-frames", spec.num_frames, "Length of the clip");
-  app.add_option("--frame-rate", spec.frame_rate, "Frames per second");
-  app.add_option("--steps", spec.num_inference_steps, "Denoising steps");
+  app.add_option("--negative-prompt", spec.negative_prompt, "What to steer away from")
+      ->check(WhyEmpty);
+  app.add_option("--preset", spec.preset, "A named set of the model's values")->check(WhyEmpty);
+  app.add_option("--width", spec.width, "Pixels")->check(WhyNotAboveZero);
+  app.add_option("--height", spec.height, "Pixels")->check(WhyNotAboveZero);
+  app.add_option("--num-frames", spec.num_frames, "Length of the clip")->check(WhyNotAboveZero);
+  app.add_option("--frame-rate", spec.frame_rate, "Frames per second")->check(WhyNotAboveZero);
+  app.add_option("--steps", spec.num_inference_steps, "Denoising steps")->check(WhyNotAboveZero);
   app.add_option("--timesteps", spec.timesteps, "Own descending schedule, 0..1000")->delimiter(',');
   app.add_option("--guidance-scale", spec.guidance_scale, "At most 1 turns guidance off");
   app.add_option("--guidance-rescale", spec.guidance_rescale, "0..1");
@@ -44,8 +46,8 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
                  "0..1; unset without a preset: the decode timestep");
   app.add_option("--image-condition-noise-scale", spec.image_condition_noise_scale,
                  "0..1, noise on fully pinned frames while they are denoised");
-  app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text");
-  app.add_option("--seed", spec.seed, "Same seed, same video; default 0");
+  app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text")->check(WhyNotAboveZero);
+  app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 
@@ -144,8 +146,10 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
   app.add_option("--kernels", texts.kernels,
-                 "auto, reference or batch_invariant; +operator=variant,... on top");
-  app.add_option("--encoder-threads", options.encoder_threads, "Same number, same file; default 2")
+                 "auto, reference, batch_invariant or fp8 (lossy: linear layers in 8 bits); "
+                 "+operator=variant,... on top");
+  app.add_option("--encoder-threads", options.encoder_threads,
+                 "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));
   app.add_flag("--timings", options.timings, "Print what each stage took");
   app.add_option("--output", options.output,

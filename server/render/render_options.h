@@ -29,7 +29,7 @@ struct RenderOptions {
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4
   bool timings = false;
-  int encoder_threads = 2;
+  int encoder_threads = 0;
 };
 
 // What to load.

@@ -79,6 +79,7 @@ class OneJob : public worker::EngineEvents {
       return;
     }
     console_.ClearLine();
+    for (const model::Notice& notice : finished.notices) console_.Note(notice.message);
     if (options_.timings) {
       console_.Timings(finished.stats, num_steps_, loaded_ - start_, absl::Now() - start_);
     }

@@ -31,7 +31,6 @@ class EngineTarget final : public CommandTarget {
  public:
   explicit EngineTarget(Engine& engine) : engine_(engine) {}
   void Post(EngineCommand command) override { engine_.Post(std::move(command)); }
-  int64_t loop_count() const override { return engine_.loop_count(); }
   absl::Duration in_step() const override { return engine_.in_step(); }
 
  private:
@@ -47,6 +46,11 @@ std::string ReadToken(int fd) {
   }
   close(fd);
   return token;
+}
+
+// For people: "cpu", "cuda:0 NVIDIA H200".
+std::string DeviceText(const std::string& device, const kernels::DeviceFacts& facts) {
+  return facts.name.empty() ? device : absl::StrCat(device, " ", facts.name);
 }
 
 // Before the engine makes plans. The heart of the link beats meanwhile.
@@ -75,9 +79,12 @@ int RunWorker(const WorkerFlags& flags) {
   options.socket = flags.socket;
   options.worker = flags.name;
   options.token = ReadToken(flags.token_fd);
-  options.device = flags.device;
+  options.device = DeviceText(flags.device, opened->facts);
+  options.memory_total_bytes = opened->facts.memory_bytes;
+  options.compute_capability = catalog.capability().sm;
   options.kernels = catalog.List();
-  options.versions = {{"reel", REEL_VERSION}};
+  options.versions = model::FrameworkVersions();
+  options.versions["reel"] = REEL_VERSION;
   auto connected = WorkerLink::Connect(options);
   if (!connected.ok()) {
     Log(LogLevel::kError, "reeld refused this worker", {{"error", connected.status()}});
@@ -88,10 +95,11 @@ int RunWorker(const WorkerFlags& flags) {
 
   const auto timer = kernels::TimerFor(*opened);
   Engine engine({.stream = opened->stream,
-                 .device = flags.device,
+                 .device = options.device,
                  .fill_rows = link.settings().fill_rows,
                  .kernel_sample_every = link.settings().kernel_sample_every,
                  .timer = timer.get(),
+                 .read_memory = model::MemoryReaderFor(opened->stream),
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);

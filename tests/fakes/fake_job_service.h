@@ -52,11 +52,13 @@ class FakeJobService final : public JobService {
     done(std::move(answer));
   }
   void Validate(NewJob job, Answer<Video> done) override {
+    Quoted(job);
     Video video;
     video.spec = job.spec;
     done(refusal().ok() ? absl::StatusOr<Video>(video) : refusal());
   }
   void Estimate(NewJob job, Answer<CostEstimate> done) override {
+    Quoted(job);
     CostEstimate estimate;
     estimate.spec = job.spec;
     estimate.queue = absl::Seconds(1);
@@ -101,7 +103,8 @@ class FakeJobService final : public JobService {
     return workers_;
   }
   int Running(const std::string&) const override { return 1; }
-  std::vector<std::string> KernelProfiles() const override { return {"auto", "reference"}; }
+  std::vector<std::string> KernelProfiles() const override { return {"auto", "reference", "fp8"}; }
+  std::vector<std::string> LossyKernelProfiles() const override { return {"fp8"}; }
   bool draining() const override { return false; }
   bool admitting() const override { return true; }
 
@@ -146,6 +149,11 @@ class FakeJobService final : public JobService {
     created_.erase(created_.begin());
     return job;
   }
+  // Of Validate and Estimate; the latest.
+  NewJob last_quoted() const {
+    MutexLock lock(mutex_);
+    return quoted_.back();
+  }
   Left WaitForLeave() {
     MutexLock lock(mutex_);
     while (left_.empty()) changed_.Wait(mutex_);
@@ -161,6 +169,10 @@ class FakeJobService final : public JobService {
   }
 
  private:
+  void Quoted(const NewJob& job) {
+    MutexLock lock(mutex_);
+    quoted_.push_back(job);
+  }
   absl::Status refusal() const {
     MutexLock lock(mutex_);
     return refusal_;
@@ -187,6 +199,7 @@ class FakeJobService final : public JobService {
   std::map<std::string, std::shared_ptr<ScriptedJob>> jobs_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<ScriptedJob> next_ ABSL_GUARDED_BY(mutex_);
   std::vector<NewJob> created_ ABSL_GUARDED_BY(mutex_);
+  std::vector<NewJob> quoted_ ABSL_GUARDED_BY(mutex_);
   std::vector<Left> left_ ABSL_GUARDED_BY(mutex_);
   std::vector<ListQuery> queries_ ABSL_GUARDED_BY(mutex_);
   std::vector<Answer<std::shared_ptr<Job>>> held_ ABSL_GUARDED_BY(mutex_);

@@ -72,8 +72,20 @@ void FakeLauncher::Kill(int64_t id) {
   End(static_cast<int>(id), 0, SIGKILL);
 }
 
+void FakeLauncher::StopSupervisor(absl::Duration time) {
+  {
+    MutexLock lock(mutex_);
+    stop_ = time;
+    while (stop_ > absl::ZeroDuration()) changed_.Wait(mutex_);
+  }
+  PassWaits(1);
+}
+
 std::vector<WorkerExit> FakeLauncher::Wait(absl::Duration timeout) {
   MutexLock lock(mutex_);
+  const absl::Time stopped = absl::Now() + stop_;
+  while (absl::Now() < stopped) changed_.WaitFor(mutex_, stopped - absl::Now());
+  stop_ = absl::ZeroDuration();
   const absl::Time until = absl::Now() + timeout;
   while (exits_.empty() && !woken_ && absl::Now() < until) {
     changed_.WaitFor(mutex_, until - absl::Now());

@@ -28,6 +28,9 @@ class FakeLauncher final : public WorkerLauncher {
   int launches() const;
   // What the n-th worker was started with.
   LaunchRequest RequestOf(int n) const;
+  // The supervisor stands still for so long, as in a process that is stopped. Returns when that is
+  // over.
+  void StopSupervisor(absl::Duration time);
   // Blocks until the supervisor has looked at its workers that many more times.
   void PassWaits(int times);
   // Ends the n-th worker as a process with this status, or by this signal.
@@ -50,6 +53,7 @@ class FakeLauncher final : public WorkerLauncher {
   std::vector<WorkerExit> exits_ ABSL_GUARDED_BY(mutex_);
   bool ignores_kills_ ABSL_GUARDED_BY(mutex_) = false;
   bool woken_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Duration stop_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::front

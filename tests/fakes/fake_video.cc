@@ -58,6 +58,12 @@ v1::VideoEvent FakeVideo::Restart() {
   return event;
 }
 
+void FakeVideo::Notice(const std::string& code, const std::string& message) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  notice_.set_code(code);
+  notice_.set_message(message);
+}
+
 v1::Video FakeVideo::InState(v1::VideoState state) const {
   v1::Video video;
   video.set_name(name());
@@ -75,6 +81,8 @@ v1::Video FakeVideo::InState(v1::VideoState state) const {
 v1::Video FakeVideo::Finished(bool wrong_hash) const {
   v1::Video video = InState(v1::VIDEO_STATE_SUCCEEDED);
   *video.mutable_media() = Info(wrong_hash);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!notice_.code().empty()) *video.add_notices() = notice_;
   return video;
 }
 

@@ -23,6 +23,8 @@ class FakeVideo {
 
   void Replace();            // the job is lost, another one takes its place
   v1::VideoEvent Restart();  // the worker is lost: another attempt, other bytes
+  // Known once it is finished.
+  void Notice(const std::string& code, const std::string& message);
 
   v1::Video InState(v1::VideoState state) const;
   v1::Video Finished(bool wrong_hash) const;
@@ -36,6 +38,7 @@ class FakeVideo {
   const int64_t size_, chunk_size_;
   mutable std::mutex mutex_;
   std::string media_;
+  v1::Notice notice_;  // without a code: none
   int job_ = 1;
   int attempt_ = 1;
 };

@@ -158,6 +158,10 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
   grpc::Status EstimateVideo(grpc::ServerContext* context, const v1::EstimateVideoRequest* request,
                              v1::EstimateVideoResponse* response) override {
     if (auto refused = Refused(context, "EstimateVideo")) return *refused;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      asked_.estimates.push_back(*request);
+    }
     *response->mutable_spec() = request->spec();
     response->mutable_queue()->set_seconds(1);
     response->mutable_run_p50()->set_seconds(2);
@@ -336,6 +340,10 @@ v1::MediaInfo FakeVideoService::media_info() const { return impl_->video_.Info(f
 Asked FakeVideoService::asked() const {
   std::lock_guard<std::mutex> lock(impl_->mutex_);
   return impl_->asked_;
+}
+
+void FakeVideoService::Notice(const std::string& code, const std::string& message) {
+  impl_->video_.Notice(code, message);
 }
 
 void FakeVideoService::WaitForStreams(int count) const {

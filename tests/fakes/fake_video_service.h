@@ -35,6 +35,7 @@ struct Asked {
   std::vector<v1::WatchVideoRequest> watches;
   std::vector<v1::DownloadVideoRequest> downloads;
   std::vector<v1::CreateVideoRequest> creates;
+  std::vector<v1::EstimateVideoRequest> estimates;
   std::string authorization;  // the header of the last call
   int streams = 0;            // streaming calls of all kinds
   int cancels = 0;
@@ -54,6 +55,8 @@ class FakeVideoService {
   void Play(const std::vector<Trouble>& troubles);
   // The next call of this method ("CreateVideo") is refused; repeated calls queue up.
   void RefuseNext(const std::string& method, const Refusal& refusal);
+  // Of the finished video.
+  void Notice(const std::string& code, const std::string& message);
   // A pause before each message of a stream, so that a person or a script can follow it.
   void SetPause(int milliseconds);
 

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mount.h>
 
 #include <filesystem>
 
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
+#include "tests/integration/small_disk.h"
 
 namespace reel::tests {
 namespace {
@@ -57,6 +57,28 @@ TEST(Fault, AStickyDeviceErrorFailsThePoisonerAndSparesTheOther) {
   EXPECT_EQ(failed.error().code(), static_cast<int>(grpc::StatusCode::INTERNAL));
   EXPECT_EQ(calls.Await(good).state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_TRUE(server.Alive());
+}
+
+TEST(Fault, ALostDeviceIsBlamedOnNoJobThatWasSentAfterIt) {
+  ServerSetup setup;
+  setup.config = R"(
+      scheduler { order: "fifo" }
+      models { name: "testcard" test_card {
+        faults { kind: "sticky" step: 10 prompt_contains: "poison" } } })";
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  std::vector<std::string> innocent;
+  const std::string poison = calls.Create(Steps("poison", 40)).name();
+  for (int i = 0; i < 3; ++i) innocent.push_back(calls.Create(Steps("good", 20)).name());
+  EXPECT_EQ(calls.Await(poison).state(), v1::VIDEO_STATE_FAILED);
+  // Into the moment in which the worker is known to be lost and has not ended yet.
+  innocent.push_back(calls.Create(Steps("good", 20)).name());
+  for (const std::string& name : innocent) {
+    const v1::Video video = calls.Await(name);
+    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.error().message();
+  }
+  EXPECT_EQ(server.Metric("reel_rejections_total", "SHAPE_QUARANTINED"), 0);
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total"), 1);
 }
 
 TEST(Fault, BadNumbersNeverLeave) {
@@ -116,21 +138,6 @@ TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {
   EXPECT_EQ(calls.Await(queued).state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_EQ(calls.List().size(), 3U);
 }
-
-// A small disk of its own for a data folder; needs the right to mount.
-class SmallDisk {
- public:
-  SmallDisk() : mounted_(::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1600k") == 0) {}
-  ~SmallDisk() {
-    if (mounted_) ::umount2(folder_.path().c_str(), MNT_DETACH);
-  }
-  bool mounted() const { return mounted_; }
-  std::string path(const std::string& below) const { return folder_.File(below); }
-
- private:
-  testing::TempFolder folder_;
-  bool mounted_;
-};
 
 size_t FilesIn(const std::string& folder) {
   size_t files = 0;

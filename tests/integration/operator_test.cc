@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
 
@@ -87,6 +89,33 @@ TEST(Operator, TokensDecideAndAreReadAgainOnSighup) {
   EXPECT_TRUE(
       Eventually([&] { return server.Log().find("old tokens stay") != std::string::npos; }));
   EXPECT_EQ(list({"--token-file", new_token}), 0);
+}
+
+TEST(Operator, SecretsAreTakenAsKubernetesMountsThem) {
+  const testing::TempFolder folder;
+  const std::string tokens = folder.Write("tokens", Sha256Hex("x") + " alice user\n");
+  const std::string config = "auth { tokens_file: '" + tokens + "' tenants { name: 'alice' } }";
+  ASSERT_EQ(::chmod(tokens.c_str(), 0440), 0);
+  EXPECT_EQ(RunReeld(config, {"--check_config"}).status, 0);
+  ASSERT_EQ(::chmod(tokens.c_str(), 0460), 0);
+  EXPECT_THAT(RunReeld(config, {"--check_config"}).errors, HasSubstr("its group can write it"));
+  ASSERT_EQ(::chmod(tokens.c_str(), 0444), 0);
+  EXPECT_THAT(RunReeld(config, {"--check_config"}).errors, HasSubstr("every user can reach it"));
+}
+
+TEST(Operator, WhatAConfigurationNamesMustBeThere) {
+  const ProgramResult model =
+      RunReeld("models { name: 'm' path: '/nowhere/model' }", {"--check_config"});
+  EXPECT_EQ(model.status, 1);
+  EXPECT_THAT(model.errors, AllOf(HasSubstr("models[0].path"), HasSubstr("/nowhere/model")));
+  const std::string library = BinaryPath("reeld") + "/../../lib/libreel_cuda.so";
+  const ProgramResult device = RunReeld("workers { device: 'cuda:0' }", {"--check_config"});
+  if (std::filesystem::exists(std::filesystem::path(library).lexically_normal())) {
+    EXPECT_EQ(device.status, 0) << device.errors;
+  } else {
+    EXPECT_EQ(device.status, 1);
+    EXPECT_THAT(device.errors, HasSubstr("workers[0].device"));
+  }
 }
 
 TEST(Operator, CountsAreThoseOfTheClients) {

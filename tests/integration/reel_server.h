@@ -52,6 +52,7 @@ class ReelServer {
     return program_->WaitForExit(timeout);
   }
   bool Alive() { return program_->Alive(); }
+  pid_t pid() const { return program_->pid(); }
 
   std::vector<pid_t> Children() const;
   int64_t MemoryBytes() const;  // resident, of reeld alone

@@ -1,12 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 # The three ways to make a target. Each is PRIVATE by default: an edge that leaks is a wall that fell.
 
+# Builds for sanitizers compile several sources as one: what headers instantiate is instrumented, and that is most of the
+# work, once for all of them. Sources that use a name of another's say so with reel_compile_apart().
+function(reel_compile_together target)
+  if(REEL_SANITIZE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
+# reel_compile_apart(a.cc b.cc), of the folder's own.
+function(reel_compile_apart)
+  set_source_files_properties(${ARGV} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # reel_library(model_api SOURCES a.cc PUBLIC absl::status PRIVATE reel::kernels_base)
 # makes the static library reel_model_api with the alias reel::model_api; without SOURCES it is a header library.
+# HEADER is the precompiled one: `library` unless said otherwise (library_headers.cmake, torch.cmake), or `none`.
 function(reel_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADER" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   if(ARG_SOURCES)
     add_library(reel_${name} STATIC ${ARG_SOURCES})
+    if(NOT ARG_HEADER)
+      set(ARG_HEADER library)
+    endif()
+    if(NOT ARG_HEADER STREQUAL "none")
+      reel_use_header(reel_${name} ${ARG_HEADER})
+    endif()
+    reel_compile_together(reel_${name})
     target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     target_include_directories(reel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   else()
@@ -39,6 +60,7 @@ function(reel_test name)
   cmake_parse_arguments(ARG "TORCH" "TIMEOUT;HEADER" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  reel_compile_together(${name})
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
   if(NOT ARG_HEADER)
     set(ARG_HEADER test)

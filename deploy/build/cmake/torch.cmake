@@ -34,7 +34,6 @@ message(STATUS "libtorch: ${REEL_HAS_TORCH}")
 # reel_torch_library(model_ltx SOURCES a.cc PUBLIC reel::model_layers)
 # is a reel_library that sees torch and uses the precompiled header of its operators.
 function(reel_torch_library name)
-  reel_library(${name} ${ARGN})
+  reel_library(${name} HEADER torch ${ARGN})
   target_link_libraries(reel_${name} PUBLIC reel_torch)
-  reel_use_header(reel_${name} torch)
 endfunction()

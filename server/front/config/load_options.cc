@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
+#include "server/front/config/named_parts.h"
 #include "server/front/config/read_file.h"
+#include "server/front/config/secret_file.h"
 #include "server/front/config/tls_files.h"
 
 namespace reel::front {
@@ -30,7 +32,7 @@ void CheckTlsFiles(const TlsOptions& tls, std::vector<std::string>& problems) {
   TlsFiles files;
   for (std::string& problem : ReadTlsFiles(tls, files)) problems.push_back(std::move(problem));
   if (files.key.empty()) return;
-  const absl::Status mode = CheckSecretFileMode(tls.key_file);
+  const absl::Status mode = CheckSecretFile(tls.key_file);
   if (!mode.ok()) problems.push_back(absl::StrCat("tls.key_file: ", Text(mode)));
 }
 
@@ -54,6 +56,9 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   loaded.problems.insert(loaded.problems.end(), checked.problems.begin(), checked.problems.end());
   loaded.options = std::move(checked.options);
   loaded.effective = ConfigForLog(config);
+  for (std::string& problem : MissingParts(loaded.options, surroundings.cuda_library)) {
+    loaded.problems.push_back(std::move(problem));
+  }
   CheckTlsFiles(loaded.options.tls, loaded.problems);
   if (!loaded.options.auth.tokens_file.empty()) {
     auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);

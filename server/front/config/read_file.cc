@@ -8,7 +8,6 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 namespace reel::front {
 namespace {
@@ -60,19 +59,6 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path, int64_t max_b
   }
   text.resize(filled);
   return text;
-}
-
-absl::Status CheckSecretFileMode(const std::string& path) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("The file cannot be examined: ", path));
-  }
-  if ((info.st_mode & 0077) != 0) {
-    return absl::PermissionDeniedError(
-        absl::StrFormat("The file is open to other users; set its mode to 0600: %s has %04o", path,
-                        static_cast<unsigned>(info.st_mode) & 07777U));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace reel::front

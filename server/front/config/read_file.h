@@ -16,7 +16,4 @@ constexpr int64_t kMaxSmallFileBytes = 1 << 20;
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path,
                                           int64_t max_bytes = kMaxSmallFileBytes);
 
-// OK when only the owner can read or write the file, else PERMISSION_DENIED with its mode.
-absl::Status CheckSecretFileMode(const std::string& path);
-
 }  // namespace reel::front

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/program/nearest_name.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
 #include "server/front/config/legal_name.h"
@@ -17,6 +18,9 @@ namespace reel::front {
 namespace {
 
 namespace pb = config::v1;
+
+// Who calls where there are no tokens.
+constexpr char kOnlyTenant[] = "default";
 
 // Turns one message into one slice; gathers what is wrong, each with its key.
 class Reader {
@@ -81,6 +85,11 @@ AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
   for (int i = 0; i < auth.tenants_size(); ++i) {
     const pb::Tenant& tenant = auth.tenants(i);
     reader.Name(At("auth.tenants", i, "name"), tenant.name(), names);
+    if (out.tokens_file.empty() && tenant.name() != kOnlyTenant) {
+      reader.Problem(At("auth.tenants", i, "name"),
+                     absl::StrCat("needs auth.tokens_file: without it every caller is the tenant '",
+                                  kOnlyTenant, "', with the role admin: '", tenant.name(), "'"));
+    }
     if (!(tenant.weight() > 0)) {
       reader.Problem(At("auth.tenants", i, "weight"),
                      absl::StrCat("must be above 0: ", tenant.weight()));
@@ -109,6 +118,17 @@ void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Rea
   }
 }
 
+// What only weights have.
+void CheckWithoutWeights(int index, const pb::Model& model, Reader& reader) {
+  const auto check = [&](const char* field, const std::string& value) {
+    if (value.empty()) return;
+    reader.Problem(At("models", index, field), "the test card has no weights; leave it out");
+  };
+  check("dtype", model.dtype());
+  check("manifest_file", model.manifest_file());
+  check("text_folder", model.text_folder());
+}
+
 std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
   std::vector<model::LoadOptions> out;
   std::set<std::string> names;
@@ -123,6 +143,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     }
     if (model.has_test_card()) {
       CheckTestCard(At("models", i, "test_card"), model.test_card(), reader);
+      CheckWithoutWeights(i, model, reader);
       options.test_card = TestCardFromProto(model.test_card());
     } else if (model.path().empty()) {
       reader.Problem(absl::StrCat("models[", i, "]"), "needs either path or test_card");
@@ -160,8 +181,19 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
   return out;
 }
 
+// The profile that another one starts from, written out: a built-in one, and single variants.
+void StartFrom(const std::vector<ConfiguredProfile>& before, ConfiguredProfile& profile) {
+  for (const ConfiguredProfile& base : before) {
+    if (base.name != profile.base) continue;
+    profile.base = base.base;
+    // Its own variants win.
+    profile.variants.insert(base.variants.begin(), base.variants.end());
+    return;
+  }
+}
+
 std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Reader& reader) {
-  std::vector<std::string> known = {"auto", "reference", "batch_invariant"};
+  std::vector<std::string> known = kernels::BuiltInProfiles();
   std::set<std::string> names(known.begin(), known.end());
   std::vector<ConfiguredProfile> out;
   for (int i = 0; i < config.kernel_profiles_size(); ++i) {
@@ -170,8 +202,10 @@ std::vector<ConfiguredProfile> ReadProfiles(const pb::ServerConfig& config, Read
     // Only what stands before it can be a base, so that there are no circles.
     reader.OneOf(At("kernel_profiles", i, "base"), profile.base(), known);
     known.push_back(profile.name());
-    out.push_back(
-        {profile.name(), profile.base(), {profile.variants().begin(), profile.variants().end()}});
+    ConfiguredProfile read = {
+        profile.name(), profile.base(), {profile.variants().begin(), profile.variants().end()}};
+    StartFrom(out, read);
+    out.push_back(std::move(read));
   }
   return out;
 }
@@ -220,10 +254,6 @@ void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOpti
   }
   out.kernel_sample_every =
       reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
-  if (!(telemetry.trace_share() >= 0 && telemetry.trace_share() <= 1)) {
-    reader.Problem("telemetry.trace_share",
-                   absl::StrCat("must be 0..1: ", telemetry.trace_share()));
-  }
 }
 
 void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions& out) {
@@ -272,6 +302,9 @@ void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   }
   if (!config.telemetry().otlp_endpoint().empty()) {
     reader.Problem("telemetry.otlp_endpoint", "traces are not exported by this version");
+  }
+  if (config.telemetry().trace_share() != 0) {
+    reader.Problem("telemetry.trace_share", "traces are not exported by this version");
   }
 }
 

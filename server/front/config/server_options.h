@@ -52,8 +52,8 @@ struct ConfiguredWorker {
 
 struct ConfiguredProfile {
   std::string name;
-  std::string base;  // "auto" when the file names none
-  std::map<std::string, std::string> variants;
+  std::string base;                             // a built-in one: what it starts from in the end
+  std::map<std::string, std::string> variants;  // its own, and those of profiles on the way there
 };
 
 struct SchedulerOptions {

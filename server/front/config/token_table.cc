@@ -13,6 +13,7 @@
 #include "kernels/base/status_macros.h"
 #include "server/front/config/legal_name.h"
 #include "server/front/config/read_file.h"
+#include "server/front/config/secret_file.h"
 
 namespace reel::front {
 namespace {
@@ -65,7 +66,7 @@ absl::StatusOr<TokenTable> TokenTable::Parse(std::string_view text) {
 }
 
 absl::StatusOr<TokenTable> TokenTable::Load(const std::string& path) {
-  REEL_RETURN_IF_ERROR(CheckSecretFileMode(path));
+  REEL_RETURN_IF_ERROR(CheckSecretFile(path));
   REEL_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path));
   return Parse(text);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/health/health_service.h"
 
-#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpc/health/v1/health.pb.h"
 #include "server/errors/error.h"
+#include "server/front/rpc/call_service.h"
 #include "server/front/rpc/unary_call.h"
 
 namespace reel::front {
@@ -35,20 +36,38 @@ class WatchBell final : public HealthWatcher {
 };
 
 // Sends the status now and at each change; ends when cancelled or when the board closes.
-class WatchCall final : public grpc::ServerWriteReactor<pb::HealthCheckResponse> {
+class WatchCall final : public RequestReactor<pb::HealthCheckResponse> {
  public:
-  WatchCall(const CallEnvironment& environment, Context& context, HealthBoard& board,
-            std::string service)
-      : context_(environment, context, Method::kHealthWatch),
+  WatchCall(const CallEnvironment& environment, Context& context, HealthBoard& board)
+      : RequestReactor(environment, context, Method::kHealthWatch),
         board_(board),
-        service_(std::move(service)),
-        bell_(std::make_shared<WatchBell>(*this)),
-        refused_(context_.Authorize()) {
-    board_.Watch(bell_);
-  }
+        bell_(std::make_shared<WatchBell>(*this)) {}
 
   void Advance() {
     MutexLock lock(mutex_);
+    AdvanceLocked();
+  }
+
+ private:
+  ~WatchCall() override = default;
+
+  void OnRequest(const grpc::ByteBuffer& bytes) override {
+    const auto request = DecodeRequest<pb::HealthCheckRequest>(bytes);
+    if (!request.ok()) return Refuse(request.status());
+    service_ = request->service();
+    board_.Watch(bell_);
+    Advance();
+  }
+  void Refuse(const absl::Status& why) override {
+    {
+      MutexLock lock(mutex_);
+      finished_ = true;
+    }
+    Finish(context_.End(why));  // without the lock, which goes with the call
+  }
+  void OnCallerGone() override {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
     AdvanceLocked();
   }
   void OnWriteDone(bool ok) override {
@@ -57,22 +76,14 @@ class WatchCall final : public grpc::ServerWriteReactor<pb::HealthCheckResponse>
     cancelled_ = cancelled_ || !ok;
     AdvanceLocked();
   }
-  void OnCancel() override {
-    MutexLock lock(mutex_);
-    cancelled_ = true;
-    AdvanceLocked();
-  }
   void OnDone() override {
     bell_->Detach();
     delete this;
   }
 
- private:
-  ~WatchCall() override = default;
-
   void AdvanceLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (finished_ || writing_) return;
-    if (!refused_.ok() || cancelled_) return FinishLocked();
+    if (cancelled_) return FinishLocked();
     const bool closed = board_.closed();  // before the status: what closes it changed that first
     const auto serving = board_.Serving(service_);
     const auto status = serving ? ToProto(*serving) : pb::HealthCheckResponse::SERVICE_UNKNOWN;
@@ -88,17 +99,14 @@ class WatchCall final : public grpc::ServerWriteReactor<pb::HealthCheckResponse>
   }
   void FinishLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     finished_ = true;
-    absl::Status end = refused_;
-    if (end.ok() && cancelled_) end = absl::CancelledError();
-    if (end.ok()) end = MakeError(Reason::kServerDraining, "The server is shutting down");
-    Finish(context_.End(end));
+    Finish(context_.End(cancelled_
+                            ? absl::CancelledError()
+                            : MakeError(Reason::kServerDraining, "The server is shutting down")));
   }
 
-  CallContext context_;
   HealthBoard& board_;
-  const std::string service_;
+  std::string service_;  // written before the board knows of the call
   const std::shared_ptr<WatchBell> bell_;
-  const absl::Status refused_;
   Mutex mutex_;
   pb::HealthCheckResponse message_ ABSL_GUARDED_BY(mutex_);
   bool any_ ABSL_GUARDED_BY(mutex_) = false;
@@ -112,47 +120,54 @@ void WatchBell::HealthChanged() {
   if (call_ != nullptr) call_->Advance();
 }
 
-class HealthService final : public pb::Health::CallbackService {
+class HealthService final : public CallService {
  public:
   HealthService(const CallEnvironment& environment, HealthBoard& board)
-      : environment_(environment), board_(board) {}
-
-  grpc::ServerUnaryReactor* Check(Context* context, const pb::HealthCheckRequest* request,
-                                  pb::HealthCheckResponse* response) override {
-    auto* call = new UnaryCall(environment_, *context, Method::kHealthCheck);
-    absl::Status status = call->context.Authorize();
-    const auto serving = board_.Serving(request->service());
-    if (status.ok() && !serving) {
-      ErrorDetails details;
-      details.resource_type = "service";
-      details.resource_name = request->service().substr(0, kMaxServiceBytes);
-      status = MakeError(Reason::kServiceNotFound,
-                         "This server reports no health for a service of this name", details);
-    }
-    if (status.ok()) response->set_status(ToProto(*serving));
-    call->End(status);
-    return call;
-  }
-
-  grpc::ServerUnaryReactor* List(Context* context, const pb::HealthListRequest*,
-                                 pb::HealthListResponse* response) override {
-    auto* call = new UnaryCall(environment_, *context, Method::kHealthList);
-    const absl::Status status = call->context.Authorize();
-    for (const auto& [service, serving] : board_.All()) {
-      (*response->mutable_statuses())[service].set_status(ToProto(serving));
-    }
-    call->End(status);
-    return call;
-  }
-
-  grpc::ServerWriteReactor<pb::HealthCheckResponse>* Watch(
-      Context* context, const pb::HealthCheckRequest* request) override {
-    auto* call = new WatchCall(environment_, *context, board_, request->service());
-    call->Advance();
-    return call;
+      : environment_(environment), board_(board) {
+    Serve<pb::HealthCheckResponse>(Method::kHealthCheck, [this](Context* c) { return Check(c); });
+    Serve<pb::HealthListResponse>(Method::kHealthList, [this](Context* c) { return List(c); });
+    Serve<pb::HealthCheckResponse>(Method::kHealthWatch, [this](Context* c) { return Watch(c); });
   }
 
  private:
+  Reactor<pb::HealthCheckResponse>* Check(Context* context) {
+    using Response = pb::HealthCheckResponse;
+    return ServeUnary<pb::HealthCheckRequest, Response>(
+        environment_, context, Method::kHealthCheck,
+        [this](const pb::HealthCheckRequest& request, PendingUnary<Response> pending) {
+          const auto serving = board_.Serving(request.service());
+          if (serving) {
+            pending.response().set_status(ToProto(*serving));
+            return pending.End(absl::OkStatus());
+          }
+          ErrorDetails details;
+          details.resource_type = "service";
+          details.resource_name = request.service().substr(0, kMaxServiceBytes);
+          pending.End(MakeError(Reason::kServiceNotFound,
+                                "This server reports no health for a service of this name",
+                                details));
+        });
+  }
+
+  Reactor<pb::HealthListResponse>* List(Context* context) {
+    using Response = pb::HealthListResponse;
+    return ServeUnary<pb::HealthListRequest, Response>(
+        environment_, context, Method::kHealthList,
+        [this](const pb::HealthListRequest&, PendingUnary<Response> pending) {
+          auto& statuses = *pending.response().mutable_statuses();
+          for (const auto& [service, serving] : board_.All()) {
+            statuses[service].set_status(ToProto(serving));
+          }
+          pending.End(absl::OkStatus());
+        });
+  }
+
+  Reactor<pb::HealthCheckResponse>* Watch(Context* context) {
+    auto* call = new WatchCall(environment_, *context, board_);
+    call->Await();
+    return call;
+  }
+
   const CallEnvironment environment_;
   HealthBoard& board_;
 };

@@ -1,104 +1,141 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/http_server.h"
 
-#include <httplib.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <list>
 #include <thread>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "server/front/http/bounded_tasks.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/http/http_exchange.h"
+#include "server/front/http/http_listener.h"
 
 namespace reel::front {
 namespace {
 
-constexpr int kThreads = 2;
-constexpr int kTimeoutSeconds = 5;
-constexpr size_t kMaxWaiting = 64;
-constexpr char kText[] = "text/plain; charset=utf-8";
+using Clock = std::chrono::steady_clock;
 
-// The library's pool takes connections without end; this one makes the listener wait instead.
-class TaskQueue final : public httplib::TaskQueue {
- public:
-  // Nothing, and from cpp-httplib 0.12 on whether there was room.
-  using Enqueued = decltype(std::declval<httplib::TaskQueue>().enqueue({}));
-  Enqueued enqueue(std::function<void()> task) override {
-    tasks_.Add(std::move(task));
-    return Enqueued(true);
-  }
-  void shutdown() override { tasks_.Stop(); }
+constexpr size_t kMaxConnections = 64;
+constexpr auto kExchangeTime = std::chrono::seconds(5);
+// Between two looks at the listener when there are no descriptors for new connections.
+constexpr auto kNoDescriptorsWait = std::chrono::milliseconds(100);
 
- private:
-  BoundedTasks tasks_{kThreads, kMaxWaiting};
-};
-
-void Configure(httplib::Server& server) {
-  server.new_task_queue = [] { return new TaskQueue; };
-  server.set_keep_alive_max_count(100);
-  server.set_keep_alive_timeout(1);  // an idle connection holds one of two threads
-  server.set_read_timeout(kTimeoutSeconds);
-  server.set_write_timeout(kTimeoutSeconds);
-  server.set_payload_max_length(1024);
-  server.set_tcp_nodelay(true);
-  // The library would share the port with a second server.
-  server.set_socket_options([](int socket) {
-    const int yes = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
+HttpAnswer Probe(bool good, const char* yes, const char* no) {
+  return {good ? 200 : 503, good ? yes : no};
 }
 
-void AddPages(httplib::Server& server, HttpPages pages) {
-  server.Get("/metrics", [page = std::move(pages.metrics)](const httplib::Request&,
-                                                           httplib::Response& response) {
-    response.set_content(page(), "text/plain; version=0.0.4; charset=utf-8");
-  });
-  const auto probe = [](std::function<bool()> good, const char* yes, const char* no) {
-    return [good = std::move(good), yes, no](const httplib::Request&, httplib::Response& response) {
-      const bool ok = good();
-      response.status = ok ? 200 : 503;
-      response.set_content(ok ? yes : no, kText);
-    };
-  };
-  server.Get("/healthz", probe(std::move(pages.healthy), "alive\n", "failing\n"));
-  server.Get("/readyz", probe(std::move(pages.ready), "ready\n", "not ready\n"));
+HttpAnswer AnswerOf(const HttpPages& pages, const HttpRequest& request) {
+  if (request.has_body) return {413, "no request here has a body\n"};
+  const bool known =
+      request.path == "/metrics" || request.path == "/healthz" || request.path == "/readyz";
+  if (!known) return {404, "there are /metrics, /healthz and /readyz\n"};
+  if (request.method != "GET" && request.method != "HEAD") return {405, "GET and HEAD only\n"};
+  if (request.path == "/healthz") return Probe(pages.healthy(), "alive\n", "failing\n");
+  if (request.path == "/readyz") return Probe(pages.ready(), "ready\n", "not ready\n");
+  return {200, pages.metrics(), "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 }  // namespace
 
-struct HttpServer::Impl {
-  httplib::Server server;
-  std::thread thread;
+// The thread and its sockets.
+class HttpServer::Loop {
+ public:
+  Loop(FileDescriptor listener, HttpPages pages)
+      : listener_(std::move(listener)),
+        answer_([pages = std::move(pages)](const HttpRequest& request) {
+          return AnswerOf(pages, request);
+        }),
+        thread_([this] { Run(); }) {}
+  ~Loop() {
+    eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+
+ private:
+  void Run() {
+    for (;;) {
+      std::vector<pollfd> sockets = Sockets();
+      poll(sockets.data(), sockets.size(), WaitMs());
+      if (sockets[0].revents != 0) return;
+      size_t at = 2;
+      for (auto exchange = exchanges_.begin(); exchange != exchanges_.end(); ++at) {
+        const bool ready = sockets[at].revents != 0;
+        const bool over = Clock::now() >= exchange->end();
+        const bool goes_on = !over && (!ready || exchange->Advance(answer_));
+        exchange = goes_on ? std::next(exchange) : exchanges_.erase(exchange);
+      }
+      if (sockets[1].revents != 0) Accept();
+    }
+  }
+
+  std::vector<pollfd> Sockets() const {
+    std::vector<pollfd> sockets = {{stop_.get(), POLLIN, 0}, {listener_.get(), POLLIN, 0}};
+    if (Clock::now() < accept_again_) sockets[1].fd = -1;
+    for (const HttpExchange& exchange : exchanges_) {
+      const short events = exchange.sending() ? POLLOUT : POLLIN;
+      sockets.push_back({exchange.socket(), events, 0});
+    }
+    return sockets;
+  }
+
+  // To the first end of an exchange; all have the same time, so that the oldest is the first.
+  int WaitMs() const {
+    const auto now = Clock::now();
+    auto next = now + std::chrono::hours(1);
+    if (!exchanges_.empty()) next = exchanges_.front().end();
+    if (now < accept_again_) next = std::min(next, accept_again_);
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(next - now);
+    return std::max(0, static_cast<int>(wait.count()));
+  }
+
+  void Accept() {
+    for (;;) {
+      FileDescriptor socket(
+          accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!socket) {
+        // Without descriptors the listener stays ready: asking at once again would burn a core.
+        const bool out_of_them = errno == EMFILE || errno == ENFILE || errno == ENOBUFS;
+        if (out_of_them) accept_again_ = Clock::now() + kNoDescriptorsWait;
+        return;
+      }
+      if (exchanges_.size() >= kMaxConnections) MakeRoom();
+      exchanges_.emplace_back(std::move(socket), Clock::now() + kExchangeTime);
+    }
+  }
+
+  // A probe asks as soon as it is connected, so that the oldest is the least likely to be one.
+  void MakeRoom() {
+    const auto answered = std::find_if(exchanges_.begin(), exchanges_.end(),
+                                       [](const HttpExchange& e) { return e.answered(); });
+    exchanges_.erase(answered != exchanges_.end() ? answered : exchanges_.begin());
+  }
+
+  const FileDescriptor listener_;
+  const FileDescriptor stop_{eventfd(0, EFD_CLOEXEC)};
+  const HttpExchange::Answer answer_;
+  std::list<HttpExchange> exchanges_;  // the oldest first
+  Clock::time_point accept_again_;
+  std::thread thread_;
 };
 
-HttpServer::HttpServer(std::unique_ptr<Impl> impl, std::string address)
-    : impl_(std::move(impl)), address_(std::move(address)) {}
+HttpServer::HttpServer(std::unique_ptr<Loop> loop, std::string address)
+    : loop_(std::move(loop)), address_(std::move(address)) {}
+
+HttpServer::~HttpServer() = default;
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const Address& address,
                                                               HttpPages pages) {
-  auto impl = std::make_unique<Impl>();
-  Configure(impl->server);
-  AddPages(impl->server, std::move(pages));
   Address bound = address;
-  if (address.port == 0) {
-    bound.port = impl->server.bind_to_any_port(address.host);
-  } else if (!impl->server.bind_to_port(address.host, address.port)) {
-    bound.port = -1;
-  }
-  if (bound.port <= 0) {
-    return absl::UnavailableError(absl::StrCat(
-        "The metrics server cannot listen: the address may be in use or not of this machine: ",
-        address.ToString()));
-  }
-  impl->thread = std::thread([server = &impl->server] { server->listen_after_bind(); });
-  // A stop before the loop runs would be lost.
-  while (!impl->server.is_running()) std::this_thread::yield();
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl), bound.ToString()));
-}
-
-HttpServer::~HttpServer() {
-  impl_->server.stop();
-  impl_->thread.join();
+  REEL_ASSIGN_OR_RETURN(FileDescriptor listener, ListenOn(bound));
+  auto loop = std::make_unique<Loop>(std::move(listener), std::move(pages));
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(loop), bound.ToString()));
 }
 
 }  // namespace reel::front

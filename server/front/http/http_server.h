@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// /metrics, /healthz and /readyz on an address of their own, for operators and probes.
+// /metrics, /healthz and /readyz on an address of their own, for operators and probes. No client,
+// however slow, keeps another's answer back, or the server's end.
 #pragma once
 
 #include <functional>
@@ -11,7 +12,7 @@
 
 namespace reel::front {
 
-// Called on the server's threads; must be thread-safe.
+// Called on the server's thread.
 struct HttpPages {
   std::function<std::string()> metrics;
   std::function<bool()> healthy;
@@ -22,7 +23,7 @@ class HttpServer {
  public:
   // Listens at once; port 0 takes a free one. UNAVAILABLE when the address is taken.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(const Address& address, HttpPages pages);
-  // Stops listening and waits for answers under way.
+  // At once: answers under way are cut.
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -31,9 +32,9 @@ class HttpServer {
   const std::string& address_text() const { return address_; }
 
  private:
-  struct Impl;
-  HttpServer(std::unique_ptr<Impl> impl, std::string address);
-  std::unique_ptr<Impl> impl_;
+  class Loop;
+  HttpServer(std::unique_ptr<Loop> loop, std::string address);
+  std::unique_ptr<Loop> loop_;
   std::string address_;
 };
 

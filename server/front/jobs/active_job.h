@@ -2,6 +2,7 @@
 // One live job as the dispatcher's thread knows it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,9 @@ struct ActiveJob {
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
   absl::Duration expected, expected_p90;  // run time predicted at admission; zero: unknown
+
+  int64_t condition_bytes = 0;  // files that were sent with it
+  int64_t reserved_bytes = 0;   // of its tenant's quota, for its own file
 
   std::string worker;      // of this attempt
   absl::Duration charged;  // to the tenant's share, before it runs

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -36,7 +37,28 @@ void AddPrefixed(std::vector<FieldViolation> from, std::vector<FieldViolation>& 
   }
 }
 
+// Of a spec that came back from the server only the description of its conditions is left.
+void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& out) {
+  for (size_t i = 0; i < spec.conditions.size(); ++i) {
+    const model::Condition& condition = spec.conditions[i];
+    // Without a size it breaks another rule.
+    if (condition.bytes != nullptr || condition.size_bytes <= 0) continue;
+    const bool is_clip = condition.kind == model::Condition::Kind::kVideo;
+    out.push_back({absl::StrCat("spec.conditions[", i, is_clip ? "].video" : "].image"),
+                   "has a description but no bytes, which are not kept; send them again"});
+  }
+}
+
 bool Asks(const std::string& selection) { return !selection.empty() && selection != "-"; }
+
+// Of pictures and clips that came with the request.
+int64_t ConditionBytesOf(const model::GenerationSpec& spec) {
+  int64_t bytes = 0;
+  for (const model::Condition& condition : spec.conditions) {
+    bytes += condition.bytes ? static_cast<int64_t>(condition.bytes->size()) : 0;
+  }
+  return bytes;
+}
 
 absl::Status Unavailable(Reason reason, std::string_view message, absl::Duration retry) {
   ErrorDetails details;
@@ -103,6 +125,18 @@ void Admission::ExpandProfile(const model::KernelSelection& selection, Need& nee
   }
 }
 
+// One of the configuration may be built on a lossy profile that this model has no use for; one that
+// a request names itself has been checked with the rest of it.
+void Admission::CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
+                                       std::vector<FieldViolation>& out) {
+  const auto& known = card.lossy_profiles;
+  const bool lossy = kernels::IsLossyProfile(base);
+  if (!lossy || std::find(known.begin(), known.end(), base) != known.end()) return;
+  out.push_back({"spec.kernels.profile", absl::StrCat("this model does not support ", base,
+                                                      ", which the profile is built "
+                                                      "on")});
+}
+
 std::string Admission::PlanName(const Need& need) {
   return kernels::KernelPlan(need.profile, {need.variants.begin(), need.variants.end()}).name();
 }
@@ -113,9 +147,12 @@ absl::Status Admission::CheckPlan(Need& need) const {
   bool any = false;
   for (const auto& [name, worker] : fleet_.workers()) {
     if (!need.worker.empty() && need.worker != name) continue;
-    if (worker.info.kernels.empty() && worker.info.state != WorkerState::kReady) continue;
+    const bool ready = worker.info.state == WorkerState::kReady;
+    if (worker.info.kernels.empty() && !ready) continue;
+    // One that is up without the model will never run it.
+    if (ready && !worker.loaded.contains(need.model)) continue;
     any = true;
-    const auto plan = kernels::MakePlan(worker.info.kernels, need.profile, need.variants);
+    const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
       return absl::OkStatus();
@@ -150,6 +187,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   }
   model::Resolution resolved = model::Resolve(job.spec, **card, options_.limits, fresh_seed);
   AddPrefixed(std::move(resolved.violations), violations);
+  CheckBytes(job.spec, violations);
   CheckWorker(job.spec.worker, violations);
   checked.spec = std::move(resolved.spec);
   checked.need.model = name;
@@ -157,6 +195,9 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
 
   ExpandProfile(checked.spec.kernels, checked.need);
   absl::Status plan = CheckPlan(checked.need);
+  if (checked.need.profile != checked.spec.kernels.profile) {
+    CheckConfiguredProfile(checked.need.profile, **card, violations);
+  }
   if (Asks(checked.spec.kernels.experiment) || Asks(checked.spec.kernels.arm)) {
     plan =
         absl::InvalidArgumentError("no experiment is configured; leave experiment and arm empty");
@@ -182,11 +223,13 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   REEL_RETURN_IF_ERROR(plan);
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.cost = costs_.Predict(checked.need.shape);
+  checked.output = costs_.Output(checked.need.shape);
+  checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;
 }
 
 absl::Duration Admission::QueueWait(const Load& load) const {
-  return load.backlog / std::max(1, fleet_.NumReady());
+  return (load.backlog - load.behind) / std::max(1, fleet_.NumReady());
 }
 
 absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& request,
@@ -214,12 +257,13 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
                      absl::ToInt64Minutes(absl::Ceil(left, absl::Minutes(1))), " min"),
         details);
   }
-  REEL_RETURN_IF_ERROR(CheckQuota(job, load));
+  REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
   REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
   return CheckQueue(request, load, jitter);
 }
 
-absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
+absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& request,
+                                   const Load& load) const {
   const TenantOptions& tenant = TenantOf(options_, job.tenant);
   const auto refuse = [&](Reason reason, std::string_view what, int64_t value, int64_t limit) {
     ErrorDetails details;
@@ -242,9 +286,9 @@ absl::Status Admission::CheckQuota(const NewJob& job, const Load& load) const {
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
-  if (tenant.max_stored_bytes > 0 && load.tenant_stored_bytes >= tenant.max_stored_bytes) {
-    return refuse(Reason::kTenantQuota, "The tenant stores too many bytes",
-                  load.tenant_stored_bytes, tenant.max_stored_bytes);
+  if (!ReservationFor(request.output, request.condition_bytes, load.tenant_bytes)) {
+    const int64_t file = request.output.likely > 0 ? request.output.likely : request.output.most;
+    return TooManyBytes(job.tenant, load.tenant_bytes, request.condition_bytes + file, "");
   }
   if (load.disk.full()) {
     return refuse(Reason::kStoreFull, "The disk for results is above its limit",

@@ -15,6 +15,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/quarantine.h"
+#include "server/front/jobs/tenant_bytes.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
@@ -24,6 +25,8 @@ struct CheckedRequest {
   model::GenerationSpec spec;  // resolved
   Need need;
   Cost cost;
+  OutputSize output;            // predicted
+  int64_t condition_bytes = 0;  // sent with it
   absl::Duration timeout;
 };
 
@@ -32,8 +35,12 @@ struct Load {
   bool draining = false;
   int queued = 0;
   absl::Duration backlog;  // predicted, of queued and running jobs together
-  int tenant_jobs = 0;     // queued or running, of the tenant that asks
-  int64_t tenant_stored_bytes = 0;
+  // Of those, what would run after the job that asks: it has less priority, or is of a tenant that
+  // had more than its share.
+  absl::Duration behind;
+  int queued_behind = 0;
+  int tenant_jobs = 0;  // queued or running, of the tenant that asks
+  TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;
 };
@@ -51,6 +58,8 @@ class Admission {
                          const Quarantine& quarantine, absl::Duration now, double jitter) const;
   // A configured profile becomes the built-in one and the variants that it stands for.
   void ExpandProfile(const model::KernelSelection& selection, Need& need) const;
+  static void CheckConfiguredProfile(const std::string& base, const model::ModelCard& card,
+                                     std::vector<model::FieldViolation>& out);
   // `need` has gone through ExpandProfile.
   static std::string PlanName(const Need& need);
   // How long a job that is queued now would wait.
@@ -61,7 +70,7 @@ class Admission {
   absl::Duration Timeout(const NewJob& job, std::vector<model::FieldViolation>& out) const;
   void CheckWorker(const std::string& worker, std::vector<model::FieldViolation>& out) const;
   absl::Status CheckPlan(Need& need) const;
-  absl::Status CheckQuota(const NewJob& job, const Load& load) const;
+  absl::Status CheckQuota(const NewJob& job, const CheckedRequest& request, const Load& load) const;
   absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
 

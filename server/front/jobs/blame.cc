@@ -46,14 +46,17 @@ Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before) {
               "The worker was lost, and so was the worker of the second attempt");
 }
 
-Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before) {
+Verdict JudgeFailure(const JobFailed& failed, bool alone, const Losses& before) {
+  const absl::Status& error = failed.error;
   Verdict verdict;
   verdict.losses = before;
+  // It costs a worker, as a loss does that nobody announced.
+  verdict.quarantine = failed.device_lost;
   verdict.reason = ReasonOf(error).value_or(Reason::kWorkerFault);
   const bool transient = absl::IsCancelled(error) || verdict.reason == Reason::kOutOfDeviceMemory ||
                          verdict.reason == Reason::kWorkerLost ||
                          verdict.reason == Reason::kWorkerFault;
-  if (!suspect && transient && !alone && ++verdict.losses.losses < kMostLosses) {
+  if (!failed.suspect && transient && !alone && ++verdict.losses.losses < kMostLosses) {
     return Again(std::move(verdict), true);
   }
   return Fail(std::move(verdict), verdict.reason, std::string(error.message()));

@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "absl/status/status.h"
 #include "server/errors/reason.h"
 #include "server/front/workers/worker_pool.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -36,7 +36,6 @@ struct Verdict {
 
 // `alone`: the job already ran with no other job on the worker.
 Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before);
-// `suspect`: the worker says that the job is to blame.
-Verdict JudgeFailure(const absl::Status& error, bool suspect, bool alone, const Losses& before);
+Verdict JudgeFailure(const JobFailed& failed, bool alone, const Losses& before);
 
 }  // namespace reel::front

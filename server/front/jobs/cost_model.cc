@@ -23,6 +23,8 @@ constexpr double kFirstDecodeSecondsPerFrame = 0.002;
 constexpr double kFirstTextSeconds = 0.05;
 // A cell says something of its neighbours, but a far one only so much.
 constexpr double kMostScaling = 4;
+constexpr int64_t kFileHeaderBytes = 64 << 10;
+constexpr int64_t kFrameHeaderBytes = 1 << 10;
 
 // Four buckets to a doubling, from 256 on.
 int BucketOf(int64_t amount) {
@@ -47,6 +49,7 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
   shape.frames = resolved.num_frames;
   const model::PassWork& last = shape.passes.back();
   shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
+  shape.crf = resolved.encoding.crf.value_or(0);
   shape.weights = card.parameters > 0;
   return shape;
 }
@@ -156,6 +159,27 @@ int64_t CostModel::PeakMemory(const WorkShape& shape) const {
   return cell == cells_.end() ? 0 : static_cast<int64_t>(cell->second.mean);
 }
 
+// The fineness stands where other cells have the plan: kernels do not change the size of a file.
+CostModel::Key CostModel::OutputKey(const WorkShape& shape) {
+  return {shape.model, absl::StrCat("crf ", shape.crf), Kind::kOutput,
+          BucketOf(shape.frame_pixels)};
+}
+
+OutputSize CostModel::Output(const WorkShape& shape) const {
+  // An encoder that cannot make a block smaller sends its pixels as they are: one and a half bytes
+  // each. The rest is for headers, of the file and of each frame.
+  const int64_t most = kFileHeaderBytes + shape.frames * kFrameHeaderBytes + shape.frame_pixels +
+                       shape.frame_pixels / 2;
+  const auto cell = cells_.find(OutputKey(shape));
+  if (cell == cells_.end()) return {.likely = 0, .most = most};
+  return {.likely = std::min(most, static_cast<int64_t>(cell->second.mean)),
+          .most = std::min(most, static_cast<int64_t>(cell->second.p90()))};
+}
+
+void CostModel::LearnOutput(const WorkShape& shape, int64_t bytes) {
+  Learn(OutputKey(shape), static_cast<double>(bytes));
+}
+
 void CostModel::Learn(const Key& key, double value) {
   if (!std::isfinite(value) || value < 0) return;
   if (cells_.size() >= kMaxCells && !cells_.contains(key)) return;
@@ -209,7 +233,7 @@ void CostModel::Parse(std::string_view text) {
     Key key;
     Cell cell;
     int kind = 0;
-    if (parts.size() != 7 || !absl::SimpleAtoi(parts[2], &kind) || kind < 0 || kind > 3 ||
+    if (parts.size() != 7 || !absl::SimpleAtoi(parts[2], &kind) || kind < 0 || kind > 4 ||
         !absl::SimpleAtoi(parts[3], &key.bucket) || !absl::SimpleAtod(parts[4], &cell.mean) ||
         !absl::SimpleAtod(parts[5], &cell.deviation) || !absl::SimpleAtoi(parts[6], &cell.count) ||
         !std::isfinite(cell.mean) || cell.mean < 0 || cells_.size() >= kMaxCells) {

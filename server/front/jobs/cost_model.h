@@ -14,6 +14,7 @@
 #include "model/model_card.h"
 #include "model/pass_work.h"
 #include "model/run_stats.h"
+#include "server/front/jobs/tenant_bytes.h"
 
 namespace reel::front {
 
@@ -24,6 +25,7 @@ struct WorkShape {
   std::vector<model::PassWork> passes;  // none: not known yet
   int frames = 0;
   int64_t frame_pixels = 0;  // of the whole clip, as it is decoded
+  int crf = 0;               // how finely it is encoded
   bool weights = false;      // false: a model without weights, which has no slow first step
 
   int64_t tokens() const;  // of the pass with the most
@@ -58,10 +60,13 @@ class CostModel {
   Cost Predict(const WorkShape& shape) const;
   // Highest use seen for a shape like this; 0: none seen.
   int64_t PeakMemory(const WorkShape& shape) const;
+  // Of the file, by those that were made; without one the most that its frames could take.
+  OutputSize Output(const WorkShape& shape) const;
 
   void LearnStep(const std::string& model, const std::string& plan, int64_t rows,
                  absl::Duration took);
   void LearnRun(const WorkShape& shape, const model::RunStats& stats);
+  void LearnOutput(const WorkShape& shape, int64_t bytes);
 
   // For the store. Lines that cannot be read are skipped: they are learned again.
   std::string Serialize() const;
@@ -69,14 +74,15 @@ class CostModel {
   bool TakeChanged();
 
  private:
-  enum class Kind { kStep = 0, kText = 1, kDecode = 2, kMemory = 3 };
+  enum class Kind { kStep = 0, kText = 1, kDecode = 2, kMemory = 3, kOutput = 4 };
   struct Key {
     std::string model, plan;
     Kind kind = Kind::kStep;
     int bucket = 0;
     auto operator<=>(const Key&) const = default;
   };
-  // Seconds; bytes in cells of memory.
+  static Key OutputKey(const WorkShape& shape);
+  // Seconds; bytes in cells of memory and output.
   struct Cell {
     double mean = 0;
     double deviation = 0;  // mean absolute

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/dispatcher.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
-#include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/dispatch/kernel_profiles.h"
 
 namespace reel::front {
 
@@ -14,8 +16,11 @@ Dispatcher::Dispatcher(const JobOptions& options, SchedulerParts parts)
       media_(parts.media),
       kernel_profiles_(kernels::BuiltInProfiles()),
       scheduler_(options, parts, [inbox = inbox_](Task task) { inbox->Put(std::move(task)); }) {
+  std::copy_if(kernel_profiles_.begin(), kernel_profiles_.end(),
+               std::back_inserter(lossy_kernel_profiles_), kernels::IsLossyProfile);
   for (const KernelProfileOptions& profile : options.kernel_profiles) {
     kernel_profiles_.push_back(profile.name);
+    if (kernels::IsLossyProfile(profile.base)) lossy_kernel_profiles_.push_back(profile.name);
   }
 }
 
@@ -132,6 +137,8 @@ int Dispatcher::Running(const std::string& worker) const {
 }
 
 std::vector<std::string> Dispatcher::KernelProfiles() const { return kernel_profiles_; }
+
+std::vector<std::string> Dispatcher::LossyKernelProfiles() const { return lossy_kernel_profiles_; }
 
 bool Dispatcher::draining() const { return scheduler_.draining(); }
 

@@ -49,6 +49,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   std::vector<WorkerInfo> Workers() const override;
   int Running(const std::string& worker) const override;
   std::vector<std::string> KernelProfiles() const override;
+  std::vector<std::string> LossyKernelProfiles() const override;
   bool draining() const override;
   bool admitting() const override;
 
@@ -70,7 +71,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // Shared with answers of the stores that arrive after this is destroyed.
   const std::shared_ptr<Inbox<Task>> inbox_;
   MediaStore& media_;
-  std::vector<std::string> kernel_profiles_;
+  std::vector<std::string> kernel_profiles_, lossy_kernel_profiles_;
   Scheduler scheduler_;
   std::thread thread_;
 };

@@ -65,7 +65,8 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   const std::string id = job.id();
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   const uint64_t sequence = job.log->TakeSequence();
-  const RowSucceeded event{video.expire_time, digest.size, job.log->fragment_ends(), sequence};
+  const RowSucceeded event{video.expire_time, digest.size, job.log->fragment_ends(), sequence,
+                           digest.blocks};
   parts_.records.Record(job, event, video,
                         [this, id, sequence, video](const absl::Status& saved) mutable {
                           OnEnded(id, std::move(video), sequence, saved);

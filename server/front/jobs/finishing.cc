@@ -60,7 +60,13 @@ void Finishing::OnDigest(const std::string& id, Video video,
                       absl::StrCat("The worker sent ", digest->size, " bytes and reported ",
                                    video.media.size_bytes));
   }
-  if (wrong.ok()) return parts_.endings.Succeed(job, std::move(video), *digest);
+  if (digest.ok()) parts_.costs.LearnOutput(job.need.shape, digest->size);
+  if (wrong.ok()) {
+    if (absl::Status room = parts_.bytes.Grow(job, digest->size); !room.ok()) {
+      return parts_.endings.Fail(job, JobEvent::kSpoiled, std::move(room));
+    }
+    return parts_.endings.Succeed(job, std::move(video), *digest);
+  }
   const Reason reason = ReasonOf(wrong).value_or(Reason::kStoreFull);
   parts_.endings.Fail(job, JobEvent::kSpoiled,
                       Endings::ErrorOf(job, reason, std::string(wrong.message())));

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/run_stats.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
@@ -29,6 +30,7 @@ class Finishing {
     Endings& endings;
     CostModel& costs;
     TenantLedger& ledger;
+    const ByteQuota& bytes;
     MediaStore& media;
     JobObserver& observer;
     const OwnThread& thread;

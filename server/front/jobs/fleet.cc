@@ -31,9 +31,17 @@ void Fleet::Update(const WorkerInfo& info) {
   // A list that is empty while it starts says nothing of what ModelLoaded has told.
   if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
     worker.loaded.clear();
+    worker.doomed = false;
   }
   worker.loaded.insert(info.models.begin(), info.models.end());
   Publish();
+}
+
+void Fleet::Doom(const std::string& name) {
+  FleetWorker* worker = Find(name);
+  if (worker == nullptr) return;
+  worker->doomed = true;
+  for (auto& [job, held] : worker->held) held.innocent = true;
 }
 
 std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
@@ -42,6 +50,7 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
   if (worker->info.state != WorkerState::kOut) worker->info.state = WorkerState::kLost;
   worker->loaded.clear();
   worker->step_limit = absl::ZeroDuration();
+  worker->doomed = false;
   auto held = std::exchange(worker->held, {});
   Publish();
   return held;
@@ -53,8 +62,11 @@ void Fleet::SetCard(const model::ModelCard& card) {
   Publish();
 }
 
-void Fleet::SetLoaded(const std::string& worker, const std::string& model) {
-  if (FleetWorker* found = Find(worker)) found->loaded.insert(model);
+void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card) {
+  if (FleetWorker* found = Find(worker)) {
+    found->loaded.insert(card.name);
+    found->calls[card.name] = card.calls;
+  }
   Publish();
 }
 
@@ -104,10 +116,17 @@ absl::Status Fleet::LoadError(const std::string& model) const {
   return found == load_errors_.end() ? absl::OkStatus() : found->second;
 }
 
+absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {
+  const auto calls = worker.calls.find(need.model);
+  return kernels::MakePlan(
+      worker.info.kernels, need.profile, need.variants,
+      calls == worker.calls.end() ? std::vector<kernels::KernelCall>() : calls->second);
+}
+
 bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
   if (worker.info.state != WorkerState::kReady || !worker.loaded.contains(need.model)) return false;
   if (!need.worker.empty() && need.worker != worker.info.name) return false;
-  return kernels::MakePlan(worker.info.kernels, need.profile, need.variants).ok();
+  return Plan(worker, need).ok();
 }
 
 bool Fleet::AnyRoom() const {
@@ -126,6 +145,7 @@ bool Fleet::AnyRoom() const {
 }
 
 bool Fleet::HasRoom(const FleetWorker& worker, const Need& need) const {
+  if (worker.doomed) return false;
   if (worker.held.empty()) return true;
   if (options_.fifo || need.alone) return false;
   int64_t rows = need.shape.rows();

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
+#include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/job_options.h"
@@ -27,15 +29,19 @@ struct HeldJob {
   absl::Duration left;  // predicted
   double order_key = 0;
   bool alone = false;
-  bool started = false;  // has reported a stage of its own
+  bool started = false;   // has reported a stage of its own
+  bool innocent = false;  // another job has cost the worker
   std::optional<absl::Duration> cancelled_at;
 };
 
 struct FleetWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
+  // Of models that it has loaded once: their type may be another one elsewhere.
+  std::map<std::string, std::vector<kernels::KernelCall>> calls;
   std::map<std::string, HeldJob> held;
   absl::Duration step_limit;  // as last set
+  bool doomed = false;        // has lost its device and will end
 
   absl::Duration Backlog() const;
 };
@@ -56,10 +62,13 @@ class Fleet {
   explicit Fleet(const JobOptions& options);
 
   void Update(const WorkerInfo& info);
+  // It has lost its device and is about to end: it has no room until it is started again, and what
+  // it holds now is innocent.
+  void Doom(const std::string& worker);
   // What it held, which is lost with it.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);
-  void SetLoaded(const std::string& worker, const std::string& model);
+  void SetLoaded(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& model, const absl::Status& error);
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
@@ -76,6 +85,8 @@ class Fleet {
   FleetWorker* Place(const Need& need);
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom() const;
+  // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
+  absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
   int NumReady() const;

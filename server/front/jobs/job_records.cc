@@ -4,8 +4,25 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
+namespace {
+
+absl::Status Damaged(const std::string& id, const absl::Status& error) {
+  const std::string name = "videos/" + id;
+  Log(LogLevel::kError,
+      "The stored record of a video is damaged; delete the video, or put a copy of reel.db back",
+      {{"video", name}, {"error", error}});
+  ErrorDetails details;
+  details.metadata = {{"video", name}};
+  details.resource_type = "video";
+  details.resource_name = name;
+  return MakeError(Reason::kMediaCorrupt, "The stored record of the video is damaged", details);
+}
+
+}  // namespace
 
 JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
                        const OwnThread& thread)
@@ -71,8 +88,9 @@ void JobRecords::KeepCard(const model::ModelCard& card) {
 }
 
 absl::StatusOr<Video> JobRecords::Read(const JobRow& row) const {
-  REEL_ASSIGN_OR_RETURN(Video video, serializer_.Parse(row.video));
-  video.tenant = row.tenant;
+  absl::StatusOr<Video> video = serializer_.Parse(row.video);
+  if (!video.ok()) return Damaged(row.id, video.status());
+  video->tenant = row.tenant;
   return video;
 }
 

@@ -105,6 +105,8 @@ class JobService {
   // Jobs that a worker holds now.
   virtual int Running(const std::string& worker) const = 0;
   virtual std::vector<std::string> KernelProfiles() const = 0;
+  // Of these, those that trade accuracy for speed.
+  virtual std::vector<std::string> LossyKernelProfiles() const = 0;
   virtual bool draining() const = 0;
   // True: a worker is ready and nothing is draining; what readiness and health report.
   virtual bool admitting() const = 0;

@@ -1,36 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/load_figures.h"
 
+#include "server/front/jobs/run_order.h"
+
 namespace reel::front {
 
-LoadFigures::LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
-                         const DrainState& drain, const Clock& clock)
-    : jobs_(jobs), ledger_(ledger), media_(media), drain_(drain), clock_(clock) {}
+Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
+  Load load = Of(job.tenant);
+  const absl::Duration now = parts_.clock.Monotonic();
+  const Waiting newcomer = {job.tenant, job.priority, now, now + request.timeout,
+                            request.cost.p90()};
+  for (const ActiveJob* other :
+       RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
+    load.behind += other->Left();
+    ++load.queued_behind;
+  }
+  return load;
+}
 
 Load LoadFigures::Of(const std::string& tenant) const {
   Load load;
-  load.draining = drain_.closed;
-  for (const auto& [id, job] : jobs_) {
+  load.draining = parts_.drain.closed;
+  for (const auto& [id, job] : parts_.jobs) {
     if (!job.deciding()) continue;
     load.backlog += job.Left();
     load.queued += job.at_worker() ? 0 : 1;
     load.tenant_jobs += job.row.tenant == tenant ? 1 : 0;
   }
-  load.tenant_stored_bytes = ledger_.stored(tenant);
-  load.tenant_device_seconds = ledger_.DeviceSecondsOfHour(tenant, clock_.Monotonic());
-  load.disk = media_.Usage();
+  load.tenant_bytes = parts_.bytes.Of(tenant);
+  load.tenant_device_seconds = parts_.ledger.DeviceSecondsOfHour(tenant, parts_.clock.Monotonic());
+  load.disk = parts_.media.Usage();
   return load;
 }
 
 QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   QueueGauges gauges;
-  for (const auto& [id, job] : jobs_) {
+  for (const auto& [id, job] : parts_.jobs) {
     if (!job.deciding()) continue;
     (job.at_worker() ? gauges.running : gauges.queued) += 1;
     gauges.backlog_seconds += absl::ToDoubleSeconds(job.Left());
   }
   gauges.capacity_seconds = capacity_seconds;
-  const DiskUsage disk = media_.Usage();
+  const DiskUsage disk = parts_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;
   return gauges;

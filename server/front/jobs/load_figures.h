@@ -5,10 +5,14 @@
 #include <string>
 
 #include "server/front/jobs/admission.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
@@ -17,19 +21,26 @@ namespace reel::front {
 // Confined to the dispatcher's thread. What it is given outlives it.
 class LoadFigures {
  public:
-  LoadFigures(const JobTable& jobs, const TenantLedger& ledger, const MediaStore& media,
-              const DrainState& drain, const Clock& clock);
+  struct Parts {
+    const JobTable& jobs;
+    const TenantLedger& ledger;
+    const ByteQuota& bytes;
+    const MediaStore& media;
+    const DrainState& drain;
+    const FairShare& share;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit LoadFigures(const Parts& parts) : parts_(parts) {}
 
   Load Of(const std::string& tenant) const;
+  // With what would wait for this job.
+  Load For(const NewJob& job, const CheckedRequest& request) const;
   // `capacity_seconds`: of all workers that are ready.
   QueueGauges Gauges(double capacity_seconds) const;
 
  private:
-  const JobTable& jobs_;
-  const TenantLedger& ledger_;
-  const MediaStore& media_;
-  const DrainState& drain_;
-  const Clock& clock_;
+  const Parts parts_;
 };
 
 }  // namespace reel::front

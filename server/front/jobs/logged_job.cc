@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -18,6 +18,19 @@ absl::Status PastEnd(int64_t offset, int64_t size) {
       Reason::kOffsetPastEnd,
       absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
       details);
+}
+
+// A damaged file is somebody's loss: the log names it, and so does the answer.
+absl::Status OfVideo(const std::string& id, const absl::Status& error) {
+  if (ReasonOf(error) != Reason::kMediaCorrupt) return error;
+  const std::string name = "videos/" + id;
+  Log(LogLevel::kError, "A stored video is damaged and cannot be sent; it must be made again",
+      {{"video", name}, {"error", error}});
+  ErrorDetails details;
+  details.metadata = {{"video", name}};
+  details.resource_type = "video";
+  details.resource_name = name;
+  return MakeError(Reason::kMediaCorrupt, std::string(error.message()), details);
 }
 
 }  // namespace
@@ -36,6 +49,7 @@ std::shared_ptr<LoggedJob> LoggedJob::FromStore(Video video, const JobRow& row,
   MutexLock lock(job->mutex_);
   job->media_size_ = row.media_bytes;
   job->fragment_ends_ = row.fragment_ends;
+  job->block_sums_ = row.block_sums;
   if (job->video_.state == VideoState::kSucceeded) {
     job->entries_[row.last_sequence] = {row.last_sequence, job->video_.end_time, FinishedEvent{}};
   }
@@ -75,7 +89,7 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   piece.offset = offset;
   int64_t end = 0;
   std::shared_ptr<const MediaReader> reader;
-  std::optional<int64_t> expected;
+  std::optional<MediaSeal> seal;
   std::string id;
   {
     MutexLock lock(mutex_);
@@ -91,18 +105,23 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
       piece.fragment_end = end == *fragment;
     }
     if (reader_attempt_ == video_.attempt) reader = reader_;
-    if (success) expected = media_size_;
+    if (success && reader == nullptr) seal = MediaSeal{media_size_, block_sums_};
     id = video_.id;
   }
   if (reader == nullptr) {
-    REEL_ASSIGN_OR_RETURN(reader, media_.Open(id, piece.attempt, expected));
+    auto opened = media_.Open(id, piece.attempt, std::move(seal));
+    if (!opened.ok()) return OfVideo(id, opened.status());
+    reader = *std::move(opened);
     MutexLock lock(mutex_);
     reader_ = reader;
     reader_attempt_ = piece.attempt;
   }
-  REEL_ASSIGN_OR_RETURN(piece.bytes, reader->Read(offset, end - offset));
+  absl::StatusOr<std::string> bytes = reader->Read(offset, end - offset);
+  if (!bytes.ok()) return OfVideo(id, bytes.status());
+  piece.bytes = *std::move(bytes);
   if (static_cast<int64_t>(piece.bytes.size()) < end - offset) {
-    return MakeError(Reason::kMediaCorrupt, "The stored file is damaged: it has become shorter");
+    return OfVideo(
+        id, MakeError(Reason::kMediaCorrupt, "The stored file is damaged: it has become shorter"));
   }
   return piece;
 }

@@ -76,6 +76,7 @@ class LoggedJob final : public Job {
   uint64_t preview_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t media_size_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
+  BlockSums block_sums_ ABSL_GUARDED_BY(mutex_);  // of one read back
   mutable std::shared_ptr<const MediaReader> reader_ ABSL_GUARDED_BY(mutex_);
   mutable int reader_attempt_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);

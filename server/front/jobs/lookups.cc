@@ -29,16 +29,22 @@ void Lookups::List(const ListQuery& query, Answer<ListPage> done) {
   page.before_time = query.before_time;
   page.before_id = query.before_id;
   page.limit = query.page_size + 1;  // one more shows whether there is more
-  records_.Page(std::move(page), [this, size = static_cast<size_t>(query.page_size),
-                                  done = std::move(done)](auto rows) mutable {
+  records_.Page(std::move(page), [this, query, done = std::move(done)](auto rows) mutable {
     if (!rows.ok()) return done(rows.status());
+    const auto size = static_cast<size_t>(query.page_size);
     ListPage found;
     found.more = rows->size() > size;
     if (found.more) rows->resize(size);
     for (const JobRow& row : *rows) {
+      // One that cannot be read costs itself alone; the log has been told.
       auto video = VideoOf(row);
-      if (!video.ok()) return done(video.status());
-      found.videos.push_back(*std::move(video));
+      if (video.ok()) found.videos.push_back(*std::move(video));
+    }
+    if (found.videos.empty() && found.more) {
+      ListQuery rest = query;
+      rest.before_time = rows->back().create_time;
+      rest.before_id = rows->back().id;
+      return List(rest, std::move(done));
     }
     done(std::move(found));
   });

@@ -39,8 +39,13 @@ absl::StatusOr<CheckedRequest> Quotes::Check(const NewJob& job) {
 
 absl::Status Quotes::CheckLoad(const NewJob& job, const CheckedRequest& request) {
   const double jitter = std::uniform_real_distribution<double>(0.8, 1.2)(random_);
-  return admission_.CheckLoad(job, request, load_.Of(job.tenant), quarantine_, clock_.Monotonic(),
-                              jitter);
+  return admission_.CheckLoad(job, request, load_.For(job, request), quarantine_,
+                              clock_.Monotonic(), jitter);
+}
+
+int64_t Quotes::Reservation(const NewJob& job, const CheckedRequest& request) const {
+  const TenantBytes tenant = load_.Of(job.tenant).tenant_bytes;
+  return ReservationFor(request.output, request.condition_bytes, tenant).value_or(0);
 }
 
 absl::Duration Quotes::QueueWait(const std::string& tenant) const {
@@ -49,14 +54,14 @@ absl::Duration Quotes::QueueWait(const std::string& tenant) const {
 
 absl::StatusOr<Video> Quotes::Validate(const NewJob& job) {
   REEL_ASSIGN_OR_RETURN(const CheckedRequest checked, Check(job));
-  REEL_RETURN_IF_ERROR(
-      admission_.CheckLoad(job, checked, load_.Of(job.tenant), quarantine_, clock_.Monotonic(), 1));
+  REEL_RETURN_IF_ERROR(admission_.CheckLoad(job, checked, load_.For(job, checked), quarantine_,
+                                            clock_.Monotonic(), 1));
   return NewVideo(job, checked, clock_.Wall());
 }
 
 absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   REEL_ASSIGN_OR_RETURN(const CheckedRequest checked, Check(job));
-  const Load load = load_.Of(job.tenant);
+  const Load load = load_.For(job, checked);
   CostEstimate estimate;
   estimate.spec = checked.spec;
   for (model::Condition& condition : estimate.spec.conditions) condition.bytes.reset();
@@ -66,7 +71,7 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   estimate.peak_memory_bytes = costs_.PeakMemory(checked.need.shape);
   estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
-  estimate.queue_position = load.queued;
+  estimate.queue_position = load.queued - load.queued_behind;
   estimate.latent_tokens = checked.need.shape.tokens();
   return estimate;
 }

@@ -27,6 +27,8 @@ class Quotes {
   absl::StatusOr<CheckedRequest> Check(const NewJob& job);
   // Whether the server can take it now. Retries that it asks for are spread.
   absl::Status CheckLoad(const NewJob& job, const CheckedRequest& request);
+  // Of the tenant's bytes, for the file of a request that CheckLoad has just let in.
+  int64_t Reservation(const NewJob& job, const CheckedRequest& request) const;
 
   // Until a job that is queued now would start.
   absl::Duration QueueWait(const std::string& tenant) const;

@@ -8,18 +8,26 @@
 #include "server/logging/log.h"
 
 namespace reel::front {
+namespace {
+
+bool MayHaveRun(const HeldJob& held) { return held.started && !held.innocent; }
+
+}  // namespace
 
 void Recovery::WorkerLost(const std::string& worker, LossCause cause) {
   parts_.observer.WorkerLost(worker, cause);
   const auto held = parts_.slots.Lose(worker);
-  // What the worker had not begun cannot have hurt it, unless it had begun nothing at all.
-  const auto began = [](const auto& entry) { return entry.second.started; };
+  // What the worker had not begun cannot have hurt it.
+  const auto began = [](const auto& entry) { return MayHaveRun(entry.second); };
   const auto num_began = std::count_if(held.begin(), held.end(), began);
-  const bool alone = num_began == 1 || (num_began == 0 && held.size() == 1);
+  // A crash may come before the report of a beginning; a worker whose device is lost delivers what
+  // it has to say.
+  const bool silent = num_began == 0 && cause != LossCause::kSticky;
+  const bool alone = num_began == 1 || (silent && held.size() == 1);
   for (const auto& [id, mine] : held) {
     ActiveJob* job = parts_.jobs.FindAttempt(id, mine.attempt);
     if (job == nullptr || !job->at_worker()) continue;
-    LoseJob(*job, {cause, num_began == 0 || mine.started, alone});
+    LoseJob(*job, {cause, MayHaveRun(mine) || (silent && !mine.innocent), alone});
   }
 }
 
@@ -30,12 +38,13 @@ void Recovery::LoseJob(ActiveJob& job, const WorkerLoss& loss) {
 
 void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
   parts_.slots.LetGo(from.ref.job, from.ref.attempt);
+  if (failed.device_lost) parts_.slots.Doom(from.worker);
   ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   if (job == nullptr || job->phase() != Phase::kAssigned) return;
   if (absl::IsDeadlineExceeded(failed.error)) {
     return parts_.endings.FailByDeadline(*job, JobEvent::kFailed);
   }
-  const Verdict verdict = JudgeFailure(failed.error, failed.suspect, job->need.alone, job->losses);
+  const Verdict verdict = JudgeFailure(failed, job->need.alone, job->losses);
   Execute(*job, verdict, verdict.reason);
 }
 

@@ -17,7 +17,7 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);
-  parts_.fleet.SetLoaded(from.worker, card.name);
+  parts_.fleet.SetLoaded(from.worker, card);
   for (auto& [id, job] : parts_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
@@ -77,15 +77,25 @@ void Reports::MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& si
   const Phase phase = job->phase();
   // A job may have its last bytes written after its worker has reported the end of it.
   if (phase != Phase::kAssigned && phase != Phase::kFinishing) return;
-  if (size.ok()) {
-    job->first_media = std::min(job->first_media, parts_.clock.Monotonic());
-    return job->log->GrowMedia(ref.attempt, *size, fragment_end);
-  }
+  if (size.ok()) return GrowMedia(*job, *size, fragment_end);
   // Of a job that is finishing the digest fails, and says so.
   if (absl::IsAborted(size.status()) || phase != Phase::kAssigned) return;
   const Reason reason = ReasonOf(size.status()).value_or(Reason::kInternal);
   parts_.endings.Fail(*job, JobEvent::kEnded,
                       Endings::ErrorOf(*job, reason, std::string(size.status().message())));
+}
+
+void Reports::GrowMedia(ActiveJob& job, int64_t size, bool fragment_end) {
+  const absl::Status room = parts_.bytes.Grow(job, size);
+  if (!room.ok()) {
+    // The next one of its kind is refused before it costs a step.
+    parts_.costs.LearnOutput(job.need.shape, size);
+    // Of a job that is finishing the whole file is judged.
+    if (job.phase() == Phase::kAssigned) parts_.endings.Fail(job, JobEvent::kEnded, room);
+    return;
+  }
+  job.first_media = std::min(job.first_media, parts_.clock.Monotonic());
+  job.log->GrowMedia(job.row.attempt, size, fragment_end);
 }
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
@@ -27,6 +28,7 @@ class Reports {
     JobRecords& records;
     Fleet& fleet;
     CostModel& costs;
+    const ByteQuota& bytes;
     ProgressLog& progress;
     Endings& endings;
     StepLimits& limits;
@@ -47,6 +49,7 @@ class Reports {
  private:
   void StartRun(ActiveJob& job);
   void Learn(const StepSample& sample);
+  void GrowMedia(ActiveJob& job, int64_t size, bool fragment_end);
 
   const Parts parts_;
 };

@@ -53,7 +53,8 @@ absl::Status RestartOfFront::KeepFiles() {
     kept.push_back({file.id, file.finished ? file.attempt : 0, file.num_conditions});
     if (file.finished) parts_.ledger.AddStored(file.tenant, file.media_bytes);
   }
-  return parts_.media.KeepOnly(kept);
+  REEL_ASSIGN_OR_RETURN(condition_bytes_, parts_.media.KeepOnly(kept, parts_.clock.Wall()));
+  return absl::OkStatus();
 }
 
 absl::Status RestartOfFront::LearnAgain() {
@@ -111,7 +112,22 @@ ActiveJob RestartOfFront::Revive(JobRow row, const Video& video) const {
     job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
     job.cost = parts_.costs.Predict(job.need.shape);
   }
+  Reserve(job, video.spec);
   return job;
+}
+
+// What was let in stays, though its tenant may have no room for it now.
+void RestartOfFront::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
+  const auto sent = condition_bytes_.find(job.row.id);
+  job.condition_bytes = sent == condition_bytes_.end() ? 0 : sent->second;
+  WorkShape shape = job.need.shape;
+  if (shape.passes.empty()) {
+    shape.frames = spec.num_frames;
+    shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
+  }
+  const TenantBytes tenant = parts_.bytes.Of(job.row.tenant);
+  job.reserved_bytes =
+      ReservationFor(parts_.costs.Output(shape), job.condition_bytes, tenant).value_or(0);
 }
 
 void RestartOfFront::Resume(ActiveJob& job, bool ran) {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads what an earlier process left: queued jobs keep waiting, running jobs start again, jobs
-// whose deadline has passed fail, and files that belong to no job are removed.
+// whose deadline has passed fail, and files that belong to no job are moved away.
 #pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include "absl/status/status.h"
 #include "server/front/jobs/admission.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
@@ -37,6 +42,7 @@ class RestartOfFront {
     CostModel& costs;
     const Admission& admission;
     TenantLedger& ledger;
+    const ByteQuota& bytes;
     TimerQueue& timers;
     Recovery& recovery;
     Endings& endings;
@@ -53,9 +59,11 @@ class RestartOfFront {
   absl::Status LearnAgain();
   void TakeUp(JobRow row);
   ActiveJob Revive(JobRow row, const Video& video) const;
+  void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
   void Resume(ActiveJob& job, bool ran);
 
   const Parts parts_;
+  std::map<std::string, int64_t> condition_bytes_;  // by job
 };
 
 }  // namespace reel::front

@@ -27,6 +27,7 @@ struct Change {
     row.num_conditions = 0;
     row.media_bytes = event.media_bytes;
     row.fragment_ends = event.fragment_ends;
+    row.block_sums = event.block_sums;
     row.last_sequence = event.sequence;
     row.reserved_sequence = std::max(row.reserved_sequence, event.sequence);
   }
@@ -37,6 +38,7 @@ struct Change {
     row.request_id.clear();
     row.media_bytes = 0;
     row.fragment_ends.clear();
+    row.block_sums.clear();
     row.last_sequence = 0;
   }
 };

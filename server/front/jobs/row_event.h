@@ -29,6 +29,7 @@ struct RowSucceeded {
   int64_t media_bytes = 0;
   std::vector<int64_t> fragment_ends;
   uint64_t sequence = 0;  // of the final entry
+  BlockSums block_sums;
 };
 // Any other end; its request id is free again.
 struct RowFailed {

@@ -4,6 +4,13 @@
 #include <algorithm>
 
 namespace reel::front {
+namespace {
+
+Waiting WaitingOf(const ActiveJob& job) {
+  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
+}
+
+}  // namespace
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
                                  absl::Duration now) {
@@ -19,14 +26,37 @@ std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool f
   }
   std::vector<Waiting> waiting;
   waiting.reserve(jobs.size());
-  for (const ActiveJob* job : jobs) {
-    waiting.push_back(
-        {job->row.tenant, job->log->priority(), job->accepted, job->deadline, job->cost.p90()});
-  }
+  for (const ActiveJob* job : jobs) waiting.push_back(WaitingOf(*job));
   std::vector<ActiveJob*> ordered;
   ordered.reserve(jobs.size());
   for (size_t index : FairOrder(waiting, share, now)) ordered.push_back(jobs[index]);
   return ordered;
+}
+
+std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& table,
+                                       const FairShare& share, bool fifo, absl::Duration now) {
+  std::vector<const ActiveJob*> jobs;
+  if (fifo) return jobs;
+  std::vector<std::string> active;
+  std::vector<Waiting> waiting;
+  for (const auto& [id, job] : table) {
+    if (job.deciding()) active.push_back(job.row.tenant);
+    if (!job.runnable()) continue;
+    jobs.push_back(&job);
+    waiting.push_back(WaitingOf(job));
+  }
+  waiting.push_back(newcomer);
+  FairShare then = share;
+  if (std::count(active.begin(), active.end(), newcomer.tenant) == 0) {
+    then.Wake(newcomer.tenant, active);
+  }
+  std::vector<const ActiveJob*> after;
+  bool found = false;
+  for (const size_t index : FairOrder(waiting, then, now)) {
+    if (found) after.push_back(jobs[index]);
+    found |= index == jobs.size();
+  }
+  return after;
 }
 
 }  // namespace reel::front

@@ -14,4 +14,8 @@ namespace reel::front {
 std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,
                                  absl::Duration now);
 
+// Those of them that would run after a job that came now.
+std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& jobs,
+                                       const FairShare& share, bool fifo, absl::Duration now);
+
 }  // namespace reel::front

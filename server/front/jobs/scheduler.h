@@ -12,6 +12,7 @@
 
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/assignment.h"
+#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/cancels.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
@@ -145,6 +146,7 @@ class Scheduler {
   CostModel costs_;
   FairShare share_;
   TenantLedger ledger_;
+  ByteQuota bytes_;
   Quarantine quarantine_;
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;

@@ -37,8 +37,9 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
     : info_(Gauges(registry, "reel_worker_info", "What a device is; always 1.")),
       up_(Gauges(registry, "reel_worker_up", "1 while the device takes work."), kMaxDevices,
           dropped.Add({{"family", "reel_worker_up"}})),
-      memory_(Gauges(registry, "reel_gpu_memory_bytes", "Device memory."), kMaxDevices,
-              dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
+      memory_(Gauges(registry, "reel_gpu_memory_bytes",
+                     "Device memory that is taken, by whoever is on the device, and all of it."),
+              2 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
       restarts_(Counters(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
       errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -88,8 +89,11 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
   AddSeries(worker.name);
   SetInfo(worker);
   up_.Get({{"device", worker.name}}).Set(worker.state == WorkerState::kReady ? 1 : 0);
-  memory_.Get({{"device", worker.name}, {"kind", "allocated"}})
+  if (worker.memory_total_bytes <= 0) return;
+  memory_.Get({{"device", worker.name}, {"kind", "used"}})
       .Set(static_cast<double>(worker.memory_used_bytes));
+  memory_.Get({{"device", worker.name}, {"kind", "total"}})
+      .Set(static_cast<double>(worker.memory_total_bytes));
 }
 
 void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/call_context.h"
 
+#include <grpc/support/time.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +19,7 @@ namespace {
 // caller's excess does not end its neighbours' calls on a shared connection.
 constexpr size_t kMaxMetadataBytes = 8 * 1024;
 constexpr size_t kEntryOverhead = 32;  // as HTTP/2 counts
+constexpr char kAuthorization[] = "authorization";
 
 std::string_view Find(const grpc::CallbackServerContext& context, const char* key) {
   const auto& metadata = context.client_metadata();
@@ -69,7 +72,6 @@ CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServe
       started_(std::chrono::steady_clock::now()) {
   environment_.open_calls.Enter();
   environment_.observer.CallStarted(method_);
-  environment_.observer.CallReceived(method_);
   const std::string_view given = Find(context_, "x-request-id");
   request_id_ = IsUuid(given) ? std::string(given) : DrawUuid();
   trace_id_ = TraceIdOf(Find(context_, "traceparent"));
@@ -88,10 +90,33 @@ absl::Status CallContext::Authorize() {
                                   kMaxMetadataBytes),
                      details);
   }
-  auto principal = environment_.authorizer.Authorize(Find(context_, "authorization"), method_);
+  auto principal = Identify();
   if (!principal.ok()) return principal.status();
   principal_ = *std::move(principal);
   return absl::OkStatus();
+}
+
+absl::StatusOr<Principal> CallContext::Identify() const {
+  // Of two, a proxy may have looked at the other one.
+  if (context_.client_metadata().count(kAuthorization) > 1) {
+    return MakeError(Reason::kUnauthenticated,
+                     "The call has more than one 'authorization' in its metadata; send one");
+  }
+  return environment_.authorizer.Authorize(Find(context_, kAuthorization), method_);
+}
+
+absl::Status CallContext::StillAuthorized() const {
+  auto principal = Identify();
+  if (!principal.ok()) return principal.status();
+  if (principal->tenant == principal_.tenant) return absl::OkStatus();
+  return MakeError(Reason::kUnauthenticated, "The call's token belongs to another tenant now");
+}
+
+void CallContext::Unserved(const absl::Status& why) {
+  const bool creates = method_ == Method::kCreateVideo;
+  if (!creates && method_ != Method::kGenerateVideo) return;
+  // A caller that has left before it asked for anything was refused nothing.
+  if (!absl::IsCancelled(why)) environment_.observer.RequestRefused(why, creates);
 }
 
 void CallContext::SetRequestId(const std::string& request_id) {
@@ -103,9 +128,12 @@ absl::Duration CallContext::age() const {
 }
 
 absl::Time CallContext::deadline() const {
-  const auto deadline = context_.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return absl::InfiniteFuture();
-  return absl::FromChrono(deadline);
+  // Not gRPC's C++ deadline(): that counts nanoseconds and overflows beyond the year 2262, to which
+  // what some clients send for "no deadline" comes.
+  const gpr_timespec deadline = gpr_convert_clock_type(context_.raw_deadline(), GPR_CLOCK_REALTIME);
+  if (gpr_time_cmp(deadline, gpr_inf_future(GPR_CLOCK_REALTIME)) >= 0)
+    return absl::InfiniteFuture();
+  return absl::FromUnixSeconds(deadline.tv_sec) + absl::Nanoseconds(deadline.tv_nsec);
 }
 
 grpc::Status CallContext::End(const absl::Status& status) {

@@ -13,6 +13,7 @@
 #include "server/front/config/token_table.h"
 #include "server/front/rpc/authorizer.h"
 #include "server/front/rpc/call_observer.h"
+#include "server/front/rpc/unsent_requests.h"
 
 namespace reel::front {
 
@@ -35,6 +36,7 @@ struct CallEnvironment {
   const Authorizer& authorizer;
   CallObserver& observer;
   OpenCalls& open_calls;
+  UnsentRequests& unsent_requests;
 };
 
 // Lives as long as the call's reactor. Confined to whoever drives the call (under the stream's lock
@@ -49,6 +51,12 @@ class CallContext {
 
   // First thing in every RPC: metadata's size, then token and role.
   absl::Status Authorize();
+  // For calls that go on: what Authorize said may have changed, since the tokens are read again.
+  absl::Status StillAuthorized() const;
+  // The request is here.
+  void Received() { environment_.observer.CallReceived(method_); }
+  // The call ends before its request could be looked at; counts one that was to make a job.
+  void Unserved(const absl::Status& why);
 
   // The caller's own id of the request wins over the one that was read or drawn.
   void SetRequestId(const std::string& request_id);
@@ -62,7 +70,9 @@ class CallContext {
   absl::Duration age() const;
   // InfiniteFuture when the caller set none.
   absl::Time deadline() const;
+  bool cancelled() const { return context_.IsCancelled(); }
   CallObserver& observer() const { return environment_.observer; }
+  UnsentRequests& unsent_requests() const { return environment_.unsent_requests; }
 
   void Sent() { environment_.observer.CallSent(method_); }
   void Cancel() { context_.TryCancel(); }
@@ -71,6 +81,7 @@ class CallContext {
   grpc::Status End(const absl::Status& status);
 
  private:
+  absl::StatusOr<Principal> Identify() const;
   void WriteLog(const absl::Status& status, absl::Duration took) const;
 
   const CallEnvironment environment_;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way into every call of the public API: the caller is authorised, then the request is read,
-// and only where both went well the call is served. Whatever else a call does, it does after that.
+// The way into every call of VideoService: the caller is authorised, then the request is read, and
+// only where both went well the call is served. Whatever else a call does, it does after that.
 #pragma once
 
-#include <type_traits>
 #include <utility>
 
 #include "reel/v1/video_service.pb.h"
@@ -24,46 +23,49 @@ class CallDoor {
   CallDoor(const CallEnvironment& environment, StreamPump& pump, absl::Duration write_stall)
       : environment_(environment), pump_(pump), write_stall_(write_stall) {}
 
-  // `read(context)` gives a StatusOr, `serve(value, pending)` what to do with its value. A call
-  // that is not admitted ends with why.
-  template <typename Request, typename Read, typename Serve>
-  grpc::ServerUnaryReactor* Unary(grpc::CallbackServerContext* context, Method method,
-                                  const Request& request, const Read& read,
-                                  const Serve& serve) const {
-    auto* call = new UnaryCall(environment_, *context, method);
-    PendingUnary pending(*call);
-    auto value = Admit(call->context, request, read);
-    if (value.ok()) {
-      serve(*std::move(value), std::move(pending));
-    } else {
-      pending.End(value.status());
-    }
-    return call;
+  // `read(request, context)` gives a StatusOr, `serve(request, value, pending)` what to do with
+  // its value; both may be called after the handler has returned. A call that is not admitted ends
+  // with why.
+  template <typename Request, typename Response, typename Read, typename Serve>
+  UnaryCall<Response>* Unary(grpc::CallbackServerContext* context, Method method, Read read,
+                             Serve serve) const {
+    const auto admit = [this, read = std::move(read), serve = std::move(serve)](
+                           const Request& request, PendingUnary<Response> pending) {
+      auto value = Admit(pending.context(), request, read);
+      if (!value.ok()) return pending.End(value.status());
+      serve(request, *std::move(value), std::move(pending));
+    };
+    return ServeUnary<Request, Response>(environment_, context, method, admit);
   }
 
-  // The same with `serve(value, reactor)`.
-  template <typename Response, typename Request, typename Read, typename Serve>
-  StreamReactor<Response>* Stream(grpc::CallbackServerContext* context, Method method,
-                                  const Request& request, const Read& read,
-                                  const Serve& serve) const {
+  // The same with `serve(request, value, reactor)`.
+  template <typename Request, typename Response, typename Read, typename Serve>
+  StreamReactor<Response>* Stream(grpc::CallbackServerContext* context, Method method, Read read,
+                                  Serve serve) const {
+    const auto admit = [this, read = std::move(read), serve = std::move(serve)](
+                           const grpc::ByteBuffer& bytes, StreamReactor<Response>& reactor) {
+      const auto request = DecodeRequest<Request>(bytes);
+      if (!request.ok()) {
+        reactor.context().Unserved(request.status());
+        return reactor.handle().Fail(request.status());
+      }
+      auto value = Admit(reactor.context(), *request, read);
+      if (!value.ok()) return reactor.handle().Fail(value.status());
+      serve(*request, *std::move(value), reactor);
+    };
     auto* reactor =
-        new StreamReactor<Response>(environment_, *context, method, pump_, write_stall_);
-    auto value = Admit(reactor->context(), request, read);
-    if (value.ok()) {
-      serve(*std::move(value), *reactor);
-    } else {
-      reactor->handle().Fail(value.status());
-    }
+        new StreamReactor<Response>(environment_, *context, method, pump_, write_stall_, admit);
+    reactor->Await();
     return reactor;
   }
 
  private:
   template <typename Request, typename Read>
-  std::invoke_result_t<Read, CallContext&> Admit(CallContext& call, const Request& request,
-                                                 const Read& read) const {
+  std::invoke_result_t<Read, const Request&, CallContext&> Admit(CallContext& call,
+                                                                 const Request& request,
+                                                                 const Read& read) const {
     if constexpr (kMakesAJob<Request>) call.SetRequestId(request.request_id());
-    const absl::Status allowed = call.Authorize();
-    auto value = allowed.ok() ? read(call) : std::invoke_result_t<Read, CallContext&>(allowed);
+    auto value = read(request, call);
     if constexpr (kMakesAJob<Request>) {
       if (!value.ok()) environment_.observer.RequestRefused(value.status(), IsDetached(request));
     }

@@ -8,6 +8,8 @@
 #include <grpcpp/security/server_credentials.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -25,6 +27,23 @@ constexpr int kKeepaliveMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
+constexpr int kMaxStreams = 100;  // of one connection
+// Of reflection alone, which is gRPC's own and takes a thread for each open call.
+constexpr int kMaxThreads = 32;
+
+int ToMilliseconds(absl::Duration duration) {
+  constexpr auto kLongest = absl::Milliseconds(std::numeric_limits<int>::max());
+  return static_cast<int>(absl::ToInt64Milliseconds(std::min(duration, kLongest)));
+}
+
+// gRPC inflates a message before it looks at its size: 0.4 MB on the wire became 800 MiB, before
+// any token was asked for. A call that announces compression ends as UNIMPLEMENTED by its headers;
+// without the filter nothing inflates what comes unannounced.
+void RefuseCompression(grpc::ServerBuilder& builder) {
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+}
 
 // The settings and their reasons are in serving's table: this gRPC has known holes (a dead
 // listener, one caller's headers ending its neighbours' calls, readers that are never noticed).
@@ -36,15 +55,18 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
                              kMinPingIntervalMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 128 * 1024);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreams);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, kMaxConnectionAgeMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
-                             static_cast<int>(absl::ToInt64Milliseconds(longest_call)));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS, ToMilliseconds(longest_call));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second reeld must not share it
+  RefuseCompression(builder);
   builder.SetMaxReceiveMessageSize(4 * kMebibyte);
   builder.SetMaxSendMessageSize(kMebibyte + 4096);
   grpc::ResourceQuota quota("reeld");
   quota.Resize(256 * static_cast<size_t>(kMebibyte));
+  quota.SetMaxThreads(kMaxThreads);
+  // One for each core would want more threads than that on a large machine, and abort.
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.SetResourceQuota(quota);
 }
 

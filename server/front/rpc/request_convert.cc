@@ -80,6 +80,12 @@ void CheckLabels(const Labels& labels, const RequestRules& rules, Violations& ou
 std::optional<absl::Duration> ReadTimeout(bool has, const google::protobuf::Duration& proto,
                                           const RequestRules& rules, Violations& out) {
   if (!has) return std::nullopt;
+  if (!IsLegalProtoDuration(proto)) {
+    out.push_back({"timeout", absl::StrCat("must be a Duration, seconds and nanos of one sign and "
+                                           "nanos within +-999999999: seconds ",
+                                           proto.seconds(), ", nanos ", proto.nanos())});
+    return std::nullopt;
+  }
   const absl::Duration timeout = FromProtoDuration(proto);
   if (timeout <= absl::ZeroDuration() || timeout > rules.max_timeout) {
     out.push_back(
@@ -101,6 +107,29 @@ void CheckEnums(const v1::VideoSpec& spec, Violations& out) {
   if (!v1::EncodingSpeed_IsValid(encoding.speed())) {
     out.push_back({"spec.encoding.speed", absl::StrCat("must be an EncodingSpeed, 0..5: ",
                                                        encoding.speed(), "; the nearest is 5")});
+  }
+}
+
+// What describes a condition is the server's; a description that comes along with the bytes must
+// be theirs.
+template <typename Value>
+void CheckDescription(const std::string& field, const Value& sent, const Value& is,
+                      Violations& out) {
+  if (sent == Value() || sent == is) return;
+  out.push_back(
+      {field, absl::StrCat("does not describe these bytes; leave it out, or send: ", is)});
+}
+
+void CheckDescriptions(const v1::VideoSpec& spec, const std::vector<model::Condition>& conditions,
+                       Violations& out) {
+  for (int i = 0; i < spec.conditions_size(); ++i) {
+    const model::Condition& known = conditions[static_cast<size_t>(i)];
+    if (known.bytes == nullptr) continue;
+    const v1::Condition& sent = spec.conditions(i);
+    const std::string at = absl::StrCat("spec.conditions[", i, "].");
+    CheckDescription(at + "content_type", sent.content_type(), known.content_type, out);
+    CheckDescription(at + "size_bytes", sent.size_bytes(), known.size_bytes, out);
+    CheckDescription(at + "sha256", sent.sha256(), known.sha256, out);
   }
 }
 
@@ -132,6 +161,7 @@ NewJob Basic(const v1::VideoSpec& spec, v1::Priority priority, const Asker& aske
   job.tenant = asker.tenant;
   job.trace_id = asker.trace_id;
   job.spec = SpecFromProto(spec);
+  CheckDescriptions(spec, job.spec.conditions, violations);
   job.spec_sent = Deterministic(spec);
   job.priority = PriorityFromProto(priority);
   return job;

@@ -4,9 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "reel/v1/server_service.grpc.pb.h"
+#include "reel/v1/server_service.pb.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/front/rpc/call_service.h"
 #include "server/front/rpc/unary_call.h"
 #include "server/front/rpc/video_cursor.h"
 
@@ -79,67 +80,71 @@ void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
   into.mutable_support()->MergeFrom(from.support());
 }
 
-class ServerService final : public v1::ServerService::CallbackService {
+class ServerService final : public CallService {
  public:
   ServerService(const CallEnvironment& environment, const JobService& jobs, ServerFacts facts)
-      : environment_(environment), jobs_(jobs), facts_(std::move(facts)) {}
-
-  grpc::ServerUnaryReactor* GetServerInfo(Context* context, const v1::GetServerInfoRequest*,
-                                          v1::GetServerInfoResponse* response) override {
-    return Answer(context, Method::kGetServerInfo, [&] {
-      response->set_version(facts_.version);
-      response->set_revision(facts_.revision);
-      SetProtoDuration(*response->mutable_uptime(),
-                       absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
-      response->set_draining(jobs_.draining());
-      for (const WorkerInfo& worker : jobs_.Workers()) {
-        *response->add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
-      }
-      *response->mutable_limits() = LimitsToProto(facts_);
-      for (const std::string& profile : jobs_.KernelProfiles()) {
-        response->add_kernel_profiles(profile);
-      }
-    });
-  }
-
-  grpc::ServerUnaryReactor* ListModels(Context* context, const v1::ListModelsRequest*,
-                                       v1::ListModelsResponse* response) override {
-    return Answer(context, Method::kListModels, [&] {
-      for (const ServedModel& served : jobs_.Models()) {
-        v1::Model* model = response->add_models();
-        *model = CardToProto(served.card);
-        model->set_is_default(served.is_default);
-        model->set_ready(served.ready);
-      }
-    });
-  }
-
-  grpc::ServerUnaryReactor* ListKernels(Context* context, const v1::ListKernelsRequest*,
-                                        v1::ListKernelsResponse* response) override {
-    return Answer(context, Method::kListKernels, [&] {
-      std::map<std::string, v1::KernelOp> ops;
-      std::map<std::string, v1::KernelPlugin> plugins;
-      for (const WorkerInfo& worker : jobs_.Workers()) {
-        for (const kernels::OpListing& op : worker.kernels) {
-          MergeOp(ListingToProto(op, worker.name), ops[op.op]);
-        }
-        for (const kernels::PluginListing& plugin : worker.plugins) {
-          MergePlugin(PluginToProto(plugin, worker.name), plugins[plugin.name]);
-        }
-      }
-      for (auto& [name, op] : ops) *response->add_ops() = std::move(op);
-      for (auto& [name, plugin] : plugins) *response->add_plugins() = std::move(plugin);
-    });
+      : environment_(environment), jobs_(jobs), facts_(std::move(facts)) {
+    Answer<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+        Method::kGetServerInfo, [this](auto& response) { FillServerInfo(response); });
+    Answer<v1::ListModelsRequest, v1::ListModelsResponse>(
+        Method::kListModels, [this](auto& response) { FillModels(response); });
+    Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
+        Method::kListKernels, [this](auto& response) { FillKernels(response); });
   }
 
  private:
-  template <typename Fill>
-  grpc::ServerUnaryReactor* Answer(Context* context, Method method, const Fill& fill) {
-    auto* call = new UnaryCall(environment_, *context, method);
-    const absl::Status status = call->context.Authorize();
-    if (status.ok()) fill();
-    call->End(status);
-    return call;
+  // Serves a method whose answer is at hand: `fill(response)` writes it.
+  template <typename Request, typename Response, typename Fill>
+  void Answer(Method method, Fill fill) {
+    Serve<Response>(method, [this, method, fill](Context* context) {
+      return ServeUnary<Request, Response>(environment_, context, method,
+                                           [fill](const Request&, PendingUnary<Response> pending) {
+                                             fill(pending.response());
+                                             pending.End(absl::OkStatus());
+                                           });
+    });
+  }
+
+  void FillServerInfo(v1::GetServerInfoResponse& response) const {
+    response.set_version(facts_.version);
+    response.set_revision(facts_.revision);
+    SetProtoDuration(*response.mutable_uptime(),
+                     absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
+    response.set_draining(jobs_.draining());
+    for (const WorkerInfo& worker : jobs_.Workers()) {
+      *response.add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
+    }
+    *response.mutable_limits() = LimitsToProto(facts_);
+    for (const std::string& profile : jobs_.KernelProfiles()) {
+      response.add_kernel_profiles(profile);
+    }
+    for (const std::string& profile : jobs_.LossyKernelProfiles()) {
+      response.add_lossy_kernel_profiles(profile);
+    }
+  }
+
+  void FillModels(v1::ListModelsResponse& response) const {
+    for (const ServedModel& served : jobs_.Models()) {
+      v1::Model* model = response.add_models();
+      *model = CardToProto(served.card);
+      model->set_is_default(served.is_default);
+      model->set_ready(served.ready);
+    }
+  }
+
+  void FillKernels(v1::ListKernelsResponse& response) const {
+    std::map<std::string, v1::KernelOp> ops;
+    std::map<std::string, v1::KernelPlugin> plugins;
+    for (const WorkerInfo& worker : jobs_.Workers()) {
+      for (const kernels::OpListing& op : worker.kernels) {
+        MergeOp(ListingToProto(op, worker.name), ops[op.op]);
+      }
+      for (const kernels::PluginListing& plugin : worker.plugins) {
+        MergePlugin(PluginToProto(plugin, worker.name), plugins[plugin.name]);
+      }
+    }
+    for (auto& [name, op] : ops) *response.add_ops() = std::move(op);
+    for (auto& [name, plugin] : plugins) *response.add_plugins() = std::move(plugin);
   }
 
   const CallEnvironment environment_;

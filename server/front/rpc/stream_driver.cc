@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/stream_driver.h"
 
+#include <utility>
+
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -22,6 +24,12 @@ void StreamDriver::Fail(const absl::Status& status) {
     if (!failure_) failure_ = status;
   }
   Wake();
+}
+
+void StreamDriver::FailNow(const absl::Status& status) {
+  MutexLock lock(mutex_);
+  if (!failure_) failure_ = status;
+  Advance();
 }
 
 void StreamDriver::OnWriteDone(bool ok) {
@@ -64,14 +72,30 @@ void StreamDriver::Pump() {
   Advance();
 }
 
-void StreamDriver::CheckStall() {
+void StreamDriver::Check() {
   MutexLock lock(mutex_);
-  if (call_ == nullptr || !writing_ || aborted_) return;
+  if (call_ == nullptr || finished_) return;
+  CheckStall();
+  CheckAllowed();
+}
+
+void StreamDriver::CheckStall() {
+  if (!writing_ || aborted_) return;
   if (absl::FromChrono(Clock::now() - write_began_) < stall_limit_) return;
   // A Finish behind a stuck write would never complete, so the call is broken off.
   aborted_ = true;
   end_ = StreamEnd::kSlowReader;
   call_->Abort();
+}
+
+void StreamDriver::CheckAllowed() {
+  if (!started_ || failure_) return;
+  absl::Status allowed = call_->Allowed();
+  if (allowed.ok()) return;
+  // A job that depends on the call has lost its owner.
+  if (end_ == StreamEnd::kServed) end_ = StreamEnd::kCallerGone;
+  failure_ = std::move(allowed);
+  Advance();
 }
 
 void StreamDriver::Close() {

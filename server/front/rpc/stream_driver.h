@@ -31,6 +31,8 @@ class StreamCall {
   virtual void Finish(const absl::Status& status) = 0;
   // Breaks the call off: OnCancel and OnWriteDone(false) follow.
   virtual void Abort() = 0;
+  // Not OK when the caller may no longer have what the stream sends. Only after Start.
+  virtual absl::Status Allowed() = 0;
 };
 
 // Why a stream's call is over, for those that depend on it.
@@ -49,6 +51,9 @@ class StreamDriver : public JobListener,
   void Start();
   // Ends the stream as soon as no write is outstanding; also the pump's work.
   void Fail(const absl::Status& status);
+  // The same at once, on the caller's thread: calls that are refused faster than the pump ends them
+  // would pile up.
+  void FailNow(const absl::Status& status);
 
   // From the reactor.
   void OnWriteDone(bool ok);
@@ -60,13 +65,15 @@ class StreamDriver : public JobListener,
   void Wake() override;
   // Pumped.
   void Pump() override;
-  void CheckStall() override;
+  void Check() override;
   // Ends with SERVER_DRAINING once there is nothing to send: what is there is still delivered.
   void Close() override;
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  void CheckStall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CheckAllowed() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Advance() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishOnce(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -80,7 +80,7 @@ void StreamPump::RunWatch() {
       if (stopping_) return;
       alive = Alive();
     }
-    for (const auto& stream : alive) stream->CheckStall();
+    for (const auto& stream : alive) stream->Check();
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that move streams on when their job wakes them, so that whoever woke them (the
-// dispatcher) neither reads files nor writes to sockets; and a watch over writes that stall.
+// dispatcher) neither reads files nor writes to sockets; and a watch over what no event tells of:
+// writes that stall, callers whose token is gone.
 #pragma once
 
 #include <deque>
@@ -19,16 +20,16 @@ class Pumped {
   virtual ~Pumped() = default;
   virtual void Pump() = 0;
   // A few times per stall limit.
-  virtual void CheckStall() = 0;
+  virtual void Check() = 0;
   // The server goes down: end as soon as there is nothing to send.
   virtual void Close() = 0;
 };
 
 // Thread-safe. Must outlive every call of Post; streams are held only while they wait here, and
-// weakly for the stall watch.
+// weakly for the watch.
 class StreamPump {
  public:
-  // Looks for stalls every `period`.
+  // Checks streams every `period`.
   StreamPump(int threads, absl::Duration period);
   ~StreamPump();
   StreamPump(const StreamPump&) = delete;
@@ -36,7 +37,7 @@ class StreamPump {
 
   // Pump is called soon. Not deduplicated: that is the stream's own matter.
   void Post(std::shared_ptr<Pumped> stream);
-  // CheckStall is called until it is gone.
+  // Check is called until it is gone.
   void Watch(std::weak_ptr<Pumped> stream);
   // Close of every stream that is watched, on the caller's thread; and of those that come later.
   void CloseAll();

@@ -2,14 +2,12 @@
 // gRPC's half of a server stream: hands a driver's writes to gRPC and gRPC's events to the driver.
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "server/front/rpc/call_context.h"
+#include "server/front/rpc/request_reactor.h"
 #include "server/front/rpc/stream_driver.h"
 
 namespace reel::front {
@@ -51,32 +49,40 @@ class StreamHandle {
 // Frees itself in OnDone, after which nothing of the call is left but how it ended, which goes to
 // `on_end`.
 template <typename Response>
-class StreamReactor final : public grpc::ServerWriteReactor<Response>, private StreamCall {
+class StreamReactor final : public RequestReactor<Response>, private StreamCall {
  public:
   using Slot = typename StreamHandle<Response>::Slot;
+  using Serve = std::function<void(const grpc::ByteBuffer& request, StreamReactor&)>;
 
   StreamReactor(const CallEnvironment& environment, grpc::CallbackServerContext& server_context,
-                Method method, StreamPump& pump, absl::Duration stall_limit)
-      : context_(environment, server_context, method),
+                Method method, StreamPump& pump, absl::Duration stall_limit, Serve serve)
+      : RequestReactor<Response>(environment, server_context, method),
+        serve_(std::move(serve)),
         driver_(std::make_shared<StreamDriver>(static_cast<StreamCall&>(*this), pump, stall_limit)),
         slot_(std::make_shared<Slot>()) {
     context_.observer().StreamOpened();
     pump.Watch(driver_);
   }
 
-  // While the RPC's handler runs and before anything is started.
+  // While `serve` runs and before anything is started.
   CallContext& context() { return context_; }
   void OnEnd(std::function<void(StreamEnd)> on_end) { on_end_ = std::move(on_end); }
   StreamHandle<Response> handle() { return {driver_, slot_}; }
 
  private:
+  using RequestReactor<Response>::context_;
   ~StreamReactor() override = default;
 
+  void OnRequest(const grpc::ByteBuffer& bytes) override { serve_(bytes, *this); }
+  void Refuse(const absl::Status& why) override {
+    const std::shared_ptr<StreamDriver> driver = driver_;
+    driver->FailNow(why);
+  }
+  void OnCallerGone() override { driver_->OnCancel(); }
   void OnWriteDone(bool ok) override {
     context_.observer().StreamBuffered(-buffered_);
     driver_->OnWriteDone(ok);
   }
-  void OnCancel() override { driver_->OnCancel(); }
   void OnDone() override {
     const StreamEnd end = driver_->Detach();
     context_.observer().StreamClosed();
@@ -95,15 +101,16 @@ class StreamReactor final : public grpc::ServerWriteReactor<Response>, private S
     context_.observer().StreamBuffered(buffered_);
     context_.Sent();
     (*slot_)->Sending(message_, context_);
-    grpc::ServerWriteReactor<Response>::StartWrite(&message_);
+    RequestReactor<Response>::StartWrite(&message_);
   }
   void Finish(const absl::Status& status) override {
     if (started_) context_.SetVideo((*slot_)->video());
-    grpc::ServerWriteReactor<Response>::Finish(context_.End(status));
+    RequestReactor<Response>::Finish(context_.End(status));
   }
   void Abort() override { context_.Cancel(); }
+  absl::Status Allowed() override { return context_.StillAuthorized(); }
 
-  CallContext context_;
+  const Serve serve_;
   const std::shared_ptr<StreamDriver> driver_;
   const std::shared_ptr<Slot> slot_;
   std::function<void(StreamEnd)> on_end_;

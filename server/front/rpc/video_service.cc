@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "reel/v1/video_service.grpc.pb.h"
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/errors/error.h"
 #include "server/front/rpc/bound_call.h"
 #include "server/front/rpc/call_door.h"
+#include "server/front/rpc/call_service.h"
 #include "server/front/rpc/page_token.h"
 #include "server/front/rpc/stream_sources.h"
 #include "server/front/rpc/video_convert.h"
@@ -19,11 +19,16 @@ namespace {
 
 using Context = grpc::CallbackServerContext;
 
-// For the answer of jobs/: `fill` writes it into the response; an error ends the call as it is.
-template <typename Fill>
-auto Respond(PendingUnary pending, Fill fill) {
+// Below the largest message that is sent, 1 MiB and a bit.
+constexpr size_t kMaxPageBytes = 1 << 20;
+constexpr size_t kEntryBytes = 8;  // a tag and a length
+
+// For the answer of jobs/: `fill(answer, pending)` writes it into the response; an error ends the
+// call as it is.
+template <typename Response, typename Fill>
+auto Respond(PendingUnary<Response> pending, Fill fill) {
   return [pending = std::move(pending), fill = std::move(fill)](auto answer) mutable {
-    if (answer.ok()) fill(pending.context(), *answer);
+    if (answer.ok()) fill(*answer, pending);
     pending.End(answer.status());
   };
 }
@@ -43,85 +48,111 @@ void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& pr
   proto.set_latent_tokens(static_cast<int32_t>(estimate.latent_tokens));
 }
 
+// Ends a page early where the next video would make it larger than what may be sent; the token
+// says where the next one begins.
 void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,
                  v1::ListVideosResponse& proto) {
-  for (const Video& video : page.videos) *proto.add_videos() = VideoToListProto(video);
-  if (!page.more || page.videos.empty()) return;
-  const Video& last = page.videos.back();
+  size_t bytes = 0;
+  size_t shown = 0;
+  for (const Video& video : page.videos) {
+    v1::Video listed = VideoToListProto(video);
+    bytes += listed.ByteSizeLong() + kEntryBytes;
+    if (shown > 0 && bytes > kMaxPageBytes) break;
+    *proto.add_videos() = std::move(listed);
+    ++shown;
+  }
+  if (shown == 0 || (shown == page.videos.size() && !page.more)) return;
+  const Video& last = page.videos[shown - 1];
   proto.set_next_page_token(MakePageToken({last.create_time, last.id}, filter));
 }
 
-class VideoService final : public v1::VideoService::CallbackService {
+class VideoService final : public CallService {
  public:
   VideoService(const CallEnvironment& environment, JobService& jobs, StreamPump& pump,
                const VideoServiceOptions& options)
-      : door_(environment, pump, options.write_stall), jobs_(jobs), options_(options) {}
+      : door_(environment, pump, options.write_stall), jobs_(jobs), options_(options) {
+    Take(Method::kGenerateVideo, &VideoService::GenerateVideo);
+    Take(Method::kCreateVideo, &VideoService::CreateVideo);
+    Take(Method::kGetVideo, &VideoService::GetVideo);
+    Take(Method::kListVideos, &VideoService::ListVideos);
+    Take(Method::kWatchVideo, &VideoService::WatchVideo);
+    Take(Method::kCancelVideo, &VideoService::CancelVideo);
+    Take(Method::kDeleteVideo, &VideoService::DeleteVideo);
+    Take(Method::kDownloadVideo, &VideoService::DownloadVideo);
+    Take(Method::kEstimateVideo, &VideoService::EstimateVideo);
+  }
 
-  grpc::ServerWriteReactor<v1::GenerateVideoResponse>* GenerateVideo(
-      Context* context, const v1::GenerateVideoRequest* request) override {
-    return door_.Stream<v1::GenerateVideoResponse>(
-        context, Method::kGenerateVideo, *request,
-        [&](const CallContext& call) { return JobFrom(*request, call); },
-        [&](NewJob job, auto& reactor) {
+ private:
+  template <typename Response>
+  void Take(Method method, Reactor<Response>* (VideoService::*begin)(Context*)) {
+    Serve<Response>(method, [this, begin](Context* context) { return (this->*begin)(context); });
+  }
+
+  Reactor<v1::GenerateVideoResponse>* GenerateVideo(Context* context) {
+    using Request = v1::GenerateVideoRequest;
+    return door_.Stream<Request, v1::GenerateVideoResponse>(
+        context, Method::kGenerateVideo,
+        [this](const Request& request, const CallContext& call) { return JobFrom(request, call); },
+        [this](const Request& request, NewJob job, auto& reactor) {
           if (!job.timeout && job.bound) {
             const absl::Duration left = reactor.context().deadline() - absl::Now();
             job.timeout = TimeoutOfCall(left, options_.rules);
           }
-          Generate(reactor, std::move(job), request->without_media());
+          Generate(reactor, std::move(job), request.without_media());
         });
   }
 
-  grpc::ServerUnaryReactor* CreateVideo(Context* context, const v1::CreateVideoRequest* request,
-                                        v1::CreateVideoResponse* response) override {
-    return door_.Unary(
-        context, Method::kCreateVideo, *request,
-        [&](const CallContext& call) { return JobFrom(*request, call); },
-        [&](NewJob job, PendingUnary pending) {
-          const auto fill = [response](CallContext& call, const Video& video) {
-            if (!video.id.empty()) call.SetVideo(video.id);
-            *response->mutable_video() = VideoToProto(video);
+  Reactor<v1::CreateVideoResponse>* CreateVideo(Context* context) {
+    using Request = v1::CreateVideoRequest;
+    return door_.Unary<Request, v1::CreateVideoResponse>(
+        context, Method::kCreateVideo,
+        [this](const Request& request, const CallContext& call) { return JobFrom(request, call); },
+        [this](const Request& request, NewJob job, auto pending) {
+          const auto fill = [](const Video& video, auto& answered) {
+            if (!video.id.empty()) answered.context().SetVideo(video.id);
+            *answered.response().mutable_video() = VideoToProto(video);
           };
-          if (request->validate_only()) {
+          if (request.validate_only()) {
             return jobs_.Validate(std::move(job), Respond(std::move(pending), fill));
           }
           jobs_.Create(std::move(job),
-                       Respond(std::move(pending), [fill](CallContext& call, auto& made) {
-                         fill(call, made->Snapshot());
+                       Respond(std::move(pending), [fill](auto& made, auto& answered) {
+                         fill(made->Snapshot(), answered);
                        }));
         });
   }
 
-  grpc::ServerUnaryReactor* GetVideo(Context* context, const v1::GetVideoRequest* request,
-                                     v1::GetVideoResponse* response) override {
-    return OfVideo(context, Method::kGetVideo, *request,
-                   [&](const CallContext& call, const std::string& id, PendingUnary pending) {
-                     jobs_.Find(call.tenant(), id,
-                                Respond(std::move(pending), [response](CallContext&, auto& job) {
-                                  *response->mutable_video() = VideoToProto(job->Snapshot());
-                                }));
-                   });
+  Reactor<v1::GetVideoResponse>* GetVideo(Context* context) {
+    return OfVideo<v1::GetVideoRequest, v1::GetVideoResponse>(
+        context, Method::kGetVideo,
+        [this](const std::string& tenant, const std::string& id, auto pending) {
+          jobs_.Find(tenant, id, Respond(std::move(pending), [](auto& job, auto& answered) {
+                       *answered.response().mutable_video() = VideoToProto(job->Snapshot());
+                     }));
+        });
   }
 
-  grpc::ServerUnaryReactor* ListVideos(Context* context, const v1::ListVideosRequest* request,
-                                       v1::ListVideosResponse* response) override {
-    const auto read = [&](const CallContext& call) {
-      return ListQueryFrom(*request, call.tenant());
-    };
-    return door_.Unary(
-        context, Method::kListVideos, *request, read, [&](ListQuery query, PendingUnary pending) {
-          const auto fill = [response, filter = query.states](CallContext&, auto& page) {
-            PageToProto(page, filter, *response);
+  Reactor<v1::ListVideosResponse>* ListVideos(Context* context) {
+    using Request = v1::ListVideosRequest;
+    return door_.Unary<Request, v1::ListVideosResponse>(
+        context, Method::kListVideos,
+        [](const Request& request, const CallContext& call) {
+          return ListQueryFrom(request, call.tenant());
+        },
+        [this](const Request&, ListQuery query, auto pending) {
+          const auto fill = [filter = query.states](auto& page, auto& answered) {
+            PageToProto(page, filter, answered.response());
           };
           jobs_.List(std::move(query), Respond(std::move(pending), fill));
         });
   }
 
-  grpc::ServerWriteReactor<v1::WatchVideoResponse>* WatchVideo(
-      Context* context, const v1::WatchVideoRequest* request) override {
-    return door_.Stream<v1::WatchVideoResponse>(
-        context, Method::kWatchVideo, *request,
-        [&](const CallContext&) { return WatchPointFrom(*request); },
-        [&](WatchPoint from, auto& reactor) {
+  Reactor<v1::WatchVideoResponse>* WatchVideo(Context* context) {
+    using Request = v1::WatchVideoRequest;
+    return door_.Stream<Request, v1::WatchVideoResponse>(
+        context, Method::kWatchVideo,
+        [](const Request& request, const CallContext&) { return WatchPointFrom(request); },
+        [this](const Request&, WatchPoint from, auto& reactor) {
           Find(reactor, from.id, [from](const auto& stream, std::shared_ptr<Job> job) {
             if (absl::Status bad = CheckWatch(*job, from); !bad.ok()) return bad;
             job->Listen(stream.listener());
@@ -131,35 +162,32 @@ class VideoService final : public v1::VideoService::CallbackService {
         });
   }
 
-  grpc::ServerUnaryReactor* CancelVideo(Context* context, const v1::CancelVideoRequest* request,
-                                        v1::CancelVideoResponse* response) override {
-    return OfVideo(context, Method::kCancelVideo, *request,
-                   [&](const CallContext& call, const std::string& id, PendingUnary pending) {
-                     jobs_.Cancel(
-                         call.tenant(), id,
-                         Respond(std::move(pending), [response](CallContext&, auto& video) {
-                           *response->mutable_video() = VideoToProto(video);
-                         }));
-                   });
+  Reactor<v1::CancelVideoResponse>* CancelVideo(Context* context) {
+    return OfVideo<v1::CancelVideoRequest, v1::CancelVideoResponse>(
+        context, Method::kCancelVideo,
+        [this](const std::string& tenant, const std::string& id, auto pending) {
+          jobs_.Cancel(tenant, id, Respond(std::move(pending), [](auto& video, auto& answered) {
+                         *answered.response().mutable_video() = VideoToProto(video);
+                       }));
+        });
   }
 
-  grpc::ServerUnaryReactor* DeleteVideo(Context* context, const v1::DeleteVideoRequest* request,
-                                        v1::DeleteVideoResponse*) override {
-    return OfVideo(context, Method::kDeleteVideo, *request,
-                   [&](const CallContext& call, const std::string& id, PendingUnary pending) {
-                     jobs_.Delete(call.tenant(), id,
-                                  [pending = std::move(pending)](absl::Status deleted) mutable {
-                                    pending.End(deleted);
-                                  });
-                   });
+  Reactor<v1::DeleteVideoResponse>* DeleteVideo(Context* context) {
+    return OfVideo<v1::DeleteVideoRequest, v1::DeleteVideoResponse>(
+        context, Method::kDeleteVideo,
+        [this](const std::string& tenant, const std::string& id, auto pending) {
+          jobs_.Delete(tenant, id, [pending = std::move(pending)](absl::Status deleted) mutable {
+            pending.End(deleted);
+          });
+        });
   }
 
-  grpc::ServerWriteReactor<v1::DownloadVideoResponse>* DownloadVideo(
-      Context* context, const v1::DownloadVideoRequest* request) override {
-    return door_.Stream<v1::DownloadVideoResponse>(
-        context, Method::kDownloadVideo, *request,
-        [&](const CallContext&) { return DownloadRangeFrom(*request); },
-        [&](DownloadRange range, auto& reactor) {
+  Reactor<v1::DownloadVideoResponse>* DownloadVideo(Context* context) {
+    using Request = v1::DownloadVideoRequest;
+    return door_.Stream<Request, v1::DownloadVideoResponse>(
+        context, Method::kDownloadVideo,
+        [](const Request& request, const CallContext&) { return DownloadRangeFrom(request); },
+        [this](const Request&, DownloadRange range, auto& reactor) {
           Find(reactor, range.id, [range](const auto& stream, std::shared_ptr<Job> job) {
             if (absl::Status bad = CheckDownload(*job, range); !bad.ok()) return bad;
             stream.Start(std::make_unique<DownloadSource>(std::move(job), range));
@@ -168,31 +196,30 @@ class VideoService final : public v1::VideoService::CallbackService {
         });
   }
 
-  grpc::ServerUnaryReactor* EstimateVideo(Context* context, const v1::EstimateVideoRequest* request,
-                                          v1::EstimateVideoResponse* response) override {
-    return door_.Unary(
-        context, Method::kEstimateVideo, *request,
-        [&](const CallContext& call) { return JobFrom(*request, call); },
-        [&](NewJob job, PendingUnary pending) {
+  Reactor<v1::EstimateVideoResponse>* EstimateVideo(Context* context) {
+    using Request = v1::EstimateVideoRequest;
+    return door_.Unary<Request, v1::EstimateVideoResponse>(
+        context, Method::kEstimateVideo,
+        [this](const Request& request, const CallContext& call) { return JobFrom(request, call); },
+        [this](const Request&, NewJob job, auto pending) {
           jobs_.Estimate(std::move(job),
-                         Respond(std::move(pending), [response](CallContext&, auto& cost) {
-                           EstimateToProto(cost, *response);
+                         Respond(std::move(pending), [](auto& cost, auto& answered) {
+                           EstimateToProto(cost, answered.response());
                          }));
         });
   }
 
- private:
-  // A unary call on the one video that its request names.
-  template <typename Request, typename Serve>
-  grpc::ServerUnaryReactor* OfVideo(Context* context, Method method, const Request& request,
-                                    const Serve& serve) {
-    const auto read = [&](const CallContext&) { return VideoIdFrom(request.name()); };
-    return door_.Unary(context, method, request, read,
-                       [&](const std::string& id, PendingUnary pending) {
-                         CallContext& call = pending.context();
-                         call.SetVideo(id);
-                         serve(call, id, std::move(pending));
-                       });
+  // A unary call on the one video that its request names: `serve(tenant, id, pending)`.
+  template <typename Request, typename Response, typename ServeVideo>
+  UnaryCall<Response>* OfVideo(Context* context, Method method, ServeVideo serve) {
+    return door_.Unary<Request, Response>(
+        context, method,
+        [](const Request& request, const CallContext&) { return VideoIdFrom(request.name()); },
+        [serve = std::move(serve)](const Request&, const std::string& id, auto pending) {
+          pending.context().SetVideo(id);
+          const std::string tenant = pending.context().tenant();
+          serve(tenant, id, std::move(pending));
+        });
   }
 
   template <typename Request>

@@ -10,17 +10,19 @@ namespace {
 
 #define REEL_JOB_COLUMNS                                                                    \
   "id, tenant, request_id, spec_hash, state, attempt, bound, num_conditions, create_time, " \
-  "expire_time, reserved_sequence, last_sequence, media_bytes, fragment_ends, video"
+  "expire_time, reserved_sequence, last_sequence, media_bytes, fragment_ends, video, block_sums"
 
 // Little-endian on every machine that Reel runs on; a data folder does not travel between kinds.
-std::string PackEnds(const std::vector<int64_t>& ends) {
-  return std::string(reinterpret_cast<const char*>(ends.data()), ends.size() * sizeof(int64_t));
+template <typename T>
+std::string Pack(const std::vector<T>& values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-std::vector<int64_t> UnpackEnds(const std::string& bytes) {
-  std::vector<int64_t> ends(bytes.size() / sizeof(int64_t));
-  if (!ends.empty()) std::memcpy(ends.data(), bytes.data(), ends.size() * sizeof(int64_t));
-  return ends;
+template <typename T>
+std::vector<T> Unpack(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
 }
 
 JobRow Read(const Statement& from) {
@@ -38,8 +40,9 @@ JobRow Read(const Statement& from) {
   row.reserved_sequence = static_cast<uint64_t>(from.GetInt(10));
   row.last_sequence = static_cast<uint64_t>(from.GetInt(11));
   row.media_bytes = from.GetInt(12);
-  row.fragment_ends = UnpackEnds(from.GetBytes(13));
+  row.fragment_ends = Unpack<int64_t>(from.GetBytes(13));
   row.video = from.GetBytes(14);
+  row.block_sums = Unpack<uint32_t>(from.GetBytes(15));
   return row;
 }
 
@@ -101,14 +104,15 @@ absl::StatusOr<std::optional<JobRow>> ReadOne(Database& db, Statement& query) {
 absl::Status Insert(Database& db, const JobRow& row) {
   REEL_ASSIGN_OR_RETURN(Statement * insert,
                         db.Use("INSERT INTO jobs (" REEL_JOB_COLUMNS
-                               ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+                               ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert->Text(row.id).Text(row.tenant);
   BindRequestId(*insert, row.request_id).Text(row.spec_hash).Int(static_cast<int>(row.state));
   insert->Int(row.attempt).Int(row.bound ? 1 : 0).Int(row.num_conditions);
   insert->Time(row.create_time).Time(row.expire_time);
   insert->Int(static_cast<int64_t>(row.reserved_sequence));
   insert->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
-  REEL_RETURN_IF_ERROR(insert->Blob(PackEnds(row.fragment_ends)).Blob(row.video).Run());
+  insert->Blob(Pack(row.fragment_ends)).Blob(row.video).Blob(Pack(row.block_sums));
+  REEL_RETURN_IF_ERROR(insert->Run());
   return AddRestarts(db, row);
 }
 
@@ -117,13 +121,13 @@ absl::Status Update(Database& db, const JobRow& row) {
       Statement * update,
       db.Use("UPDATE jobs SET request_id = ?, state = ?, attempt = ?, bound = ?, "
              "num_conditions = ?, expire_time = ?, reserved_sequence = ?, last_sequence = ?, "
-             "media_bytes = ?, fragment_ends = ?, video = ? WHERE id = ?"));
+             "media_bytes = ?, fragment_ends = ?, video = ?, block_sums = ? WHERE id = ?"));
   BindRequestId(*update, row.request_id).Int(static_cast<int>(row.state)).Int(row.attempt);
   update->Int(row.bound ? 1 : 0).Int(row.num_conditions).Time(row.expire_time);
   update->Int(static_cast<int64_t>(row.reserved_sequence));
   update->Int(static_cast<int64_t>(row.last_sequence)).Int(row.media_bytes);
-  REEL_RETURN_IF_ERROR(
-      update->Blob(PackEnds(row.fragment_ends)).Blob(row.video).Text(row.id).Run());
+  update->Blob(Pack(row.fragment_ends)).Blob(row.video).Blob(Pack(row.block_sums));
+  REEL_RETURN_IF_ERROR(update->Text(row.id).Run());
   return AddRestarts(db, row);
 }
 

@@ -4,11 +4,14 @@
 #include <functional>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/store/inbox.h"
 #include "server/front/store/job_rows.h"
+#include "server/front/store/salvage.h"
 #include "server/front/store/schema.h"
 #include "server/front/store/sqlite.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -155,12 +158,41 @@ class SqliteJobStore final : public JobStore {
   std::thread thread_;
 };
 
+// DATA_LOSS for one of which a page is damaged. Reads all of it: what is found now can be saved.
+absl::StatusOr<std::unique_ptr<Database>> OpenWhole(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path));
+  REEL_RETURN_IF_ERROR(PrepareSchema(*database));
+  REEL_ASSIGN_OR_RETURN(const std::string wrong, database->QueryText("PRAGMA quick_check(1)"));
+  if (wrong != "ok") return absl::DataLossError(wrong);
+  return database;
+}
+
+absl::Status Salvage(const std::string& path, const absl::Status& damage) {
+  const auto salvaged = SalvageDatabase(path);
+  if (!salvaged.ok()) {
+    return absl::DataLossError(absl::StrCat(
+        "The database is damaged and nothing of it can be read. Put a copy of it back, or move it "
+        "away to begin without one: files of its videos then go to quarantine/ beside it, where "
+        "they stay for 7 days: ",
+        path, ": ", damage.message()));
+  }
+  Log(LogLevel::kError,
+      "The database was damaged. Every row that could be read is in a new one; lost are at least "
+      "the videos whose files are now in quarantine/. The damaged file is kept until the next time",
+      {{"rows", salvaged->rows}, {"damaged", salvaged->damaged}, {"error", damage}});
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path) {
-  REEL_ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(path));
-  REEL_RETURN_IF_ERROR(PrepareSchema(*database));
-  return std::make_unique<SqliteJobStore>(std::move(database));
+  auto database = OpenWhole(path);
+  if (absl::IsDataLoss(database.status())) {
+    REEL_RETURN_IF_ERROR(Salvage(path, database.status()));
+    database = OpenWhole(path);
+  }
+  REEL_RETURN_IF_ERROR(database.status());
+  return std::make_unique<SqliteJobStore>(*std::move(database));
 }
 
 }  // namespace reel::front

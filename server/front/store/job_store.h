@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
@@ -44,6 +45,7 @@ struct JobRow {
   uint64_t last_sequence = 0;                       // of the final entry
   int64_t media_bytes = 0;                          // of a finished file
   std::vector<int64_t> fragment_ends;
+  BlockSums block_sums;              // of a finished file
   std::vector<RestartRow> restarts;  // only ever added to
   std::string video;
 };
@@ -110,7 +112,8 @@ class JobStore {
   virtual void Blobs(std::string kind, Reply<std::map<std::string, std::string>> reply) = 0;
 };
 
-// SQLite in the file `path` (":memory:" is legal). FAILED_PRECONDITION for a file of a newer
+// SQLite in the file `path` (":memory:" is legal). A damaged file is replaced by what can be read
+// of it (see salvage.h); DATA_LOSS when that is nothing. FAILED_PRECONDITION for a file of a newer
 // version. The destructor finishes what was called.
 absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path);
 

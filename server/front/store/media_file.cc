@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/crc32c.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
@@ -19,10 +20,26 @@ absl::Status Corrupt(std::string_view what) { return MakeError(Reason::kMediaCor
 
 class FileReader final : public MediaReader {
  public:
-  explicit FileReader(Descriptor file) : file_(std::move(file)) {}
+  FileReader(Descriptor file, MediaSeal seal) : file_(std::move(file)), seal_(std::move(seal)) {}
 
   absl::StatusOr<std::string> Read(int64_t offset, int64_t max_bytes) const override {
-    std::string bytes(static_cast<size_t>(std::max<int64_t>(0, max_bytes)), '\0');
+    max_bytes = std::max<int64_t>(0, max_bytes);
+    if (seal_.blocks.empty()) return ReadRaw(offset, max_bytes);
+    // Whole blocks: only these can be checked.
+    const int64_t end = std::min(offset + max_bytes, seal_.size);
+    if (offset >= end) return std::string();
+    const int64_t first = offset / kMediaBlockBytes * kMediaBlockBytes;
+    const int64_t past = (end + kMediaBlockBytes - 1) / kMediaBlockBytes * kMediaBlockBytes;
+    REEL_ASSIGN_OR_RETURN(std::string bytes, ReadRaw(first, std::min(past, seal_.size) - first));
+    REEL_RETURN_IF_ERROR(Check(first, bytes));
+    bytes.resize(static_cast<size_t>(std::min<int64_t>(end - first, std::ssize(bytes))));
+    bytes.erase(0, static_cast<size_t>(offset - first));
+    return bytes;
+  }
+
+ private:
+  absl::StatusOr<std::string> ReadRaw(int64_t offset, int64_t max_bytes) const {
+    std::string bytes(static_cast<size_t>(max_bytes), '\0');
     size_t filled = 0;
     while (filled < bytes.size()) {
       const ssize_t got = ::pread(file_.get(), bytes.data() + filled, bytes.size() - filled,
@@ -36,8 +53,21 @@ class FileReader final : public MediaReader {
     return bytes;
   }
 
- private:
-  Descriptor file_;
+  absl::Status Check(int64_t first, std::string_view bytes) const {
+    for (auto block = static_cast<size_t>(first / kMediaBlockBytes); !bytes.empty(); ++block) {
+      const std::string_view one = bytes.substr(0, kMediaBlockBytes);
+      if (block >= seal_.blocks.size() || Crc32c(one) != seal_.blocks[block]) {
+        return Corrupt(absl::StrCat("The stored file is damaged: ", one.size(), " bytes at offset ",
+                                    int64_t(block) * kMediaBlockBytes,
+                                    " are not those that were written"));
+      }
+      bytes.remove_prefix(one.size());
+    }
+    return absl::OkStatus();
+  }
+
+  const Descriptor file_;
+  const MediaSeal seal_;
 };
 
 }  // namespace
@@ -81,29 +111,41 @@ absl::Status MediaWriter::Append(int64_t offset, std::string_view bytes) {
   }
   REEL_RETURN_IF_ERROR(WriteAll(ops_, file_.get(), bytes));
   hash_.Update(bytes);
-  size_ += static_cast<int64_t>(bytes.size());
+  AddToBlocks(bytes);
   return absl::OkStatus();
+}
+
+void MediaWriter::AddToBlocks(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const int64_t begun = size_ % kMediaBlockBytes;
+    const std::string_view piece = bytes.substr(0, static_cast<size_t>(kMediaBlockBytes - begun));
+    if (begun == 0) blocks_.push_back(0);
+    blocks_.back() = Crc32c(piece, blocks_.back());
+    size_ += std::ssize(piece);
+    bytes.remove_prefix(piece.size());
+  }
 }
 
 absl::StatusOr<MediaDigest> MediaWriter::Finish(int folder) {
   if (ops_.Sync(file_.get()) != 0) return WriteError(errno);
   if (ops_.Sync(folder) != 0) return WriteError(errno);
-  return MediaDigest{size_, hash_.Hex()};
+  return MediaDigest{size_, hash_.Hex(), blocks_};
 }
 
-absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
-    int folder, const std::string& name, std::optional<int64_t> expected_size) {
+absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(int folder,
+                                                                 const std::string& name,
+                                                                 std::optional<MediaSeal> seal) {
   Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file.ok()) return Corrupt("The stored file is missing");
   struct stat info = {};
   if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
     return Corrupt("The stored file cannot be read");
   }
-  if (expected_size && info.st_size != *expected_size) {
+  if (seal && info.st_size != seal->size) {
     return Corrupt(absl::StrCat("The stored file is damaged: ", info.st_size,
-                                " bytes where there were ", *expected_size));
+                                " bytes where there were ", seal->size));
   }
-  return std::make_shared<FileReader>(std::move(file));
+  return std::make_shared<FileReader>(std::move(file), seal ? *std::move(seal) : MediaSeal());
 }
 
 }  // namespace reel::front

@@ -52,14 +52,19 @@ class MediaWriter {
 
  private:
   MediaWriter(FileOps& ops, Descriptor file) : ops_(ops), file_(std::move(file)) {}
+  void AddToBlocks(std::string_view bytes);
+
   FileOps& ops_;
   Descriptor file_;
   Sha256 hash_;
+  BlockSums blocks_;  // the last one is of what there is of it
   int64_t size_ = 0;
 };
 
-// DATA_LOSS MEDIA_CORRUPT when it is gone or of another size.
-absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(
-    int folder, const std::string& name, std::optional<int64_t> expected_size);
+// DATA_LOSS MEDIA_CORRUPT when it is gone or of another size than the seal's; so is a Read of what
+// does not match the seal.
+absl::StatusOr<std::shared_ptr<const MediaReader>> OpenMediaFile(int folder,
+                                                                 const std::string& name,
+                                                                 std::optional<MediaSeal> seal);
 
 }  // namespace reel::front

@@ -21,6 +21,8 @@
 #include "server/errors/error.h"
 #include "server/front/store/inbox.h"
 #include "server/front/store/media_file.h"
+#include "server/front/store/stray_files.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
@@ -40,6 +42,23 @@ std::string ConditionName(const std::string& id, int index) {
   return IsPlain(id) ? absl::StrCat(id, ".", index) : "refused";
 }
 
+void TellOfStrays(int64_t videos, int64_t inputs) {
+  if (videos > 0) {
+    Log(LogLevel::kError,
+        "The data folder has files of videos that the database does not know. They were moved to "
+        "quarantine/ in it and are removed after 7 days, or sooner when videos need the room. If "
+        "the database was lost or damaged: stop reeld, put a copy of reel.db back, and start it; "
+        "the files come back by themselves",
+        {{"files", videos}});
+  }
+  if (inputs > 0) {
+    Log(LogLevel::kWarning,
+        "The data folder has pictures or clips of requests that the database does not know; they "
+        "were moved to quarantine/ in it",
+        {{"files", inputs}});
+  }
+}
+
 class FileMediaStore final : public MediaStore {
  public:
   FileMediaStore(const MediaStoreOptions& options, FileOps& ops, Descriptor media,
@@ -48,6 +67,7 @@ class FileMediaStore final : public MediaStore {
         ops_(ops),
         media_(std::move(media)),
         conditions_(std::move(conditions)),
+        strays_(options.folder),
         inbox_(options.max_waiting_bytes),
         thread_([this] { Loop(); }) {}
 
@@ -91,14 +111,18 @@ class FileMediaStore final : public MediaStore {
   }
 
   absl::StatusOr<std::shared_ptr<const MediaReader>> Open(
-      const std::string& id, int attempt, std::optional<int64_t> expected_size) const override {
-    return OpenMediaFile(media_.get(), MediaName(id, attempt), expected_size);
+      const std::string& id, int attempt, std::optional<MediaSeal> seal) const override {
+    return OpenMediaFile(media_.get(), MediaName(id, attempt), std::move(seal));
   }
 
   void PutConditions(const std::string& id, std::vector<Blob> blobs, Done done) override {
     Put([this, id, blobs = std::move(blobs), done = std::move(done)]() mutable {
+      const int64_t before = stored_bytes_;
       absl::Status written = DoPutConditions(id, blobs);
-      if (!written.ok()) DropConditions(id, static_cast<int>(blobs.size()));
+      if (!written.ok()) {
+        DropConditions(id, static_cast<int>(blobs.size()));
+        stored_bytes_ = before;  // of a file that was cut short nothing was counted
+      }
       done(std::move(written));
     });
   }
@@ -113,7 +137,8 @@ class FileMediaStore final : public MediaStore {
     if (count > 0) Put([this, id, count] { DropConditions(id, count); });
   }
 
-  absl::Status KeepOnly(const std::vector<Kept>& kept) override;
+  absl::StatusOr<std::map<std::string, int64_t>> KeepOnly(const std::vector<Kept>& kept,
+                                                          absl::Time now) override;
 
   DiskUsage Usage() const override {
     DiskUsage usage;
@@ -122,8 +147,9 @@ class FileMediaStore final : public MediaStore {
         options_.max_bytes > 0 ? options_.max_bytes : std::numeric_limits<int64_t>::max();
     int64_t total = 0, available = 0;
     if (options_.max_bytes == 0 && ops_.DiskBytes(media_.get(), total, available) == 0) {
-      // What others have put on the disk counts, too.
-      usage.limit_bytes = usage.stored_bytes + std::max<int64_t>(0, available - total / 10);
+      // What others have put on the disk counts, too; strays make room.
+      usage.limit_bytes =
+          usage.stored_bytes + std::max<int64_t>(0, available - total / 10 + strays_.bytes());
     }
     return usage;
   }
@@ -157,9 +183,7 @@ class FileMediaStore final : public MediaStore {
     if (found == growing_.end()) return absl::AbortedError("The file is not open for writing");
     Growing& growing = found->second;
     absl::Status written = growing.error;
-    if (written.ok() && !Fits(bytes)) {
-      written = MakeError(Reason::kStoreFull, "The store for results has reached its limit");
-    }
+    if (written.ok()) written = MakeRoom(static_cast<int64_t>(bytes.size()));
     if (written.ok()) written = growing.writer->Append(offset, bytes);
     if (!written.ok()) {
       (void)Drop(key);
@@ -169,9 +193,20 @@ class FileMediaStore final : public MediaStore {
     return growing.writer->size();
   }
 
-  bool Fits(const std::string& bytes) const {
-    return options_.max_bytes == 0 ||
-           stored_bytes_ + static_cast<int64_t>(bytes.size()) <= options_.max_bytes;
+  // For so many bytes; strays go for it.
+  absl::Status MakeRoom(int64_t bytes) {
+    if (options_.max_bytes > 0 && stored_bytes_ + bytes > options_.max_bytes) {
+      return MakeError(Reason::kStoreFull, "The store for results has reached its limit");
+    }
+    if (strays_.bytes() > 0) strays_.Free(bytes - RoomBesideStrays());
+    return absl::OkStatus();
+  }
+
+  int64_t RoomBesideStrays() const {
+    if (options_.max_bytes > 0) return options_.max_bytes - stored_bytes_ - strays_.bytes();
+    int64_t total = 0, available = 0;
+    if (ops_.DiskBytes(media_.get(), total, available) != 0) return 0;
+    return available - total / 10;
   }
 
   absl::StatusOr<MediaDigest> DoFinish(const Key& key) {
@@ -216,10 +251,12 @@ class FileMediaStore final : public MediaStore {
 
   absl::Status DoPutConditions(const std::string& id, const std::vector<Blob>& blobs) {
     for (size_t i = 0; i < blobs.size(); ++i) {
+      REEL_RETURN_IF_ERROR(MakeRoom(static_cast<int64_t>(blobs[i]->size())));
       const std::string name = ConditionName(id, static_cast<int>(i));
       REEL_ASSIGN_OR_RETURN(auto writer, MediaWriter::Create(ops_, conditions_.get(), name));
       REEL_RETURN_IF_ERROR(writer->Append(0, *blobs[i]));
       REEL_RETURN_IF_ERROR(writer->Finish(conditions_.get()).status());
+      stored_bytes_ += writer->size();
     }
     return absl::OkStatus();
   }
@@ -242,41 +279,92 @@ class FileMediaStore final : public MediaStore {
   }
 
   void DropConditions(const std::string& id, int count) {
-    for (int i = 0; i < count; ++i) (void)Unlink(conditions_.get(), ConditionName(id, i));
+    for (int i = 0; i < count; ++i) {
+      const std::string name = ConditionName(id, i);
+      struct stat info = {};
+      if (::fstatat(conditions_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+      if (Unlink(conditions_.get(), name).ok()) stored_bytes_ -= info.st_size;
+    }
   }
+
+  // Every file of a folder of ours that is none of `names`: known videos' are removed, others are
+  // moved away. Returns how many went that way.
+  absl::StatusOr<int64_t> Sort(const std::string& folder, const std::set<std::string>& names,
+                               const std::set<std::string>& known, absl::Time now);
 
   const MediaStoreOptions options_;
   FileOps& ops_;
   const Descriptor media_, conditions_;  // folders
   std::map<Key, Growing> growing_;       // media thread's
   std::atomic<int64_t> stored_bytes_ = 0;
+  StrayFiles strays_;  // media thread's, but for their bytes
   Inbox<Task> inbox_;
   std::thread thread_;
 };
 
-absl::Status FileMediaStore::KeepOnly(const std::vector<Kept>& kept) {
-  std::set<std::string> media, conditions;
+absl::StatusOr<int64_t> FileMediaStore::Sort(const std::string& folder,
+                                             const std::set<std::string>& names,
+                                             const std::set<std::string>& known, absl::Time now) {
+  for (const std::string& name : names) strays_.GiveBack(folder + "/" + name);
+  int64_t strays = 0, stuck = 0;
+  absl::Status why;
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options_.folder + "/" + folder, error)) {
+    std::error_code ignored;
+    // A folder is none of ours, e.g. what a file system keeps at its root.
+    if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) continue;
+    const std::string name = entry.path().filename().string();
+    if (names.contains(name)) continue;
+    if (known.contains(name.substr(0, name.find('.')))) {
+      std::filesystem::remove(entry.path(), ignored);
+      continue;
+    }
+    const absl::Status moved = strays_.Take(folder + "/" + name, now);
+    ++(moved.ok() ? strays : stuck);
+    if (!moved.ok()) why = moved;
+  }
+  if (error) {
+    return absl::InternalError(absl::StrCat("The data folder cannot be read: ", error.message()));
+  }
+  // What cannot be moved, e.g. from a disk of its own, stays: it is not ours to destroy.
+  if (stuck > 0) {
+    Log(LogLevel::kError, "Files that the database does not know stay where they are",
+        {{"folder", folder}, {"files", stuck}, {"error", why}});
+  }
+  return strays;
+}
+
+absl::StatusOr<std::map<std::string, int64_t>> FileMediaStore::KeepOnly(
+    const std::vector<Kept>& kept, absl::Time now) {
+  std::set<std::string> media, conditions, known;
   for (const Kept& file : kept) {
+    known.insert(file.id);
     if (file.attempt > 0) media.insert(MediaName(file.id, file.attempt));
     for (int i = 0; i < file.num_conditions; ++i) conditions.insert(ConditionName(file.id, i));
   }
+  REEL_RETURN_IF_ERROR(strays_.Open(now));
+  REEL_ASSIGN_OR_RETURN(const int64_t videos, Sort("media", media, known, now));
+  REEL_ASSIGN_OR_RETURN(const int64_t inputs, Sort("conditions", conditions, known, now));
+  TellOfStrays(videos, inputs);
+
+  const auto size_of = [](const Descriptor& folder, const std::string& name) {
+    struct stat info = {};
+    const bool there = ::fstatat(folder.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0;
+    return there ? int64_t{info.st_size} : 0;
+  };
   int64_t bytes = 0;
-  for (const auto& [folder, names] :
-       {std::pair("/media", &media), std::pair("/conditions", &conditions)}) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(options_.folder + folder, error)) {
-      std::error_code ignored;
-      if (!names->contains(entry.path().filename().string())) {
-        std::filesystem::remove(entry.path(), ignored);
-      } else if (names == &media) {
-        bytes += static_cast<int64_t>(entry.file_size(ignored));
-      }
-    }
-    if (error)
-      return absl::InternalError(absl::StrCat("The data folder cannot be read: ", error.message()));
+  for (const std::string& name : media) bytes += size_of(media_, name);
+  std::map<std::string, int64_t> by_id;
+  for (const std::string& name : conditions) {
+    const int64_t size = size_of(conditions_, name);
+    by_id[name.substr(0, name.find('.'))] += size;
+    bytes += size;
   }
   stored_bytes_ = bytes;
-  return absl::OkStatus();
+  // On a disk without a limit of ours nobody needs their room yet.
+  if (options_.max_bytes > 0) strays_.Free(-RoomBesideStrays());
+  return by_id;
 }
 
 }  // namespace

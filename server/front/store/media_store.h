@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace reel::front {
 
@@ -21,14 +23,27 @@ class FileOps;
 class MediaReader {
  public:
   virtual ~MediaReader() = default;
-  // At most `max_bytes` from `offset`; fewer at the end. DATA_LOSS when the disk cannot deliver.
+  // At most `max_bytes` from `offset`; fewer at the end. DATA_LOSS when the disk cannot deliver, or
+  // delivers what is not in the seal.
   virtual absl::StatusOr<std::string> Read(int64_t offset, int64_t max_bytes) const = 0;
 };
+
+// Checksums of a complete file: a CRC-32C of each block of kMediaBlockBytes, the last one shorter.
+// So any part of it can be checked by what is read for it, and nothing damaged leaves.
+inline constexpr int64_t kMediaBlockBytes = 64 << 10;
+using BlockSums = std::vector<uint32_t>;
 
 // A complete file.
 struct MediaDigest {
   int64_t size = 0;
   std::string sha256;  // lower-case hex
+  BlockSums blocks;
+};
+
+// What a complete file must be.
+struct MediaSeal {
+  int64_t size = 0;
+  BlockSums blocks;  // empty: unknown, and nothing but the size is checked
 };
 
 struct DiskUsage {
@@ -60,23 +75,28 @@ class MediaStore {
   virtual void Remove(const std::string& id, int attempt, Done done) = 0;
 
   // Any thread. DATA_LOSS MEDIA_CORRUPT when the file is gone or has another size than expected.
+  // `seal`: of a complete file.
   virtual absl::StatusOr<std::shared_ptr<const MediaReader>> Open(
-      const std::string& id, int attempt, std::optional<int64_t> expected_size) const = 0;
+      const std::string& id, int attempt, std::optional<MediaSeal> seal) const = 0;
 
   // Synced, all or none.
   virtual void PutConditions(const std::string& id, std::vector<Blob> blobs, Done done) = 0;
   virtual void ReadConditions(const std::string& id, int count, Reply<std::vector<Blob>> reply) = 0;
   virtual void RemoveConditions(const std::string& id, int count) = 0;
 
-  // At start, before anything else: removes every file that is none of these.
+  // At start, before anything else. `kept` has every video that is known; of these, files beyond
+  // what is said here are removed. Files of others are moved to quarantine/ (see StrayFiles) and
+  // counted in one line of the log; those of known videos come back from there.
   struct Kept {
     std::string id;
     int attempt = 0;         // 0: no media
     int num_conditions = 0;  // 0: none
   };
-  virtual absl::Status KeepOnly(const std::vector<Kept>& kept) = 0;
+  // Answers the bytes of conditions by id.
+  virtual absl::StatusOr<std::map<std::string, int64_t>> KeepOnly(const std::vector<Kept>& kept,
+                                                                  absl::Time now) = 0;
 
-  // Any thread. Bytes of files, complete and growing, against what they may be.
+  // Any thread. Bytes of files, complete and growing, and of conditions, against what they may be.
   virtual DiskUsage Usage() const = 0;
 };
 

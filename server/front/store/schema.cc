@@ -7,7 +7,7 @@
 namespace reel::front {
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 constexpr char kTables[] = R"sql(
 BEGIN IMMEDIATE;
@@ -26,7 +26,8 @@ CREATE TABLE jobs (
   last_sequence INTEGER NOT NULL,
   media_bytes INTEGER NOT NULL,
   fragment_ends BLOB NOT NULL,
-  video BLOB NOT NULL
+  video BLOB NOT NULL,
+  block_sums BLOB NOT NULL DEFAULT x''
 );
 CREATE UNIQUE INDEX jobs_by_request ON jobs (tenant, request_id) WHERE request_id IS NOT NULL;
 CREATE INDEX jobs_by_age ON jobs (tenant, create_time, id);
@@ -52,7 +53,15 @@ CREATE TABLE blobs (
   value BLOB NOT NULL,
   PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
+COMMIT;
+)sql";
+
+// Files of version 1 have no sums of their blocks: of them the size alone is checked.
+constexpr char kFromVersion1[] = R"sql(
+BEGIN IMMEDIATE;
+ALTER TABLE jobs ADD COLUMN block_sums BLOB NOT NULL DEFAULT x'';
+PRAGMA user_version = 2;
 COMMIT;
 )sql";
 
@@ -63,6 +72,7 @@ absl::Status PrepareSchema(Database& database) {
   REEL_ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
   if (version == kVersion) return absl::OkStatus();
   if (version == 0) return database.Execute(kTables);
+  if (version == 1) return database.Execute(kFromVersion1);
   return absl::FailedPreconditionError(
       absl::StrCat("The data folder was written by another version of Reel: its database has "
                    "version ",

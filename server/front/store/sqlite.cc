@@ -21,7 +21,9 @@ absl::Status SqliteStatus(int code, std::string_view message) {
       return absl::AlreadyExistsError(text);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return absl::DataLossError(text);
+      return absl::DataLossError(
+          absl::StrCat("The database is damaged; a new start of reeld saves what can be read: ",
+                       absl::string_view(message.data(), message.size())));
     default:
       return absl::InternalError(text);
   }
@@ -117,8 +119,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
 }
 
 absl::Status Database::Execute(const char* sql) {
-  return SqliteStatus(sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr),
-                      sqlite3_errmsg(db_.get()));
+  // In two steps: the message is that of the call.
+  const int code = sqlite3_exec(db_.get(), sql, nullptr, nullptr, nullptr);
+  return SqliteStatus(code, sqlite3_errmsg(db_.get()));
 }
 
 absl::StatusOr<Statement*> Database::Use(const char* sql) {
@@ -138,6 +141,14 @@ absl::StatusOr<int64_t> Database::QueryInt(const char* sql) {
   REEL_ASSIGN_OR_RETURN(Statement * query, Use(sql));
   REEL_ASSIGN_OR_RETURN(const bool row, query->Step());
   const int64_t value = row ? query->GetInt(0) : 0;
+  query->Reset();
+  return value;
+}
+
+absl::StatusOr<std::string> Database::QueryText(const char* sql) {
+  REEL_ASSIGN_OR_RETURN(Statement * query, Use(sql));
+  REEL_ASSIGN_OR_RETURN(const bool row, query->Step());
+  std::string value = row ? query->GetBytes(0) : "";
   query->Reset();
   return value;
 }

@@ -60,6 +60,10 @@ class Database {
   // (see last_error).
   absl::StatusOr<Statement*> Use(const char* sql);
   absl::StatusOr<int64_t> QueryInt(const char* sql);
+  // The first column of the first row; empty without one.
+  absl::StatusOr<std::string> QueryText(const char* sql);
+  // For what has no typed way; stays this object's.
+  sqlite3* raw() const { return db_.get(); }
   absl::Status last_error() const;
 
  private:

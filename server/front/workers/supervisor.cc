@@ -36,7 +36,7 @@ LossCause CauseOf(const WorkerExit& exit) {
 }  // namespace
 
 Supervisor::Supervisor(const WorkerPoolOptions& options, WorkerLauncher& launcher,
-                       std::string socket, const std::vector<WorkerSlot*>& slots)
+                       SocketSource socket, const std::vector<WorkerSlot*>& slots)
     : options_(options), launcher_(launcher), socket_(std::move(socket)) {
   const SteadyTime now = Now();
   for (WorkerSlot* slot : slots) {
@@ -84,6 +84,7 @@ void Supervisor::Run() {
       mode = mode_;
       deadline = deadline_;
     }
+    NoticePause();
     for (Child& child : children_) Attend(child, mode, deadline);
     if (mode != Mode::kServe &&
         std::ranges::none_of(children_, [](const Child& child) { return child.id.has_value(); })) {
@@ -103,6 +104,15 @@ void Supervisor::Run() {
   }
 }
 
+bool Supervisor::NoticePause() {
+  const auto pause = pauses_.Tick(Now());
+  if (!pause) return false;
+  Log(LogLevel::kWarning,
+      "reeld did not run for a while (stopped, or its machine was); workers are not judged by it",
+      {{"seconds", *pause}});
+  return true;
+}
+
 absl::Duration Supervisor::WaitTime(Mode mode) const {
   absl::Duration wait = options_.watch_interval;
   for (const Child& child : children_) {
@@ -115,7 +125,8 @@ absl::Duration Supervisor::WaitTime(Mode mode) const {
 void Supervisor::Attend(Child& child, Mode mode, SteadyTime deadline) {
   if (child.exit) {
     // The stream breaks by itself once all that was sent has been read; what is stuck is cut.
-    const bool patient = mode != Mode::kStop && Between(child.exited, Now()) <= options_.exit_grace;
+    const bool patient =
+        mode != Mode::kStop && pauses_.Awake(child.exited, Now()) <= options_.exit_grace;
     if (!child.slot->HasStream()) {
       Lose(child, mode);
     } else if (!patient) {
@@ -141,19 +152,30 @@ void Supervisor::AttendRunning(Child& child, Mode mode, SteadyTime deadline) {
       child.slot->Drain(std::max(time_left, absl::ZeroDuration()));
     }
   }
-  if (const auto cause = child.slot->Diagnose(Now())) Kill(child, *cause);
+  std::optional<LossCause> cause = child.slot->Diagnose(Now(), pauses_);
+  // A pause may have come since the last look at the clock.
+  if (cause && NoticePause()) cause = child.slot->Diagnose(Now(), pauses_);
+  if (cause) Kill(child, *cause);
+}
+
+absl::StatusOr<int64_t> Supervisor::TryLaunch(Child& child) {
+  const absl::StatusOr<std::string> socket = socket_();
+  // An incarnation begins even where it cannot start: its failure ends it.
+  const LaunchRequest request = child.slot->BeginIncarnation(socket.value_or(""));
+  if (!socket.ok()) return socket.status();
+  return launcher_.Launch(request);
 }
 
 void Supervisor::Launch(Child& child) {
-  const LaunchRequest request = child.slot->BeginIncarnation(socket_);
-  const absl::StatusOr<int64_t> id = launcher_.Launch(request);
+  const std::string& worker = child.slot->name();
+  const absl::StatusOr<int64_t> id = TryLaunch(child);
   if (id.ok()) {
-    Log(LogLevel::kInfo, "Worker started", {{"worker", request.worker}, {"process", *id}});
+    Log(LogLevel::kInfo, "Worker started", {{"worker", worker}, {"process", *id}});
     child.id = *id;
     return;
   }
   Log(LogLevel::kError, "Worker could not be started",
-      {{"worker", request.worker}, {"error", id.status()}});
+      {{"worker", worker}, {"error", id.status()}});
   child.slot->LaunchFailed();
   const auto wait = child.policy.AfterLoss(Now(), std::nullopt, false);
   child.next_start = After(wait.value_or(options_.restart.longest_wait));

@@ -3,14 +3,17 @@
 // a child asks for its death at the end of the thread that started it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
 #include "server/front/workers/launcher.h"
+#include "server/front/workers/pauses.h"
 #include "server/front/workers/restart_policy.h"
 #include "server/front/workers/worker_slot.h"
 
@@ -18,8 +21,11 @@ namespace reel::front {
 
 class Supervisor {
  public:
-  // All outlive it. Workers dial `socket`.
-  Supervisor(const WorkerPoolOptions& options, WorkerLauncher& launcher, std::string socket,
+  // Where a worker is to dial; asked on the thread before each start.
+  using SocketSource = std::function<absl::StatusOr<std::string>()>;
+
+  // All outlive it.
+  Supervisor(const WorkerPoolOptions& options, WorkerLauncher& launcher, SocketSource socket,
              const std::vector<WorkerSlot*>& slots);
   // Kills what is left and waits for it.
   ~Supervisor();
@@ -44,17 +50,21 @@ class Supervisor {
   };
 
   void Run();
+  // A late look at the clock tells that this process did not run. True: so it is.
+  bool NoticePause();
   void Attend(Child& child, Mode mode, SteadyTime deadline);
   void AttendRunning(Child& child, Mode mode, SteadyTime deadline);
   void Launch(Child& child);
+  absl::StatusOr<int64_t> TryLaunch(Child& child);
   void Kill(Child& child, LossCause cause);
   void Lose(Child& child, Mode mode);
   absl::Duration WaitTime(Mode mode) const;
 
   const WorkerPoolOptions& options_;
   WorkerLauncher& launcher_;
-  const std::string socket_;
+  const SocketSource socket_;
   std::vector<Child> children_;  // of the thread
+  Pauses pauses_;                // of the thread
 
   Mutex mutex_;
   CondVar gone_changed_;

@@ -8,8 +8,14 @@
 #include "server/front/workers/runtime_folder.h"
 #include "server/front/workers/supervisor.h"
 #include "server/front/workers/worker_slot.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
+
+struct WorkerHost::Entrance {
+  RuntimeFolder folder;
+  std::unique_ptr<AttachServer> server;
+};
 
 WorkerHost::WorkerHost(WorkerPoolOptions options, std::unique_ptr<WorkerLauncher> launcher)
     : options_(std::move(options)), launcher_(std::move(launcher)) {
@@ -22,23 +28,34 @@ WorkerHost::~WorkerHost() { Stop(); }
 
 absl::Status WorkerHost::Start(WorkerEvents& events) {
   for (const auto& slot : slots_) slot->SetEvents(events);
-  REEL_ASSIGN_OR_RETURN(RuntimeFolder folder, RuntimeFolder::Make(options_.runtime_base));
-  folder_ = std::make_unique<RuntimeFolder>(std::move(folder));
-  REEL_ASSIGN_OR_RETURN(
-      server_, AttachServer::Start(
-                   folder_->socket(),
-                   [this](const worker::v1::Hello& hello,
-                          std::shared_ptr<Session> session) -> absl::StatusOr<SessionOwner*> {
-                     WorkerSlot* const slot = Find(hello.worker());
-                     if (!slot)
-                       return absl::UnauthenticatedError("No worker of this name is configured");
-                     REEL_RETURN_IF_ERROR(slot->Admit(hello, std::move(session)));
-                     return slot;
-                   }));
+  REEL_RETURN_IF_ERROR(Socket().status());
   std::vector<WorkerSlot*> slots;
   for (const auto& slot : slots_) slots.push_back(slot.get());
-  supervisor_ = std::make_unique<Supervisor>(options_, *launcher_, folder_->socket(), slots);
+  // From here on only the supervisor's thread asks.
+  supervisor_ =
+      std::make_unique<Supervisor>(options_, *launcher_, [this] { return Socket(); }, slots);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> WorkerHost::Socket() {
+  if (!entrances_.empty()) {
+    const RuntimeFolder& last = entrances_.back()->folder;
+    if (last.HasSocket()) return last.socket();
+    Log(LogLevel::kWarning, "The workers' socket was deleted; a new one is made",
+        {{"socket", last.socket()}});
+  }
+  REEL_ASSIGN_OR_RETURN(RuntimeFolder folder, RuntimeFolder::Make(options_.runtime_base));
+  const std::string socket = folder.socket();
+  auto admit = [this](const worker::v1::Hello& hello,
+                      std::shared_ptr<Session> session) -> absl::StatusOr<SessionOwner*> {
+    WorkerSlot* const slot = Find(hello.worker());
+    if (!slot) return absl::UnauthenticatedError("No worker of this name is configured");
+    REEL_RETURN_IF_ERROR(slot->Admit(hello, std::move(session)));
+    return slot;
+  };
+  REEL_ASSIGN_OR_RETURN(auto server, AttachServer::Start(socket, std::move(admit)));
+  entrances_.push_back(std::make_unique<Entrance>(Entrance{std::move(folder), std::move(server)}));
+  return socket;
 }
 
 void WorkerHost::Drain(absl::Duration time_left) {
@@ -47,8 +64,7 @@ void WorkerHost::Drain(absl::Duration time_left) {
 
 void WorkerHost::Stop() {
   supervisor_.reset();
-  server_.reset();
-  folder_.reset();
+  entrances_.clear();
   for (const auto& slot : slots_) slot->EndReports();
 }
 

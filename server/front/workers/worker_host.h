@@ -8,14 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "server/front/workers/launcher.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/front/workers/worker_pool_options.h"
 
 namespace reel::front {
 
-class AttachServer;
-class RuntimeFolder;
 class Supervisor;
 class WorkerSlot;
 
@@ -43,14 +42,18 @@ class WorkerHost final : public WorkerPool {
   void SetStepLimit(const std::string& worker, absl::Duration limit) override;
 
  private:
+  // A socket and who answers there.
+  struct Entrance;
+
   WorkerSlot* Find(const std::string& worker) const;
+  // Where workers can dial, made at the first call, and anew when somebody has deleted the socket.
+  absl::StatusOr<std::string> Socket();
 
   const WorkerPoolOptions options_;
   std::unique_ptr<WorkerLauncher> launcher_;
   std::vector<std::unique_ptr<WorkerSlot>> slots_;
   // In the order in which Start makes them; Stop takes them down backwards.
-  std::unique_ptr<RuntimeFolder> folder_;
-  std::unique_ptr<AttachServer> server_;
+  std::vector<std::unique_ptr<Entrance>> entrances_;  // the earlier ones keep their streams
   std::unique_ptr<Supervisor> supervisor_;
 };
 

@@ -103,7 +103,9 @@ bool WorkerSlot::OnMessage(worker::v1::AttachRequest message) {
     MutexLock lock(mutex_);
     vitals_.last_message = Now();
     if (message.has_heartbeat()) {
-      vitals_.in_step = FromProtoDuration(message.heartbeat().in_step());
+      vitals_.last_beat = vitals_.last_message;
+      vitals_.in_step = std::clamp(FromProtoDuration(message.heartbeat().in_step()),
+                                   absl::ZeroDuration(), absl::Hours(24));
       return true;
     }
     // Before Post, so that RoomAgain comes after it.
@@ -155,16 +157,20 @@ void WorkerSlot::LaunchFailed() {
   PostChanged();
 }
 
-std::optional<LossCause> WorkerSlot::Diagnose(SteadyTime now) const {
+std::optional<LossCause> WorkerSlot::Diagnose(SteadyTime now, const Pauses& pauses) const {
   MutexLock lock(mutex_);
   if (vitals_.broken) {
-    if (Between(*vitals_.broken, now) > options_.exit_grace) return LossCause::kExit;
+    if (pauses.Awake(*vitals_.broken, now) > options_.exit_grace) return LossCause::kExit;
   } else if (!vitals_.attached) {
-    if (Between(vitals_.launched, now) > options_.hello_timeout) return LossCause::kHeartbeat;
-  } else if (!vitals_.paused && Between(vitals_.last_message, now) > options_.heartbeat_timeout) {
+    if (pauses.Awake(vitals_.launched, now) > options_.hello_timeout) return LossCause::kHeartbeat;
+  } else if (!vitals_.paused &&
+             pauses.Awake(vitals_.last_message, now) > options_.heartbeat_timeout) {
     return LossCause::kHeartbeat;
   } else if (info_.state == WorkerState::kReady && vitals_.in_step > vitals_.step_limit) {
-    return LossCause::kHang;
+    // A worker that stood still with us says so of no step: the time is taken off here.
+    const SteadyTime began = vitals_.last_beat - std::chrono::duration_cast<SteadyTime::duration>(
+                                                     absl::ToChronoNanoseconds(vitals_.in_step));
+    if (pauses.Awake(began, vitals_.last_beat) > vitals_.step_limit) return LossCause::kHang;
   }
   return std::nullopt;
 }

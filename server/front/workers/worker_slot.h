@@ -12,6 +12,7 @@
 #include "server/convert/worker_convert.h"
 #include "server/front/workers/event_lane.h"
 #include "server/front/workers/launcher.h"
+#include "server/front/workers/pauses.h"
 #include "server/front/workers/session.h"
 #include "server/front/workers/worker_pool.h"
 #include "server/front/workers/worker_pool_options.h"
@@ -45,8 +46,8 @@ class WorkerSlot final : public SessionOwner {
   // The supervisor's thread.
   LaunchRequest BeginIncarnation(const std::string& socket);
   void LaunchFailed();
-  // Why it must be killed, if it must.
-  std::optional<LossCause> Diagnose(SteadyTime now) const;
+  // Why it must be killed, if it must. Time in which this process did not run does not count.
+  std::optional<LossCause> Diagnose(SteadyTime now, const Pauses& pauses) const;
   bool HasStream() const;
   void CloseStream();
   std::optional<SteadyTime> AttachedSince() const;
@@ -59,8 +60,8 @@ class WorkerSlot final : public SessionOwner {
   struct Vitals {
     SteadyTime launched;
     std::optional<SteadyTime> attached, broken;
-    SteadyTime last_message;
-    absl::Duration in_step;
+    SteadyTime last_message, last_beat;
+    absl::Duration in_step;  // at the last beat
     absl::Duration step_limit = absl::InfiniteDuration();
     bool paused = false;  // we do not read, so silence means nothing
     int models_pending = 0;

@@ -95,6 +95,9 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
   JobFinished result;
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   result.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
+  result.stats.prompt_tokens = job.texts.prompt_tokens;
+  result.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
+  result.notices = std::move(job.texts.notices);
   result.media.content_type = file->content_type;
   result.media.size_bytes = file->size_bytes;
   result.media.duration = file->duration;
@@ -128,7 +131,6 @@ Engine::~Engine() = default;
 void Engine::Post(EngineCommand command) { impl_->inbox().Post(std::move(command)); }
 void Engine::Run() { impl_->Run(); }
 void Engine::Stop() { impl_->inbox().Stop(); }
-int64_t Engine::loop_count() const { return impl_->clock().count(); }
 absl::Duration Engine::in_step() const { return impl_->clock().in_piece(); }
 
 }  // namespace reel::worker

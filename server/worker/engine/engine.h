@@ -31,7 +31,9 @@ struct EngineOptions {
   int kernel_sample_every = 32;  // 0: never
   // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.
   kernels::KernelTimer* timer = nullptr;
-  int encoder_threads = 2;
+  // Null: no figures of memory are reported.
+  model::MemoryReader read_memory = nullptr;
+  int encoder_threads = 0;  // of a video; 0: as many as the machine has cores, up to 16
   // Those of the specs that are assigned: the same as where they were resolved.
   model::RequestLimits limits = {};
 };
@@ -91,9 +93,7 @@ class Engine {
   // Thread-safe: leave at the next piece.
   void Stop();
 
-  // Thread-safe, for the heartbeat: pieces done, and how long the one under way has taken (zero
-  // between pieces).
-  int64_t loop_count() const;
+  // Thread-safe, for the heartbeat: how long the piece under way has taken; zero between pieces.
   absl::Duration in_step() const;
 
  private:

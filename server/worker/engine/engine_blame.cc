@@ -23,15 +23,22 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
       return;
     case absl::StatusCode::kAborted:
       // With other jobs in the step nobody knows which it was: the front tries each again, alone.
+      device_lost_ = true;
       if (alone)
         Fail(job, Reason::kWorkerFault, "The device failed while it rendered this video", true);
-      device_lost_ = true;
       events_.DeviceLost(error);
       return;
     case absl::StatusCode::kInvalidArgument:
       // What only the model can check, e.g. where in the video a clip may begin.
       Fail(job, Reason::kInvalidSpec, std::string(error.message()), true);
       return;
+    case absl::StatusCode::kFailedPrecondition:
+      // What a forced variant takes beyond its type is known at the call only.
+      if (!job.spec.kernels.variants.empty()) {
+        Fail(job, Reason::kKernelUnavailable, std::string(error.message()), true);
+        return;
+      }
+      [[fallthrough]];
     default:
       Fail(job, Reason::kInternal, absl::StrCat("The model failed: ", std::string(error.message())),
            false);
@@ -50,7 +57,7 @@ void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, b
   details.metadata["num_steps"] = std::to_string(num_steps);
   const JobRef ref = job.ref;
   Release(job);
-  Report(ref, JobFailed{MakeError(reason, message, details), suspect});
+  Report(ref, JobFailed{MakeError(reason, message, details), suspect, device_lost_});
 }
 
 }  // namespace reel::worker

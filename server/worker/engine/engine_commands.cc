@@ -35,14 +35,18 @@ void Engine::Impl::CarryOut(LoadModel& command) {
     Report(ModelFailed{name, absl::FailedPreconditionError("The model is loaded and in use")});
     return;
   }
+  ReadMemory({});
+  const int64_t before = memory_.in_use;
   auto pipeline = model::LoadPipeline(command.options, options_.stream);
   if (!pipeline.ok()) {
     Report(ModelFailed{name, pipeline.status()});
     return;
   }
   const model::ModelCard card = (*pipeline)->card();
-  models_[name] = {*std::move(pipeline), false};
+  ReadMemory({});
+  models_[name] = {*std::move(pipeline), false, memory_.in_use - before};
   Report(ModelLoaded{name, card});
+  if (options_.read_memory) Report(Stepped{{}, memory_.held});
 }
 
 void Engine::Impl::CarryOut(UnloadModel& command) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "server/errors/error.h"
@@ -35,6 +36,7 @@ class Engine::Impl {
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
     bool unloading = false;  // goes when its last job does
+    int64_t bytes = 0;       // of device memory that loading it took
   };
 
   // Commands.
@@ -60,6 +62,8 @@ class Engine::Impl {
   void Decode(HeldJob& job);
   void StartDecoding(HeldJob& job);
   bool IsSampled(const HeldJob& lead) const;
+  // Reads the device's memory after a piece that moved `jobs`.
+  void ReadMemory(absl::Span<HeldJob* const> jobs);
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
   void AfterStep(HeldJob& job);
@@ -93,7 +97,7 @@ class Engine::Impl {
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
-  int64_t memory_peak_bytes_ = 0;
+  model::DeviceMemory memory_;
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

@@ -68,11 +68,13 @@ void Engine::Impl::Begin(HeldJob& job) {
   const auto ready = job.pipeline->BeginNext(*job.generation, Execution(job, counters, nullptr));
   job.tally.TextEncoded(piece.elapsed());
   job.tally.Used(counters.Uses());
-  job.tally.HoldsMemory(job.generation->device_bytes());
+  HeldJob* const moved = &job;
+  ReadMemory({&moved, 1});
   if (!ready.ok()) {
     Blame(job, ready.status(), true);
   } else if (*ready) {
     job.phase = Phase::kDenoise;
+    job.texts = job.generation->text_facts();
     Report(job.ref, JobProgress{Stage::kDenoise, 0, job.generation->num_steps()});
   }
 }
@@ -106,8 +108,8 @@ void Engine::Impl::Step(const Batch& batch) {
                       static_cast<double>(batch.job_rows[i]) / rows);
     job.tally.Used(uses);
     job.tally.Timed(times);
-    job.tally.HoldsMemory(job.generation->device_bytes());
   }
+  ReadMemory(batch.jobs);
   ReportStep(batch, Stage::kDenoise, took, times);
   for (size_t i = 0; i < batch.jobs.size() && !device_lost_; ++i) {
     const absl::Status status =
@@ -154,7 +156,7 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.frame_rate = job.spec.frame_rate;
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);
-  options.format.threads = options_.encoder_threads;
+  options.lanes = EncoderLanes(options_.encoder_threads);
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
       [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
@@ -178,7 +180,8 @@ void Engine::Impl::Decode(HeldJob& job) {
   }
   job.tally.Decoded(took);
   job.tally.Used(counters.Uses());
-  job.tally.HoldsMemory(job.generation->device_bytes());
+  HeldJob* const moved = &job;
+  ReadMemory({&moved, 1});
   const int64_t rows = job.generation->rows();
   ReportStep({{&job}, rows, nullptr, {rows}}, Stage::kDecode, took, {});
   if (!last.ok()) {
@@ -194,6 +197,14 @@ void Engine::Impl::Decode(HeldJob& job) {
   job.encoder->Finish();
 }
 
+void Engine::Impl::ReadMemory(absl::Span<HeldJob* const> jobs) {
+  if (!options_.read_memory) return;
+  memory_ = options_.read_memory();
+  int64_t weights = 0;
+  for (const auto& [name, model] : models_) weights += model.bytes;
+  for (HeldJob* job : jobs) job->tally.HoldsMemory(memory_.peak - weights);
+}
+
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
                               std::vector<kernels::VariantTime> times) {
   StepSample sample;
@@ -207,11 +218,7 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   sample.kernels = std::move(times);
   Stepped report;
   report.steps.push_back(std::move(sample));
-  for (const auto& job : jobs_.all()) {
-    if (job->generation != nullptr) report.memory_used_bytes += job->generation->device_bytes();
-  }
-  memory_peak_bytes_ = std::max(memory_peak_bytes_, report.memory_used_bytes);
-  report.memory_peak_bytes = memory_peak_bytes_;
+  report.memory_used_bytes = memory_.held;
   Report(std::move(report));
 }
 

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/pipeline.h"
+#include "model/run_stats.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/job_tally.h"
 #include "server/worker/media/condition_decoder.h"
@@ -36,6 +37,7 @@ struct HeldJob {
   std::unique_ptr<ConditionDecoder> conditions;  // until the job is created; null: it has none
   std::unique_ptr<model::Generation> generation;
   std::unique_ptr<VideoEncoder> encoder;
+  model::TextFacts texts;  // once it can step
   JobTally tally;
 
   // False: it waits for its conditions, its encoder or its owner.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/dispatch/kernel_profiles.h"
+
 namespace reel::worker {
 
 void JobTally::Stepped(absl::Duration took, int jobs, double share) {
@@ -40,7 +42,8 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
     stats.mean_batch = static_cast<double>(batched_jobs_) / static_cast<double>(steps_);
   }
   for (const auto& [variant, calls] : calls_) {
-    stats.kernels.push_back({variant.first, variant.second, calls});
+    const auto& [op, name] = variant;
+    stats.kernels.push_back({op, name, calls, kernels::IsLossyVariant(op, name)});
   }
   for (const auto& [variant, time] : times_) {
     stats.kernel_stats.push_back({variant.first, variant.second, time.first, time.second});

@@ -20,10 +20,7 @@ class PieceClock {
     }
     Piece(const Piece&) = delete;
     Piece& operator=(const Piece&) = delete;
-    ~Piece() {
-      clock_.started_ns_.store(0, std::memory_order_relaxed);
-      clock_.count_.fetch_add(1, std::memory_order_relaxed);
-    }
+    ~Piece() { clock_.started_ns_.store(0, std::memory_order_relaxed); }
     absl::Duration elapsed() const { return SteadyNow() - start_; }
 
    private:
@@ -32,7 +29,6 @@ class PieceClock {
   };
 
   // Thread-safe.
-  int64_t count() const { return count_.load(std::memory_order_relaxed); }
   absl::Duration in_piece() const {
     const int64_t started = started_ns_.load(std::memory_order_relaxed);
     return started == 0 ? absl::ZeroDuration() : SteadyNow() - absl::FromUnixNanos(started);
@@ -40,7 +36,6 @@ class PieceClock {
 
  private:
   std::atomic<int64_t> started_ns_{0};  // 0: between pieces
-  std::atomic<int64_t> count_{0};
 };
 
 }  // namespace reel::worker

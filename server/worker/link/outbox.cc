@@ -29,7 +29,6 @@ bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
 void Gather(worker::v1::StepStats& queued, worker::v1::StepStats& newer) {
   for (worker::v1::Step& step : *newer.mutable_steps()) *queued.add_steps() = std::move(step);
   queued.set_memory_used_bytes(newer.memory_used_bytes());
-  queued.set_memory_peak_bytes(std::max(queued.memory_peak_bytes(), newer.memory_peak_bytes()));
   const int surplus = queued.steps_size() - Outbox::kMaxSteps;
   if (surplus > 0) queued.mutable_steps()->DeleteSubrange(0, surplus);
 }

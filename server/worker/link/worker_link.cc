@@ -3,6 +3,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -94,8 +96,12 @@ class WorkerLink::Stream {
     outbox.End();
     {
       MutexLock lock(mutex_);
-      const absl::Time until = absl::Now() + patience;
-      while (reading_ && absl::Now() < until) changed_.WaitFor(mutex_, until - absl::Now());
+      using Clock = std::chrono::steady_clock;
+      patience = std::min(patience, absl::Hours(24 * 365));  // an infinite one overflows the clock
+      const Clock::time_point until = Clock::now() + absl::ToChronoNanoseconds(patience);
+      while (reading_ && Clock::now() < until) {
+        changed_.WaitFor(mutex_, absl::FromChrono(until - Clock::now()));
+      }
     }
     context_.TryCancel();  // harmless when the front has closed
     outbox.Close();
@@ -142,7 +148,6 @@ class WorkerLink::Stream {
       AttachRequest message;
       worker::v1::Heartbeat& beat = *message.mutable_heartbeat();
       if (target_) {
-        beat.set_loop_count(target_->loop_count());
         const absl::Duration in_step = target_->in_step();
         if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
       }

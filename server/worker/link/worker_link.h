@@ -39,7 +39,6 @@ class CommandTarget {
  public:
   virtual ~CommandTarget() = default;
   virtual void Post(EngineCommand command) = 0;
-  virtual int64_t loop_count() const = 0;
   virtual absl::Duration in_step() const = 0;
 };
 

@@ -21,6 +21,7 @@ namespace {
 constexpr int kSilence = 64;
 constexpr int kMaxRate = 100'000;  // largest term of a frame rate's fraction
 constexpr int kNoGopLimit = 1'000'000;
+constexpr int kSlices = 2;  // a thread each
 
 void Configure(AVCodecContext& context, const VideoFormat& format) {
   context.width = format.width;
@@ -35,7 +36,7 @@ void Configure(AVCodecContext& context, const VideoFormat& format) {
   context.chroma_sample_location = AVCHROMA_LOC_LEFT;
   context.max_b_frames = 0;
   context.gop_size = kNoGopLimit;  // the caller says where a picture starts afresh
-  context.thread_count = format.threads;
+  context.thread_count = kSlices;
   context.thread_type = FF_THREAD_SLICE;
   // Parameter sets go into the file's head, not before every key frame.
   context.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT | AV_CODEC_FLAG_CLOSED_GOP;

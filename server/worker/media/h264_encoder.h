@@ -4,7 +4,7 @@
 // Note: [No delay]. A frame's packet is there as soon as the frame is: no look-ahead, no B-frames,
 // slices instead of frame threads. It costs a few per cent of size at equal quality, and buys that
 // the first bytes of a video leave while its later frames do not exist yet. The bytes depend on the
-// number of threads, so that is configuration and never a guess.
+// number of slices, so that is a constant, not a machine's number of cores.
 #pragma once
 
 #include <string>

@@ -3,41 +3,72 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/fragment_writer.h"
+#include "server/worker/media/frame_groups.h"
 #include "server/worker/media/h264_encoder.h"
 
 namespace reel::worker {
 namespace {
 
 constexpr size_t kMaxPieceBytes = 1 << 20;
-// The first frame is a fragment of its own, so that bytes leave as soon as there is a picture.
-constexpr int kFragmentFrames = 12;
-constexpr int kKeyframeEvery = 4 * kFragmentFrames;
 
-bool EndsFragment(int frame) { return frame % kFragmentFrames == 0; }
-// Only where a fragment starts, so that a reader can begin there.
-bool IsKeyframe(int frame) { return frame == 0 || (frame > 1 && frame % kKeyframeEvery == 1); }
+// The first frame is a fragment of its own, so that bytes leave as soon as there is a picture; then
+// every group is one.
+bool EndsFragment(int frame) { return frame % kGroupFrames == 0; }
+
+// One group by a new encoder, whose bytes know nothing of other groups.
+absl::Status EncodeGroup(const VideoFormat& format, FrameGroups& groups,
+                         FrameGroups::Group& group) {
+  REEL_ASSIGN_OR_RETURN(H264Encoder encoder, H264Encoder::Open(format));
+  const auto add = [&](AVPacket& packet) -> absl::Status {
+    AvPacketPtr own(av_packet_alloc());
+    if (!own) return absl::InternalError("Out of memory for a packet");
+    av_packet_move_ref(own.get(), &packet);
+    groups.Add(group, std::move(own));
+    return absl::OkStatus();
+  };
+  bool first = true;
+  while (const std::optional<FrameGroups::Frame> frame = groups.NextFrame(group)) {
+    REEL_RETURN_IF_ERROR(encoder.Encode(*frame, std::exchange(first, false), add));
+  }
+  return encoder.Flush(add);
+}
 
 }  // namespace
+
+int EncoderLanes(int threads) {
+  constexpr int kThreadsOfALane = 2;  // one for each slice of a frame
+  constexpr int kMostThreads = 16;
+  if (threads == 0) {
+    threads = std::min(kMostThreads, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  return std::max(1, threads / kThreadsOfALane);
+}
 
 VideoEncoder::VideoEncoder(EncoderOptions options, Output output, Signal signal)
     : options_(std::move(options)),
       output_(std::move(output)),
       signal_(std::move(signal)),
-      thread_([this] { Run(); }) {}
+      groups_(std::make_unique<FrameGroups>()),
+      writer_([this] { Run(); }) {}
 
 VideoEncoder::~VideoEncoder() {
   Abandon();
-  thread_.join();
+  writer_.join();
 }
 
 bool VideoEncoder::HasRoom() const {
   MutexLock lock(mutex_);
   // One that has failed takes a Push, to answer it with its error.
-  return result_ || static_cast<int>(frames_.size()) < options_.queue_frames;
+  return result_ || groups_->waiting() < most_waiting();
+}
+
+int VideoEncoder::most_waiting() const {
+  return options_.queue_frames + kGroupFrames * (options_.lanes - 1);
 }
 
 absl::Status VideoEncoder::Push(const model::FramesView& frames) {
@@ -54,23 +85,21 @@ absl::Status VideoEncoder::Push(const model::FramesView& frames) {
   if (finished_) return absl::InternalError("A frame came after the last one");
   for (size_t at = 0; at < frames.data.size(); at += bytes) {
     const auto frame = frames.data.subspan(at, bytes);
-    frames_.emplace_back(frame.begin(), frame.end());
+    groups_->Push({frame.begin(), frame.end()});
   }
-  changed_.NotifyAll();
   return absl::OkStatus();
 }
 
 void VideoEncoder::Finish() {
   MutexLock lock(mutex_);
   finished_ = true;
-  changed_.NotifyAll();
+  groups_->Finish();
 }
 
 void VideoEncoder::Abandon() {
   MutexLock lock(mutex_);
   abandoned_ = true;
-  frames_.clear();
-  changed_.NotifyAll();
+  groups_->Abandon();
 }
 
 bool VideoEncoder::abandoned() const {
@@ -88,30 +117,23 @@ absl::StatusOr<EncodedFile> VideoEncoder::result() const {
   return result_ ? *result_ : absl::FailedPreconditionError("The encoder is not done");
 }
 
+void VideoEncoder::EncodeGroups() {
+  while (FrameGroups::Group* const group = groups_->Take()) {
+    groups_->Done(*group, EncodeGroup(options_.format, *groups_, *group));
+  }
+}
+
 void VideoEncoder::Run() {
-  absl::StatusOr<EncodedFile> result = EncodeAll();
+  std::vector<std::thread> lanes;
+  for (int i = 0; i < options_.lanes; ++i) lanes.emplace_back([this] { EncodeGroups(); });
+  absl::StatusOr<EncodedFile> result = WriteFile();
+  groups_->Abandon();
+  for (std::thread& lane : lanes) lane.join();
   {
     MutexLock lock(mutex_);
     result_ = std::move(result);
-    frames_.clear();
   }
   signal_();
-}
-
-absl::StatusOr<std::optional<VideoEncoder::Frame>> VideoEncoder::NextFrame() {
-  std::optional<Frame> next;
-  bool room_again = false;
-  {
-    MutexLock lock(mutex_);
-    while (frames_.empty() && !finished_ && !abandoned_) changed_.Wait(mutex_);
-    if (abandoned_) return absl::CancelledError("The encoder was abandoned");
-    if (frames_.empty()) return next;
-    next = std::move(frames_.front());
-    frames_.pop_front();
-    room_again = static_cast<int>(frames_.size()) == options_.queue_frames - 1;
-  }
-  if (room_again) signal_();
-  return next;
 }
 
 absl::Status VideoEncoder::Emit(std::string bytes, bool fragment_end) {
@@ -127,29 +149,24 @@ absl::Status VideoEncoder::Emit(std::string bytes, bool fragment_end) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<EncodedFile> VideoEncoder::EncodeAll() {
-  REEL_ASSIGN_OR_RETURN(H264Encoder encoder, H264Encoder::Open(options_.format));
+absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
+  // For the file's head alone: every group's encoder has the same.
+  REEL_ASSIGN_OR_RETURN(const H264Encoder encoder, H264Encoder::Open(options_.format));
   REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(encoder.context()));
-  int written = 0;
-  bool cut = false;
-  const auto write = [&](AVPacket& packet) -> absl::Status {
-    REEL_RETURN_IF_ERROR(writer->Write(packet));
-    cut = EndsFragment(written++);
-    if (!cut) return absl::OkStatus();
-    REEL_RETURN_IF_ERROR(writer->Cut());
-    return Emit(writer->TakeBytes(), true);
-  };
   int frames = 0;
+  bool cut = false;
   for (;; ++frames) {
-    REEL_ASSIGN_OR_RETURN(const std::optional<Frame> frame, NextFrame());
-    if (!frame) break;
-    REEL_RETURN_IF_ERROR(encoder.Encode(*frame, IsKeyframe(frames), write));
+    REEL_ASSIGN_OR_RETURN(const FrameGroups::HandedOut next, groups_->NextPacket());
+    if (!next.packet) break;
+    if (next.waiting == most_waiting() - 1) signal_();  // there is room again
+    next.packet->pts = next.packet->dts = frames;
+    REEL_RETURN_IF_ERROR(writer->Write(*next.packet));
+    cut = EndsFragment(frames);
+    if (!cut) continue;
+    REEL_RETURN_IF_ERROR(writer->Cut());
+    REEL_RETURN_IF_ERROR(Emit(writer->TakeBytes(), true));
   }
-  REEL_RETURN_IF_ERROR(encoder.Flush(write));
-  if (written != frames || frames == 0) {
-    return absl::InternalError(
-        absl::StrCat("Frames were lost: ", frames, " in, ", written, " out"));
-  }
+  if (frames == 0) return absl::InternalError("A file has frames");
   if (!cut) {
     REEL_RETURN_IF_ERROR(writer->Cut());
     REEL_RETURN_IF_ERROR(Emit(writer->TakeBytes(), true));

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's way to a file: a sink of frames that encodes on a thread of its own and hands out
-// the bytes of a fragmented H.264 MP4 as they come into being. Pushing never waits for the encoder.
+// The engine's way to a file: a sink of frames that encodes on threads of its own, the lanes, and
+// hands out the bytes of a fragmented H.264 MP4 as they come into being. Pushing never waits.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -22,10 +20,17 @@
 
 namespace reel::worker {
 
+class FrameGroups;
+
 struct EncoderOptions {
   VideoFormat format;
-  int queue_frames = 16;  // waiting ones above which there is no room
+  int lanes = 1;  // groups of frames that are encoded side by side
+  int queue_frames =
+      16;  // waiting ones, beside a group for each lane, above which there is no room
 };
+
+// How many use that many threads; 0: those of the machine's cores, up to 16.
+int EncoderLanes(int threads);
 
 struct EncodedFile {
   std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"
@@ -38,9 +43,9 @@ struct EncodedFile {
 class VideoEncoder final : public model::FrameSink {
  public:
   // At most 1 MiB of the file from `offset` on, in order. The file plays up to a piece that is a
-  // fragment's end. Called on the encoder's thread, which it may hold.
+  // fragment's end. Called on the writer's thread, which it may hold.
   using Output = absl::AnyInvocable<void(int64_t offset, std::string bytes, bool fragment_end)>;
-  // There is room again, or the encoder is done. Called on the encoder's thread; must not block.
+  // There is room again, or the encoder is done. Called on the writer's thread; must not block.
   using Signal = absl::AnyInvocable<void()>;
 
   VideoEncoder(EncoderOptions options, Output output, Signal signal);
@@ -59,33 +64,31 @@ class VideoEncoder final : public model::FrameSink {
   // Stop where you are. Returns at once; one call of Output that had been decided may still come.
   void Abandon();
 
-  // True: the thread has ended its work and makes no further call.
+  // True: the threads have ended their work and make no further call.
   bool done() const;
   // Of one that is done: the file, or what went wrong.
   absl::StatusOr<EncodedFile> result() const;
 
  private:
-  using Frame = std::vector<std::byte>;
-
+  void EncodeGroups();
   void Run();
-  absl::StatusOr<EncodedFile> EncodeAll();
+  absl::StatusOr<EncodedFile> WriteFile();
   absl::Status Emit(std::string bytes, bool fragment_end);
-  // Waits; nullopt after the last one. CANCELLED when abandoned.
-  absl::StatusOr<std::optional<Frame>> NextFrame();
+  // Frames in the encoder above which there is no room.
+  int most_waiting() const;
   bool abandoned() const;
 
   const EncoderOptions options_;
   Output output_;
   Signal signal_;
-  int64_t offset_ = 0;  // encoder's thread only
+  int64_t offset_ = 0;  // writer's thread only
 
   mutable Mutex mutex_;
-  CondVar changed_;
-  std::deque<Frame> frames_ ABSL_GUARDED_BY(mutex_);
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::StatusOr<EncodedFile>> result_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  std::unique_ptr<FrameGroups> groups_;
+  std::thread writer_;
 };
 
 }  // namespace reel::worker

@@ -12,7 +12,6 @@ struct VideoFormat {
   double frame_rate = 24;
   int crf = 18;                     // 0..51
   std::string preset = "veryfast";  // x264's name for it
-  int threads = 1;
 };
 
 }  // namespace reel::worker

@@ -26,7 +26,6 @@ struct BenchCase {
   // What a result may be off beside its own rounding, as a share of the largest: by default what
   // fp32 arithmetic loses on terms as large as that.
   double tolerance = 0x1p-24 * 32;
-  std::string without = "";  // a variant that does not take the call; any other that declines fails
 };
 
 struct BenchSize {
@@ -54,11 +53,14 @@ void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
 void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
-// Of "attention" or "cross_attention"; the latter with a bias for each key, as models mask prompts.
+// Of "attention" or "cross_attention".
 struct BenchAttention {
+  // Of keys: a bias for each, as T5 and prompts with gaps have it; how many of them count, as other
+  // prompts have it: here all.
+  enum class Mask { kNone, kBias, kLengths };
   const char* op;
   int64_t rows, keys, heads, head_width;
-  bool bias = false;  // for each key, as T5 has it; of "attention"
+  Mask mask = Mask::kNone;
 };
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 

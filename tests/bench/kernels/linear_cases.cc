@@ -60,8 +60,7 @@ void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
                      .period = kPeriod,
                      .make = make,
                      .operations = 2 * static_cast<double>(size.rows * outputs) * width,
-                     .tolerance = 0x1p-24 * 32 * std::fmax(1, std::sqrt(width) / 8),
-                     .without = dtype == Dtype::kF32 ? "sm80" : ""});
+                     .tolerance = 0x1p-24 * 32 * std::fmax(1, std::sqrt(width) / 8)});
   }
 }
 

@@ -178,8 +178,7 @@ void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                      .dtype = dtype,
                      .units = size.rows,
                      .period = kPeriod,
-                     .make = to_e4m3,
-                     .without = "cpu"});
+                     .make = to_e4m3});
   }
 }
 
@@ -213,6 +212,8 @@ void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
 
 // Every batch has the same keys, so that queries repeat with their outputs.
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases) {
+  using Mask = BenchAttention::Mask;
+  constexpr const char* kMasks[] = {"", " and a bias", " and lengths"};
   const bool cross = std::string(size.op) == "cross_attention";
   const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
     const int64_t batch = rows % (2 * kPeriod) == 0 ? 2 : 1;
@@ -224,7 +225,12 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
     args.k = t.Input(dtype, keys, size.keys * width);
     args.v = t.Input(dtype, keys, size.keys * width);
     args.out = t.Output(dtype, queries);
-    if (cross || size.bias) args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
+    if (size.mask == Mask::kBias) {
+      args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
+    } else if (size.mask == Mask::kLengths) {
+      const std::vector<int32_t> lengths(2, static_cast<int32_t>(size.keys));  // of most batches
+      args.key_lengths = t.Table(Dtype::kI32, {batch}, lengths.data());
+    }
     if (!cross) return [args](const Execution& run) { return Attention(args, run); };
     return [args](const Execution& run) { return CrossAttention(args, run); };
   };
@@ -234,13 +240,12 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
   cases.push_back(
       {.op = size.op,
        .shape = absl::StrCat(batch, "x", size.rows / batch, "x", size.heads, "x", size.head_width,
-                             ", ", size.keys, " keys", size.bias ? " and a bias" : ""),
+                             ", ", size.keys, " keys", kMasks[static_cast<int>(size.mask)]),
        .dtype = dtype,
        .units = size.rows,
        .period = kPeriod,
        .make = make,
-       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0),
-       .without = dtype == Dtype::kF32 ? "sm80" : ""});
+       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0)});
 }
 
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -337,6 +342,7 @@ void AddFrameCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) 
 }
 
 std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize only) {
+  using Mask = BenchAttention::Mask;
   const bool spec = preset == BenchPreset::kSpec && only.rows == 0;
   std::vector<BenchSize> norms = {{1024, 2048}, {2640, 2048}, {5376, 2048}};
   if (spec) {
@@ -361,12 +367,14 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddQuantizeCase(tokens, dtype, cases);
-  AddAttentionCase({"cross_attention", 64, 128, 4, 64}, dtype, cases);
-  AddAttentionCase({"attention", 64, 64, 4, 64}, dtype, cases);
-  AddAttentionCase({"attention", 64, 64, 4, 64, true}, dtype, cases);
+  AddAttentionCase({"cross_attention", 64, 128, 4, 64, Mask::kLengths}, dtype, cases);
+  for (const Mask mask : {Mask::kNone, Mask::kBias, Mask::kLengths}) {
+    AddAttentionCase({"attention", 64, 64, 4, 64, mask}, dtype, cases);
+  }
   if (spec) {
-    AddAttentionCase({"cross_attention", 5376, 128, 32, 64}, dtype, cases);
-    AddAttentionCase({"cross_attention", 5376, 128, 32, 128}, dtype, cases);
+    AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kLengths}, dtype, cases);
+    AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kBias}, dtype, cases);
+    AddAttentionCase({"cross_attention", 5376, 128, 32, 128, Mask::kLengths}, dtype, cases);
     // The models' own, 2x2688x32x64, would take generic a tenth of a second.
     AddAttentionCase({"attention", 1024, 512, 32, 64}, dtype, cases);
     AddNormLinearCases({2640, 2048}, 2048, dtype, cases);

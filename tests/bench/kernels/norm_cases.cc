@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norms, adaptive norms and gates. x is [2, S, D], a model's batch of two, where S is whole.
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/adaln/adaln.h"
@@ -153,20 +152,23 @@ void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
     args.scale = tensors.PerBatch();
     args.shift = tensors.PerBatch();
   };
-  const auto gated = [=](RowTensors& tensors, auto& args) {
+  const auto added = [=](RowTensors& tensors, auto& args) {
     modulated(tensors, args);
     args.y = tensors.In();
-    args.gate = tensors.PerBatch();
     args.sum = tensors.Out();
   };
-  const auto add = [&](BenchCase bench) {
-    bench.without = "cpu";
-    cases.push_back(std::move(bench));
+  const auto gated = [=](RowTensors& tensors, auto& args) {
+    added(tensors, args);
+    args.gate = tensors.PerBatch();
   };
-  add(Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
-  add(Case<AdalnRmsNormArgs>({"adaln_rms_norm", " to e4m3"}, AdalnRmsNorm, size, dtype, modulated));
-  add(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " to e4m3"}, GateResidualAdaln, size,
-                                  dtype, gated));
+  cases.push_back(
+      Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
+  cases.push_back(
+      Case<AdalnRmsNormArgs>({"adaln_rms_norm", " to e4m3"}, AdalnRmsNorm, size, dtype, modulated));
+  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " to e4m3"},
+                                              GateResidualAdaln, size, dtype, gated));
+  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate to e4m3"},
+                                              GateResidualAdaln, size, dtype, added));
 }
 
 }  // namespace reel::kernels

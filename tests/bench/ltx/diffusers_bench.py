@@ -41,6 +41,12 @@ def run_once(pipe: LTXPipeline, embeds: dict, args: argparse.Namespace) -> dict:
     return {"steps": steps, "decode": (time.perf_counter() - start) * 1e3}
 
 
+def quantize_blocks(transformer: torch.nn.Module) -> None:
+    """e4m3 with a scale for each row of activations and each output of weights, as Reel's profile fp8 has it."""
+    from torchao.quantization import Float8DynamicActivationFloat8WeightConfig, PerRow, quantize_
+    quantize_(transformer.transformer_blocks, Float8DynamicActivationFloat8WeightConfig(granularity=PerRow()))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True)
@@ -54,6 +60,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--warm-up", type=int, default=1)
     parser.add_argument("--compile", action="store_true", help="torch.compile over the transformer")
+    parser.add_argument("--fp8", action="store_true", help="torchao's row-wise float8 in the linear layers of blocks")
     args = parser.parse_args()
     dtype = getattr(torch, args.dtype)
     parts = {
@@ -63,6 +70,8 @@ def main() -> None:
     }
     pipe = LTXPipeline(text_encoder=None, tokenizer=None, **parts).to(args.device)
     pipe.set_progress_bar_config(disable=True)
+    if args.fp8:
+        quantize_blocks(pipe.transformer)
     if args.compile:
         pipe.transformer.compile(fullgraph=True)
     channels = pipe.transformer.config.caption_channels
@@ -79,7 +88,7 @@ def main() -> None:
         "idle_bytes": idle,
         "used_bytes": torch.cuda.max_memory_allocated() if on_gpu else 0,
         "held_bytes": torch.cuda.max_memory_reserved() if on_gpu else 0,
-        "profile": "diffusers, compiled" if args.compile else "diffusers", "runs": len(runs),
+        "profile": ", ".join(["diffusers"] + args.fp8 * ["torchao fp8"] + args.compile * ["compiled"]), "runs": len(runs),
         "step_ms": statistics.median(step for run in runs for step in run["steps"]),
         "decode_ms": statistics.median(run["decode"] for run in runs),
         "width": args.width, "height": args.height, "num_frames": args.num_frames, "torch": torch.__version__,

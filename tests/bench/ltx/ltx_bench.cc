@@ -64,8 +64,8 @@ absl::StatusOr<std::unique_ptr<model::Generation>> Begin(model::Pipeline& pipeli
   return generation;
 }
 
-// `together` videos of one spec, which step in one call; the first of them is decoded. A step ends
-// with a look at the latents' numbers, which waits for the device.
+// `together` videos of one spec, which step in one call; the first of them is decoded. A step
+// returns when the device is done with the one before it, the last one with itself.
 absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::GenerationSpec& spec,
                               int together, const kernels::Execution& run) {
   Times times;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""reeld accepts every file of deploy/config, and refuses one with a misspelt field."""
+"""reeld accepts every file of deploy/config, and refuses a misspelt field and what is not there."""
 
 import pathlib
 import subprocess
@@ -14,6 +14,10 @@ FOLDER = ROOT / "deploy/config"
 WITH_SECRETS = {"production.textproto"}
 
 
+def has_cuda(reeld):
+    return (pathlib.Path(reeld).resolve().parent.parent / "lib/libreel_cuda.so").exists()
+
+
 def check(reeld, path):
     return subprocess.run([reeld, "--config", path, "--check_config"], capture_output=True, text=True, timeout=20, check=False)
 
@@ -23,13 +27,20 @@ def main():
     files = [path for path in sorted(FOLDER.rglob("*.textproto")) if path.name not in WITH_SECRETS]
     for path in files:
         answer = check(reeld, path)
-        assert answer.returncode == 0, f"{path.relative_to(ROOT)}: {answer.stdout}{answer.stderr}"
+        said = answer.stdout + answer.stderr
+        if '"cuda:' in path.read_text(encoding="utf-8") and not has_cuda(reeld):
+            assert answer.returncode == 1 and "workers[0].device" in said and "1 problem\n" in said, said
+        else:
+            assert answer.returncode == 0, f"{path.relative_to(ROOT)}: {said}"
     with tempfile.TemporaryDirectory() as scratch:
         wrong = pathlib.Path(scratch, "wrong.textproto")
         wrong.write_text('lisen: "127.0.0.1:50051"\n', encoding="utf-8")
         answer = check(reeld, wrong)
         said = answer.stdout + answer.stderr
         assert answer.returncode == 1 and "lisen" in said and "listen" in said.replace("lisen", ""), said
+        wrong.write_text(f'models {{ name: "m" path: "{scratch}/nowhere" }}\n', encoding="utf-8")
+        answer = check(reeld, wrong)
+        assert answer.returncode == 1 and "models[0].path" in answer.stderr, answer.stderr
     print(f"{len(files)} files")
 
 

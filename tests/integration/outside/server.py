@@ -24,10 +24,11 @@ def find_binary(name):
 
 
 class Server:
-    """Where a running reeld listens."""
+    """Where a running reeld listens. `health` is None where its configuration has no such port."""
 
-    def __init__(self, grpc, metrics, process, log):
-        self.grpc, self.metrics, self.process, self.log = grpc, metrics, process, log
+    def __init__(self, ports, process, log):
+        self.grpc, self.metrics, self.health = ports["grpc"], ports["metrics"], ports.get("health")
+        self.process, self.log = process, log
 
 
 def wait_for_ports(port_file, process, log):
@@ -44,23 +45,23 @@ def wait_for_ports(port_file, process, log):
 
 
 @contextlib.contextmanager
-def running_server(*flags):
-    """Yields a Server. A server that does not end cleanly fails the test."""
+def running_server(*flags, config="", environment=None):
+    """Yields a Server. A server that does not end cleanly fails the test. `config`: textproto for its configuration."""
     reeld = find_binary("reeld")
     find_binary("reel-worker")
     with tempfile.TemporaryDirectory(prefix="reel-outside-") as folder:
         port_file, log = pathlib.Path(folder, "ports"), pathlib.Path(folder, "log")
         # The default bound, a share of the disk, refuses jobs where the disk is nearly full.
-        config = pathlib.Path(folder, "reel.textproto")
-        config.write_text("data { max_bytes: 1000000000 }\n", encoding="utf-8")
-        command = [reeld, "--config", config, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
+        config_file = pathlib.Path(folder, "reel.textproto")
+        config_file.write_text("data { max_bytes: 1000000000 }\n" + config, encoding="utf-8")
+        command = [reeld, "--config", config_file, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
                    "--data_dir", pathlib.Path(folder, "data"), *flags]
         with open(log, "wb") as out:
-            process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+            process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                       env=os.environ | (environment or {}))
         try:
             ports = wait_for_ports(port_file, process, log)
-            server = Server(ports["grpc"], ports["metrics"], process, log)
-            yield server
+            yield Server(ports, process, log)
             process.send_signal(signal.SIGTERM)
             code = process.wait(STOP_SECONDS)
             if code != 0:

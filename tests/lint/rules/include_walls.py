@@ -29,7 +29,7 @@ KINDS = [
     ("system", r"(sys|linux|netinet|arpa|asm)/[\w.]+$|[\w]+(\.h)?$"),
 ]
 FREE = {"system"}
-OURS = ("kernels/", "model/", "server/", "client/", "tests/")
+OURS = ("kernels/", "model/", "server/", "client/", "tests/", "deploy/build/headers/")
 
 # What every program shares, the client too, which sees nothing else of ours.
 GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/"]
@@ -68,11 +68,14 @@ WALLS = [
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json"}),
+    (r"model/bridge/cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
     # Each other folder is a family: it sees what families share, and no other family.
     (r"model/\w+/", MODEL_API + [MODEL_SHARED, "kernels/"], {"absl", "torch", "json"}),
+    # Of others alone: what of ours changes is not precompiled, but for the public API's messages.
+    (r"deploy/build/headers/", ["deploy/build/headers/"], {"absl", "grpc", "reel_proto"}),
     (r"server/errors/", MODEL_API, {"absl", "protobuf"}),
     (r"server/protocol/", MODEL_API, {"absl"}),
     (r"server/logging/", DISPATCH, {"absl", "spdlog", "json"}),
@@ -94,8 +97,8 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/(metrics|http)/", SERVER_BASE +
      ["server/front/metrics/", r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h",
-      r"server/front/rpc/call_observer\.h", r"server/front/workers/worker_pool\.h"],
-     {"absl", "prometheus", "http"}),
+      r"server/front/rpc/call_observer\.h", r"server/front/workers/(worker_pool|file_descriptor)\.h"],
+     {"absl", "prometheus"}),
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
     (r"server/front/config/", SERVER_BASE + ["server/convert/"],
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),

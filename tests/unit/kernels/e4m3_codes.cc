@@ -68,6 +68,11 @@ testing::AssertionResult OwnScale(const RowOf& of, double c) {
 
 }  // namespace
 
+double ValueOfE4m3(int code) {
+  if ((code & 0x7F) == kE4m3NanCode) return std::nan("");
+  return code < 0x80 ? ValueOf(code) : -ValueOf(code - 0x80);
+}
+
 int NearestE4m3(double value) {
   if (!std::isfinite(value)) return kE4m3NanCode;
   const double size = std::min(std::abs(value), 448.0);

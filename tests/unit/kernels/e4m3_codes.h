@@ -13,6 +13,9 @@ inline constexpr int kE4m3LargestCode = 0x7E;
 // finite.
 int NearestE4m3(double value);
 
+// The value of a code; of the NaN one a NaN.
+double ValueOfE4m3(int code);
+
 // How many codes lie between two; 0 and -0 are the same here.
 int E4m3Distance(int a, int b);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "tests/unit/kernels/e4m3_codes.h"
 #include "tests/unit/kernels/op_test.h"
 
 namespace reel::kernels {
@@ -66,10 +67,63 @@ struct Case : OpCase {
   HostTensor x, weight, bias, out;
 };
 
+// In 8 bits: codes of all values but NaN, and scales of each row and each output.
+struct E4m3Case : OpCase {
+  E4m3Case(Dtype dtype, std::vector<int64_t> leads, int64_t wide, int64_t outputs, Form use = {},
+           Layout layout = Layout::kContiguous)
+      : width(wide),
+        form(use),
+        x(Dtype::kE4m3, Case::With(leads, wide), layout),
+        weight(Dtype::kE4m3, {outputs, wide}, layout),
+        x_scale(Dtype::kF32, leads),
+        weight_scale(Dtype::kF32, {outputs}, layout),
+        bias(use.fp32_bias ? Dtype::kF32 : dtype, {outputs}, layout),
+        out(dtype, Case::With(leads, outputs), layout) {
+    x.SetAll([](int64_t i) { return (i * 37 + 11) % 0x7F + (i % 3 == 0 ? 0x80 : 0); });
+    weight.SetAll([](int64_t i) { return (i * 53 + 5) % 0x7F + (i % 5 == 0 ? 0x80 : 0); });
+    x_scale.SetAll([](int64_t i) { return 0x1p-9 * static_cast<double>(i % 7 + 1); });
+    weight_scale.SetAll([](int64_t i) { return 0x1p-12 * static_cast<double>(i % 3 + 1); });
+    bias.FillNormal(3);
+  }
+  LinearArgs Args(ForcedRun& run) {
+    return {.x = run.Use(x),
+            .weight = run.Use(weight),
+            .bias = form.bias ? std::optional(run.Use(bias)) : std::nullopt,
+            .out = run.Use(out),
+            .x_scale = run.Use(x_scale),
+            .weight_scale = run.Use(weight_scale)};
+  }
+  absl::Status Call(ForcedRun& run) override { return Linear(Args(run), run.execution()); }
+
+  std::vector<Expected> Reference() const override {
+    Expected expected{&out, {}, {}};
+    const int64_t outputs = bias.size(), rows = out.size() / outputs;
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t o = 0; o < outputs; ++o) {
+        double sum = 0, terms = 0;
+        for (int64_t i = 0; i < width; ++i) {
+          const double term = ValueOfE4m3(static_cast<int>(x.Get(row * width + i))) *
+                              ValueOfE4m3(static_cast<int>(weight.Get(o * width + i)));
+          sum += term;
+          terms += std::abs(term);
+        }
+        const double scale = x_scale.Get(row) * weight_scale.Get(o);
+        const double offset = form.bias ? bias.Get(o) : 0;
+        expected.Add(sum * scale + offset, terms * scale + std::abs(offset));
+      }
+    }
+    return {expected};
+  }
+
+  int64_t width;
+  Form form;
+  HostTensor x, weight, x_scale, weight_scale, bias, out;
+};
+
 class LinearTest : public OpTest {
  protected:
   LinearTest() : OpTest("linear") {}
-  bool Right(Case& call) { return Matches(call, BoundFor(dtype(), kTerms)); }
+  bool Right(OpCase& call) { return Matches(call, BoundFor(dtype(), kTerms)); }
 };
 INSTANTIATE_TEST_SUITE_P(Variants, LinearTest, testing::ValuesIn(VariantsOf("linear")), NameOf);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(LinearTest);
@@ -111,6 +165,27 @@ TEST_P(LinearTest, CarriesWhatIsNotANumber) {
   EXPECT_FALSE(std::isnan(call.out.Get(3)));
 }
 
+TEST_P(LinearTest, MultipliesE4m3ByTheScalesOfRowsAndOutputs) {
+  for (const Layout layout : AllLayouts()) {
+    for (const Form form : {Form{}, Form{.bias = false}, Form{.fp32_bias = true}}) {
+      SCOPED_TRACE(LayoutName(layout));
+      E4m3Case one(dtype(), {1}, 48, 24, form, layout), many(dtype(), {2, 3}, 33, 9, form, layout);
+      EXPECT_TRUE(Right(one));
+      EXPECT_TRUE(Right(many));
+    }
+  }
+}
+
+TEST_P(LinearTest, CarriesANanOfE4m3AndOfItsScale) {
+  E4m3Case call(dtype(), {3}, 8, 2);
+  call.x.Set(3, kE4m3NanCode);
+  call.x_scale.Set(1, std::numeric_limits<double>::quiet_NaN());
+  ASSERT_TRUE(Right(call));
+  EXPECT_TRUE(std::isnan(call.out.Get(0)));
+  EXPECT_TRUE(std::isnan(call.out.Get(2)));
+  EXPECT_FALSE(std::isnan(call.out.Get(4)));
+}
+
 class LinearRefusals : public RefusalTest {
  protected:
   LinearRefusals() : RefusalTest("linear"), call(Dtype::kF32, {2}, 8, 3) {}
@@ -142,6 +217,28 @@ TEST_F(LinearRefusals, OtherTypesAndAnOutputThatIsAnInput) {
   args = call.Args(run);
   args.out.data = args.x.data;
   Refused(args, kInvalid, "overlaps");
+}
+
+TEST_F(LinearRefusals, E4m3WithoutItsScalesAndScalesWithoutE4m3) {
+  E4m3Case eight(Dtype::kF32, {2}, 8, 3);
+  const auto refused = [&](const LinearArgs& args, const std::string& text) {
+    ExpectRefused([&] { return Linear(args, run.execution()); }, eight.out, kInvalid, text);
+  };
+  LinearArgs args = eight.Args(run);
+  args.weight_scale.reset();
+  refused(args, "x_scale and weight_scale belong to e4m3");
+  args = eight.Args(run);
+  args.x_scale->sizes[0] = 1;
+  refused(args, "one scale for every row");
+  args = eight.Args(run);
+  args.weight_scale->sizes[0] = 2;
+  refused(args, "weight_scale");
+  args = eight.Args(run);
+  args.weight = run.Use(call.weight);
+  refused(args, "The dtypes must be equal");
+  args = call.Args(run);
+  args.x_scale = run.Use(eight.x_scale);
+  Refused(args, kInvalid, "x_scale and weight_scale belong to e4m3");
 }
 
 TEST_F(LinearRefusals, NothingForRowsThatAreNotThere) {

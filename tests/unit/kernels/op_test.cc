@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/kernels/op_test.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/float_types.h"
+#include "kernels/dispatch/kernel_variant.h"
 #include "tests/unit/kernels/e4m3_codes.h"
 
 namespace reel::kernels {
@@ -31,6 +35,41 @@ Format FormatOf(Dtype dtype) {
   }
 }
 
+// By the names that kernel_variant.h gives.
+bool IsForE4m3(const OpVariant& variant) {
+  return variant.variant == kE4m3Sm80 || variant.variant == kE4m3Sm90;
+}
+
+std::vector<OpVariant> AllVariantsOf(const std::string& op) {
+  const bool gpu = DeviceUnderTest().stream().device >= 0;
+  std::vector<OpVariant> variants;
+  for (const OpListing& listing : DeviceUnderTest().catalog().List()) {
+    if (listing.op != op) continue;
+    const bool has_general =
+        std::any_of(listing.variants.begin(), listing.variants.end(),
+                    [](const VariantListing& variant) { return variant.name == kGeneralSm80; });
+    for (const VariantListing& variant : listing.variants) {
+      const bool cpu_row = variant.name == "cpu" || variant.name == "loops";
+      if (cpu_row == gpu) continue;
+      const bool tuned = variant.name == "sm80" || variant.name == "sm90";
+      for (const Dtype dtype : kFloating) {
+        variants.push_back({variant.name, dtype, gpu, has_general && tuned});
+      }
+    }
+  }
+  return variants;
+}
+
+// Of the suite that runs: how often a variant was asked, and took the call.
+struct Asked {
+  int calls = 0;
+  int taken = 0;
+};
+std::map<std::string, Asked>& AskedInSuite() {
+  static std::map<std::string, Asked> asked;
+  return asked;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const OpVariant& variant) {
@@ -42,17 +81,21 @@ std::string NameOf(const testing::TestParamInfo<OpVariant>& info) {
 }
 
 std::vector<OpVariant> VariantsOf(const std::string& op) {
-  const bool gpu = DeviceUnderTest().stream().device >= 0;
   std::vector<OpVariant> variants;
-  for (const OpListing& listing : DeviceUnderTest().catalog().List()) {
-    if (listing.op != op) continue;
-    for (const VariantListing& variant : listing.variants) {
-      const bool cpu_row = variant.name == "cpu" || variant.name == "loops";
-      if (cpu_row == gpu) continue;
-      for (const Dtype dtype : kFloating) variants.push_back({variant.name, dtype, gpu});
-    }
+  for (const OpVariant& variant : AllVariantsOf(op)) {
+    if (!IsForE4m3(variant)) variants.push_back(variant);
   }
   return variants;
+}
+
+std::vector<OpVariant> E4m3VariantsOf(const std::string& op) {
+  std::vector<OpVariant> variants;
+  bool has_tuned = DeviceUnderTest().stream().device < 0;
+  for (const OpVariant& variant : AllVariantsOf(op)) {
+    has_tuned = has_tuned || IsForE4m3(variant);
+    if (IsForE4m3(variant) || TakesEverything(variant)) variants.push_back(variant);
+  }
+  return has_tuned ? variants : std::vector<OpVariant>();
 }
 
 bool TakesEverything(const OpVariant& variant) {
@@ -62,7 +105,8 @@ bool TakesEverything(const OpVariant& variant) {
 ForcedRun::ForcedRun(const std::string& op, const OpVariant& variant)
     : op_(op), variant_(variant), device_(DeviceUnderTest()) {
   auto plan = device_.catalog().Plan("auto", {{op, variant.variant}});
-  if (plan.ok()) plan_ = *plan;
+  can_run_ = plan.ok();
+  if (can_run_) plan_ = *plan;
 }
 
 TensorView ForcedRun::Use(HostTensor& tensor) {
@@ -147,9 +191,19 @@ void OpTest::SetUp() {
   if (!DeviceUnderTest().present()) GTEST_SKIP() << "SKIPPED: this machine has no CUDA device";
 }
 
+void OpTest::TearDownTestSuite() {
+  for (const auto& [variant, asked] : std::exchange(AskedInSuite(), {})) {
+    EXPECT_TRUE(asked.calls == 0 || asked.taken > 0)
+        << "no call of this suite was one that the variant takes: " << variant;
+  }
+}
+
 bool OpTest::Matches(OpCase& call, const Bound& bound) {
   ForcedRun run(op_, GetParam());
   const absl::Status status = call.Call(run);
+  Asked& asked = AskedInSuite()[GetParam().variant];
+  if (run.can_run()) ++asked.calls;
+  if (status.ok()) ++asked.taken;
   if (status.code() == absl::StatusCode::kFailedPrecondition && !TakesEverything(GetParam())) {
     return false;
   }

@@ -25,13 +25,18 @@ struct OpVariant {
   std::string variant;
   Dtype dtype = Dtype::kF32;
   bool on_gpu = false;
+  bool plain_calls_alone = false;  // the operator has another variant for the rest
 };
 std::ostream& operator<<(std::ostream& out, const OpVariant& variant);
 std::string NameOf(const testing::TestParamInfo<OpVariant>& info);
 
 // Every variant that this build has, for every type that it takes: CPU variants, or those of the
-// CUDA library in a test program that was built for it.
+// CUDA library in a test program that was built for it. Without those for outputs in e4m3.
 std::vector<OpVariant> VariantsOf(const std::string& op);
+
+// Those that write e4m3: what takes everything, and on a GPU the tuned ones. Empty where there
+// should be a tuned one and none is named so: a suite without values fails.
+std::vector<OpVariant> E4m3VariantsOf(const std::string& op);
 
 // True for variants that must take every call: `loops` and `generic`.
 bool TakesEverything(const OpVariant& variant);
@@ -48,6 +53,8 @@ class ForcedRun {
   TensorView Use(HostTensor& tensor);
   void Fetch();  // all tensors used so far, after the device is done
 
+  // False where the variant is not for this device: no call of it can be made.
+  bool can_run() const { return can_run_; }
   Execution execution();
   int64_t calls() const;  // counted under the forced variant
 
@@ -56,6 +63,7 @@ class ForcedRun {
   OpVariant variant_;
   TestDevice& device_;
   KernelPlan plan_;
+  bool can_run_ = false;
   KernelCounters counters_;
   std::vector<std::pair<HostTensor*, void*>> used_;
 };
@@ -103,13 +111,21 @@ class OpTest : public testing::TestWithParam<OpVariant> {
  protected:
   explicit OpTest(const char* op) : op_(op) {}
   void SetUp() override;
+  // A variant that was asked for calls and took none was not tested.
+  static void TearDownTestSuite();
 
   Dtype dtype() const { return GetParam().dtype; }
+  // For a call that is not plain.
+  bool takes_more_than_plain() const { return !GetParam().plain_calls_alone; }
   // Runs the case and compares every output. False when the variant does not take the call, which
   // only tuned variants may say.
   bool Matches(OpCase& call, const Bound& bound);
   // The same for a case that every variant takes.
   void ExpectMatch(OpCase& call, const Bound& bound) { EXPECT_TRUE(Matches(call, bound)); }
+  // For a case that every variant takes that is not for plain calls alone.
+  void ExpectMatchUnlessPlain(OpCase& call, const Bound& bound) {
+    EXPECT_EQ(Matches(call, bound), takes_more_than_plain());
+  }
 
   const char* op_;
 };

@@ -22,7 +22,7 @@ class RandomSpec {
   GenerationSpec Make() {
     GenerationSpec spec;
     spec.preset = Pick<std::string>({"", "", "small", "distilled-4"}, {"unknown"});
-    spec.prompt = Pick<std::string>({"", "a fox", "\xC3\xA4"}, {"\xFF"});
+    spec.prompt = Pick<std::string>({"a fox", "\xC3\xA4"}, {"\xFF", ""});
     spec.negative_prompt = Pick<std::string>({"", "", "rain"});
     spec.width = Size();
     spec.height = Size();

@@ -97,6 +97,7 @@ TEST(Resolve, PresetWinsOverCardAndExplicitFieldsOverPreset) {
 
 TEST(Resolve, TakesThePresetsTimestepsInsteadOfDefaultSteps) {
   GenerationSpec sent;
+  sent.prompt = "a fox";
   sent.preset = "distilled-4";
   const Resolution resolved = ResolveExample(sent);
   EXPECT_THAT(resolved.violations, IsEmpty());
@@ -206,6 +207,7 @@ TEST(Resolve, RefusesStepsThatContradictTimesteps) {
 
 TEST(Resolve, TakesStepsThatSayTheSameAsTimesteps) {
   GenerationSpec sent;
+  sent.prompt = "a fox";
   sent.timesteps = {900, 100};
   sent.num_inference_steps = 2;
   const Resolution resolved = ResolveExample(sent);
@@ -241,6 +243,14 @@ TEST(Resolve, ChecksPreviewAndEncoding) {
   EXPECT_THAT(With([](auto& s) { s.encoding.crf = 52; }),
               ElementsAre(Violation("encoding.crf", "nearest: 51")));
   EXPECT_THAT(With([](auto& s) { s.encoding.crf = 0; }), IsEmpty());
+}
+
+TEST(Resolve, RefusesABlankPrompt) {
+  for (const char* blank : {"", " ", "\t\r\n "}) {
+    EXPECT_THAT(With([&](auto& s) { s.prompt = blank; }),
+                ElementsAre(Violation("prompt", "is empty")));
+  }
+  EXPECT_THAT(With([](auto& s) { s.prompt = " a "; }), IsEmpty());
 }
 
 TEST(Resolve, SpeaksOfPromptsByLengthOnly) {
@@ -288,6 +298,7 @@ TEST(Resolve, RefusesConditionsThatTheModelCannotTake) {
   ModelCard card = ExampleCard();
   card.supports_conditions = false;
   GenerationSpec sent;
+  sent.prompt = "a fox";
   sent.conditions.resize(1);
   sent.conditions[0].bytes = std::make_shared<const std::string>("png");
   EXPECT_THAT(Resolve(sent, card, RequestLimits(), 0).violations,
@@ -307,6 +318,17 @@ TEST(Resolve, RefusesWhatCannotBeAKernelName) {
   EXPECT_THAT(With([](auto& s) { s.kernels.experiment = "-"; }), IsEmpty());
 }
 
+TEST(Resolve, TakesALossyProfileWhereTheModelHasAUseForIt) {
+  EXPECT_THAT(With([](auto& s) { s.kernels.profile = "fp8"; }),
+              ElementsAre(Violation("kernels.profile", "does not support fp8")));
+  ModelCard card = ExampleCard();
+  card.lossy_profiles = {"fp8"};
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  spec.kernels.profile = "fp8";
+  EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 0).ok());
+}
+
 TEST(Resolve, ReportsAllViolationsAtOnce) {
   const auto violations = With([](auto& s) {
     s.width = 500;
@@ -324,6 +346,7 @@ TEST(Resolve, ReportsAllViolationsAtOnce) {
 
 TEST(CheckWithoutCard, LeavesSizesToTheCard) {
   GenerationSpec spec;
+  spec.prompt = "a fox";
   spec.width = 500;
   spec.encoding.crf = 99;
   EXPECT_THAT(CheckWithoutCard(spec, RequestLimits()),

@@ -86,6 +86,30 @@ TEST_F(GenerateTest, ErrorsGoToStderrAndLeaveNoFile) {
   EXPECT_EQ(err_, "");
 }
 
+TEST_F(GenerateTest, SendsNoOtherValueThanTheOneThatWasTyped) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"--seed", "-1"},     {"--seed", "100000000000000000000"},
+      {"--steps", "0"},     {"--width", "0"},
+      {"--height", "0"},    {"--frames", "0"},
+      {"--fps", "0"},       {"--model", ""},
+      {"--preset", ""},     {"--kernels", ""},
+      {"--worker", ""},     {"--negative-prompt", ""},
+      {"--output", "a.gif"}};
+  for (const auto& [flag, value] : wrong) {
+    EXPECT_EQ(Run({"generate", "x", flag, value}), 2) << flag << " " << value;
+    EXPECT_NE(err_.find(flag), std::string::npos) << err_;
+  }
+  EXPECT_TRUE(server_.asked().generates.empty());
+}
+
+TEST_F(GenerateTest, ShowsWhatTheServerHasToSayOnce) {
+  server_.Notice("PROMPT_CUT", "The prompt has 300 tokens.");
+  EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0);
+  EXPECT_EQ(err_, "note: The prompt has 300 tokens.\n");
+  EXPECT_EQ(Run({"get", "fake1"}), 0);
+  EXPECT_NE(out_.find("The prompt has 300 tokens."), std::string::npos) << out_;
+}
+
 TEST_F(GenerateTest, RefusesAnOutputThatCannotBeBeforeItRenders) {
   EXPECT_EQ(Run({"generate", "x", "-o", folder_ + "/no/a.mp4"}), 3);
   EXPECT_TRUE(server_.asked().generates.empty());

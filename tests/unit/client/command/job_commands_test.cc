@@ -34,5 +34,10 @@ TEST_F(JobCommandsTest, EstimateSaysWhetherAJobWouldBeTaken) {
   EXPECT_NE(out_.find("would be accepted"), std::string::npos);
 }
 
+TEST_F(JobCommandsTest, EstimateAsksForAJobOfThatPriority) {
+  EXPECT_EQ(Run({"estimate", "x", "--priority", "high"}), 0);
+  EXPECT_EQ(server_.asked().estimates.at(0).priority(), v1::PRIORITY_HIGH);
+}
+
 }  // namespace
 }  // namespace reel::client

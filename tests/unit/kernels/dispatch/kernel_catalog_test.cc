@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/built_in_catalog.h"
+#include "kernels/dispatch/kernel_profiles.h"
 
 namespace reel::kernels {
 namespace {
@@ -40,6 +41,22 @@ TEST_F(KernelCatalogTest, ListsOperatorsByNameWithTheVariantsInTheOrderOfTheirAd
   EXPECT_TRUE(catalog.VariantNames("c").empty());
 }
 
+TEST_F(KernelCatalogTest, RefusesAVariantThatDoesNotComputeInTheTypeOfACall) {
+  constexpr KernelVariant kHalf[] = {CpuVariant<Nothing>("half", kSixteenBit)};
+  catalog.AddVariants(MakeVariants<Params>("b", kHalf), "built-in");
+  const OpListing& b = catalog.List()[1];
+  EXPECT_THAT(b.variants[1].dtypes, ElementsAre("fp32", "bf16", "fp16"));
+  EXPECT_THAT(b.variants[2].dtypes, ElementsAre("bf16", "fp16"));
+  const auto plan = [&](const std::string& variant, const std::string& op) {
+    return MakePlan(catalog.List(), "auto", {{"b", variant}}, {{op, "fp32", 8}}).status();
+  };
+  EXPECT_TRUE(plan("loops", "b").ok());
+  EXPECT_TRUE(plan("half", "a").ok());  // the model does not call it
+  EXPECT_EQ(plan("half", "b").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(plan("half", "b").message()), HasSubstr("fp32"));
+  EXPECT_THAT(std::string(plan("half", "b").message()), testing::EndsWith("these can: loops"));
+}
+
 TEST_F(KernelCatalogTest, MarksTheFirstThatRunsAsAuto) {
   const OpListing& b = catalog.List()[1];
   EXPECT_FALSE(b.variants[0].is_auto);
@@ -71,6 +88,45 @@ TEST_F(KernelCatalogTest, NamesWhatIsLegalWhenItRefuses) {
   EXPECT_THAT(message("", std::map<std::string, std::string>{{"b", "sm90"}},
                       absl::StatusCode::kFailedPrecondition),
               HasSubstr("it needs a CUDA device; these can: loops"));
+}
+
+// As the catalog of a GPU has it, where `runs` says whether the device multiplies e4m3.
+std::vector<OpListing> WithE4m3Rows(bool runs) {
+  const std::string reason = runs ? "" : "it runs on sm_89 and later, this device is sm_80";
+  return {{"linear",
+           {{"aten", "framework", true, true, ""},
+            {"e4m3_rows", "framework", runs, false, reason, {}, true}}}};
+}
+
+TEST(KernelProfiles, ALossyOneIsRefusedWhereItsVariantDoesNotRun) {
+  EXPECT_TRUE(MakePlan(WithE4m3Rows(true), "fp8", {}).ok());
+  const absl::Status old = MakePlan(WithE4m3Rows(false), "fp8", {}).status();
+  EXPECT_EQ(old.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(old.message()), HasSubstr("this device is sm_80"));
+  const absl::Status none = KernelCatalog(BuiltInCatalog()).Plan("fp8", {}).status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(none.message()), HasSubstr("this build does not have it"));
+  // No process has told its operators yet.
+  EXPECT_TRUE(MakePlan({}, "fp8", {}).ok());
+}
+
+TEST(KernelProfiles, TellWhichAreLossy) {
+  for (const std::string& profile : BuiltInProfiles()) {
+    EXPECT_EQ(IsLossyProfile(profile), profile == "fp8") << profile;
+  }
+  EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
+  EXPECT_FALSE(IsLossyVariant("linear", "aten"));
+  EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));
+}
+
+TEST_F(KernelCatalogTest, NeverMarksALossyVariantAsAuto) {
+  static constexpr KernelVariant kLossyFirst[] = {CpuVariant<Nothing>("e4m3_rows"),
+                                                  CpuVariant<Nothing>("cpu")};
+  catalog.AddVariants(MakeVariants<Params>("linear", kLossyFirst), "built-in");
+  const OpListing& linear = catalog.List()[2];
+  EXPECT_TRUE(linear.variants[0].is_lossy);
+  EXPECT_FALSE(linear.variants[0].is_auto);
+  EXPECT_TRUE(linear.variants[1].is_auto);
 }
 
 TEST(BuiltInCatalog, HasOneNameForEveryVariantAndLoopsForEveryOperator) {

@@ -204,6 +204,27 @@ TEST_F(FrameworkVariantTest, ComputeInBf16OnDevicesWithoutKernelsForItOnlyByName
   EXPECT_TRUE(ChooseVariant(candidates, query, KernelPlan("reference", {})).ok());
 }
 
+TEST(VariantTable, GivesTheFrameworkBelowTunedVariantsWhatTheirTypesLeave) {
+  constexpr DeviceCapability kAmpere = {.device = 0, .sm = 80};
+  static constexpr KernelVariant kTunedForSixteenBits[] = {
+      Sm80Variant<LaunchNothing, IsEven>(kSixteenBit), GenericCudaVariant<LaunchNothing>()};
+  VariantTable table(kAmpere);
+  table.Add(MakeVariants<Params>("op", kTunedForSixteenBits), "built-in", nullptr);
+  table.AddBelowTuned(
+      {std::make_shared<FakeFramework>("fast"), std::make_shared<FakeFramework>("aten")});
+  std::vector<std::string> names;
+  for (const auto& variant : table.Variants("op")) names.emplace_back(variant.variant.name);
+  EXPECT_THAT(names, testing::ElementsAre("sm80", "fast", "aten", "generic"));
+  const int call = 1;
+  for (const auto& [dtype, runs] : {std::pair(Dtype::kBf16, "sm80"), {Dtype::kF32, "fast"}}) {
+    const VariantQuery query{
+        .op = "op", .dtype = dtype, .framework_call = &call, .device = kAmpere};
+    const auto chosen = ChooseVariant(table.Variants("op"), query, {});
+    ASSERT_TRUE(chosen.ok()) << chosen.status();
+    EXPECT_STREQ((*chosen)->variant.name, runs);
+  }
+}
+
 TEST(VariantTable, HoldsTwoVariantsForTheSameDevicesSideBySide) {
   constexpr DeviceCapability kHopper = {.device = 0, .sm = 90};
   static constexpr KernelVariant kBoth[] = {

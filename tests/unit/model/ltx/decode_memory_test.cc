@@ -90,8 +90,9 @@ TEST_P(DecodeMemory, DoesNotGrowWithTheClip) {
     const at::Tensor latents = Draw(1, {1, 8, latent_frames, 2, 3});
     return CountingAllocator::Get().PeakOf([&] {
       at::Generator noise = at::detail::createCPUGenerator(7);
-      const FrameSourcePtr source = decoder.Decode(test.run, latents, {piece, piece}, 0.05, noise);
-      for (bool last = false; !last;) last = source->Next().last;
+      const Ops ops(test.run);
+      const FrameSourcePtr source = decoder.Decode(ops, latents, {piece, piece}, 0.05, noise);
+      for (bool last = false; !last;) last = source->Next(ops).last;
     });
   };
   const int64_t streamed = peak(33, 1), twice = peak(65, 1), whole = peak(33, 33);

@@ -117,7 +117,7 @@ TEST(SharedSteps, AreForThoseOfOneKind) {
   DenoiseState a;
   a.tokens.x = at::zeros({1, 30, 8});
   a.tokens.coordinates = PlainCoordinates({2, 3, 5}, 25);
-  a.text.bias = at::zeros({2, 1, 1, 6});
+  a.text.mask.bias = at::zeros({2, 1, 1, 6});
   EXPECT_TRUE(CanShareStep(a, a));
   const auto differs = [&a](const std::function<void(DenoiseState&)>& change) {
     DenoiseState b = a;
@@ -127,7 +127,7 @@ TEST(SharedSteps, AreForThoseOfOneKind) {
   EXPECT_TRUE(differs([](auto& s) { s.tokens.x = at::zeros({1, 24, 8}); }));
   EXPECT_TRUE(differs([](auto& s) { s.tokens.coordinates = PlainCoordinates({2, 3, 5}, 30); }));
   EXPECT_TRUE(differs([](auto& s) { s.tokens.mask = at::zeros({1, 30}); }));
-  EXPECT_TRUE(differs([](auto& s) { s.text.bias = at::zeros({2, 1, 1, 8}); }));
+  EXPECT_TRUE(differs([](auto& s) { s.text.mask.bias = at::zeros({2, 1, 1, 8}); }));
   EXPECT_TRUE(differs([](auto& s) { s.guidance.points = {{3, 0, 1, {0}}}; }));
 }
 

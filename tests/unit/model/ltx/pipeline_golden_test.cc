@@ -253,6 +253,7 @@ TEST_F(LtxPipeline, HasThePresetsOfTheReleasesWithItsParts) {
     for (const Preset& preset : pipeline->card().presets) {
       found.push_back(preset.name);
       GenerationSpec spec;
+      spec.prompt = "a fox";
       spec.preset = preset.name;
       const Resolution resolved = Resolve(spec, pipeline->card(), RequestLimits(), 0);
       EXPECT_TRUE(resolved.ok()) << preset.name << ": " << resolved.violations[0].description;

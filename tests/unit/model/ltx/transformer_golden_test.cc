@@ -67,10 +67,10 @@ class TransformerGolden : public ::testing::Test {
 
   at::Tensor Scalar(const Transformer& model) const {
     return model.Velocity(ops_, {.x = Draw(21, {2, 30, 8}).to(model.dtype()),
-                                 .times = at::tensor({725.0f, 31.0f}).view({2, 1}),
+                                 .time = model.Times(ops_, at::tensor({725.0f, 31.0f})),
+                                 .time_of = {},
                                  .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
-                                 .text = Text(model),
-                                 .perturbed = {}});
+                                 .text = Text(model)});
   }
 
   const TinyFolder folder_;
@@ -130,9 +130,11 @@ TEST_F(TransformerGolden, OneBlock) {
       rows(ops_, at::silu(embedding(ops_, at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
   const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
-  const at::Tensor bias = (1 - mask.to(at::kFloat)) * -10000;
-  const at::Tensor x = block(ops_, Draw(24, {2, 30, 32}), time,
-                             block.KeysOf(ops_, Draw(25, {2, 6, 32})), {rope, bias});
+  const KeyMask text_mask = {(1 - mask.to(at::kFloat)) * -10000, {}};
+  const at::Tensor modulation = block.scale_shift_table + time.unflatten(2, {6, -1});
+  at::Tensor x = block.AttendSelf(ops_, Draw(24, {2, 30, 32}), modulation, {rope});
+  x = block.AttendText(ops_, x, block.text_attention.Query(ops_, x), modulation,
+                       block.KeysOf(ops_, Draw(25, {2, 6, 32})), text_mask);
   EXPECT_LT(Compare("one block", x, golden_["block"]).relative, 1e-5);
 }
 
@@ -146,15 +148,74 @@ TEST_F(TransformerGolden, OneTimeForAllTokens) {
 TEST_F(TransformerGolden, ATimeForEachToken) {
   const auto model = Load(at::kFloat);
   ASSERT_TRUE(model.ok()) << model.status();
-  const at::Tensor times = at::where(at::arange(30) < 15, 0.0, 409.5).to(at::kFloat);
+  const at::Tensor time_of = at::where(at::arange(30) < 15, 0, 1).to(at::kLong);
   const at::Tensor velocity =
       model->Velocity(ops_, {.x = Draw(21, {2, 30, 8}),
-                             .times = times.repeat({2, 1}),
+                             .time = model->Times(ops_, at::tensor({0.0f, 409.5f})),
+                             .time_of = time_of.repeat({2, 1}),
                              .rope = MakeRopeTable(GivenCoordinates(golden_), 32),
-                             .text = Text(*model),
-                             .perturbed = {}});
+                             .text = Text(*model)});
   EXPECT_LT(Compare("transformer, per token", velocity, golden_["transformer.per_token"]).relative,
             1e-5);
+}
+
+// What rows of a clip have in common is made once, and is what they would have made alone.
+TEST_F(TransformerGolden, RowsOfAClipAreEachTheirOwn) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const int64_t all = 3;
+  const at::Tensor x = Draw(21, {2, 30, 8});
+  const TimeRows times = model->Times(ops_, at::tensor({725.0f, 31.0f}));
+  const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
+  const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1});
+  const TextContext text = model->Prepare(ops_, Draw(22, {all, 6, 32}), mask.view({all, 6}));
+  const auto row = [](const at::Tensor& t, int64_t i) { return t.slice(0, i, i + 1); };
+  for (const std::vector<int64_t>& rows : {std::vector<int64_t>{3}, {1, 2}, {2, 1}}) {
+    const auto clips = static_cast<int64_t>(rows.size());
+    const at::Tensor together = model->Velocity(ops_, {.x = x.slice(0, 0, clips),
+                                                       .time = times.Slice(0, clips),
+                                                       .time_of = {},
+                                                       .rope = rope,
+                                                       .text = text,
+                                                       .rows = rows});
+    ASSERT_EQ(together.size(0), all);
+    for (int64_t i = 0; i < all; ++i) {
+      const int64_t clip = i < rows[0] ? 0 : 1;
+      const at::Tensor alone = model->Velocity(ops_, {.x = row(x, clip),
+                                                      .time = times.Slice(clip, 1),
+                                                      .time_of = {},
+                                                      .rope = rope,
+                                                      .text = text.Rows(i, 1)});
+      EXPECT_LT(Compare("a row of a clip", row(together, i), alone).relative, 1e-5) << i;
+    }
+  }
+}
+
+TEST_F(TransformerGolden, APerturbedRowIsMadeWithItsPromptsUntilItDiffers) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const at::Tensor text = Draw(22, {2, 6, 32}), x = Draw(21, {1, 30, 8});
+  const at::Tensor texts = at::cat({text, text.slice(0, 1, 2)});
+  const TextContext context = model->Prepare(ops_, texts, at::ones({3, 6}));
+  for (const std::vector<int64_t>& perturbed : {std::vector<int64_t>{0}, {1}, {0, 1}, {}}) {
+    for (const int64_t rows : {2, 3}) {
+      VelocityInputs once = {.x = x,
+                             .time = model->Times(ops_, at::full({1}, 725.0)),
+                             .time_of = {},
+                             .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+                             .text = context.Rows(3 - rows, rows),
+                             .rows = {rows},
+                             .perturbed = perturbed};
+      VelocityInputs each = once;
+      each.x = x.repeat({rows, 1, 1});
+      each.time = model->Times(ops_, at::full({rows}, 725.0));
+      each.rows = {};
+      const at::Tensor velocity = model->Velocity(ops_, once);
+      EXPECT_LT(Compare("perturbed", velocity, model->Velocity(ops_, each)).relative, 1e-5);
+      const bool differ = !velocity[rows - 1].equal(velocity[rows - 2]);
+      EXPECT_EQ(differ, !perturbed.empty());
+    }
+  }
 }
 
 TEST_F(TransformerGolden, RunsInSixteenBits) {

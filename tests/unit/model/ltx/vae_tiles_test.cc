@@ -41,13 +41,15 @@ class VaeTiles : public ::testing::TestWithParam<std::tuple<std::string, std::st
 
   at::Tensor Decode(const VaeTiling& tiling, int64_t piece) {
     at::Generator noise = at::detail::createCPUGenerator(7);
+    const Ops ops(test_.run);
     const FrameSourcePtr source =
-        DecodeInTiles(tiling, config_, Draw(61, {1, 8, 5, 4, 5}), [&](const at::Tensor& part) {
-          return decoder_->Decode(test_.run, part, {piece, piece}, 0.05, noise);
-        });
+        DecodeInTiles(tiling, config_, ops, Draw(61, {1, 8, 5, 4, 5}),
+                      [&](const Ops& by, const at::Tensor& part) {
+                        return decoder_->Decode(by, part, {piece, piece}, 0.05, noise);
+                      });
     std::vector<at::Tensor> pieces;
     for (bool last = false; !last;) {
-      const Frames frames = source->Next();
+      const Frames frames = source->Next(ops);
       pieces.push_back(frames.x);
       last = frames.last;
     }

@@ -82,7 +82,7 @@ class VelocityGraphsTest : public LtxPipeline {
     const at::Tensor mask = (at::arange(2 * text_tokens).view({2, -1}) != 1).to(device_);
     VelocityInputs inputs;
     inputs.x = Draw(seed, {2, shape.tokens(), 8}).to(device_);
-    inputs.times = (Draw(seed + 1, {2, 1}).abs() * 500).to(device_);
+    inputs.time = transformer_->Times(ops_, (Draw(seed + 1, {2}).abs() * 500).to(device_));
     inputs.rope =
         MakeRopeTable(PlainCoordinates(shape, 20.0 + static_cast<double>(seed)), 32).To(device_);
     inputs.text =
@@ -113,7 +113,7 @@ TEST_F(VelocityGraphsTest, AreRecordedAtTheSecondCallAndServeWhateverHasTheirSiz
   ExpectSame(first);
   EXPECT_EQ(counts_.recorded, 1);
   EXPECT_EQ(counts_.replays, 1);
-  first.times = first.times * 0.5;
+  first.time = transformer_->Times(ops_, at::full({2}, 30.0).to(device_));
   ExpectSame(first);
   const VelocityInputs other = Inputs(9);  // another request: its text and its places
   ExpectSame(other);
@@ -158,17 +158,40 @@ TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
   EXPECT_EQ(counts_.recorded, 5);
 }
 
-TEST_F(VelocityGraphsTest, KeepTheLatestFew) {
+TEST_F(VelocityGraphsTest, KeepTheLatestThatMemoryIsSetApartFor) {
   std::vector<VelocityInputs> sizes;
   for (int64_t width = 1; width <= 5; ++width) sizes.push_back(Inputs(1, {1, 2, width}));
-  for (const VelocityInputs& inputs : sizes) {
-    for (int call = 0; call < 3; ++call) ExpectSame(inputs);
+  const VelocityInputs& largest = sizes[4];
+  const int64_t inputs = 2 * 2 * 2 * 6 * 32 * 4 + 2 * 6 * 4 + 2 * 10 * 8 * 4;  // text, mask, x
+  const int64_t work = 10 * 2 * 10 * 32 * 4;
+  ASSERT_EQ(largest.x.size(1), 10);
+  graphs_ = std::make_unique<VelocityGraphs>(
+      *transformer_, std::make_unique<RerunRecorder>(test_.run.stream, counts_), work + 4 * inputs);
+  for (const VelocityInputs& size : sizes) {
+    for (int call = 0; call < 3; ++call) ExpectSame(size);
   }
   EXPECT_EQ(counts_.recorded, 5);
-  for (int call = 0; call < 2; ++call) ExpectSame(sizes[4]);
+  for (size_t i = 1; i < 5; ++i) ExpectSame(sizes[i]);
   EXPECT_EQ(counts_.recorded, 5);
   for (int call = 0; call < 2; ++call) ExpectSame(sizes[0]);  // the one that had to go
   EXPECT_EQ(counts_.recorded, 6);
+  for (int call = 0; call < 3; ++call) ExpectSame(Inputs(1, {2, 2, 5}));  // too large to be kept
+  EXPECT_EQ(counts_.recorded, 6);
+}
+
+TEST_F(VelocityGraphsTest, AreNotLostWhenNeighboursComeAndGo) {
+  const VelocityInputs two = Inputs(1);
+  VelocityInputs one = two;
+  one.x = two.x.slice(0, 0, 1);
+  one.time = two.time.Slice(0, 1);
+  one.text = two.text.Rows(0, 1);
+  VelocityInputs both_rows = one;
+  both_rows.text = two.text;
+  both_rows.rows = {2};
+  for (int round = 0; round < 4; ++round) {
+    for (const VelocityInputs& inputs : {two, one, both_rows}) ExpectSame(inputs);
+  }
+  EXPECT_EQ(counts_.recorded, 3);
 }
 
 TEST_F(VelocityGraphsTest, ATimedCallRunsAsItIs) {

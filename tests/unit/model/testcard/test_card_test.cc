@@ -73,9 +73,10 @@ class TestCardTest : public ::testing::Test {
 
 TEST_F(TestCardTest, ItsDefaultsAndPresetsAreLegal) {
   const ModelCard card = TestCardModelCard("testcard");
-  EXPECT_TRUE(Resolve({}, card, RequestLimits(), 1).ok());
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 1).ok());
   for (const Preset& preset : card.presets) {
-    GenerationSpec spec;
     spec.preset = preset.name;
     EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 1).ok()) << preset.name;
   }

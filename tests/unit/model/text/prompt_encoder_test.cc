@@ -19,7 +19,7 @@ class PromptEncoderTest : public ::testing::Test {
     return std::move(*LoadPromptEncoder(options, at::kFloat, at::kCPU, cache_bytes));
   }
   Prompt Encode(PromptEncoder& prompts, const std::string& text, bool masked = false) {
-    return *prompts.Encode(Ops(test_.run), text, kLength, masked);
+    return (*prompts.Encode(Ops(test_.run), {text}, kLength, masked))[0];
   }
 
   const ltx::TinyFolder folder_{"0.9.5"};
@@ -31,7 +31,22 @@ TEST_F(PromptEncoderTest, GivesARememberedPromptAgain) {
   const Prompt first = Encode(prompts, "a red fox"), again = Encode(prompts, "a red fox");
   EXPECT_EQ(first.embeddings.data_ptr(), again.embeddings.data_ptr());
   EXPECT_EQ(first.embeddings.size(1), kLength);
-  EXPECT_FALSE(first.truncated);
+  EXPECT_LE(first.summary.tokens, kLength);
+}
+
+TEST_F(PromptEncoderTest, TakesSeveralTextsEachOnceWithTheBitsOfEachAlone) {
+  PromptEncoder prompts = Load(1 << 20), others = Load(1 << 20);
+  const Prompt known = Encode(prompts, "a red fox");
+  const std::vector<std::string> texts = {"blurry", "a red fox", "snow", "blurry"};
+  const Ops ops(test_.run);
+  const auto encoded = prompts.Encode(ops, texts, kLength, false);
+  ASSERT_TRUE(encoded.ok()) << encoded.status();
+  ASSERT_EQ(encoded->size(), texts.size());
+  EXPECT_EQ((*encoded)[1].embeddings.data_ptr(), known.embeddings.data_ptr());
+  EXPECT_EQ((*encoded)[3].embeddings.data_ptr(), (*encoded)[0].embeddings.data_ptr());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_TRUE((*encoded)[i].embeddings.equal(Encode(others, texts[i]).embeddings)) << texts[i];
+  }
 }
 
 TEST_F(PromptEncoderTest, TellsMaskedAndUnmaskedApart) {
@@ -66,7 +81,7 @@ TEST_F(PromptEncoderTest, SaysWhenAPromptIsCutOff) {
   PromptEncoder prompts = Load(1 << 20);
   std::string text;
   for (int i = 0; i < 2 * kLength; ++i) text += "fox ";
-  EXPECT_TRUE(Encode(prompts, text).truncated);
+  EXPECT_GT(Encode(prompts, text).summary.tokens, kLength);
 }
 
 }  // namespace

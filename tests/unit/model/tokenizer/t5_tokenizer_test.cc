@@ -58,6 +58,30 @@ TEST(T5Tokenizer, EncodesNothingAsTheEndAlone) {
   EXPECT_THAT(tokens->mask, ElementsAre(1, 0, 0, 0));
 }
 
+TEST(T5Tokenizer, CountsTheTokensOfTheWholeText) {
+  const auto tokenizer = T5Tokenizer::Load(GoldenFolder());
+  ASSERT_TRUE(tokenizer.ok());
+  EXPECT_EQ(tokenizer->Encode("", 4)->text_tokens, 1);
+  const std::string text = "one two three four five six";
+  const auto whole = tokenizer->Encode(text, 1024), cut = tokenizer->Encode(text, 4);
+  EXPECT_EQ(static_cast<size_t>(whole->text_tokens), WithoutPadding(*whole).size());
+  EXPECT_FALSE(whole->truncated);
+  EXPECT_EQ(cut->text_tokens, whole->text_tokens);
+  EXPECT_TRUE(cut->truncated);
+}
+
+TEST(T5Tokenizer, TheDemosVocabularyListsItsWordsAndThatOfT5DoesNot) {
+  const auto demo =
+      T5Tokenizer::Load(std::string(std::getenv("REEL_SOURCE")) + "/model/demo/weights/tokenizer");
+  ASSERT_TRUE(demo.ok()) << demo.status();
+  EXPECT_THAT(demo->UnknownWords("A red Circle, bouncing over blue waves!"), ElementsAre());
+  EXPECT_THAT(demo->UnknownWords("a fox, and a fox in the snow (red)"),
+              ElementsAre("fox", "snow", "(red"));
+  const auto t5 = T5Tokenizer::Load(GoldenFolder());
+  ASSERT_TRUE(t5.ok());
+  EXPECT_THAT(t5->UnknownWords("a fox in the snow"), ElementsAre());
+}
+
 TEST(T5Tokenizer, RefusesWhatIsNotUtf8WithoutQuotingIt) {
   const auto tokenizer = T5Tokenizer::Load(GoldenFolder());
   ASSERT_TRUE(tokenizer.ok());

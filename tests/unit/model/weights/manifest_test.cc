@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/base/digest/sha256.h"
 #include "tests/unit/model/weights/weight_file.h"
 
 namespace reel::model {
@@ -21,7 +22,7 @@ class ManifestTest : public ::testing::Test {
  protected:
   absl::Status Verify(const std::string& manifest, const std::string& name = "a.safetensors") {
     const std::string path = folder_.Write("a.safetensors", "abc");
-    return VerifyFiles(folder_.Write("sums", manifest), {{name, path}});
+    return VerifyFiles(folder_.Write("sums", manifest), {{name, path}}).status();
   }
   std::string ErrorOf(const std::string& manifest) {
     const absl::Status status = Verify(manifest);
@@ -58,8 +59,21 @@ TEST_F(ManifestTest, WantsEveryWeightFileListed) {
 TEST_F(ManifestTest, KnowsWeightsByTheirBytesToo) {
   const std::string shard = folder_.Write("shard.bin", SafetensorsOf({{"w", {1}}}));
   const std::string manifest = folder_.Write("sums", std::string(kSum) + "  b\n");
-  EXPECT_EQ(VerifyFiles(manifest, {{"shard.bin", shard}}).code(),
+  EXPECT_EQ(VerifyFiles(manifest, {{"shard.bin", shard}}).status().code(),
             absl::StatusCode::kFailedPrecondition);
+}
+
+// `sort -k2 sums | sha256sum` of the lines that count.
+TEST_F(ManifestTest, NamesAllFilesTogetherWhateverTheirOrder) {
+  const std::string path = folder_.Write("a", "abc");
+  const std::string lines = std::string(kSum) + "  a\n" + kSum + "  b\n";
+  const std::string manifest = folder_.Write("sums", lines + kSum + "  c\n");
+  const auto one_way = VerifyFiles(manifest, {{"a", path}, {"b", path}});
+  const auto other_way = VerifyFiles(manifest, {{"b", path}, {"a", path}});
+  ASSERT_TRUE(one_way.ok()) << one_way.status();
+  EXPECT_EQ(*one_way, Sha256Hex(lines));
+  EXPECT_EQ(*one_way, *other_way);
+  EXPECT_NE(*one_way, *VerifyFiles(manifest, {{"a", path}}));
 }
 
 TEST_F(ManifestTest, NamesTheLineThatIsNone) {
@@ -71,7 +85,7 @@ TEST_F(ManifestTest, NamesTheLineThatIsNone) {
 }
 
 TEST_F(ManifestTest, MustBeThere) {
-  EXPECT_EQ(VerifyFiles(folder_.path() + "/none", {}).code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(VerifyFiles(folder_.path() + "/none", {}).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(ManifestTest, ListsFilesByPart) {

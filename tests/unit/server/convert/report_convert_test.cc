@@ -61,12 +61,13 @@ TEST(ReportConvert, GivesAFailureItsReasonAndValuesBack) {
   ErrorDetails details;
   details.metadata["steps_done"] = "3";
   const absl::Status error = MakeError(Reason::kNumericalFault, "The numbers went bad", details);
-  const auto report = ReportFromProto(ReportToProto({"w", {"j", 2}, JobFailed{error, true}}));
+  const auto report = ReportFromProto(ReportToProto({"w", {"j", 2}, JobFailed{error, true, true}}));
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(report->ref.job, "j");
   EXPECT_EQ(report->ref.attempt, 2);
   EXPECT_EQ(std::get<JobFailed>(report->event).error, error);
   EXPECT_TRUE(std::get<JobFailed>(report->event).suspect);
+  EXPECT_TRUE(std::get<JobFailed>(report->event).device_lost);
 }
 
 TEST(ReportConvert, AModelIsLoadedUnderItsConfiguredNameOrFailed) {

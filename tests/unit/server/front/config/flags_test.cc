@@ -24,7 +24,7 @@ TEST(Flags, LeavesValuesAsTheyAre) {
 TEST(Flags, EndsWithTwoOnAnUnknownFlagAndNamesIt) {
   const ParsedFlags parsed = ParseFlags({"--lisen=x"});
   EXPECT_EQ(parsed.exit_code, 2);
-  EXPECT_THAT(parsed.output, testing::HasSubstr("--lisen"));
+  EXPECT_THAT(parsed.output, ::testing::HasSubstr("--lisen"));
 }
 
 TEST(Flags, HelpNamesEveryFlagAndEndsWithZero) {
@@ -32,7 +32,7 @@ TEST(Flags, HelpNamesEveryFlagAndEndsWithZero) {
   EXPECT_EQ(parsed.exit_code, 0);
   for (const char* flag : {"--config", "--check_config", "--version", "--listen", "--metrics",
                            "--data_dir", "--model", "--devices", "--log", "--worker_binary"}) {
-    EXPECT_THAT(parsed.output, testing::HasSubstr(flag));
+    EXPECT_THAT(parsed.output, ::testing::HasSubstr(flag));
   }
 }
 

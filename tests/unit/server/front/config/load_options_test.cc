@@ -10,13 +10,13 @@
 namespace reel::front {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 std::string Write(const std::string& name, const std::string& text, mode_t mode = 0644) {
-  std::string path = testing::TempDir() + "/load_options_test_" + name;
+  std::string path = ::testing::TempDir() + "/load_options_test_" + name;
   std::ofstream(path) << text;
   chmod(path.c_str(), mode);
   return path;

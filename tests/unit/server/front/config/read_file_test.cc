@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <fstream>
 
@@ -30,16 +29,6 @@ TEST(ReadSmallFile, RefusesLargeMissingAndOddFilesAndNamesThem) {
   EXPECT_EQ(ReadSmallFile(path + ".missing").status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(ReadSmallFile(testing::TempDir()).ok());
   EXPECT_FALSE(ReadSmallFile("/dev/null").ok());
-}
-
-TEST(CheckSecretFileMode, WantsTheOwnerAlone) {
-  const std::string path = Write("secret", "x");
-  chmod(path.c_str(), 0600);
-  EXPECT_TRUE(CheckSecretFileMode(path).ok());
-  chmod(path.c_str(), 0640);
-  const absl::Status open = CheckSecretFileMode(path);
-  EXPECT_EQ(open.code(), absl::StatusCode::kPermissionDenied);
-  EXPECT_THAT(std::string(open.message()), testing::HasSubstr("0640"));
 }
 
 }  // namespace

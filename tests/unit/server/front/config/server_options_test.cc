@@ -16,8 +16,10 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 CheckedOptions Check(const std::string& text) {
   config::v1::ServerConfig config;
@@ -47,11 +49,11 @@ TEST(ServerOptions, ListsEveryProblemWithItsKey) {
     scheduler { order: "step" max_queued_jobs: -1 }
     timing { heartbeat { seconds: 60 } drain { seconds: -1 } }
     telemetry { log_level: "warn" }
-    auth { tenants { name: "t" weight: -1 } }
+    auth { tokens_file: "/t" tenants { name: "t" weight: -1 } }
   )");
   EXPECT_THAT(
       checked.problems,
-      testing::UnorderedElementsAre(
+      UnorderedElementsAre(
           StartsWith("listen:"), StartsWith("workers[0].device:"), StartsWith("models[0].name:"),
           AllOf(StartsWith("models[0].dtype:"), HasSubstr("nearest is 'bf16'")),
           StartsWith("models[1]:"),
@@ -111,7 +113,42 @@ TEST(ServerOptions, AModelsFilesTravelWithIt) {
   EXPECT_EQ(checked.options.models[0].text_folder, "/t");
 }
 
+TEST(ServerOptions, TenantsNeedTokensSinceWithoutThemEverybodyIsTheSameAdmin) {
+  EXPECT_THAT(Check("auth { tenants { name: 'studio' } }").problems,
+              ElementsAre(AllOf(StartsWith("auth.tenants[0].name:"), HasSubstr("tokens_file"),
+                                HasSubstr("admin"))));
+  EXPECT_THAT(Check("auth { tokens_file: '/t' tenants { name: 'studio' } }").problems, IsEmpty());
+  // The one tenant that there is without tokens can have limits.
+  EXPECT_THAT(Check("auth { tenants { name: 'default' max_jobs: 3 } }").problems, IsEmpty());
+}
+
+TEST(ServerOptions, AProfileOnAnotherOneHasItsVariantsAndItsBase) {
+  const CheckedOptions checked = Check(R"(
+    kernel_profiles { name: 'p' base: 'reference'
+                      variants { key: 'rms_norm' value: 'sm80' } variants { key: 'rope' value: 'cpu' } }
+    kernel_profiles { name: 'q' base: 'p' variants { key: 'rms_norm' value: 'sm90' } }
+    kernel_profiles { name: 'r' base: 'q' }
+  )");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  for (const size_t i : {1, 2}) {
+    const ConfiguredProfile& profile = checked.options.kernel_profiles[i];
+    EXPECT_EQ(profile.base, "reference");
+    EXPECT_THAT(profile.variants, ElementsAre(Pair("rms_norm", "sm90"), Pair("rope", "cpu")));
+  }
+}
+
+TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
+  EXPECT_THAT(
+      Check("models { name: 't' test_card {} dtype: 'bf16' manifest_file: '/m' "
+            "text_folder: '/t' }")
+          .problems,
+      UnorderedElementsAre(StartsWith("models[0].dtype:"), StartsWith("models[0].manifest_file:"),
+                           StartsWith("models[0].text_folder:")));
+}
+
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
+  EXPECT_THAT(Check("telemetry { trace_share: 0.5 }").problems,
+              ElementsAre(StartsWith("telemetry.trace_share:")));
   EXPECT_THAT(Check("experiments { name: 'e' }").problems, ElementsAre(StartsWith("experiments:")));
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));

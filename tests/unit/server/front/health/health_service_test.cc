@@ -15,7 +15,8 @@ namespace pb = grpc::health::v1;
 
 class HealthServiceTest : public testing::Test {
  protected:
-  HealthServiceTest() : service_(MakeHealthService({authorizer_, observer_, calls_}, board_)) {
+  HealthServiceTest()
+      : service_(MakeHealthService({authorizer_, observer_, calls_, unsent_}, board_)) {
     GrpcServerOptions options;
     options.address = "127.0.0.1:0";
     server_ = *GrpcServer::Start(options, {service_.get()});
@@ -45,6 +46,7 @@ class HealthServiceTest : public testing::Test {
   Authorizer authorizer_{TokenTable()};
   RecordingCallObserver observer_;
   OpenCalls calls_;
+  UnsentRequests unsent_;
   HealthBoard board_;
   std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<GrpcServer> server_;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/http/http_server.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
+
+#include "server/front/workers/file_descriptor.h"
 
 namespace reel::front {
 namespace {
@@ -56,6 +61,57 @@ TEST(HttpServer, ATakenPortIsRefusedByName) {
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(second.status().message()),
               testing::HasSubstr(site.server->address_text()));
+}
+
+TEST(HttpServer, OnlyReadsAreServed) {
+  const Site site;
+  const auto deleted = site.Client().Delete("/metrics");
+  ASSERT_TRUE(deleted);
+  EXPECT_EQ(deleted->status, 405);
+  EXPECT_EQ(site.Client().Head("/healthz")->status, 200);
+}
+
+// Connections that send the beginning of a request and nothing more.
+std::vector<FileDescriptor> SlowClients(const Site& site, int count) {
+  const Address address = *ParseAddress(site.server->address_text());
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_port = htons(static_cast<uint16_t>(address.port));
+  inet_pton(AF_INET, address.host.c_str(), &place.sin_addr);
+  std::vector<FileDescriptor> clients;
+  for (int i = 0; i < count; ++i) {
+    FileDescriptor client(socket(AF_INET, SOCK_STREAM, 0));
+    EXPECT_EQ(connect(client.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
+    EXPECT_EQ(send(client.get(), "GET /", 5, MSG_NOSIGNAL), 5);
+    clients.push_back(std::move(client));
+  }
+  return clients;
+}
+
+TEST(HttpServer, SlowClientsKeepNobodyWaiting) {
+  const Site site;
+  const std::vector<FileDescriptor> slow = SlowClients(site, 300);
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(site.Client().Get("/healthz")->status, 200);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
+}
+
+TEST(HttpServer, ASlowClientIsCutAfterItsTime) {
+  const Site site;
+  const std::vector<FileDescriptor> slow = SlowClients(site, 1);
+  char byte = 0;
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(recv(slow[0].get(), &byte, 1, 0), 0);
+  const auto took = std::chrono::steady_clock::now() - start;
+  EXPECT_GT(took, std::chrono::seconds(4));
+}
+
+TEST(HttpServer, ItsEndWaitsForNobody) {
+  Site site;
+  const std::vector<FileDescriptor> slow = SlowClients(site, 8);
+  const auto start = std::chrono::steady_clock::now();
+  site.server.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST(HttpServer, ManyClientsAtOnceAreServed) {

@@ -28,7 +28,7 @@ class AdmissionTest : public ::testing::Test {
          {{"fast", "built-in", true, true, ""}, {"sm90", "built-in", can_sm90, false, "too old"}}}};
     fleet_.Update(info);
     fleet_.SetCard(TestCard());
-    fleet_.SetLoaded(name, "card");
+    fleet_.SetLoaded(name, TestCard());
   }
   absl::StatusOr<CheckedRequest> Check() { return admission_.CheckRequest(request_, 7); }
   absl::Status CheckLoad(const Load& load) {
@@ -127,6 +127,58 @@ TEST_F(AdmissionTest, TellsUnknownKernelsFromUnavailableOnes) {
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
 }
 
+TEST_F(AdmissionTest, RefusesAVariantThatDoesNotComputeInTheModelsType) {
+  AddWorker("w0");
+  WorkerInfo info = fleet_.workers().at("w0").info;
+  info.kernels[0].variants[0].dtypes = {"bf16", "fp16"};
+  info.kernels[0].variants.push_back({"loops", "built-in", true, false, "", {"fp32", "bf16"}});
+  fleet_.Update(info);
+  model::ModelCard card = TestCard();
+  card.calls = {{"rms_norm", "fp32", 64}};
+  fleet_.SetLoaded("w0", card);
+  request_.spec.kernels.variants = {{"rms_norm", "fast"}};
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kKernelUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("fp32"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("these can: loops"));
+  request_.spec.kernels.variants = {{"rms_norm", "loops"}};
+  EXPECT_TRUE(Check().ok());
+  // A worker that has the model in another type can take it.
+  request_.spec.kernels.variants = {{"rms_norm", "fast"}};
+  info.name = "w1";
+  card.calls = {{"rms_norm", "bf16", 64}};
+  fleet_.Update(info);
+  fleet_.SetLoaded("w1", card);
+  EXPECT_TRUE(Check().ok());
+}
+
+TEST_F(AdmissionTest, AWorkerWithoutTheModelMakesNoPlanLegal) {
+  AddWorker("w0");
+  WorkerInfo other = fleet_.workers().at("w0").info;
+  other.name = "w1";
+  other.kernels[0].variants[1].runs = true;  // sm90, which w0 has not
+  fleet_.Update(other);
+  request_.spec.kernels.variants = {{"rms_norm", "sm90"}};
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+}
+
+TEST_F(AdmissionTest, RefusesAConditionThatIsOnlyDescribed) {
+  AddWorker("w0");
+  model::ModelCard card = TestCard();
+  card.supports_conditions = true;
+  fleet_.SetCard(card);
+  model::Condition condition;
+  condition.content_type = "image/png";
+  condition.size_bytes = 1234;
+  condition.sha256 = std::string(64, 'a');
+  request_.spec.conditions = {condition};
+  const absl::Status status = Check().status();
+  EXPECT_EQ(ReasonOf(status), Reason::kInvalidSpec);
+  EXPECT_THAT(SerializeError(status), HasSubstr("spec.conditions[0].image"));
+  request_.spec.conditions[0].bytes = std::make_shared<const std::string>(1234, 'x');
+  EXPECT_TRUE(Check().ok()) << Check().status();
+}
+
 TEST_F(AdmissionTest, ExpandsConfiguredProfiles) {
   AddWorker("w0");
   options_.kernel_profiles = {{"ours", "reference", {{"rms_norm", "fast"}}}};
@@ -136,6 +188,29 @@ TEST_F(AdmissionTest, ExpandsConfiguredProfiles) {
   EXPECT_EQ(checked->need.profile, "reference");
   EXPECT_EQ(checked->need.shape.plan, "reference+rms_norm=fast");
   EXPECT_EQ(checked->spec.kernels.profile, "ours");
+}
+
+TEST_F(AdmissionTest, TakesALossyProfileWhereModelAndWorkerHaveAUseForIt) {
+  AddWorker("w0");
+  request_.spec.kernels.profile = "fp8";
+  // A model without such layers, however it is asked for.
+  EXPECT_THAT(std::string(Check().status().message()), HasSubstr("does not support fp8"));
+  options_.kernel_profiles = {{"ours", "fp8", {}}};
+  request_.spec.kernels.profile = "ours";
+  EXPECT_THAT(std::string(Check().status().message()), HasSubstr("does not support fp8"));
+  // A device without such products, before anything is queued.
+  model::ModelCard card = TestCard();
+  card.lossy_profiles = {"fp8"};
+  fleet_.SetCard(card);
+  EXPECT_EQ(ReasonOf(Check().status()), Reason::kKernelUnavailable);
+  WorkerInfo info;
+  info.name = "w1";
+  info.state = WorkerState::kReady;
+  info.kernels = {{"linear", {{"e4m3_rows", "framework", true, false, "", {}, true}}}};
+  fleet_.Update(info);
+  fleet_.SetLoaded("w1", card);
+  ASSERT_TRUE(Check().ok()) << Check().status();
+  EXPECT_EQ(Check()->need.shape.plan, "fp8");
 }
 
 TEST_F(AdmissionTest, KnowsNoExperiments) {
@@ -181,8 +256,34 @@ TEST_F(AdmissionTest, HoldsTenantsToTheirQuota) {
   load.tenant_device_seconds = 100;
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
   load = Idle();
-  load.tenant_stored_bytes = 1000;
+  load.tenant_bytes = {1000, 0, 1000};
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+}
+
+TEST_F(AdmissionTest, BytesThatOthersHaveReservedAreTaken) {
+  AddWorker("w0");
+  Load load = Idle();
+  load.tenant_bytes = {700, 200, 1000};
+  EXPECT_TRUE(CheckLoad(load).ok());  // nobody knows yet how large it will be
+  costs_.LearnOutput(Check()->need.shape, 60);
+  EXPECT_TRUE(CheckLoad(load).ok());
+  load.tenant_bytes.reserved = 250;
+  const absl::Status refused = CheckLoad(load);
+  EXPECT_EQ(ReasonOf(refused), Reason::kTenantQuota);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("700 are held"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("250 reserved"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("1000 allowed"));
+}
+
+TEST_F(AdmissionTest, ConditionsNeedRoomToo) {
+  AddWorker("w0");
+  request_.spec.conditions.resize(1);
+  request_.spec.conditions[0].bytes = std::make_shared<const std::string>(300, 'x');
+  Load load = Idle();
+  load.tenant_bytes = {700, 0, 1000};
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+  load.tenant_bytes.held = 600;
+  EXPECT_TRUE(CheckLoad(load).ok());
 }
 
 TEST_F(AdmissionTest, LetsATenantHaveSixteenJobsByDefault) {

@@ -56,20 +56,27 @@ TEST(Blame, WhatHadNotBegunRunsAgainAsItWas) {
   }
 }
 
+TEST(Blame, AJobThatLostTheDeviceCountsAgainstItsShape) {
+  JobFailed failed{MakeError(Reason::kWorkerFault, "the device failed"), true, true};
+  EXPECT_TRUE(JudgeFailure(failed, false, {}).quarantine);
+  failed.device_lost = false;
+  EXPECT_FALSE(JudgeFailure(failed, false, {}).quarantine);
+}
+
 TEST(Blame, APassingFailureIsTriedAloneOnce) {
   const absl::Status error = MakeError(Reason::kOutOfDeviceMemory, "out of memory");
-  const Verdict first = JudgeFailure(error, false, false, {});
+  const Verdict first = JudgeFailure({error, false}, false, {});
   EXPECT_TRUE(first.again);
   EXPECT_TRUE(first.alone);
   EXPECT_EQ(first.reason, Reason::kOutOfDeviceMemory);
-  EXPECT_FALSE(JudgeFailure(error, false, true, {}).again);
-  EXPECT_FALSE(JudgeFailure(error, true, false, {}).again);
-  EXPECT_FALSE(JudgeFailure(error, false, false, first.losses).again);
+  EXPECT_FALSE(JudgeFailure({error, false}, true, {}).again);
+  EXPECT_FALSE(JudgeFailure({error, true}, false, {}).again);
+  EXPECT_FALSE(JudgeFailure({error, false}, false, first.losses).again);
 }
 
 TEST(Blame, AnyOtherFailureIsTheLastAndKeepsItsReason) {
   const Verdict verdict =
-      JudgeFailure(MakeError(Reason::kEncoderFault, "the encoder failed"), false, false, {});
+      JudgeFailure({MakeError(Reason::kEncoderFault, "the encoder failed"), false}, false, {});
   EXPECT_FALSE(verdict.again);
   EXPECT_EQ(verdict.reason, Reason::kEncoderFault);
   EXPECT_EQ(verdict.message, "the encoder failed");

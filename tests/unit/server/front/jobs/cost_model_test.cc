@@ -202,5 +202,32 @@ TEST(CostModel, IsBoundedWhateverPlansCallersInvent) {
   EXPECT_LT(costs.Serialize().size(), 400'000u);
 }
 
+TEST(CostModel, AFileIsBoundedByItsFramesUntilOneWasMade) {
+  CostModel costs;
+  WorkShape shape;
+  shape.model = "m";
+  shape.frames = 9;
+  shape.frame_pixels = 9 * 128 * 128;
+  shape.crf = 18;
+  const OutputSize most = costs.Output(shape);
+  EXPECT_EQ(most.likely, 0);
+  EXPECT_GT(most.most, shape.frame_pixels * 3 / 2);
+  for (int i = 0; i < 10; ++i) costs.LearnOutput(shape, 10'000);
+  EXPECT_EQ(costs.Output(shape).likely, 10'000);
+  EXPECT_GT(costs.Output(shape).most, 10'000);
+  EXPECT_LT(costs.Output(shape).most, 15'000);
+  // It says nothing of one that is encoded more finely, and outlives the process.
+  shape.crf = 1;
+  EXPECT_EQ(costs.Output(shape).likely, 0);
+  CostModel again;
+  again.Parse(costs.Serialize());
+  shape.crf = 18;
+  EXPECT_EQ(again.Output(shape).most, costs.Output(shape).most);
+  // Nor can it be more than its frames.
+  for (int i = 0; i < 10; ++i) costs.LearnOutput(shape, most.most * 4);
+  EXPECT_EQ(costs.Output(shape).likely, most.most);
+  EXPECT_EQ(costs.Output(shape).most, most.most);
+}
+
 }  // namespace
 }  // namespace reel::front

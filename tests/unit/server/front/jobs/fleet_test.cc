@@ -15,7 +15,12 @@ class FleetTest : public ::testing::Test {
     info.name = name;
     info.state = state;
     fleet_.Update(info);
-    if (state == WorkerState::kReady) fleet_.SetLoaded(name, "m");
+    if (state == WorkerState::kReady) fleet_.SetLoaded(name, Card("m"));
+  }
+  static model::ModelCard Card(const std::string& name) {
+    model::ModelCard card;
+    card.name = name;
+    return card;
   }
   static Need NeedOf(int64_t rows, bool alone = false) {
     Need need;

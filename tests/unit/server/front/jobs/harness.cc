@@ -240,6 +240,10 @@ void Harness::Step(const StepSample& sample, const std::string& worker) {
   dispatcher->Report({worker, {}, Stepped{.steps = {sample}}});
 }
 
+void Harness::LosesDevice(const Sent& sent) {
+  Report(sent, JobFailed{MakeError(Reason::kWorkerFault, "the device failed"), true, true});
+}
+
 void Harness::CancelledAtWorker(const Sent& sent) {
   Failed(sent, absl::CancelledError("cancelled"));
 }

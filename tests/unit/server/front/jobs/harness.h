@@ -125,6 +125,8 @@ class Harness {
   // Steps, one fragment, the end.
   void RunToEnd(const Sent& sent, const std::string& bytes = "frames");
   void Failed(const Sent& sent, const absl::Status& error, bool suspect = false);
+  // The job lost the device while no other was on it: its worker says so, and will end.
+  void LosesDevice(const Sent& sent);
   void CancelledAtWorker(const Sent& sent);
   // Of no job alone.
   void Load(const std::string& worker, const model::ModelCard& card);

@@ -36,6 +36,43 @@ TEST_F(LookupsTest, AnotherTenantsVideoLooksLikeAnUnknownOne) {
   EXPECT_EQ(Find(live_id, "u").status(), theirs);
 }
 
+TEST_F(LookupsTest, ADamagedRecordCostsItselfAndNotTheList) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    JobPtr job = MustCreate(Request());
+    ids.push_back(job->Snapshot().id);
+    clock.Advance(absl::Seconds(1));
+    RunToEnd(Take());
+    WaitForState(*job, VideoState::kSucceeded);
+  }
+  Settle();
+  for (const int damaged : {0, 2, 3}) {
+    auto row = **Await<std::optional<JobRow>>(
+        [&](auto done) { store->Find(ids[static_cast<size_t>(damaged)], std::move(done)); });
+    row.video = "nonsense";
+    ASSERT_TRUE(AwaitStatus([&](auto done) {
+                  store->Update(row, Durability::kSynced, std::move(done));
+                }).ok());
+  }
+  ListQuery query;
+  query.tenant = "t";
+  EXPECT_EQ(List(query).videos.size(), 2u);
+  // A page of which nothing is left is no end.
+  query.page_size = 1;
+  ListPage page = List(query);
+  ASSERT_EQ(page.videos.size(), 1u);
+  EXPECT_EQ(page.videos[0].id, ids[4]);
+  query.before_time = page.videos[0].create_time;
+  query.before_id = page.videos[0].id;
+  page = List(query);
+  ASSERT_EQ(page.videos.size(), 1u);
+  EXPECT_EQ(page.videos[0].id, ids[1]);
+  const absl::Status error = Find(ids[2]).status();
+  EXPECT_EQ(ReasonOf(error), Reason::kMediaCorrupt);
+  EXPECT_THAT(SerializeError(error), ::testing::HasSubstr("videos/" + ids[2]));
+  EXPECT_TRUE(Delete(ids[2]).ok());
+}
+
 TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {

@@ -137,6 +137,60 @@ TEST_F(RecoveryTest, WhatTheWorkerHadNotBegunIsInnocent) {
   EXPECT_FALSE(again.assignment.alone);
 }
 
+TEST_F(RecoveryTest, AWorkerThatLostItsDeviceGetsNoFurtherJob) {
+  JobPtr poison = MustCreate(Request("poison"));
+  const Sent poisoned = TakeRunning();
+  JobPtr waits = MustCreate(Request("waits"));
+  const Sent held = Take();
+  JobPtr queued = MustCreate(Request("queued"));
+  LosesDevice(poisoned);
+  WaitForState(*poison, VideoState::kFailed);
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);  // there is room, but on a dying worker
+  Lose(LossCause::kSticky);
+  for (int i = 0; i < 2; ++i) RunToEnd(Take());
+  EXPECT_EQ(WaitForState(*waits, VideoState::kSucceeded).stats->restarts, 1);
+  EXPECT_EQ(WaitForState(*queued, VideoState::kSucceeded).stats->restarts, 0);
+  EXPECT_TRUE(Create(Request()).ok());  // one loss quarantines nothing
+}
+
+TEST_F(RecoveryTest, WhatRanBesideTheJobThatLostTheDeviceIsInnocent) {
+  JobPtr poison = MustCreate(Request("poison"));
+  const Sent poisoned = TakeRunning();
+  JobPtr beside = MustCreate(Request("beside"));
+  TakeRunning();
+  LosesDevice(poisoned);
+  Lose(LossCause::kSticky);
+  const Sent again = Take();
+  EXPECT_EQ(again.assignment.ref.job, beside->Snapshot().id);
+  EXPECT_FALSE(again.assignment.alone);
+  RunToEnd(again);
+  WaitForState(*beside, VideoState::kSucceeded);
+  EXPECT_EQ(ReasonOf(WaitForState(*poison, VideoState::kFailed).error), Reason::kWorkerFault);
+  EXPECT_TRUE(Create(Request()).ok());
+}
+
+TEST_F(RecoveryTest, AJobThatALostDeviceNeverBeganIsInnocent) {
+  JobPtr job = MustCreate(Request());
+  for (int loss = 0; loss < 3; ++loss) {
+    Take();  // and nothing is heard of it
+    Lose(LossCause::kSticky);
+  }
+  RunToEnd(Take());
+  WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_TRUE(Create(Request()).ok());
+}
+
+TEST_F(RecoveryTest, AShapeThatLostTwoDevicesIsQuarantined) {
+  for (int loss = 0; loss < 2; ++loss) {
+    JobPtr poison = MustCreate(Request("poison"));
+    LosesDevice(TakeRunning());
+    WaitForState(*poison, VideoState::kFailed);
+    Lose(LossCause::kSticky);
+  }
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kShapeQuarantined);
+}
+
 TEST_F(RecoveryTest, ASecondLossIsTheLast) {
   JobPtr job = MustCreate(Request());
   TakeRunning();

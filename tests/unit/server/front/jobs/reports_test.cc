@@ -142,6 +142,26 @@ TEST_F(ReportsTest, AVideoInPassesIsEstimatedAndTimedPassByPass) {
   EXPECT_NEAR(remaining(13), 10, 0.5);
 }
 
+TEST_F(ReportsTest, AnEstimateIsThatOfAJobOfItsPriority) {
+  for (int i = 0; i < 20; ++i) Step(SampleOf(512, absl::Seconds(1)));
+  for (int i = 0; i < 6; ++i) MustCreate(Request());
+  Settle();
+  const auto estimate = [&](Priority priority, const std::string& tenant) {
+    NewJob request = Request();
+    request.priority = priority;
+    request.tenant = tenant;
+    return *Await<CostEstimate>([&](auto done) { dispatcher->Estimate(request, std::move(done)); });
+  };
+  const CostEstimate high = estimate(Priority::kHigh, "t"), low = estimate(Priority::kLow, "t");
+  EXPECT_EQ(high.queue_position, 0);
+  EXPECT_GT(low.queue_position, 2);
+  EXPECT_LT(high.queue, low.queue);
+  EXPECT_GE(high.queue, absl::ZeroDuration());
+  // Others' jobs do not wait for it, whatever it calls itself.
+  EXPECT_EQ(estimate(Priority::kHigh, "other").queue_position,
+            estimate(Priority::kLow, "other").queue_position);
+}
+
 TEST_F(ReportsTest, ProgressBeginsWithTheStepsOfAllPasses) {
   NewJob request = Request();
   request.spec.preset = "twice";

@@ -35,11 +35,12 @@ TEST(RowEvent, ARestartQueuesTheNextAttemptAndTakesAFurtherBlock) {
 
 TEST(RowEvent, ASuccessKeepsItsRequestIdAndItsMedia) {
   JobRow row = Row();
-  Apply(RowSucceeded{absl::FromUnixSeconds(9), 7, {3, 7}, 42}, row);
+  Apply(RowSucceeded{absl::FromUnixSeconds(9), 7, {3, 7}, 42, {1}}, row);
   EXPECT_EQ(row.state, RowState::kSucceeded);
   EXPECT_EQ(row.request_id, "request");
   EXPECT_EQ(row.media_bytes, 7);
   EXPECT_EQ(row.fragment_ends.size(), 2u);
+  EXPECT_EQ(row.block_sums.size(), 1u);
   EXPECT_EQ(row.last_sequence, 42u);
   EXPECT_EQ(row.reserved_sequence, kSequenceBlock);
   EXPECT_EQ(row.expire_time, absl::FromUnixSeconds(9));
@@ -48,7 +49,7 @@ TEST(RowEvent, ASuccessKeepsItsRequestIdAndItsMedia) {
 
 TEST(RowEvent, ASuccessNeverTakesANumberBack) {
   JobRow row = Row();
-  Apply(RowSucceeded{absl::UnixEpoch(), 0, {}, kSequenceBlock + 1}, row);
+  Apply(RowSucceeded{absl::UnixEpoch(), 0, {}, kSequenceBlock + 1, {}}, row);
   EXPECT_EQ(row.reserved_sequence, kSequenceBlock + 1);
 }
 
@@ -63,12 +64,13 @@ TEST(RowEvent, AnyOtherEndFreesTheRequestId) {
 
 TEST(RowEvent, ASuccessThatCouldNotBeStoredIsAsIfItHadFailed) {
   JobRow stored = Row(), failed = Row();
-  Apply(RowSucceeded{absl::UnixEpoch(), 7, {7}, 42}, stored);
+  Apply(RowSucceeded{absl::UnixEpoch(), 7, {7}, 42, {1}}, stored);
   for (JobRow* row : {&stored, &failed}) Apply(RowFailed{}, *row);
   EXPECT_EQ(stored.state, failed.state);
   EXPECT_EQ(stored.media_bytes, 0);
   EXPECT_EQ(stored.last_sequence, 0u);
   EXPECT_TRUE(stored.fragment_ends.empty());
+  EXPECT_TRUE(stored.block_sums.empty());
 }
 
 TEST(RowEvent, WhatIsSeenIsOnDiskBeforeIt) {

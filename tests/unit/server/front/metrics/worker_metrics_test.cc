@@ -16,6 +16,7 @@ WorkerInfo Gpu(WorkerState state) {
   worker.state = state;
   worker.compute_capability = 90;
   worker.memory_used_bytes = 7;
+  worker.memory_total_bytes = 9;
   worker.versions = {{"torch", "2.11"}, {"cuda", "13.0"}};
   return worker;
 }
@@ -32,7 +33,8 @@ TEST(WorkerMetrics, FollowsAWorker) {
                     "reel_worker_info{arch=\"90\",cuda=\"13.0\",device=\"cuda0\","
                     "gpu=\"cuda:0 NVIDIA H200\",torch=\"2.11\"}"),
             1);
-  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"allocated\"}"), 7);
+  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"used\"}"), 7);
+  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"total\"}"), 9);
   EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"sticky\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"killed\"}"), 0);
   EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);

@@ -3,6 +3,7 @@
 #include "server/front/rpc/call_context.h"
 
 #include <gmock/gmock.h>
+#include <grpc/support/time.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
@@ -91,6 +92,118 @@ TEST(Access, ComesBeforeEveryOtherCheck) {
   request.set_name("not a name");
   v1::GetVideoResponse response;
   EXPECT_EQ(See(server.video().GetVideo(&context, request, &response)).reason, "UNAUTHENTICATED");
+}
+
+TEST(Access, OfTwoTokensNoneCounts) {
+  RpcServerOptions options;
+  options.authorizer = WithTokens();
+  RpcServer server(std::move(options));
+  for (const char* second : {"use", "unknown"}) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer use");
+    context.AddMetadata("authorization", std::string("Bearer ") + second);
+    v1::GetServerInfoResponse response;
+    EXPECT_EQ(
+        See(server.server().GetServerInfo(&context, v1::GetServerInfoRequest(), &response)).reason,
+        "UNAUTHENTICATED");
+  }
+}
+
+TEST(Access, IsDecidedByTheHeadersAlone) {
+  RpcServerOptions options;
+  options.authorizer = WithTokens();
+  RpcServer server(std::move(options));
+  grpc::ClientContext context;
+  // As a stream of its own the request is never sent.
+  grpc::GenericStub stub(server.NewChannel());
+  grpc::CompletionQueue queue;
+  auto call = stub.PrepareCall(&context, "/reel.v1.VideoService/CreateVideo", &queue);
+  call->StartCall(nullptr);
+  void* tag = nullptr;
+  bool ok = false;
+  queue.Next(&tag, &ok);
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  queue.Next(&tag, &ok);
+  EXPECT_EQ(See(status).reason, "UNAUTHENTICATED");
+}
+
+TEST(Access, ARevokedTokensStreamEnds) {
+  RpcServerOptions options;
+  options.authorizer = WithTokens();
+  options.video.write_stall = absl::Milliseconds(80);
+  RpcServer server(std::move(options));
+  server.jobs.Add("r1-a", "blue");
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer use");
+  auto reader = server.video().GenerateVideo(&context, v1::GenerateVideoRequest());
+  v1::GenerateVideoResponse event;
+  ASSERT_TRUE(reader->Read(&event));
+  server.authorizer->Replace(*TokenTable::Parse(TokenLine("view", "blue viewer")));
+  EXPECT_FALSE(reader->Read(&event));
+  EXPECT_EQ(See(reader->Finish()).reason, "UNAUTHENTICATED");
+  EXPECT_EQ(server.jobs.WaitForLeave().id, "r1-a");
+}
+
+TEST(Requests, ThatCannotBeDecodedAreRefusedByNameAndCounted) {
+  RpcServer server;
+  grpc::GenericStub stub(server.NewChannel());
+  for (const char* bytes : {"\xff", "\x0a\x7fx", "\x0a\x01\xff"}) {  // the last: not UTF-8
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const grpc::Slice slice(bytes);
+    const grpc::ByteBuffer sent(&slice, 1);
+    auto call = stub.PrepareUnaryCall(&context, "/reel.v1.VideoService/GetVideo", sent, &queue);
+    call->StartCall();
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    call->Finish(&answer, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    const ErrorSeen seen = See(status);
+    EXPECT_EQ(seen.code, grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(seen.reason, "UNDECODABLE_REQUEST");
+    EXPECT_EQ(seen.metadata.at("message"), "reel.v1.GetVideoRequest");
+  }
+  server.observer.WaitUntil([](auto& o) {
+    return o.ended[{Method::kGetVideo, absl::StatusCode::kInvalidArgument}] == 3;
+  });
+}
+
+TEST(Requests, ThatDoNotArriveEndTheirCall) {
+  RpcServerOptions options;
+  options.unsent.patience = absl::Milliseconds(20);
+  RpcServer server(std::move(options));
+  for (const char* method : {"GetVideo", "GenerateVideo"}) {
+    grpc::GenericStub stub(server.NewChannel());
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const std::string path = std::string("/reel.v1.VideoService/") + method;
+    auto call = stub.PrepareCall(&context, path, &queue);
+    call->StartCall(nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    queue.Next(&tag, &ok);
+    EXPECT_EQ(See(status).reason, "REQUEST_NOT_RECEIVED") << method;
+  }
+}
+
+TEST(Deadlines, BeyondTheYear2262AreNoDeadlines) {
+  RpcServer server;
+  server.jobs.Add("r1-a");
+  grpc::ClientContext context;
+  // What 2562047 hours come to; the client's own library counts nanoseconds, too.
+  context.set_deadline(
+      gpr_time_add(gpr_now(GPR_CLOCK_REALTIME), gpr_time_from_hours(2'562'047, GPR_TIMESPAN)));
+  auto reader = server.video().GenerateVideo(&context, v1::GenerateVideoRequest());
+  v1::GenerateVideoResponse event;
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_EQ(server.jobs.WaitForCreate().timeout, absl::Minutes(30));
+  context.TryCancel();
 }
 
 TEST(Metadata, AboveEightKibibytesIsRefusedByName) {

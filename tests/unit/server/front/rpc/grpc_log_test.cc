@@ -2,6 +2,7 @@
 #include "server/front/rpc/grpc_log.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <gtest/gtest.h>
 
@@ -10,12 +11,23 @@ namespace {
 
 TEST(GrpcLog, ItsErrorsAreLinesOfOurs) {
   TakeGrpcLog();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   gpr_log(GPR_ERROR, "connection %d said \"no\"\nand left", 7);
-  const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, testing::AllOf(testing::HasSubstr("\"level\":\"warning\""),
-                                   testing::HasSubstr("connection 7 said \\\"no\\\"\\nand left"),
-                                   testing::EndsWith("}\n")));
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text,
+              ::testing::AllOf(::testing::HasSubstr("\"level\":\"warning\""),
+                               ::testing::HasSubstr("connection 7 said \\\"no\\\"\\nand left"),
+                               ::testing::EndsWith("}\n")));
+}
+
+TEST(GrpcLog, ProtobufsLinesAreLinesOfOurs) {
+  TakeProtobufLog();
+  ::testing::internal::CaptureStderr();
+  GOOGLE_LOG(ERROR) << "field x\nis broken";
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(text, ::testing::AllOf(::testing::HasSubstr("\"msg\":\"protobuf\""),
+                                     ::testing::HasSubstr("field x\\nis broken"),
+                                     ::testing::EndsWith("}\n")));
 }
 
 }  // namespace

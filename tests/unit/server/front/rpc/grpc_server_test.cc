@@ -25,7 +25,7 @@ TEST(GrpcServer, ASecondOneOnThePortIsRefused) {
   options.address = (*first)->address();
   const auto second = GrpcServer::Start(options, {});
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(second.status().message()), testing::HasSubstr(options.address));
+  EXPECT_THAT(std::string(second.status().message()), ::testing::HasSubstr(options.address));
 }
 
 TEST(GrpcServer, TakesRequestsUpToFourMebibytes) {

@@ -31,7 +31,7 @@ TEST(PageToken, AnotherFilterIsRefused) {
     const auto parsed = ParsePageToken(token, other);
     EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(ReasonOf(parsed.status()), Reason::kInvalidRequest);
-    EXPECT_THAT(std::string(parsed.status().message()), testing::HasSubstr("page_token"));
+    EXPECT_THAT(std::string(parsed.status().message()), ::testing::HasSubstr("page_token"));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "server/errors/error.h"
@@ -12,11 +14,11 @@
 namespace reel::front {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 constexpr char kUuid[] = "123E4567-e89b-12d3-a456-426614174000";
 const Asker kAsker{"blue", "4bf92f3577b34da6a3ce929d0e0e4736"};
@@ -111,6 +113,25 @@ TEST(NewJobFrom, UsesTheModelsCardToCompleteTheList) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {served}).status()), Contains("spec.width"));
 }
 
+TEST(NewJobFrom, ADescriptionOfAConditionIsThatOfItsBytes) {
+  auto request = Good();
+  v1::Condition& condition = *request.mutable_spec()->add_conditions();
+  condition.set_image("\x89PNG\r\n\x1a\n and more");
+  const auto made = NewJobFrom(request, kAsker, {}, {});
+  ASSERT_TRUE(made.ok()) << made.status();
+  const model::Condition known = made->spec.conditions[0];
+  condition.set_content_type(known.content_type);
+  condition.set_size_bytes(known.size_bytes);
+  condition.set_sha256(known.sha256);
+  EXPECT_TRUE(NewJobFrom(request, kAsker, {}, {}).ok());
+  condition.set_content_type("image/jpeg");
+  condition.set_size_bytes(1);
+  condition.set_sha256("a");
+  EXPECT_THAT(Fields(NewJobFrom(request, kAsker, {}, {}).status()),
+              UnorderedElementsAre("spec.conditions[0].content_type",
+                                   "spec.conditions[0].size_bytes", "spec.conditions[0].sha256"));
+}
+
 TEST(NewJobFrom, ASpecThatAdmissionJudgesIsNotJudgedHere) {
   auto request = Good();
   request.mutable_spec()->set_width(33);
@@ -129,8 +150,27 @@ TEST(NewJobFrom, TimeoutsEndAtTheLimit) {
   EXPECT_THAT(Fields(NewJobFrom(request, kAsker, rules, {}).status()), Contains("timeout"));
 }
 
+TEST(NewJobFrom, ATimeoutIsALegalDuration) {
+  RequestRules rules;
+  v1::CreateVideoRequest request;
+  const auto refused = [&](int64_t seconds, int32_t nanos) {
+    request.mutable_timeout()->set_seconds(seconds);
+    request.mutable_timeout()->set_nanos(nanos);
+    return !NewJobFrom(request, kAsker, rules, {}).ok();
+  };
+  EXPECT_FALSE(refused(5, 5));
+  EXPECT_FALSE(refused(0, 5));
+  EXPECT_TRUE(refused(5, -5));
+  EXPECT_TRUE(refused(-5, 5));
+  EXPECT_TRUE(refused(5, 1'000'000'000));
+  EXPECT_TRUE(refused(5, -1'000'000'000));
+  EXPECT_TRUE(refused(std::numeric_limits<int64_t>::max(), 999'999'999));
+  EXPECT_TRUE(refused(std::numeric_limits<int64_t>::min(), 0));
+}
+
 TEST(NewJobFrom, LabelsAreFewAndShort) {
   v1::GenerateVideoRequest request;
+  request.mutable_spec()->set_prompt("a boat");
   for (int i = 0; i < 16; ++i) (*request.mutable_labels())["key" + std::to_string(i)] = "v";
   EXPECT_TRUE(NewJobFrom(request, kAsker, {}, {}).ok());
   (*request.mutable_labels())["one too many"] = "v";

@@ -10,10 +10,11 @@
 namespace reel::front {
 
 RpcServer::RpcServer(RpcServerOptions options)
-    : authorizer(options.authorizer ? std::move(options.authorizer)
+    : unsent_requests(options.unsent),
+      authorizer(options.authorizer ? std::move(options.authorizer)
                                     : std::make_unique<Authorizer>()),
       pump(std::make_unique<StreamPump>(2, options.video.write_stall / 8)) {
-  const CallEnvironment environment{*authorizer, observer, open_calls};
+  const CallEnvironment environment{*authorizer, observer, open_calls, unsent_requests};
   video_service = MakeVideoService(environment, jobs, *pump, options.video);
   server_service = MakeServerService(
       environment, jobs, {"1.2.3", "abc", std::chrono::steady_clock::now(), options.video.rules});
@@ -33,6 +34,7 @@ RpcServer::RpcServer(RpcServerOptions options)
 RpcServer::~RpcServer() {
   board.Close();
   pump->CloseAll();
+  unsent_requests.Close();
   grpc->Shutdown(absl::Seconds(5));
   EXPECT_EQ(open_calls.count(), 0);
 }

@@ -25,6 +25,7 @@ namespace reel::front {
 struct RpcServerOptions {
   std::unique_ptr<Authorizer> authorizer;  // null: nobody needs a token
   VideoServiceOptions video;
+  UnsentLimits unsent;
 };
 
 class RpcServer {
@@ -39,6 +40,7 @@ class RpcServer {
   FakeJobService jobs;
   RecordingCallObserver observer;
   OpenCalls open_calls;
+  UnsentRequests unsent_requests;
   HealthBoard board;
   std::unique_ptr<Authorizer> authorizer;
   std::unique_ptr<StreamPump> pump;

@@ -35,7 +35,9 @@ TEST(ServerService, TellsWhatRuns) {
   EXPECT_EQ(info.limits().max_prompt_bytes(), 8192);
   EXPECT_EQ(info.limits().max_timeout().seconds(), 1800);
   EXPECT_EQ(info.limits().max_media_chunk_bytes(), 262'144);
-  EXPECT_EQ(info.kernel_profiles_size(), 2);
+  EXPECT_EQ(info.kernel_profiles_size(), 3);
+  ASSERT_EQ(info.lossy_kernel_profiles_size(), 1);
+  EXPECT_EQ(info.lossy_kernel_profiles(0), "fp8");
 }
 
 TEST(ServerService, ListsModelsDefaultFirst) {

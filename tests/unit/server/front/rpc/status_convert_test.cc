@@ -30,7 +30,7 @@ TEST(ToGrpc, AForeignErrorShowsNothingOfItself) {
   const ErrorSeen seen = See(status);
   EXPECT_EQ(seen.code, grpc::StatusCode::INTERNAL);
   EXPECT_EQ(seen.reason, "INTERNAL");
-  EXPECT_THAT(status.error_message(), testing::Not(testing::HasSubstr("secret")));
+  EXPECT_THAT(status.error_message(), ::testing::Not(::testing::HasSubstr("secret")));
 }
 
 TEST(ToGrpc, ACancelledCallIsCancelled) {

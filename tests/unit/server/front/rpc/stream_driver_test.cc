@@ -49,6 +49,14 @@ class FakeCall final : public StreamCall {
     aborted_ = true;
     changed_.NotifyAll();
   }
+  absl::Status Allowed() override {
+    MutexLock lock(mutex_);
+    return allowed_;
+  }
+  void Revoke() {
+    MutexLock lock(mutex_);
+    allowed_ = absl::UnauthenticatedError("revoked");
+  }
 
   void WaitForWrites(int count) {
     MutexLock lock(mutex_);
@@ -77,6 +85,7 @@ class FakeCall final : public StreamCall {
   CondVar changed_;
   int offered_ = 0, writes_ = 0;
   bool aborted_ = false;
+  absl::Status allowed_;
   std::optional<absl::Status> end_;
   std::vector<absl::Status> finishes_;
 };
@@ -143,6 +152,14 @@ TEST(StreamDriver, AFailureWaitsForTheWriteThatIsOut) {
   EXPECT_EQ(stream.call.WaitForFinish(), absl::InternalError("x"));
 }
 
+TEST(StreamDriver, ARefusalNeedsNoPump) {
+  Stream stream;
+  stream.driver->FailNow(absl::UnavailableError("x"));
+  EXPECT_EQ(stream.call.finishes(), 1U);
+  stream.driver->OnCancel();
+  EXPECT_EQ(stream.call.finishes(), 1U);
+}
+
 TEST(StreamDriver, ACancelBeforeTheStartEndsTheCall) {
   Stream stream;
   stream.driver->OnCancel();
@@ -183,10 +200,31 @@ TEST(StreamDriver, AnIdleStreamIsNoStalledOne) {
   stream.driver->Wake();
   stream.call.WaitForWrites(1);
   stream.driver->OnWriteDone(true);
-  stream.driver->CheckStall();
+  stream.driver->Check();
   stream.call.EndAfterwards(absl::OkStatus());
   stream.driver->Wake();
   EXPECT_TRUE(stream.call.WaitForFinish().ok());
+}
+
+TEST(StreamDriver, ARevokedCallersStreamEnds) {
+  Stream stream(absl::Hours(1), absl::Milliseconds(1));
+  stream.driver->Start();
+  stream.call.Revoke();
+  EXPECT_EQ(stream.call.WaitForFinish().code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(stream.driver->Detach(), StreamEnd::kCallerGone);
+}
+
+TEST(StreamDriver, ARevokedCallersWriteIsTheLast) {
+  Stream stream;
+  stream.call.Offer(2);
+  stream.driver->Start();
+  stream.call.WaitForWrites(1);
+  stream.call.Revoke();
+  stream.driver->Check();
+  EXPECT_EQ(stream.call.finishes(), 0U);
+  stream.driver->OnWriteDone(true);
+  EXPECT_EQ(stream.call.WaitForFinish().code(), absl::StatusCode::kUnauthenticated);
+  EXPECT_EQ(stream.call.writes(), 1);
 }
 
 TEST(StreamDriver, ClosingDeliversWhatIsThereFirst) {
@@ -230,7 +268,7 @@ TEST(StreamDriver, RacesEndInOneFinish) {
     call.reset();
     driver->Wake();
     driver->Pump();
-    driver->CheckStall();
+    driver->Check();
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 class Counter final : public Pumped {
  public:
   void Pump() override { Count(pumps_); }
-  void CheckStall() override { Count(checks_); }
+  void Check() override { Count(checks_); }
   void Close() override { Count(closes_); }
   void WaitForCloses(int count) { WaitFor(closes_, count); }
   void WaitForPumps(int count) { WaitFor(pumps_, count); }

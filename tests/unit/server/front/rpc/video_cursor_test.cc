@@ -10,7 +10,7 @@
 namespace reel::front {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::shared_ptr<ScriptedJob> NewScript() {
   Video video;

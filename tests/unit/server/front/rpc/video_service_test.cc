@@ -9,8 +9,8 @@
 namespace reel::front {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
+using ::testing::Contains;
+using ::testing::ElementsAre;
 
 TEST(CreateVideo, AnswersWithTheVideo) {
   RpcServer server;
@@ -129,6 +129,35 @@ TEST(ListVideos, PagesWithATokenThatHoldsTheFilter) {
   grpc::ClientContext context;
   EXPECT_THAT(See(server.video().ListVideos(&context, request, &response)).fields,
               ElementsAre("page_token"));
+}
+
+TEST(ListVideos, APageEndsBeforeItIsTooLargeToSend) {
+  RpcServer server;
+  ListPage page;
+  for (int i = 0; i < 200; ++i) {
+    Video video;
+    video.id = "r1-" + std::to_string(i);
+    for (int label = 0; label < 16; ++label) {
+      video.labels[std::string(254, 'k') + std::to_string(10 + label)] = std::string(256, 'v');
+    }
+    video.create_time = absl::FromUnixSeconds(1000 - i);
+    page.videos.push_back(video);
+  }
+  server.jobs.SetPage(page);
+  v1::ListVideosRequest request;
+  request.set_page_size(200);
+  v1::ListVideosResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(server.video().ListVideos(&context, request, &response).ok());
+  EXPECT_GT(response.videos_size(), 100);
+  EXPECT_LT(response.videos_size(), 200);
+  EXPECT_LE(response.ByteSizeLong(), (1U << 20) + 4096U);
+  ASSERT_FALSE(response.next_page_token().empty());
+  request.set_page_token(response.next_page_token());
+  const std::string last = response.videos(response.videos_size() - 1).name();
+  grpc::ClientContext next;
+  ASSERT_TRUE(server.video().ListVideos(&next, request, &response).ok());
+  EXPECT_EQ("videos/" + server.jobs.last_query().before_id, last);
 }
 
 TEST(CancelAndDelete, AnswerForKnownVideosOnly) {

@@ -11,7 +11,7 @@
 namespace reel::front {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::string Kind(const v1::VideoEvent& event) {
   const auto* descriptor = v1::VideoEvent::descriptor();

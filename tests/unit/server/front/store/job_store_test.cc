@@ -69,6 +69,7 @@ TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   row.last_sequence = 1234;
   row.media_bytes = 30;
   row.fragment_ends = {10, 20, 30};
+  row.block_sums = {7, 0xFFFFFFFF};
   row.restarts = {{17, absl::FromUnixNanos(1'500'000'001), "WORKER_LOST", 2}};
   ASSERT_TRUE(Update(row).ok());
 
@@ -85,6 +86,7 @@ TEST_F(JobStoreTest, GivesBackWhatItWasGiven) {
   EXPECT_EQ(found->last_sequence, 1234u);
   EXPECT_EQ(found->media_bytes, 30);
   EXPECT_THAT(found->fragment_ends, ElementsAre(10, 20, 30));
+  EXPECT_THAT(found->block_sums, ElementsAre(7, 0xFFFFFFFF));
   ASSERT_EQ(found->restarts.size(), 1u);
   EXPECT_EQ(found->restarts[0].reason, "WORKER_LOST");
   EXPECT_EQ(found->restarts[0].time, absl::FromUnixNanos(1'500'000'001));

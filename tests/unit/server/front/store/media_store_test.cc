@@ -156,9 +156,9 @@ TEST_F(MediaStoreTest, NoticesADamagedOrMissingFile) {
   store_->Begin("a", 1);
   ASSERT_TRUE(Append("a", 0, "abc").ok());
   ASSERT_TRUE(Finish("a").ok());
-  EXPECT_TRUE(store_->Open("a", 1, 3).ok());
-  EXPECT_EQ(ReasonOf(store_->Open("a", 1, 4).status()), Reason::kMediaCorrupt);
-  EXPECT_EQ(ReasonOf(store_->Open("b", 1, 4).status()), Reason::kMediaCorrupt);
+  EXPECT_TRUE(store_->Open("a", 1, MediaSeal{3, {}}).ok());
+  EXPECT_EQ(ReasonOf(store_->Open("a", 1, MediaSeal{4, {}}).status()), Reason::kMediaCorrupt);
+  EXPECT_EQ(ReasonOf(store_->Open("b", 1, MediaSeal{4, {}}).status()), Reason::kMediaCorrupt);
 }
 
 TEST_F(MediaStoreTest, FollowsNoLinksAndNoStrangeNames) {
@@ -217,14 +217,93 @@ TEST_F(MediaStoreTest, RemovesOrphansAndCountsTheRest) {
   }
   std::ofstream(temp_.path() + "/conditions/keep.0") << "1";
   std::ofstream(temp_.path() + "/conditions/keep.1") << "1";
-  ASSERT_TRUE(store_->KeepOnly({{"keep", 2, 1}}).ok());
+  const auto conditions = store_->KeepOnly({{"keep", 2, 1}}, absl::Now());
+  ASSERT_TRUE(conditions.ok()) << conditions.status();
+  EXPECT_EQ(conditions->at("keep"), 1);
   EXPECT_TRUE(Exists("keep.2.mp4"));
   EXPECT_FALSE(Exists("keep.1.mp4"));
   EXPECT_FALSE(Exists("gone.1.mp4"));
   EXPECT_FALSE(Exists("junk"));
   EXPECT_TRUE(std::filesystem::exists(temp_.path() + "/conditions/keep.0"));
   EXPECT_FALSE(std::filesystem::exists(temp_.path() + "/conditions/keep.1"));
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+  // Of a known video nothing is left; what nobody knows is not ours to destroy.
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() + "/quarantine/media/keep.1.mp4"));
+  EXPECT_EQ(temp_.Read("quarantine/media/gone.1.mp4"), "12345");
+  EXPECT_EQ(temp_.Read("quarantine/media/junk"), "12345");
+}
+
+TEST_F(MediaStoreTest, AFileComesBackWithItsRow) {
+  std::ofstream(temp_.path() + "/media/lost.1.mp4") << "12345";
+  ASSERT_TRUE(store_->KeepOnly({}, absl::Now()).ok());
+  EXPECT_FALSE(Exists("lost.1.mp4"));
+  EXPECT_EQ(store_->Usage().stored_bytes, 0);
+  Open({});
+  ASSERT_TRUE(store_->KeepOnly({{"lost", 1, 0}}, absl::Now()).ok());
+  EXPECT_TRUE(Exists("lost.1.mp4"));
   EXPECT_EQ(store_->Usage().stored_bytes, 5);
+}
+
+TEST_F(MediaStoreTest, LeavesFoldersOfOthersAlone) {
+  std::filesystem::create_directory(temp_.path() + "/media/lost+found");
+  ASSERT_TRUE(store_->KeepOnly({}, absl::Now()).ok());
+  EXPECT_TRUE(Exists("lost+found"));
+}
+
+TEST_F(MediaStoreTest, StraysMakeRoomForVideos) {
+  std::ofstream(temp_.path() + "/media/lost.1.mp4") << "12345";
+  Open({"", 10});
+  ASSERT_TRUE(store_->KeepOnly({}, absl::Now()).ok());
+  store_->Begin("a", 1);
+  ASSERT_TRUE(Append("a", 0, "abcde").ok());
+  EXPECT_EQ(temp_.Read("quarantine/media/lost.1.mp4"), "12345");
+  ASSERT_TRUE(Append("a", 5, "fghij").ok());
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() + "/quarantine/media/lost.1.mp4"));
+}
+
+TEST_F(MediaStoreTest, ConditionsCountAndAreLimited) {
+  Open({"", 10});
+  const auto blob = std::make_shared<const std::string>("123456");
+  const auto put = [&](const std::string& id) {
+    return AwaitStatus([&](auto done) { store_->PutConditions(id, {blob}, std::move(done)); });
+  };
+  ASSERT_TRUE(put("a").ok());
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+  EXPECT_EQ(ReasonOf(put("b")), Reason::kStoreFull);
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+  store_->RemoveConditions("a", 1);
+  EXPECT_TRUE(put("b").ok());
+  EXPECT_EQ(store_->Usage().stored_bytes, 6);
+}
+
+TEST_F(MediaStoreTest, AFlippedByteNeverLeaves) {
+  std::string file(3 * kMediaBlockBytes + 1000, 'x');
+  for (size_t i = 0; i < file.size(); ++i) file[i] = static_cast<char>(i * 31 / 7);
+  store_->Begin("a", 1);
+  // In pieces that are no blocks.
+  for (size_t at = 0; at < file.size(); at += 50'000) {
+    ASSERT_TRUE(Append("a", static_cast<int64_t>(at), file.substr(at, 50'000)).ok());
+  }
+  const auto digest = Finish("a");
+  ASSERT_TRUE(digest.ok());
+  ASSERT_EQ(digest->blocks.size(), 4U);
+  const MediaSeal seal{digest->size, digest->blocks};
+  const auto whole = store_->Open("a", 1, seal);
+  ASSERT_TRUE(whole.ok());
+  EXPECT_EQ(*(*whole)->Read(0, digest->size + 5), file);
+  EXPECT_EQ(*(*whole)->Read(kMediaBlockBytes - 3, 7), file.substr(kMediaBlockBytes - 3, 7));
+  EXPECT_EQ(*(*whole)->Read(digest->size - 4, 100), file.substr(file.size() - 4));
+  EXPECT_EQ(*(*whole)->Read(digest->size, 100), "");
+  {
+    std::fstream damaged(temp_.path() + "/media/a.1.mp4", std::ios::in | std::ios::out);
+    damaged.seekp(kMediaBlockBytes + 10);
+    damaged.put(static_cast<char>(file[kMediaBlockBytes + 10] ^ 1));
+  }
+  const auto reader = store_->Open("a", 1, seal);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(*(*reader)->Read(0, kMediaBlockBytes), file.substr(0, kMediaBlockBytes));
+  EXPECT_EQ(ReasonOf((*reader)->Read(2 * kMediaBlockBytes - 5, 1).status()), Reason::kMediaCorrupt);
+  EXPECT_TRUE((*reader)->Read(2 * kMediaBlockBytes, 100).ok());
 }
 
 TEST_F(MediaStoreTest, KeepsConditionsAllOrNone) {

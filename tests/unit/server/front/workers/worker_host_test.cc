@@ -4,8 +4,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/fakes/fake_launcher.h"
 #include "tests/fakes/recording_events.h"
@@ -303,6 +305,15 @@ TEST_F(WorkerHostTest, EndsADrainAtItsTime) {
   host_->Drain(absl::Milliseconds(50));
   EXPECT_EQ(launcher_->launches(), 1);
   events_.WaitForLine("lost w0 0");
+}
+
+TEST_F(WorkerHostTest, ADeletedSocketIsMadeAnewBeforeAWorkerStarts) {
+  StartReady();
+  const std::string first = launcher_->RequestOf(1).socket;
+  std::filesystem::remove_all(std::filesystem::path(first).parent_path());
+  launcher_->End(1, 0, SIGKILL);
+  launcher_->WaitForLaunch(2)->WaitFor([](const Command& c) { return c.has_configure(); });
+  EXPECT_NE(launcher_->RequestOf(2).socket, first);
 }
 
 TEST_F(WorkerHostTest, ReportsNothingAfterStop) {

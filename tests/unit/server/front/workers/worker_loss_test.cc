@@ -128,6 +128,39 @@ TEST_F(WorkerLossTest, KillsASilentWorker) {
   EXPECT_EQ(WaitForLoss(), LossCause::kHeartbeat);
 }
 
+TEST_F(WorkerLossTest, SilenceWhileReeldStoodStillIsNoSilence) {
+  options_.heartbeat_timeout = absl::Milliseconds(700);
+  StartReady();
+  const auto worker = launcher_->WaitForLaunch(1);
+  worker->SetHeartbeat(absl::ZeroDuration(), absl::ZeroDuration());
+  launcher_->StopSupervisor(absl::Milliseconds(1200));
+  worker->SetHeartbeat(absl::Milliseconds(5), absl::ZeroDuration());
+  launcher_->PassWaits(20);
+  EXPECT_TRUE(events_.Take().losses.empty());
+  // It still counts once reeld runs.
+  worker->SetHeartbeat(absl::ZeroDuration(), absl::ZeroDuration());
+  EXPECT_EQ(WaitForLoss(), LossCause::kHeartbeat);
+}
+
+TEST_F(WorkerLossTest, AStepIsNotChargedTheTimeInWhichReeldStoodStill) {
+  StartReady();
+  host_->SetStepLimit("w0", absl::Seconds(1));
+  const auto worker = launcher_->WaitForLaunch(1);
+  worker->SetHeartbeat(absl::ZeroDuration(), absl::ZeroDuration());
+  const auto send_in_step = [&](int millis) {
+    FakeWorker::Report beat;
+    beat.mutable_heartbeat()->mutable_in_step()->set_seconds(millis / 1000);
+    beat.mutable_heartbeat()->mutable_in_step()->set_nanos(millis % 1000 * 1'000'000);
+    ASSERT_TRUE(worker->Send(beat));
+  };
+  launcher_->StopSupervisor(absl::Milliseconds(1500));
+  send_in_step(1600);  // the worker stood still, too, or it did not: who can tell
+  launcher_->PassWaits(20);
+  EXPECT_TRUE(events_.Take().losses.empty());
+  send_in_step(4000);
+  EXPECT_EQ(WaitForLoss(), LossCause::kHang);
+}
+
 TEST_F(WorkerLossTest, KillsAWorkerThatNeverSaysHello) {
   options_.hello_timeout = absl::Milliseconds(50);
   FakeScript script;

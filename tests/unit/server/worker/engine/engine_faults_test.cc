@@ -170,6 +170,7 @@ TEST_F(EngineFaultsTest, ADeviceLostUnderALonelyJobBlamesIt) {
   EXPECT_TRUE(events_.device_lost());
   EXPECT_EQ(ReasonFor("b"), Reason::kWorkerFault);
   EXPECT_TRUE(events_.ended("b").suspect);
+  EXPECT_TRUE(events_.ended("b").device_lost);
   EXPECT_FALSE(events_.has_ended("a"));
 }
 

@@ -41,6 +41,15 @@ TEST(JobTally, CountsKernelsByOperatorAndVariant) {
   EXPECT_EQ(stats.kernel_stats[0].total_ns, 150);
 }
 
+TEST(JobTally, TellsWhichVariantsWereLossy) {
+  JobTally tally;
+  tally.Used({{"linear", "aten", 3}, {"linear", "e4m3_rows", 1}});
+  const model::RunStats stats = tally.Stats("cpu", 0);
+  ASSERT_EQ(stats.kernels.size(), 2u);
+  EXPECT_FALSE(stats.kernels[0].is_lossy);
+  EXPECT_TRUE(stats.kernels[1].is_lossy);
+}
+
 TEST(JobTally, AJobWithoutStepsHasNoBatch) { EXPECT_EQ(JobTally().Stats("", 0).mean_batch, 0); }
 
 }  // namespace

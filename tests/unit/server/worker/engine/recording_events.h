@@ -20,7 +20,7 @@ class RecordingEvents : public EngineEvents {
   struct Ended {
     JobRef ref;
     absl::Status error;  // OK: finished
-    bool suspect = false;
+    bool suspect = false, device_lost = false;
     JobFinished result;
   };
   using ProgressHook = std::function<void(const JobRef&, model::Stage, int step)>;
@@ -102,6 +102,11 @@ class RecordingEvents : public EngineEvents {
     }
     return denoise;
   }
+  // One for each report.
+  std::vector<int64_t> memory_used() {
+    MutexLock lock(mutex_);
+    return memory_used_;
+  }
   std::optional<absl::Status> device_lost() {
     MutexLock lock(mutex_);
     return device_lost_;
@@ -133,6 +138,7 @@ class RecordingEvents : public EngineEvents {
   void On(const JobRef&, Stepped& stepped) {
     Change([&] {
       for (StepSample& step : stepped.steps) steps_.push_back(std::move(step));
+      memory_used_.push_back(stepped.memory_used_bytes);
     });
   }
   void On(const JobRef& ref, JobProgress& progress) {
@@ -158,10 +164,10 @@ class RecordingEvents : public EngineEvents {
     Change([&] { parked_.insert(ref.job); });
   }
   void On(const JobRef& ref, JobFinished& finished) {
-    Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, std::move(finished)}; });
+    Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, false, std::move(finished)}; });
   }
   void On(const JobRef& ref, JobFailed& failed) {
-    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, {}}; });
+    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, failed.device_lost, {}}; });
   }
   void On(const JobRef&, KernelsListed&) {}
 
@@ -189,6 +195,7 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;
+  std::vector<int64_t> memory_used_;
   std::set<std::string> held_, held_now_, parked_;
   std::optional<absl::Status> device_lost_;
   bool drained_ = false;

@@ -46,7 +46,8 @@ std::string Text(const Message& message) {
   if (message.has_media()) return "media " + message.media().job();
   if (message.has_finished()) return "finished " + message.finished().job();
   if (message.has_failed()) return "failed " + message.failed().job();
-  if (message.has_heartbeat()) return absl::StrCat("beat ", message.heartbeat().loop_count());
+  if (message.has_heartbeat())
+    return absl::StrCat("beat ", message.heartbeat().in_step().seconds());
   if (message.has_preview()) return absl::StrCat("preview ", message.preview().preview().step());
   return "?";
 }
@@ -97,7 +98,7 @@ TEST(Outbox, KeepsOneHeartbeatAndOnePreviewOfAJob) {
   Outbox outbox(1000);
   for (int i = 1; i <= 3; ++i) {
     Message beat, preview;
-    beat.mutable_heartbeat()->set_loop_count(i);
+    beat.mutable_heartbeat()->mutable_in_step()->set_seconds(i);
     preview.mutable_preview()->set_job("a");
     preview.mutable_preview()->mutable_preview()->set_step(i);
     outbox.Push(beat);
@@ -111,13 +112,13 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
   for (int i = 0; i < Outbox::kMaxSteps + 10; ++i) {
     Message message;
     message.mutable_step_stats()->add_steps()->set_rows(i);
-    message.mutable_step_stats()->set_memory_peak_bytes(i == 0 ? 999 : 5);
+    message.mutable_step_stats()->set_memory_used_bytes(i);
     outbox.Push(message);
   }
   const Message gathered = *outbox.Pop();
   ASSERT_EQ(gathered.step_stats().steps_size(), Outbox::kMaxSteps);
   EXPECT_EQ(gathered.step_stats().steps(0).rows(), 10);
-  EXPECT_EQ(gathered.step_stats().memory_peak_bytes(), 999);
+  EXPECT_EQ(gathered.step_stats().memory_used_bytes(), Outbox::kMaxSteps + 9);
 }
 
 TEST(Outbox, MakesAProducerOfMediaWaitForRoom) {

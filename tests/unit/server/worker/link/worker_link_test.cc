@@ -107,7 +107,6 @@ class RecordingTarget final : public CommandTarget {
     commands_.push_back(std::move(command));
     changed_.NotifyAll();
   }
-  int64_t loop_count() const override { return 41; }
   absl::Duration in_step() const override { return absl::Seconds(6); }
   EngineCommand WaitForNth(size_t n) {
     MutexLock lock(mutex_);
@@ -163,6 +162,7 @@ TEST_F(WorkerLinkTest, SaysWhoItIsAndTakesItsSettings) {
   EXPECT_EQ(hello.protocol(), kWorkerProtocol);
   EXPECT_EQ(hello.worker(), "w0");
   EXPECT_EQ(hello.compute_capability(), 90);
+  EXPECT_EQ(hello.memory_total_bytes(), 5);
   EXPECT_EQ(hello.kernels(0).variants(0).support(0).worker(), "w0");
   EXPECT_EQ(hello.versions().at("reel"), "1");
   EXPECT_EQ(link_->settings().fill_rows, 77);
@@ -194,7 +194,6 @@ TEST_F(WorkerLinkTest, SendsALifeSignWhileAStepRuns) {
   Serve();
   const auto beat = front_.WaitFor(
       [](const AttachRequest& message) { return message.heartbeat().has_in_step(); });
-  EXPECT_EQ(beat.heartbeat().loop_count(), 41);
   EXPECT_EQ(beat.heartbeat().in_step().seconds(), 6);
 }
 

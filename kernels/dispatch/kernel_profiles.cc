@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/dispatch/kernel_profiles.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/dispatch/absl_view.h"
+
+namespace reel::kernels {
+namespace {
+
+struct Profile {
+  std::string_view name;
+  // A variant that only this profile brings, and that makes it lossy; empty: none.
+  std::string_view op = {};
+  std::string_view variant = {};
+};
+constexpr Profile kProfiles[] = {
+    {"auto"},
+    {"reference"},
+    {"batch_invariant"},
+    {kFp8Profile, "linear", "e4m3_rows"},
+};
+
+// Null for the name of none.
+const Profile* Find(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kProfiles), std::end(kProfiles),
+                                         [&](const Profile& known) { return known.name == name; });
+  return found == std::end(kProfiles) ? nullptr : found;
+}
+
+// Why the variant does not run: "" where it does.
+std::string WhyMissing(const std::vector<OpListing>& ops, const Profile& profile) {
+  for (const OpListing& op : ops) {
+    if (op.op != profile.op) continue;
+    for (const VariantListing& variant : op.variants) {
+      if (variant.name == profile.variant) return variant.runs ? "" : variant.reason;
+    }
+  }
+  return "this build does not have it";
+}
+
+}  // namespace
+
+const std::vector<std::string>& BuiltInProfiles() {
+  static const auto* const names = [] {
+    auto* const all = new std::vector<std::string>;
+    for (const Profile& profile : kProfiles) all->emplace_back(profile.name);
+    return all;
+  }();
+  return *names;
+}
+
+bool IsLossyProfile(std::string_view profile) {
+  const Profile* const found = Find(profile);
+  return found != nullptr && !found->variant.empty();
+}
+
+bool IsLossyVariant(std::string_view op, std::string_view variant) {
+  return std::any_of(std::begin(kProfiles), std::end(kProfiles), [&](const Profile& profile) {
+    return !profile.variant.empty() && profile.op == op && profile.variant == variant;
+  });
+}
+
+absl::Status CheckProfileRuns(const std::vector<OpListing>& ops, std::string_view profile) {
+  const Profile* const found = Find(profile);
+  if (found == nullptr || found->variant.empty()) return absl::OkStatus();
+  const std::string reason = WhyMissing(ops, *found);
+  if (reason.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("The kernel profile '", View(profile), "' cannot run here: its variant '",
+                   View(found->variant), "' of '", View(found->op), "': ", reason));
+}
+
+}  // namespace reel::kernels

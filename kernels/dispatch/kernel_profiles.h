@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The named sets of variants that requests may ask for.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "kernels/dispatch/kernel_listing.h"
+
+namespace reel::kernels {
+
+// Linear layers of transformer blocks in 8 bits: e4m3 rows with a scale each. Models look for it
+// (model/bridge); everything else is as in "auto".
+inline constexpr std::string_view kFp8Profile = "fp8";
+
+// "auto", "reference", "batch_invariant", "fp8".
+const std::vector<std::string>& BuiltInProfiles();
+
+// Whether a profile gives up accuracy for speed. "auto" never does: a lossy one must be asked for.
+bool IsLossyProfile(std::string_view profile);
+// Whether a variant is one that lossy profiles alone bring.
+bool IsLossyVariant(std::string_view op, std::string_view variant);
+
+// Whether a process with these operators can run the profile. FAILED_PRECONDITION says which
+// variant is missing, and why.
+absl::Status CheckProfileRuns(const std::vector<OpListing>& ops, std::string_view profile);
+
+}  // namespace reel::kernels

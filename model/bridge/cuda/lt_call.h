@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// One product as cublasLt has it. Row-major x [M, K] and W [N, K] are columns of K there, so the
+// library computes out^T = W x^T: its A is the weight, its B the rows.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "model/bridge/matrix_products.h"
+
+namespace reel::model {
+
+// What an algorithm is chosen by.
+struct LtShape {
+  int64_t rows = 0, outputs = 0, width = 0;
+  at::ScalarType type = at::kBFloat16;
+  bool bias = false, gelu = false, residual = false;
+
+  bool operator==(const LtShape&) const = default;
+};
+LtShape ShapeOf(const MatrixProduct& product);
+
+// Descriptors of a shape; where its tensors are is said at each call. Throws c10::Error.
+class LtCall {
+ public:
+  explicit LtCall(const LtShape& shape);
+
+  // The library's candidates for a product, best first as it sees them, or none; none of them
+  // needs more than `workspace`.
+  std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle,
+                                               const MatrixProduct& product, size_t workspace,
+                                               int most);
+  // Into `out` [M, N], on libtorch's current stream.
+  cublasStatus_t Run(cublasLtHandle_t handle, const MatrixProduct& product,
+                     const cublasLtMatmulAlgo_t& algorithm, const at::Tensor& workspace,
+                     const at::Tensor& out);
+
+ private:
+  template <auto kDestroy>
+  struct Destroyer {
+    template <typename Pointed>
+    void operator()(Pointed* pointed) const {
+      kDestroy(pointed);
+    }
+  };
+  using Operation = std::unique_ptr<std::remove_pointer_t<cublasLtMatmulDesc_t>,
+                                    Destroyer<&cublasLtMatmulDescDestroy>>;
+  using Layout = std::unique_ptr<std::remove_pointer_t<cublasLtMatrixLayout_t>,
+                                 Destroyer<&cublasLtMatrixLayoutDestroy>>;
+
+  static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns);
+  // The library looks at bias and scales when it is asked for candidates, too.
+  void PointTo(const MatrixProduct& product);
+  template <typename Value>
+  void Set(cublasLtMatmulDescAttributes_t attribute, Value value);
+
+  const bool e4m3_;
+  Operation operation_;
+  Layout weight_, x_, out_;
+};
+
+}  // namespace reel::model

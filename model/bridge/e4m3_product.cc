@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/bridge/e4m3_product.h"
+
+#include <ATen/ops/_scaled_mm.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "model/bridge/rows.h"
+
+namespace reel::model::aten {
+namespace {
+
+at::Tensor OnCpu(const LinearCall& call) {
+  const LinearScales& scales = *call.scales;
+  const at::Tensor product = at::linear(call.x.to(at::kFloat), call.weight.to(at::kFloat));
+  const at::Tensor out = product * scales.rows.unsqueeze(-1) * scales.outputs;
+  return (call.bias.defined() ? out + call.bias : out).to(scales.type);
+}
+
+// The library gives bf16, and adds a bias of that type alone.
+at::Tensor OnDevice(const LinearCall& call) {
+  const LinearScales& scales = *call.scales;
+  const bool adds = call.bias.defined() && call.bias.scalar_type() == at::kBFloat16;
+  const at::Tensor product = at::_scaled_mm(
+      call.x.reshape({-1, call.x.size(-1)}), call.weight.t(), scales.rows.reshape({-1, 1}),
+      scales.outputs.unsqueeze(0), adds ? std::optional(call.bias) : std::nullopt, std::nullopt,
+      at::kBFloat16, /*use_fast_accum=*/true);
+  auto sizes = call.x.sizes().vec();
+  sizes.back() = call.weight.size(0);
+  const at::Tensor out = product.view(sizes).to(scales.type);
+  return call.bias.defined() && !adds ? out + call.bias : out;
+}
+
+}  // namespace
+
+void RunE4m3Product(const LinearCall& call) {
+  call.out = call.x.is_cpu() ? OnCpu(call) : OnDevice(call);
+}
+
+std::string WhyNotE4m3Product(const LinearCall& call) {
+  if (call.scales == nullptr) return "it takes e4m3 operands, which only the profile fp8 makes";
+  const bool fits = call.weight.size(0) % kE4m3Sides == 0 && call.weight.size(1) % kE4m3Sides == 0;
+  return fits ? "" : absl::StrCat("it needs sides that are multiples of ", kE4m3Sides);
+}
+
+}  // namespace reel::model::aten

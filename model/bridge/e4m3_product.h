@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The variant "e4m3_rows" of linear: libtorch's product of e4m3 codes with a scale for each row and
+// each output.
+#pragma once
+
+#include <string>
+
+#include "model/bridge/framework_calls.h"
+
+namespace reel::model::aten {
+
+// On a GPU in 8 bits with fp32 sums, a result in bf16 that is then converted; on a CPU, which has
+// no such product, the formula in fp32.
+void RunE4m3Product(const LinearCall& call);
+// "": it takes the call.
+std::string WhyNotE4m3Product(const LinearCall& call);
+
+}  // namespace reel::model::aten

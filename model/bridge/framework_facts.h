@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What libtorch says of itself, and of a device's memory. Knows no tensor.
+#pragma once
+
+#include <string>
+
+#include "kernels/dispatch/execution.h"
+#include "model/device_memory.h"
+
+namespace reel::model {
+
+// Null for a CPU. All zero until libtorch's CUDA half is loaded, which the first model does. The
+// driver is asked once a second at most: it answers slowly.
+MemoryReader TorchMemoryReader(kernels::DeviceStream stream);
+
+// Of the libtorch that this was compiled with, e.g. "2.11.0".
+std::string FrameworkVersion();
+
+}  // namespace reel::model

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products of the vendor's library with all that it can do in one pass, by the algorithm
+// that a device does them fastest with.
+#pragma once
+
+#include <memory>
+
+#include "model/bridge/aten.h"
+
+namespace reel::model {
+
+// gelu_tanh( (x W^T) * scales + bias ) + residual; what is undefined is left out. Rows are
+// contiguous.
+struct MatrixProduct {
+  const at::Tensor& x;             // [..., K]; bf16, fp16 or e4m3
+  const at::Tensor& weight;        // [N, K], as x
+  const at::Tensor& bias;          // [N], as the result
+  const at::Tensor& x_scale;       // of e4m3: fp32 [...]
+  const at::Tensor& weight_scale;  // of e4m3: fp32 [N]
+  const at::Tensor& residual;      // [..., N], as the result
+  bool gelu = false;
+
+  // e4m3 gives bf16.
+  at::ScalarType result() const {
+    return x.scalar_type() == at::kFloat8_e4m3fn ? at::kBFloat16 : x.scalar_type();
+  }
+};
+
+// Confined to one thread; throws what libtorch throws.
+class MatrixProducts {
+ public:
+  virtual ~MatrixProducts() = default;
+  // Whether the library has an algorithm for it: at some sizes it has none.
+  virtual bool Takes(const MatrixProduct& product) = 0;
+  // [..., N], on libtorch's current stream. The first call of a size tries algorithms, unless a
+  // graph is being recorded: then, and where none may be tried, the library's own choice runs.
+  virtual at::Tensor Run(const MatrixProduct& product) = 0;
+};
+
+// Null where libreel_torch_cuda.so does not lie beside the library of kernels that the process has
+// opened.
+std::unique_ptr<MatrixProducts> MakeMatrixProducts(at::Device device);
+
+}  // namespace reel::model

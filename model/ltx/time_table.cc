@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/time_table.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr double kTimesteps = 1000;
+
+}  // namespace
+
+at::Tensor StepTimes::ForTokens(const at::Tensor& by_time) const {
+  if (!of_token.defined()) return by_time.view({1, 1});
+  return by_time.index_select(0, of_token.flatten()).view_as(of_token);
+}
+
+bool TimeTable::Has(const TimedClip& clip, int step) const {
+  return first_ <= step && step < end_ && mask_.is_same(clip.mask) &&
+         timesteps_ == clip.schedule.timesteps;
+}
+
+void TimeTable::Make(const Ops& ops, const Transformer& transformer, const TimedClip& clip,
+                     int step) {
+  const std::vector<float>& all = clip.schedule.timesteps;
+  at::Tensor masks = at::zeros({1}, clip.x.options().dtype(at::kFloat)), of_token;
+  if (clip.mask.defined()) std::tie(masks, of_token) = at::_unique(clip.mask, true, true);
+  const int64_t together = std::max<int64_t>(1, kMostTimes / masks.numel());
+  const int64_t first = step / together * together;
+  const int64_t end = std::min(first + together, static_cast<int64_t>(all.size()));
+  const at::Tensor times =
+      at::tensor(std::vector<float>(all.begin() + first, all.begin() + end), masks.options())
+          .unsqueeze(1);  // [steps, 1]
+  at::Tensor values = times;
+  if (clip.mask.defined()) {
+    values = clip.each ? at::minimum(times, (1 - masks) * kTimesteps) : times * (1 - masks);
+  }
+  rows_ = transformer.Times(ops, values.flatten());
+  values_ = values;
+  of_token_ = of_token;
+  timesteps_ = all;
+  mask_ = clip.mask;
+  first_ = static_cast<int>(first);
+  end_ = static_cast<int>(end);
+}
+
+TimeTable TimeTable::To(at::Device where, const at::Tensor& mask) const {
+  const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
+  TimeTable there = *this;
+  there.mask_ = mask;
+  there.values_ = moved(values_);
+  there.of_token_ = moved(of_token_);
+  there.rows_ = {moved(rows_.embedded), moved(rows_.rows)};
+  return there;
+}
+
+StepTimes TimeTable::At(const Ops& ops, const Transformer& transformer, const TimedClip& clip,
+                        int step) {
+  if (!Has(clip, step)) Make(ops, transformer, clip, step);
+  const int64_t count = values_.size(1), row = step - first_;
+  return {values_[row], of_token_, rows_.Slice(row * count, count)};
+}
+
+}  // namespace reel::model::ltx

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what a configuration names outside of itself is there: files of models, kernels for
+// devices. A worker would find out too, but only after the server has started.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/front/config/server_options.h"
+
+namespace reel::front {
+
+// Problems, each with its key. `cuda_library`: where the workers' kernels for GPUs lie; empty: not
+// looked at.
+std::vector<std::string> MissingParts(const ServerOptions& options,
+                                      const std::string& cuda_library);
+
+}  // namespace reel::front

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lossy profile fp8 against the reference, on the same latents: within its gates, also where a
+// few channels are far larger than the others, and never without being asked for.
+#include <map>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "model/bridge/row_ops.h"
+#include "model/bridge/torch_device.h"
+#include "model/bridge/torch_guard.h"
+#include "model/ltx/rope.h"
+#include "model/ltx/transformer.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/ltx/pipeline_run.h"
+
+namespace reel::model::ltx {
+namespace {
+
+// The gates: of the velocity, and the cosine between both.
+constexpr double kMostError = 0.03, kLeastCosine = 0.999;
+constexpr LatentShape kShape = {2, 3, 5};
+
+class Fp8Profile : public LtxPipeline {
+ protected:
+  void SetUp() override {
+    LtxPipeline::SetUp();
+    if (IsSkipped()) return;
+    device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
+    const auto plan = DeviceUnderTest()->catalog.Plan("fp8", {});
+    if (!plan.ok()) GTEST_SKIP() << "SKIPPED: " << plan.status();
+    fp8_ = *plan;
+  }
+
+  // Counted apart from `counters_`.
+  kernels::Execution Run(const kernels::KernelPlan& plan) {
+    counters_ = {};
+    return {plan, counters_, nullptr, DeviceUnderTest()->stream};
+  }
+
+  absl::StatusOr<Transformer> LoadTransformer() const {
+    const auto stored =
+        WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
+    const auto config = ReadJsonFile(folder_.path() + "/transformer/config.json");
+    return Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, device_);
+  }
+
+  at::Tensor Velocity(const Transformer& model, const kernels::KernelPlan& plan) {
+    const kernels::Execution run = Run(plan);
+    const at::Tensor mask = at::ones({2, 6}).to(device_);
+    const Ops ops(run);
+    return model.Velocity(ops,
+                          {.x = Draw(21, {2, kShape.tokens(), 8}).to(device_),
+                           .time = model.Times(ops, at::tensor({725.0f, 31.0f}).to(device_)),
+                           .rope = MakeRopeTable(PlainCoordinates(kShape, 25), 32).To(device_),
+                           .text = model.Prepare(ops, Draw(22, {2, 6, 32}).to(device_), mask)});
+  }
+
+  std::map<std::string, int64_t> Calls() const {
+    std::map<std::string, int64_t> calls;
+    for (const auto& use : counters_.Uses()) calls[use.op + "=" + use.variant] += use.calls;
+    return calls;
+  }
+
+  const c10::InferenceMode no_gradients_;
+  const TinyFolder folder_{"0.9.0"};
+  at::Device device_ = at::kCPU;
+  const kernels::KernelPlan auto_ =
+      DeviceUnderTest().ok() ? *DeviceUnderTest()->catalog.Plan("auto", {}) : kernels::KernelPlan();
+  kernels::KernelPlan fp8_;
+  kernels::KernelCounters counters_;
+};
+
+void ExpectWithinTheGates(const at::Tensor& actual, const at::Tensor& expected) {
+  const at::Tensor a = actual.to(at::kDouble).flatten(), e = expected.to(at::kDouble).flatten();
+  const double error = ((a - e).norm() / e.norm()).item<double>();
+  const double cosine = (a.dot(e) / (a.norm() * e.norm())).item<double>();
+  std::printf("relative error %.4f, cosine %.6f\n", error, cosine);
+  EXPECT_LE(error, kMostError);
+  EXPECT_GE(cosine, kLeastCosine);
+  EXPECT_GT(error, 0) << "nothing was rounded to 8 bits";
+}
+
+TEST_F(Fp8Profile, KeepsTheVelocityWithinItsGates) {
+  auto model = LoadTransformer();
+  ASSERT_TRUE(model.ok()) << model.status();
+  const at::Tensor expected = Velocity(*model, auto_);
+  ASSERT_TRUE(model->MakeE4m3().ok());
+  ExpectWithinTheGates(Velocity(*model, fp8_), expected);
+  // The first and the last layers, and what is made once for a request, are as they were.
+  EXPECT_EQ(Calls()["linear=e4m3_rows"], 2 * 6);
+  EXPECT_EQ(Calls()["linear_gelu=aten"] + Calls()["linear_gelu=epilogue"], 0);
+  // What 8-bit layers there are changes nothing for the others.
+  EXPECT_TRUE(Velocity(*model, auto_).equal(expected));
+  EXPECT_EQ(Calls()["linear=e4m3_rows"], 0);
+}
+
+TEST_F(Fp8Profile, IsRefusedBeforeItsLayersAreMade) {
+  const auto model = LoadTransformer();
+  ASSERT_TRUE(model.ok()) << model.status();
+  const absl::Status status = TorchGuard([&] {
+    Velocity(*model, fp8_);
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+}
+
+// A few channels a hundred times as large as the others, as trained models have them.
+TEST_F(Fp8Profile, ALayerKeepsItsResultBesideOutlierChannels) {
+  const kernels::Execution run = Run(fp8_);
+  const Ops ops(run);
+  const int64_t width = 256;
+  at::Tensor x = Draw(1, {64, width});
+  for (const int64_t channel : {3, 77, 200}) x.select(1, channel).mul_(100);
+  x = x.to(device_, at::kBFloat16);
+  Linear layer{.weight = (Draw(2, {128, width}) / 16).to(device_, at::kBFloat16),
+               .bias = Draw(3, {128}).to(device_, at::kBFloat16)};
+  layer.MakeE4m3();
+  const at::Tensor expected =
+      at::linear(x.to(at::kDouble), layer.weight.to(at::kDouble), layer.bias.to(at::kDouble));
+  const at::Tensor actual = layer(ops, InForm(ops, x, RowForm::kE4m3)).to(at::kDouble);
+  const double error = ((actual - expected).norm() / expected.norm()).item<double>();
+  std::printf("one layer beside outliers: relative error %.4f\n", error);
+  EXPECT_LT(error, 0.04);
+}
+
+TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
+  const at::Tensor stored = (Draw(4, {32, 64}) * at::pow(2.0, Draw(5, {32, 1}) * 4))
+                                .clamp(-448, 448)
+                                .to(at::kFloat8_e4m3fn);
+  Linear layer{.weight = stored.to(at::kBFloat16).to(device_), .bias = {}};
+  layer.MakeE4m3();
+  const at::Tensor values = layer.e4m3.codes.to(at::kFloat) * layer.e4m3.scale.unsqueeze(1);
+  EXPECT_TRUE(values.to(at::kBFloat16).equal(layer.weight));
+}
+
+TEST_F(Fp8Profile, IsWhatARequestOfThePipelineRuns) {
+  const auto pipeline = Load(folder_, "fp32");
+  ASSERT_NE(pipeline, nullptr);
+  EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("fp8"));
+  GenerationSpec spec;
+  spec.prompt = "a boat";
+  spec.width = 96;
+  spec.height = 64;
+  spec.num_frames = 9;
+  spec.frame_rate = 25;
+  spec.max_text_tokens = 24;
+  spec.num_inference_steps = 2;
+  spec.guidance_scale = 3;
+  spec.seed = 5;
+  const auto latents = [&](const kernels::KernelPlan& plan) {
+    const kernels::Execution run = Run(plan);
+    const auto generation = Begin(*pipeline, spec, run);
+    for (int i = 0; i < 2; ++i) StepAll(*pipeline, {generation.get()}, run);
+    return LatentsOf(*pipeline, *generation);
+  };
+  const at::Tensor expected = latents(auto_);
+  const at::Tensor actual = latents(fp8_);
+  EXPECT_GT(Calls()["linear=e4m3_rows"], 0);
+  EXPECT_FALSE(actual.equal(expected));
+  EXPECT_TRUE(latents(fp8_).equal(actual));
+  EXPECT_TRUE(latents(auto_).equal(expected));
+}
+
+}  // namespace
+}  // namespace reel::model::ltx
