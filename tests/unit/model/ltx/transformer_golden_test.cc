@@ -212,8 +212,10 @@ TEST_F(TransformerGolden, APerturbedRowIsMadeWithItsPromptsUntilItDiffers) {
       each.rows = {};
       const at::Tensor velocity = model->Velocity(ops_, once);
       EXPECT_LT(Compare("perturbed", velocity, model->Velocity(ops_, each)).relative, 1e-5);
-      const bool differ = !velocity[rows - 1].equal(velocity[rows - 2]);
-      EXPECT_EQ(differ, !perturbed.empty());
+      // Not by bits: a processor may sum the rows of a product in different orders.
+      const double apart =
+          Compare("the perturbed row", velocity[rows - 1], velocity[rows - 2]).relative;
+      EXPECT_EQ(apart > 1e-4, !perturbed.empty()) << apart;
     }
   }
 }
