@@ -37,6 +37,9 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   const std::string id = job.id();
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
+  // Its end still has to be stored; another video of its tenant need not fail for that.
+  job.reserved_bytes = 0;
+  job.condition_bytes = 0;
 
   const absl::Time wall = parts_.clock.Wall();
   Video video = job.log->Snapshot();

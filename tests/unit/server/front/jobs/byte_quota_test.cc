@@ -53,7 +53,8 @@ TEST_F(ByteQuotaTest, FortyAtOnceStoreNoMoreThanIsAllowed) {
   for (size_t i = 0; i < admitted.size(); ++i) RunToEnd(Take(), std::string(200, 'v'));
   int64_t stored = 0;
   for (const JobPtr& job : admitted) stored += WaitForEnd(*job).media.size_bytes;
-  EXPECT_GT(stored, 0);
+  // One that fails makes room for the next at once.
+  EXPECT_GE(stored, 600);
   EXPECT_LE(stored, 1000);
   Settle();
   EXPECT_LE(media->Usage().stored_bytes, 1000);
