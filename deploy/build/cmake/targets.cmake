@@ -5,7 +5,8 @@
 # work, once for all of them. Sources that use a name of another's say so with reel_compile_apart().
 function(reel_compile_together target)
   if(REEL_SANITIZE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+      UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
   endif()
 endfunction()
 

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """libreel_cuda.so holds code for every architecture it was asked for, within its size, and exports one function.
 
+With --each-file-once a file has code for one of them only, and nothing for later devices.
+
 Reads the fat binaries in the file itself: cuobjdump is part of the toolkit, not of the compiler.
-usage: cuda_library_test.py LIBRARY "75;80;89;90a"
+usage: cuda_library_test.py LIBRARY "75;80;89;90a" [--each-file-once]
 """
 import os
 import struct
@@ -39,12 +41,16 @@ def fat_binaries(data):
 
 def main():
     library, asked = sys.argv[1], set(sys.argv[2].split(";"))
+    once = "--each-file-once" in sys.argv[3:]
     with open(library, "rb") as file:
         containers = list(fat_binaries(file.read()))
     assert containers, "no device code at all"
     for entries in containers:
         code = {sm for kind, sm, _ in entries if kind == ELF}
         assert code <= asked, f"code for {code - asked}, which nobody asked for"
+        if once:
+            assert len(entries) == 1, f"not one file's code alone: {entries}"
+            continue
         if code == {"90a"}:
             continue  # a Hopper file
         wanted = asked - {"75"} if "75" not in code else asked
