@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   environment.server = Variable("REEL_SERVER");
   if (environment.server.empty()) environment.server = reel::client::ClientOptions().server;
   const bool redraws = Variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;
+  environment.out_is_terminal = isatty(STDOUT_FILENO) != 0;
   environment.live = redraws;
   environment.color = redraws && Variable("NO_COLOR").empty();
   environment.width = TerminalWidth;

@@ -51,6 +51,8 @@ void AddCommands(CLI::App& app, Action& action) {
   AddModels(app, action);
   AddKernels(app, action);
   AddDoctor(app, action);
+  AddCompletion(app, action);
+  AddMan(app, action);
   for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();
 }
 
@@ -72,17 +74,20 @@ std::string Unknown(const char* what, const std::string& word,
          (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
-// A sentence about the first word or flag that nobody knows, with the one it may have been; else
-// empty.
-std::string UnknownWord(const CLI::App& app) {
-  std::vector<std::string> known;
+// A sentence about the first word that should be a command and is none, with the one it may have
+// been; else empty.
+std::string UnknownCommand(const CLI::App& app) {
   const std::vector<std::string> words = app.remaining(true);
-  if (app.get_subcommands().empty() && !words.empty() && words[0].rfind('-', 0) != 0) {
-    for (const CLI::App* command : app.get_subcommands(nullptr)) {
-      known.push_back(command->get_name());
-    }
-    return Unknown("command", words[0], known);
-  }
+  if (!app.get_subcommands().empty() || words.empty() || words[0].rfind('-', 0) == 0) return "";
+  std::vector<std::string> known;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) known.push_back(command->get_name());
+  return Unknown("command", words[0], known);
+}
+
+// The same of commands and flags.
+std::string UnknownWord(const CLI::App& app) {
+  if (std::string command = UnknownCommand(app); !command.empty()) return command;
+  std::vector<std::string> known;
   const auto collect = [&known](const CLI::App& level) {
     for (const CLI::Option* option : level.get_options()) {
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -90,7 +95,7 @@ std::string UnknownWord(const CLI::App& app) {
   };
   collect(app);
   for (const CLI::App* chosen : app.get_subcommands()) collect(*chosen);
-  for (const std::string& word : words) {
+  for (const std::string& word : app.remaining(true)) {
     if (word.rfind("--", 0) == 0) return Unknown("flag", word.substr(0, word.find('=')), known);
   }
   return "";
@@ -99,7 +104,8 @@ std::string UnknownWord(const CLI::App& app) {
 // Help and versions go to stdout, mistakes to stderr with where to read on.
 int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* out, std::FILE* err) {
   std::ostringstream text, ignored;
-  if (error.get_exit_code() == 0) {
+  // `reel help X` with an X that is none is a mistake, not a wish for help.
+  if (error.get_exit_code() == 0 && UnknownCommand(app).empty()) {
     app.exit(error, text, ignored);
     std::fputs(text.str().c_str(), out);
     return 0;
@@ -130,7 +136,9 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Environment&
   } catch (const CLI::ParseError& error) {
     return ReportParse(app, error, out, err);
   }
-  Console console(out, err, {environment.live, flags.quiet, environment.color, environment.width});
+  Console console(out, err,
+                  {environment.live, flags.quiet, environment.color, environment.out_is_terminal,
+                   environment.width});
   Session session{flags.client, console, flags.json, environment.version};
   return static_cast<int>(action(session));
 }

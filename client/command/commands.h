@@ -27,5 +27,8 @@ void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
 // doctor_command.cc
 void AddDoctor(CLI::App& app, Action& action);
+// shell_commands.cc; they read all commands of `app` when they run
+void AddCompletion(CLI::App& app, Action& action);
+void AddMan(CLI::App& app, Action& action);
 
 }  // namespace reel::client

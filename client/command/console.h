@@ -18,6 +18,7 @@ class Console {
     bool live = false;   // stderr redraws its last line
     bool quiet = false;  // errors only
     bool color = false;
+    bool out_is_terminal = false;
     std::function<int()> width = [] { return 80; };
   };
 
@@ -39,6 +40,8 @@ class Console {
   void ClearProgress();
 
   bool color() const { return style_.color; }
+  // Stdout is a terminal: no place for a video's bytes.
+  bool out_is_terminal() const { return style_.out_is_terminal; }
   bool live() const { return style_.live && !style_.quiet; }
   bool quiet() const { return style_.quiet; }
 

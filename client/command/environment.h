@@ -11,6 +11,7 @@ struct Environment {
   std::string version;
   std::string server;                              // REEL_SERVER, or the default
   bool color = false;                              // for messages on stderr and stdout's tables
+  bool out_is_terminal = false;                    // stdout
   bool live = false;                               // stderr is a terminal that can redraw a line
   std::function<int()> width = [] { return 80; };  // of that terminal, now
 };

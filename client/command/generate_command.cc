@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -64,14 +65,13 @@ ExitCode FinishFailed(Session& session, const Followed& followed, const Generate
 }
 
 ExitCode Generate(Session& session, const GenerateFlags& flags) {
+  if (const auto refused = session.RefuseStdout(flags.output)) return *refused;
   v1::GenerateVideoRequest request;
-  *request.mutable_spec() = flags.spec.Spec();
+  auto spec = flags.spec.Spec(session);
+  if (!spec.ok()) return session.Fail(spec.status());
+  *request.mutable_spec() = *std::move(spec);
   flags.job.Fill(request);
   request.set_detached(flags.detach);
-  if (session.json && flags.output == "-") {
-    session.console.Error("error: --json and -o - both write to stdout; use one of them\n");
-    return ExitCode::kUsage;
-  }
   FollowOptions options;
   options.output = flags.output.empty() ? DefaultOutput() : flags.output;
   options.preview_dir = flags.preview_dir;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,9 @@ struct CreateFlags {
 
 ExitCode Create(Session& session, const CreateFlags& flags) {
   v1::CreateVideoRequest request;
-  *request.mutable_spec() = flags.spec.Spec();
+  auto spec = flags.spec.Spec(session);
+  if (!spec.ok()) return session.Fail(spec.status());
+  *request.mutable_spec() = *std::move(spec);
   flags.job.Fill(request);
   request.set_validate_only(flags.validate_only);
   auto client = session.Open();
@@ -60,7 +63,9 @@ struct EstimateFlags {
 
 ExitCode Estimate(Session& session, const EstimateFlags& flags) {
   v1::EstimateVideoRequest request;
-  *request.mutable_spec() = flags.spec.Spec();
+  auto spec = flags.spec.Spec(session);
+  if (!spec.ok()) return session.Fail(spec.status());
+  *request.mutable_spec() = *std::move(spec);
   request.set_priority(flags.priority.value());
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());

@@ -30,6 +30,14 @@ ExitCode Session::Fail(const absl::Status& status) {
   return ExitCodeOf(status);
 }
 
+std::optional<ExitCode> Session::RefuseStdout(const std::string& output) {
+  if (output != "-" || (!json && !console.out_is_terminal())) return std::nullopt;
+  console.Error(json ? "error: --json and -o - both write to stdout; use one of them\n"
+                     : "error: -o - writes the video's bytes to stdout, which is a terminal\n"
+                       "hint: redirect it, or name a file: -o video.mp4\n");
+  return ExitCode::kUsage;
+}
+
 ExitCode Session::Show(const google::protobuf::Message& message, const std::string& text) {
   console.Print(json ? JsonOf(message) + "\n" : text);
   return ExitCode::kOk;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -25,6 +26,8 @@ struct Session {
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();
   // Reports an error as people or, with --json, scripts want it.
   ExitCode Fail(const absl::Status& status);
+  // Of a command that writes a video to `output`: a usage error, reported, where "-" cannot be.
+  std::optional<ExitCode> RefuseStdout(const std::string& output);
   // Prints a result: `text` for people, the message with --json.
   ExitCode Show(const google::protobuf::Message& message, const std::string& text);
 };

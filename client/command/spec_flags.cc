@@ -60,6 +60,7 @@ void SpecFlags::AddTo(CLI::App& command) {
                      "Classifier-free guidance; 1 or less turns it off");
   command.add_option("--seed", seed_, "Same seed, same video; the server picks one if left out")
       ->check(WhyNotSeed);
+  conditions_.AddTo(command);
   command.add_option("--preset", preset_, "A named set of the model's defaults")->check(WhyEmpty);
   command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...")
       ->check(WhyEmpty);
@@ -73,7 +74,13 @@ void SpecFlags::AddTo(CLI::App& command) {
       ->check(WhyEmpty);
 }
 
-v1::VideoSpec SpecFlags::Spec() const {
+absl::StatusOr<v1::VideoSpec> SpecFlags::Spec(Session& session) const {
+  v1::VideoSpec spec = Values();
+  if (absl::Status filled = conditions_.Fill(session, spec); !filled.ok()) return filled;
+  return spec;
+}
+
+v1::VideoSpec SpecFlags::Values() const {
   v1::VideoSpec spec;
   spec.set_model(model_);
   spec.set_prompt(prompt_);

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/command/condition_flags.h"
+#include "client/command/session.h"
 #include "reel/v1/video_service.pb.h"
 #include <CLI/App.hpp>
 
@@ -19,14 +22,18 @@ class SpecFlags {
  public:
   // `command` keeps references to this object.
   void AddTo(CLI::App& command);
-  v1::VideoSpec Spec() const;
+  // INVALID_ARGUMENT names a file that cannot be sent.
+  absl::StatusOr<v1::VideoSpec> Spec(Session& session) const;
 
  private:
+  v1::VideoSpec Values() const;
+
   std::optional<double> guidance_;
   std::optional<uint64_t> seed_;
   std::optional<int> crf_;
   std::string speed_;
   std::map<std::string, std::string> kernels_;
+  ConditionFlags conditions_;
 
   int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
   double fps_ = 0;

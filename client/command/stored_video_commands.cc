@@ -25,6 +25,7 @@ std::string WithPath(const std::string& member, const google::protobuf::Message&
 }
 
 ExitCode Watch(Session& session, const FetchFlags& flags) {
+  if (const auto refused = session.RefuseStdout(flags.output)) return *refused;
   v1::WatchVideoRequest request;
   request.set_name(FullName(flags.name));
   request.set_without_media(flags.output.empty());
@@ -80,7 +81,13 @@ void AddDownload(CLI::App& app, Action& action) {
   CLI::App& command =
       *app.add_subcommand("download", "Fetch a finished video; resumes an interrupted download");
   command.add_option("name", flags->name, "videos/ID, or the ID")->required();
-  command.add_option("-o,--output", flags->output, "File to write")->required()->check(WhyNotMp4);
+  command.add_option("-o,--output", flags->output, "File to write")
+      ->required()
+      ->check(WhyNotMp4)
+      ->check([](const std::string& path) {
+        return path == "-" ? "only a file can be resumed; `reel watch NAME -o -` writes to stdout"
+                           : std::string();
+      });
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Download(session, *flags); };
   });

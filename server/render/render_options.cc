@@ -59,21 +59,6 @@ std::string Refusal(const RenderOptions& options) {
   return "";
 }
 
-// "FILE", "FILE@FRAME" or "FILE@FRAME:STRENGTH"; what stands behind the last @ is no part of the
-// name.
-std::optional<ConditionFile> ReadCondition(const std::string& text) {
-  const size_t at = text.rfind('@');
-  ConditionFile condition{text.substr(0, at), 0, 1};
-  if (condition.path.empty()) return std::nullopt;
-  if (at == std::string::npos) return condition;
-  const std::string place = text.substr(at + 1);
-  const size_t colon = place.find(':');
-  const bool read = absl::SimpleAtoi(place.substr(0, colon), &condition.frame_index) &&
-                    (colon == std::string::npos ||
-                     absl::SimpleAtod(place.substr(colon + 1), &condition.strength));
-  return read ? std::optional(condition) : std::nullopt;
-}
-
 // "PROFILE" or "PROFILE+operator=variant,operator=variant".
 bool ReadKernels(const std::string& text, model::KernelSelection& kernels) {
   const size_t plus = text.find('+');
@@ -98,7 +83,7 @@ std::string ReadTexts(const Texts& texts, RenderOptions& options) {
     options.spec.condition_pipeline = model::ConditionPipeline::kImage;
   }
   for (const std::string& text : texts.conditions) {
-    const auto condition = ReadCondition(text);
+    const auto condition = ParseConditionFile(text);
     if (!condition) return "--condition is FILE@FRAME:STRENGTH, e.g. end.png@48:0.8; not " + text;
     options.conditions.push_back(*condition);
     options.spec.condition_pipeline = model::ConditionPipeline::kCondition;

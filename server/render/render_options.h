@@ -6,17 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "kernels/base/program/condition_file.h"
 #include "model/generation_spec.h"
 #include "model/registry.h"
 
 namespace reel::render {
-
-// A picture or clip on disk, and where it goes.
-struct ConditionFile {
-  std::string path;
-  int frame_index = 0;
-  double strength = 1;
-};
 
 struct RenderOptions {
   std::string model_path;   // empty: the test card

@@ -163,6 +163,7 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
       asked_.estimates.push_back(*request);
     }
     *response->mutable_spec() = request->spec();
+    if (request->spec().num_frames() == 0) response->mutable_spec()->set_num_frames(9);
     response->mutable_queue()->set_seconds(1);
     response->mutable_run_p50()->set_seconds(2);
     response->mutable_run_p90()->set_seconds(3);

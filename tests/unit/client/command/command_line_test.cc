@@ -39,5 +39,23 @@ TEST_F(CommandLineTest, HelpAndVersionNeedNoServer) {
   EXPECT_NE(out_.find("--negative-prompt"), std::string::npos);
 }
 
+TEST_F(CommandLineTest, HelpOnACommandThatIsNoneIsAMistake) {
+  EXPECT_EQ(Run({"help", "generat"}), 2);
+  EXPECT_EQ(err_.find("error: unknown command generat; did you mean generate?\n"), 0u) << err_;
+  EXPECT_EQ(out_, "");
+  EXPECT_EQ(Run({"nope", "--help"}), 2);
+  EXPECT_EQ(err_.find("error: unknown command nope"), 0u) << err_;
+}
+
+TEST_F(CommandLineTest, AVideosBytesNeverGoToATerminal) {
+  environment_.out_is_terminal = true;
+  for (const char* command : {"generate", "watch", "download"}) {
+    EXPECT_EQ(Run({command, "x", "-o", "-"}), 2);
+    EXPECT_EQ(err_.find("error: "), 0u) << err_;
+    EXPECT_EQ(out_, "");
+  }
+  EXPECT_EQ(server_.asked().streams, 0);
+}
+
 }  // namespace
 }  // namespace reel::client

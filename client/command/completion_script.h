@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shell reads to complete the words of `reel`: commands, flags, and the values of flags that
+// take one of a few words. Other values are taken for files.
+#pragma once
+
+#include <string>
+
+#include <CLI/App.hpp>
+
+namespace reel::client {
+
+std::string BashCompletion(const CLI::App& app);
+std::string ZshCompletion(const CLI::App& app);
+std::string FishCompletion(const CLI::App& app);
+
+}  // namespace reel::client

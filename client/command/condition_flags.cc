@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/condition_flags.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/program/flag_checks.h"
+
+namespace reel::client {
+namespace {
+
+// What a message may carry, all files together; the server says less if it takes less.
+constexpr int64_t kMaxBytes = 4 * 1024 * 1024 - 64 * 1024;
+
+// A file larger than all that may be sent never comes into memory.
+absl::Status Add(const ConditionFile& file, v1::VideoSpec& spec) {
+  absl::StatusOr<std::string> bytes = ReadConditionFile(file.path, kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  v1::Condition& condition = *spec.add_conditions();
+  condition.set_frame_index(file.frame_index);
+  if (file.strength != 1) condition.set_strength(file.strength);
+  if (IsClip(*bytes)) {
+    condition.set_video(*std::move(bytes));
+  } else {
+    condition.set_image(*std::move(bytes));
+  }
+  if (static_cast<int64_t>(spec.ByteSizeLong()) <= kMaxBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "The conditions together are above ", kMaxBytes, " bytes, which no request may be: with ",
+      file.path, ". Pictures of the video's own size are enough; a JPEG is smaller than a PNG."));
+}
+
+// Of the video that the spec comes to.
+absl::StatusOr<int> LastFrame(Session& session, const v1::VideoSpec& spec) {
+  if (spec.num_frames() > 0) return spec.num_frames() - 1;
+  auto client = session.Open();
+  if (!client.ok()) return client.status();
+  v1::EstimateVideoRequest request;
+  *request.mutable_spec() = spec;
+  const auto estimate = (*client)->Estimate(request);
+  if (!estimate.ok()) return estimate.status();
+  return estimate->spec().num_frames() - 1;
+}
+
+}  // namespace
+
+void ConditionFlags::AddTo(CLI::App& command) {
+  command.add_option("--image", image_, "A PNG, JPEG or WebP that the video starts from")
+      ->type_name("FILE")
+      ->check(WhyEmpty);
+  command.add_option("--last-image", last_image_, "A picture that the video ends in")
+      ->type_name("FILE")
+      ->check(WhyEmpty);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--condition",
+          [this](const std::vector<std::string>& values) {
+            for (const std::string& value : values) {
+              const auto file = ParseConditionFile(value);
+              if (!file) {
+                throw CLI::ValidationError(
+                    "--condition",
+                    "\"" + value + "\" is not FILE@FRAME:STRENGTH, as in end.png@48:0.8");
+              }
+              files_.push_back(*file);
+            }
+          },
+          "A picture or MP4 that the video follows from that frame on; may be repeated")
+      ->type_name("FILE[@FRAME[:STRENGTH]]")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+absl::Status ConditionFlags::Fill(Session& session, v1::VideoSpec& spec) const {
+  std::vector<ConditionFile> all;
+  if (!image_.empty()) all.push_back({image_, 0, 1});
+  all.insert(all.end(), files_.begin(), files_.end());
+  if (!last_image_.empty()) {
+    // Asked before a file is read: the answer needs none of them.
+    const auto last_frame = LastFrame(session, spec);
+    if (!last_frame.ok()) return last_frame.status();
+    all.push_back({last_image_, *last_frame, 1});
+  }
+  for (const ConditionFile& file : all) {
+    if (absl::Status added = Add(file, spec); !added.ok()) return added;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace reel::client

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of pictures and clips that a video must contain: --image, --last-image, --condition.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "client/command/session.h"
+#include "kernels/base/program/condition_file.h"
+#include "reel/v1/video.pb.h"
+#include <CLI/App.hpp>
+
+namespace reel::client {
+
+class ConditionFlags {
+ public:
+  // `command` keeps references to this object.
+  void AddTo(CLI::App& command);
+  // Reads the files into the spec. Where only the model knows how long the video will be, the
+  // server is asked for the place of the last image. INVALID_ARGUMENT names a file.
+  absl::Status Fill(Session& session, v1::VideoSpec& spec) const;
+
+ private:
+  std::string image_, last_image_;
+  std::vector<ConditionFile> files_;
+};
+
+}  // namespace reel::client

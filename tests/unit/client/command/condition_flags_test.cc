@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures and clips that a video must contain, from the command line to the request.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "tests/unit/client/command/command_fixture.h"
+
+namespace reel::client {
+namespace {
+
+class ConditionFlagsTest : public CommandTest {
+ protected:
+  std::string File(const std::string& name, const std::string& bytes) {
+    std::string path = folder_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+  int Generate(const std::vector<std::string>& flags) {
+    std::vector<std::string> line = {"generate", "x", "-o", folder_ + "/a.mp4"};
+    line.insert(line.end(), flags.begin(), flags.end());
+    return Run(line);
+  }
+  std::string Sent() const {
+    const v1::VideoSpec spec = server_.asked().generates.at(0).spec();
+    std::string text;
+    for (const v1::Condition& condition : spec.conditions()) {
+      text += condition.ShortDebugString() + "\n";
+    }
+    return text;
+  }
+
+  const std::string clip_ = std::string("\0\0\0\x1c", 4) + "ftypisomiso5";
+};
+
+TEST_F(ConditionFlagsTest, SendsPicturesAndClipsWithTheirPlaces) {
+  EXPECT_EQ(
+      Generate({"--image", File("a.png", "first"), "--condition",
+                File("b@2.jpg", "middle") + "@16:0.5", "--condition", File("c.mp4", clip_) + "@24",
+                "--last-image", File("d.webp", "last"), "--frames", "49"}),
+      0)
+      << err_;
+  EXPECT_EQ(Sent(),
+            "image: \"first\"\n"
+            "image: \"middle\" frame_index: 16 strength: 0.5\n"
+            "video: \"\\000\\000\\000\\034ftypisomiso5\" frame_index: 24\n"
+            "image: \"last\" frame_index: 48\n");
+  EXPECT_TRUE(server_.asked().estimates.empty());
+}
+
+TEST_F(ConditionFlagsTest, AsksTheServerWhereTheLastFrameIs) {
+  EXPECT_EQ(Generate({"--last-image", File("d.png", "last"), "--preset", "short"}), 0) << err_;
+  ASSERT_EQ(server_.asked().estimates.size(), 1u);
+  EXPECT_EQ(server_.asked().estimates[0].spec().preset(), "short");
+  EXPECT_EQ(server_.asked().estimates[0].spec().conditions_size(), 0);
+  EXPECT_EQ(Sent(), "image: \"last\" frame_index: 8\n");
+}
+
+TEST_F(ConditionFlagsTest, AFileThatCannotBeSentIsNamedBeforeAnythingIsAsked) {
+  EXPECT_EQ(Generate({"--image", folder_ + "/none.png"}), 3);
+  EXPECT_NE(err_.find("Cannot read " + folder_ + "/none.png: No such file"), std::string::npos);
+  EXPECT_EQ(Generate({"--image", folder_}), 3);
+  EXPECT_NE(err_.find("Cannot read " + folder_), std::string::npos);
+  EXPECT_EQ(Generate({"--condition", File("huge.png", std::string(5 << 20, 'x'))}), 3);
+  EXPECT_NE(err_.find("huge.png: 5242880 bytes, above"), std::string::npos) << err_;
+  const std::string half = File("half.png", std::string(2 << 20, 'x'));
+  EXPECT_EQ(Generate({"--condition", half, "--condition", half}), 3);
+  EXPECT_NE(err_.find("together are above"), std::string::npos) << err_;
+  EXPECT_EQ(server_.asked().streams, 0);
+}
+
+TEST_F(ConditionFlagsTest, APlaceThatIsNoneIsAMistake) {
+  for (const char* text : {"@0", "a.png@", "a.png@x", "a.png@0:", "a.png@0:much"}) {
+    EXPECT_EQ(Generate({"--condition", text}), 2) << text;
+    EXPECT_NE(err_.find("FILE@FRAME:STRENGTH"), std::string::npos) << err_;
+  }
+}
+
+TEST_F(ConditionFlagsTest, CreateAndEstimateTakeThemToo) {
+  const std::string image = File("a.png", "first");
+  EXPECT_EQ(Run({"create", "x", "--image", image}), 0) << err_;
+  EXPECT_EQ(server_.asked().creates.at(0).spec().conditions(0).image(), "first");
+  EXPECT_EQ(Run({"estimate", "x", "--image", image}), 0) << err_;
+  EXPECT_EQ(server_.asked().estimates.at(0).spec().conditions(0).image(), "first");
+}
+
+}  // namespace
+}  // namespace reel::client
