@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/nearest_path.h"
 #include "kernels/base/status_macros.h"
 #include "model/weights/json_file.h"
 #include "model/weights/mapped_file.h"
@@ -15,7 +16,7 @@
 namespace reel::model {
 namespace {
 
-constexpr char kIndexFile[] = "/model_index.json";
+constexpr char kIndexFile[] = "model_index.json";
 constexpr size_t kLengthBytes = 8;
 
 // Eight bytes of the header's length, then the header, which is a JSON object. What is wrong with
@@ -47,6 +48,21 @@ absl::Status NotAModel(const std::string& path, std::string_view what) {
       absl::StrCat("The path is not a model: ", path, " ", std::string(what)));
 }
 
+// A folder with a model somewhere below this one, as a hub's cache keeps it; empty: none was found
+// within bounds.
+std::string ModelBelow(const std::string& folder) {
+  constexpr int kMaxDepth = 3, kMaxEntries = 2000;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator entry(folder, error);
+  int seen = 0;
+  for (; !error && entry != std::filesystem::recursive_directory_iterator() && seen < kMaxEntries;
+       entry.increment(error), ++seen) {
+    if (entry->path().filename() == kIndexFile) return entry->path().parent_path().string();
+    if (entry.depth() == kMaxDepth) entry.disable_recursion_pending();
+  }
+  return "";
+}
+
 absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {
   Checkpoint checkpoint;
   REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
@@ -62,9 +78,11 @@ absl::StatusOr<Checkpoint> ExamineFile(const std::string& path) {
 }
 
 absl::StatusOr<Checkpoint> ExamineFolder(const std::string& path) {
-  const absl::StatusOr<nlohmann::json> index = ReadJsonFile(path + kIndexFile);
+  const absl::StatusOr<nlohmann::json> index = ReadJsonFile(absl::StrCat(path, "/", kIndexFile));
   if (absl::IsNotFound(index.status())) {
-    return NotAModel(path, "is a folder without model_index.json");
+    const std::string below = ModelBelow(path);
+    return NotAModel(path, absl::StrCat("is a folder without model_index.json",
+                                        below.empty() ? "" : "; there is a model in ", below));
   }
   REEL_RETURN_IF_ERROR(index.status());
   const auto name = index->find("_class_name");
@@ -82,7 +100,9 @@ absl::StatusOr<Checkpoint> Examine(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) return ExamineFolder(path);
   if (std::filesystem::is_regular_file(path, ignored)) return ExamineFile(path);
-  return NotAModel(path, "does not exist, or cannot be read");
+  const std::string nearest = NearestPath(path);
+  return NotAModel(path, absl::StrCat("does not exist, or cannot be read",
+                                      nearest.empty() ? "" : "; the nearest there is ", nearest));
 }
 
 bool IsSafetensorsFile(const std::string& path) {

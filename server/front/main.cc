@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/base/program_folder.h"
+#include "model/bundled_model.h"
 #include "server/front/app.h"
 #include "server/front/config/load_options.h"
 #include "server/front/rpc/grpc_log.h"
@@ -34,11 +35,6 @@ constexpr int kExitDrainHung = 4;
 std::string Environment(const char* name) {
   const char* value = getenv(name);
   return value == nullptr ? "" : value;
-}
-
-// share/reel/models beside the folder of this program.
-std::string ModelsFolder() {
-  return (reel::kernels::ProgramFolder().parent_path() / "share" / "reel" / "models").string();
 }
 
 // lib/ beside the folder of the workers' program, where they look for it too.
@@ -150,7 +146,7 @@ int main(int argc, char** argv) {
   const auto loaded = reel::front::LoadOptions(
       parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
                      .home = Environment("HOME"),
-                     .models_folder = ModelsFolder(),
+                     .models_folder = reel::model::BundledModelsFolder(),
                      .cuda_library = CudaLibrary(parsed.flags.worker_binary)});
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "kernels/open_device.h"
+#include "model/bundled_model.h"
 #include "model/registry.h"
 #include "server/render/condition_files.h"
 #include "server/render/console.h"
@@ -18,8 +19,8 @@
 int main(int argc, char** argv) {
   using namespace reel;
   int exit_code = render::kSuccess;
-  auto options =
-      render::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc), exit_code);
+  auto options = render::ParseRenderOptions(std::vector<std::string>(argv + 1, argv + argc),
+                                            model::BundledModelsFolder(), exit_code);
   if (!options) return exit_code;
   render::Console console(isatty(STDERR_FILENO) == 1);
   auto opened = kernels::OpenDevice(options->device, kernels::CudaLibraryPath());

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
 #include <utility>
 
-#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/program/flag_checks.h"
 #include "kernels/base/program/flag_spelling.h"
+#include "kernels/base/program/nearest_name.h"
+#include "kernels/base/program/nearest_path.h"
+#include "model/bundled_model.h"
 #include <CLI/CLI.hpp>
 
 namespace reel::render {
@@ -57,6 +62,27 @@ std::string Refusal(const RenderOptions& options) {
     return "--output ends in .mp4 or .safetensors";
   }
   return "";
+}
+
+// Empty when there is something to load. What was said of the weights wins over what is known of
+// the model that came along.
+std::string ChooseModel(const std::string& wanted, const std::string& models_folder,
+                        RenderOptions& options) {
+  if (wanted == kTestCard) return "";
+  const auto bundled = model::FindBundledModel(models_folder);
+  if (bundled && (wanted.empty() || wanted == bundled->name)) {
+    options.model_path = bundled->path;
+    if (options.dtype.empty()) options.dtype = bundled->dtype;
+    if (options.manifest_file.empty()) options.manifest_file = bundled->manifest_file;
+    return "";
+  }
+  options.model_path = wanted;
+  std::error_code ignored;
+  if (wanted.empty() || std::filesystem::exists(wanted, ignored)) return "";
+  std::string nearest = NearestName(wanted, {kTestCard, model::kBundledModel});
+  if (nearest.empty()) nearest = NearestPath(wanted);
+  return absl::StrCat("--model: neither testcard, nor ltx-demo, nor a folder or file: '", wanted,
+                      "'", nearest.empty() ? "" : absl::StrCat("; the nearest is '", nearest, "'"));
 }
 
 // "PROFILE" or "PROFILE+operator=variant,operator=variant".
@@ -112,13 +138,15 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
 }
 
 std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
-                                                int& exit_code) {
+                                                const std::string& models_folder, int& exit_code) {
   RenderOptions options;
   Texts texts;
-  std::string model = kTestCard;
+  std::string model;
   CLI::App app("Renders a video without a server.", "reel-render");
   app.set_version_flag("--version", REEL_VERSION);
-  app.add_option("--model", model, "testcard (default), or a folder or file of weights");
+  app.add_option(
+      "--model", model,
+      "A folder or file of weights, or testcard; default: ltx-demo, where it came along");
   AddSpecFlags(app, options.spec);
   app.add_option("--dtype", options.dtype, "Of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
@@ -151,6 +179,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   }
   std::string refusal = Refusal(options);
   if (refusal.empty()) refusal = ReadTexts(texts, options);
+  if (refusal.empty()) refusal = ChooseModel(model, models_folder, options);
   if (!refusal.empty()) {
     std::fprintf(stderr, "reel-render: %s\n", refusal.c_str());
     exit_code = kUsage;
@@ -158,7 +187,6 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   }
   if (!options.spec.seed) options.spec.seed = 0;
   FillNoise(options.spec);
-  if (model != kTestCard) options.model_path = model;
   options.exact = EndsWith(options.output, ".safetensors");
   return options;
 }

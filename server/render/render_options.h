@@ -32,8 +32,10 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options);
 // The ways for this program to end.
 enum ExitCode { kSuccess = 0, kUsage = 2, kInvalid = 3, kFailed = 7, kInterrupted = 130 };
 
-// Reads the command line; flags are spelt with '-' or '_' alike. Without a value it has printed
-// what there is to say (help, or what is wrong), and `exit_code` is set.
-std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments, int& exit_code);
+// Reads the command line; flags are spelt with '-' or '_' alike. Without --model it takes the model
+// that came along in `models_folder`, else the test card. Without a value it has printed what there
+// is to say (help, or what is wrong), and `exit_code` is set.
+std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> arguments,
+                                                const std::string& models_folder, int& exit_code);
 
 }  // namespace reel::render

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/program/nearest_name.h"
+#include "model/bundled_model.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/address.h"
 
@@ -20,7 +21,6 @@ using config::v1::Timing;
 using google::protobuf::util::TimeUtil;
 
 constexpr char kTestCard[] = "testcard";
-constexpr char kDemo[] = "ltx-demo";
 
 // A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
 std::string NameOfPath(const std::string& path) {
@@ -43,24 +43,12 @@ config::v1::Model TestCard() {
   return model;
 }
 
-// The folder of the model that came along; empty where none did, as in a build without libtorch.
-std::string DemoFolder(const Surroundings& surroundings) {
-  if (surroundings.models_folder.empty()) return "";
-  const std::string folder = absl::StrCat(surroundings.models_folder, "/", kDemo);
-  std::error_code ignored;
-  return std::filesystem::exists(folder + "/model_index.json", ignored) ? folder : "";
-}
-
-config::v1::Model DemoModel(const std::string& folder) {
+config::v1::Model Bundled(const model::BundledModel& bundled) {
   config::v1::Model model;
-  model.set_name(kDemo);
-  model.set_path(folder);
-  // Small enough for any machine, and faster than bf16 on the CPUs that have no instructions for
-  // that.
-  model.set_dtype("fp32");
-  const std::string manifest = folder + "/SHA256SUMS";
-  std::error_code ignored;
-  if (std::filesystem::exists(manifest, ignored)) model.set_manifest_file(manifest);
+  model.set_name(bundled.name);
+  model.set_path(bundled.path);
+  model.set_dtype(bundled.dtype);
+  model.set_manifest_file(bundled.manifest_file);
   return model;
 }
 
@@ -80,11 +68,11 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
   }
   config::v1::Model model;
   std::error_code ignored;
-  const std::string demo = DemoFolder(surroundings);
+  const auto bundled = model::FindBundledModel(surroundings.models_folder);
   if (wanted == kTestCard) {
     model = TestCard();
-  } else if (wanted == kDemo && !demo.empty()) {
-    model = DemoModel(demo);
+  } else if (bundled && wanted == bundled->name) {
+    model = Bundled(*bundled);
   } else if (wanted.find('/') != std::string::npos || std::filesystem::exists(wanted, ignored)) {
     model.set_name(NameOfPath(wanted));
     model.set_path(wanted);
@@ -92,7 +80,7 @@ std::string ApplyModel(const std::string& wanted, const Surroundings& surroundin
     // Of one more string put behind a list of one, GCC 14 warns falsely.
     std::vector<std::string> known;
     known.emplace_back(kTestCard);
-    if (!demo.empty()) known.emplace_back(kDemo);
+    if (bundled) known.push_back(bundled->name);
     for (const auto& configured : config.models()) known.push_back(configured.name());
     const std::string nearest = NearestName(wanted, known);
     return absl::StrCat(
@@ -125,8 +113,8 @@ void FillTiming(bool loopback, ServerConfig& config) {
 
 void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
   if (config.models().empty()) {
-    const std::string demo = DemoFolder(surroundings);
-    if (!demo.empty()) *config.add_models() = DemoModel(demo);
+    const auto bundled = model::FindBundledModel(surroundings.models_folder);
+    if (bundled) *config.add_models() = Bundled(*bundled);
     *config.add_models() = TestCard();
   }
   if (config.workers().empty()) config.add_workers()->set_device("cpu");

@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/base/program/nearest_path.h"
 
 namespace reel::front {
 namespace {
@@ -15,7 +16,9 @@ namespace {
 void CheckFile(const std::string& key, const std::string& path,
                std::vector<std::string>& problems) {
   if (path.empty() || access(path.c_str(), R_OK) == 0) return;
-  problems.push_back(absl::StrCat(key, ": cannot be read: '", path, "': ", strerror(errno)));
+  const std::string why = strerror(errno), nearest = NearestPath(path);
+  problems.push_back(absl::StrCat(key, ": cannot be read: '", path, "': ", why,
+                                  nearest.empty() ? "" : "; the nearest there is " + nearest));
 }
 
 }  // namespace

@@ -71,6 +71,17 @@ TEST(Examine, SaysWhatAFolderLacks) {
   EXPECT_THAT(ErrorOf(folder.path() + "/nowhere"), HasSubstr("does not exist"));
 }
 
+TEST(Examine, NamesTheModelThatMayHaveBeenMeant) {
+  const reel::testing::TempFolder hub;
+  const std::string snapshot = hub.File("models--x/snapshots/3fa1");
+  std::filesystem::create_directories(snapshot);
+  std::ofstream(snapshot + "/model_index.json") << "{}";
+  EXPECT_THAT(ErrorOf(hub.File("models--x")), HasSubstr("; there is a model in " + snapshot));
+  EXPECT_THAT(ErrorOf(hub.File("models--y")),
+              HasSubstr("does not exist, or cannot be read; the nearest there is " +
+                        hub.File("models--x")));
+}
+
 TEST(IsSafetensorsFile, LooksAtTheBytesAlone) {
   const reel::testing::TempFolder folder;
   EXPECT_TRUE(IsSafetensorsFile(folder.Write("a.bin", SafetensorsOf({{"w", {2}}}))));

@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::render {
 namespace {
@@ -16,7 +20,7 @@ std::optional<RenderOptions> Parse(std::vector<std::string> extra, int* exit_cod
   std::vector<std::string> arguments = {"--prompt", "a_fox --x", "--output", "a.mp4"};
   arguments.insert(arguments.end(), extra.begin(), extra.end());
   int ignored = 0;
-  return ParseRenderOptions(arguments, exit_code == nullptr ? ignored : *exit_code);
+  return ParseRenderOptions(arguments, "", exit_code == nullptr ? ignored : *exit_code);
 }
 
 TEST(ParseRenderOptions, TakesDashesAndUnderscoresAlike) {
@@ -39,16 +43,56 @@ TEST(ParseRenderOptions, LeavesOutWhatIsNotSet) {
   EXPECT_FALSE(options->exact);
 }
 
+TEST(ParseRenderOptions, TakesTheModelThatCameAlongUnlessAnotherIsNamed) {
+  const reel::testing::TempFolder models;
+  const std::string demo = models.File("ltx-demo");
+  std::filesystem::create_directory(demo);
+  std::ofstream(demo + "/model_index.json") << "{}";
+  std::ofstream(demo + "/SHA256SUMS") << "";
+  int exit_code = 0;
+  const auto parse = [&](std::vector<std::string> extra) {
+    extra.insert(extra.end(), {"--prompt", "x", "--output", "a.mp4"});
+    return ParseRenderOptions(extra, models.path(), exit_code);
+  };
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{}, {"--model", "ltx-demo"}}) {
+    const auto options = parse(flags);
+    ASSERT_TRUE(options);
+    EXPECT_EQ(options->model_path, demo);
+    EXPECT_EQ(options->dtype, "fp32");
+    EXPECT_EQ(options->manifest_file, demo + "/SHA256SUMS");
+  }
+  EXPECT_EQ(parse({"--dtype", "bf16"})->dtype, "bf16");
+  EXPECT_EQ(parse({"--model", "testcard"})->model_path, "");
+  EXPECT_EQ(parse({"--model", models.path()})->model_path, models.path());
+  EXPECT_EQ(parse({"--model", models.path()})->dtype, "");
+}
+
+TEST(ParseRenderOptions, AModelThatIsNotThereIsRefusedWithTheNearest) {
+  const reel::testing::TempFolder models;
+  std::filesystem::create_directory(models.File("LTX-Video"));
+  for (const auto& [wanted, nearest] : {std::pair<std::string, std::string>{"testcart", "testcard"},
+                                        {models.File("LTX-Vidoe"), models.File("LTX-Video")}}) {
+    int exit_code = 0;
+    ::testing::internal::CaptureStderr();
+    EXPECT_FALSE(Parse({"--model", wanted}, &exit_code));
+    EXPECT_EQ(exit_code, kUsage);
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+                ::testing::HasSubstr("'" + wanted + "'; the nearest is '" + nearest + "'"));
+  }
+}
+
 TEST(ParseRenderOptions, ReadsSchedules) {
   EXPECT_THAT(Parse({"--timesteps", "1000,500.5,1"})->spec.timesteps, ElementsAre(1000, 500.5, 1));
 }
 
 TEST(ParseRenderOptions, TellsTheOutputsApart) {
   int exit_code = 0;
-  const auto exact = ParseRenderOptions({"--prompt", "x", "--output", "b.safetensors"}, exit_code);
+  const auto exact =
+      ParseRenderOptions({"--prompt", "x", "--output", "b.safetensors"}, "", exit_code);
   ASSERT_TRUE(exact);
   EXPECT_TRUE(exact->exact);
-  EXPECT_FALSE(ParseRenderOptions({"--prompt", "x", "--output", "b.avi"}, exit_code));
+  EXPECT_FALSE(ParseRenderOptions({"--prompt", "x", "--output", "b.avi"}, "", exit_code));
   EXPECT_EQ(exit_code, kUsage);
 }
 
@@ -113,7 +157,7 @@ TEST(ParseRenderOptions, RefusesWhatThisBuildCannotDo) {
 
 TEST(ParseRenderOptions, HelpIsNoError) {
   int exit_code = -1;
-  EXPECT_FALSE(ParseRenderOptions({"--help"}, exit_code));
+  EXPECT_FALSE(ParseRenderOptions({"--help"}, "", exit_code));
   EXPECT_EQ(exit_code, kSuccess);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ class RenderProgram : public ::testing::Test {
     const std::vector<std::string> small = {"--prompt", "a fox", "--width",  "64",
                                             "--height", "64",    "--steps",  "3",
                                             "--seed",   "7",     "--output", folder_.File(output)};
+    const bool says = std::find(arguments.begin(), arguments.end(), "--model") != arguments.end();
+    if (!says) arguments.insert(arguments.end(), {"--model", "testcard"});
     arguments.insert(arguments.begin(), small.begin(), small.end());
     return RunWith(std::move(arguments));
   }

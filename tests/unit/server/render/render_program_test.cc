@@ -86,9 +86,10 @@ TEST_F(RenderProgram, UsageErrorsHaveAnExitCodeOfTheirOwn) {
 
 TEST_F(RenderProgram, AnInterruptEndsItAndLeavesNoFile) {
   for (const char* output : {"a.mp4", "a.safetensors"}) {
-    tests::Program render(tests::BinaryPath("reel-render"),
-                          {"--prompt", "a fox", "--steps", "100", "--num-frames", "257", "--width",
-                           "64", "--height", "64", "--output", folder_.File(output)});
+    tests::Program render(
+        tests::BinaryPath("reel-render"),
+        {"--model", "testcard", "--prompt", "a fox", "--steps", "100", "--num-frames", "257",
+         "--width", "64", "--height", "64", "--output", folder_.File(output)});
     // The file is there once the program has taken the signals over.
     EXPECT_TRUE(tests::Eventually([&] { return folder_.Has(std::string(output) + ".part"); }));
     render.Signal(SIGINT);

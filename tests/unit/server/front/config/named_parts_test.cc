@@ -30,6 +30,9 @@ TEST(NamedParts, EveryFileOfAModelMustBeThere) {
   EXPECT_THAT(MissingParts(options, ""), IsEmpty());
   options.models[1].path = folder.File("nowhere");
   EXPECT_THAT(MissingParts(options, ""), ElementsAre(StartsWith("models[1].path:")));
+  options.models[1].path = folder.File("sum");
+  EXPECT_THAT(MissingParts(options, ""),
+              ElementsAre(HasSubstr("; the nearest there is " + folder.File("sums"))));
 }
 
 TEST(NamedParts, AGpuNeedsABuildWithKernelsForIt) {

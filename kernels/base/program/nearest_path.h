@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which file or folder somebody meant whose path does not exist.
+#pragma once
+
+#include <string>
+
+namespace reel {
+
+// The path with its first wrong part put right, as far as that exists; empty when nothing there has
+// such a name, and for a path that exists.
+std::string NearestPath(const std::string& path);
+
+}  // namespace reel
