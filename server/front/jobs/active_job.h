@@ -24,6 +24,7 @@ struct ActiveJob {
   Need need;
   Cost cost;
   JobPhase life;
+  int64_t number = 0;  // of those that this process has known, in their order
 
   absl::Duration accepted, deadline;
   absl::Duration started = absl::InfiniteDuration();  // this attempt
@@ -48,6 +49,8 @@ struct ActiveJob {
   Phase phase() const { return life.now(); }
   bool runnable() const { return phase() == Phase::kQueued && !waits_for_owner; }
   bool at_worker() const { return phase() == Phase::kFetching || phase() == Phase::kAssigned; }
+  // A worker has it and has not begun it: its place is still the front's to choose.
+  bool held_unbegun() const { return at_worker() && started == absl::InfiniteDuration(); }
   bool deciding() const { return phase() != Phase::kFinishing && phase() != Phase::kEnding; }
   absl::Duration Left() const {
     if (!deciding()) return absl::ZeroDuration();

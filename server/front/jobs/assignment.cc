@@ -9,26 +9,42 @@
 namespace reel::front {
 
 void Assigner::Pump() {
+  const std::vector<ActiveJob*> order =
+      RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());
+  const std::vector<ActiveJob*> placed = Place(order);
+  // Before the newcomers arrive: what they pass must not begin in between.
+  parts_.slots.Arrange(order);
+  for (ActiveJob* job : placed) Assign(*job);
+}
+
+std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
   Fleet& fleet = parts_.fleet;
-  if (!fleet.AnyRoom()) return;
-  const absl::Duration now = parts_.clock.Monotonic();
-  for (ActiveJob* job : RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, now)) {
-    if (FleetWorker* worker = fleet.Place(job->need)) {
-      Assign(*job, *worker);
-      if (!fleet.AnyRoom()) return;
+  std::vector<ActiveJob*> placed;
+  Fleet::Passed passed;
+  for (const ActiveJob* job : order) {
+    if (job->at_worker()) passed.insert(job->id());
+  }
+  for (ActiveJob* job : order) {
+    if (job->at_worker()) {
+      passed.erase(job->id());
+    } else if (!fleet.AnyRoom(passed)) {
+      return placed;
+    } else if (FleetWorker* worker = fleet.Place(job->need, passed)) {
+      parts_.slots.Take(*job, *worker);
+      placed.push_back(job);
     } else if (job->need.alone) {
       // Its worker must run empty, which it never would if others went on filling it.
       const auto& workers = fleet.workers();
       const bool comes = std::any_of(workers.begin(), workers.end(), [&](const auto& entry) {
         return fleet.Suits(entry.second, job->need);
       });
-      if (comes) return;
+      if (comes) return placed;
     }
   }
+  return placed;
 }
 
-void Assigner::Assign(ActiveJob& job, FleetWorker& worker) {
-  parts_.slots.Take(job, worker);
+void Assigner::Assign(ActiveJob& job) {
   job.log->Edit([&](Video& video) { video.worker = job.worker; });
   parts_.media.Begin(job.id(), job.row.attempt);
   if (job.row.num_conditions == 0) return Send(job.id(), job.row.attempt, {});

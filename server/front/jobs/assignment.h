@@ -38,11 +38,14 @@ class Assigner {
   };
   explicit Assigner(const Parts& parts) : parts_(parts) {}
 
-  // Fills workers that have room with the jobs that should run next.
+  // Fills workers that have room with the jobs that should run next, and keeps what each has not
+  // begun in its order.
   void Pump();
 
  private:
-  void Assign(ActiveJob& job, FleetWorker& worker);
+  // Those that got a slot.
+  std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order);
+  void Assign(ActiveJob& job);
   void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);
   Assignment AssignmentOf(const ActiveJob& job, double order_key) const;
 

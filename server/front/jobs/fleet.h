@@ -43,7 +43,7 @@ struct FleetWorker {
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
 
-  absl::Duration Backlog() const;
+  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
 };
 
 // What a job asks of a worker.
@@ -81,10 +81,13 @@ class Fleet {
   // Why it could not be loaded, the last time; OK: nothing known.
   absl::Status LoadError(const std::string& model) const;
 
-  // The worker that would finish the job first among those that can take it now; null: none.
-  FleetWorker* Place(const Need& need);
+  // Jobs that workers hold and that another would go before.
+  using Passed = std::set<std::string>;
+  // The worker that would finish the job first among those that can take it now; null: none. Those
+  // in `passed` take no room from it.
+  FleetWorker* Place(const Need& need, const Passed& passed = {});
   // Whether any worker could take any job at all; cheap.
-  bool AnyRoom() const;
+  bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
   absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
   // Whether the worker could ever run it, full or not.
@@ -103,7 +106,7 @@ class Fleet {
   bool AnyReady() const;
 
  private:
-  bool HasRoom(const FleetWorker& worker, const Need& need) const;
+  bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
 

@@ -13,7 +13,7 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   for (const ActiveJob* other :
        RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
     load.behind += other->Left();
-    ++load.queued_behind;
+    load.queued_behind += other->at_worker() ? 0 : 1;
   }
   return load;
 }

@@ -22,8 +22,7 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
   for (const auto& job : jobs.all()) {
     if (batch.rows >= fill_rows) break;
     if (!MayShareStep(*job, lead)) continue;
-    // Before it is created nobody knows its rows.
-    const int64_t rows = job->generation == nullptr ? 0 : job->generation->rows();
+    const int64_t rows = job->rows();
     if (batch.rows + rows > fill_rows) continue;
     if (job->phase != Phase::kDenoise || job->preview_due) {
       batch.not_yet = job.get();

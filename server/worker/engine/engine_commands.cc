@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/pass_work.h"
 #include "model/resolve.h"
 #include "server/worker/engine/engine_core.h"
 
@@ -95,6 +96,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
   job->spec = std::move(command.spec);
   job->order_key = command.order_key;
   job->alone = command.alone;
+  job->planned_rows = model::PassesOf(job->spec, job->pipeline->card()).front().rows;
   job->deadline = SteadyNow() + command.time_left;
   if (!job->spec.conditions.empty()) {
     DecodeLimits limits;

@@ -56,6 +56,18 @@ TEST_F(EngineOrderTest, AStepTakesNoMoreRowsThanFillIt) {
   EXPECT_THAT(Batches()[4], ElementsAre("c"));
 }
 
+TEST_F(EngineOrderTest, AJobThatFitsNoStepHasNotBegunUntilItIsItsTurn) {
+  options_.fill_rows = 31;  // of 2 x 16
+  for (const char* job : {"a", "b"}) Assign(job);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (job.job == "a" && stage == Stage::kDenoise && step == 4) {
+      EXPECT_TRUE(events_.progress("b").empty());
+    }
+  };
+  Start();
+  WaitForAll({"a", "b"});
+}
+
 TEST_F(EngineOrderTest, AJobThatMustBeAloneIs) {
   Assign("a");
   Assignment alone = Job("b", Spec("b"));
