@@ -155,7 +155,7 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
   bool packs = true;
   for (const auto& [job, held] : worker.held) {
     if (held.alone) return false;
-    if (passed.contains(job)) continue;
+    if (passed.contains(job) || held.parked()) continue;
     ++before;
     rows += held.shape.rows();
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
@@ -167,7 +167,7 @@ FleetWorker* Fleet::Place(const Need& need, const Passed& passed) {
   FleetWorker* best = nullptr;
   absl::Duration best_backlog;
   for (auto& [name, worker] : workers_) {
-    if (!HasRoom(worker, need, passed) || !Suits(worker, need)) continue;
+    if (!CanTake(worker, need, passed)) continue;
     const absl::Duration backlog = worker.Backlog(passed);
     if (best != nullptr && backlog >= best_backlog) continue;
     best = &worker;

@@ -32,6 +32,15 @@ struct HeldJob {
   bool started = false;   // has reported a stage of its own
   bool innocent = false;  // another job has cost the worker
   std::optional<absl::Duration> cancelled_at;
+  // While it is parked: the job that goes before it.
+  std::string parked_for;
+  bool told_parked = false;  // and its worker has said so
+  // Since it was stepped first, or resumed; see preemption.h.
+  absl::Duration stepped_since = absl::InfiniteDuration();
+  int stepped_from = 0;
+  bool ran_enough = false;
+
+  bool parked() const { return !parked_for.empty(); }
 };
 
 struct FleetWorker {
@@ -86,6 +95,10 @@ class Fleet {
   // The worker that would finish the job first among those that can take it now; null: none. Those
   // in `passed` take no room from it.
   FleetWorker* Place(const Need& need, const Passed& passed = {});
+  // Whether this worker could take it now.
+  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed) const {
+    return HasRoom(worker, need, passed) && Suits(worker, need);
+  }
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.

@@ -15,6 +15,11 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     load.behind += other->Left();
     load.queued_behind += other->at_worker() ? 0 : 1;
   }
+  absl::Duration ahead = -load.behind;
+  for (const auto& [id, other] : parts_.jobs) {
+    if (other.waits()) ahead += other.Left();
+  }
+  load.behind += parts_.preemption.TimeSaved({newcomer, request.need, {}}, ahead);
   return load;
 }
 

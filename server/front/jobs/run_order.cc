@@ -6,12 +6,6 @@
 namespace reel::front {
 namespace {
 
-Waiting WaitingOf(const ActiveJob& job) {
-  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
-}
-
-bool Waits(const ActiveJob& job) { return job.runnable() || job.held_unbegun(); }
-
 // A slot is paid for in advance. For the order it is not: whoever waits at a worker has used
 // nothing.
 FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
@@ -24,11 +18,15 @@ FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
 
 }  // namespace
 
+Waiting WaitingOf(const ActiveJob& job) {
+  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
+}
+
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
                                  absl::Duration now) {
   std::vector<ActiveJob*> jobs;
   for (auto& [id, job] : table) {
-    if (Waits(job)) jobs.push_back(&job);
+    if (job.waits()) jobs.push_back(&job);
   }
   if (jobs.empty()) return jobs;
   // What is equal otherwise stays as it came, or workers would be told of a new order for nothing.
@@ -59,7 +57,7 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
   std::vector<Waiting> waiting;
   for (const auto& [id, job] : table) {
     if (job.deciding()) active.push_back(job.row.tenant);
-    if (!Waits(job)) continue;
+    if (!job.waits()) continue;
     jobs.push_back(&job);
     waiting.push_back(WaitingOf(job));
   }

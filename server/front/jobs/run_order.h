@@ -10,6 +10,9 @@
 
 namespace reel::front {
 
+// As if it had done nothing yet.
+Waiting WaitingOf(const ActiveJob& job);
+
 // Those that wait here and those that a worker holds. `fifo`: in the order of their arrival,
 // whoever's they are.
 std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,

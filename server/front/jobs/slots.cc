@@ -34,7 +34,8 @@ void Slots::Arrange(const std::vector<ActiveJob*>& order) {
     if (held == worker->held.end()) continue;
     const auto [behind, first] = last.try_emplace(job->worker, 0);
     for (const auto& [id, other] : worker->held) {
-      if (first && other.started) behind->second = std::max(behind->second, other.order_key);
+      if (first && other.started && !other.parked())
+        behind->second = std::max(behind->second, other.order_key);
     }
     double& key = held->second.order_key;
     if (key <= behind->second) {
@@ -43,6 +44,29 @@ void Slots::Arrange(const std::vector<ActiveJob*>& order) {
     }
     behind->second = key;
   }
+}
+
+void Slots::Park(ActiveJob& job, const std::string& parked_for) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->parked_for = parked_for;
+  held->told_parked = held->ran_enough = false;
+  // Behind the other for the rest of both: what that has to decode goes first.
+  held->order_key = static_cast<double>(++assignments_);
+  pool_.Park(job.worker, job.id(), /*to_host=*/false);
+  pool_.Reorder(job.worker, job.id(), held->order_key);
+  jobs_.MarkChanged();
+}
+
+void Slots::Resume(ActiveJob& job) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->parked_for.clear();
+  held->told_parked = false;
+  held->stepped_since = clock_.Monotonic();
+  held->stepped_from = job.step;
+  pool_.Resume(job.worker, job.id());
+  jobs_.MarkChanged();
 }
 
 bool Slots::Leave(ActiveJob& job, JobEvent event) {

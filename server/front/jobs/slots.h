@@ -30,6 +30,9 @@ class Slots {
   // Applies an event that takes the job from its worker, if it has one: releases its slot, and
   // corrects the charge to what was used. False: the event does not apply and nothing has changed.
   bool Leave(ActiveJob& job, JobEvent event);
+  // The worker goes on without the job until it is resumed, when what it was parked for is over.
+  void Park(ActiveJob& job, const std::string& parked_for);
+  void Resume(ActiveJob& job);
   // Corrects the charge of a rendered job to what it used.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 
