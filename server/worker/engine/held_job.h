@@ -43,6 +43,8 @@ struct HeldJob {
 
   // False: it waits for its conditions, its encoder or its owner.
   bool CanMove() const;
+  // Its next piece is a step.
+  bool CanStep() const { return CanMove() && phase == Phase::kDenoise && !preview_due; }
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }
 };
 
@@ -57,6 +59,7 @@ class JobTable {
 
   HeldJob* Find(const std::string& job) const;
   HeldJob* FirstThatCanMove() const;
+  HeldJob* FirstThatCanStep() const;
   bool Uses(const model::Pipeline* pipeline) const;
   // InfiniteFuture when no job has one.
   absl::Time FirstDeadline() const;
