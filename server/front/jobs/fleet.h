@@ -35,6 +35,9 @@ struct HeldJob {
   // While it is parked: the job that goes before it.
   std::string parked_for;
   bool told_parked = false;  // and its worker has said so
+  // Of its state; and what of it is still on the device.
+  int64_t parked_bytes = 0, device_bytes = 0;
+  bool to_host = false;  // the worker was told to move it
   // Since it was stepped first, or resumed; see preemption.h.
   absl::Duration stepped_since = absl::InfiniteDuration();
   int stepped_from = 0;

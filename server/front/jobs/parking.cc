@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/parking.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "server/front/jobs/run_order.h"
 #include "server/logging/log.h"
@@ -17,7 +19,7 @@ bool Parking::IsOver(const FleetWorker& worker, const std::string& id) {
   const auto held = worker.held.find(id);
   if (held == worker.held.end()) return true;
   const ActiveJob* job = parts_.jobs.FindAttempt(id, held->second.attempt);
-  return job == nullptr || !job->at_worker() || job->stage >= model::Stage::kDecode;
+  return job == nullptr || !job->at_worker() || job->stage >= model::Stage::kEncode;
 }
 
 void Parking::ResumeDue() {
@@ -58,14 +60,40 @@ FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed
   return nullptr;
 }
 
-void Parking::On(const WorkerReport& from, const JobParked&) {
+void Parking::On(const WorkerReport& from, const JobParked& parked) {
   ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
   HeldJob* held = parts_.fleet.FindHeld(from.ref.job);
-  if (job == nullptr || held == nullptr || !held->parked() || held->told_parked) return;
-  held->told_parked = true;
-  ++job->preemptions;
-  parts_.observer.JobPreempted();
-  parts_.progress.AddAtWorker(*job, true);
+  if (job == nullptr || held == nullptr || !held->parked()) return;
+  held->device_bytes = parked.device_bytes;
+  held->parked_bytes = std::max(held->parked_bytes, parked.device_bytes);
+  if (!held->told_parked) {
+    held->told_parked = true;
+    ++job->preemptions;
+    parts_.observer.JobPreempted();
+    parts_.progress.AddAtWorker(*job, true);
+  } else if (held->device_bytes == 0) {
+    Log(LogLevel::kInfo, "The state of a parked video is in host memory",
+        {{"video", job->id()}, {"worker", job->worker}, {"bytes", held->parked_bytes}});
+  }
+  if (const FleetWorker* worker = parts_.fleet.Find(job->worker)) BoundMemory(*worker);
+}
+
+void Parking::BoundMemory(const FleetWorker& worker) {
+  const WorkerInfo& info = worker.info;
+  if (info.memory_total_bytes == 0) return;  // a CPU's is the host's
+  int64_t bytes = 0;
+  const std::pair<const std::string, HeldJob>* first = nullptr;
+  for (const auto& entry : worker.held) {
+    const HeldJob& held = entry.second;
+    if (!held.parked() || held.to_host) continue;
+    bytes += held.device_bytes;
+    if (held.device_bytes == 0) continue;
+    if (first == nullptr || held.order_key < first->second.order_key) first = &entry;
+  }
+  const bool full = static_cast<double>(info.memory_used_bytes) >
+                    kNearlyFull * static_cast<double>(info.memory_total_bytes);
+  if (first == nullptr || (!full && bytes <= kParkedBytesOnDevice)) return;
+  parts_.slots.MoveToHost(parts_.jobs.Get(first->first));
 }
 
 }  // namespace reel::front

@@ -2,6 +2,7 @@
 // Parks running jobs for others that would miss their deadlines, and resumes them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// What parked jobs may hold of a device's memory; beyond it, or when the device is nearly full, the
+// one that was parked first goes to the host's.
+inline constexpr int64_t kParkedBytesOnDevice = int64_t{2} << 30;
+inline constexpr double kNearlyFull = 0.9;
 
 // Confined to the dispatcher's thread.
 class Parking {
@@ -29,7 +35,7 @@ class Parking {
   };
   explicit Parking(const Parts& parts) : parts_(parts) {}
 
-  // Resumes those whose reason is over: what they were parked for has done its steps, or is gone.
+  // Resumes those whose reason is over: what they were parked for is decoded, or is gone.
   void ResumeDue();
   // Parks what must not go before those of `order` that a worker holds.
   void ParkFor(const std::vector<ActiveJob*>& order);
@@ -39,6 +45,7 @@ class Parking {
 
  private:
   bool IsOver(const FleetWorker& worker, const std::string& job);
+  void BoundMemory(const FleetWorker& worker);
 
   const Parts parts_;
 };

@@ -60,9 +60,10 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   if (options_.fifo || newcomer.need.alone || SharesSteps(newcomer, worker)) return {};
   std::vector<std::string> ids;
   std::vector<BegunJob> begun;
-  int64_t rows = 0;
+  int64_t rows = 0, bytes = 0;
   for (const auto& [id, held] : worker.held) {
     if (held.alone) return {};
+    if (held.parked()) bytes += held.parked_bytes;
     const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
     if (job == nullptr || !held.started || !job->at_worker()) continue;
     const bool ran = held.ran_enough || soon;
@@ -72,6 +73,7 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
     begun.push_back({job->LeftP90(), job->deadline, held.parked(), may_park});
     if (!held.parked()) rows += held.shape.rows();
   }
+  if (bytes >= kMostParkedBytes) return {};
   std::vector<std::string> victims;
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
   for (const size_t i : WhomToPark(begun, rows <= options_.fill_rows, urgent, clock_.Monotonic())) {

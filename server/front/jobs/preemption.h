@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ inline constexpr int kMostPreemptions = 3;
 // Since it began, or was resumed, it has run so much before it is parked.
 inline constexpr int kLeastStepsRun = 5;
 inline constexpr absl::Duration kLeastTimeRun = absl::Milliseconds(200);
-// Of each worker, at a time.
+// Of each worker, at a time, wherever their states are.
 inline constexpr size_t kMostParked = 4;
+inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
 
 // A job that a worker has begun.
 struct BegunJob {

@@ -50,12 +50,20 @@ void Slots::Park(ActiveJob& job, const std::string& parked_for) {
   HeldJob* held = fleet_.FindHeld(job.id());
   if (held == nullptr) return;
   held->parked_for = parked_for;
-  held->told_parked = held->ran_enough = false;
+  held->told_parked = held->ran_enough = held->to_host = false;
+  held->parked_bytes = held->device_bytes = 0;
   // Behind the other for the rest of both: what that has to decode goes first.
   held->order_key = static_cast<double>(++assignments_);
   pool_.Park(job.worker, job.id(), /*to_host=*/false);
   pool_.Reorder(job.worker, job.id(), held->order_key);
   jobs_.MarkChanged();
+}
+
+void Slots::MoveToHost(ActiveJob& job) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->to_host = true;
+  pool_.Park(job.worker, job.id(), /*to_host=*/true);
 }
 
 void Slots::Resume(ActiveJob& job) {

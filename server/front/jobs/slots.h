@@ -33,6 +33,8 @@ class Slots {
   // The worker goes on without the job until it is resumed, when what it was parked for is over.
   void Park(ActiveJob& job, const std::string& parked_for);
   void Resume(ActiveJob& job);
+  // Out of the device's memory.
+  void MoveToHost(ActiveJob& job);
   // Corrects the charge of a rendered job to what it used.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 

@@ -64,13 +64,13 @@ TEST_F(ParkingTest, ARunningJobIsParkedForOneWithLessTimeAndResumedAfterIt) {
   EXPECT_EQ(shown.step, 5);
   EXPECT_GT(shown.remaining, absl::Seconds(14));  // five of its own, ten of the other
   EXPECT_EQ(observer.Get().preempted, 1);
-  // What the other decodes goes before its steps.
   EXPECT_GT(pool.order_key(running), pool.order_key(tight));
 
-  Progress(tight, model::Stage::kDenoise, 10);
+  // Nor do its steps come between what the other decodes.
+  Progress(tight, model::Stage::kDecode, 10);
   Settle();
   EXPECT_TRUE(pool.parked(running));
-  Progress(tight, model::Stage::kDecode, 10);
+  Progress(tight, model::Stage::kEncode, 10);
   Settle();
   EXPECT_FALSE(pool.parked(running));
   EXPECT_EQ(job_->Snapshot().progress.stage, model::Stage::kDenoise);
@@ -212,6 +212,40 @@ TEST_F(ParkingTest, AParkedJobIsNotToBlameForTheLossOfItsWorker) {
   EXPECT_FALSE(pool.parked(again) && observer.Get().preempted > 1);
   RunToEnd(again);
   EXPECT_EQ(WaitForState(*job_, VideoState::kSucceeded).attempt, 2);
+}
+
+TEST_F(ParkingTest, StatesLeaveADeviceWhoseMemoryIsShort) {
+  WorkerInfo info = dispatcher->Workers()[0];
+  info.memory_total_bytes = int64_t{100} << 30;
+  info.memory_used_bytes = int64_t{80} << 30;
+  dispatcher->WorkerChanged(info);
+  const Sent running = StartLong(Request());
+  MustCreate(Tight());
+  const Sent tight = Take();
+  Report(running, JobParked{kParkedBytesOnDevice});
+  Settle();
+  EXPECT_FALSE(pool.parked_to_host(running));
+  Report(running, JobParked{kParkedBytesOnDevice + 1});
+  Settle();
+  EXPECT_TRUE(pool.parked_to_host(running));
+  Report(running, JobParked{0});
+  Settle();
+  EXPECT_EQ(observer.Get().preempted, 1);
+  RunToEnd(tight);
+  Settle();
+  EXPECT_FALSE(pool.parked(running));
+}
+
+TEST_F(ParkingTest, StatesLeaveADeviceThatIsNearlyFull) {
+  WorkerInfo info = dispatcher->Workers()[0];
+  info.memory_total_bytes = int64_t{100} << 30;
+  info.memory_used_bytes = int64_t{91} << 30;
+  dispatcher->WorkerChanged(info);
+  const Sent running = StartLong(Request());
+  MustCreate(Tight());
+  Take();
+  Parked(running);
+  EXPECT_TRUE(pool.parked_to_host(running));
 }
 
 TEST_F(ParkingTest, OneThatHadItsLastStepWhenItWasParkedGoesOn) {
