@@ -72,8 +72,9 @@ TEST(Order, AHighVideoBeginsBeforeThoseThatItsWorkerHolds) {
   });
   EXPECT_TRUE(running.is_finished) << running.status.error_message();
   ASSERT_EQ(names.size(), 3u);
-  EXPECT_LT(StartOf(others, names[2]), StartOf(others, names[0]));
-  EXPECT_LT(StartOf(others, names[0]), StartOf(others, names[1]));
+  const double high = StartOf(others, names[2]);
+  EXPECT_LT(high, StartOf(others, names[0]));
+  EXPECT_LT(high, StartOf(others, names[1]));
 }
 
 TEST(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
