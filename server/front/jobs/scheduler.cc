@@ -119,6 +119,10 @@ void Scheduler::Fire(const Timer& timer) {
 
 void Scheduler::Tick() {
   ++ticks_;
+  // What was learned since they came counts for all alike, or equals would change places.
+  for (auto& [id, job] : jobs_) {
+    if (job.waits() && !job.need.shape.passes.empty()) job.cost = costs_.Predict(job.need.shape);
+  }
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();
   jobs_.MarkChanged();  // time alone may decide who should go before whom

@@ -137,6 +137,30 @@ TEST_F(AssignmentTest, AHighJobGoesBeforeWhatItsWorkerHasNotBegun) {
   EXPECT_EQ(pool.num_waiting(), 0);
 }
 
+TEST_F(AssignmentTest, EqualsKeepTheirPlacesWhateverIsLearnedBetweenThem) {
+  StartAll();
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.duration = absl::Seconds(1);
+  for (int i = 0; i < 20; ++i) Step(sample);
+  std::vector<Sent> begun;
+  for (int i = 0; i < 2; ++i) {
+    MustCreate(Request());
+    begun.push_back(Take());
+    Progress(begun[i], model::Stage::kTextEncode, 0);
+  }
+  MustCreate(Request("first"));
+  sample.duration = absl::Seconds(2);
+  for (int i = 0; i < 20; ++i) Step(sample);
+  clock.Advance(absl::Milliseconds(1));
+  MustCreate(Request("second"));
+  AdvanceAndPoke(absl::Seconds(2));  // a tick
+  RunToEnd(begun[0]);
+  EXPECT_EQ(Take().assignment.spec.prompt, "first");
+}
+
 TEST_F(AssignmentTest, WhatHasBegunKeepsItsPlace) {
   StartAll();
   std::vector<Sent> begun;
