@@ -15,7 +15,7 @@ struct Observed {
   std::vector<bool> ended_detached;
   std::vector<absl::Status> refused;
   std::vector<absl::Duration> cancels;
-  int started = 0, restarted = 0, stepped = 0, estimates = 0, within_p90 = 0;
+  int started = 0, restarted = 0, preempted = 0, stepped = 0, estimates = 0, within_p90 = 0;
   std::vector<front::LossCause> losses;
   front::QueueGauges gauges;
 };
@@ -43,6 +43,10 @@ class RecordingObserver final : public front::JobObserver {
   void JobRestarted() override {
     MutexLock lock(mutex_);
     ++seen_.restarted;
+  }
+  void JobPreempted() override {
+    MutexLock lock(mutex_);
+    ++seen_.preempted;
   }
   void CancelDone(absl::Duration took) override {
     MutexLock lock(mutex_);

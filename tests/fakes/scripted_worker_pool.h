@@ -34,7 +34,18 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     cancelled_.push_back(job);
     changed_.NotifyAll();
   }
-  void Reorder(const std::string&, const std::string&, double) override {}
+  void Reorder(const std::string&, const std::string& job, double order_key) override {
+    MutexLock lock(mutex_);
+    keys_[job] = order_key;
+  }
+  void Park(const std::string&, const std::string& job, bool to_host) override {
+    MutexLock lock(mutex_);
+    parked_[job] = to_host;
+  }
+  void Resume(const std::string&, const std::string& job) override {
+    MutexLock lock(mutex_);
+    parked_.erase(job);
+  }
   void SetStepLimit(const std::string& worker, absl::Duration limit) override {
     MutexLock lock(mutex_);
     limits_[worker] = limit;
@@ -58,6 +69,21 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     MutexLock lock(mutex_);
     return cancelled_;
   }
+  // The latest that its worker was told of, after its assignment.
+  double order_key(const Sent& sent) const {
+    MutexLock lock(mutex_);
+    const auto found = keys_.find(sent.assignment.ref.job);
+    return found == keys_.end() ? sent.assignment.order_key : found->second;
+  }
+  bool parked(const Sent& sent) const {
+    MutexLock lock(mutex_);
+    return parked_.contains(sent.assignment.ref.job);
+  }
+  bool parked_to_host(const Sent& sent) const {
+    MutexLock lock(mutex_);
+    const auto found = parked_.find(sent.assignment.ref.job);
+    return found != parked_.end() && found->second;
+  }
   absl::Duration step_limit(const std::string& worker) const {
     MutexLock lock(mutex_);
     const auto found = limits_.find(worker);
@@ -69,6 +95,8 @@ class ScriptedWorkerPool final : public front::WorkerPool {
   CondVar changed_;
   std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, bool> parked_ ABSL_GUARDED_BY(mutex_);  // to the host
+  std::map<std::string, double> keys_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, absl::Duration> limits_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -24,6 +24,7 @@ struct ActiveJob {
   Need need;
   Cost cost;
   JobPhase life;
+  int64_t number = 0;  // of those that this process has known, in their order
 
   absl::Duration accepted, deadline;
   absl::Duration started = absl::InfiniteDuration();  // this attempt
@@ -37,6 +38,7 @@ struct ActiveJob {
   std::string worker;      // of this attempt
   absl::Duration charged;  // to the tenant's share, before it runs
   Losses losses;
+  int preemptions = 0;
   int bound_calls = 0;
   bool waits_for_owner = false;  // after a restart of reeld
   bool told_start = false;       // its start was counted in the metrics
@@ -48,10 +50,18 @@ struct ActiveJob {
   Phase phase() const { return life.now(); }
   bool runnable() const { return phase() == Phase::kQueued && !waits_for_owner; }
   bool at_worker() const { return phase() == Phase::kFetching || phase() == Phase::kAssigned; }
+  bool waits() const { return runnable() || held_unbegun(); }
+  // A worker has it and has not begun it: its place is still the front's to choose.
+  bool held_unbegun() const { return at_worker() && started == absl::InfiniteDuration(); }
   bool deciding() const { return phase() != Phase::kFinishing && phase() != Phase::kEnding; }
   absl::Duration Left() const {
     if (!deciding()) return absl::ZeroDuration();
     return phase() == Phase::kAssigned ? cost.Left(step) : cost.p50();
+  }
+  absl::Duration LeftP90() const {
+    const absl::Duration all = cost.p50();
+    if (all <= absl::ZeroDuration()) return Left();
+    return cost.p90() * absl::FDivDuration(Left(), all);
   }
 };
 

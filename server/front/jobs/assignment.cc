@@ -7,28 +7,59 @@
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
+namespace {
+
+// So many of those that find no room may have others parked for them; whoever has little time left
+// is among the first of its tenant.
+constexpr int kMostAsked = 16;
+
+}  // namespace
 
 void Assigner::Pump() {
+  parts_.parking.ResumeDue();
+  const std::vector<ActiveJob*> order =
+      RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());
+  const std::vector<ActiveJob*> placed = Place(order);
+  // Before the newcomers arrive: what they pass must not begin in between.
+  parts_.slots.Arrange(order);
+  parts_.parking.ParkFor(order);
+  for (ActiveJob* job : placed) Assign(*job);
+}
+
+std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
   Fleet& fleet = parts_.fleet;
-  if (!fleet.AnyRoom()) return;
-  const absl::Duration now = parts_.clock.Monotonic();
-  for (ActiveJob* job : RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, now)) {
-    if (FleetWorker* worker = fleet.Place(job->need)) {
-      Assign(*job, *worker);
-      if (!fleet.AnyRoom()) return;
-    } else if (job->need.alone) {
+  std::vector<ActiveJob*> placed;
+  Fleet::Passed passed;
+  for (const ActiveJob* job : order) {
+    if (job->at_worker()) passed.insert(job->id());
+  }
+  int asked = 0;
+  for (ActiveJob* job : order) {
+    if (job->at_worker()) {
+      passed.erase(job->id());
+      continue;
+    }
+    const bool room = fleet.AnyRoom(passed);
+    FleetWorker* worker = room ? fleet.Place(job->need, passed) : nullptr;
+    if (worker == nullptr && ++asked <= kMostAsked) worker = parts_.parking.MakeRoom(*job, passed);
+    if (worker != nullptr) {
+      parts_.slots.Take(*job, *worker);
+      placed.push_back(job);
+    } else if (!room && asked > kMostAsked) {
+      return placed;
+    } else if (job->need.alone && room) {
       // Its worker must run empty, which it never would if others went on filling it.
       const auto& workers = fleet.workers();
       const bool comes = std::any_of(workers.begin(), workers.end(), [&](const auto& entry) {
         return fleet.Suits(entry.second, job->need);
       });
-      if (comes) return;
+      if (comes) return placed;
     }
   }
+  return placed;
 }
 
-void Assigner::Assign(ActiveJob& job, FleetWorker& worker) {
-  parts_.slots.Take(job, worker);
+void Assigner::Assign(ActiveJob& job) {
   job.log->Edit([&](Video& video) { video.worker = job.worker; });
   parts_.media.Begin(job.id(), job.row.attempt);
   if (job.row.num_conditions == 0) return Send(job.id(), job.row.attempt, {});

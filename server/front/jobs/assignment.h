@@ -11,6 +11,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/parking.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
@@ -28,6 +29,7 @@ class Assigner {
     Fleet& fleet;
     const FairShare& share;
     Slots& slots;
+    Parking& parking;
     Endings& endings;
     StepLimits& limits;
     MediaStore& media;
@@ -38,11 +40,15 @@ class Assigner {
   };
   explicit Assigner(const Parts& parts) : parts_(parts) {}
 
-  // Fills workers that have room with the jobs that should run next.
+  // Resumes what is parked for nothing any more, fills workers that have room with the jobs that
+  // should run next, keeps what each has not begun in its order, and parks what runs for those that
+  // would miss their deadlines.
   void Pump();
 
  private:
-  void Assign(ActiveJob& job, FleetWorker& worker);
+  // Those that got a slot.
+  std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order);
+  void Assign(ActiveJob& job);
   void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);
   Assignment AssignmentOf(const ActiveJob& job, double order_key) const;
 

@@ -17,9 +17,11 @@ constexpr size_t kMostHeld = 16;
 
 }  // namespace
 
-absl::Duration FleetWorker::Backlog() const {
+absl::Duration FleetWorker::Backlog(const std::set<std::string>& without) const {
   absl::Duration sum;
-  for (const auto& [job, mine] : held) sum += mine.left;
+  for (const auto& [job, mine] : held) {
+    if (!without.contains(job)) sum += mine.left;
+  }
   return sum;
 }
 
@@ -129,7 +131,7 @@ bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
   return Plan(worker, need).ok();
 }
 
-bool Fleet::AnyRoom() const {
+bool Fleet::AnyRoom(const Passed& passed) const {
   Need least;
   least.shape.passes = {{.tokens = 1, .rows = 1, .steps = 1}};
   for (const auto& [name, worker] : workers_) {
@@ -139,32 +141,34 @@ bool Fleet::AnyRoom() const {
       least.shape.model = worker.held.begin()->second.shape.model;
       least.shape.plan = worker.held.begin()->second.shape.plan;
     }
-    if (HasRoom(worker, least)) return true;
+    if (HasRoom(worker, least, passed)) return true;
   }
   return false;
 }
 
-bool Fleet::HasRoom(const FleetWorker& worker, const Need& need) const {
+bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const {
   if (worker.doomed) return false;
   if (worker.held.empty()) return true;
-  if (options_.fifo || need.alone) return false;
+  if (options_.fifo || need.alone || worker.held.size() >= kMostHeld) return false;
   int64_t rows = need.shape.rows();
+  size_t before = 0;
   bool packs = true;
   for (const auto& [job, held] : worker.held) {
     if (held.alone) return false;
+    if (passed.contains(job) || held.parked()) continue;
+    ++before;
     rows += held.shape.rows();
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
   }
-  if (worker.held.size() < kFewHeld) return true;
-  return packs && rows <= options_.fill_rows && worker.held.size() < kMostHeld;
+  return before < kFewHeld || (packs && rows <= options_.fill_rows);
 }
 
-FleetWorker* Fleet::Place(const Need& need) {
+FleetWorker* Fleet::Place(const Need& need, const Passed& passed) {
   FleetWorker* best = nullptr;
   absl::Duration best_backlog;
   for (auto& [name, worker] : workers_) {
-    if (!HasRoom(worker, need) || !Suits(worker, need)) continue;
-    const absl::Duration backlog = worker.Backlog();
+    if (!CanTake(worker, need, passed)) continue;
+    const absl::Duration backlog = worker.Backlog(passed);
     if (best != nullptr && backlog >= best_backlog) continue;
     best = &worker;
     best_backlog = backlog;

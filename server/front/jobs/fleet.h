@@ -32,6 +32,18 @@ struct HeldJob {
   bool started = false;   // has reported a stage of its own
   bool innocent = false;  // another job has cost the worker
   std::optional<absl::Duration> cancelled_at;
+  // While it is parked: the job that goes before it.
+  std::string parked_for;
+  bool told_parked = false;  // and its worker has said so
+  // Of its state; and what of it is still on the device.
+  int64_t parked_bytes = 0, device_bytes = 0;
+  bool to_host = false;  // the worker was told to move it
+  // Since it was stepped first, or resumed; see preemption.h.
+  absl::Duration stepped_since = absl::InfiniteDuration();
+  int stepped_from = 0;
+  bool ran_enough = false;
+
+  bool parked() const { return !parked_for.empty(); }
 };
 
 struct FleetWorker {
@@ -43,7 +55,7 @@ struct FleetWorker {
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
 
-  absl::Duration Backlog() const;
+  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
 };
 
 // What a job asks of a worker.
@@ -81,10 +93,17 @@ class Fleet {
   // Why it could not be loaded, the last time; OK: nothing known.
   absl::Status LoadError(const std::string& model) const;
 
-  // The worker that would finish the job first among those that can take it now; null: none.
-  FleetWorker* Place(const Need& need);
+  // Jobs that workers hold and that another would go before.
+  using Passed = std::set<std::string>;
+  // The worker that would finish the job first among those that can take it now; null: none. Those
+  // in `passed` take no room from it.
+  FleetWorker* Place(const Need& need, const Passed& passed = {});
+  // Whether this worker could take it now.
+  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed) const {
+    return HasRoom(worker, need, passed) && Suits(worker, need);
+  }
   // Whether any worker could take any job at all; cheap.
-  bool AnyRoom() const;
+  bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
   absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
   // Whether the worker could ever run it, full or not.
@@ -103,7 +122,7 @@ class Fleet {
   bool AnyReady() const;
 
  private:
-  bool HasRoom(const FleetWorker& worker, const Need& need) const;
+  bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
 

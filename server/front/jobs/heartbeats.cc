@@ -34,6 +34,7 @@ void Heartbeats::Beat() {
   const int devices = std::max(1, fleet_.NumReady());
   int position = 0;
   for (ActiveJob* job : RunOrder(jobs_, share_, options_.fifo, now)) {
+    if (job->at_worker()) continue;  // in `ahead` already
     const bool moved = job->log->queue_position() != position;
     if (moved || job->last_event <= silent_since) {
       progress_.Add(*job, false, position, ahead / devices);

@@ -28,6 +28,8 @@ class JobObserver {
   virtual void JobRefused(const absl::Status& why, bool detached) = 0;
   virtual void JobStarted(const Video& video, absl::Duration queued) = 0;
   virtual void JobRestarted() = 0;
+  // A running job was parked for another.
+  virtual void JobPreempted() = 0;
   // From the request to the free slot.
   virtual void CancelDone(absl::Duration took) = 0;
   virtual void Stepped(const std::string& worker, const StepSample& sample) = 0;

@@ -5,6 +5,7 @@ namespace reel::front {
 
 ActiveJob& JobTable::Add(ActiveJob job) {
   changed_ = true;
+  job.number = ++added_;
   std::string id = job.id();
   return jobs_.emplace(std::move(id), std::move(job)).first->second;
 }

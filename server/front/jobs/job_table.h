@@ -2,6 +2,7 @@
 // The live jobs, and the only place where a phase changes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,7 @@ class JobTable {
 
  private:
   std::map<std::string, ActiveJob> jobs_;
+  int64_t added_ = 0;
   bool changed_ = false;
 };
 

@@ -13,8 +13,13 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   for (const ActiveJob* other :
        RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
     load.behind += other->Left();
-    ++load.queued_behind;
+    load.queued_behind += other->at_worker() ? 0 : 1;
   }
+  absl::Duration ahead = -load.behind;
+  for (const auto& [id, other] : parts_.jobs) {
+    if (other.waits()) ahead += other.Left();
+  }
+  load.behind += parts_.preemption.TimeSaved({newcomer, request.need, {}}, ahead);
   return load;
 }
 

@@ -12,6 +12,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/preemption.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
@@ -28,6 +29,7 @@ class LoadFigures {
     const MediaStore& media;
     const DrainState& drain;
     const FairShare& share;
+    const Preemption& preemption;
     const JobOptions& options;
     const Clock& clock;
   };

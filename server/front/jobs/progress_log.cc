@@ -9,21 +9,30 @@ ProgressLog::ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records,
                          const JobOptions& options, const Clock& clock)
     : jobs_(jobs), fleet_(fleet), records_(records), options_(options), clock_(clock) {}
 
-void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) { Add(job, keep, 0, AheadAtWorker(job)); }
+void ProgressLog::AddAtWorker(ActiveJob& job, bool keep) {
+  const AtWorker there = PlaceAtWorker(job);
+  Add(job, keep, there.parked ? std::max(1, there.jobs) : 0, there.ahead);
+}
 
-// What its worker does before it: jobs with lower keys, unless all are packed into one step.
-absl::Duration ProgressLog::AheadAtWorker(const ActiveJob& job) {
+// What its worker does before it: jobs with lower keys, unless all are packed into one step. Of one
+// that is parked what it is parked for and what runs, but nothing that has not begun.
+ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
+  AtWorker there;
   const FleetWorker* worker = fleet_.Find(job.worker);
-  if (worker == nullptr) return absl::ZeroDuration();
+  if (worker == nullptr) return there;
   const auto own = worker->held.find(job.id());
-  if (own == worker->held.end()) return absl::ZeroDuration();
-  absl::Duration ahead;
+  if (own == worker->held.end()) return there;
+  there.parked = own->second.parked();
   int64_t rows = 0;
   for (const auto& [id, held] : worker->held) {
     rows += held.shape.rows();
-    if (held.order_key < own->second.order_key) ahead += held.left;
+    const bool waits = there.parked && !held.started && id != own->second.parked_for;
+    if (held.order_key >= own->second.order_key || waits) continue;
+    there.ahead += held.left;
+    ++there.jobs;
   }
-  return rows <= options_.fill_rows ? absl::ZeroDuration() : ahead;
+  if (!there.parked && rows <= options_.fill_rows) there.ahead = absl::ZeroDuration();
+  return there;
 }
 
 void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ahead) {
@@ -35,7 +44,9 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   if (job.stage == model::Stage::kDecode) left = std::max(cost.decode - in_stage, total / 50);
   if (job.stage == model::Stage::kEncode) left = total / 100;
   Progress progress;
-  progress.stage = job.at_worker() ? job.stage : model::Stage::kQueue;
+  const HeldJob* held = job.at_worker() ? fleet_.FindHeld(job.id()) : nullptr;
+  const bool moves = job.at_worker() && (held == nullptr || !held->parked());
+  progress.stage = moves ? job.stage : model::Stage::kQueue;
   progress.step = job.step;
   progress.num_steps = job.need.shape.steps();
   progress.fraction = 1 - absl::FDivDuration(left, total);

@@ -24,7 +24,12 @@ class ProgressLog {
   void AddAtWorker(ActiveJob& job, bool keep);
 
  private:
-  absl::Duration AheadAtWorker(const ActiveJob& job);
+  struct AtWorker {
+    absl::Duration ahead;
+    int jobs = 0;  // that go before it
+    bool parked = false;
+  };
+  AtWorker PlaceAtWorker(const ActiveJob& job);
   void ReserveNumbers(ActiveJob& job);
 
   JobTable& jobs_;

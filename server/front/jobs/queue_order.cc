@@ -20,6 +20,12 @@ int PriorityClass(const Waiting& job, absl::Duration now) {
   return 1;
 }
 
+using Key = std::tuple<int, absl::Duration, absl::Duration>;
+
+Key KeyOf(const Waiting& job, absl::Duration now) {
+  return {PriorityClass(job, now), job.deadline - job.predicted, job.arrived};
+}
+
 }  // namespace
 
 void FairShare::SetWeight(const std::string& tenant, double weight) {
@@ -55,10 +61,7 @@ double FairShare::virtual_time(const std::string& tenant) const {
 }
 
 bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now) {
-  const auto key = [now](const Waiting& job) {
-    return std::tuple(PriorityClass(job, now), job.deadline - job.predicted, job.arrived);
-  };
-  return key(a) < key(b);
+  return KeyOf(a, now) < KeyOf(b, now);
 }
 
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
@@ -69,13 +72,18 @@ std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare
     double virtual_time = 0, weight = 1;
   };
   std::map<std::string, Line> by_tenant;
-  for (size_t i = 0; i < waiting.size(); ++i) by_tenant[waiting[i].tenant].jobs.push_back(i);
+  std::vector<Key> keys;
+  keys.reserve(waiting.size());
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    by_tenant[waiting[i].tenant].jobs.push_back(i);
+    keys.push_back(KeyOf(waiting[i], now));
+  }
   std::vector<Line> lines;
   for (auto& [tenant, line] : by_tenant) {
     line.virtual_time = share.virtual_time(tenant);
     line.weight = share.weight(tenant);
     std::stable_sort(line.jobs.begin(), line.jobs.end(),
-                     [&](size_t a, size_t b) { return RunsBefore(waiting[a], waiting[b], now); });
+                     [&](size_t a, size_t b) { return keys[a] < keys[b]; });
     lines.push_back(std::move(line));
   }
   std::vector<size_t> order;

@@ -10,7 +10,7 @@
 namespace reel::front {
 namespace {
 
-bool MayHaveRun(const HeldJob& held) { return held.started && !held.innocent; }
+bool MayHaveRun(const HeldJob& held) { return held.started && !held.innocent && !held.told_parked; }
 
 }  // namespace
 

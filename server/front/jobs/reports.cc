@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/preemption.h"
 
 namespace reel::front {
 
@@ -44,10 +45,24 @@ void Reports::On(const WorkerReport& from, const JobProgress& progress) {
   if (HeldJob* held = parts_.fleet.FindHeld(job->id())) {
     held->left = job->cost.Left(step);
     held->started |= stage > model::Stage::kQueue;
+    NoteRun(*job, *held);
   }
+  // Others may have waited for its steps.
+  if (new_stage) parts_.jobs.MarkChanged();
   // The first step, the last one and each change of stage are always sent.
   const bool edge = new_step && (step == 1 || step == progress.num_steps);
   parts_.progress.AddAtWorker(*job, new_stage || edge);
+}
+
+void Reports::NoteRun(const ActiveJob& job, HeldJob& held) {
+  // It was past its last step when it was to be parked.
+  if (job.stage >= model::Stage::kDecode) held.parked_for.clear();
+  if (job.stage != model::Stage::kDenoise || held.ran_enough || held.parked()) return;
+  const absl::Duration now = parts_.clock.Monotonic();
+  held.stepped_since = std::min(held.stepped_since, now);
+  held.ran_enough =
+      job.step - held.stepped_from >= kLeastStepsRun && now - held.stepped_since >= kLeastTimeRun;
+  if (held.ran_enough) parts_.jobs.MarkChanged();  // somebody may wait for that
 }
 
 // QUEUED to RUNNING: no need to wait for the store, since after a crash it is QUEUED.

@@ -48,6 +48,7 @@ class Reports {
 
  private:
   void StartRun(ActiveJob& job);
+  void NoteRun(const ActiveJob& job, HeldJob& held);
   void Learn(const StepSample& sample);
   void GrowMedia(ActiveJob& job, int64_t size, bool fragment_end);
 

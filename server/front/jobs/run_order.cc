@@ -6,18 +6,32 @@
 namespace reel::front {
 namespace {
 
-Waiting WaitingOf(const ActiveJob& job) {
-  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
+// A slot is paid for in advance. For the order it is not: whoever waits at a worker has used
+// nothing.
+FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
+  FairShare used = share;
+  for (const auto& [id, job] : table) {
+    if (job.held_unbegun()) used.Charge(job.row.tenant, -job.charged);
+  }
+  return used;
 }
 
 }  // namespace
+
+Waiting WaitingOf(const ActiveJob& job) {
+  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
+}
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
                                  absl::Duration now) {
   std::vector<ActiveJob*> jobs;
   for (auto& [id, job] : table) {
-    if (job.runnable()) jobs.push_back(&job);
+    if (job.waits()) jobs.push_back(&job);
   }
+  if (jobs.empty()) return jobs;
+  // What is equal otherwise stays as it came, or workers would be told of a new order for nothing.
+  std::sort(jobs.begin(), jobs.end(),
+            [](const ActiveJob* a, const ActiveJob* b) { return a->number < b->number; });
   if (fifo) {
     std::stable_sort(jobs.begin(), jobs.end(), [](const ActiveJob* a, const ActiveJob* b) {
       return a->accepted < b->accepted;
@@ -29,7 +43,9 @@ std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool f
   for (const ActiveJob* job : jobs) waiting.push_back(WaitingOf(*job));
   std::vector<ActiveJob*> ordered;
   ordered.reserve(jobs.size());
-  for (size_t index : FairOrder(waiting, share, now)) ordered.push_back(jobs[index]);
+  for (size_t index : FairOrder(waiting, WithoutAdvances(table, share), now)) {
+    ordered.push_back(jobs[index]);
+  }
   return ordered;
 }
 
@@ -41,12 +57,12 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
   std::vector<Waiting> waiting;
   for (const auto& [id, job] : table) {
     if (job.deciding()) active.push_back(job.row.tenant);
-    if (!job.runnable()) continue;
+    if (!job.waits()) continue;
     jobs.push_back(&job);
     waiting.push_back(WaitingOf(job));
   }
   waiting.push_back(newcomer);
-  FairShare then = share;
+  FairShare then = WithoutAdvances(table, share);
   if (std::count(active.begin(), active.end(), newcomer.tenant) == 0) {
     then.Wake(newcomer.tenant, active);
   }

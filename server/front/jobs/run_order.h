@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs that could run, in the order in which they should.
+// The jobs that could run and have not begun, in the order in which they should.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,11 @@
 
 namespace reel::front {
 
-// `fifo`: in the order of their arrival, whoever's they are.
+// As if it had done nothing yet.
+Waiting WaitingOf(const ActiveJob& job);
+
+// Those that wait here and those that a worker holds. `fifo`: in the order of their arrival,
+// whoever's they are.
 std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,
                                  absl::Duration now);
 

@@ -27,7 +27,9 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       progress_(jobs_, fleet_, records_, options_, parts.clock),
       heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
-      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, options_, parts.clock}),
+      preemption_(jobs_, fleet_, share_, options_, parts.clock),
+      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, options_,
+             parts.clock}),
       quotes_(admission_, load_, quarantine_, costs_, parts.clock),
       lookups_(jobs_, records_),
       expiry_({jobs_, records_, parts.media, ledger_, thread_, options_, parts.clock}),
@@ -44,8 +46,9 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
                  parts.media, parts.observer, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
-      assigner_({jobs_, fleet_, share_, slots_, endings_, limits_, parts.media, parts.pool, thread_,
-                 options_, parts.clock}) {
+      parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
+      assigner_({jobs_, fleet_, share_, slots_, parking_, endings_, limits_, parts.media,
+                 parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }
@@ -65,7 +68,11 @@ void Scheduler::Settle() {
   joining_.ServeDue();
   if (!TakeChanged()) return;
   gauges_stale_ = true;
-  if (!drain_state_.closed) assigner_.Pump();
+  if (drain_state_.closed) {
+    parking_.ResumeDue();
+  } else {
+    assigner_.Pump();
+  }
   if (drain_.reached()) {
     SaveCosts();
     drain_.Answer();
@@ -112,8 +119,13 @@ void Scheduler::Fire(const Timer& timer) {
 
 void Scheduler::Tick() {
   ++ticks_;
+  // What was learned since they came counts for all alike, or equals would change places.
+  for (auto& [id, job] : jobs_) {
+    if (job.waits() && !job.need.shape.passes.empty()) job.cost = costs_.Predict(job.need.shape);
+  }
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();
+  jobs_.MarkChanged();  // time alone may decide who should go before whom
   gauges_stale_ = true;
   if (ticks_ % kTicksPerReap == 0) expiry_.Reap(nullptr);
   records_.SaveKeptEnds();

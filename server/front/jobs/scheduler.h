@@ -32,6 +32,8 @@
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/lookups.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/parking.h"
+#include "server/front/jobs/preemption.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/queue_order.h"
@@ -126,8 +128,8 @@ class Scheduler {
   void On(const WorkerReport& from, JobFinished& event) { finishing_.On(from, std::move(event)); }
   void On(const WorkerReport& from, JobFailed& event) { recovery_.On(from, event); }
   void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
-  void On(const WorkerReport&, JobParked&) {}      // nobody waits for it
-  void On(const WorkerReport&, JobMedia&) {}       // the disk takes it, then MediaAppended comes
+  void On(const WorkerReport& from, JobParked& event) { parking_.On(from, event); }
+  void On(const WorkerReport&, JobMedia&) {}  // the disk takes it, then MediaAppended comes
 
   bool TakeChanged();
   void Fire(const Timer& timer);
@@ -158,6 +160,7 @@ class Scheduler {
   ProgressLog progress_;
   Heartbeats heartbeats_;
   Admission admission_;
+  Preemption preemption_;
   LoadFigures load_;
   Quotes quotes_;
   Lookups lookups_;
@@ -170,6 +173,7 @@ class Scheduler {
   Creation creation_;
   Joining joining_;
   Drain drain_;
+  Parking parking_;
   Assigner assigner_;
 };
 

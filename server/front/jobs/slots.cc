@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/slots.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace reel::front {
@@ -22,6 +23,58 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   fleet_.Hold(job.worker, job.id(), std::move(held));
   job.charged = job.cost.p50();
   share_.Charge(job.row.tenant, job.charged);
+}
+
+void Slots::Arrange(const std::vector<ActiveJob*>& order) {
+  std::map<std::string, double> last;  // key, of each worker
+  for (const ActiveJob* job : order) {
+    FleetWorker* worker = job->at_worker() ? fleet_.Find(job->worker) : nullptr;
+    if (worker == nullptr) continue;
+    const auto held = worker->held.find(job->id());
+    if (held == worker->held.end()) continue;
+    const auto [behind, first] = last.try_emplace(job->worker, 0);
+    for (const auto& [id, other] : worker->held) {
+      if (first && other.started && !other.parked())
+        behind->second = std::max(behind->second, other.order_key);
+    }
+    double& key = held->second.order_key;
+    if (key <= behind->second) {
+      key = static_cast<double>(++assignments_);
+      if (job->phase() == Phase::kAssigned) pool_.Reorder(job->worker, job->id(), key);
+    }
+    behind->second = key;
+  }
+}
+
+void Slots::Park(ActiveJob& job, const std::string& parked_for) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->parked_for = parked_for;
+  held->told_parked = held->ran_enough = held->to_host = false;
+  held->parked_bytes = held->device_bytes = 0;
+  // Behind the other for the rest of both: what that has to decode goes first.
+  held->order_key = static_cast<double>(++assignments_);
+  pool_.Park(job.worker, job.id(), /*to_host=*/false);
+  pool_.Reorder(job.worker, job.id(), held->order_key);
+  jobs_.MarkChanged();
+}
+
+void Slots::MoveToHost(ActiveJob& job) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->to_host = true;
+  pool_.Park(job.worker, job.id(), /*to_host=*/true);
+}
+
+void Slots::Resume(ActiveJob& job) {
+  HeldJob* held = fleet_.FindHeld(job.id());
+  if (held == nullptr) return;
+  held->parked_for.clear();
+  held->told_parked = false;
+  held->stepped_since = clock_.Monotonic();
+  held->stepped_from = job.step;
+  pool_.Resume(job.worker, job.id());
+  jobs_.MarkChanged();
 }
 
 bool Slots::Leave(ActiveJob& job, JobEvent event) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
@@ -23,9 +24,17 @@ class Slots {
 
   // A queued job gets a slot.
   void Take(ActiveJob& job, FleetWorker& worker);
+  // Gives what workers have not begun keys in this order, behind what they have begun, and tells
+  // the workers of those that have changed.
+  void Arrange(const std::vector<ActiveJob*>& order);
   // Applies an event that takes the job from its worker, if it has one: releases its slot, and
   // corrects the charge to what was used. False: the event does not apply and nothing has changed.
   bool Leave(ActiveJob& job, JobEvent event);
+  // The worker goes on without the job until it is resumed, when what it was parked for is over.
+  void Park(ActiveJob& job, const std::string& parked_for);
+  void Resume(ActiveJob& job);
+  // Out of the device's memory.
+  void MoveToHost(ActiveJob& job);
   // Corrects the charge of a rendered job to what it used.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 

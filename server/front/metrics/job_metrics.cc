@@ -51,6 +51,8 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
       frames_(Counter(registry, "reel_frames_total", "Frames of finished videos.")),
       output_bytes_(Counter(registry, "reel_output_bytes_total", "Bytes of finished videos.")),
       restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
+      preempted_(Counter(registry, "reel_preemptions_total",
+                         "Running jobs that were parked for one with less time.")),
       queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
       backlog_(Gauge(registry, "reel_queue_backlog_seconds",
                      "Predicted device time of queued and running work, per ready device.")),
@@ -122,6 +124,7 @@ void JobMetrics::JobStarted(const Video& video, absl::Duration queued) {
 }
 
 void JobMetrics::JobRestarted() { restarted_.Increment(); }
+void JobMetrics::JobPreempted() { preempted_.Increment(); }
 
 void JobMetrics::CancelDone(absl::Duration took) {
   cancel_duration_.Observe(absl::ToDoubleSeconds(took));

@@ -29,6 +29,7 @@ class JobMetrics final : public JobObserver {
   void JobRefused(const absl::Status& why, bool detached) override;
   void JobStarted(const Video& video, absl::Duration queued) override;
   void JobRestarted() override;
+  void JobPreempted() override;
   void CancelDone(absl::Duration took) override;
   void Stepped(const std::string& worker, const StepSample& sample) override;
   void WorkerChanged(const WorkerInfo& worker) override;
@@ -49,6 +50,7 @@ class JobMetrics final : public JobObserver {
   prometheus::Counter& frames_;
   prometheus::Counter& output_bytes_;
   prometheus::Counter& restarted_;
+  prometheus::Counter& preempted_;
   prometheus::Gauge& queue_depth_;
   prometheus::Gauge& backlog_;
   prometheus::Gauge& capacity_;

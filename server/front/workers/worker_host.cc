@@ -91,6 +91,19 @@ void WorkerHost::Reorder(const std::string& worker, const std::string& job, doub
   if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
 }
 
+void WorkerHost::Park(const std::string& worker, const std::string& job, bool to_host) {
+  worker::v1::AttachResponse message;
+  message.mutable_park()->set_job(job);
+  message.mutable_park()->set_to_host(to_host);
+  if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
+}
+
+void WorkerHost::Resume(const std::string& worker, const std::string& job) {
+  worker::v1::AttachResponse message;
+  message.mutable_resume()->set_job(job);
+  if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
+}
+
 void WorkerHost::SetStepLimit(const std::string& worker, absl::Duration limit) {
   if (WorkerSlot* const slot = Find(worker)) slot->SetStepLimit(limit);
 }

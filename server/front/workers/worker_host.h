@@ -39,6 +39,8 @@ class WorkerHost final : public WorkerPool {
   void Assign(const std::string& worker, Assignment assignment) override;
   void Cancel(const std::string& worker, const std::string& job) override;
   void Reorder(const std::string& worker, const std::string& job, double order_key) override;
+  void Park(const std::string& worker, const std::string& job, bool to_host) override;
+  void Resume(const std::string& worker, const std::string& job) override;
   void SetStepLimit(const std::string& worker, absl::Duration limit) override;
 
  private:

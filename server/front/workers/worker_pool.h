@@ -78,6 +78,9 @@ class WorkerPool {
   virtual void Assign(const std::string& worker, Assignment assignment) = 0;
   virtual void Cancel(const std::string& worker, const std::string& job) = 0;
   virtual void Reorder(const std::string& worker, const std::string& job, double order_key) = 0;
+  // Steps it no further and keeps what it has, in host memory if told so; until Resume.
+  virtual void Park(const std::string& worker, const std::string& job, bool to_host) = 0;
+  virtual void Resume(const std::string& worker, const std::string& job) = 0;
   // A worker on which this step takes longer than `limit` is killed (LossCause::kHang); the
   // dispatcher renews it as its predictions change.
   virtual void SetStepLimit(const std::string& worker, absl::Duration limit) = 0;

@@ -22,18 +22,30 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
   for (const auto& job : jobs.all()) {
     if (batch.rows >= fill_rows) break;
     if (!MayShareStep(*job, lead)) continue;
-    // Before it is created nobody knows its rows.
-    const int64_t rows = job->generation == nullptr ? 0 : job->generation->rows();
+    const int64_t rows = job->rows();
     if (batch.rows + rows > fill_rows) continue;
-    if (job->phase != Phase::kDenoise || job->preview_due) {
-      batch.not_yet = job.get();
-      return batch;
+    if (!job->CanStep()) {
+      if (batch.not_yet == nullptr && job->CanMove()) batch.not_yet = job.get();
+      continue;
     }
     batch.jobs.push_back(job.get());
     batch.job_rows.push_back(rows);
     batch.rows += rows;
   }
   return batch;
+}
+
+HeldJob* PickPiece(const JobTable& jobs, const Batch& batch) {
+  // Or the batch would fall apart.
+  if (batch.not_yet != nullptr && batch.not_yet->preview_due) return batch.not_yet;
+  bool before_lead = true;
+  for (const auto& job : jobs.all()) {
+    if (!batch.jobs.empty() && job.get() == batch.jobs.front()) before_lead = false;
+    if (!job->CanMove() || job->CanStep()) continue;
+    // To begin what would not step now helps nobody; what only decodes frees its place.
+    if (before_lead || job->phase == Phase::kDecode || job.get() == batch.not_yet) return job.get();
+  }
+  return nullptr;
 }
 
 }  // namespace reel::worker

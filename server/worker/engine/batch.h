@@ -12,10 +12,14 @@ namespace reel::worker {
 struct Batch {
   std::vector<HeldJob*> jobs;  // the lead first
   int64_t rows = 0;
-  // Set when a job that would fit has a piece of its own to do first; the step comes after it.
+  // The first that would fit and has a piece of its own to do first.
   HeldJob* not_yet = nullptr;
   std::vector<int64_t> job_rows = {};  // of each job; a generation's next step may have others
 };
+
+// What a model needs before a step or after the last one: text, conditions, a preview, frames. The
+// piece that may come before the next step of `batch`; null: none.
+HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
 // same plan, none of them alone, at most `fill_rows` rows together (the lead alone may have more).

@@ -35,34 +35,33 @@ void Engine::Impl::Run() {
 }
 
 bool Engine::Impl::MoveOne() {
-  HeldJob* job = jobs_.FirstThatCanMove();
-  if (job == nullptr) return false;
-  Batch batch;
-  if (job->phase == Phase::kDenoise && !job->preview_due) {
-    batch = PickBatch(jobs_, *job, options_.fill_rows);
-    if (batch.not_yet != nullptr) job = batch.not_yet;
-  }
-  if (job->preview_due) {
-    MakePreview(*job);
-    return true;
-  }
-  switch (job->phase) {
-    case Phase::kCreate:
-      Create(*job);
-      break;
-    case Phase::kBegin:
-      Begin(*job);
-      break;
-    case Phase::kDenoise:
-      Step(batch);
-      break;
-    case Phase::kDecode:
-      Decode(*job);
-      break;
-    case Phase::kEncode:
-      return false;
+  HeldJob* lead = jobs_.FirstThatCanStep();
+  const Batch batch = lead == nullptr ? Batch() : PickBatch(jobs_, *lead, options_.fill_rows);
+  HeldJob* piece = PickPiece(jobs_, batch);
+  if (piece == nullptr && lead == nullptr) return false;
+  const bool step = piece == nullptr || (step_is_due_ && IsUnderWay(batch) && !piece->preview_due);
+  if (step) {
+    step_is_due_ = false;
+    Step(batch);
+  } else {
+    // What comes with no work of a device holds nobody up.
+    step_is_due_ |= piece->phase != Phase::kCreate;
+    MovePiece(*piece);
   }
   return true;
+}
+
+// Before its first step a batch waits for all that are to share it.
+bool Engine::Impl::IsUnderWay(const Batch& batch) {
+  return std::any_of(batch.jobs.begin(), batch.jobs.end(),
+                     [](const HeldJob* job) { return job->generation->step() > 0; });
+}
+
+void Engine::Impl::MovePiece(HeldJob& job) {
+  if (job.preview_due) return MakePreview(job);
+  if (job.phase == Phase::kCreate) return Create(job);
+  if (job.phase == Phase::kBegin) return Begin(job);
+  Decode(job);
 }
 
 void Engine::Impl::EndOverdueJobs() {

@@ -12,6 +12,7 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
     case absl::StatusCode::kResourceExhausted:
       if (!job.ran_out_of_memory) {
         job.ran_out_of_memory = job.alone = true;
+        MoveParkedToHost();
         return;
       }
       Fail(job, Reason::kOutOfDeviceMemory,
@@ -42,6 +43,16 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
     default:
       Fail(job, Reason::kInternal, absl::StrCat("The model failed: ", std::string(error.message())),
            false);
+  }
+}
+
+void Engine::Impl::MoveParkedToHost() {
+  for (const auto& job : jobs_.all()) {
+    if (!job->parked || job->generation == nullptr || job->generation->device_bytes() == 0)
+      continue;
+    // One that cannot be moved stays where it is.
+    if (!job->generation->Park(/*to_host=*/true).ok()) continue;
+    Report(job->ref, JobParked{job->generation->device_bytes()});
   }
 }
 

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/pass_work.h"
 #include "model/resolve.h"
 #include "server/worker/engine/engine_core.h"
 
@@ -95,6 +96,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
   job->spec = std::move(command.spec);
   job->order_key = command.order_key;
   job->alone = command.alone;
+  job->planned_rows = model::PassesOf(job->spec, job->pipeline->card()).front().rows;
   job->deadline = SteadyNow() + command.time_left;
   if (!job->spec.conditions.empty()) {
     DecodeLimits limits;
@@ -111,7 +113,8 @@ void Engine::Impl::CarryOut(ReorderJob& command) {
 
 void Engine::Impl::CarryOut(ParkJob& command) {
   HeldJob* job = jobs_.Find(command.job);
-  if (job == nullptr) return;
+  // Past its last step it has nothing to make way with.
+  if (job == nullptr || job->phase > Phase::kDenoise) return;
   job->parked = true;
   int64_t held = 0;
   if (job->generation != nullptr) {
@@ -126,11 +129,23 @@ void Engine::Impl::CarryOut(ParkJob& command) {
 
 void Engine::Impl::CarryOut(ResumeJob& command) {
   HeldJob* job = jobs_.Find(command.job);
-  if (job == nullptr || !job->parked) return;
-  job->parked = false;
-  if (job->generation == nullptr) return;
-  if (const absl::Status status = job->generation->Resume(); !status.ok()) {
-    Blame(*job, status, true);
+  if (job != nullptr && job->parked) Resume(*job);
+}
+
+void Engine::Impl::Resume(HeldJob& job) {
+  job.parked = false;
+  if (job.generation == nullptr) return;
+  absl::Status status = job.generation->Resume();
+  if (absl::IsResourceExhausted(status)) {
+    MoveParkedToHost();
+    status = job.generation->Resume();
+  }
+  if (absl::IsResourceExhausted(status)) {
+    // What others hold is not its fault: the front tries it again, alone.
+    Fail(job, Reason::kOutOfDeviceMemory, "The device had no memory for a video that was parked",
+         false);
+  } else if (!status.ok()) {
+    Blame(job, status, true);
   }
 }
 
@@ -143,6 +158,11 @@ void Engine::Impl::CarryOut(CancelJob& command) {
 
 void Engine::Impl::CarryOut(DrainEngine& command) {
   draining_ = true;
+  std::vector<HeldJob*> parked;
+  for (const auto& job : jobs_.all()) {
+    if (job->parked) parked.push_back(job.get());
+  }
+  for (HeldJob* job : parked) Resume(*job);
   drain_end_ = SteadyNow() + command.time_left;
 }
 

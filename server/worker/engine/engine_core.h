@@ -48,11 +48,14 @@ class Engine::Impl {
   void CarryOut(ResumeJob& command);
   void CarryOut(CancelJob& command);
   void CarryOut(DrainEngine& command);
+  void Resume(HeldJob& job);
   // Why a job cannot be held; OK after filling pipeline and plan.
   absl::Status Admit(const Assignment& command, HeldJob& job);
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
+  static bool IsUnderWay(const Batch& batch);
+  void MovePiece(HeldJob& job);
   void Create(HeldJob& job);
   // The decoded conditions into the spec; OK when there are none.
   absl::Status TakeConditions(HeldJob& job);
@@ -74,6 +77,8 @@ class Engine::Impl {
   void EndEncoded(HeldJob& job);
   // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
+  // The device has no memory left for what moves.
+  void MoveParkedToHost();
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);
@@ -98,6 +103,7 @@ class Engine::Impl {
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   model::DeviceMemory memory_;
+  bool step_is_due_ = false;  // the last piece was not one
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

@@ -57,6 +57,13 @@ HeldJob* JobTable::FirstThatCanMove() const {
   return nullptr;
 }
 
+HeldJob* JobTable::FirstThatCanStep() const {
+  for (const auto& held : jobs_) {
+    if (held->CanStep()) return held.get();
+  }
+  return nullptr;
+}
+
 bool JobTable::Uses(const model::Pipeline* pipeline) const {
   return std::any_of(jobs_.begin(), jobs_.end(),
                      [&](const auto& held) { return held->pipeline == pipeline; });

@@ -27,8 +27,9 @@ struct HeldJob {
   model::Pipeline* pipeline = nullptr;  // of a model that stays loaded while it is used
   kernels::KernelPlan plan;
   double order_key = 0;
-  int64_t arrival = 0;  // between equal keys
-  absl::Time deadline;  // steady
+  int64_t arrival = 0;       // between equal keys
+  int64_t planned_rows = 0;  // of its first step, without what conditions add
+  absl::Time deadline;       // steady
   Phase phase = Phase::kCreate;
   bool alone = false;
   bool parked = false;
@@ -42,6 +43,9 @@ struct HeldJob {
 
   // False: it waits for its conditions, its encoder or its owner.
   bool CanMove() const;
+  // Its next piece is a step.
+  bool CanStep() const { return CanMove() && phase == Phase::kDenoise && !preview_due; }
+  int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }
 };
 
 // Sorted by order key, then arrival. Confined to the engine thread.
@@ -55,6 +59,7 @@ class JobTable {
 
   HeldJob* Find(const std::string& job) const;
   HeldJob* FirstThatCanMove() const;
+  HeldJob* FirstThatCanStep() const;
   bool Uses(const model::Pipeline* pipeline) const;
   // InfiniteFuture when no job has one.
   absl::Time FirstDeadline() const;

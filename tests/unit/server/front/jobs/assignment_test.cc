@@ -114,6 +114,83 @@ TEST_F(AssignmentTest, HighPriorityGoesFirstWithinATenant) {
   }
 }
 
+TEST_F(AssignmentTest, AHighJobGoesBeforeWhatItsWorkerHasNotBegun) {
+  StartAll();
+  MustCreate(Request());
+  const Sent running = Take();
+  Progress(running, model::Stage::kDenoise, 1);
+  MustCreate(Request());
+  const Sent held = Take();
+  MustCreate(Request("after"));
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+  NewJob request = Request("high");
+  request.priority = Priority::kHigh;
+  MustCreate(request);
+  const Sent high = Take();
+  EXPECT_EQ(high.assignment.spec.prompt, "high");
+  EXPECT_GT(high.assignment.order_key, running.assignment.order_key);
+  EXPECT_LT(high.assignment.order_key, pool.order_key(held));
+  // Two go before the next one that would pass: there is an end to it.
+  MustCreate(request);
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+}
+
+TEST_F(AssignmentTest, EqualsKeepTheirPlacesWhateverIsLearnedBetweenThem) {
+  StartAll();
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.duration = absl::Seconds(1);
+  for (int i = 0; i < 20; ++i) Step(sample);
+  std::vector<Sent> begun;
+  for (int i = 0; i < 2; ++i) {
+    MustCreate(Request());
+    begun.push_back(Take());
+    Progress(begun[i], model::Stage::kTextEncode, 0);
+  }
+  MustCreate(Request("first"));
+  sample.duration = absl::Seconds(2);
+  for (int i = 0; i < 20; ++i) Step(sample);
+  clock.Advance(absl::Milliseconds(1));
+  MustCreate(Request("second"));
+  AdvanceAndPoke(absl::Seconds(2));  // a tick
+  RunToEnd(begun[0]);
+  EXPECT_EQ(Take().assignment.spec.prompt, "first");
+}
+
+TEST_F(AssignmentTest, WhatHasBegunKeepsItsPlace) {
+  StartAll();
+  std::vector<Sent> begun;
+  for (int i = 0; i < 2; ++i) {
+    MustCreate(Request());
+    begun.push_back(Take());
+    Progress(begun[i], model::Stage::kTextEncode, 0);
+  }
+  NewJob request = Request("high");
+  request.priority = Priority::kHigh;
+  MustCreate(request);
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+  for (const Sent& sent : begun) EXPECT_EQ(pool.order_key(sent), sent.assignment.order_key);
+}
+
+TEST_F(AssignmentTest, AnotherTenantPassesWhatIsOnlyHeldByItsShare) {
+  StartAll();
+  MustCreate(Request());
+  Progress(Take(), model::Stage::kDenoise, 1);
+  MustCreate(Request());
+  const Sent held = Take();
+  NewJob other = Request("other");
+  other.tenant = "u";
+  MustCreate(other);
+  const Sent passing = Take();
+  EXPECT_EQ(passing.assignment.spec.prompt, "other");
+  EXPECT_LT(passing.assignment.order_key, pool.order_key(held));
+}
+
 TEST_F(AssignmentTest, AConfiguredProfileTravelsAsWhatItStandsFor) {
   options.kernel_profiles = {{"ours", "reference", {{"rms_norm", "fast"}}}};
   StartAll();

@@ -72,6 +72,7 @@ TEST(JobMetrics, ShowsTheQueue) {
   metrics.jobs().Gauges({3, 2, 4.5, 120, 1000, 5000});
   metrics.jobs().JobStarted(Ended(VideoState::kRunning), absl::Seconds(2));
   metrics.jobs().JobRestarted();
+  metrics.jobs().JobPreempted();
   metrics.jobs().CancelDone(absl::Milliseconds(30));
   metrics.SetDraining(true);
   const std::string text = metrics.Text();
@@ -83,6 +84,7 @@ TEST(JobMetrics, ShowsTheQueue) {
   EXPECT_EQ(ValueOf(text, "reel_result_store_limit_bytes"), 5000);
   EXPECT_EQ(ValueOf(text, "reel_queue_duration_seconds_sum{priority=\"normal\"}"), 2);
   EXPECT_EQ(ValueOf(text, "reel_restarted_jobs_total"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_preemptions_total"), 1);
   EXPECT_EQ(ValueOf(text, "reel_cancel_duration_seconds_count"), 1);
   EXPECT_EQ(ValueOf(text, "reel_draining"), 1);
 }

@@ -66,6 +66,12 @@ TEST_F(PickBatchTest, WaitsForOneThatCouldJoin) {
   EXPECT_EQ(PickBatch(jobs_, lead, 200).not_yet, &fresh);
 }
 
+TEST_F(PickBatchTest, NobodyIsBegunWhoseRowsAreTooMany) {
+  HeldJob& lead = Add(50);
+  Add(0, Phase::kCreate).planned_rows = 60;
+  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, nullptr);
+}
+
 TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
   HeldJob& lead = Add(10);
   Add(10).parked = true;

@@ -56,6 +56,18 @@ TEST_F(EngineOrderTest, AStepTakesNoMoreRowsThanFillIt) {
   EXPECT_THAT(Batches()[4], ElementsAre("c"));
 }
 
+TEST_F(EngineOrderTest, AJobThatFitsNoStepHasNotBegunUntilItIsItsTurn) {
+  options_.fill_rows = 31;  // of 2 x 16
+  for (const char* job : {"a", "b"}) Assign(job);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (job.job == "a" && stage == Stage::kDenoise && step == 4) {
+      EXPECT_TRUE(events_.progress("b").empty());
+    }
+  };
+  Start();
+  WaitForAll({"a", "b"});
+}
+
 TEST_F(EngineOrderTest, AJobThatMustBeAloneIs) {
   Assign("a");
   Assignment alone = Job("b", Spec("b"));
@@ -123,6 +135,42 @@ TEST_F(EngineOrderTest, AJobThatComesLaterJoinsTheBatch) {
   EXPECT_THAT(Batches(), SizeIs(6));
 }
 
+TEST_F(EngineOrderTest, NewcomersTextsComeBetweenTheStepsOfABatch) {
+  model::GenerationSpec spec = Spec("a");
+  spec.num_inference_steps = 9;
+  engine().Post(Job("a", spec));
+  std::vector<std::string> seen;
+  events_.on_progress = [&](const JobRef& job, Stage stage, int step) {
+    if (stage != Stage::kDenoise) return;
+    if (job.job == "a" && step == 2) {
+      for (const char* other : {"b", "c", "d"}) Assign(other, 1);
+    }
+    if (job.job == "a" || step == 0) seen.push_back(job.job);
+  };
+  Start();
+  WaitForAll({"a", "b", "c", "d"});
+  // Begun at 0; a step of it between any two texts.
+  EXPECT_THAT(std::vector<std::string>(seen.begin(), seen.begin() + 8),
+              ElementsAre("a", "a", "a", "b", "a", "c", "a", "d"));
+}
+
+TEST_F(EngineOrderTest, AJobThatHasDoneItsStepsDecodesBetweenThoseOfOthers) {
+  model::GenerationSpec longer = Spec("long");
+  longer.num_inference_steps = 12;
+  engine().Post(Job("long", longer, 0));
+  engine().Post(Job("short", Spec("short"), 1));
+  std::vector<std::string> seen;
+  events_.on_progress = [&](const JobRef& job, Stage stage, int) {
+    if (stage == Stage::kDenoise || stage == Stage::kEncode) seen.push_back(job.job);
+  };
+  Start();
+  WaitForAll({"long", "short"});
+  // Of the steps that were left two come between its three pieces of frames.
+  const auto last = std::find(seen.rbegin(), seen.rend(), "short");
+  const auto after = static_cast<size_t>(last - seen.rbegin());
+  EXPECT_THAT(after, 12 - 4 - 2 + 1);  // and the end of its own decode
+}
+
 TEST_F(EngineOrderTest, AFullSinkLetsOthersStep) {
   events_.Hold("slow");
   model::GenerationSpec slow = Spec("slow");
@@ -157,6 +205,63 @@ TEST_F(EngineOrderTest, AParkedJobWaitsAndThenGoesOnExactly) {
   for (const auto& batch : Batches()) order.push_back(batch[0]);
   EXPECT_THAT(std::vector<std::string>(order.begin() + 4, order.end()),
               ElementsAre("a", "a", "b", "b", "a", "a", "b", "b"));
+}
+
+TEST_F(EngineOrderTest, AJobThatOnlyDecodesIsNotParked) {
+  Assign("a", 0);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int) {
+    if (job.job == "a" && stage == Stage::kDecode) engine().Post(ParkJob{"a", true});
+  };
+  Start();
+  WaitForAll({"a"});
+  EXPECT_EQ(events_.parked_bytes("a"), -1);
+}
+
+TEST_F(EngineOrderTest, ADrainGoesOnWithWhatIsParked) {
+  Assign("a", 0);
+  events_.on_progress = [this](const JobRef&, Stage stage, int step) {
+    if (stage != Stage::kDenoise || step != 2) return;
+    engine().Post(ParkJob{"a", true});
+    engine().Post(DrainEngine{absl::Seconds(60)});
+  };
+  Start();
+  WaitForAll({"a"});
+  Join();
+  EXPECT_TRUE(events_.drained());
+}
+
+TEST_F(EngineOrderTest, AParkedJobCanBeCancelled) {
+  Assign("a", 0);
+  events_.on_progress = [this](const JobRef&, Stage stage, int step) {
+    if (stage == Stage::kDenoise && step == 2) engine().Post(ParkJob{"a", false});
+  };
+  Start();
+  ASSERT_TRUE(events_.WaitForParked("a"));
+  EXPECT_GT(events_.parked_bytes("a"), 0);
+  engine().Post(CancelJob{"a"});
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_TRUE(absl::IsCancelled(events_.ended("a").error)) << events_.ended("a").error;
+}
+
+TEST_F(EngineOrderTest, WhatIsParkedLeavesADeviceThatHasNoMemoryLeft) {
+  test_card_.faults = {{"oom", 1, "b", 1}};
+  options_.fill_rows = 1;
+  Assign("a", 0);
+  Assign("b", 1);
+  events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
+    if (stage == Stage::kDenoise && job.job == "a" && step == 2) {
+      engine().Post(ParkJob{"a", false});
+    }
+    if (stage == Stage::kDenoise && job.job == "b" && step == 1) {
+      EXPECT_GT(events_.parked_bytes("a"), 0);
+    }
+    if (stage == Stage::kDenoise && job.job == "b" && step == 2) {
+      EXPECT_EQ(events_.parked_bytes("a"), 0);
+      engine().Post(ResumeJob{"a"});
+    }
+  };
+  Start();
+  WaitForAll({"a", "b"});
 }
 
 }  // namespace

@@ -81,6 +81,11 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return files_[job];
   }
+  // As it said last; -1: it was not parked.
+  int64_t parked_bytes(const std::string& job) {
+    MutexLock lock(mutex_);
+    return parked_.count(job) != 0 ? parked_[job] : -1;
+  }
   int fragments(const std::string& job) {
     MutexLock lock(mutex_);
     return fragments_[job];
@@ -160,8 +165,8 @@ class RecordingEvents : public EngineEvents {
     if (media.fragment_end) ++fragments_[ref.job];
     changed_.NotifyAll();
   }
-  void On(const JobRef& ref, JobParked&) {
-    Change([&] { parked_.insert(ref.job); });
+  void On(const JobRef& ref, JobParked& parked) {
+    Change([&] { parked_[ref.job] = parked.device_bytes; });
   }
   void On(const JobRef& ref, JobFinished& finished) {
     Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, false, std::move(finished)}; });
@@ -196,7 +201,8 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;
   std::vector<int64_t> memory_used_;
-  std::set<std::string> held_, held_now_, parked_;
+  std::set<std::string> held_, held_now_;
+  std::map<std::string, int64_t> parked_;  // bytes on the device
   std::optional<absl::Status> device_lost_;
   bool drained_ = false;
   bool contiguous_ = true;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/parking.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "server/front/jobs/run_order.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+Newcomer NewcomerOf(const ActiveJob& job) { return {WaitingOf(job), job.need, job.charged}; }
+
+}  // namespace
+
+bool Parking::IsOver(const FleetWorker& worker, const std::string& id) {
+  const auto held = worker.held.find(id);
+  if (held == worker.held.end()) return true;
+  const ActiveJob* job = parts_.jobs.FindAttempt(id, held->second.attempt);
+  return job == nullptr || !job->at_worker() || job->stage >= model::Stage::kEncode;
+}
+
+void Parking::ResumeDue() {
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    for (const auto& [id, held] : worker.held) {
+      if (!held.parked() || !IsOver(worker, held.parked_for)) continue;
+      ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
+      if (job == nullptr || !job->at_worker()) continue;
+      parts_.slots.Resume(*job);
+      parts_.progress.AddAtWorker(*job, true);
+    }
+  }
+}
+
+void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
+  std::map<std::string, absl::Duration> ahead;  // what waits at each worker, so far
+  for (const ActiveJob* job : order) {
+    FleetWorker* worker = job->at_worker() ? parts_.fleet.Find(job->worker) : nullptr;
+    if (worker == nullptr) continue;
+    absl::Duration& before = ahead[job->worker];
+    for (const std::string& id : parts_.preemption.Victims(NewcomerOf(*job), *worker, before)) {
+      Log(LogLevel::kInfo, "A video is parked for one with less time",
+          {{"video", id}, {"other", job->id()}, {"worker", job->worker}});
+      parts_.slots.Park(parts_.jobs.Get(id), job->id());
+    }
+    before += job->cost.p90();
+  }
+}
+
+FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const {
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    const auto victims = parts_.preemption.Victims(NewcomerOf(job), worker, absl::ZeroDuration());
+    if (victims.empty()) continue;
+    Fleet::Passed with = passed;
+    with.insert(victims.begin(), victims.end());
+    if (parts_.fleet.CanTake(worker, job.need, with)) return parts_.fleet.Find(name);
+  }
+  return nullptr;
+}
+
+void Parking::On(const WorkerReport& from, const JobParked& parked) {
+  ActiveJob* job = parts_.jobs.FindAttempt(from.ref.job, from.ref.attempt);
+  HeldJob* held = parts_.fleet.FindHeld(from.ref.job);
+  if (job == nullptr || held == nullptr || !held->parked()) return;
+  held->device_bytes = parked.device_bytes;
+  held->parked_bytes = std::max(held->parked_bytes, parked.device_bytes);
+  if (!held->told_parked) {
+    held->told_parked = true;
+    ++job->preemptions;
+    parts_.observer.JobPreempted();
+    parts_.progress.AddAtWorker(*job, true);
+  } else if (held->device_bytes == 0) {
+    Log(LogLevel::kInfo, "The state of a parked video is in host memory",
+        {{"video", job->id()}, {"worker", job->worker}, {"bytes", held->parked_bytes}});
+  }
+  if (const FleetWorker* worker = parts_.fleet.Find(job->worker)) BoundMemory(*worker);
+}
+
+void Parking::BoundMemory(const FleetWorker& worker) {
+  const WorkerInfo& info = worker.info;
+  if (info.memory_total_bytes == 0) return;  // a CPU's is the host's
+  int64_t bytes = 0;
+  const std::pair<const std::string, HeldJob>* first = nullptr;
+  for (const auto& entry : worker.held) {
+    const HeldJob& held = entry.second;
+    if (!held.parked() || held.to_host) continue;
+    bytes += held.device_bytes;
+    if (held.device_bytes == 0) continue;
+    if (first == nullptr || held.order_key < first->second.order_key) first = &entry;
+  }
+  const bool full = static_cast<double>(info.memory_used_bytes) >
+                    kNearlyFull * static_cast<double>(info.memory_total_bytes);
+  if (first == nullptr || (!full && bytes <= kParkedBytesOnDevice)) return;
+  parts_.slots.MoveToHost(parts_.jobs.Get(first->first));
+}
+
+}  // namespace reel::front

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parks running jobs for others that would miss their deadlines, and resumes them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/preemption.h"
+#include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/slots.h"
+#include "server/protocol/worker_report.h"
+
+namespace reel::front {
+
+// What parked jobs may hold of a device's memory; beyond it, or when the device is nearly full, the
+// one that was parked first goes to the host's.
+inline constexpr int64_t kParkedBytesOnDevice = int64_t{2} << 30;
+inline constexpr double kNearlyFull = 0.9;
+
+// Confined to the dispatcher's thread.
+class Parking {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    Fleet& fleet;
+    Slots& slots;
+    const Preemption& preemption;
+    ProgressLog& progress;
+    JobObserver& observer;
+  };
+  explicit Parking(const Parts& parts) : parts_(parts) {}
+
+  // Resumes those whose reason is over: what they were parked for is decoded, or is gone.
+  void ResumeDue();
+  // Parks what must not go before those of `order` that a worker holds.
+  void ParkFor(const std::vector<ActiveJob*>& order);
+  // The worker that would have room for the job if it parked others for it; null: none.
+  FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const;
+  void On(const WorkerReport& from, const JobParked& parked);
+
+ private:
+  bool IsOver(const FleetWorker& worker, const std::string& job);
+  void BoundMemory(const FleetWorker& worker);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

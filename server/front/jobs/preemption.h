@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which running jobs a worker should park, so that one that came later meets its deadline. Changes
+// nothing; parking.h acts on it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/queue_order.h"
+
+namespace reel::front {
+
+// A job is parked so often at most.
+inline constexpr int kMostPreemptions = 3;
+// Since it began, or was resumed, it has run so much before it is parked.
+inline constexpr int kLeastStepsRun = 5;
+inline constexpr absl::Duration kLeastTimeRun = absl::Milliseconds(200);
+// Of each worker, at a time, wherever their states are.
+inline constexpr size_t kMostParked = 4;
+inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
+
+// A job that a worker has begun.
+struct BegunJob {
+  absl::Duration left;  // p90
+  absl::Duration deadline;
+  bool parked = false;
+  bool may_park = false;
+};
+
+// What another must have done by its deadline: its own run, and what goes before it in any case.
+struct Urgent {
+  absl::Duration needs;  // p90
+  absl::Duration deadline;
+};
+
+// The fewest of `begun` that must be parked for it, the one with the most slack first. None: it
+// meets its deadline anyway, or misses it anyway, or one that is parked would miss its own.
+// `together`: they share their steps.
+std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
+                               const Urgent& urgent, absl::Duration now);
+
+// A job that has not begun, or is only asked about.
+struct Newcomer {
+  Waiting waiting;
+  const Need& need;
+  absl::Duration advance;  // what its tenant is charged for it already
+};
+
+// Confined to the dispatcher's thread. What it is given outlives it.
+class Preemption {
+ public:
+  Preemption(JobTable& jobs, const Fleet& fleet, const FairShare& share, const JobOptions& options,
+             const Clock& clock)
+      : jobs_(jobs), fleet_(fleet), share_(share), options_(options), clock_(clock) {}
+
+  // Those that the worker should park now; `ahead`: of the newcomer, among what waits.
+  // `soon`: those too that have not run their least yet.
+  std::vector<std::string> Victims(const Newcomer& newcomer, const FleetWorker& worker,
+                                   absl::Duration ahead, bool soon = false) const;
+  // At any worker that could run it; what is left of them.
+  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Duration ahead) const;
+
+ private:
+  bool GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const;
+  bool SharesSteps(const Newcomer& newcomer, const FleetWorker& worker) const;
+
+  JobTable& jobs_;
+  const Fleet& fleet_;
+  const FairShare& share_;
+  const JobOptions& options_;
+  const Clock& clock_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who goes first on a device, by the real programs: what a worker only holds can be passed, what
+// runs makes way for a video that would be late, and is the same file in the end.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "tests/integration/calls.h"
+#include "tests/integration/reel_server.h"
+
+namespace reel::tests {
+namespace {
+
+// Nobody shares a step.
+ServerSetup OneAtATime(int step_ms) {
+  return {.config = absl::StrCat(SlowConfig(step_ms), "scheduler { fill_rows: 1 }\n"),
+          .flags = {},
+          .data_folder = "",
+          .wait_ready = true};
+}
+
+v1::VideoSpec SpecOf(const std::string& prompt, int steps) {
+  v1::VideoSpec spec = SmallSpec(prompt);
+  spec.set_num_inference_steps(steps);
+  return spec;
+}
+
+std::string CreateOf(Calls& calls, const v1::VideoSpec& spec, v1::Priority priority) {
+  v1::CreateVideoRequest request;
+  *request.mutable_spec() = spec;
+  request.set_priority(priority);
+  v1::CreateVideoResponse response;
+  grpc::ClientContext context;
+  const grpc::Status status = calls.videos().CreateVideo(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return response.video().name();
+}
+
+double StartOf(Calls& calls, const std::string& name) {
+  const v1::Video video = calls.Await(name);
+  EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED);
+  return static_cast<double>(video.start_time().seconds()) + 1e-9 * video.start_time().nanos();
+}
+
+// Calls back once, when the video has done so many steps.
+StreamResult GenerateAnd(Calls& calls, const v1::VideoSpec& spec, int step,
+                         const std::function<void()>& then) {
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = spec;
+  bool done = false;
+  return calls.Generate(request, [&](const v1::VideoEvent& event) {
+    if (!done && event.has_progress() && event.progress().step() >= step) {
+      done = true;
+      then();
+    }
+    return true;
+  });
+}
+
+TEST(Order, AHighVideoBeginsBeforeThoseThatItsWorkerHolds) {
+  ReelServer server(OneAtATime(20));
+  Calls calls(server.Connect());
+  Calls others(server.Connect());
+  std::vector<std::string> names;
+  const StreamResult running = GenerateAnd(calls, SpecOf("running", 40), 1, [&] {
+    for (const char* prompt : {"held", "waiting"}) {
+      names.push_back(CreateOf(others, SpecOf(prompt, 4), v1::PRIORITY_NORMAL));
+    }
+    names.push_back(CreateOf(others, SpecOf("high", 4), v1::PRIORITY_HIGH));
+  });
+  EXPECT_TRUE(running.is_finished) << running.status.error_message();
+  ASSERT_EQ(names.size(), 3u);
+  const double high = StartOf(others, names[2]);
+  EXPECT_LT(high, StartOf(others, names[0]));
+  EXPECT_LT(high, StartOf(others, names[1]));
+}
+
+TEST(Order, ARunningVideoMakesWayForOneThatWouldBeLateAndIsTheSameFile) {
+  ReelServer server(OneAtATime(30));
+  Calls calls(server.Connect());
+  Calls others(server.Connect());
+  const v1::VideoSpec spec = SpecOf("long", 100);
+  const StreamResult solo = calls.Generate(spec);
+  ASSERT_TRUE(solo.is_finished) << solo.status.error_message();
+
+  v1::GenerateVideoRequest urgent;
+  *urgent.mutable_spec() = SpecOf("urgent", 8);
+  urgent.mutable_timeout()->set_seconds(2);  // the other has three to go
+  StreamResult first;
+  std::thread caller;
+  const StreamResult parked = GenerateAnd(
+      calls, spec, 10, [&] { caller = std::thread([&] { first = others.Generate(urgent); }); });
+  caller.join();
+  EXPECT_TRUE(first.is_finished) << first.status.error_message();
+  ASSERT_TRUE(parked.is_finished) << parked.status.error_message();
+  EXPECT_EQ(Sha256Hex(parked.file), Sha256Hex(solo.file));
+  EXPECT_EQ(parked.restarts, 0);
+  EXPECT_EQ(server.Metric("reel_preemptions_total"), 1);
+  const bool shown = std::any_of(parked.events.begin(), parked.events.end(), [](const auto& event) {
+    return event.progress().stage() == v1::STAGE_QUEUE && event.progress().step() > 0 &&
+           event.progress().queue_position() == 1;
+  });
+  EXPECT_TRUE(shown);
+  EXPECT_LT(first.finished.end_time().seconds(), parked.finished.end_time().seconds());
+}
+
+}  // namespace
+}  // namespace reel::tests

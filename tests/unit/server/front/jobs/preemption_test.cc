@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/preemption.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reel::front {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr absl::Duration kNow = absl::Seconds(1000);
+
+BegunJob Begun(double left, double deadline, bool may_park = true) {
+  return {absl::Seconds(left), kNow + absl::Seconds(deadline), false, may_park};
+}
+Urgent Needs(double seconds, double deadline) {
+  return {absl::Seconds(seconds), kNow + absl::Seconds(deadline)};
+}
+
+TEST(Preemption, ParksOnlyForOneThatWouldBeLate) {
+  const std::vector<BegunJob> begun = {Begun(30, 600)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 31), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 30), kNow), ElementsAre(0));
+}
+
+TEST(Preemption, ParksNobodyForOneThatIsLateAnyway) {
+  EXPECT_THAT(WhomToPark({{Begun(30, 600)}}, false, Needs(5, 4), kNow), IsEmpty());
+  const std::vector<BegunJob> begun = {Begun(30, 600), Begun(30, 600, false)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 20), kNow), IsEmpty());
+}
+
+TEST(Preemption, NobodyMissesADeadlineForAnother) {
+  EXPECT_THAT(WhomToPark({{Begun(30, 34)}}, false, Needs(5, 6), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark({{Begun(30, 35)}}, false, Needs(5, 6), kNow), ElementsAre(0));
+  // Nor one that is parked already.
+  std::vector<BegunJob> begun = {Begun(30, 100), Begun(30, 50)};
+  begun[1].parked = true;
+  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 6), kNow), IsEmpty());
+}
+
+TEST(Preemption, TheFewestAreParkedThoseWithTheMostSlack) {
+  const std::vector<BegunJob> begun = {Begun(3, 100), Begun(30, 600), Begun(3, 200)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), ElementsAre(1));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 4), kNow), ElementsAre(1, 2));
+}
+
+TEST(Preemption, JobsThatShareTheirStepsTakeAsLongAsTheLongest) {
+  const std::vector<BegunJob> begun = {Begun(3, 600), Begun(3, 600), Begun(3, 600)};
+  EXPECT_THAT(WhomToPark(begun, true, Needs(1, 5), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 5), kNow), ElementsAre(0, 1));
+}
+
+TEST(Preemption, AFewAreParkedAtATimeAndNoMore) {
+  std::vector<BegunJob> begun(kMostParked, Begun(1, 600));
+  for (BegunJob& job : begun) job.parked = true;
+  begun.push_back(Begun(30, 600));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), IsEmpty());
+  begun.front().parked = false;
+  begun.front().may_park = false;
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), ElementsAre(kMostParked));
+}
+
+}  // namespace
+}  // namespace reel::front
