@@ -59,6 +59,7 @@ JobOptions MakeJobOptions(const ServerOptions& server) {
   options.max_timeout = server.timing.max_timeout;
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
+  options.replica = server.data.replica;
   return options;
 }
 

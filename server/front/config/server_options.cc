@@ -290,6 +290,11 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   }
   out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
   out.keep = reader.ReadDuration("data.keep", data.keep());
+  out.replica = data.replica();
+  if (!out.replica.empty() && !IsLegalReplica(out.replica)) {
+    reader.Problem("data.replica",
+                   absl::StrCat("must be 1 to 16 of a-z and 0-9: '", out.replica, "'"));
+  }
 }
 
 // Parts of the file's language whose machinery is not built yet must not look as if they worked.

@@ -42,6 +42,7 @@ struct DataOptions {
   std::string folder;
   int64_t max_bytes = 0;  // 0: 90 % of the disk
   absl::Duration keep = absl::Hours(24);
+  std::string replica;  // empty: drawn
 };
 
 struct ConfiguredWorker {

@@ -27,7 +27,7 @@ struct KernelProfileOptions {
 };
 
 struct JobOptions {
-  std::string replica = "r0";       // first part of ids: [a-z0-9]
+  std::string replica;              // first part of ids: [a-z0-9]; empty: drawn (replica.h)
   std::vector<std::string> models;  // served names, default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named

@@ -19,6 +19,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
     : options_(options),
       parts_(parts),
       thread_(std::move(post)),
+      replica_(options_.replica),
       fleet_(options_),
       bytes_(jobs_, ledger_, options_),
       records_(parts.store, parts.media, parts.serializer, thread_),
@@ -29,8 +30,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       admission_(options_, fleet_, costs_),
       load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, options_, parts.clock}),
       quotes_(admission_, load_, quarantine_, costs_, parts.clock),
-      lookups_(jobs_, records_),
-      expiry_({jobs_, records_, parts.media, ledger_, thread_, options_, parts.clock}),
+      lookups_(jobs_, records_, replica_),
+      expiry_({jobs_, records_, parts.media, ledger_, replica_, thread_, options_, parts.clock}),
       endings_({jobs_, records_, slots_, requests_, timers_, ledger_, parts.media, parts.observer,
                 options_, parts.clock}),
       cancels_(jobs_, endings_, lookups_),
@@ -41,7 +42,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
                 parts.observer, parts.clock}),
       creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
-                 parts.media, parts.observer, thread_, options_, parts.clock}),
+                 parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
       assigner_({jobs_, fleet_, share_, slots_, endings_, limits_, parts.media, parts.pool, thread_,
@@ -52,9 +53,9 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
 }
 
 absl::Status Scheduler::Recover() {
-  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, jobs_, records_, requests_,
-                          fleet_, costs_, admission_, ledger_, bytes_, timers_, recovery_, endings_,
-                          options_, parts_.clock});
+  RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, replica_, jobs_, records_,
+                          requests_, fleet_, costs_, admission_, ledger_, bytes_, timers_,
+                          recovery_, endings_, options_, parts_.clock});
   REEL_RETURN_IF_ERROR(restart.Recover());
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
   return absl::OkStatus();

@@ -37,6 +37,7 @@
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/recovery.h"
+#include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/restart.h"
@@ -114,6 +115,7 @@ class Scheduler {
   // Thread-safe: true from the start of a drain.
   bool draining() const { return drain_state_.begun; }
   const Fleet& fleet() const { return fleet_; }
+  const Replica& replica() const { return replica_; }
   size_t num_active() const { return jobs_.size(); }
 
  private:
@@ -138,6 +140,7 @@ class Scheduler {
   const OwnThread thread_;
 
   // State.
+  Replica replica_;
   JobTable jobs_;
   RequestTable requests_;
   TimerQueue timers_;
