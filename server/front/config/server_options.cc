@@ -99,7 +99,9 @@ AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
                            reader.AtLeast(At("auth.tenants", i, "device_seconds_per_hour"),
                                           tenant.device_seconds_per_hour(), 0.0),
                            reader.AtLeast(At("auth.tenants", i, "max_stored_bytes"),
-                                          tenant.max_stored_bytes(), int64_t{0})});
+                                          tenant.max_stored_bytes(), int64_t{0}),
+                           reader.AtLeast(At("auth.tenants", i, "max_queued_device_seconds"),
+                                          tenant.max_queued_device_seconds(), 0.0)});
   }
   return out;
 }

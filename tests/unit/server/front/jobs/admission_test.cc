@@ -260,6 +260,23 @@ TEST_F(AdmissionTest, HoldsTenantsToTheirQuota) {
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
 }
 
+TEST_F(AdmissionTest, BoundsTheDeviceSecondsThatATenantHasWaiting) {
+  AddWorker("w0");
+  options_.tenants["t"].max_queued_device_seconds = 1000;
+  Load load = Idle();
+  load.tenant_backlog = absl::Seconds(999) - Check()->cost.p50();
+  EXPECT_TRUE(CheckLoad(load).ok());
+  load.tenant_backlog = absl::Seconds(1001) - Check()->cost.p50();
+  const absl::Status refused = CheckLoad(load);
+  EXPECT_EQ(ReasonOf(refused), Reason::kTenantQuota);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("device seconds: 1001, the limit is 1000"));
+  // One job alone is taken, however long.
+  options_.tenants["t"].max_queued_device_seconds = 0.001;
+  EXPECT_TRUE(CheckLoad(Idle()).ok());
+  load.tenant_backlog = absl::Milliseconds(1);
+  EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
+}
+
 TEST_F(AdmissionTest, BytesThatOthersHaveReservedAreTaken) {
   AddWorker("w0");
   Load load = Idle();
