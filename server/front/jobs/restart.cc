@@ -82,6 +82,11 @@ absl::Status RestartOfFront::LearnAgain() {
     if (card.ok()) parts_.fleet.SetCard(*card);
   }
   for (const auto& [name, bytes] : costs) parts_.costs.Parse(bytes);
+  REEL_ASSIGN_OR_RETURN(const Blobs uses,
+                        Wait<Blobs>([&](auto done) { store.Blobs("use", std::move(done)); }));
+  for (const auto& [tenant, use] : uses) {
+    parts_.ledger.TakeUp(tenant, use, parts_.clock.Monotonic(), parts_.clock.Wall());
+  }
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@
 #include "server/front/jobs/assignment.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/cancels.h"
+#include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/creation.h"
@@ -156,6 +157,7 @@ class Scheduler {
 
   // What changes it, each after those that it may call.
   JobRecords records_;
+  Charges charges_;
   Slots slots_;
   StepLimits limits_;
   ProgressLog progress_;
