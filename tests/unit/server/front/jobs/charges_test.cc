@@ -79,8 +79,9 @@ TEST_F(ChargesTest, WhatATenantHasWaitingIsBounded) {
 TEST_F(ChargesTest, WhatNeverRanCostsNothing) {
   for (int i = 0; i < 3; ++i) {
     JobPtr job = MustCreate(Request());
-    Take();
+    const Sent sent = Take();
     ASSERT_TRUE(Cancel(job->Snapshot().id).ok());
+    CancelledAtWorker(sent);
     EXPECT_FALSE(WaitForState(*job, VideoState::kCancelled).stats.has_value());
   }
   EXPECT_TRUE(Admitted().ok());
