@@ -55,6 +55,8 @@ constexpr ReasonHint kHints[] = {
     {"KERNEL_UNAVAILABLE", "`reel kernels` says which variants run here, and why others do not."},
     {"MODEL_NOT_FOUND", "`reel models` lists what is served."},
     {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},
+    {"WRONG_REPLICA",
+     "Ask the server that made it: `reel info --server HOST:PORT` shows the replica of each."},
     {"VIDEO_EXPIRED", "Render it again with another --request-id."},
     {"REQUEST_ID_CONFLICT",
      "Use a new --request-id for another spec, or leave it out: a random one is used."},

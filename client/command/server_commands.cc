@@ -16,6 +16,7 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
   std::string version = info.version();
   if (!info.revision().empty()) absl::StrAppend(&version, " (", info.revision(), ")");
   TextTable facts({"version", version});
+  if (!info.replica().empty()) facts.AddRow({"replica", info.replica()});
   facts.AddRow({"up", HumanDuration(FromProto(info.uptime()))});
   if (info.draining()) facts.AddRow({"state", "draining: accepts no new jobs"});
   facts.AddRow({"kernel profiles", absl::StrJoin(info.kernel_profiles(), ", ")});

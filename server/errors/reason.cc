@@ -21,6 +21,8 @@ constexpr ReasonRow kRows[] = {
      "The health check names a service that this server does not report on."},
     {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,
      "No such video, or it belongs to another tenant."},
+    {Reason::kWrongReplica, "WRONG_REPLICA", StatusCode::kNotFound,
+     "The name is of a video that another server made and alone knows; the message names both."},
     {Reason::kVideoExpired, "VIDEO_EXPIRED", StatusCode::kNotFound,
      "The video of this request id existed and has been removed."},
     {Reason::kRequestIdConflict, "REQUEST_ID_CONFLICT", StatusCode::kAlreadyExists,

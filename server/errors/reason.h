@@ -18,6 +18,7 @@ enum class Reason {
   kModelNotFound,
   kServiceNotFound,
   kVideoNotFound,
+  kWrongReplica,
   kVideoExpired,
   kRequestIdConflict,
   kKernelUnavailable,

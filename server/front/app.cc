@@ -46,7 +46,7 @@ JobOptions MakeJobOptions(const ServerOptions& server) {
   for (const model::LoadOptions& model : server.models) options.models.push_back(model.name);
   for (const ConfiguredTenant& tenant : server.auth.tenants) {
     options.tenants[tenant.name] = {tenant.weight, tenant.max_jobs, tenant.device_seconds_per_hour,
-                                    tenant.max_stored_bytes};
+                                    tenant.max_stored_bytes, tenant.max_queued_device_seconds};
   }
   for (const ConfiguredProfile& profile : server.kernel_profiles) {
     options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
@@ -59,6 +59,7 @@ JobOptions MakeJobOptions(const ServerOptions& server) {
   options.max_timeout = server.timing.max_timeout;
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
+  options.replica = server.data.replica;
   return options;
 }
 

@@ -104,6 +104,7 @@ class FakeJobService final : public JobService {
   }
   int Running(const std::string&) const override { return 1; }
   std::vector<std::string> KernelProfiles() const override { return {"auto", "reference", "fp8"}; }
+  const std::string& ReplicaName() const override { return replica_; }
   std::vector<std::string> LossyKernelProfiles() const override { return {"fp8"}; }
   bool draining() const override { return false; }
   bool admitting() const override { return true; }
@@ -194,6 +195,7 @@ class FakeJobService final : public JobService {
     return std::shared_ptr<Job>(found->second);
   }
 
+  const std::string replica_ = "lab";
   mutable Mutex mutex_;
   CondVar changed_;
   std::map<std::string, std::shared_ptr<ScriptedJob>> jobs_ ABSL_GUARDED_BY(mutex_);

@@ -63,6 +63,39 @@ TEST_F(Storage, ALostDatabaseKeepsTheFilesAndTheyComeBackWithIt) {
   EXPECT_EQ(downloaded, file);
 }
 
+std::string ReplicaOf(Calls& calls) {
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  EXPECT_TRUE(calls.server().GetServerInfo(&context, {}, &info).ok());
+  return info.replica();
+}
+
+TEST_F(Storage, ANameTellsItsServerAndStaysWithTheFolder) {
+  ReelServer other;
+  std::string name, replica, bytes;
+  {
+    ReelServer server(setup_);
+    Calls calls(server.Connect());
+    replica = ReplicaOf(calls);
+    name = calls.Create(SmallSpec("named")).name();
+    EXPECT_EQ(name.rfind("videos/" + replica + "-", 0), 0u) << name << " of " << replica;
+    calls.Await(name);
+    Stop(server);
+  }
+  Calls elsewhere(other.Connect());
+  EXPECT_NE(ReplicaOf(elsewhere), replica);
+  const grpc::Status refused = elsewhere.Download(name, 0, &bytes);
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(ReasonOf(refused), "WRONG_REPLICA");
+  EXPECT_THAT(refused.error_message(), HasSubstr("of replica " + replica));
+  EXPECT_THAT(refused.error_message(), HasSubstr("this is replica " + ReplicaOf(elsewhere)));
+  setup_.config = "data { max_bytes: 1000000000 replica: 'lab' }";
+  ReelServer renamed(setup_);
+  Calls calls(renamed.Connect());
+  EXPECT_EQ(ReplicaOf(calls), "lab");
+  EXPECT_EQ(calls.Get(name).state(), v1::VIDEO_STATE_SUCCEEDED);
+}
+
 TEST_F(Storage, AnUnreadableDatabaseIsRefusedWithWhatToDo) {
   std::filesystem::create_directories(folder_.File("data/media"));
   folder_.Write("data/reel.db", std::string(9000, 'x'));

@@ -12,6 +12,10 @@ function(reel_precompiled_header name header)
   target_link_libraries(reel_${name}_header PRIVATE ${ARG_LIBRARIES})
   target_compile_options(reel_${name}_header PUBLIC ${ARG_OPTIONS})
   target_precompile_headers(reel_${name}_header PRIVATE ${CMAKE_SOURCE_DIR}/${header})
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    set_target_properties(reel_${name}_header PROPERTIES
+      CXX_COMPILER_LAUNCHER "${CMAKE_SOURCE_DIR}/deploy/build/compile_header;${CMAKE_CXX_COMPILER_LAUNCHER}")
+  endif()
 endfunction()
 
 # Every source of the target then reads the header first, unasked. One for a target.

@@ -9,4 +9,7 @@ namespace reel::front {
 // True for [a-z0-9][a-z0-9._-]{0,62}.
 bool IsLegalName(std::string_view name);
 
+// The replica in names of videos: [a-z0-9]{1,16}.
+bool IsLegalReplica(std::string_view replica);
+
 }  // namespace reel::front

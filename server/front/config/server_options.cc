@@ -99,7 +99,9 @@ AuthOptions ReadAuth(const pb::Auth& auth, Reader& reader) {
                            reader.AtLeast(At("auth.tenants", i, "device_seconds_per_hour"),
                                           tenant.device_seconds_per_hour(), 0.0),
                            reader.AtLeast(At("auth.tenants", i, "max_stored_bytes"),
-                                          tenant.max_stored_bytes(), int64_t{0})});
+                                          tenant.max_stored_bytes(), int64_t{0}),
+                           reader.AtLeast(At("auth.tenants", i, "max_queued_device_seconds"),
+                                          tenant.max_queued_device_seconds(), 0.0)});
   }
   return out;
 }
@@ -290,6 +292,11 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
   }
   out.max_bytes = reader.AtLeast("data.max_bytes", data.max_bytes(), int64_t{0});
   out.keep = reader.ReadDuration("data.keep", data.keep());
+  out.replica = data.replica();
+  if (!out.replica.empty() && !IsLegalReplica(out.replica)) {
+    reader.Problem("data.replica",
+                   absl::StrCat("must be 1 to 16 of a-z and 0-9: '", out.replica, "'"));
+  }
 }
 
 // Parts of the file's language whose machinery is not built yet must not look as if they worked.

@@ -29,8 +29,9 @@ struct ConfiguredTenant {
   std::string name;
   double weight = 1;
   int max_jobs = 256;
-  double device_seconds_per_hour = 0;  // 0: unlimited
-  int64_t max_stored_bytes = 0;        // 0: unlimited
+  double device_seconds_per_hour = 0;    // 0: unlimited
+  int64_t max_stored_bytes = 0;          // 0: unlimited
+  double max_queued_device_seconds = 0;  // predicted, of queued and running jobs; 0: unlimited
 };
 
 struct AuthOptions {
@@ -42,6 +43,7 @@ struct DataOptions {
   std::string folder;
   int64_t max_bytes = 0;  // 0: 90 % of the disk
   absl::Duration keep = absl::Hours(24);
+  std::string replica;  // empty: drawn
 };
 
 struct ConfiguredWorker {

@@ -63,6 +63,12 @@ struct ActiveJob {
     if (all <= absl::ZeroDuration()) return Left();
     return cost.p90() * absl::FDivDuration(Left(), all);
   }
+  // Device time of this attempt so far: what its text and the steps that are done are known to
+  // cost. The device's own figure comes with a success.
+  absl::Duration Used() const {
+    const bool runs = phase() == Phase::kAssigned && started != absl::InfiniteDuration();
+    return runs ? cost.p50() - Left() : absl::ZeroDuration();
+  }
 };
 
 }  // namespace reel::front

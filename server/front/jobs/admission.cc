@@ -286,6 +286,14 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
+  const absl::Duration asked = load.tenant_backlog + request.cost.p50();
+  if (tenant.max_queued_device_seconds > 0 && load.tenant_backlog > absl::ZeroDuration() &&
+      asked > absl::Seconds(tenant.max_queued_device_seconds)) {
+    return refuse(Reason::kTenantQuota,
+                  "The tenant's queued and running jobs would take too many device seconds",
+                  absl::ToInt64Seconds(absl::Ceil(asked, absl::Seconds(1))),
+                  static_cast<int64_t>(tenant.max_queued_device_seconds));
+  }
   if (!ReservationFor(request.output, request.condition_bytes, load.tenant_bytes)) {
     const int64_t file = request.output.likely > 0 ? request.output.likely : request.output.most;
     return TooManyBytes(job.tenant, load.tenant_bytes, request.condition_bytes + file, "");

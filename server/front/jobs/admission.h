@@ -39,7 +39,8 @@ struct Load {
   // had more than its share.
   absl::Duration behind;
   int queued_behind = 0;
-  int tenant_jobs = 0;  // queued or running, of the tenant that asks
+  int tenant_jobs = 0;            // queued or running, of the tenant that asks
+  absl::Duration tenant_backlog;  // predicted, of the same
   TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;

@@ -33,7 +33,7 @@ void Creation::Refuse(Caller caller, const absl::Status& why) {
 void Creation::Begin(Caller caller, CheckedRequest checked) {
   ActiveJob job(Phase::kCreating);
   Video video = NewVideo(caller.request, checked, parts_.clock.Wall());
-  video.id = NewVideoId(parts_.options.replica);
+  video.id = NewVideoId(parts_.replica.name());
   job.row.id = video.id;
   job.row.tenant = video.tenant;
   job.row.request_id = video.request_id;

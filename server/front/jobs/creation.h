@@ -36,6 +36,7 @@ class Creation {
     TimerQueue& timers;
     MediaStore& media;
     JobObserver& observer;
+    const Replica& replica;
     const OwnThread& thread;
     const JobOptions& options;
     const Clock& clock;

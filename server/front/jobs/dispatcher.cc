@@ -138,6 +138,8 @@ int Dispatcher::Running(const std::string& worker) const {
 
 std::vector<std::string> Dispatcher::KernelProfiles() const { return kernel_profiles_; }
 
+const std::string& Dispatcher::ReplicaName() const { return scheduler_.replica().name(); }
+
 std::vector<std::string> Dispatcher::LossyKernelProfiles() const { return lossy_kernel_profiles_; }
 
 bool Dispatcher::draining() const { return scheduler_.draining(); }

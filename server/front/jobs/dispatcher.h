@@ -45,6 +45,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) override;
   void Delete(const std::string& tenant, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;
+  const std::string& ReplicaName() const override;
   std::vector<ServedModel> Models() const override;
   std::vector<WorkerInfo> Workers() const override;
   int Running(const std::string& worker) const override;

@@ -33,7 +33,9 @@ void Endings::FailByDeadline(ActiveJob& job, JobEvent event) {
 }
 
 void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error) {
+  std::optional<model::RunStats> bill = Bill(job);
   if (!parts_.slots.Leave(job, event)) return;
+  if (bill) parts_.charges.Add(job.row.tenant, absl::Seconds(bill->device_seconds));
   const std::string id = job.id();
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
@@ -46,12 +48,24 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   video.state = state;
   video.attempt = job.row.attempt;
   video.error = std::move(error);
+  if (bill) video.stats = std::move(bill);
   video.end_time = wall;
   video.expire_time = wall + parts_.options.keep_failed;
   parts_.records.Record(job, RowFailed{state, video.expire_time}, video,
                         [this, id, video](const absl::Status& saved) mutable {
                           OnEnded(id, std::move(video), 0, saved);
                         });
+}
+
+std::optional<model::RunStats> Endings::Bill(const ActiveJob& job) const {
+  const absl::Duration used = job.Used();
+  if (used <= absl::ZeroDuration()) return std::nullopt;
+  model::RunStats stats;
+  stats.device_seconds = absl::ToDoubleSeconds(used);
+  stats.queued = job.started - job.accepted;
+  stats.total = parts_.clock.Monotonic() - job.accepted;
+  stats.restarts = job.row.attempt - 1;
+  return stats;
 }
 
 void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {

@@ -2,10 +2,12 @@
 // How jobs end. The end that is decided first stands, and is durable before anybody sees it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "server/errors/reason.h"
+#include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"
@@ -30,6 +32,7 @@ class Endings {
     RequestTable& requests;
     TimerQueue& timers;
     TenantLedger& ledger;
+    Charges& charges;
     MediaStore& media;
     JobObserver& observer;
     const JobOptions& options;
@@ -49,6 +52,8 @@ class Endings {
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
+  // What an attempt that came to nothing has cost; nothing where it had not begun.
+  std::optional<model::RunStats> Bill(const ActiveJob& job) const;
   void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
   // The store could not write the end; a success becomes a failure.
   void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);

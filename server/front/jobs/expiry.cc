@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
-#include "server/front/jobs/not_found.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -34,14 +33,14 @@ void Expiry::Delete(const std::string& tenant, const std::string& id, JobStore::
   parts_.records.Find(id, [this, tenant, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
     if (!row->has_value() || (*row)->tenant != tenant || parts_.jobs.Find(id) != nullptr) {
-      return done(VideoNotFound(id));
+      return done(parts_.replica.NotFound(id));
     }
     Remove(**row, std::move(done));
   });
 }
 
 void Expiry::Remove(const JobRow& row, JobStore::Done done) {
-  if (!removing_.insert(row.id).second) return done(VideoNotFound(row.id));
+  if (!removing_.insert(row.id).second) return done(parts_.replica.NotFound(row.id));
   const absl::Time tombstone =
       Succeeded(row) ? parts_.clock.Wall() + parts_.options.keep_request_ids : absl::InfinitePast();
   auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {

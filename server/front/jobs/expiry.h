@@ -12,6 +12,7 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/replica.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 
@@ -26,6 +27,7 @@ class Expiry {
     JobRecords& records;
     MediaStore& media;
     TenantLedger& ledger;
+    const Replica& replica;
     const OwnThread& thread;
     const JobOptions& options;
     const Clock& clock;

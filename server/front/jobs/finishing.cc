@@ -44,7 +44,7 @@ void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
   const absl::Duration now = parts_.clock.Monotonic();
   parts_.costs.LearnRun(job.need.shape, stats);
   parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
-  parts_.ledger.AddDeviceSeconds(job.row.tenant, stats.device_seconds, now);
+  parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
   if (job.expected > absl::ZeroDuration()) {
     const absl::Duration run = now - std::min(job.started, now);
     parts_.observer.EstimateChecked(job.expected, run, run <= job.expected_p90);

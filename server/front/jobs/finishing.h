@@ -7,6 +7,7 @@
 
 #include "model/run_stats.h"
 #include "server/front/jobs/byte_quota.h"
+#include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
@@ -14,7 +15,6 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/slots.h"
-#include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
 #include "server/protocol/worker_report.h"
 
@@ -29,7 +29,7 @@ class Finishing {
     Slots& slots;
     Endings& endings;
     CostModel& costs;
-    TenantLedger& ledger;
+    Charges& charges;
     const ByteQuota& bytes;
     MediaStore& media;
     JobObserver& observer;

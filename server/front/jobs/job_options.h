@@ -13,10 +13,11 @@
 namespace reel::front {
 
 struct TenantOptions {
-  double weight = 1;                   // share of device time against others
-  int max_jobs = 256;                  // queued or running
-  double device_seconds_per_hour = 0;  // 0: unlimited
-  int64_t max_stored_bytes = 0;        // 0: unlimited
+  double weight = 1;                     // share of device time against others
+  int max_jobs = 256;                    // queued or running
+  double device_seconds_per_hour = 0;    // 0: unlimited
+  int64_t max_stored_bytes = 0;          // 0: unlimited
+  double max_queued_device_seconds = 0;  // predicted, of queued and running jobs; 0: unlimited
 };
 
 // A configured name for a kernel selection.
@@ -27,7 +28,7 @@ struct KernelProfileOptions {
 };
 
 struct JobOptions {
-  std::string replica = "r0";       // first part of ids: [a-z0-9]
+  std::string replica;              // first part of ids: [a-z0-9]; empty: drawn (replica.h)
   std::vector<std::string> models;  // served names, default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named

@@ -87,6 +87,10 @@ void JobRecords::KeepCard(const model::ModelCard& card) {
   store_.PutBlob("card", card.name, serializer_.SerializeCard(card));
 }
 
+void JobRecords::KeepUse(const std::string& tenant, const std::string& use) {
+  store_.PutBlob("use", tenant, use);
+}
+
 absl::StatusOr<Video> JobRecords::Read(const JobRow& row) const {
   absl::StatusOr<Video> video = serializer_.Parse(row.video);
   if (!video.ok()) return Damaged(row.id, video.status());

@@ -44,6 +44,8 @@ class JobRecords {
   void Remove(const std::string& id, absl::Time tombstone_until, Done done);
 
   void KeepCard(const model::ModelCard& card);
+  // `use`: TenantLedger::Keep.
+  void KeepUse(const std::string& tenant, const std::string& use);
 
   absl::StatusOr<Video> Read(const JobRow& row) const;
   absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row) const;

@@ -99,6 +99,9 @@ class JobService {
   virtual void Delete(const std::string& tenant, const std::string& id,
                       absl::AnyInvocable<void(absl::Status)> done) = 0;
 
+  // The first part of this server's names of videos.
+  virtual const std::string& ReplicaName() const = 0;
+
   // Thread-safe snapshots.
   virtual std::vector<ServedModel> Models() const = 0;  // default first
   virtual std::vector<WorkerInfo> Workers() const = 0;

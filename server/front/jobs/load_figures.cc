@@ -30,7 +30,9 @@ Load LoadFigures::Of(const std::string& tenant) const {
     if (!job.deciding()) continue;
     load.backlog += job.Left();
     load.queued += job.at_worker() ? 0 : 1;
-    load.tenant_jobs += job.row.tenant == tenant ? 1 : 0;
+    if (job.row.tenant != tenant) continue;
+    ++load.tenant_jobs;
+    load.tenant_backlog += job.Left();
   }
   load.tenant_bytes = parts_.bytes.Of(tenant);
   load.tenant_device_seconds = parts_.ledger.DeviceSecondsOfHour(tenant, parts_.clock.Monotonic());

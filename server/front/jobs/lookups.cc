@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "server/front/jobs/not_found.h"
-
 namespace reel::front {
 
 void Lookups::Find(const std::string& tenant, const std::string& id,
@@ -14,7 +12,7 @@ void Lookups::Find(const std::string& tenant, const std::string& id,
   records_.Find(id, [this, tenant, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
     if (!row->has_value() || (*row)->tenant != tenant || jobs_.Find(id) != nullptr) {
-      return done(VideoNotFound(id));
+      return done(replica_.NotFound(id));
     }
     auto stored = records_.ReadBack(**row);
     if (!stored.ok()) return done(stored.status());

@@ -8,13 +8,15 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/replica.h"
 
 namespace reel::front {
 
 // Confined to the dispatcher's thread. What it is given outlives it.
 class Lookups {
  public:
-  Lookups(JobTable& jobs, JobRecords& records) : jobs_(jobs), records_(records) {}
+  Lookups(JobTable& jobs, JobRecords& records, const Replica& replica)
+      : jobs_(jobs), records_(records), replica_(replica) {}
 
   void Find(const std::string& tenant, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done);
@@ -24,6 +26,7 @@ class Lookups {
 
   JobTable& jobs_;
   JobRecords& records_;
+  const Replica& replica_;
 };
 
 }  // namespace reel::front

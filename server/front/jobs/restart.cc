@@ -37,9 +37,23 @@ absl::StatusOr<T> Wait(Call call) {
 absl::Status RestartOfFront::Recover() {
   REEL_ASSIGN_OR_RETURN(
       auto live, Wait<std::vector<JobRow>>([&](auto done) { parts_.store.Live(std::move(done)); }));
+  REEL_RETURN_IF_ERROR(TakeReplica());
   REEL_RETURN_IF_ERROR(KeepFiles());
   REEL_RETURN_IF_ERROR(LearnAgain());
   for (JobRow& row : live) TakeUp(std::move(row));
+  return absl::OkStatus();
+}
+
+absl::Status RestartOfFront::TakeReplica() {
+  REEL_ASSIGN_OR_RETURN(Replica::Kept kept, Wait<Blobs>([&](auto done) {
+                          parts_.store.Blobs(Replica::kKind, std::move(done));
+                        }));
+  Replica& replica = parts_.replica;
+  if (replica.TakeUp(std::move(kept))) {
+    parts_.store.PutBlob(Replica::kKind, replica.name(), replica.what());
+    Log(LogLevel::kInfo, "names of new videos begin with a new replica",
+        {{"replica", replica.name()}});
+  }
   return absl::OkStatus();
 }
 
@@ -68,6 +82,11 @@ absl::Status RestartOfFront::LearnAgain() {
     if (card.ok()) parts_.fleet.SetCard(*card);
   }
   for (const auto& [name, bytes] : costs) parts_.costs.Parse(bytes);
+  REEL_ASSIGN_OR_RETURN(const Blobs uses,
+                        Wait<Blobs>([&](auto done) { store.Blobs("use", std::move(done)); }));
+  for (const auto& [tenant, use] : uses) {
+    parts_.ledger.TakeUp(tenant, use, parts_.clock.Monotonic(), parts_.clock.Wall());
+  }
   return absl::OkStatus();
 }
 

@@ -18,6 +18,7 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/recovery.h"
+#include "server/front/jobs/replica.h"
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
@@ -35,6 +36,7 @@ class RestartOfFront {
     JobStore& store;
     MediaStore& media;
     const VideoSerializer& serializer;
+    Replica& replica;
     JobTable& jobs;
     JobRecords& records;
     RequestTable& requests;
@@ -55,6 +57,7 @@ class RestartOfFront {
   absl::Status Recover();
 
  private:
+  absl::Status TakeReplica();
   absl::Status KeepFiles();
   absl::Status LearnAgain();
   void TakeUp(JobRow row);

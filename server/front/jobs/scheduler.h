@@ -14,6 +14,7 @@
 #include "server/front/jobs/assignment.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/cancels.h"
+#include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/creation.h"
@@ -39,6 +40,7 @@
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/recovery.h"
+#include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/restart.h"
@@ -116,6 +118,7 @@ class Scheduler {
   // Thread-safe: true from the start of a drain.
   bool draining() const { return drain_state_.begun; }
   const Fleet& fleet() const { return fleet_; }
+  const Replica& replica() const { return replica_; }
   size_t num_active() const { return jobs_.size(); }
 
  private:
@@ -140,6 +143,7 @@ class Scheduler {
   const OwnThread thread_;
 
   // State.
+  Replica replica_;
   JobTable jobs_;
   RequestTable requests_;
   TimerQueue timers_;
@@ -155,6 +159,7 @@ class Scheduler {
 
   // What changes it, each after those that it may call.
   JobRecords records_;
+  Charges charges_;
   Slots slots_;
   StepLimits limits_;
   ProgressLog progress_;

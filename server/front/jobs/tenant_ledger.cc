@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/tenant_ledger.h"
 
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
 namespace reel::front {
 namespace {
 
-int64_t MinuteOf(absl::Duration now) { return absl::ToInt64Minutes(now); }
+constexpr int64_t kHour = 60;
+
+// Rounded down, also before the clock's beginning.
+int64_t MinuteOf(absl::Duration now) {
+  return absl::ToInt64Minutes(absl::Floor(now, absl::Minutes(1)));
+}
+int64_t MinuteOf(absl::Time wall) { return MinuteOf(wall - absl::UnixEpoch()); }
 
 }  // namespace
 
@@ -16,7 +28,7 @@ int64_t TenantLedger::stored(const std::string& tenant) const {
 void TenantLedger::AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now) {
   auto& minutes = used_[tenant];
   const int64_t minute = MinuteOf(now);
-  while (!minutes.empty() && minutes.front().first <= minute - 60) minutes.pop_front();
+  while (!minutes.empty() && minutes.front().first <= minute - kHour) minutes.pop_front();
   if (minutes.empty() || minutes.back().first != minute) minutes.emplace_back(minute, 0);
   minutes.back().second += seconds;
 }
@@ -26,9 +38,38 @@ double TenantLedger::DeviceSecondsOfHour(const std::string& tenant, absl::Durati
   if (found == used_.end()) return 0;
   double sum = 0;
   for (const auto& [minute, seconds] : found->second) {
-    if (minute > MinuteOf(now) - 60) sum += seconds;
+    if (minute > MinuteOf(now) - kHour) sum += seconds;
   }
   return sum;
+}
+
+std::string TenantLedger::Keep(const std::string& tenant, absl::Duration now,
+                               absl::Time wall) const {
+  std::string kept;
+  const auto found = used_.find(tenant);
+  if (found == used_.end()) return kept;
+  for (const auto& [minute, seconds] : found->second) {
+    const int64_t age = MinuteOf(now) - minute;
+    if (age < kHour) absl::StrAppend(&kept, MinuteOf(wall) - age, " ", seconds, "\n");
+  }
+  return kept;
+}
+
+void TenantLedger::TakeUp(const std::string& tenant, std::string_view kept, absl::Duration now,
+                          absl::Time wall) {
+  const absl::string_view text(kept.data(), kept.size());
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, ' ');
+    int64_t minute = 0;
+    double seconds = 0;
+    if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &minute) ||
+        !absl::SimpleAtod(parts[1], &seconds) || !(seconds > 0)) {
+      continue;
+    }
+    const int64_t then = MinuteOf(wall);
+    if (minute > then || minute <= then - kHour) continue;
+    AddDeviceSeconds(tenant, seconds, now - absl::Minutes(then - minute));
+  }
 }
 
 }  // namespace reel::front

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -21,6 +22,11 @@ class TenantLedger {
   void AddDeviceSeconds(const std::string& tenant, double seconds, absl::Duration now);
   // In the last hour, to the minute.
   double DeviceSecondsOfHour(const std::string& tenant, absl::Duration now) const;
+  // The tenant's last hour as text, a line "unix-minute seconds" each, and taken up again by a
+  // process whose monotonic clock begins anew. What cannot be read, or is of the future, is left.
+  std::string Keep(const std::string& tenant, absl::Duration now, absl::Time wall) const;
+  void TakeUp(const std::string& tenant, std::string_view kept, absl::Duration now,
+              absl::Time wall);
 
  private:
   std::map<std::string, int64_t> stored_;

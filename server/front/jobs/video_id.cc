@@ -5,10 +5,16 @@
 #include <random>
 
 namespace reel::front {
+namespace {
+
+constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz234567";
+constexpr int kBits = 128;
+constexpr size_t kRandomDigits = (kBits + 4) / 5;
+constexpr int kReplicaLetters = 6;
+
+}  // namespace
 
 std::string NewVideoId(const std::string& replica) {
-  constexpr char kDigits[] = "abcdefghijklmnopqrstuvwxyz234567";
-  constexpr int kBits = 128;
   std::random_device source("/dev/urandom");
   std::string id = replica + "-";
   uint64_t bits = 0;
@@ -23,6 +29,23 @@ std::string NewVideoId(const std::string& replica) {
     have -= 5;
   }
   return id;
+}
+
+std::string_view ReplicaOf(std::string_view id) {
+  if (id.size() < kRandomDigits + 2) return {};
+  const std::string_view replica = id.substr(0, id.size() - kRandomDigits - 1);
+  if (id[replica.size()] != '-') return {};
+  const std::string_view random = id.substr(replica.size() + 1);
+  const bool ours = random.find_first_not_of(kDigits) == std::string_view::npos;
+  return ours ? replica : std::string_view();
+}
+
+std::string NewReplica() {
+  std::random_device source("/dev/urandom");
+  std::uniform_int_distribution<int> letter('a', 'z');
+  std::string replica;
+  for (int i = 0; i < kReplicaLetters; ++i) replica += static_cast<char>(letter(source));
+  return replica;
 }
 
 }  // namespace reel::front

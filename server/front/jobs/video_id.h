@@ -3,10 +3,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace reel::front {
 
 // From the system's random source; cannot be guessed.
 std::string NewVideoId(const std::string& replica);
+
+// The replica of such an id; empty where it is none.
+std::string_view ReplicaOf(std::string_view id);
+
+// Six letters, drawn from 300 million.
+std::string NewReplica();
 
 }  // namespace reel::front

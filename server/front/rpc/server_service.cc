@@ -111,6 +111,7 @@ class ServerService final : public CallService {
     SetProtoDuration(*response.mutable_uptime(),
                      absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
     response.set_draining(jobs_.draining());
+    response.set_replica(jobs_.ReplicaName());
     for (const WorkerInfo& worker : jobs_.Workers()) {
       *response.add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
     }

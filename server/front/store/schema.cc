@@ -7,7 +7,7 @@
 namespace reel::front {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 constexpr char kTables[] = R"sql(
 BEGIN IMMEDIATE;
@@ -53,7 +53,7 @@ CREATE TABLE blobs (
   value BLOB NOT NULL,
   PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 COMMIT;
 )sql";
 
@@ -65,6 +65,14 @@ PRAGMA user_version = 2;
 COMMIT;
 )sql";
 
+// Up to version 2 every server called itself r0 and kept no name: such names stay this folder's.
+constexpr char kFromVersion2[] = R"sql(
+BEGIN IMMEDIATE;
+INSERT OR IGNORE INTO blobs (kind, name, value) VALUES ('replica', 'r0', CAST('configured' AS BLOB));
+PRAGMA user_version = 3;
+COMMIT;
+)sql";
+
 }  // namespace
 
 absl::Status PrepareSchema(Database& database) {
@@ -72,7 +80,8 @@ absl::Status PrepareSchema(Database& database) {
   REEL_ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
   if (version == kVersion) return absl::OkStatus();
   if (version == 0) return database.Execute(kTables);
-  if (version == 1) return database.Execute(kFromVersion1);
+  if (version == 1) REEL_RETURN_IF_ERROR(database.Execute(kFromVersion1));
+  if (version == 1 || version == 2) return database.Execute(kFromVersion2);
   return absl::FailedPreconditionError(
       absl::StrCat("The data folder was written by another version of Reel: its database has "
                    "version ",

@@ -137,6 +137,7 @@ void Engine::Impl::MakePreview(HeldJob& job) {
   PieceClock::Piece piece(clock_);
   const auto image =
       job.pipeline->Preview(*job.generation, side, Execution(job, counters, nullptr));
+  job.tally.Previewed(piece.elapsed());
   if (absl::IsAborted(image.status()) || absl::IsDataLoss(image.status())) {
     Blame(job, image.status(), true);
     return;

@@ -19,6 +19,8 @@ class JobTally {
   void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
   // A step of `jobs` jobs, of whose rows this job had `share`.
   void Stepped(absl::Duration took, int jobs, double share);
+  // Of no stage, but of the device's time all the same.
+  void Previewed(absl::Duration took) { device_ += took; }
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
   void WaitedForEncoder(absl::Duration took) { encode_exposed_ += took; }
   void Used(const std::vector<kernels::VariantUse>& uses);

@@ -58,9 +58,10 @@ std::string TextOf(const ServerOptions& o) {
   dump.Line(o.tls.certificate_file, o.tls.key_file, o.tls.client_ca_file);
   dump.Line(o.auth.tokens_file);
   for (const ConfiguredTenant& t : o.auth.tenants) {
-    dump.Line(t.name, t.weight, t.max_jobs, t.device_seconds_per_hour, t.max_stored_bytes);
+    dump.Line(t.name, t.weight, t.max_jobs, t.device_seconds_per_hour, t.max_stored_bytes,
+              t.max_queued_device_seconds);
   }
-  dump.Line(o.data.folder, o.data.max_bytes, o.data.keep);
+  dump.Line(o.data.folder, o.data.max_bytes, o.data.keep, o.data.replica);
   for (const model::LoadOptions& m : o.models) {
     dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file);
     const model::TestCardOptions& card = m.test_card;

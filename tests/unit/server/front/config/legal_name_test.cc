@@ -19,5 +19,15 @@ TEST(IsLegalName, HoldsTheRule) {
   EXPECT_FALSE(IsLegalName(std::string_view("a\0b", 3)));
 }
 
+TEST(IsLegalReplica, HoldsTheRule) {
+  EXPECT_TRUE(IsLegalReplica("a"));
+  EXPECT_TRUE(IsLegalReplica("0eu1"));
+  EXPECT_TRUE(IsLegalReplica(std::string(16, 'a')));
+  for (const char* bad : {"", "-", "eu-1", "eu.1", "eu_1", "EU1", "eu 1", "../a", "ä"}) {
+    EXPECT_FALSE(IsLegalReplica(bad)) << bad;
+  }
+  EXPECT_FALSE(IsLegalReplica(std::string(17, 'a')));
+}
+
 }  // namespace
 }  // namespace reel::front

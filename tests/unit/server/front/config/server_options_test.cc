@@ -50,13 +50,14 @@ TEST(ServerOptions, ListsEveryProblemWithItsKey) {
     timing { heartbeat { seconds: 60 } drain { seconds: -1 } }
     telemetry { log_level: "warn" }
     auth { tokens_file: "/t" tenants { name: "t" weight: -1 } }
+    data { replica: "eu-1" }
   )");
   EXPECT_THAT(
       checked.problems,
       UnorderedElementsAre(
           StartsWith("listen:"), StartsWith("workers[0].device:"), StartsWith("models[0].name:"),
           AllOf(StartsWith("models[0].dtype:"), HasSubstr("nearest is 'bf16'")),
-          StartsWith("models[1]:"),
+          StartsWith("models[1]:"), AllOf(StartsWith("data.replica:"), HasSubstr("'eu-1'")),
           AllOf(StartsWith("scheduler.order:"), HasSubstr("nearest is 'steps'")),
           StartsWith("scheduler.max_queued_jobs:"), StartsWith("timing.heartbeat:"),
           StartsWith("timing.drain:"), StartsWith("telemetry.log_level:"),

@@ -260,6 +260,18 @@ TEST_F(AdmissionTest, HoldsTenantsToTheirQuota) {
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kTenantQuota);
 }
 
+TEST_F(AdmissionTest, BoundsTheDeviceSecondsThatATenantHasWaiting) {
+  AddWorker("w0");
+  options_.tenants["t"].max_queued_device_seconds = 1000;
+  Load load = Idle();
+  load.tenant_backlog = absl::Seconds(999) - Check()->cost.p50();
+  EXPECT_TRUE(CheckLoad(load).ok());
+  load.tenant_backlog += absl::Seconds(2);
+  EXPECT_THAT(std::string(CheckLoad(load).message()), HasSubstr("1001, the limit is 1000"));
+  options_.tenants["t"].max_queued_device_seconds = 0.001;
+  EXPECT_TRUE(CheckLoad(Idle()).ok());  // one job alone is taken, however long
+}
+
 TEST_F(AdmissionTest, BytesThatOthersHaveReservedAreTaken) {
   AddWorker("w0");
   Load load = Idle();

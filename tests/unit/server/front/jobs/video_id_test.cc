@@ -18,6 +18,24 @@ TEST(VideoId, CarriesTheReplicaAndNeverRepeats) {
   }
 }
 
+TEST(VideoId, TellsItsReplica) {
+  EXPECT_EQ(ReplicaOf(NewVideoId("r7")), "r7");
+  EXPECT_EQ(ReplicaOf("lab-abcdefghijklmnopqrstuvwxyz"), "lab");
+  for (const char* other : {"", "-", "lab", "lab-abc", "-abcdefghijklmnopqrstuvwxyz",
+                            "labxabcdefghijklmnopqrstuvwxyz", "lab-abcdefghijklmnopqrstuvwxy1"}) {
+    EXPECT_EQ(ReplicaOf(other), "") << other;
+  }
+}
+
+TEST(VideoId, DrawsReplicasOfSixLetters) {
+  std::set<std::string> drawn;
+  for (int i = 0; i < 100; ++i) drawn.insert(NewReplica());
+  EXPECT_GT(drawn.size(), 95u);
+  for (const std::string& replica : drawn) {
+    EXPECT_THAT(replica, ::testing::MatchesRegex("[a-z]{6}"));
+  }
+}
+
 TEST(VideoId, EveryPlaceVaries) {
   std::vector<std::set<char>> seen(29);
   for (int i = 0; i < 200; ++i) {

@@ -5,10 +5,14 @@
 #include <google/protobuf/descriptor.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "grpc/health/v1/health.pb.h"
 #include "reel/v1/server_service.pb.h"
 #include "reel/v1/video_service.pb.h"
@@ -58,6 +62,27 @@ TEST(MethodTable, WhatChangesSomethingNeedsMoreThanAViewer) {
                          row.name == "CancelVideo" || row.name == "DeleteVideo";
     EXPECT_EQ(row.role.value_or(Role::kViewer) >= Role::kUser, changes) << row.name;
   }
+}
+
+// A row of the table in SECURITY.md.
+std::string Documented(const MethodRow& row) {
+  std::string text = absl::StrCat("| `", std::string(row.name), "` | ", row.role ? "-" : "yes");
+  for (const Role role : {Role::kViewer, Role::kUser, Role::kAdmin}) {
+    absl::StrAppend(&text, " | ", row.role.value_or(Role::kViewer) <= role ? "yes" : "-");
+  }
+  return text + " |";
+}
+
+TEST(MethodTable, IsWhatThePageOfSecuritySays) {
+  const char* source = std::getenv("REEL_SOURCE");
+  std::ifstream page(std::string(source == nullptr ? "." : source) + "/SECURITY.md");
+  ASSERT_TRUE(page.is_open());
+  std::vector<std::string> documented, expected;
+  for (std::string line; std::getline(page, line);) {
+    if (line.rfind("| `", 0) == 0) documented.push_back(line);
+  }
+  for (const MethodRow& row : AllMethods()) expected.push_back(Documented(row));
+  EXPECT_EQ(documented, expected);
 }
 
 TEST(MethodTable, RowsAreFoundByMethod) {

@@ -28,6 +28,7 @@ TEST(ServerService, TellsWhatRuns) {
   EXPECT_EQ(info.version(), "1.2.3");
   EXPECT_EQ(info.revision(), "abc");
   EXPECT_FALSE(info.draining());
+  EXPECT_EQ(info.replica(), "lab");
   ASSERT_EQ(info.workers_size(), 1);
   EXPECT_EQ(info.workers(0).state(), v1::WORKER_STATE_READY);
   EXPECT_EQ(info.workers(0).running(), 1);

@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "server/front/store/job_store.h"
 #include "tests/fakes/await.h"
@@ -13,6 +16,12 @@
 
 namespace reel::front {
 namespace {
+
+std::map<std::string, std::string> BlobsOf(JobStore& store, const std::string& kind) {
+  const auto blobs = reel::testing::Await<std::map<std::string, std::string>>(
+      [&](auto done) { store.Blobs(kind, std::move(done)); });
+  return blobs.ok() ? *blobs : std::map<std::string, std::string>();
+}
 
 TEST(Schema, RefusesANewerFileAndSaysWhich) {
   reel::testing::TempFolder temp;
@@ -49,6 +58,62 @@ TEST(Schema, TakesAFileOfVersionOneOver) {
   ASSERT_TRUE(row.ok() && row->has_value());
   EXPECT_EQ((*row)->media_bytes, 3);
   EXPECT_TRUE((*row)->block_sums.empty());
+  EXPECT_EQ(BlobsOf(**store, "replica").count("r0"), 1u);
+}
+
+// The tables of version 2, as that version wrote them.
+constexpr char kVersionTwo[] = R"sql(
+PRAGMA journal_mode = WAL;
+CREATE TABLE jobs (id TEXT NOT NULL PRIMARY KEY, tenant TEXT NOT NULL, request_id TEXT,
+  spec_hash TEXT NOT NULL, state INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  bound INTEGER NOT NULL, num_conditions INTEGER NOT NULL, create_time INTEGER NOT NULL,
+  expire_time INTEGER, reserved_sequence INTEGER NOT NULL, last_sequence INTEGER NOT NULL,
+  media_bytes INTEGER NOT NULL, fragment_ends BLOB NOT NULL, video BLOB NOT NULL,
+  block_sums BLOB NOT NULL DEFAULT x'');
+CREATE UNIQUE INDEX jobs_by_request ON jobs (tenant, request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX jobs_by_age ON jobs (tenant, create_time, id);
+CREATE INDEX jobs_live ON jobs (create_time) WHERE state < 2;
+CREATE INDEX jobs_by_expiry ON jobs (expire_time) WHERE expire_time IS NOT NULL;
+CREATE TABLE restarts (job TEXT NOT NULL, sequence INTEGER NOT NULL, time INTEGER NOT NULL,
+  reason TEXT NOT NULL, attempt INTEGER NOT NULL, PRIMARY KEY (job, sequence)) WITHOUT ROWID;
+CREATE TABLE tombstones (tenant TEXT NOT NULL, request_id TEXT NOT NULL, until INTEGER NOT NULL,
+  PRIMARY KEY (tenant, request_id)) WITHOUT ROWID;
+CREATE TABLE blobs (kind TEXT NOT NULL, name TEXT NOT NULL, value BLOB NOT NULL,
+  PRIMARY KEY (kind, name)) WITHOUT ROWID;
+PRAGMA user_version = 2;
+INSERT INTO jobs VALUES ('r0-abcdefghijklmnopqrstuvwxyz', 't', 'q', 'h', 2, 1, 0, 0, 5, 9, 1000, 7,
+  3, x'', x'00', x'01000000');
+INSERT INTO tombstones VALUES ('t', 'gone', 99);
+INSERT INTO blobs VALUES ('card', 'c', x'2A');
+)sql";
+
+TEST(Schema, TakesAFileOfVersionTwoOverWithItsReplica) {
+  reel::testing::TempFolder temp;
+  const std::string path = temp.path() + "/reel.db";
+  {
+    auto database = Database::Open(path);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->Execute(kVersionTwo).ok());
+  }
+  for (int opened = 0; opened < 2; ++opened) {
+    auto store = OpenJobStore(path);
+    ASSERT_TRUE(store.ok()) << store.status();
+    const auto record = reel::testing::Await<RequestRecord>(
+        [&](auto done) { (*store)->FindRequest("t", "q", std::move(done)); });
+    ASSERT_TRUE(record.ok() && record->row.has_value());
+    EXPECT_EQ(record->row->id, "r0-abcdefghijklmnopqrstuvwxyz");
+    EXPECT_EQ(record->row->block_sums, std::vector<uint32_t>{1});
+    EXPECT_EQ(BlobsOf(**store, "card").size(), 1u);
+    // Every server of that version called its videos so.
+    EXPECT_EQ(BlobsOf(**store, "replica").count("r0"), 1u);
+  }
+}
+
+TEST(Schema, ANewFileHasNoReplicaYet) {
+  reel::testing::TempFolder temp;
+  auto store = OpenJobStore(temp.path() + "/reel.db");
+  ASSERT_TRUE(store.ok()) << store.status();
+  EXPECT_TRUE(BlobsOf(**store, "replica").empty());
 }
 
 TEST(Schema, OpensItsOwnFileAgain) {

@@ -99,6 +99,10 @@ TEST_F(EngineTest, SendsPreviewsEveryNthStep) {
   EXPECT_EQ(previews[1].step, 4);
   EXPECT_EQ(previews[0].width, 32);
   EXPECT_THAT(previews[0].jpeg, StartsWith("\xFF\xD8"));
+  // Alone on the device, and charged for more than its stages.
+  const model::RunStats stats = events_.ended("a").result.stats;
+  EXPECT_GT(stats.device_seconds,
+            absl::ToDoubleSeconds(stats.text_encode + stats.denoise + stats.decode) + 1e-7);
 }
 
 TEST_F(EngineTest, ReportsLoadedAndFailedModels) {

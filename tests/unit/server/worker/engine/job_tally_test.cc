@@ -11,6 +11,7 @@ TEST(JobTally, SumsWhatAJobCost) {
   tally.TextEncoded(absl::Seconds(1));
   tally.Stepped(absl::Seconds(2), 1, 1);
   tally.Stepped(absl::Seconds(2), 4, 0.25);
+  tally.Previewed(absl::Seconds(7));
   tally.Decoded(absl::Seconds(3));
   tally.WaitedForEncoder(absl::Seconds(5));
   tally.HoldsMemory(10);
@@ -20,7 +21,7 @@ TEST(JobTally, SumsWhatAJobCost) {
   EXPECT_EQ(stats.denoise, absl::Seconds(4));
   EXPECT_EQ(stats.decode, absl::Seconds(3));
   EXPECT_EQ(stats.encode_exposed, absl::Seconds(5));
-  EXPECT_DOUBLE_EQ(stats.device_seconds, 1 + 2 + 0.5 + 3);
+  EXPECT_DOUBLE_EQ(stats.device_seconds, 1 + 2 + 0.5 + 7 + 3);
   EXPECT_DOUBLE_EQ(stats.mean_batch, 2.5);
   EXPECT_EQ(stats.peak_memory_bytes, 10);
   EXPECT_EQ(stats.latent_tokens, 8);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which names of videos are this server's: "{replica}-{id}". The replica is the configuration's, or
+// letters that were drawn once and are kept in the data folder.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace reel::front {
+
+// Set once, before other threads are there; then read by any.
+class Replica {
+ public:
+  // Empty: nothing is configured.
+  explicit Replica(std::string configured) : configured_(std::move(configured)) {}
+
+  // What the store keeps of it: a replica, and what it was here.
+  using Kept = std::map<std::string, std::string>;
+  static constexpr char kKind[] = "replica";
+  static constexpr char kDrawn[] = "drawn", kConfigured[] = "configured";
+
+  // Takes up what the data folder knows. True: name() is new to it and has to be kept, as what() it
+  // is.
+  bool TakeUp(Kept kept);
+
+  // Of videos that are made from now on.
+  const std::string& name() const { return name_; }
+  const char* what() const { return configured_.empty() ? kDrawn : kConfigured; }
+
+  // The one answer for a video that is not there: it says so when the name is another replica's,
+  // and is else the same for an unknown one, an expired one, and another tenant's.
+  absl::Status NotFound(const std::string& id) const;
+
+ private:
+  std::string configured_;
+  std::string name_;
+  Kept known_;  // every name that this data folder has made videos under
+};
+
+}  // namespace reel::front
