@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "grpc/health/v1/health.grpc.pb.h"
@@ -101,11 +103,17 @@ SelfCheck::~SelfCheck() {
 
 void SelfCheck::Run() {
   int misses = 0;
+  using Clock = std::chrono::steady_clock;
+  const Clock::duration period = absl::ToChronoNanoseconds(options_.period);
+  Clock::time_point next = Clock::now();
   for (;;) {
     {
       MutexLock lock(mutex_);
-      const absl::Time next = absl::Now() + options_.period;
-      while (!stopping_ && absl::Now() < next) stop_.WaitFor(mutex_, next - absl::Now());
+      // From one beginning to the next: a dead listener lets a call wait for its whole timeout.
+      next = std::max(next + period, Clock::now());
+      while (!stopping_ && Clock::now() < next) {
+        stop_.WaitFor(mutex_, absl::FromChrono(next - Clock::now()));
+      }
       if (stopping_) return;
     }
     if (ProbeOnce(options_)) {
