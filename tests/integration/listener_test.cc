@@ -67,7 +67,7 @@ TEST(Listener, OutOfDescriptorsItServesAgainOrEnds) {
 TEST(Long, AFrozenCallerIsNoticed) {
   constexpr absl::Duration kKeepalive = absl::Seconds(30), kTimeout = absl::Seconds(10);
   ServerSetup setup;
-  setup.config = SlowConfig(900) + "timing { heartbeat { seconds: 600 } }";
+  setup.config = SlowConfig(900) + "timing { heartbeat { seconds: 10 } }";
   ReelServer server(setup);
   Calls calls(server.Connect());
   v1::VideoSpec spec = SmallSpec("x");

@@ -39,10 +39,11 @@ bool ProbePlaintext(const SelfCheckOptions& options) {
   grpc::health::v1::HealthCheckRequest request;
   grpc::health::v1::HealthCheckResponse response;
   request.set_service("liveness");
-  // Any answer at all shows that the listener lives.
+  // Any answer at all shows that the listener lives; a refusal of ours has details.
   const grpc::Status status = stub->Check(&context, request, &response);
-  return status.error_code() != grpc::StatusCode::UNAVAILABLE &&
-         status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED;
+  return !status.error_details().empty() ||
+         (status.error_code() != grpc::StatusCode::UNAVAILABLE &&
+          status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
 class Socket {
@@ -116,7 +117,8 @@ void SelfCheck::Run() {
       }
       if (stopping_) return;
     }
-    if (ProbeOnce(options_)) {
+    const Clock::time_point began = Clock::now();
+    if (ProbeOnce(options_) || (options_.taken && options_.taken() >= began)) {
       misses = 0;
       continue;
     }
