@@ -22,11 +22,16 @@ bool IsBroken(const absl::Status& status) {
   }
 }
 
+bool MayCallAgain(const absl::Status& status) {
+  if (status.code() == absl::StatusCode::kUnavailable) return true;
+  return status.code() == absl::StatusCode::kCancelled && DetailsOf(status).reason.empty();
+}
+
 Retrier::Retrier(const RetryOptions& options, StopSignal& stop, double (*random)())
     : options_(options), stop_(stop), random_(random) {}
 
 absl::Status Retrier::AfterFailedCall(const Failure& failure) {
-  if (failure.status.code() != absl::StatusCode::kUnavailable) return failure.status;
+  if (!MayCallAgain(failure.status)) return failure.status;
   return Pause(failure, options_.max_attempts - 1);
 }
 

@@ -22,6 +22,12 @@ struct Failure {
 // UNAVAILABLE, and codes that transports make up (they carry no ErrorInfo).
 bool IsBroken(const absl::Status& status);
 
+// True for a call that nobody has answered yet: UNAVAILABLE, and CANCELLED without an ErrorInfo.
+// The latter is what gRPC makes of a call that reaches a server in its last moment; a caller who
+// stops gets it too, and is not kept (`stop` of the Retrier). Requests have ids, so that none of
+// them is served twice.
+bool MayCallAgain(const absl::Status& status);
+
 // Counts the tries of one call or stream. Confined to one thread but for `stop`, which ends a
 // pause.
 class Retrier {

@@ -118,7 +118,7 @@ struct App::Impl {
         authorizer(options.server.auth.tokens_file.empty()
                        ? std::make_unique<Authorizer>()
                        : std::make_unique<Authorizer>(options.tokens)),
-        environment{*authorizer, metrics.calls(), open_calls, unsent_requests},
+        environment{*authorizer, metrics.calls(), open_calls, unsent_requests, probes, callers},
         pump(kPumpThreads, std::min(options.server.timing.write_stall / 8, absl::Seconds(1))) {}
   ~Impl();
 
@@ -142,6 +142,7 @@ struct App::Impl {
   std::unique_ptr<Authorizer> authorizer;
   OpenCalls open_calls;
   UnsentRequests unsent_requests;
+  NewConnections probes, callers;
   CallEnvironment environment;
   HealthBoard board;
   std::optional<DataFolder> folder;
@@ -247,6 +248,10 @@ void App::Impl::StartWatches(std::function<void()> failed) {
   SelfCheckOptions check;
   check.address = grpc_server->address();
   check.tls = options.server.tls.enabled();
+  check.taken = [this] {
+    if (health_server != nullptr) return callers.latest();
+    return std::max(probes.latest(), callers.latest());
+  };
   self_check = std::make_unique<SelfCheck>(check, [this, failed = std::move(failed)] {
     board.SetAlive(false);
     failed();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <iostream>
+
 #include "absl/time/clock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/integration/calls.h"
@@ -147,6 +149,40 @@ TEST(Drain, ADetachedJobGoesOnAfterTheRestartAndItsWatchIsEnded) {
   EXPECT_TRUE(rest.status.ok()) << rest.status.error_message();
   EXPECT_TRUE(rest.is_finished);
   EXPECT_THAT(rest.faults, IsEmpty());
+}
+
+// Neither a worker that does nothing any more nor an open Watch holds up the end.
+TEST(Drain, EndsInTimeWithAHungWorkerAndOpenWatches) {
+  constexpr absl::Duration kDrain = absl::Seconds(1);
+  ServerSetup setup;
+  setup.config = R"(timing { drain { seconds: 1 } } models { name: "testcard" test_card {
+      faults { kind: "hang" step: 2 prompt_contains: "hang" } } })";
+  ReelServer server(setup);
+  HealthWatch health(server);
+  ASSERT_TRUE(health.WaitFor(HealthCheckResponse::SERVING));
+  Calls calls(server.Connect());
+  v1::WatchVideoRequest watch;
+  watch.set_name(calls.Create(SmallSpec("hang")).name());
+  const std::vector<pid_t> workers = server.Children();
+  ASSERT_EQ(workers.size(), 1U);
+  absl::Time told;
+  const StreamResult cut = calls.Watch(watch, [&](const v1::VideoEvent& event) {
+    if (event.has_progress() && event.progress().step() == 1 && told == absl::Time()) {
+      ::kill(workers[0], SIGSTOP);  // hung beyond any word: not even a heartbeat leaves it
+      told = absl::Now();
+      server.Signal(SIGTERM);
+    }
+    return true;
+  });
+  EXPECT_EQ(cut.reason(), "SERVER_DRAINING");
+  const auto status = server.WaitForExit();
+  const absl::Duration took = absl::Now() - told;
+  ASSERT_TRUE(status.ok()) << status.status();
+  EXPECT_EQ(*status, 0);
+  EXPECT_NE(::kill(workers[0], 0), 0) << "the worker is left";
+  std::cout << "FIGURE SIGTERM with a stopped worker, a Watch and a drain of " << kDrain
+            << ": gone after " << took << "\n";
+  EXPECT_LE(took, kDrain + absl::Seconds(5));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <iostream>
 
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
@@ -94,15 +95,29 @@ TEST(Fault, BadNumbersNeverLeave) {
   EXPECT_TRUE(calls.Generate(SmallSpec("fine")).status.ok());
 }
 
+// Of the card's short steps: the watchdog's floor (server/front/jobs/step_limits.cc).
+constexpr absl::Duration kWatchdog = absl::Seconds(5);
+
 TEST(Fault, AHangEndsAtTheWatchdogAndTheNextJobRuns) {
   ServerSetup setup;
   setup.config = R"(models { name: "testcard" test_card {
       faults { kind: "hang" step: 2 prompt_contains: "hang" } } })";
   ReelServer server(setup);
   Calls calls(server.Connect());
-  const StreamResult hung = calls.Generate(SmallSpec("hang"));
-  EXPECT_EQ(hung.status.error_code(), grpc::StatusCode::INTERNAL);
+  v1::GenerateVideoRequest request;
+  *request.mutable_spec() = SmallSpec("hang");
+  absl::Time hung;  // a step before, since the stuck one brings no event
+  const StreamResult result = calls.Generate(request, [&](const v1::VideoEvent& event) {
+    if (event.has_progress() && event.progress().step() <= 1) hung = absl::Now();
+    return true;
+  });
+  const absl::Duration ended = absl::Now() - hung;
+  EXPECT_EQ(result.status.error_code(), grpc::StatusCode::INTERNAL);
   EXPECT_TRUE(calls.Generate(SmallSpec("fine")).status.ok());
+  std::cout << "FIGURE a step without an end: its job ends after " << ended
+            << ", the next one after " << absl::Now() - hung << "\n";
+  EXPECT_LE(ended, kWatchdog + absl::Seconds(1));
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total", "reason=\"hang\""), 1);
 }
 
 TEST(Fault, AKilledFrontLosesNoVideoAndLeavesNoJobRunning) {

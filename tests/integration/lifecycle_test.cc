@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <latch>
 #include <set>
 #include <thread>
 
@@ -107,15 +108,16 @@ TEST(Lifecycle, AHopelessDeadlineIsRefusedBeforeAnyStep) {
 
 TEST(Lifecycle, AHundredDuplicateCreatesRenderOnce) {
   ReelServer server;
+  constexpr size_t kCreates = 100;
   const std::string id = NewRequestId();
+  std::latch all_at_once(kCreates);
   std::vector<std::thread> threads;
-  std::vector<std::string> names(100);
-  for (int t = 0; t < 10; ++t) {
+  std::vector<std::string> names(kCreates);
+  for (size_t t = 0; t < kCreates; ++t) {
     threads.emplace_back([&, t] {
       Calls calls(server.Connect());
-      for (int i = 0; i < 10; ++i) {
-        names[static_cast<size_t>(10 * t + i)] = calls.Create(SmallSpec("x"), id).name();
-      }
+      all_at_once.arrive_and_wait();
+      names[t] = calls.Create(SmallSpec("x"), id).name();
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -123,6 +125,8 @@ TEST(Lifecycle, AHundredDuplicateCreatesRenderOnce) {
   Calls calls(server.Connect());
   EXPECT_EQ(calls.Await(names[0]).state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_EQ(calls.List().size(), 1U);
+  EXPECT_TRUE(Eventually([&] { return server.Metric("reel_frames_total") == 9; }));
+  EXPECT_EQ(server.Metric("reel_denoise_step_duration_seconds_count"), 4) << "rendered twice";
 }
 
 TEST(Lifecycle, ARequestIdWithAnotherSpecIsAConflict) {

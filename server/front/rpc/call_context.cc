@@ -71,6 +71,7 @@ CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServe
       method_(method),
       started_(std::chrono::steady_clock::now()) {
   environment_.open_calls.Enter();
+  (RowOf(method_).measured ? environment_.callers : environment_.probes).Note(connection());
   environment_.observer.CallStarted(method_);
   const std::string_view given = Find(context_, "x-request-id");
   request_id_ = IsUuid(given) ? std::string(given) : DrawUuid();
@@ -157,8 +158,12 @@ void CallContext::WriteLog(const absl::Status& status, absl::Duration took) cons
   if (!row.measured) return;  // probes come every few seconds
   const bool fault = absl::IsInternal(status) || absl::IsDataLoss(status);
   const bool quiet = status.ok() && !row.streams && row.role == Role::kViewer;
-  const LogLevel level = fault ? LogLevel::kError : quiet ? LogLevel::kDebug : LogLevel::kInfo;
   const auto reason = ReasonOf(status);
+  // A flood of them would fill the disk, and UnsentRequests tells their number.
+  const bool unsent = reason == Reason::kRequestNotReceived;
+  const LogLevel level = fault             ? LogLevel::kError
+                         : quiet || unsent ? LogLevel::kDebug
+                                           : LogLevel::kInfo;
   Log(level, "call",
       {{"method", row.name},
        {"code", absl::StatusCodeToString(status.code())},

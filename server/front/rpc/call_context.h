@@ -13,6 +13,7 @@
 #include "server/front/config/token_table.h"
 #include "server/front/rpc/authorizer.h"
 #include "server/front/rpc/call_observer.h"
+#include "server/front/rpc/new_connections.h"
 #include "server/front/rpc/unsent_requests.h"
 
 namespace reel::front {
@@ -37,6 +38,8 @@ struct CallEnvironment {
   CallObserver& observer;
   OpenCalls& open_calls;
   UnsentRequests& unsent_requests;
+  // Of probes and of other calls: the former may come to a port of their own.
+  NewConnections &probes, &callers;
 };
 
 // Lives as long as the call's reactor. Confined to whoever drives the call (under the stream's lock
@@ -70,6 +73,8 @@ class CallContext {
   absl::Duration age() const;
   // InfiniteFuture when the caller set none.
   absl::Time deadline() const;
+  // Its address on the caller's side.
+  std::string connection() const { return context_.peer(); }
   bool cancelled() const { return context_.IsCancelled(); }
   CallObserver& observer() const { return environment_.observer; }
   UnsentRequests& unsent_requests() const { return environment_.unsent_requests; }

@@ -51,7 +51,7 @@ class RequestReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, Response
     if (!allowed.ok()) return EndUnserved(allowed);
     // Nothing completes before the handler has returned.
     this->StartRead(&bytes_);
-    ticket_ = context_.unsent_requests().Enter(*this);
+    ticket_ = context_.unsent_requests().Enter(*this, context_.connection());
   }
 
  protected:

@@ -7,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 #include "grpc/health/v1/health.grpc.pb.h"
@@ -37,10 +39,11 @@ bool ProbePlaintext(const SelfCheckOptions& options) {
   grpc::health::v1::HealthCheckRequest request;
   grpc::health::v1::HealthCheckResponse response;
   request.set_service("liveness");
-  // Any answer at all shows that the listener lives.
+  // Any answer at all shows that the listener lives; a refusal of ours has details.
   const grpc::Status status = stub->Check(&context, request, &response);
-  return status.error_code() != grpc::StatusCode::UNAVAILABLE &&
-         status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED;
+  return !status.error_details().empty() ||
+         (status.error_code() != grpc::StatusCode::UNAVAILABLE &&
+          status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
 class Socket {
@@ -101,14 +104,21 @@ SelfCheck::~SelfCheck() {
 
 void SelfCheck::Run() {
   int misses = 0;
+  using Clock = std::chrono::steady_clock;
+  const Clock::duration period = absl::ToChronoNanoseconds(options_.period);
+  Clock::time_point next = Clock::now();
   for (;;) {
     {
       MutexLock lock(mutex_);
-      const absl::Time next = absl::Now() + options_.period;
-      while (!stopping_ && absl::Now() < next) stop_.WaitFor(mutex_, next - absl::Now());
+      // From one beginning to the next: a dead listener lets a call wait for its whole timeout.
+      next = std::max(next + period, Clock::now());
+      while (!stopping_ && Clock::now() < next) {
+        stop_.WaitFor(mutex_, absl::FromChrono(next - Clock::now()));
+      }
       if (stopping_) return;
     }
-    if (ProbeOnce(options_)) {
+    const Clock::time_point began = Clock::now();
+    if (ProbeOnce(options_) || (options_.taken && options_.taken() >= began)) {
       misses = 0;
       continue;
     }

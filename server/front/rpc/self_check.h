@@ -3,6 +3,7 @@
 // for good while the process lives, and nothing else would notice.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -18,6 +19,9 @@ struct SelfCheckOptions {
   absl::Duration period = absl::Seconds(5);
   absl::Duration timeout = absl::Seconds(2);
   int misses = 3;  // in a row
+  // When the listener last took a connection of anybody's, as far as is known; may be empty. A try
+  // that had no answer in time is no miss when it took one meanwhile: it is busy, not dead.
+  std::function<std::chrono::steady_clock::time_point()> taken;
 };
 
 class SelfCheck {

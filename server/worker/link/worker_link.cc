@@ -147,12 +147,11 @@ class WorkerLink::Stream {
     while (!leaving_) {
       AttachRequest message;
       worker::v1::Heartbeat& beat = *message.mutable_heartbeat();
-      if (target_) {
-        const absl::Duration in_step = target_->in_step();
-        if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
-      }
+      const absl::Duration in_step = target_ ? target_->in_step() : absl::ZeroDuration();
+      if (in_step > absl::ZeroDuration()) SetProtoDuration(*beat.mutable_in_step(), in_step);
       outbox.Push(std::move(message));
-      changed_.WaitFor(mutex_, heartbeat_);
+      // The front's watchdog knows of a step only by beats: of a long one it hears more often.
+      changed_.WaitFor(mutex_, in_step < heartbeat_ ? heartbeat_ : heartbeat_ / 4);
     }
   }
 

@@ -47,10 +47,22 @@ TEST_F(RetrierTest, DoublesPausesUpToTheLongestAndThenGivesUp) {
 TEST_F(RetrierTest, TriesACallAgainForUnavailableOnly) {
   Retrier retrier(options_, stop_, Middle);
   for (int code = 1; code <= 16; ++code) {
-    const absl::Status status = MakeStatus(code, "", "");
+    const absl::Status status = Received(fakes::MakeRefusal(code, "ANY_REASON", ""));
     const bool again = retrier.AfterFailedCall({status, std::nullopt}).ok();
     EXPECT_EQ(again, code == 14) << status;
   }
+}
+
+TEST_F(RetrierTest, TriesACallAgainThatAServerCutInItsLastMoment) {
+  Retrier retrier(options_, stop_, Middle);
+  for (int code = 1; code <= 16; ++code) {
+    const absl::Status status = MakeStatus(code, "", "");  // of the transport: it gives no reason
+    const bool again = retrier.AfterFailedCall({status, std::nullopt}).ok();
+    EXPECT_EQ(again, code == 1 || code == 14) << status;
+  }
+  stop_.Stop();
+  const Failure ours{absl::CancelledError(""), std::nullopt};
+  EXPECT_EQ(retrier.AfterFailedCall(ours), ours.status);
 }
 
 TEST_F(RetrierTest, JoinsABrokenStreamAgainUnlessTheServerSaidWhy) {

@@ -16,7 +16,8 @@ namespace pb = grpc::health::v1;
 class HealthServiceTest : public testing::Test {
  protected:
   HealthServiceTest()
-      : service_(MakeHealthService({authorizer_, observer_, calls_, unsent_}, board_)) {
+      : service_(MakeHealthService({authorizer_, observer_, calls_, unsent_, probes_, callers_},
+                                   board_)) {
     GrpcServerOptions options;
     options.address = "127.0.0.1:0";
     server_ = *GrpcServer::Start(options, {service_.get()});
@@ -47,6 +48,7 @@ class HealthServiceTest : public testing::Test {
   RecordingCallObserver observer_;
   OpenCalls calls_;
   UnsentRequests unsent_;
+  NewConnections probes_, callers_;
   HealthBoard board_;
   std::unique_ptr<grpc::Service> service_;
   std::unique_ptr<GrpcServer> server_;

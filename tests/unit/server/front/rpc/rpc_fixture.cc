@@ -14,7 +14,8 @@ RpcServer::RpcServer(RpcServerOptions options)
       authorizer(options.authorizer ? std::move(options.authorizer)
                                     : std::make_unique<Authorizer>()),
       pump(std::make_unique<StreamPump>(2, options.video.write_stall / 8)) {
-  const CallEnvironment environment{*authorizer, observer, open_calls, unsent_requests};
+  const CallEnvironment environment{*authorizer,     observer, open_calls,
+                                    unsent_requests, probes,   callers};
   video_service = MakeVideoService(environment, jobs, *pump, options.video);
   server_service = MakeServerService(
       environment, jobs, {"1.2.3", "abc", std::chrono::steady_clock::now(), options.video.rules});

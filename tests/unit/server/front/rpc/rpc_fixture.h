@@ -40,6 +40,7 @@ class RpcServer {
   FakeJobService jobs;
   RecordingCallObserver observer;
   OpenCalls open_calls;
+  NewConnections probes, callers;
   UnsentRequests unsent_requests;
   HealthBoard board;
   std::unique_ptr<Authorizer> authorizer;

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tests/unit/server/front/rpc/rpc_fixture.h"
 
 namespace reel::front {
@@ -78,6 +80,20 @@ TEST(SelfCheck, TellsAfterTheMissesInARow) {
   });
   MutexLock lock(mutex);
   while (!failed) told.Wait(mutex);
+}
+
+TEST(SelfCheck, AListenerThatTakesOthersIsBusyAndNotDead) {
+  const DeadListener dead;
+  SelfCheckOptions options = Quick(dead.address());
+  options.timeout = absl::Milliseconds(5);
+  std::atomic<int> looked = 0;
+  options.taken = [&] {
+    ++looked;
+    return std::chrono::steady_clock::now();
+  };
+  const SelfCheck check(options, [] { FAIL(); });
+  while (looked < 5) {
+  }
 }
 
 TEST(SelfCheck, EndsAtOnceWhenItIsNotNeededAnyMore) {

@@ -197,6 +197,23 @@ TEST_F(WorkerLinkTest, SendsALifeSignWhileAStepRuns) {
   EXPECT_EQ(beat.heartbeat().in_step().seconds(), 6);
 }
 
+TEST_F(WorkerLinkTest, SendsLifeSignsMoreOftenOfALongStep) {
+  options_.heartbeat = absl::Seconds(2);  // the target's step is in its seventh second
+  Connect();
+  // That of the start tells nothing of the engine, so that the next one comes after a whole beat.
+  front_.WaitFor([](const AttachRequest& message) { return message.has_heartbeat(); });
+  Serve();
+  const auto in_step = [](const AttachRequest& message) {
+    return message.heartbeat().has_in_step();
+  };
+  front_.WaitFor(in_step);
+  const absl::Time first = absl::Now();
+  while (front_.Count(in_step) < 2 && absl::Now() - first < absl::Seconds(2)) {
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  EXPECT_LT(absl::Now() - first, absl::Milliseconds(1500));
+}
+
 TEST_F(WorkerLinkTest, SendsALifeSignBeforeThereIsAnEngine) {
   Connect();
   front_.WaitFor([](const AttachRequest& message) { return message.has_heartbeat(); });
