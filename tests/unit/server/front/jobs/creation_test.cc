@@ -12,13 +12,13 @@
 namespace reel::front {
 namespace {
 
-constexpr char kId[] = "8d1a2f6e-0000-4000-8000-000000000001";
+constexpr char kRequestId[] = "8d1a2f6e-0000-4000-8000-000000000001";
 
 class CreationTest : public ::testing::Test, public Harness {
  protected:
   NewJob WithId(const std::string& prompt = "a red fox", bool bound = false) {
     NewJob job = Request(prompt);
-    job.request_id = kId;
+    job.request_id = kRequestId;
     job.bound = bound;
     return job;
   }

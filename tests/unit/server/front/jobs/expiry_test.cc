@@ -10,7 +10,7 @@
 namespace reel::front {
 namespace {
 
-constexpr char kId[] = "8d1a2f6e-0000-4000-8000-000000000001";
+constexpr char kExpiredId[] = "8d1a2f6e-0000-4000-8000-000000000001";
 
 class ExpiryTest : public ::testing::Test, public Harness {
  protected:
@@ -35,7 +35,7 @@ class ExpiryTest : public ::testing::Test, public Harness {
 TEST_F(ExpiryTest, FinishedVideosGoAfterTheirTime) {
   Start();
   AddWorker();
-  const std::string id = Render(kId);
+  const std::string id = Render(kExpiredId);
   clock.Advance(options.keep - absl::Minutes(1));
   Reap();
   EXPECT_TRUE(Find(id).ok());
@@ -45,7 +45,7 @@ TEST_F(ExpiryTest, FinishedVideosGoAfterTheirTime) {
   EXPECT_FALSE(Exists(id));
   EXPECT_EQ(media->Usage().stored_bytes, 0);
   NewJob again = Request();
-  again.request_id = kId;
+  again.request_id = kExpiredId;
   EXPECT_EQ(ReasonOf(Create(again).status()), Reason::kVideoExpired);
   // The tombstone goes, too.
   clock.Advance(options.keep_request_ids);

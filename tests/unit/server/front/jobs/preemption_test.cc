@@ -10,56 +10,56 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr absl::Duration kNow = absl::Seconds(1000);
+constexpr absl::Duration kMoment = absl::Seconds(1000);
 
 BegunJob Begun(double left, double deadline, bool may_park = true) {
-  return {absl::Seconds(left), kNow + absl::Seconds(deadline), false, may_park};
+  return {absl::Seconds(left), kMoment + absl::Seconds(deadline), false, may_park};
 }
 Urgent Needs(double seconds, double deadline) {
-  return {absl::Seconds(seconds), kNow + absl::Seconds(deadline)};
+  return {absl::Seconds(seconds), kMoment + absl::Seconds(deadline)};
 }
 
 TEST(Preemption, ParksOnlyForOneThatWouldBeLate) {
   const std::vector<BegunJob> begun = {Begun(30, 600)};
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 31), kNow), IsEmpty());
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 30), kNow), ElementsAre(0));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 31), kMoment), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 30), kMoment), ElementsAre(0));
 }
 
 TEST(Preemption, ParksNobodyForOneThatIsLateAnyway) {
-  EXPECT_THAT(WhomToPark({{Begun(30, 600)}}, false, Needs(5, 4), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark({{Begun(30, 600)}}, false, Needs(5, 4), kMoment), IsEmpty());
   const std::vector<BegunJob> begun = {Begun(30, 600), Begun(30, 600, false)};
-  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 20), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 20), kMoment), IsEmpty());
 }
 
 TEST(Preemption, NobodyMissesADeadlineForAnother) {
-  EXPECT_THAT(WhomToPark({{Begun(30, 34)}}, false, Needs(5, 6), kNow), IsEmpty());
-  EXPECT_THAT(WhomToPark({{Begun(30, 35)}}, false, Needs(5, 6), kNow), ElementsAre(0));
+  EXPECT_THAT(WhomToPark({{Begun(30, 34)}}, false, Needs(5, 6), kMoment), IsEmpty());
+  EXPECT_THAT(WhomToPark({{Begun(30, 35)}}, false, Needs(5, 6), kMoment), ElementsAre(0));
   // Nor one that is parked already.
   std::vector<BegunJob> begun = {Begun(30, 100), Begun(30, 50)};
   begun[1].parked = true;
-  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 6), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(5, 6), kMoment), IsEmpty());
 }
 
 TEST(Preemption, TheFewestAreParkedThoseWithTheMostSlack) {
   const std::vector<BegunJob> begun = {Begun(3, 100), Begun(30, 600), Begun(3, 200)};
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), ElementsAre(1));
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 4), kNow), ElementsAre(1, 2));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kMoment), ElementsAre(1));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 4), kMoment), ElementsAre(1, 2));
 }
 
 TEST(Preemption, JobsThatShareTheirStepsTakeAsLongAsTheLongest) {
   const std::vector<BegunJob> begun = {Begun(3, 600), Begun(3, 600), Begun(3, 600)};
-  EXPECT_THAT(WhomToPark(begun, true, Needs(1, 5), kNow), IsEmpty());
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 5), kNow), ElementsAre(0, 1));
+  EXPECT_THAT(WhomToPark(begun, true, Needs(1, 5), kMoment), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 5), kMoment), ElementsAre(0, 1));
 }
 
 TEST(Preemption, AFewAreParkedAtATimeAndNoMore) {
   std::vector<BegunJob> begun(kMostParked, Begun(1, 600));
   for (BegunJob& job : begun) job.parked = true;
   begun.push_back(Begun(30, 600));
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kMoment), IsEmpty());
   begun.front().parked = false;
   begun.front().may_park = false;
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kNow), ElementsAre(kMostParked));
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 8), kMoment), ElementsAre(kMostParked));
 }
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace reel::front {
 namespace {
 
-constexpr char kId[] = "8d1a2f6e-0000-4000-8000-000000000001";
+constexpr char kRestartedId[] = "8d1a2f6e-0000-4000-8000-000000000001";
 
 class RestartTest : public ::testing::Test, public Harness {
  protected:
   NewJob Bound() {
     NewJob job = Request();
-    job.request_id = kId;
+    job.request_id = kRestartedId;
     job.bound = true;
     return job;
   }
