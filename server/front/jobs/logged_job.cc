@@ -91,10 +91,11 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   std::shared_ptr<const MediaReader> reader;
   std::optional<MediaSeal> seal;
   std::string id;
+  bool success = false;
   {
     MutexLock lock(mutex_);
     piece.attempt = video_.attempt;
-    const bool success = video_.state == VideoState::kSucceeded;
+    success = video_.state == VideoState::kSucceeded;
     // Of a failure the status is what counts: there is no file to be past the end of.
     if (offset < 0 || (success && offset > media_size_)) return PastEnd(offset, media_size_);
     if (offset >= media_size_) return piece;
@@ -110,6 +111,11 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   }
   if (reader == nullptr) {
     auto opened = media_.Open(id, piece.attempt, std::move(seal));
+    if (!opened.ok() && !success) {
+      // Of an attempt that has failed the file goes before its end is told: nothing more to read.
+      piece.fragment_end = false;
+      return piece;
+    }
     if (!opened.ok()) return OfVideo(id, opened.status());
     reader = *std::move(opened);
     MutexLock lock(mutex_);

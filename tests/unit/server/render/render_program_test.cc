@@ -65,8 +65,8 @@ TEST_F(RenderProgram, RefusesWithEveryViolation) {
 }
 
 TEST_F(RenderProgram, FailsForAModelThatCannotBeLoaded) {
-  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.mp4").status, 7);
-  EXPECT_EQ(Run({"--model", "/nowhere"}, "a.safetensors").status, 7);
+  EXPECT_EQ(Run({"--model", folder_.path()}, "a.mp4").status, 7);
+  EXPECT_EQ(Run({"--model", folder_.path()}, "a.safetensors").status, 7);
   EXPECT_EQ(Run({}, "no/such/folder.mp4").status, 7);
 }
 

@@ -56,6 +56,18 @@ class LoggedJobTest : public ::testing::Test {
   std::unique_ptr<LoggedJob> job_;
 };
 
+TEST_F(LoggedJobTest, AFileThatGoesBeforeTheEndIsToldIsNoDamage) {
+  Write(1, "bytes");
+  job_->GrowMedia(1, 5, true);
+  ASSERT_TRUE(reel::testing::AwaitStatus([&](auto done) {
+                media_->Remove("job", 1, std::move(done));
+              }).ok());
+  const auto piece = job_->ReadMedia(0, 100);
+  ASSERT_TRUE(piece.ok()) << piece.status();
+  EXPECT_EQ(piece->bytes, "");
+  EXPECT_FALSE(piece->fragment_end);
+}
+
 TEST_F(LoggedJobTest, ReplacesProgressUnlessItIsKept) {
   Step(1, true);
   Step(2);
