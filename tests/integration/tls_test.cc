@@ -96,7 +96,7 @@ TEST_F(Tls, PlaintextIsRefusedAndSaysWhatToTry) {
 TEST_F(Tls, AServerOfAnotherAuthorityIsNotTrusted) {
   ReelServer server(Setup(authority_.Issue("server")));
   const ProgramResult result = Reel(server, {"--tls-ca", stranger_.root(), "info"});
-  EXPECT_EQ(result.status, kUnavailable);
+  EXPECT_EQ(result.status, kUnavailable) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("certificate"));
 }
 
@@ -113,8 +113,9 @@ TEST_F(Tls, MutualMeansThatOnlyKnownClientsCall) {
   const ProgramResult anonymous = info({});
   EXPECT_EQ(anonymous.status, kUnavailable);
   EXPECT_THAT(anonymous.errors, HasSubstr("--tls-cert"));
-  EXPECT_EQ(info({"--tls-cert", unknown.certificate, "--tls-key", unknown.key}).status,
-            kUnavailable);
+  const ProgramResult stranger =
+      info({"--tls-cert", unknown.certificate, "--tls-key", unknown.key});
+  EXPECT_EQ(stranger.status, kUnavailable) << stranger.errors;
   EXPECT_EQ(info({"--tls-cert", known.certificate, "--tls-key", known.key}).status, 0);
 }
 
