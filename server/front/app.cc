@@ -228,6 +228,7 @@ absl::Status App::Impl::StartServers() {
   GrpcServerOptions server;
   server.address = options.server.listen.ToString();
   server.tls = options.server.tls;
+  server.certificate_valid_until = [this](absl::Time end) { metrics.SetCertificateEnd(end); };
   server.reflection = options.server.reflection;
   server.longest_call = options.server.timing.max_timeout + absl::Minutes(1);
   REEL_ASSIGN_OR_RETURN(
@@ -252,6 +253,7 @@ void App::Impl::StartWatches(std::function<void()> failed) {
     if (health_server != nullptr) return callers.latest();
     return std::max(probes.latest(), callers.latest());
   };
+  check.missed = [this] { metrics.CountSelfCheckMiss(); };
   self_check = std::make_unique<SelfCheck>(check, [this, failed = std::move(failed)] {
     board.SetAlive(false);
     failed();
