@@ -51,6 +51,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddModels(app, action);
   AddKernels(app, action);
   AddTop(app, action);
+  AddBench(app, action);
   AddDoctor(app, action);
   AddCompletion(app, action);
   AddMan(app, action);

@@ -25,6 +25,8 @@ void AddGet(CLI::App& app, Action& action);
 void AddInfo(CLI::App& app, Action& action);
 void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
+// bench_command.cc
+void AddBench(CLI::App& app, Action& action);
 // top_command.cc
 void AddTop(CLI::App& app, Action& action);
 // doctor_command.cc
