@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_catalog.h"
 
 namespace reel::front {
@@ -116,6 +117,16 @@ const model::ModelCard* Fleet::FindCard(const std::string& model) const {
 absl::Status Fleet::LoadError(const std::string& model) const {
   const auto found = load_errors_.find(model);
   return found == load_errors_.end() ? absl::OkStatus() : found->second;
+}
+
+std::string Fleet::WhereOf(const FleetWorker& worker, const std::string& model) const {
+  // "cuda:1 NVIDIA H200": which of them makes no difference.
+  const std::string& device = worker.info.device;
+  const size_t space = device.find(' ');
+  const std::string kind = space == std::string::npos ? device : device.substr(space + 1);
+  const model::ModelCard* card = FindCard(model);
+  const std::string weights = card == nullptr ? "" : card->weights_sha256.substr(0, 12);
+  return absl::StrCat(kind, ", ", options_.build, ", ", weights);
 }
 
 absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {

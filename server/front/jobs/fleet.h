@@ -106,6 +106,8 @@ class Fleet {
   bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
   absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
+  // Of which weights, kind of device and build a cost of the model on it is.
+  std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
   int NumReady() const;

@@ -102,6 +102,15 @@ model::ModelCard TestCard(const std::string& name) {
   return card;
 }
 
+SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
+  return {.model = shape.model,
+          .plan = shape.plan,
+          .where = shape.where,
+          .rows = pass.rows,
+          .attention = pass.rows * pass.tokens,
+          .condition_pixels = shape.condition_pixels};
+}
+
 Harness::Harness() {
   options.models = {"card", "late"};
   options.fill_rows = 0;  // a worker holds two jobs
