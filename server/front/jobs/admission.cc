@@ -242,8 +242,10 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
     return Unavailable(Reason::kServerDraining, "The server is shutting down",
                        absl::Seconds(5) * jitter);
   }
-  if (fleet_.AllOut()) {
-    return Unavailable(Reason::kNoDevice, "Every device is out of service",
+  if (fleet_.Hopeless(request.need)) {
+    return Unavailable(Reason::kNoDevice,
+                       fleet_.AllOut() ? "Every device is out of service"
+                                       : "Every device that could run this is out of service",
                        absl::Seconds(30) * jitter);
   }
   if (const absl::Duration left = quarantine.Left(request.need.shape, now);

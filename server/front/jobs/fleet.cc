@@ -142,6 +142,23 @@ bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
   return Plan(worker, need).ok();
 }
 
+bool Fleet::MayEverRun(const FleetWorker& worker, const Need& need) const {
+  if (worker.info.state == WorkerState::kOut) return false;
+  // What it will have when it is up again nobody knows.
+  if (worker.info.state != WorkerState::kReady || worker.loaded.empty()) return true;
+  return worker.loaded.contains(need.model) && Plan(worker, need).ok();
+}
+
+bool Fleet::Hopeless(const Need& need) const {
+  bool any_out = false;
+  for (const auto& [name, worker] : workers_) {
+    if (!need.worker.empty() && need.worker != name) continue;
+    if (MayEverRun(worker, need)) return false;
+    any_out |= worker.info.state == WorkerState::kOut;
+  }
+  return any_out;
+}
+
 bool Fleet::AnyRoom(const Passed& passed) const {
   Need least;
   least.shape.passes = {{.tokens = 1, .rows = 1, .steps = 1}};

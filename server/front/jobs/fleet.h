@@ -110,8 +110,9 @@ class Fleet {
   std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
+  // A device is out of service, and without it no worker will ever run the job.
+  bool Hopeless(const Need& need) const;
   int NumReady() const;
-  // Any that is there or may come back.
   bool AllOut() const;
 
   // Whether anything that decides who can run where has changed since it was asked last.
@@ -124,6 +125,7 @@ class Fleet {
   bool AnyReady() const;
 
  private:
+  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
