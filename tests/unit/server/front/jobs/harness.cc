@@ -194,15 +194,15 @@ JobPtr Harness::MustCreate(NewJob job) {
 }
 
 absl::StatusOr<JobPtr> Harness::Find(const std::string& id, const std::string& tenant) {
-  return Await<JobPtr>([&](auto done) { dispatcher->Find(tenant, id, std::move(done)); });
+  return Await<JobPtr>([&](auto done) { dispatcher->Find({tenant}, id, std::move(done)); });
 }
 
 absl::StatusOr<Video> Harness::Cancel(const std::string& id, const std::string& tenant) {
-  return Await<Video>([&](auto done) { dispatcher->Cancel(tenant, id, std::move(done)); });
+  return Await<Video>([&](auto done) { dispatcher->Cancel({tenant}, id, std::move(done)); });
 }
 
 absl::Status Harness::Delete(const std::string& id, const std::string& tenant) {
-  return AwaitStatus([&](auto done) { dispatcher->Delete(tenant, id, std::move(done)); });
+  return AwaitStatus([&](auto done) { dispatcher->Delete({tenant}, id, std::move(done)); });
 }
 
 size_t Harness::NumActive() {
