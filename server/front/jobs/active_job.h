@@ -25,6 +25,7 @@ struct ActiveJob {
   Cost cost;
   JobPhase life;
   int64_t number = 0;  // of those that this process has known, in their order
+  Priority priority = Priority::kNormal;
 
   absl::Duration accepted, deadline;
   absl::Duration started = absl::InfiniteDuration();  // this attempt
