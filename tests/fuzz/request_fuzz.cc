@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       break;
     case 3:
       CheckOther<v1::ListVideosRequest>(data + 1, rest, [](const auto& request) {
-        return reel::front::ListQueryFrom(request, "tenant");
+        return reel::front::ListQueryFrom(request, {"tenant", false});
       });
       break;
     case 4:
