@@ -13,6 +13,7 @@
 #include "absl/types/span.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
 #include "server/worker/engine/engine.h"
@@ -73,6 +74,12 @@ class Engine::Impl {
   static void PutDown(HeldJob& job) { job.clock.Enter(job.waits_in(), ClockNow()); }
   static absl::Duration ClockNow() { return SteadyNow() - absl::UnixEpoch(); }
   void TextPieceDone(HeldJob& job, absl::Duration took, const kernels::KernelCounters& counters);
+  // Of the operators that were just timed, from the first to the last; the host's time of their
+  // piece where the timer does not know.
+  absl::Duration TimedLength(absl::Duration took) const {
+    const int64_t span = options_.timer->TakenSpan();
+    return span > 0 ? absl::Nanoseconds(span) : took;
+  }
   // A piece of one job alone, with its operators where they were timed.
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);

@@ -76,7 +76,7 @@ void Engine::Impl::ReportPiece(HeldJob& job, Stage stage, absl::Duration took, b
   std::vector<kernels::VariantTime> times;
   if (timed) {
     times = options_.timer->Take();
-    job.tally.Timed(stage, took, times);
+    job.tally.Timed(stage, TimedLength(took), times);
   }
   const int64_t rows = job.rows();
   ReportStep({{&job}, rows, nullptr, {rows}}, stage, took, std::move(times));
@@ -132,6 +132,7 @@ void Engine::Impl::Step(const Batch& batch) {
     took = piece.elapsed();
   }
   const auto times = timer == nullptr ? std::vector<kernels::VariantTime>() : timer->Take();
+  const absl::Duration timed = timer == nullptr ? absl::ZeroDuration() : TimedLength(took);
   const auto uses = counters.Uses();
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     HeldJob& job = *batch.jobs[i];
@@ -142,7 +143,7 @@ void Engine::Impl::Step(const Batch& batch) {
     job.tally.Used(uses);
     // Of a job's first step it would tell what later ones do not cost.
     if (timer != nullptr && job.generation->step() > 1) {
-      job.tally.Timed(Stage::kDenoise, took, times);
+      job.tally.Timed(Stage::kDenoise, timed, times);
     }
   }
   ReadMemory(batch.jobs);
