@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/end_log.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -109,6 +110,7 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.timers.Clear({TimerKind::kRejoin, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
   parts_.observer.JobEnded(video, !job.row.bound);
+  LogEnd(video);
   const RequestKey key{job.row.tenant, video.request_id};
   const std::shared_ptr<LoggedJob> log = job.log;
   parts_.jobs.Remove(id);
