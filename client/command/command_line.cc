@@ -50,6 +50,8 @@ void AddCommands(CLI::App& app, Action& action) {
   AddInfo(app, action);
   AddModels(app, action);
   AddKernels(app, action);
+  AddTop(app, action);
+  AddBench(app, action);
   AddDoctor(app, action);
   AddCompletion(app, action);
   AddMan(app, action);

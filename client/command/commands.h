@@ -25,6 +25,10 @@ void AddGet(CLI::App& app, Action& action);
 void AddInfo(CLI::App& app, Action& action);
 void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
+// bench_command.cc
+void AddBench(CLI::App& app, Action& action);
+// top_command.cc
+void AddTop(CLI::App& app, Action& action);
 // doctor_command.cc
 void AddDoctor(CLI::App& app, Action& action);
 // shell_commands.cc; they read all commands of `app` when they run

@@ -14,6 +14,17 @@ int64_t BytesOf(const Prompt& prompt) {
   return static_cast<int64_t>(prompt.embeddings.nbytes() + prompt.mask.nbytes());
 }
 
+// Of two plans with the same name for this a text's embeddings are the same. The profile decides
+// what is not named: how sums are made, and which variants there are to choose from.
+std::string TextPlanOf(const kernels::KernelPlan& plan) {
+  std::string name = plan.profile();
+  for (const std::string_view op : T5Encoder::kOperators) {
+    name += "+";
+    name += plan.Choice(op);
+  }
+  return name;
+}
+
 }  // namespace
 
 const Prompt* PromptEncoder::Recall(const Key& key) {
@@ -24,7 +35,7 @@ const Prompt* PromptEncoder::Recall(const Key& key) {
 }
 
 absl::StatusOr<PromptEncoder::Unknown> PromptEncoder::Tokenize(Key key) const {
-  const auto& [text, length, masked] = key;
+  const auto& [text, length, masked, plan] = key;
   REEL_ASSIGN_OR_RETURN(const TokenIds tokens, tokenizer_.Encode(text, length));
   const int64_t highest = *std::max_element(tokens.ids.begin(), tokens.ids.end());
   if (highest >= encoder_.config().vocab_size) {
@@ -59,16 +70,19 @@ void PromptEncoder::EncodeTogether(const Ops& ops, absl::Span<Unknown> texts) co
 absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
                                                           const std::vector<std::string>& texts,
                                                           int length, bool masked) {
+  const std::string plan = TextPlanOf(ops.run().plan);
   std::map<std::string, Prompt> prompts;
   std::vector<Unknown> unknown;
   for (const std::string& text : texts) {
-    Key key(text, length, masked);
+    Key key(text, length, masked, plan);
     const auto [place, is_new] = prompts.try_emplace(text);
     if (!is_new) continue;
     if (const Prompt* known = Recall(key)) {
       place->second = *known;
+      ++hits_;
       continue;
     }
+    ++misses_;
     REEL_ASSIGN_OR_RETURN(unknown.emplace_back(), Tokenize(std::move(key)));
   }
   const bool on_device = ops.run().stream.device >= 0;
@@ -78,7 +92,7 @@ absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
     EncodeTogether(ops, absl::MakeSpan(unknown).subspan(first, at_once));
   }
   for (const Unknown& text : unknown) {
-    prompts[std::get<std::string>(text.key)] = text.prompt;
+    prompts[std::get<0>(text.key)] = text.prompt;
     Remember(text.key, text.prompt);
   }
   std::vector<Prompt> in_order;

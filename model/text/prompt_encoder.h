@@ -39,9 +39,13 @@ class PromptEncoder {
 
   const T5Encoder& encoder() const { return encoder_; }
   int64_t cached_bytes() const { return bytes_; }
+  // Texts that were remembered, and those that were encoded, since it was made.
+  int64_t hits() const { return hits_; }
+  int64_t misses() const { return misses_; }
 
  private:
-  using Key = std::tuple<std::string, int, bool>;
+  // What an entry's content depends on: text, length, masked, the plan as far as texts go.
+  using Key = std::tuple<std::string, int, bool, std::string>;
   using Entry = std::pair<Key, Prompt>;
   // A text that is to be encoded.
   struct Unknown {
@@ -61,6 +65,7 @@ class PromptEncoder {
   std::list<Entry> entries_;  // newest first
   std::map<Key, std::list<Entry>::iterator> index_;
   int64_t bytes_ = 0;
+  int64_t hits_ = 0, misses_ = 0;
 };
 
 }  // namespace reel::model

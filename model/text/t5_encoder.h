@@ -2,7 +2,9 @@
 // T5 v1.1's encoder, as transformers 5.23.0 runs it with its default attention.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,6 +38,10 @@ class T5Encoder {
   // `ids` [B, S] int64 below vocab_size; `mask` [B, S], or undefined: padding is attended to. Gives
   // [B, S, width] in the model's type.
   at::Tensor Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const;
+
+  // Those that Encode calls: plans that choose alike for them give the same embeddings.
+  static constexpr std::array<std::string_view, 4> kOperators = {"attention", "gated_activation",
+                                                                 "linear", "rms_norm"};
 
   const T5Config& config() const { return config_; }
   at::ScalarType dtype() const { return embedding_.scalar_type(); }

@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/tokenizer/utf8.h"
 #include "model/tokenizer/wire_reader.h"
 #include "model/weights/config_reader.h"
 #include "model/weights/json_file.h"
@@ -41,9 +42,10 @@ absl::Status AddPiece(Piece piece, const std::string& source, Vocabulary& vocabu
   if (vocabulary.pieces.size() == kMaxPieces) {
     return Bad(source, absl::StrCat("more than ", kMaxPieces, " pieces"));
   }
-  if (piece.text.empty() || piece.text.size() > kMaxPieceBytes || !std::isfinite(piece.score)) {
+  if (piece.text.empty() || piece.text.size() > kMaxPieceBytes || !std::isfinite(piece.score) ||
+      !IsValidUtf8(piece.text)) {
     return Bad(source, absl::StrCat("piece ", vocabulary.pieces.size(),
-                                    " is empty, too long, or without a score"));
+                                    " is empty, too long, not UTF-8, or without a score"));
   }
   piece.is_special |= IsNamedSpecial(piece.text);
   vocabulary.pieces.push_back(std::move(piece));

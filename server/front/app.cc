@@ -41,8 +41,10 @@ constexpr absl::Duration kFlush = absl::Seconds(2);
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 constexpr absl::Duration kWorkerDrain = absl::Milliseconds(500);
 
-JobOptions MakeJobOptions(const ServerOptions& server) {
+JobOptions MakeJobOptions(const AppOptions& app) {
+  const ServerOptions& server = app.server;
   JobOptions options;
+  options.build = absl::StrCat(app.version, " ", app.revision);
   for (const model::LoadOptions& model : server.models) options.models.push_back(model.name);
   for (const ConfiguredTenant& tenant : server.auth.tenants) {
     options.tenants[tenant.name] = {tenant.weight, tenant.max_jobs, tenant.device_seconds_per_hour,
@@ -197,7 +199,7 @@ absl::Status App::Impl::StartJobs() {
   }
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   dispatcher = std::make_unique<Dispatcher>(
-      MakeJobOptions(options.server),
+      MakeJobOptions(options),
       SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   return host->Start(*dispatcher);
@@ -228,6 +230,7 @@ absl::Status App::Impl::StartServers() {
   GrpcServerOptions server;
   server.address = options.server.listen.ToString();
   server.tls = options.server.tls;
+  server.certificate_valid_until = [this](absl::Time end) { metrics.SetCertificateEnd(end); };
   server.reflection = options.server.reflection;
   server.longest_call = options.server.timing.max_timeout + absl::Minutes(1);
   REEL_ASSIGN_OR_RETURN(
@@ -252,6 +255,7 @@ void App::Impl::StartWatches(std::function<void()> failed) {
     if (health_server != nullptr) return callers.latest();
     return std::max(probes.latest(), callers.latest());
   };
+  check.missed = [this] { metrics.CountSelfCheckMiss(); };
   self_check = std::make_unique<SelfCheck>(check, [this, failed = std::move(failed)] {
     board.SetAlive(false);
     failed();

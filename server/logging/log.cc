@@ -52,7 +52,7 @@ std::string ValueText(const Field::Value& value, bool json) {
     absl::StrAppend(&out, *integer);
   } else if (const auto* number = std::get_if<double>(&value)) {
     if (json && !std::isfinite(*number)) return "null";
-    absl::StrAppendFormat(&out, json ? "%.9g" : "%.4g", *number);
+    absl::StrAppendFormat(&out, "%.*g", json ? 9 : 4, *number);
   } else {
     out = std::get<bool>(value) ? "true" : "false";
   }

@@ -72,9 +72,8 @@ class FakeJobService final : public JobService {
     left_.push_back({id, reason});
     changed_.NotifyAll();
   }
-  void Find(const std::string& tenant, const std::string& id,
-            Answer<std::shared_ptr<Job>> done) override {
-    done(Lookup(tenant, id));
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override {
+    done(Lookup(reach, id));
   }
   void List(ListQuery query, Answer<ListPage> done) override {
     ListPage page;
@@ -85,13 +84,13 @@ class FakeJobService final : public JobService {
     }
     done(page);
   }
-  void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) override {
-    auto job = Lookup(tenant, id);
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override {
+    auto job = Lookup(reach, id);
     done(job.ok() ? absl::StatusOr<Video>((*job)->Snapshot()) : job.status());
   }
-  void Delete(const std::string& tenant, const std::string& id,
+  void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override {
-    done(Lookup(tenant, id).status());
+    done(Lookup(reach, id).status());
   }
 
   std::vector<ServedModel> Models() const override {
@@ -182,11 +181,10 @@ class FakeJobService final : public JobService {
     if (!refusal_.ok()) return refusal_;
     return std::shared_ptr<Job>(next_);
   }
-  absl::StatusOr<std::shared_ptr<Job>> Lookup(const std::string& tenant,
-                                              const std::string& id) const {
+  absl::StatusOr<std::shared_ptr<Job>> Lookup(const Reach& reach, const std::string& id) const {
     MutexLock lock(mutex_);
     const auto found = jobs_.find(id);
-    if (found == jobs_.end() || found->second->Snapshot().tenant != tenant) {
+    if (found == jobs_.end() || !reach.Covers(found->second->Snapshot().tenant)) {
       ErrorDetails details;
       details.resource_type = "video";
       details.resource_name = "videos/" + id;

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <ctime>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,12 @@ KeyPtr PrivateKey(const std::string& pem) {
   return KeyPtr(PEM_read_bio_PrivateKey(Over(pem).get(), nullptr, NoPassword, nullptr));
 }
 
+absl::Time EndOf(const X509* certificate) {
+  std::tm end{};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) return absl::InfiniteFuture();
+  return absl::FromTM(end, absl::UTCTimeZone());
+}
+
 }  // namespace
 
 std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files) {
@@ -64,6 +71,7 @@ std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files
     problems.push_back(absl::StrCat(
         "tls.key_file: The file holds no private key (PEM, not encrypted): ", options.key_file));
   }
+  if (certificate != nullptr) files.valid_until = EndOf(certificate.get());
   if (certificate != nullptr && key != nullptr &&
       X509_check_private_key(certificate.get(), key.get()) != 1) {
     problems.push_back(absl::StrCat("tls.key_file: The key is not that of the first certificate: ",

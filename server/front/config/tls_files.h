@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "server/front/config/server_options.h"
 
 namespace reel::front {
 
-// PEM.
 struct TlsFiles {
-  std::string certificates, key, client_ca;
+  std::string certificates, key, client_ca;         // PEM
+  absl::Time valid_until = absl::InfiniteFuture();  // of the first certificate
 };
 
 // Reads the files that are named. Returns every problem with the key of the configuration in front;

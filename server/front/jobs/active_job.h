@@ -27,6 +27,7 @@ struct ActiveJob {
   JobPhase life;
   model::RunClock clock;  // at the worker as far as its reports tell, until it tells all
   int64_t number = 0;     // of those that this process has known, in their order
+  Priority priority = Priority::kNormal;
 
   absl::Duration accepted, deadline;
   absl::Duration started = absl::InfiniteDuration();  // this attempt

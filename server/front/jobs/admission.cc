@@ -155,6 +155,7 @@ absl::Status Admission::CheckPlan(Need& need) const {
     const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
+      need.shape.where = fleet_.WhereOf(worker, need.model);
       return absl::OkStatus();
     }
     if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) {
@@ -221,7 +222,9 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
     return MakeError(Reason::kKernelUnavailable, std::string(plan.message()), details);
   }
   REEL_RETURN_IF_ERROR(plan);
+  const std::string where = std::move(checked.need.shape.where);
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
+  checked.need.shape.where = where;
   checked.cost = costs_.Predict(checked.need.shape);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job.spec);
@@ -239,8 +242,10 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
     return Unavailable(Reason::kServerDraining, "The server is shutting down",
                        absl::Seconds(5) * jitter);
   }
-  if (fleet_.AllOut()) {
-    return Unavailable(Reason::kNoDevice, "Every device is out of service",
+  if (fleet_.Hopeless(request.need)) {
+    return Unavailable(Reason::kNoDevice,
+                       fleet_.AllOut() ? "Every device is out of service"
+                                       : "Every device that could run this is out of service",
                        absl::Seconds(30) * jitter);
   }
   if (const absl::Duration left = quarantine.Left(request.need.shape, now);

@@ -15,7 +15,23 @@ constexpr int kMostAsked = 16;
 
 }  // namespace
 
+void Assigner::EndHopeless() {
+  const auto& workers = parts_.fleet.workers();
+  const bool any_out = std::any_of(workers.begin(), workers.end(), [](const auto& entry) {
+    return entry.second.info.state == WorkerState::kOut;
+  });
+  if (!any_out) return;
+  for (auto& [id, job] : parts_.jobs) {
+    if (job.phase() != Phase::kQueued || !parts_.fleet.Hopeless(job.need)) continue;
+    parts_.endings.Fail(
+        job, JobEvent::kEnded,
+        Endings::ErrorOf(job, Reason::kNoDevice,
+                         "Every device that could run the video is out of service"));
+  }
+}
+
 void Assigner::Pump() {
+  EndHopeless();
   parts_.parking.ResumeDue();
   const std::vector<ActiveJob*> order =
       RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());

@@ -46,6 +46,8 @@ class Assigner {
   void Pump();
 
  private:
+  // A job that no worker will ever run ends, instead of waiting for its deadline.
+  void EndHopeless();
   // Those that got a slot.
   std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order);
   void Assign(ActiveJob& job);

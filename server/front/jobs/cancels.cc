@@ -6,13 +6,13 @@
 
 namespace reel::front {
 
-void Cancels::Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
-  if (ActiveJob* job = jobs_.FindOf(tenant, id)) {
+void Cancels::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  if (ActiveJob* job = jobs_.FindOf(reach, id)) {
     Video before = job->log->Snapshot();
     endings_.Cancel(*job, Reason::kCancelledByOwner, "The video was cancelled");
     return done(std::move(before));
   }
-  lookups_.Find(tenant, id,
+  lookups_.Find(reach, id,
                 [done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> found) mutable {
                   if (!found.ok()) return done(found.status());
                   done((*found)->Snapshot());

@@ -17,7 +17,7 @@ class Cancels {
   Cancels(JobTable& jobs, Endings& endings, Lookups& lookups)
       : jobs_(jobs), endings_(endings), lookups_(lookups) {}
 
-  void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done);
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
   void Leave(const std::string& id, LeaveReason reason);
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -13,32 +14,47 @@
 namespace reel::front {
 namespace {
 
-constexpr double kLearningRate = 0.05;
 constexpr size_t kMaxCells = 4096;
-constexpr double kOutlierFactor = 5;
-constexpr int kOutliersThatCount = 3;
 // Start values, for the first job of a model: small, since nobody is refused for them.
 constexpr double kFirstStepSeconds = 0.02;
 constexpr double kFirstDecodeSecondsPerFrame = 0.002;
 constexpr double kFirstTextSeconds = 0.05;
-// A cell says something of its neighbours, but a far one only so much.
-constexpr double kMostScaling = 4;
 constexpr int64_t kFileHeaderBytes = 64 << 10;
 constexpr int64_t kFrameHeaderBytes = 1 << 10;
-
-// Four buckets to a doubling, from 256 on.
-int BucketOf(int64_t amount) {
-  if (amount <= 256) return 0;
-  return static_cast<int>(std::lround(4 * std::log2(static_cast<double>(amount) / 256)));
-}
-
-double ScaleBetween(int from, int to) {
-  return std::clamp(std::exp2((to - from) / 4.0), 1 / kMostScaling, kMostScaling);
-}
+// Of a batch that is no batch.
+constexpr double kAlone = 1.001;
 
 absl::Duration Of(double seconds) { return absl::Seconds(seconds); }
 
+CellKey StepKey(const model::PassWork& pass, int64_t condition_pixels) {
+  return {CostKind::kStep, pass.rows, pass.rows * pass.tokens, condition_pixels};
+}
+
+CellKey ClipKey(CostKind kind, const WorkShape& shape) {
+  return {kind, BucketOf(shape.frame_pixels)};
+}
+
+// A tenant may share steps in any mixture: these cells are counted in buckets.
+CellKey SharedKey(const SeenStep& step, double& scale) {
+  const int bucket = BucketOf(step.rows);
+  scale = AmountOf(bucket) / static_cast<double>(std::max<int64_t>(step.rows, 1));
+  return {CostKind::kSharedStep, std::lround(AmountOf(bucket)),
+          std::lround(static_cast<double>(step.attention) * scale)};
+}
+
+// Device time of previews, which no stage has.
+absl::Duration PreviewsOf(const model::RunStats& stats) {
+  if (stats.mean_batch > kAlone) return absl::ZeroDuration();  // a part of the steps is others'
+  const absl::Duration stages = stats.text_encode + stats.denoise + stats.decode;
+  return std::max(absl::Seconds(stats.device_seconds) - stages, absl::ZeroDuration());
+}
+
 }  // namespace
+
+absl::Duration WorkOf(const model::RunStats& stats) {
+  return stats.text_encode + stats.denoise + PreviewsOf(stats) + stats.decode +
+         stats.encode_exposed;
+}
 
 WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
                   const std::string& plan) {
@@ -51,6 +67,11 @@ WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard&
   shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
   shape.crf = resolved.encoding.crf.value_or(0);
   shape.weights = card.parameters > 0;
+  if (resolved.preview.every_steps > 0) {
+    shape.previews = shape.steps() / resolved.preview.every_steps;
+  }
+  shape.condition_pixels =
+      static_cast<int64_t>(resolved.conditions.size()) * last.width * last.height;
   return shape;
 }
 
@@ -62,6 +83,12 @@ int64_t WorkShape::rows() const {
   return most;
 }
 
+const model::PassWork& WorkShape::PassWith(int64_t rows) const {
+  return *std::min_element(passes.begin(), passes.end(), [rows](const auto& a, const auto& b) {
+    return std::abs(a.rows - rows) < std::abs(b.rows - rows);
+  });
+}
+
 int WorkShape::steps() const {
   int steps = 0;
   for (const model::PassWork& pass : passes) steps += pass.steps;
@@ -69,13 +96,14 @@ int WorkShape::steps() const {
 }
 
 absl::Duration Cost::p50() const {
-  absl::Duration sum = text + decode;
+  absl::Duration sum = text + previews + decode;
   for (const Pass& pass : passes) sum += pass.steps * pass.step;
   return sum;
 }
 
 absl::Duration Cost::p90() const {
-  absl::Duration sum = text + decode_p90;
+  if (spread > 0) return p50() * std::max(spread, 1.0);
+  absl::Duration sum = text + previews + decode_p90;
   for (const Pass& pass : passes) sum += pass.steps * pass.step_p90;
   return sum;
 }
@@ -83,11 +111,15 @@ absl::Duration Cost::p90() const {
 absl::Duration Cost::Left(int steps_done) const {
   if (steps_done <= 0) return p50();
   absl::Duration left = decode;
+  int all = 0, ahead = 0;  // steps
   for (const Pass& pass : passes) {
     const int done = std::min(steps_done, pass.steps);
     left += (pass.steps - done) * pass.step;
     steps_done -= done;
+    all += pass.steps;
+    ahead += pass.steps - done;
   }
+  if (ahead > 0) left += previews * ahead / all;
   return left;
 }
 
@@ -97,39 +129,60 @@ absl::Duration Cost::longest_step_p90() const {
   return longest;
 }
 
-double CostModel::Cell::p90() const {
-  // 1.28 standard deviations, each 1.25 mean deviations; and the doubt of a young cell.
-  const double doubt = count >= 5 ? 0.1 : 0.5;
-  return std::max(mean * (1 + doubt), mean + 1.6 * deviation);
-}
-
-const CostModel::Cell* CostModel::Nearest(const Key& key, int& bucket) const {
-  const Cell* best = nullptr;
-  int best_distance = 0;
-  const auto first = cells_.lower_bound(Key{key.model, "", Kind::kStep, 0});
-  for (auto cell = first; cell != cells_.end() && cell->first.model == key.model; ++cell) {
-    if (cell->first.kind != key.kind) continue;
-    int distance = std::abs(cell->first.bucket - key.bucket);
-    if (cell->first.plan != key.plan) distance += 1000;
-    if (best != nullptr && distance >= best_distance) continue;
-    best = &cell->second;
-    best_distance = distance;
-    bucket = cell->first.bucket;
+// Note: [Costs]
+// Costs are learned apart for each model, kernel plan, kind of device, weights and build. A shape
+// that was seen has a cell of its own for its steps and one for its frames. Of the others a curve
+// through the cells tells, from three of them on: a constant, rows, and rows times the tokens that
+// each attends to, none of them negative. Conditions have cells of their own, since nobody knows
+// the rows that they add before their pixels are decoded; previews have a price each; steps of
+// several jobs have buckets, and are on the curve too. Text that was remembered by the worker
+// counts as it comes: its cell is a mean.
+//
+// A quote is of the work of the device and of the end of the encoding: what other jobs take of the
+// device in between is in the queue's time. Its p90 is what nine of the latest 100 runs stayed
+// within, over what was predicted for them.
+CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) const {
+  const auto has = [kind](const CostCells& cells) {
+    return cells.Has(kind) || (kind == CostKind::kStep && cells.Has(CostKind::kSharedStep));
+  };
+  const auto own = groups_.find(std::tie(shape.model, shape.plan, shape.where));
+  if (own != groups_.end() && has(own->second)) return {&own->second, true};
+  Source best;
+  int most = -1;
+  for (auto group = groups_.lower_bound(GroupKey(shape.model, "", ""));
+       group != groups_.end() && std::get<0>(group->first) == shape.model; ++group) {
+    const auto& [model, plan, where] = group->first;
+    const bool alike = shape.where.empty() || where == shape.where;
+    const int likeness = 2 * static_cast<int>(alike) + static_cast<int>(plan == shape.plan);
+    if (likeness <= most || !has(group->second)) continue;
+    best = {&group->second, alike};
+    most = likeness;
   }
   return best;
 }
 
-bool CostModel::PredictStep(const WorkShape& shape, int64_t rows, Cost::Pass& pass) const {
-  const int wanted = BucketOf(rows);
-  int bucket = 0;
-  const Cell* cell = Nearest({shape.model, shape.plan, Kind::kStep, wanted}, bucket);
-  if (cell == nullptr) {
+bool CostModel::PredictStep(const WorkShape& shape, const model::PassWork& work,
+                            Cost::Pass& pass) const {
+  const Source source = SourceOf(shape, CostKind::kStep);
+  const auto value = source.cells == nullptr
+                         ? std::nullopt
+                         : source.cells->Predict(StepKey(work, shape.condition_pixels));
+  if (!value) {
     pass.step = pass.step_p90 = Of(kFirstStepSeconds);
     return false;
   }
-  pass.step = Of(cell->mean * ScaleBetween(bucket, wanted));
-  pass.step_p90 = Of(cell->p90() * ScaleBetween(bucket, wanted));
-  return true;
+  pass.step = Of(value->mean);
+  pass.step_p90 = Of(value->p90);
+  return source.alike;
+}
+
+void CostModel::PredictDecode(const WorkShape& shape, Cost& cost) const {
+  const Source source = SourceOf(shape, CostKind::kDecode);
+  const auto value = source.cells == nullptr
+                         ? std::nullopt
+                         : source.cells->Predict({CostKind::kDecode, shape.frame_pixels});
+  cost.decode = Of(value ? value->mean : kFirstDecodeSecondsPerFrame * shape.frames);
+  cost.decode_p90 = value ? Of(value->p90) : cost.decode;
 }
 
 Cost CostModel::Predict(const WorkShape& shape) const {
@@ -138,31 +191,29 @@ Cost CostModel::Predict(const WorkShape& shape) const {
   for (const model::PassWork& work : shape.passes) {
     Cost::Pass& pass = cost.passes.emplace_back();
     pass.steps = work.steps;
-    cost.observed &= PredictStep(shape, work.rows, pass);
+    cost.observed &= PredictStep(shape, work, pass);
   }
-  int bucket = 0;
-  const int clip = BucketOf(shape.frame_pixels);
-  if (const Cell* cell = Nearest({shape.model, shape.plan, Kind::kDecode, clip}, bucket)) {
-    cost.decode = Of(cell->mean * ScaleBetween(bucket, clip));
-    cost.decode_p90 = Of(cell->p90() * ScaleBetween(bucket, clip));
-  } else {
-    cost.decode = cost.decode_p90 = Of(kFirstDecodeSecondsPerFrame * shape.frames);
-  }
-  const Cell* text = Nearest({shape.model, shape.plan, Kind::kText, 0}, bucket);
+  PredictDecode(shape, cost);
+  int64_t found = 0;
+  const CostCells* texts = SourceOf(shape, CostKind::kText).cells;
+  const CostCell* text =
+      texts == nullptr ? nullptr : texts->Nearest(CostKind::kText, shape.condition_pixels, found);
   cost.text = Of(text == nullptr ? kFirstTextSeconds : text->mean);
+  if (shape.previews > 0) {
+    const CostCells* previews = SourceOf(shape, CostKind::kPreview).cells;
+    const CostCell* preview = previews == nullptr ? nullptr : previews->Find({CostKind::kPreview});
+    if (preview != nullptr) cost.previews = shape.previews * Of(preview->mean);
+  }
+  const auto own = groups_.find(std::tie(shape.model, shape.plan, shape.where));
+  if (own != groups_.end() && cost.observed) cost.spread = own->second.spread().p90();
   return cost;
 }
 
 int64_t CostModel::PeakMemory(const WorkShape& shape) const {
-  const auto cell =
-      cells_.find({shape.model, shape.plan, Kind::kMemory, BucketOf(shape.frame_pixels)});
-  return cell == cells_.end() ? 0 : static_cast<int64_t>(cell->second.mean);
-}
-
-// The fineness stands where other cells have the plan: kernels do not change the size of a file.
-CostModel::Key CostModel::OutputKey(const WorkShape& shape) {
-  return {shape.model, absl::StrCat("crf ", shape.crf), Kind::kOutput,
-          BucketOf(shape.frame_pixels)};
+  const CostCells* cells = SourceOf(shape, CostKind::kMemory).cells;
+  const CostCell* cell =
+      cells == nullptr ? nullptr : cells->Find(ClipKey(CostKind::kMemory, shape));
+  return cell == nullptr ? 0 : static_cast<int64_t>(cell->mean);
 }
 
 OutputSize CostModel::Output(const WorkShape& shape) const {
@@ -170,80 +221,136 @@ OutputSize CostModel::Output(const WorkShape& shape) const {
   // each. The rest is for headers, of the file and of each frame.
   const int64_t most = kFileHeaderBytes + shape.frames * kFrameHeaderBytes + shape.frame_pixels +
                        shape.frame_pixels / 2;
-  const auto cell = cells_.find(OutputKey(shape));
-  if (cell == cells_.end()) return {.likely = 0, .most = most};
-  return {.likely = std::min(most, static_cast<int64_t>(cell->second.mean)),
-          .most = std::min(most, static_cast<int64_t>(cell->second.p90()))};
+  const auto group = groups_.find(OutputGroup(shape));
+  const CostCell* cell =
+      group == groups_.end() ? nullptr : group->second.Find(ClipKey(CostKind::kOutput, shape));
+  if (cell == nullptr) return {.likely = 0, .most = most};
+  return {.likely = std::min(most, static_cast<int64_t>(cell->mean)),
+          .most = std::min(most, static_cast<int64_t>(cell->p90()))};
+}
+
+// The fineness stands where other groups have the plan: neither kernels nor devices change the size
+// of a file.
+CostModel::GroupKey CostModel::OutputGroup(const WorkShape& shape) {
+  return {shape.model, absl::StrCat("crf ", shape.crf), ""};
 }
 
 void CostModel::LearnOutput(const WorkShape& shape, int64_t bytes) {
-  Learn(OutputKey(shape), static_cast<double>(bytes));
+  Learn(OutputGroup(shape), ClipKey(CostKind::kOutput, shape), static_cast<double>(bytes));
 }
 
-void CostModel::Learn(const Key& key, double value) {
-  if (!std::isfinite(value) || value < 0) return;
-  if (cells_.size() >= kMaxCells && !cells_.contains(key)) return;
-  Cell& cell = cells_[key];
-  changed_ = true;
-  if (cell.count >= 5 && value > kOutlierFactor * cell.mean) {
-    // One is an accident; several in a row are how things are now.
-    if (++cell.outliers < kOutliersThatCount) return;
-    cell = Cell{};
+void CostModel::GiveUpOldest(const CostCells& keep) {
+  auto oldest_group = groups_.end();
+  const CellKey* oldest = nullptr;
+  uint64_t least = changes_ + 1;
+  for (auto group = groups_.begin(); group != groups_.end(); ++group) {
+    for (const auto& [key, cell] : group->second.all()) {
+      if (cell.learned >= least) continue;
+      least = cell.learned;
+      oldest = &key;
+      oldest_group = group;
+    }
   }
-  cell.outliers = 0;
-  ++cell.count;
-  const double rate = std::max(kLearningRate, 1.0 / static_cast<double>(cell.count));
-  const double error = value - cell.mean;
-  cell.mean += rate * error;
-  if (cell.count > 1) cell.deviation += rate * (std::abs(error) - cell.deviation);
+  if (oldest == nullptr) return;
+  oldest_group->second.Remove(CellKey(*oldest));
+  --num_cells_;
+  const bool over = oldest_group->second.all().empty() && &oldest_group->second != &keep;
+  if (over) groups_.erase(oldest_group);
 }
 
-void CostModel::LearnStep(const std::string& model, const std::string& plan, int64_t rows,
-                          absl::Duration took) {
-  Learn({model, plan, Kind::kStep, BucketOf(rows)}, absl::ToDoubleSeconds(took));
+CostCell& CostModel::CellOf(CostCells& group, const CellKey& key) {
+  if (!group.all().contains(key)) {
+    if (num_cells_ >= kMaxCells) GiveUpOldest(group);
+    ++num_cells_;
+  }
+  CostCell& cell = group.At(key);
+  cell.learned = ++changes_;
+  changed_ = true;
+  return cell;
 }
 
-void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats) {
-  const int clip = BucketOf(shape.frame_pixels);
-  Learn({shape.model, shape.plan, Kind::kText, 0}, absl::ToDoubleSeconds(stats.text_encode));
-  Learn({shape.model, shape.plan, Kind::kDecode, clip},
+void CostModel::Learn(const GroupKey& group, const CellKey& key, double value) {
+  if (!std::isfinite(value) || value < 0) return;
+  CellOf(groups_[group], key).Learn(value);
+}
+
+void CostModel::LearnStep(const SeenStep& step, absl::Duration took) {
+  const GroupKey group(step.model, step.plan, step.where);
+  const double seconds = absl::ToDoubleSeconds(took);
+  if (!step.shared) {
+    return Learn(group, {CostKind::kStep, step.rows, step.attention, step.condition_pixels},
+                 seconds);
+  }
+  double scale = 1;
+  const CellKey key = SharedKey(step, scale);
+  Learn(group, key, seconds * scale);
+}
+
+void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
+                         absl::Duration predicted) {
+  const GroupKey group(shape.model, shape.plan, shape.where);
+  Learn(group, {CostKind::kText, shape.condition_pixels}, absl::ToDoubleSeconds(stats.text_encode));
+  Learn(group, {CostKind::kDecode, shape.frame_pixels},
         absl::ToDoubleSeconds(stats.decode + stats.encode_exposed));
+  if (shape.previews > 0 && stats.mean_batch <= kAlone) {
+    Learn(group, {CostKind::kPreview}, absl::ToDoubleSeconds(PreviewsOf(stats)) / shape.previews);
+  }
   if (stats.peak_memory_bytes > 0) {
-    const Key key{shape.model, shape.plan, Kind::kMemory, clip};
-    if (cells_.size() >= kMaxCells && !cells_.contains(key)) return;
-    Cell& peak = cells_[key];
+    CostCell& peak = CellOf(groups_[group], ClipKey(CostKind::kMemory, shape));
     peak.mean = std::max(peak.mean, static_cast<double>(stats.peak_memory_bytes));
     ++peak.count;
   }
+  if (predicted > absl::ZeroDuration()) {
+    groups_[group].spread().Add(absl::FDivDuration(WorkOf(stats), predicted));
+  }
 }
 
+// A cell, with the place of its group first; a group's spread, which has no kind.
 std::string CostModel::Serialize() const {
   std::string text;
-  for (const auto& [key, cell] : cells_) {
-    absl::StrAppend(&text, key.model, "\t", key.plan, "\t", static_cast<int>(key.kind), "\t",
-                    key.bucket, "\t", cell.mean, "\t", cell.deviation, "\t", cell.count, "\n");
+  for (const auto& [group_key, cells] : groups_) {
+    const auto& [model, plan, where] = group_key;
+    const std::string place = absl::StrCat(model, "\t", plan, "\t", where, "\t");
+    for (const auto& [key, cell] : cells.all()) {
+      absl::StrAppend(&text, place, static_cast<int>(key.kind), "\t", key.amount, "\t",
+                      key.attention, "\t", key.condition_pixels, "\t", cell.mean, "\t",
+                      cell.deviation, "\t", cell.count, "\n");
+    }
+    const std::string ratios = cells.spread().Serialize();
+    if (!ratios.empty()) absl::StrAppend(&text, place, ratios, "\n");
   }
   return text;
+}
+
+void CostModel::ParseCell(const std::vector<std::string>& parts) {
+  CellKey key;
+  CostCell cell;
+  int kind = 0;
+  if (!absl::SimpleAtoi(parts[3], &kind) || kind < 0 || kind >= kCostKinds ||
+      !absl::SimpleAtoi(parts[4], &key.amount) || !absl::SimpleAtoi(parts[5], &key.attention) ||
+      !absl::SimpleAtoi(parts[6], &key.condition_pixels) ||
+      !absl::SimpleAtod(parts[7], &cell.mean) || !absl::SimpleAtod(parts[8], &cell.deviation) ||
+      !absl::SimpleAtoi(parts[9], &cell.count) || !std::isfinite(cell.mean) || cell.mean < 0 ||
+      !std::isfinite(cell.deviation) || cell.count <= 0) {
+    return;
+  }
+  key.kind = static_cast<CostKind>(kind);
+  CostCell& place = CellOf(groups_[{parts[0], parts[1], parts[2]}], key);
+  cell.learned = place.learned;
+  place = cell;
 }
 
 void CostModel::Parse(std::string_view text) {
   for (absl::string_view line :
        absl::StrSplit(absl::string_view(text.data(), text.size()), '\n', absl::SkipEmpty())) {
     const std::vector<std::string> parts = absl::StrSplit(line, '\t');
-    Key key;
-    Cell cell;
-    int kind = 0;
-    if (parts.size() != 7 || !absl::SimpleAtoi(parts[2], &kind) || kind < 0 || kind > 4 ||
-        !absl::SimpleAtoi(parts[3], &key.bucket) || !absl::SimpleAtod(parts[4], &cell.mean) ||
-        !absl::SimpleAtod(parts[5], &cell.deviation) || !absl::SimpleAtoi(parts[6], &cell.count) ||
-        !std::isfinite(cell.mean) || cell.mean < 0 || cells_.size() >= kMaxCells) {
-      continue;
-    }
-    key.model = parts[0];
-    key.plan = parts[1];
-    key.kind = static_cast<Kind>(kind);
-    cells_[key] = cell;
+    if (parts.size() == 10) ParseCell(parts);
+    if (parts.size() != 4) continue;
+    // After its cells: a group without any is of no use.
+    const auto group = groups_.find(GroupKey(parts[0], parts[1], parts[2]));
+    if (group != groups_.end()) group->second.spread().Parse(parts[3]);
   }
+  changed_ = false;  // it is stored already
 }
 
 bool CostModel::TakeChanged() { return std::exchange(changed_, false); }

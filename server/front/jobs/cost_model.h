@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicts the cost of a job from the costs of earlier jobs. The time of a step depends almost only
-// on its rows, so one cell per (model, plan, row bucket) learns it; text and decode have their own.
+// Predicts the cost of a job from the costs of earlier jobs of its model and kernel plan, on
+// devices like its own. A cell learns each shape that was seen; of others a curve through the cells
+// tells.
 #pragma once
 
-#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "model/model_card.h"
 #include "model/pass_work.h"
 #include "model/run_stats.h"
+#include "server/front/jobs/cost_cells.h"
 #include "server/front/jobs/tenant_bytes.h"
 
 namespace reel::front {
@@ -22,15 +25,20 @@ namespace reel::front {
 struct WorkShape {
   std::string model;
   std::string plan;
+  std::string where;  // weights, kind of device and build (Fleet::WhereOf); empty: any
   std::vector<model::PassWork> passes;  // none: not known yet
   int frames = 0;
   int64_t frame_pixels = 0;  // of the whole clip, as it is decoded
   int crf = 0;               // how finely it is encoded
   bool weights = false;      // false: a model without weights, which has no slow first step
+  int previews = 0;
+  int64_t condition_pixels = 0;  // of a frame, for each picture or clip
 
   int64_t tokens() const;  // of the pass with the most
   int64_t rows() const;    // of a step, of the pass with the most
   int steps() const;       // of all passes
+  // The pass whose rows come nearest; there must be one. Conditions add rows to those of a pass.
+  const model::PassWork& PassWith(int64_t rows) const;
 };
 
 WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
@@ -44,8 +52,10 @@ struct Cost {
 
   absl::Duration text;
   std::vector<Pass> passes;
+  absl::Duration previews;  // of all
   absl::Duration decode, decode_p90;
   bool observed = false;  // false: start values, which nobody should be refused for
+  double spread = 0;  // nine of ten runs took so many times what was predicted; 0: not known yet
 
   absl::Duration p50() const;
   absl::Duration p90() const;
@@ -53,6 +63,18 @@ struct Cost {
   absl::Duration Left(int steps_done) const;
   absl::Duration longest_step_p90() const;
 };
+
+// A step of a device, as far as its cost goes.
+struct SeenStep {
+  std::string model, plan, where;
+  int64_t rows = 0;              // of one job those of its pass, without what conditions add
+  int64_t attention = 0;         // rows times the tokens that each attends to, of all jobs in it
+  int64_t condition_pixels = 0;  // of one job
+  bool shared = false;           // by several jobs
+};
+
+// Work of the device for a job, the end of its encoding included; waiting for others left out.
+absl::Duration WorkOf(const model::RunStats& stats);
 
 // Confined to one thread.
 class CostModel {
@@ -63,9 +85,9 @@ class CostModel {
   // Of the file, by those that were made; without one the most that its frames could take.
   OutputSize Output(const WorkShape& shape) const;
 
-  void LearnStep(const std::string& model, const std::string& plan, int64_t rows,
-                 absl::Duration took);
-  void LearnRun(const WorkShape& shape, const model::RunStats& stats);
+  void LearnStep(const SeenStep& step, absl::Duration took);
+  // `predicted`: its p50 at admission; zero where that was only a guess.
+  void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted);
   void LearnOutput(const WorkShape& shape, int64_t bytes);
 
   // For the store. Lines that cannot be read are skipped: they are learned again.
@@ -74,30 +96,28 @@ class CostModel {
   bool TakeChanged();
 
  private:
-  enum class Kind { kStep = 0, kText = 1, kDecode = 2, kMemory = 3, kOutput = 4 };
-  struct Key {
-    std::string model, plan;
-    Kind kind = Kind::kStep;
-    int bucket = 0;
-    auto operator<=>(const Key&) const = default;
-  };
-  static Key OutputKey(const WorkShape& shape);
-  // Seconds; bytes in cells of memory and output.
-  struct Cell {
-    double mean = 0;
-    double deviation = 0;  // mean absolute
-    int64_t count = 0;
-    int outliers = 0;  // in a row
-    double p90() const;
+  using GroupKey = std::tuple<std::string, std::string, std::string>;  // model, plan, where
+  // Where to look for cells of a kind: the shape's own group, else the one most like it.
+  struct Source {
+    const CostCells* cells = nullptr;
+    bool alike = false;  // on the same kind of device, with the same weights
   };
 
+  Source SourceOf(const WorkShape& shape, CostKind kind) const;
   // False: a guess.
-  bool PredictStep(const WorkShape& shape, int64_t rows, Cost::Pass& pass) const;
-  void Learn(const Key& key, double value);
-  // The nearest cell of the same model, the same plan's first; null: none.
-  const Cell* Nearest(const Key& key, int& bucket) const;
+  bool PredictStep(const WorkShape& shape, const model::PassWork& work, Cost::Pass& pass) const;
+  void PredictDecode(const WorkShape& shape, Cost& cost) const;
+  static GroupKey OutputGroup(const WorkShape& shape);
+  // Of a group that is there. Where there is no room it takes the place of the cell that was
+  // learned longest ago.
+  CostCell& CellOf(CostCells& group, const CellKey& key);
+  void Learn(const GroupKey& group, const CellKey& key, double value);
+  void GiveUpOldest(const CostCells& keep);
+  void ParseCell(const std::vector<std::string>& parts);
 
-  std::map<Key, Cell> cells_;
+  std::map<GroupKey, CostCells, std::less<>> groups_;
+  size_t num_cells_ = 0;
+  uint64_t changes_ = 0;
   bool changed_ = false;
 };
 

@@ -41,6 +41,7 @@ void Creation::Begin(Caller caller, CheckedRequest checked) {
   job.row.bound = caller.request.bound;
   job.row.num_conditions = static_cast<int>(checked.spec.conditions.size());
   job.row.create_time = video.create_time;
+  job.priority = video.priority;
   job.log = std::make_shared<LoggedJob>(std::move(video), job.row, parts_.media);
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);
@@ -102,14 +103,14 @@ void Creation::OnCreated(const std::string& id, Caller caller, const absl::Statu
 }
 
 void Creation::TellPlace(ActiveJob& job) {
-  std::vector<std::string> active;
+  std::set<std::string_view> active;
   int ahead = 0;
   for (const auto& [id, other] : parts_.jobs) {
     if (&other == &job || !other.deciding()) continue;
-    active.push_back(other.row.tenant);
+    active.insert(other.row.tenant);
     ahead += other.runnable() ? 1 : 0;
   }
-  if (std::find(active.begin(), active.end(), job.row.tenant) == active.end()) {
+  if (!active.contains(job.row.tenant)) {
     parts_.share.Wake(job.row.tenant, active);
   }
   const absl::Duration wait = parts_.quotes.QueueWait(job.row.tenant);

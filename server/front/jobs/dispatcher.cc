@@ -102,10 +102,10 @@ void Dispatcher::Leave(const std::string& id, LeaveReason reason) {
   Post([this, id, reason] { scheduler_.Leave(id, reason); });
 }
 
-void Dispatcher::Find(const std::string& tenant, const std::string& id,
+void Dispatcher::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
-  Post([this, tenant, id, done = std::move(done)]() mutable {
-    scheduler_.Find(tenant, id, std::move(done));
+  Post([this, reach, id, done = std::move(done)]() mutable {
+    scheduler_.Find(reach, id, std::move(done));
   });
 }
 
@@ -115,16 +115,16 @@ void Dispatcher::List(ListQuery query, Answer<ListPage> done) {
   });
 }
 
-void Dispatcher::Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
-  Post([this, tenant, id, done = std::move(done)]() mutable {
-    scheduler_.Cancel(tenant, id, std::move(done));
+void Dispatcher::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  Post([this, reach, id, done = std::move(done)]() mutable {
+    scheduler_.Cancel(reach, id, std::move(done));
   });
 }
 
-void Dispatcher::Delete(const std::string& tenant, const std::string& id,
+void Dispatcher::Delete(const Reach& reach, const std::string& id,
                         absl::AnyInvocable<void(absl::Status)> done) {
-  Post([this, tenant, id, done = std::move(done)]() mutable {
-    scheduler_.Delete(tenant, id, std::move(done));
+  Post([this, reach, id, done = std::move(done)]() mutable {
+    scheduler_.Delete(reach, id, std::move(done));
   });
 }
 

@@ -39,11 +39,10 @@ class Dispatcher final : public JobService, public WorkerEvents {
   void Validate(NewJob job, Answer<Video> done) override;
   void Estimate(NewJob job, Answer<CostEstimate> done) override;
   void Leave(const std::string& id, LeaveReason reason) override;
-  void Find(const std::string& tenant, const std::string& id,
-            Answer<std::shared_ptr<Job>> done) override;
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override;
   void List(ListQuery query, Answer<ListPage> done) override;
-  void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) override;
-  void Delete(const std::string& tenant, const std::string& id,
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
+  void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;
   const std::string& ReplicaName() const override;
   std::vector<ServedModel> Models() const override;

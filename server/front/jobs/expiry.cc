@@ -28,11 +28,11 @@ bool Succeeded(const JobRow& row) { return row.state == RowState::kSucceeded; }
 
 }  // namespace
 
-void Expiry::Delete(const std::string& tenant, const std::string& id, JobStore::Done done) {
-  if (parts_.jobs.FindOf(tenant, id) != nullptr) return done(NotFinal(id));
-  parts_.records.Find(id, [this, tenant, id, done = std::move(done)](auto row) mutable {
+void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
+  if (parts_.jobs.FindOf(reach, id) != nullptr) return done(NotFinal(id));
+  parts_.records.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
-    if (!row->has_value() || (*row)->tenant != tenant || parts_.jobs.Find(id) != nullptr) {
+    if (!row->has_value() || !reach.Covers((*row)->tenant) || parts_.jobs.Find(id) != nullptr) {
       return done(parts_.replica.NotFound(id));
     }
     Remove(**row, std::move(done));

@@ -35,7 +35,7 @@ class Expiry {
   explicit Expiry(const Parts& parts) : parts_(parts) {}
 
   // The owner deletes a final video.
-  void Delete(const std::string& tenant, const std::string& id, JobStore::Done done);
+  void Delete(const Reach& reach, const std::string& id, JobStore::Done done);
   // Removes all expired videos, then calls `done`, which may be null.
   void Reap(absl::AnyInvocable<void()> done);
 

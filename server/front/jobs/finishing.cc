@@ -41,13 +41,12 @@ model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const
 }
 
 void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
-  const absl::Duration now = parts_.clock.Monotonic();
-  parts_.costs.LearnRun(job.need.shape, stats);
+  parts_.costs.LearnRun(job.need.shape, stats, job.expected);
   parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
   parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
   if (job.expected > absl::ZeroDuration()) {
-    const absl::Duration run = now - std::min(job.started, now);
-    parts_.observer.EstimateChecked(job.expected, run, run <= job.expected_p90);
+    const absl::Duration work = WorkOf(stats);
+    parts_.observer.EstimateChecked(job.expected, work, work <= job.expected_p90);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_catalog.h"
 
 namespace reel::front {
@@ -118,6 +119,16 @@ absl::Status Fleet::LoadError(const std::string& model) const {
   return found == load_errors_.end() ? absl::OkStatus() : found->second;
 }
 
+std::string Fleet::WhereOf(const FleetWorker& worker, const std::string& model) const {
+  // "cuda:1 NVIDIA H200": which of them makes no difference.
+  const std::string& device = worker.info.device;
+  const size_t space = device.find(' ');
+  const std::string kind = space == std::string::npos ? device : device.substr(space + 1);
+  const model::ModelCard* card = FindCard(model);
+  const std::string weights = card == nullptr ? "" : card->weights_sha256.substr(0, 12);
+  return absl::StrCat(kind, ", ", options_.build, ", ", weights);
+}
+
 absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {
   const auto calls = worker.calls.find(need.model);
   return kernels::MakePlan(
@@ -129,6 +140,23 @@ bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
   if (worker.info.state != WorkerState::kReady || !worker.loaded.contains(need.model)) return false;
   if (!need.worker.empty() && need.worker != worker.info.name) return false;
   return Plan(worker, need).ok();
+}
+
+bool Fleet::MayEverRun(const FleetWorker& worker, const Need& need) const {
+  if (worker.info.state == WorkerState::kOut) return false;
+  // What it will have when it is up again nobody knows.
+  if (worker.info.state != WorkerState::kReady || worker.loaded.empty()) return true;
+  return worker.loaded.contains(need.model) && Plan(worker, need).ok();
+}
+
+bool Fleet::Hopeless(const Need& need) const {
+  bool any_out = false;
+  for (const auto& [name, worker] : workers_) {
+    if (!need.worker.empty() && need.worker != name) continue;
+    if (MayEverRun(worker, need)) return false;
+    any_out |= worker.info.state == WorkerState::kOut;
+  }
+  return any_out;
 }
 
 bool Fleet::AnyRoom(const Passed& passed) const {

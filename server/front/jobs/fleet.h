@@ -106,10 +106,13 @@ class Fleet {
   bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
   absl::StatusOr<kernels::KernelPlan> Plan(const FleetWorker& worker, const Need& need) const;
+  // Of which weights, kind of device and build a cost of the model on it is.
+  std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
+  // A device is out of service, and without it no worker will ever run the job.
+  bool Hopeless(const Need& need) const;
   int NumReady() const;
-  // Any that is there or may come back.
   bool AllOut() const;
 
   // Whether anything that decides who can run where has changed since it was asked last.
@@ -122,6 +125,7 @@ class Fleet {
   bool AnyReady() const;
 
  private:
+  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);

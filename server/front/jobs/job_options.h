@@ -28,7 +28,8 @@ struct KernelProfileOptions {
 };
 
 struct JobOptions {
-  std::string replica;              // first part of ids: [a-z0-9]; empty: drawn (replica.h)
+  std::string build;    // of this program: what costs were learned by another is a guess
+  std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
   std::vector<std::string> models;  // served names, default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named

@@ -18,6 +18,7 @@
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 #include "server/front/jobs/job.h"
+#include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -53,7 +54,7 @@ struct CostEstimate {
 };
 
 struct ListQuery {
-  std::string tenant;
+  Reach reach;
   int page_size = 50;              // 1..200
   std::vector<VideoState> states;  // empty: all
   // Where the page before ended: its last video. Empty id: the first page.
@@ -89,14 +90,14 @@ class JobService {
   // A bound call has ended.
   virtual void Leave(const std::string& id, LeaveReason reason) = 0;
 
-  // A video of this tenant, live or stored; NOT_FOUND is the same for an unknown one and another
-  // tenant's.
-  virtual void Find(const std::string& tenant, const std::string& id,
+  // A video that the caller reaches, live or stored; NOT_FOUND is the same for an unknown one and
+  // one that is out of its reach.
+  virtual void Find(const Reach& reach, const std::string& id,
                     Answer<std::shared_ptr<Job>> done) = 0;
   virtual void List(ListQuery query, Answer<ListPage> done) = 0;
   // As it stood when the request was noted.
-  virtual void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) = 0;
-  virtual void Delete(const std::string& tenant, const std::string& id,
+  virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
+  virtual void Delete(const Reach& reach, const std::string& id,
                       absl::AnyInvocable<void(absl::Status)> done) = 0;
 
   // The first part of this server's names of videos.

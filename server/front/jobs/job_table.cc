@@ -27,10 +27,10 @@ ActiveJob* JobTable::FindAttempt(const std::string& id, int attempt) {
   return job != nullptr && job->row.attempt == attempt ? job : nullptr;
 }
 
-ActiveJob* JobTable::FindOf(const std::string& tenant, const std::string& id) {
+ActiveJob* JobTable::FindOf(const Reach& reach, const std::string& id) {
   ActiveJob* job = Find(id);
   const bool known =
-      job != nullptr && job->row.tenant == tenant && job->phase() != Phase::kCreating;
+      job != nullptr && reach.Covers(job->row.tenant) && job->phase() != Phase::kCreating;
   return known ? job : nullptr;
 }
 

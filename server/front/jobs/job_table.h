@@ -10,6 +10,7 @@
 
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/reach.h"
 
 namespace reel::front {
 
@@ -25,8 +26,8 @@ class JobTable {
   ActiveJob* Find(const std::string& id);
   // Reports of an attempt that is over are of no interest.
   ActiveJob* FindAttempt(const std::string& id, int attempt);
-  // A job that this tenant may know of: its own, and durable.
-  ActiveJob* FindOf(const std::string& tenant, const std::string& id);
+  // A job that a caller may know of: within its reach, and durable.
+  ActiveJob* FindOf(const Reach& reach, const std::string& id);
   // One that is known to be there.
   ActiveJob& Get(const std::string& id) { return jobs_.at(id); }
 

@@ -244,11 +244,6 @@ std::vector<int64_t> LoggedJob::fragment_ends() const {
   return fragment_ends_;
 }
 
-Priority LoggedJob::priority() const {
-  MutexLock lock(mutex_);
-  return video_.priority;
-}
-
 int LoggedJob::queue_position() const {
   MutexLock lock(mutex_);
   return video_.progress.queue_position;

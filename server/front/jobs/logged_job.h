@@ -57,7 +57,6 @@ class LoggedJob final : public Job {
   // True when a further block should be reserved by now.
   bool wants_reservation() const;
   std::vector<int64_t> fragment_ends() const;
-  Priority priority() const;
   int queue_position() const;
 
  private:

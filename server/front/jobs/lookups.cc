@@ -5,13 +5,12 @@
 
 namespace reel::front {
 
-void Lookups::Find(const std::string& tenant, const std::string& id,
-                   Answer<std::shared_ptr<Job>> done) {
-  if (const ActiveJob* job = jobs_.FindOf(tenant, id)) return done(std::shared_ptr<Job>(job->log));
+void Lookups::Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
+  if (const ActiveJob* job = jobs_.FindOf(reach, id)) return done(std::shared_ptr<Job>(job->log));
   // Another tenant's goes the same way as an unknown one, so that time tells nothing either.
-  records_.Find(id, [this, tenant, id, done = std::move(done)](auto row) mutable {
+  records_.Find(id, [this, reach, id, done = std::move(done)](auto row) mutable {
     if (!row.ok()) return done(row.status());
-    if (!row->has_value() || (*row)->tenant != tenant || jobs_.Find(id) != nullptr) {
+    if (!row->has_value() || !reach.Covers((*row)->tenant) || jobs_.Find(id) != nullptr) {
       return done(replica_.NotFound(id));
     }
     auto stored = records_.ReadBack(**row);
@@ -22,7 +21,7 @@ void Lookups::Find(const std::string& tenant, const std::string& id,
 
 void Lookups::List(const ListQuery& query, Answer<ListPage> done) {
   PageQuery page;
-  page.tenant = query.tenant;
+  if (!query.reach.everybodys) page.tenant = query.reach.tenant;
   for (VideoState state : query.states) page.states.push_back(static_cast<RowState>(state));
   page.before_time = query.before_time;
   page.before_id = query.before_id;

@@ -18,7 +18,7 @@ class Lookups {
   Lookups(JobTable& jobs, JobRecords& records, const Replica& replica)
       : jobs_(jobs), records_(records), replica_(replica) {}
 
-  void Find(const std::string& tenant, const std::string& id, Answer<std::shared_ptr<Job>> done);
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done);
 
  private:

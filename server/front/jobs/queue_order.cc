@@ -2,8 +2,10 @@
 #include "server/front/jobs/queue_order.h"
 
 #include <algorithm>
+#include <compare>
 #include <limits>
 #include <tuple>
+#include <unordered_map>
 
 namespace reel::front {
 namespace {
@@ -20,10 +22,24 @@ int PriorityClass(const Waiting& job, absl::Duration now) {
   return 1;
 }
 
-using Key = std::tuple<int, absl::Duration, absl::Duration>;
+// In whole nanoseconds, since a thousand of them are compared for each decision.
+struct Key {
+  int priority = 0;
+  int64_t slack = 0, arrived = 0, number = 0;
+  size_t index = 0;  // makes no two of them equal: what is equal otherwise stays as it was
+  int64_t predicted = 0;
 
-Key KeyOf(const Waiting& job, absl::Duration now) {
-  return {PriorityClass(job, now), job.deadline - job.predicted, job.arrived};
+  auto operator<=>(const Key&) const = default;
+};
+
+Key KeyOf(const Waiting& job, absl::Duration now, size_t index) {
+  const int64_t predicted = absl::ToInt64Nanoseconds(job.predicted);
+  return {PriorityClass(job, now),
+          absl::ToInt64Nanoseconds(job.deadline - job.predicted),
+          absl::ToInt64Nanoseconds(job.arrived),
+          job.number,
+          index,
+          predicted};
 }
 
 }  // namespace
@@ -32,7 +48,7 @@ void FairShare::SetWeight(const std::string& tenant, double weight) {
   weights_[tenant] = weight > 0 ? weight : 1;
 }
 
-double FairShare::weight(const std::string& tenant) const {
+double FairShare::weight(std::string_view tenant) const {
   const auto found = weights_.find(tenant);
   return found == weights_.end() ? 1 : found->second;
 }
@@ -41,9 +57,9 @@ void FairShare::Charge(const std::string& tenant, absl::Duration device_time) {
   used_[tenant] += absl::ToDoubleSeconds(device_time) / weight(tenant);
 }
 
-void FairShare::Wake(const std::string& tenant, const std::vector<std::string>& active) {
+void FairShare::Wake(const std::string& tenant, const std::set<std::string_view>& active) {
   double least = std::numeric_limits<double>::infinity();
-  for (const std::string& other : active) {
+  for (const std::string_view other : active) {
     if (other != tenant) least = std::min(least, virtual_time(other));
   }
   if (least == std::numeric_limits<double>::infinity()) {
@@ -55,48 +71,53 @@ void FairShare::Wake(const std::string& tenant, const std::vector<std::string>& 
   used = std::max(used, least - absl::ToDoubleSeconds(kMostSavedUp) / weight(tenant));
 }
 
-double FairShare::virtual_time(const std::string& tenant) const {
+double FairShare::virtual_time(std::string_view tenant) const {
   const auto found = used_.find(tenant);
   return found == used_.end() ? 0 : found->second;
 }
 
 bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now) {
-  return KeyOf(a, now) < KeyOf(b, now);
+  return KeyOf(a, now, 0) < KeyOf(b, now, 0);
 }
 
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now) {
   struct Line {
-    std::vector<size_t> jobs;
+    std::string_view tenant;
+    std::vector<Key> jobs;
     size_t next = 0;
     double virtual_time = 0, weight = 1;
   };
-  std::map<std::string, Line> by_tenant;
-  std::vector<Key> keys;
-  keys.reserve(waiting.size());
+  std::unordered_map<std::string_view, Line> by_tenant;
   for (size_t i = 0; i < waiting.size(); ++i) {
-    by_tenant[waiting[i].tenant].jobs.push_back(i);
-    keys.push_back(KeyOf(waiting[i], now));
+    by_tenant[waiting[i].tenant].jobs.push_back(KeyOf(waiting[i], now, i));
   }
-  std::vector<Line> lines;
+  // A heap, since there may be as many tenants as jobs. Equals go by name, always alike.
+  const auto later = [](const Line* a, const Line* b) {
+    return std::tie(a->virtual_time, a->tenant) > std::tie(b->virtual_time, b->tenant);
+  };
+  std::vector<Line*> lines;
   for (auto& [tenant, line] : by_tenant) {
+    line.tenant = tenant;
     line.virtual_time = share.virtual_time(tenant);
     line.weight = share.weight(tenant);
-    std::stable_sort(line.jobs.begin(), line.jobs.end(),
-                     [&](size_t a, size_t b) { return keys[a] < keys[b]; });
-    lines.push_back(std::move(line));
+    std::sort(line.jobs.begin(), line.jobs.end());
+    lines.push_back(&line);
   }
+  std::make_heap(lines.begin(), lines.end(), later);
   std::vector<size_t> order;
   order.reserve(waiting.size());
-  while (order.size() < waiting.size()) {
-    Line* first = nullptr;
-    for (Line& line : lines) {
-      if (line.next == line.jobs.size()) continue;
-      if (first == nullptr || line.virtual_time < first->virtual_time) first = &line;
+  while (!lines.empty()) {
+    std::pop_heap(lines.begin(), lines.end(), later);
+    Line& first = *lines.back();
+    const Key& job = first.jobs[first.next++];
+    first.virtual_time += 1e-9 * static_cast<double>(job.predicted) / first.weight;
+    order.push_back(job.index);
+    if (first.next == first.jobs.size()) {
+      lines.pop_back();
+    } else {
+      std::push_heap(lines.begin(), lines.end(), later);
     }
-    const size_t job = first->jobs[first->next++];
-    first->virtual_time += absl::ToDoubleSeconds(waiting[job].predicted) / first->weight;
-    order.push_back(job);
   }
   return order;
 }

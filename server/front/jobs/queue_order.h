@@ -4,8 +4,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -16,11 +20,12 @@ namespace reel::front {
 
 // A job that waits. Times are of the monotonic clock.
 struct Waiting {
-  std::string tenant;
+  std::string_view tenant;  // whoever makes one keeps the name
   Priority priority = Priority::kNormal;
   absl::Duration arrived;
   absl::Duration deadline;
   absl::Duration predicted;  // p90 of its run
+  int64_t number = 0;        // the lower one goes first where all else is equal
 };
 
 // LOW counts as NORMAL after it has waited so long.
@@ -37,13 +42,13 @@ class FairShare {
   void Charge(const std::string& tenant, absl::Duration device_time);
   // A job of it arrived while it had none: what it saved up above the limit is gone. `active` are
   // the tenants that have jobs.
-  void Wake(const std::string& tenant, const std::vector<std::string>& active);
-  double virtual_time(const std::string& tenant) const;
-  double weight(const std::string& tenant) const;
+  void Wake(const std::string& tenant, const std::set<std::string_view>& active);
+  double virtual_time(std::string_view tenant) const;
+  double weight(std::string_view tenant) const;
 
  private:
-  std::map<std::string, double> weights_;
-  std::map<std::string, double> used_;
+  std::map<std::string, double, std::less<>> weights_;
+  std::map<std::string, double, std::less<>> used_;
 };
 
 // Of two jobs of one tenant.

@@ -120,13 +120,36 @@ void Reports::On(const WorkerReport& from, const Stepped& stepped) {
   for (const StepSample& sample : stepped.steps) {
     parts_.observer.Stepped(from.worker, sample);
     if (sample.stage != model::Stage::kDenoise) continue;
-    Learn(sample);
+    Learn(from.worker, sample);
     parts_.limits.Renew(from.worker);
   }
 }
 
-void Reports::Learn(const StepSample& sample) {
-  parts_.costs.LearnStep(sample.model, sample.plan, sample.rows, sample.duration);
+SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) const {
+  SeenStep seen;
+  seen.model = sample.model;
+  seen.plan = sample.plan;
+  seen.rows = sample.rows;
+  if (const FleetWorker* there = parts_.fleet.Find(worker)) {
+    seen.where = parts_.fleet.WhereOf(*there, sample.model);
+  }
+  seen.shared = sample.jobs.size() > 1;
+  for (size_t i = 0; i < sample.jobs.size() && i < sample.job_rows.size(); ++i) {
+    const HeldJob* held = parts_.fleet.FindHeld(sample.jobs[i]);
+    if (held == nullptr || held->shape.passes.empty()) continue;
+    const model::PassWork& pass = held->shape.PassWith(sample.job_rows[i]);
+    seen.attention += pass.rows * pass.tokens;
+    if (seen.shared) continue;
+    seen.rows = pass.rows;
+    seen.condition_pixels = held->shape.condition_pixels;
+  }
+  // Of jobs that nobody knows any more: as of one with guidance.
+  if (seen.attention == 0) seen.attention = seen.rows * seen.rows / 2;
+  return seen;
+}
+
+void Reports::Learn(const std::string& worker, const StepSample& sample) {
+  parts_.costs.LearnStep(SeenOf(worker, sample), sample.duration);
   for (const std::string& id : sample.jobs) {
     ActiveJob* job = parts_.jobs.Find(id);
     if (job != nullptr) job->cost = parts_.costs.Predict(job->need.shape);

@@ -49,7 +49,8 @@ class Reports {
  private:
   void StartRun(ActiveJob& job);
   void NoteRun(const ActiveJob& job, HeldJob& held);
-  void Learn(const StepSample& sample);
+  SeenStep SeenOf(const std::string& worker, const StepSample& sample) const;
+  void Learn(const std::string& worker, const StepSample& sample);
   void GrowMedia(ActiveJob& job, int64_t size, bool fragment_end);
 
   const Parts parts_;

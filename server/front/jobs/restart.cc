@@ -117,6 +117,7 @@ ActiveJob RestartOfFront::Revive(JobRow row, const Video& video) const {
   ActiveJob job(Phase::kQueued);
   job.row = std::move(row);
   job.row.video.clear();
+  job.priority = video.priority;
   job.log = std::make_shared<LoggedJob>(video, job.row, parts_.media);
   job.waits_for_owner = job.row.bound;
   const absl::Duration asked = video.deadline - video.create_time;

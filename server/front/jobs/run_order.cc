@@ -2,6 +2,11 @@
 #include "server/front/jobs/run_order.h"
 
 #include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
 
 namespace reel::front {
 namespace {
@@ -19,7 +24,7 @@ FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
 }  // namespace
 
 Waiting WaitingOf(const ActiveJob& job) {
-  return {job.row.tenant, job.log->priority(), job.accepted, job.deadline, job.cost.p90()};
+  return {job.row.tenant, job.priority, job.accepted, job.deadline, job.cost.p90(), job.number};
 }
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
@@ -29,12 +34,11 @@ std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool f
     if (job.waits()) jobs.push_back(&job);
   }
   if (jobs.empty()) return jobs;
-  // What is equal otherwise stays as it came, or workers would be told of a new order for nothing.
-  std::sort(jobs.begin(), jobs.end(),
-            [](const ActiveJob* a, const ActiveJob* b) { return a->number < b->number; });
+  // What is equal otherwise stays as it came, or workers would be told of a new order for nothing:
+  // a job's number decides.
   if (fifo) {
-    std::stable_sort(jobs.begin(), jobs.end(), [](const ActiveJob* a, const ActiveJob* b) {
-      return a->accepted < b->accepted;
+    std::sort(jobs.begin(), jobs.end(), [](const ActiveJob* a, const ActiveJob* b) {
+      return std::tie(a->accepted, a->number) < std::tie(b->accepted, b->number);
     });
     return jobs;
   }
@@ -53,19 +57,18 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
                                        const FairShare& share, bool fifo, absl::Duration now) {
   std::vector<const ActiveJob*> jobs;
   if (fifo) return jobs;
-  std::vector<std::string> active;
+  std::set<std::string_view> active;
   std::vector<Waiting> waiting;
   for (const auto& [id, job] : table) {
-    if (job.deciding()) active.push_back(job.row.tenant);
+    if (job.deciding()) active.insert(job.row.tenant);
     if (!job.waits()) continue;
     jobs.push_back(&job);
     waiting.push_back(WaitingOf(job));
   }
   waiting.push_back(newcomer);
+  waiting.back().number = std::numeric_limits<int64_t>::max();
   FairShare then = WithoutAdvances(table, share);
-  if (std::count(active.begin(), active.end(), newcomer.tenant) == 0) {
-    then.Wake(newcomer.tenant, active);
-  }
+  if (!active.contains(newcomer.tenant)) then.Wake(std::string(newcomer.tenant), active);
   std::vector<const ActiveJob*> after;
   bool found = false;
   for (const size_t index : FairOrder(waiting, then, now)) {

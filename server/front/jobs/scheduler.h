@@ -86,18 +86,18 @@ class Scheduler {
   void Create(Caller caller) { joining_.Create(std::move(caller)); }
   void Validate(const NewJob& job, Answer<Video> done) { done(quotes_.Validate(job)); }
   void Estimate(const NewJob& job, Answer<CostEstimate> done) { done(quotes_.Estimate(job)); }
-  void Find(const std::string& tenant, const std::string& id, Answer<std::shared_ptr<Job>> done) {
-    lookups_.Find(tenant, id, std::move(done));
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
+    lookups_.Find(reach, id, std::move(done));
   }
   void List(const ListQuery& query, Answer<ListPage> done) {
     lookups_.List(query, std::move(done));
   }
-  void Cancel(const std::string& tenant, const std::string& id, Answer<Video> done) {
-    cancels_.Cancel(tenant, id, std::move(done));
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+    cancels_.Cancel(reach, id, std::move(done));
   }
   void Leave(const std::string& id, LeaveReason reason) { cancels_.Leave(id, reason); }
-  void Delete(const std::string& tenant, const std::string& id, JobStore::Done done) {
-    expiry_.Delete(tenant, id, std::move(done));
+  void Delete(const Reach& reach, const std::string& id, JobStore::Done done) {
+    expiry_.Delete(reach, id, std::move(done));
   }
   void StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
     drain_.Start(propagation, limit, std::move(done));

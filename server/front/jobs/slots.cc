@@ -14,6 +14,7 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   if (!jobs_.Apply(job, JobEvent::kPlaced)) return;
   job.worker = worker.info.name;
   job.step = 0;
+  job.need.shape.where = fleet_.WhereOf(worker, job.need.model);
   HeldJob held;
   held.attempt = job.row.attempt;
   held.shape = job.need.shape;

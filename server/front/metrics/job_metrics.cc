@@ -78,9 +78,12 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
       inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
       store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
       store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
-      estimate_error_(Histograms(registry, "reel_estimate_error_ratio",
-                                 "Error of the estimate against the actual time, of finished jobs.")
-                          .Add({}, buckets::Ratio())),
+      estimate_error_(
+          Histograms(
+              registry, "reel_estimate_error_ratio",
+              "Error of the estimate against the time that the device and the encoder took, of "
+              "finished jobs; what they waited for others is left out.")
+              .Add({}, buckets::Ratio())),
       within_p90_(Within(registry).Add({{"result", "within"}})),
       above_p90_(Within(registry).Add({{"result", "above"}})) {
   auto& duration =

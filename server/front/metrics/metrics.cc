@@ -23,6 +23,17 @@ struct Metrics::Impl {
                      .Help("1 while no new work is taken before the end.")
                      .Register(registry)
                      .Add({})),
+        certificate_end(prometheus::BuildGauge()
+                            .Name("reel_tls_certificate_expiry_timestamp_seconds")
+                            .Help("When the certificate of new connections ends, since the epoch; "
+                                  "none without TLS.")
+                            .Register(registry)),
+        self_check_misses(prometheus::BuildCounter()
+                              .Name("reel_self_check_misses_total")
+                              .Help("Own calls that the server did not answer; three in a row end "
+                                    "the process.")
+                              .Register(registry)
+                              .Add({})),
         refusals(registry, options.profiles, dropped),
         workers(registry, dropped),
         jobs(registry, refusals, workers, options.tenants),
@@ -38,6 +49,8 @@ struct Metrics::Impl {
   prometheus::Registry registry;
   prometheus::Family<prometheus::Counter>& dropped;
   prometheus::Gauge& draining;
+  prometheus::Family<prometheus::Gauge>& certificate_end;
+  prometheus::Counter& self_check_misses;
   RefusalMetrics refusals;
   WorkerMetrics workers;
   JobMetrics jobs;
@@ -52,6 +65,11 @@ Metrics::~Metrics() = default;
 JobObserver& Metrics::jobs() { return impl_->jobs; }
 CallObserver& Metrics::calls() { return impl_->calls; }
 void Metrics::SetDraining(bool draining) { impl_->draining.Set(draining ? 1 : 0); }
+
+void Metrics::SetCertificateEnd(absl::Time valid_until) {
+  impl_->certificate_end.Add({}).Set(absl::ToDoubleSeconds(valid_until - absl::UnixEpoch()));
+}
+void Metrics::CountSelfCheckMiss() { impl_->self_check_misses.Increment(); }
 
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();

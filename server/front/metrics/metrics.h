@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/rpc/call_observer.h"
 
@@ -26,6 +27,10 @@ class Metrics {
   JobObserver& jobs();
   CallObserver& calls();
   void SetDraining(bool draining);
+  // The certificate that new connections get holds until then.
+  void SetCertificateEnd(absl::Time valid_until);
+  // The server did not answer its own call.
+  void CountSelfCheckMiss();
 
   // Prometheus' text format, version 0.0.4.
   std::string Text() const;

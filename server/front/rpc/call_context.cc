@@ -110,8 +110,14 @@ absl::StatusOr<Principal> CallContext::Identify() const {
 absl::Status CallContext::StillAuthorized() const {
   auto principal = Identify();
   if (!principal.ok()) return principal.status();
-  if (principal->tenant == principal_.tenant) return absl::OkStatus();
-  return MakeError(Reason::kUnauthenticated, "The call's token belongs to another tenant now");
+  if (principal->tenant != principal_.tenant) {
+    return MakeError(Reason::kUnauthenticated, "The call's token belongs to another tenant now");
+  }
+  // The video may be another tenant's.
+  if (principal->role < principal_.role && principal_.role == Role::kAdmin) {
+    return MakeError(Reason::kPermissionDenied, "The call's token is not an admin's any more");
+  }
+  return absl::OkStatus();
 }
 
 void CallContext::Unserved(const absl::Status& why) {

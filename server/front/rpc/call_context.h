@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/config/token_table.h"
+#include "server/front/jobs/reach.h"
 #include "server/front/rpc/authorizer.h"
 #include "server/front/rpc/call_observer.h"
 #include "server/front/rpc/new_connections.h"
@@ -67,6 +68,8 @@ class CallContext {
   void SetVideo(const std::string& id) { video_ = id; }
 
   const std::string& tenant() const { return principal_.tenant; }
+  // Whose videos it may see and end.
+  Reach reach() const { return {principal_.tenant, principal_.role == Role::kAdmin}; }
   const std::string& request_id() const { return request_id_; }
   const std::string& trace_id() const { return trace_id_; }
   // By a clock that never jumps.

@@ -70,9 +70,10 @@ void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
   builder.SetResourceQuota(quota);
 }
 
-absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(const TlsOptions& tls) {
-  if (!tls.enabled()) return grpc::InsecureServerCredentials();
-  return MakeTlsCredentials(tls);
+absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> Credentials(
+    const GrpcServerOptions& options) {
+  if (!options.tls.enabled()) return grpc::InsecureServerCredentials();
+  return MakeTlsCredentials(options.tls, options.certificate_valid_until);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(
   auto address = ParseAddress(options.address);
   if (!address.ok()) return address.status();
   auto impl = std::make_unique<Impl>();
-  REEL_ASSIGN_OR_RETURN(impl->credentials, Credentials(options.tls));
+  REEL_ASSIGN_OR_RETURN(impl->credentials, Credentials(options));
   grpc::EnableDefaultHealthCheckService(false);
   if (options.reflection) {
     static std::once_flag once;  // gRPC's registry of plug-ins is the process's

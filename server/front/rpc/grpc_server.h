@@ -2,6 +2,7 @@
 // The public listener: gRPC's server with the guards that its version needs.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace reel::front {
 struct GrpcServerOptions {
   std::string address;  // "host:port"; port 0 takes a free one
   TlsOptions tls;
+  // Until when a certificate that is taken holds; on any thread; may be empty.
+  std::function<void(absl::Time)> certificate_valid_until;
   bool reflection = false;
   // Connections are closed in good order after a while; calls on them have this long to end.
   absl::Duration longest_call = absl::Minutes(31);

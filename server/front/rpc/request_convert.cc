@@ -245,11 +245,10 @@ absl::StatusOr<std::string> VideoIdFrom(const std::string& name) {
   return id;
 }
 
-absl::StatusOr<ListQuery> ListQueryFrom(const v1::ListVideosRequest& request,
-                                        const std::string& tenant) {
+absl::StatusOr<ListQuery> ListQueryFrom(const v1::ListVideosRequest& request, const Reach& reach) {
   Violations violations;
   ListQuery query;
-  query.tenant = tenant;
+  query.reach = reach;
   CheckNotNegative("page_size", request.page_size(), violations);
   query.page_size =
       request.page_size() == 0 ? kDefaultPageSize : std::min(request.page_size(), kMaxPageSize);

@@ -43,8 +43,7 @@ absl::StatusOr<NewJob> NewJobFrom(const v1::EstimateVideoRequest& request, const
 // "videos/{id}" to id.
 absl::StatusOr<std::string> VideoIdFrom(const std::string& name);
 
-absl::StatusOr<ListQuery> ListQueryFrom(const v1::ListVideosRequest& request,
-                                        const std::string& tenant);
+absl::StatusOr<ListQuery> ListQueryFrom(const v1::ListVideosRequest& request, const Reach& reach);
 
 struct WatchPoint {
   std::string id;

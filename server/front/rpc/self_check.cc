@@ -123,6 +123,7 @@ void SelfCheck::Run() {
       continue;
     }
     ++misses;
+    if (options_.missed) options_.missed();
     Log(LogLevel::kWarning, "The server did not answer its own call",
         {{"address", options_.address}, {"misses", misses}});
     if (misses >= options_.misses) {

@@ -22,6 +22,7 @@ struct SelfCheckOptions {
   // When the listener last took a connection of anybody's, as far as is known; may be empty. A try
   // that had no answer in time is no miss when it took one meanwhile: it is busy, not dead.
   std::function<std::chrono::steady_clock::time_point()> taken;
+  std::function<void()> missed;  // at each miss, on the check's thread; may be empty
 };
 
 class SelfCheck {

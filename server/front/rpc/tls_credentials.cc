@@ -41,7 +41,8 @@ Stamp StampOf(const std::string& path) {
 // that it asks at each handshake, which the C++ library does not wrap; this does.
 class TlsCredentials final : public grpc::ServerCredentials {
  public:
-  explicit TlsCredentials(const TlsOptions& options) : options_(options) {}
+  TlsCredentials(const TlsOptions& options, std::function<void(absl::Time)> valid_until)
+      : options_(options), valid_until_(std::move(valid_until)) {}
 
   // What the files hold, when that is new; their problems, when they have some.
   std::vector<std::string> Load() {
@@ -95,8 +96,10 @@ class TlsCredentials final : public grpc::ServerCredentials {
     const std::vector<std::string> problems = ReadTlsFiles(options_, files);
     // Files that are being written are looked at again.
     if (Now() == before) seen_ = before;
-    if (problems.empty()) fresh_ = std::move(files);
-    return problems;
+    if (!problems.empty()) return problems;
+    if (valid_until_) valid_until_(files.valid_until);
+    fresh_ = std::move(files);
+    return {};
   }
 
   Stamps Now() const {
@@ -105,6 +108,7 @@ class TlsCredentials final : public grpc::ServerCredentials {
   }
 
   const TlsOptions options_;
+  const std::function<void(absl::Time)> valid_until_;
   Mutex mutex_;
   Stamps seen_ ABSL_GUARDED_BY(mutex_);
   std::optional<TlsFiles> fresh_ ABSL_GUARDED_BY(mutex_);  // good, and not yet with gRPC
@@ -113,8 +117,8 @@ class TlsCredentials final : public grpc::ServerCredentials {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeTlsCredentials(
-    const TlsOptions& options) {
-  auto credentials = std::make_shared<TlsCredentials>(options);
+    const TlsOptions& options, std::function<void(absl::Time)> valid_until) {
+  auto credentials = std::make_shared<TlsCredentials>(options, std::move(valid_until));
   const std::vector<std::string> problems = credentials->Load();
   if (!problems.empty()) return absl::InvalidArgumentError(absl::StrJoin(problems, "; "));
   return credentials;

@@ -125,8 +125,8 @@ class VideoService final : public CallService {
   Reactor<v1::GetVideoResponse>* GetVideo(Context* context) {
     return OfVideo<v1::GetVideoRequest, v1::GetVideoResponse>(
         context, Method::kGetVideo,
-        [this](const std::string& tenant, const std::string& id, auto pending) {
-          jobs_.Find(tenant, id, Respond(std::move(pending), [](auto& job, auto& answered) {
+        [this](const Reach& reach, const std::string& id, auto pending) {
+          jobs_.Find(reach, id, Respond(std::move(pending), [](auto& job, auto& answered) {
                        *answered.response().mutable_video() = VideoToProto(job->Snapshot());
                      }));
         });
@@ -137,7 +137,7 @@ class VideoService final : public CallService {
     return door_.Unary<Request, v1::ListVideosResponse>(
         context, Method::kListVideos,
         [](const Request& request, const CallContext& call) {
-          return ListQueryFrom(request, call.tenant());
+          return ListQueryFrom(request, call.reach());
         },
         [this](const Request&, ListQuery query, auto pending) {
           const auto fill = [filter = query.states](auto& page, auto& answered) {
@@ -165,8 +165,8 @@ class VideoService final : public CallService {
   Reactor<v1::CancelVideoResponse>* CancelVideo(Context* context) {
     return OfVideo<v1::CancelVideoRequest, v1::CancelVideoResponse>(
         context, Method::kCancelVideo,
-        [this](const std::string& tenant, const std::string& id, auto pending) {
-          jobs_.Cancel(tenant, id, Respond(std::move(pending), [](auto& video, auto& answered) {
+        [this](const Reach& reach, const std::string& id, auto pending) {
+          jobs_.Cancel(reach, id, Respond(std::move(pending), [](auto& video, auto& answered) {
                          *answered.response().mutable_video() = VideoToProto(video);
                        }));
         });
@@ -175,8 +175,8 @@ class VideoService final : public CallService {
   Reactor<v1::DeleteVideoResponse>* DeleteVideo(Context* context) {
     return OfVideo<v1::DeleteVideoRequest, v1::DeleteVideoResponse>(
         context, Method::kDeleteVideo,
-        [this](const std::string& tenant, const std::string& id, auto pending) {
-          jobs_.Delete(tenant, id, [pending = std::move(pending)](absl::Status deleted) mutable {
+        [this](const Reach& reach, const std::string& id, auto pending) {
+          jobs_.Delete(reach, id, [pending = std::move(pending)](absl::Status deleted) mutable {
             pending.End(deleted);
           });
         });
@@ -209,7 +209,7 @@ class VideoService final : public CallService {
         });
   }
 
-  // A unary call on the one video that its request names: `serve(tenant, id, pending)`.
+  // A unary call on the one video that its request names: `serve(reach, id, pending)`.
   template <typename Request, typename Response, typename ServeVideo>
   UnaryCall<Response>* OfVideo(Context* context, Method method, ServeVideo serve) {
     return door_.Unary<Request, Response>(
@@ -217,8 +217,8 @@ class VideoService final : public CallService {
         [](const Request& request, const CallContext&) { return VideoIdFrom(request.name()); },
         [serve = std::move(serve)](const Request&, const std::string& id, auto pending) {
           pending.context().SetVideo(id);
-          const std::string tenant = pending.context().tenant();
-          serve(tenant, id, std::move(pending));
+          const Reach reach = pending.context().reach();
+          serve(reach, id, std::move(pending));
         });
   }
 
@@ -230,7 +230,7 @@ class VideoService final : public CallService {
   // Begins a stream over a video that exists: `start(stream, job)` starts it or says why not.
   template <typename Response, typename Start>
   void Find(StreamReactor<Response>& reactor, const std::string& id, Start start) {
-    jobs_.Find(reactor.context().tenant(), id,
+    jobs_.Find(reactor.context().reach(), id,
                [start = std::move(start),
                 stream = reactor.handle()](absl::StatusOr<std::shared_ptr<Job>> job) mutable {
                  const absl::Status started = job.ok() ? start(stream, *job) : job.status();

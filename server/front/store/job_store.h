@@ -56,8 +56,8 @@ struct RequestRecord {
 };
 
 struct PageQuery {
-  std::string tenant;
-  std::vector<RowState> states;  // empty: all
+  std::optional<std::string> tenant;  // nullopt: of all
+  std::vector<RowState> states;       // empty: all
   absl::Time before_time = absl::InfiniteFuture();
   std::string before_id;  // empty: from the newest on
   int limit = 50;

@@ -6,9 +6,8 @@ import json
 import re
 import subprocess
 import sys
-import urllib.request
 
-from server import ROOT, find_tool, run, running_server, wait_until_serving
+from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
 
 sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
 from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of_rules  # noqa: E402
@@ -21,16 +20,12 @@ LATER = {
     "reel_kernel_sampled_steps_total": "a model that calls operators",
     "reel_gpu_errors_total": "a device that fails",
     "reel_gpu_memory_bytes": "a device with memory of its own",
+    "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }
 
 
 def in_sources(family):
     return any(f'"{family}"' in path.read_text(encoding="utf-8") for path in (ROOT / "server/front/metrics").glob("*.cc"))
-
-
-def scrape(server):
-    with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
-        return answer.read().decode()
 
 
 def families_of(text):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lint"))
 from tools import ROOT, find_tool, skip  # noqa: E402, F401
@@ -52,8 +53,10 @@ def running_server(*flags, config="", environment=None):
     with tempfile.TemporaryDirectory(prefix="reel-outside-") as folder:
         port_file, log = pathlib.Path(folder, "ports"), pathlib.Path(folder, "log")
         # The default bound, a share of the disk, refuses jobs where the disk is nearly full.
+        if "max_bytes" not in config:
+            config += "\ndata { max_bytes: 1000000000 }\n"
         config_file = pathlib.Path(folder, "reel.textproto")
-        config_file.write_text("data { max_bytes: 1000000000 }\n" + config, encoding="utf-8")
+        config_file.write_text(config, encoding="utf-8")
         command = [reeld, "--config", config_file, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--port_file", port_file,
                    "--data_dir", pathlib.Path(folder, "data"), *flags]
         with open(log, "wb") as out:
@@ -83,6 +86,11 @@ def run(*command, timeout=120, **options):
         raise AssertionError(f"{' '.join(str(c) for c in command)} ended with {answer.returncode}:\n"
                              f"{answer.stdout[-2000:]}{answer.stderr[-2000:]}")
     return answer.stdout
+
+
+def scrape(server):
+    with urllib.request.urlopen(f"http://{server.metrics}/metrics", timeout=10) as answer:
+        return answer.read().decode()
 
 
 def wait_until_serving(server):

@@ -23,11 +23,11 @@ def cases_of(tree):
 
 
 def programs_of(tree):
-    """Names that a CMakeLists.txt makes tests of: words of it, and those of a foreach with `_test` or `_soak` behind them."""
+    """Names that a CMakeLists.txt makes tests of: words of it, and those of a foreach with `_test` and the like behind them."""
     words = set()
     for path in tree.matching("CMakeLists.txt"):
         words.update(re.findall(r"\w+", tree.text(path)))
-    return words | {f"{word}_{end}" for word in words for end in ("test", "soak")}
+    return words | {f"{word}_{end}" for word in words for end in ("test", "soak", "replay")}
 
 
 def exists(tree, name, cases, programs):

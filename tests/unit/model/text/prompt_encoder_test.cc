@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text/prompt_encoder.h"
 
-#include "gtest/gtest.h"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "model/text/text_folder.h"
 #include "tests/fakes/tiny_ltx.h"
 #include "tests/unit/model/ltx/test_run.h"
@@ -46,6 +48,44 @@ TEST_F(PromptEncoderTest, TakesSeveralTextsEachOnceWithTheBitsOfEachAlone) {
   EXPECT_EQ((*encoded)[3].embeddings.data_ptr(), (*encoded)[0].embeddings.data_ptr());
   for (size_t i = 0; i < texts.size(); ++i) {
     EXPECT_TRUE((*encoded)[i].embeddings.equal(Encode(others, texts[i]).embeddings)) << texts[i];
+  }
+}
+
+TEST_F(PromptEncoderTest, IdenticalTextsOfSeveralRequestsAreEncodedOnce) {
+  PromptEncoder prompts = Load(1 << 20);
+  const Ops ops(test_.run);
+  for (int request = 0; request < 3; ++request) {
+    ASSERT_TRUE(prompts.Encode(ops, {"a red fox", "blurry", "blurry"}, kLength, false).ok());
+  }
+  EXPECT_EQ(prompts.misses(), 2);
+  EXPECT_EQ(prompts.hits(), 4);
+}
+
+// A plan that differs for texts, and one that differs elsewhere.
+TEST_F(PromptEncoderTest, TellsPlansApartWhereTheyChangeATextsEmbeddings) {
+  PromptEncoder prompts = Load(1 << 20);
+  const auto encode = [&](const kernels::KernelPlan& plan) {
+    kernels::KernelCounters counters;
+    const kernels::Execution run{plan, counters, nullptr, test_.run.stream};
+    return (*prompts.Encode(Ops(run), {"a red fox"}, kLength, false))[0];
+  };
+  const kernels::KernelCatalog& catalog = DeviceUnderTest()->catalog;
+  const Prompt reference = encode(*catalog.Plan("reference", {}));
+  EXPECT_EQ(prompts.misses(), 1);
+  encode(*catalog.Plan("batch_invariant", {}));
+  EXPECT_EQ(prompts.misses(), 2) << "its sums may come in another order";
+  encode(*catalog.Plan("reference", {{"rms_norm", "loops"}}));
+  EXPECT_EQ(prompts.misses(), 3);
+  const Prompt other = encode(*catalog.Plan("reference", {{"conv3d", "aten"}}));
+  EXPECT_EQ(prompts.misses(), 3) << "no text has a convolution";
+  EXPECT_EQ(other.embeddings.data_ptr(), reference.embeddings.data_ptr());
+}
+
+TEST_F(PromptEncoderTest, KnowsEveryOperatorOfATextEncoder) {
+  PromptEncoder prompts = Load(1 << 20);
+  Encode(prompts, "a red fox", true);
+  for (const kernels::VariantUse& use : test_.counters.Uses()) {
+    EXPECT_THAT(T5Encoder::kOperators, ::testing::Contains(use.op));
   }
 }
 

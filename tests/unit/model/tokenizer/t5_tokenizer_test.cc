@@ -148,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values("x", SmallModel().substr(0, 20),
                       std::string("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
                       PieceOf("a") + SmallModel(), SmallModel() + PieceOf(""),
+                      // Taken out of a text, half a character would leave the other half.
+                      SmallModel() + PieceOf("\x96"),
                       SmallModel() + Field(1, Field(1, "a") + "\x15\x01"),
                       SmallModel() + Field(3, Field(2, "abc")),
                       SmallModel() + Field(3, Field(2, std::string("\x08\0\0\0abcd", 8))),

@@ -44,9 +44,8 @@ class AdmissionTest : public ::testing::Test {
   // Steps of a second each.
   void Observe() {
     const WorkShape shape = Check()->need.shape;
-    for (int i = 0; i < 20; ++i) {
-      costs_.LearnStep(shape.model, shape.plan, shape.rows(), absl::Seconds(1));
-    }
+    const SeenStep step = StepOf(shape, shape.passes.back());
+    for (int i = 0; i < 20; ++i) costs_.LearnStep(step, absl::Seconds(1));
   }
 
   JobOptions options_;
@@ -332,9 +331,10 @@ TEST_F(AdmissionTest, RefusesADeadlineThatTheSecondPassCannotMeet) {
   AddWorker("w0");
   Observe();  // of one pass
   request_.spec.preset = "twice";
+  const WorkShape shape = Check()->need.shape;
   for (int i = 0; i < 20; ++i) {
-    costs_.LearnStep("card", Check()->need.shape.plan, 200, absl::Milliseconds(500));
-    costs_.LearnStep("card", Check()->need.shape.plan, 400, absl::Seconds(5));
+    costs_.LearnStep(StepOf(shape, shape.passes[0]), absl::Milliseconds(500));
+    costs_.LearnStep(StepOf(shape, shape.passes[1]), absl::Seconds(5));
   }
   request_.timeout = absl::Seconds(20);  // enough for ten steps, of any kind but the last
   EXPECT_EQ(ReasonOf(CheckLoad(Idle())), Reason::kDeadlineUnreachable);

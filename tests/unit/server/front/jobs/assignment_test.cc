@@ -37,6 +37,26 @@ TEST_F(AssignmentTest, SmallJobsFillAStep) {
   EXPECT_EQ(pool.num_waiting(), 5);
 }
 
+TEST_F(AssignmentTest, WhatNoDeviceWillEverRunEnds) {
+  StartAll();
+  AddWorker("w1");
+  NewJob pinned = Request();
+  pinned.spec.worker = "w1";
+  const JobPtr sent = MustCreate(pinned), lost = MustCreate(pinned), waits = MustCreate(pinned);
+  const JobPtr other = MustCreate(Request());
+  Settle();
+  dispatcher->WorkerLost("w1", LossCause::kSticky);
+  WorkerInfo out = ReadyWorker("w1");
+  out.state = WorkerState::kOut;
+  dispatcher->WorkerChanged(out);
+  for (const JobPtr& job : {sent, lost, waits}) {
+    const Video end = WaitForState(*job, VideoState::kFailed);
+    EXPECT_EQ(ReasonOf(end.error), Reason::kNoDevice) << end.error;
+  }
+  EXPECT_FALSE(IsFinal(other->Snapshot().state));
+  EXPECT_EQ(ReasonOf(Create(pinned).status()), Reason::kNoDevice);
+}
+
 TEST_F(AssignmentTest, SpreadsJobsOverWorkers) {
   StartAll();
   AddWorker("w1");

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "absl/strings/str_cat.h"
+#include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {
 namespace {
@@ -20,10 +23,10 @@ WorkShape Shape(int64_t tokens, const std::string& plan = "auto") {
 }
 
 void Teach(CostModel& costs, const WorkShape& shape, absl::Duration step, int times = 20) {
-  for (int i = 0; i < times; ++i) costs.LearnStep(shape.model, shape.plan, shape.rows(), step);
+  for (int i = 0; i < times; ++i) costs.LearnStep(StepOf(shape, shape.passes.back()), step);
 }
 
-absl::Duration StepOf(const CostModel& costs, const WorkShape& shape) {
+absl::Duration StepTime(const CostModel& costs, const WorkShape& shape) {
   return costs.Predict(shape).passes.at(0).step;
 }
 
@@ -77,8 +80,8 @@ TEST(CostModel, KnowsThePassesOfAPreset) {
 TEST(CostModel, SumsOverPasses) {
   CostModel costs;
   for (int i = 0; i < 20; ++i) {
-    costs.LearnStep("m", "auto", 400, absl::Milliseconds(100));
-    costs.LearnStep("m", "auto", 1600, absl::Milliseconds(900));
+    costs.LearnStep(StepOf(TwoPassShape(), TwoPassShape().passes[0]), absl::Milliseconds(100));
+    costs.LearnStep(StepOf(TwoPassShape(), TwoPassShape().passes[1]), absl::Milliseconds(900));
   }
   const Cost cost = costs.Predict(TwoPassShape());
   EXPECT_TRUE(cost.observed);
@@ -91,8 +94,8 @@ TEST(CostModel, SumsOverPasses) {
 TEST(CostModel, LeavesPassByPass) {
   CostModel costs;
   for (int i = 0; i < 20; ++i) {
-    costs.LearnStep("m", "auto", 400, absl::Milliseconds(100));
-    costs.LearnStep("m", "auto", 1600, absl::Milliseconds(900));
+    costs.LearnStep(StepOf(TwoPassShape(), TwoPassShape().passes[0]), absl::Milliseconds(100));
+    costs.LearnStep(StepOf(TwoPassShape(), TwoPassShape().passes[1]), absl::Milliseconds(900));
   }
   const Cost cost = costs.Predict(TwoPassShape());
   const auto left = [&](int steps) { return absl::ToDoubleMilliseconds(cost.Left(steps)); };
@@ -135,29 +138,136 @@ TEST(CostModel, IsLinearInSteps) {
 TEST(CostModel, ScalesFromItsNeighbourWithinReason) {
   CostModel costs;
   Teach(costs, Shape(256), absl::Milliseconds(100));
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(512))), 200, 5);
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(256 * 64))), 400, 5);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(512))), 200, 5);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256 * 64))), 400, 5);
 }
 
 TEST(CostModel, KeepsPlansApartButHelpsAnewOne) {
   CostModel costs;
   Teach(costs, Shape(256, "auto"), absl::Milliseconds(100));
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(256, "reference"))), 100, 1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256, "reference"))), 100, 1);
   Teach(costs, Shape(256, "reference"), absl::Milliseconds(300));
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(256, "reference"))), 300, 3);
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(256, "auto"))), 100, 1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256, "reference"))), 300, 3);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256, "auto"))), 100, 1);
   WorkShape other = Shape(256);
   other.model = "n";
   EXPECT_FALSE(costs.Predict(other).observed);
+}
+
+TEST(CostModel, KeepsKindsOfDevicesApart) {
+  CostModel costs;
+  WorkShape fast = Shape(256), slow = Shape(256), fresh = Shape(256), any = Shape(256);
+  fast.where = "fast";
+  slow.where = "slow";
+  fresh.where = "fresh";
+  Teach(costs, fast, absl::Milliseconds(100));
+  Teach(costs, slow, absl::Milliseconds(900));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, fast)), 100, 1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, slow)), 900, 9);
+  EXPECT_TRUE(costs.Predict(fast).observed);
+  EXPECT_FALSE(costs.Predict(fresh).observed) << "of another device that is a guess";
+  EXPECT_GE(StepTime(costs, fresh), absl::Milliseconds(99));
+  EXPECT_TRUE(costs.Predict(any).observed) << "where is not known before a worker is there";
+}
+
+// Of a transformer: rows, and rows times what each attends to.
+absl::Duration TrueStep(const WorkShape& shape) {
+  const model::PassWork& pass = shape.passes[0];
+  const auto rows = static_cast<double>(pass.rows);
+  return absl::Seconds(0.003 + 2e-5 * rows + 4e-9 * rows * static_cast<double>(pass.tokens));
+}
+
+TEST(CostModel, InterpolatesAShapeThatWasNeverSeen) {
+  CostModel costs;
+  for (const int64_t tokens : {256, 640, 2688, 6000}) {
+    Teach(costs, Shape(tokens), TrueStep(Shape(tokens)));
+  }
+  for (const int64_t tokens : {400, 1200, 4000, 12000}) {
+    const double truth = absl::ToDoubleSeconds(TrueStep(Shape(tokens)));
+    EXPECT_NEAR(absl::ToDoubleSeconds(StepTime(costs, Shape(tokens))) / truth, 1, 0.01) << tokens;
+  }
+}
+
+TEST(CostModel, TellsShapesOfOneSizeOfStepApart) {
+  CostModel costs;
+  WorkShape guided = Shape(256), plain = Shape(512);
+  plain.passes[0].rows = guided.passes[0].rows;
+  Teach(costs, guided, absl::Milliseconds(100));
+  Teach(costs, plain, absl::Milliseconds(130));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, guided)), 100, 1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, plain)), 130, 1);
+}
+
+TEST(CostModel, StepsOfSeveralJobsSayNothingWrongOfOneAlone) {
+  CostModel costs;
+  const WorkShape shape = Shape(256);
+  SeenStep shared = StepOf(shape, shape.passes[0]);
+  shared.rows *= 4;
+  shared.attention *= 4;
+  shared.shared = true;
+  for (int i = 0; i < 20; ++i) costs.LearnStep(shared, absl::Milliseconds(400));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, shape)), 100, 10);
+  Teach(costs, shape, absl::Milliseconds(120));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, shape)), 120, 1);
+}
+
+TEST(CostModel, CountsConditionsAndPreviews) {
+  CostModel costs;
+  WorkShape with = Shape(256);
+  with.condition_pixels = 2 * 768 * 512;
+  with.previews = 4;
+  model::RunStats stats;
+  stats.text_encode = absl::Milliseconds(40);
+  stats.denoise = absl::Seconds(1);
+  stats.decode = absl::Milliseconds(200);
+  stats.mean_batch = 1;
+  stats.device_seconds = 1.24;
+  Teach(costs, Shape(256), absl::Milliseconds(100));
+  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
+  stats.text_encode += absl::Milliseconds(60);
+  stats.device_seconds += 0.06 + 4 * 0.03;
+  costs.LearnRun(with, stats, absl::ZeroDuration());
+  Teach(costs, with, absl::Milliseconds(110));
+  const Cost plain = costs.Predict(Shape(256)), more = costs.Predict(with);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(plain.p50()), 40 + 1000 + 200, 2);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(more.p50()), 100 + 1100 + 120 + 200, 2);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(more.Left(5)), 550 + 60 + 200, 2);
+  EXPECT_EQ(more.Left(10), more.decode);
+}
+
+TEST(CostModel, QuotesWhatNineOfTenRunsStayedWithin) {
+  CostModel costs;
+  const WorkShape shape = Shape(256);
+  Teach(costs, shape, absl::Milliseconds(100));
+  const double before = absl::FDivDuration(costs.Predict(shape).p90(), costs.Predict(shape).p50());
+  EXPECT_GT(before, 1.05);
+  std::mt19937 random(7);
+  std::normal_distribution<double> noise(1, 0.02);
+  int within = 0;
+  constexpr int kRuns = 1000;
+  for (int i = 0; i < kRuns; ++i) {
+    const Cost cost = costs.Predict(shape);
+    model::RunStats stats;
+    stats.denoise = absl::Seconds(noise(random));
+    stats.mean_batch = 1;
+    within += i >= 100 && WorkOf(stats) <= cost.p90() ? 1 : 0;
+    costs.LearnRun(shape, stats, cost.p50());
+    Teach(costs, shape, stats.denoise / 10, 1);
+  }
+  EXPECT_NEAR(within / (kRuns - 100.0), 0.91, 0.03);
+  CostModel copy;
+  copy.Parse(costs.Serialize());
+  EXPECT_NEAR(copy.Predict(shape).spread, costs.Predict(shape).spread, 1e-4);
+  EXPECT_GE(costs.Predict(shape).p90(), costs.Predict(shape).p50());
 }
 
 TEST(CostModel, AnAccidentIsNotLearnedANewStateOfThingsIs) {
   CostModel costs;
   Teach(costs, Shape(256), absl::Milliseconds(100));
   Teach(costs, Shape(256), absl::Seconds(10), 1);
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(costs, Shape(256))), 100, 1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256))), 100, 1);
   Teach(costs, Shape(256), absl::Seconds(10), 3);
-  EXPECT_NEAR(absl::ToDoubleSeconds(StepOf(costs, Shape(256))), 10, 0.1);
+  EXPECT_NEAR(absl::ToDoubleSeconds(StepTime(costs, Shape(256))), 10, 0.1);
 }
 
 TEST(CostModel, LearnsTextDecodeAndMemoryFromARun) {
@@ -167,9 +277,9 @@ TEST(CostModel, LearnsTextDecodeAndMemoryFromARun) {
   stats.decode = absl::Seconds(3);
   stats.encode_exposed = absl::Seconds(1);
   stats.peak_memory_bytes = 5'000'000'000;
-  costs.LearnRun(Shape(256), stats);
+  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
   stats.peak_memory_bytes = 4'000'000'000;
-  costs.LearnRun(Shape(256), stats);
+  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
   const Cost cost = costs.Predict(Shape(256));
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.text), 2, 0.01);
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.decode), 4, 0.01);
@@ -184,13 +294,15 @@ TEST(CostModel, SurvivesBeingWrittenDown) {
   EXPECT_FALSE(costs.TakeChanged());
   CostModel copy;
   copy.Parse(costs.Serialize());
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepOf(copy, Shape(256))), 123, 0.1);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(copy, Shape(256))), 123, 0.1);
   EXPECT_TRUE(copy.Predict(Shape(256)).observed);
 }
 
 TEST(CostModel, SkipsWhatItCannotRead) {
   CostModel costs;
-  costs.Parse("m\tauto\t0\t4\tnan\t0\t3\nm\tauto\t9\t4\t1\t0\t3\nrubbish\n\t\t\t\t\t\t\n\n");
+  costs.Parse(
+      "m\tauto\t\t0\t4\t0\t0\tnan\t0\t3\nm\tauto\t\t9\t4\t0\t0\t1\t0\t3\nrubbish\n"
+      "\t\t\t\t\t\t\nm\tauto\t0\t4\t1\t0\t3\nm\tauto\t\t1 1 1 1 1 1 1 1 1 1 1\n\n");
   EXPECT_FALSE(costs.Predict(Shape(256)).observed);
 }
 
@@ -200,6 +312,10 @@ TEST(CostModel, IsBoundedWhateverPlansCallersInvent) {
     Teach(costs, Shape(256, absl::StrCat("plan", i)), absl::Seconds(1), 1);
   }
   EXPECT_LT(costs.Serialize().size(), 400'000u);
+  // What was learned longest ago makes room.
+  EXPECT_TRUE(costs.Predict(Shape(256, "plan9999")).observed);
+  Teach(costs, Shape(256, "plan9999"), absl::Seconds(2), 30);
+  EXPECT_GT(StepTime(costs, Shape(256, "plan9999")), absl::Seconds(1.5));
 }
 
 TEST(CostModel, AFileIsBoundedByItsFramesUntilOneWasMade) {

@@ -127,6 +127,46 @@ TEST_F(FleetTest, IsOutWhenEveryWorkerIs) {
   EXPECT_FALSE(fleet_.AllOut());
 }
 
+TEST_F(FleetTest, AJobIsHopelessWhenAllThatCouldRunItAreOut) {
+  const Need any = NeedOf(1);
+  Need pinned = any, late = any;
+  pinned.worker = "a";
+  late.model = "n";
+  EXPECT_FALSE(fleet_.Hopeless(any));  // no worker has been seen yet
+  Add("a");
+  Add("b");
+  EXPECT_FALSE(fleet_.Hopeless(late));  // what is not there for other reasons may come
+  Add("a", WorkerState::kOut);
+  EXPECT_FALSE(fleet_.Hopeless(any));
+  EXPECT_TRUE(fleet_.Hopeless(pinned));
+  EXPECT_TRUE(fleet_.Hopeless(late));
+  for (const WorkerState state : {WorkerState::kLost, WorkerState::kStarting}) {
+    Add("b", state);
+    EXPECT_FALSE(fleet_.Hopeless(late));
+  }
+  Add("b", WorkerState::kOut);
+  EXPECT_TRUE(fleet_.Hopeless(any));
+}
+
+TEST_F(FleetTest, KnowsWhereACostWasPaid) {
+  Add("a");
+  const FleetWorker& worker = *fleet_.Find("a");
+  const auto where = [&](const std::string& device) {
+    WorkerInfo info = worker.info;
+    info.device = device;
+    fleet_.Update(info);
+    return fleet_.WhereOf(worker, "m");
+  };
+  EXPECT_EQ(where("cuda:0 NVIDIA H200"), where("cuda:5 NVIDIA H200"));
+  EXPECT_NE(where("cuda:0 NVIDIA H200"), where("cuda:0 NVIDIA H100"));
+  const std::string before = where("cpu");
+  EXPECT_NE(before, where("cuda:0 NVIDIA H100"));
+  model::ModelCard card = Card("m");
+  card.weights_sha256 = std::string(64, 'a');
+  fleet_.SetCard(card);
+  EXPECT_NE(where("cpu"), before);
+}
+
 TEST_F(FleetTest, ShowsServedModelsDefaultFirst) {
   Add("a");
   model::ModelCard card;

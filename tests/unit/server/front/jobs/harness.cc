@@ -102,6 +102,15 @@ model::ModelCard TestCard(const std::string& name) {
   return card;
 }
 
+SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
+  return {.model = shape.model,
+          .plan = shape.plan,
+          .where = shape.where,
+          .rows = pass.rows,
+          .attention = pass.rows * pass.tokens,
+          .condition_pixels = shape.condition_pixels};
+}
+
 Harness::Harness() {
   options.models = {"card", "late"};
   options.fill_rows = 0;  // a worker holds two jobs
@@ -185,15 +194,15 @@ JobPtr Harness::MustCreate(NewJob job) {
 }
 
 absl::StatusOr<JobPtr> Harness::Find(const std::string& id, const std::string& tenant) {
-  return Await<JobPtr>([&](auto done) { dispatcher->Find(tenant, id, std::move(done)); });
+  return Await<JobPtr>([&](auto done) { dispatcher->Find({tenant}, id, std::move(done)); });
 }
 
 absl::StatusOr<Video> Harness::Cancel(const std::string& id, const std::string& tenant) {
-  return Await<Video>([&](auto done) { dispatcher->Cancel(tenant, id, std::move(done)); });
+  return Await<Video>([&](auto done) { dispatcher->Cancel({tenant}, id, std::move(done)); });
 }
 
 absl::Status Harness::Delete(const std::string& id, const std::string& tenant) {
-  return AwaitStatus([&](auto done) { dispatcher->Delete(tenant, id, std::move(done)); });
+  return AwaitStatus([&](auto done) { dispatcher->Delete({tenant}, id, std::move(done)); });
 }
 
 size_t Harness::NumActive() {

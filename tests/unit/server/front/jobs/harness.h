@@ -90,6 +90,9 @@ model::ModelCard TestCard(const std::string& name = "card");
 // A worker that could run anything.
 WorkerInfo ReadyWorker(const std::string& name);
 
+// A step of one pass of one job, as its worker's report says.
+SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass);
+
 class Harness {
  public:
   Harness();

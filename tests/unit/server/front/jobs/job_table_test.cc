@@ -22,11 +22,11 @@ class JobTableTest : public ::testing::Test {
 
 TEST_F(JobTableTest, ShowsATenantItsOwnJobsOnceTheyAreDurable) {
   ActiveJob& job = Add("a", Phase::kCreating);
-  EXPECT_EQ(table_.FindOf("t", "a"), nullptr);
+  EXPECT_EQ(table_.FindOf({"t"}, "a"), nullptr);
   EXPECT_EQ(table_.Find("a"), &job);
   EXPECT_TRUE(table_.Apply(job, JobEvent::kCreated).has_value());
-  EXPECT_EQ(table_.FindOf("t", "a"), &job);
-  EXPECT_EQ(table_.FindOf("u", "a"), nullptr);
+  EXPECT_EQ(table_.FindOf({"t"}, "a"), &job);
+  EXPECT_EQ(table_.FindOf({"u"}, "a"), nullptr);
 }
 
 TEST_F(JobTableTest, FindsAnAttemptThatIsNotOver) {

@@ -55,7 +55,7 @@ TEST_F(LookupsTest, ADamagedRecordCostsItselfAndNotTheList) {
                 }).ok());
   }
   ListQuery query;
-  query.tenant = "t";
+  query.reach.tenant = "t";
   EXPECT_EQ(List(query).videos.size(), 2u);
   // A page of which nothing is left is no end.
   query.page_size = 1;
@@ -88,7 +88,7 @@ TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
   Progress(running, model::Stage::kDenoise, 2);
   Settle();
   ListQuery query;
-  query.tenant = "t";
+  query.reach.tenant = "t";
   query.page_size = 3;
   ListPage page = List(query);
   ASSERT_EQ(page.videos.size(), 3u);
@@ -106,13 +106,59 @@ TEST_F(LookupsTest, ListsLiveAndStoredVideosNewestFirst) {
   EXPECT_EQ(page.videos[1].id, ids[0]);
 
   ListQuery filtered;
-  filtered.tenant = "t";
+  filtered.reach.tenant = "t";
   filtered.states = {VideoState::kRunning};
   page = List(filtered);
   ASSERT_EQ(page.videos.size(), 1u);
   EXPECT_EQ(page.videos[0].id, ids[3]);
-  filtered.tenant = "u";
+  filtered.reach.tenant = "u";
   EXPECT_TRUE(List(filtered).videos.empty());
+}
+
+TEST_F(LookupsTest, AnAdminSeesAndEndsThoseOfAllTenants) {
+  const Reach admin = {"admins", true};
+  const auto find = [&](const std::string& id) {
+    return Await<JobPtr>([&](auto done) { dispatcher->Find(admin, id, std::move(done)); });
+  };
+  NewJob other = Request();
+  other.tenant = "u";
+  const JobPtr mine = MustCreate(Request());
+  RunToEnd(Take());
+  WaitForState(*mine, VideoState::kSucceeded);
+  clock.Advance(absl::Seconds(1));
+  const JobPtr live = MustCreate(other);
+  Settle();
+  const std::string stored = mine->Snapshot().id, running = live->Snapshot().id;
+  EXPECT_EQ((*find(stored))->Snapshot().tenant, "t");
+  EXPECT_EQ((*find(running))->Snapshot().tenant, "u");
+  EXPECT_EQ(ReasonOf(find("r0-unknown").status()), Reason::kVideoNotFound);
+  ListQuery query;
+  query.reach = admin;
+  query.page_size = 1;
+  ListPage page = List(query);
+  ASSERT_EQ(page.videos.size(), 1u);
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.videos[0].id, running);
+  query.before_time = page.videos[0].create_time;
+  query.before_id = running;
+  page = List(query);
+  ASSERT_EQ(page.videos.size(), 1u);
+  EXPECT_EQ(page.videos[0].id, stored);
+  query.reach.everybodys = false;
+  EXPECT_TRUE(List(query).videos.empty());
+
+  const auto cancel = [&](const Reach& reach) {
+    return Await<Video>([&](auto done) { dispatcher->Cancel(reach, running, std::move(done)); });
+  };
+  const auto remove = [&](const Reach& reach) {
+    return AwaitStatus([&](auto done) { dispatcher->Delete(reach, stored, std::move(done)); });
+  };
+  EXPECT_EQ(ReasonOf(cancel({"admins"}).status()), Reason::kVideoNotFound);
+  EXPECT_EQ(ReasonOf(remove({"admins"})), Reason::kVideoNotFound);
+  EXPECT_TRUE(cancel(admin).ok());
+  WaitForState(*live, VideoState::kCancelled);
+  EXPECT_TRUE(remove(admin).ok());
+  EXPECT_EQ(ReasonOf(Find(stored).status()), Reason::kVideoNotFound);
 }
 
 TEST_F(LookupsTest, ShowsModelsWorkersAndProfiles) {

@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 
 constexpr absl::Duration kNow = absl::Seconds(1000);
 
-Waiting Job(const std::string& tenant, double arrived = 0, double deadline = 600,
+Waiting Job(std::string_view tenant, double arrived = 0, double deadline = 600,
             double predicted = 10, Priority priority = Priority::kNormal) {
   return {tenant, priority, kNow + absl::Seconds(arrived), kNow + absl::Seconds(deadline),
           absl::Seconds(predicted)};

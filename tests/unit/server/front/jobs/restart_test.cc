@@ -192,6 +192,15 @@ TEST_F(RestartTest, CostsAndCardsAreRemembered) {
       Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); });
   ASSERT_TRUE(estimate.ok()) << estimate.status();
   EXPECT_GE(estimate->run_p50, absl::Seconds(19));
+
+  NewJob hasty = Request();
+  hasty.timeout = absl::Seconds(5);
+  AddWorker();
+  EXPECT_EQ(ReasonOf(Create(hasty).status()), Reason::kDeadlineUnreachable);
+  options.build = "of tomorrow";  // for which it is a guess
+  Start();
+  AddWorker();
+  EXPECT_TRUE(Create(hasty).ok());
 }
 
 TEST_F(RestartTest, AJobThatCannotBeReadIsNotStuck) {

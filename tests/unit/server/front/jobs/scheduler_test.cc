@@ -4,50 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "server/front/store/inbox.h"
-#include "tests/unit/server/front/jobs/harness.h"
+#include "tests/unit/server/front/jobs/scheduler_fixture.h"
 
 namespace reel::front {
 namespace {
 
-class SchedulerTest : public ::testing::Test, public Harness {
- protected:
-  void SetUp() override {
-    OpenStores();
-    scheduler_ = std::make_unique<Scheduler>(
-        options, SchedulerParts{*store, *media, pool, observer, clock, serializer},
-        [this](Scheduler::Task task) { inbox_.Put(std::move(task)); });
-    ASSERT_TRUE(scheduler_->Recover().ok());
-  }
-  void TearDown() override {
-    store.reset();  // what was called is answered into the inbox
-    media.reset();
-    scheduler_.reset();
-  }
-  // The next answers of the stores, without settling them.
-  void TakeAnswers() {
-    std::vector<Scheduler::Task> tasks;
-    ASSERT_TRUE(inbox_.TakeAll(tasks, absl::Seconds(30)));
-    for (Scheduler::Task& task : tasks) task();
-  }
-  void AddReadyWorker() {
-    scheduler_->WorkerChanged(ReadyWorker("w0"));
-    scheduler_->Report({"w0", {}, ModelLoaded{"card", TestCard()}});
-  }
-  // Queued when it returns.
-  void CreateOne() {
-    Caller caller;
-    caller.request = Request();
-    caller.done = [this](absl::StatusOr<JobPtr> job) { created_ += job.ok() ? 1 : 0; };
-    scheduler_->Create(std::move(caller));
-    const int before = created_;
-    while (created_ == before && !HasFatalFailure()) TakeAnswers();
-  }
-
-  Inbox<Scheduler::Task> inbox_;
-  std::unique_ptr<Scheduler> scheduler_;
-  int created_ = 0;
-};
+using SchedulerTest = SchedulerFixture;
 
 TEST_F(SchedulerTest, AnEventChangesStateAndSettlingActsOnIt) {
   AddReadyWorker();

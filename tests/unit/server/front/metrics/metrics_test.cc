@@ -40,6 +40,24 @@ TEST(Metrics, StaysBelowAThousandSeriesWithADeviceAndTwentyKernels) {
   EXPECT_LE(lines - comments, 1200);
 }
 
+TEST(Metrics, TheEndOfACertificateIsThereOnceThereIsOne) {
+  Metrics metrics({"1", "r", {}, {}});
+  EXPECT_THAT(metrics.Text(), ::testing::Not(::testing::HasSubstr("certificate_expiry")));
+  metrics.SetCertificateEnd(absl::FromUnixSeconds(1'800'000'000));
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_tls_certificate_expiry_timestamp_seconds"),
+            1'800'000'000);
+  metrics.SetCertificateEnd(absl::FromUnixSeconds(1'900'000'000));
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_tls_certificate_expiry_timestamp_seconds"),
+            1'900'000'000);
+}
+
+TEST(Metrics, MissesOfTheSelfCheckAreCountedFromNought) {
+  Metrics metrics({"1", "r", {}, {}});
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_self_check_misses_total"), 0);
+  metrics.CountSelfCheckMiss();
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_self_check_misses_total"), 1);
+}
+
 TEST(Metrics, KernelsWithoutEndAreFolded) {
   Metrics metrics({"1", "r", {}, {}});
   for (int i = 0; i < 500; ++i) {

@@ -196,14 +196,14 @@ TEST(VideoIdFrom, TakesTheFormAndNothingElse) {
 
 TEST(ListQueryFrom, CoercesThePageSizeAndRefusesNegatives) {
   v1::ListVideosRequest request;
-  EXPECT_EQ(ListQueryFrom(request, "t")->page_size, 50);
+  EXPECT_EQ(ListQueryFrom(request, {"t"})->page_size, 50);
   request.set_page_size(201);
-  EXPECT_EQ(ListQueryFrom(request, "t")->page_size, 200);
+  EXPECT_EQ(ListQueryFrom(request, {"t"})->page_size, 200);
   request.set_page_size(7);
-  EXPECT_EQ(ListQueryFrom(request, "t")->page_size, 7);
+  EXPECT_EQ(ListQueryFrom(request, {"t"})->page_size, 7);
   request.set_page_size(-1);
   request.add_states(v1::VIDEO_STATE_UNSPECIFIED);
-  EXPECT_THAT(Fields(ListQueryFrom(request, "t").status()),
+  EXPECT_THAT(Fields(ListQueryFrom(request, {"t"}).status()),
               UnorderedElementsAre("page_size", "states[0]"));
 }
 
@@ -213,13 +213,13 @@ TEST(ListQueryFrom, GoesOnWhereThePageEnded) {
   request.add_states(v1::VIDEO_STATE_FAILED);
   const PagePosition position{absl::FromUnixSeconds(5), "r1-x"};
   request.set_page_token(MakePageToken(position, {VideoState::kFailed}));
-  const auto query = ListQueryFrom(request, "t");
+  const auto query = ListQueryFrom(request, {"t"});
   ASSERT_TRUE(query.ok()) << query.status();
   EXPECT_EQ(query->before_id, "r1-x");
   EXPECT_EQ(query->before_time, position.time);
   EXPECT_THAT(query->states, ElementsAre(VideoState::kFailed));
   request.clear_states();
-  EXPECT_THAT(Fields(ListQueryFrom(request, "t").status()), ElementsAre("page_token"));
+  EXPECT_THAT(Fields(ListQueryFrom(request, {"t"}).status()), ElementsAre("page_token"));
 }
 
 TEST(WatchPointFrom, RefusesNegativesAllAtOnce) {

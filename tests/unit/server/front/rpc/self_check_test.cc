@@ -73,13 +73,17 @@ TEST(SelfCheck, TellsAfterTheMissesInARow) {
   Mutex mutex;
   CondVar told;
   bool failed = false;
-  SelfCheck check(Quick(dead.address()), [&] {
+  std::atomic<int> missed = 0;
+  SelfCheckOptions options = Quick(dead.address());
+  options.missed = [&missed] { ++missed; };
+  SelfCheck check(options, [&] {
     MutexLock lock(mutex);
     failed = true;
     told.NotifyAll();
   });
   MutexLock lock(mutex);
   while (!failed) told.Wait(mutex);
+  EXPECT_EQ(missed, 2);
 }
 
 TEST(SelfCheck, AListenerThatTakesOthersIsBusyAndNotDead) {

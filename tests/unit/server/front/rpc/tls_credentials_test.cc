@@ -63,6 +63,16 @@ TEST_F(TlsCredentialsTest, BadFilesAreRefusedAtTheStart) {
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("tls.key_file"));
 }
 
+TEST_F(TlsCredentialsTest, TellsUntilWhenACertificateHolds) {
+  Install(authority_.Issue("one"));
+  absl::Time end = absl::InfiniteFuture();
+  const auto credentials = MakeTlsCredentials(options_, [&end](absl::Time told) { end = told; });
+  ASSERT_TRUE(credentials.ok()) << credentials.status();
+  // The authority gives two days.
+  EXPECT_GT(end, absl::Now() + absl::Hours(47));
+  EXPECT_LT(end, absl::Now() + absl::Hours(49));
+}
+
 TEST_F(TlsCredentialsTest, NoConnectionIsLostToARenewal) {
   const Identity identities[] = {authority_.Issue("one"), authority_.Issue("other")};
   Install(identities[0]);

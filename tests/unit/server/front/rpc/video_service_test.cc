@@ -78,11 +78,15 @@ TEST(CreateVideo, ARefusalOfJobsIsPassedOnWithItsPushback) {
 }
 
 TEST(GetVideo, FindsTheTenantsVideoAndNoOther) {
-  RpcServer server;
+  RpcServerOptions options;
+  options.authorizer =
+      std::make_unique<Authorizer>(*TokenTable::Parse(TokenLine("use", "default user")));
+  RpcServer server(std::move(options));
   server.jobs.Add("r1-a");
   server.jobs.Add("r1-b", "somebody");
   const auto get = [&](const std::string& name, v1::GetVideoResponse& response) {
     grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer use");
     v1::GetVideoRequest request;
     request.set_name(name);
     return server.video().GetVideo(&context, request, &response);

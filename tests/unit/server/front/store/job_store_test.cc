@@ -168,6 +168,17 @@ TEST_F(JobStoreTest, PagesNewestFirstWithoutGapsOrRepeats) {
   EXPECT_THAT(Page(query), ElementsAre("j0"));
 }
 
+TEST_F(JobStoreTest, PagesThroughAllTenants) {
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(Create(MakeRow(absl::StrCat("j", i), i, i % 2 == 0 ? "t" : "u")).ok());
+  }
+  PageQuery query{std::nullopt, {}, absl::InfiniteFuture(), "", 3};
+  EXPECT_THAT(Page(query), ElementsAre("j3", "j2", "j1"));
+  query.before_id = "j1";
+  query.before_time = absl::FromUnixSeconds(1);
+  EXPECT_THAT(Page(query), ElementsAre("j0"));
+}
+
 TEST_F(JobStoreTest, FiltersAPageByState) {
   JobRow done = MakeRow("done", 1), failed = MakeRow("failed", 2);
   ASSERT_TRUE(Create(done).ok());

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short and long videos of two tenants that arrive by chance, below and above what the device can
+// do: how long they take, and how many meet their deadlines. Minutes long, so by hand:
+// ctest --test-dir build/release -L soak
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <iostream>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/integration/calls.h"
+#include "tests/integration/reel_server.h"
+
+namespace reel::tests {
+namespace {
+
+constexpr absl::Duration kEach = absl::Seconds(60);
+// Long videos take eight times as long as short ones; one of five is long.
+constexpr int kShortSteps = 4, kLongSteps = 32;
+constexpr absl::Duration kShortDeadline = absl::Seconds(5), kLongDeadline = absl::Seconds(15);
+constexpr char kMixedLoadDevice[] = R"(models { name: "testcard" test_card {
+    step_time { nanos: 10000000 } step_time_per_extra_job { nanos: 10000000 }
+    decode_time_per_frame { nanos: 10000 } } }
+    scheduler { fill_rows: 1 }
+)";
+
+std::string TokenFile(const testing::TempFolder& folder) {
+  std::string tokens;
+  for (const std::string name : {"a", "b"}) {
+    tokens += absl::StrCat(Sha256Hex(name), " ", name, " user\n");
+  }
+  const std::string file = folder.Write("tokens", tokens + Sha256Hex("root") + " root admin\n");
+  ::chmod(file.c_str(), 0600);
+  return file;
+}
+
+// By one caller; confined to one thread.
+class MixedCaller {
+ public:
+  MixedCaller(const ReelServer& server, std::string tenant, unsigned seed)
+      : stub_(v1::VideoService::NewStub(server.Connect())),
+        tenant_(std::move(tenant)),
+        random_(seed) {}
+
+  // At `rate` a second on average, whether or not earlier ones are answered.
+  void Arrive(double rate) {
+    std::exponential_distribution<double> pause(rate);
+    const absl::Time end = absl::Now() + kEach;
+    for (absl::Time due = absl::Now(); due < end; due += absl::Seconds(pause(random_))) {
+      absl::SleepFor(due - absl::Now());
+      Create();
+    }
+  }
+  // As fast as the device goes: a few always wait.
+  void Saturate(absl::Time end) {
+    while (absl::Now() < end) {
+      if (!Create()) absl::SleepFor(absl::Milliseconds(50));
+    }
+  }
+  int offered() const { return offered_; }
+  int refused() const { return refused_; }
+
+ private:
+  bool Create() {
+    const bool is_long = random_() % 5 == 0;
+    v1::CreateVideoRequest request;
+    *request.mutable_spec() = SmallSpec("x", random_());
+    request.mutable_spec()->set_num_inference_steps(is_long ? kLongSteps : kShortSteps);
+    const absl::Duration deadline = is_long ? kLongDeadline : kShortDeadline;
+    request.mutable_timeout()->set_seconds(absl::ToInt64Seconds(deadline));
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + tenant_);
+    v1::CreateVideoResponse response;
+    const bool taken = stub_->CreateVideo(&context, request, &response).ok();
+    ++offered_;
+    refused_ += taken ? 0 : 1;
+    return taken;
+  }
+
+  const std::unique_ptr<v1::VideoService::Stub> stub_;
+  const std::string tenant_;
+  std::mt19937 random_;
+  int offered_ = 0, refused_ = 0;
+};
+
+absl::Duration At(const std::vector<absl::Duration>& sorted, double share) {
+  if (sorted.empty()) return absl::ZeroDuration();
+  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+// Of those that succeeded, from the call to the end, sorted; as an admin sees them.
+std::vector<absl::Duration> TookOf(const ReelServer& server, bool is_long) {
+  const auto stub = v1::VideoService::NewStub(server.Connect());
+  std::vector<absl::Duration> took;
+  v1::ListVideosRequest request;
+  request.add_states(v1::VIDEO_STATE_SUCCEEDED);
+  request.set_page_size(200);
+  do {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer root");
+    v1::ListVideosResponse page;
+    const grpc::Status listed = stub->ListVideos(&context, request, &page);
+    EXPECT_TRUE(listed.ok()) << listed.error_message();
+    for (const v1::Video& video : page.videos()) {
+      if ((video.spec().num_inference_steps() == kLongSteps) != is_long) continue;
+      const auto seconds = video.end_time().seconds() - video.create_time().seconds();
+      const auto nanos = video.end_time().nanos() - video.create_time().nanos();
+      took.push_back(absl::Seconds(seconds) + absl::Nanoseconds(nanos));
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  std::ranges::sort(took);
+  return took;
+}
+
+ServerSetup MixedSetup(const testing::TempFolder& folder) {
+  ServerSetup setup;
+  setup.config = absl::StrCat(kMixedLoadDevice, "auth { tokens_file: '", TokenFile(folder),
+                              "' tenants { name: 'a' } tenants { name: 'b' } }");
+  return setup;
+}
+
+// Videos of the mixture a second, by a device that never wants for one.
+double CapacityOf(const testing::TempFolder& folder) {
+  ReelServer server(MixedSetup(folder));
+  MixedCaller caller(server, "a", 1);
+  caller.Saturate(absl::Now() + absl::Seconds(10));
+  const double before = server.Metric("reel_requests_total", "outcome=\"ok\"");
+  const absl::Time start = absl::Now();
+  caller.Saturate(start + absl::Seconds(20));
+  return (server.Metric("reel_requests_total", "outcome=\"ok\"") - before) /
+         absl::ToDoubleSeconds(absl::Now() - start);
+}
+
+class MixedLoad : public ::testing::TestWithParam<double> {};
+
+TEST_P(MixedLoad, OfTwoTenantsMeetsItsDeadlinesOrIsRefused) {
+  const testing::TempFolder folder;
+  const double rate = GetParam() * CapacityOf(folder);
+  ReelServer server(MixedSetup(folder));
+  MixedCaller a(server, "a", 2), b(server, "b", 3);
+  std::thread other([&] { b.Arrive(rate / 2); });
+  a.Arrive(rate / 2);
+  other.join();
+  EXPECT_TRUE(Eventually([&] {
+    return server.Metric("reel_queue_depth") + server.Metric("reel_inflight_requests") == 0;
+  }));
+  const int offered = a.offered() + b.offered(), refused = a.refused() + b.refused();
+  const auto brief = TookOf(server, false), lengthy = TookOf(server, true);
+  const double met = static_cast<double>(brief.size() + lengthy.size());
+  std::cout << "FIGURE " << rate << " videos a second (" << 100 * GetParam() << " % of capacity), "
+            << offered << " in all, " << refused << " refused: short p50 " << At(brief, 0.5)
+            << ", p95 " << At(brief, 0.95) << "; long p50 " << At(lengthy, 0.5) << ", p95 "
+            << At(lengthy, 0.95) << "; deadlines met by " << 100 * met / offered << " % of all, "
+            << 100 * met / (offered - refused) << " % of those taken\n";
+  // What was let in is done in time, but for a few.
+  EXPECT_GE(met, 0.9 * (offered - refused));
+  // Arrivals by chance: below capacity few are refused.
+  if (GetParam() < 1) {
+    EXPECT_LE(refused, 0.1 * offered);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfCapacity, MixedLoad, ::testing::Values(0.7, 1.3));
+
+}  // namespace
+}  // namespace reel::tests

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each alert's drill makes it fire in a real Prometheus, and no other; a server that works makes none fire.
+
+The rules are those of deploy/prometheus/rules.yaml with every window and waiting time divided by FASTER, so that two minutes pass in
+three seconds; thresholds stay. Every drill has a server and a Prometheus of its own. ReelSelfCheckFailing has none: what makes a
+listener of gRPC die does not do so every time.
+
+    alerts.py [DRILL...]     all of them unless said
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
+
+FASTER = 40
+PATIENCE = 60  # seconds
+SETTLED = 1.5  # seconds in which no other alert may come
+SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+BURN_PAGE, BURN_TICKET = "ReelErrorBudgetBurn page", "ReelErrorBudgetBurn ticket"
+
+
+def faster_rules():
+    text = (ROOT / "deploy/prometheus/rules.yaml").read_text(encoding="utf-8")
+
+    def shorter(match):
+        return f"{match[1]}{int(match[2]) * SECONDS[match[3]] * 1000 // FASTER}ms"
+    return re.sub(r"(\[|for: )(\d+)([smhd])\b", shorter, text)
+
+
+def firing(address):
+    """Names and severities."""
+    try:
+        with urllib.request.urlopen(f"http://{address}/api/v1/alerts", timeout=5) as answer:
+            alerts = json.load(answer)["data"]["alerts"]
+    except OSError:
+        return set()  # it is still starting
+    return {f"{alert['labels']['alertname']} {alert['labels']['severity']}" for alert in alerts if alert["state"] == "firing"}
+
+
+@contextlib.contextmanager
+def prometheus(target):
+    """Watches one server; yields its own address."""
+    with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder:
+        rules, config = pathlib.Path(folder, "rules.yaml"), pathlib.Path(folder, "prometheus.yaml")
+        rules.write_text(faster_rules(), encoding="utf-8")
+        config.write_text(f"""
+global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 200ms}}
+rule_files: [{rules}]
+scrape_configs: [{{job_name: reel, static_configs: [{{targets: ["{target}"]}}]}}]
+""", encoding="utf-8")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        with open(pathlib.Path(folder, "log"), "wb") as log:
+            process = subprocess.Popen([find_tool("prometheus"), f"--config.file={config}", f"--web.listen-address={address}",
+                                        f"--storage.tsdb.path={folder}/data", "--log.level=warn"], stdout=log, stderr=log)
+        try:
+            end = time.monotonic() + PATIENCE
+            while not watches(address) or firing(address):  # before its first scrape it knows of no server
+                assert time.monotonic() < end, f"no Prometheus: {pathlib.Path(folder, 'log').read_text()[-2000:]}"
+                time.sleep(0.1)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def watches(address):
+    """It has scraped the server: what happens from now on, it sees."""
+    try:
+        with urllib.request.urlopen(f"http://{address}/api/v1/query?query=up", timeout=5) as answer:
+            return any(sample["value"][1] == "1" for sample in json.load(answer)["data"]["result"])
+    except OSError:
+        return False
+
+
+def value(server, metric):
+    return sum(float(line.rsplit(" ", 1)[1]) for line in scrape(server).splitlines() if re.match(rf"{metric}[{{ ]", line))
+
+
+def ask(server, method, prompt, **spec):
+    request = {"spec": {"prompt": prompt, "width": 128, "height": 96, "num_frames": 9, **spec}}
+    return subprocess.run([find_tool("grpcurl"), "-plaintext", "-d", json.dumps(request), server.grpc,
+                           f"reel.v1.VideoService/{method}"], capture_output=True, text=True, timeout=60, check=False)
+
+
+def render(server, prompts):
+    for prompt in prompts:
+        ask(server, "GenerateVideo", prompt, num_inference_steps=2)
+
+
+# Each makes something go wrong, and returns when it has.
+
+def nothing(server):
+    render(server, ["a boat"] * 8)
+
+
+def end_of_the_server(server):
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait(30)
+
+
+def workers_that_die(server):
+    killed = set()
+    for _ in range(3):
+        end = time.monotonic() + PATIENCE
+        while not (new := children_of(server.process.pid) - killed):
+            assert time.monotonic() < end, "a killed worker was not replaced"
+            time.sleep(0.05)
+        for child in new:
+            os.kill(child, signal.SIGKILL)
+        killed |= new
+
+
+def children_of(process):
+    """The parent's number comes second after the name, which may hold anything."""
+    children = set()
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just ended
+            if stat.read_text().rsplit(")", 1)[1].split()[1] == str(process):
+                children.add(int(stat.parent.name))
+    return children
+
+
+def queue_that_fills(server):
+    render(server, ["a boat"])  # the server learns what a step takes
+    while value(server, "reel_queue_backlog_seconds") < 0.9 * value(server, "reel_queue_capacity_seconds"):
+        answer = ask(server, "CreateVideo", "a boat", num_inference_steps=20)
+        assert answer.returncode == 0, answer.stderr
+
+
+def store_that_fills(server):
+    while value(server, "reel_result_store_bytes") < 0.82 * value(server, "reel_result_store_limit_bytes"):
+        answer = ask(server, "GenerateVideo", "a boat", num_inference_steps=2)
+        assert answer.returncode == 0, answer.stderr
+
+
+def descriptors_that_go(server):
+    """A limit with room for little beside what callers hold, who stay until the drill is over."""
+    host, port = server.grpc.rsplit(":", 1)
+    before = value(server, "process_open_fds")
+    server.callers = [socket.create_connection((host, int(port))) for _ in range(60)]
+    end = time.monotonic() + PATIENCE
+    while (used := int(value(server, "process_open_fds"))) < before + 60:
+        assert time.monotonic() < end, used
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (used + 8, used + 8))
+
+
+def half_that_fail(server):
+    render(server, ["a boat", "poison"] * 6)
+
+
+def one_in_twenty_five_that_fails(server):
+    render(server, ["a boat"] * 12 + ["poison"] + ["a boat"] * 12)
+
+
+def certificate_that_ends_soon(server):
+    """It does so by itself."""
+
+
+POISON = 'faults { kind: "nan" step: 1 prompt_contains: "poison" }'
+
+
+def card(step_ms=1, more=""):
+    seconds, ms = divmod(step_ms, 1000)
+    return f'models {{ name: "testcard" test_card {{ step_time {{ seconds: {seconds} nanos: {ms * 1000000} }} {more} }} }}\n'
+
+
+def certificate(folder, days):
+    key, file = pathlib.Path(folder, "tls.key"), pathlib.Path(folder, "tls.crt")
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", file,
+        "-days", days, "-subj", "/CN=localhost")
+    return card() + f'tls {{ certificate_file: "{file}" key_file: "{key}" }}\n'
+
+
+# What goes wrong, the configuration in which it does, and all that may fire then.
+DRILLS = (
+    (nothing, card(), set()),
+    (end_of_the_server, card(), {"ReelDown page"}),
+    (workers_that_die, card(), {"ReelWorkerCrashLoop page"}),
+    (queue_that_fills, card(1000, "step_time_per_extra_job { seconds: 1 }") + "scheduler { max_backlog_seconds: 200 } timing { drain { seconds: 1 } }", {"ReelQueueBacklogHigh ticket"}),
+    (store_that_fills, card() + "data { max_bytes: 400000 }", {"ReelStoreAlmostFull ticket"}),
+    (descriptors_that_go, card(), {"ReelDescriptorsAlmostGone page"}),
+    (half_that_fail, card(more=POISON), {BURN_PAGE, BURN_TICKET}),
+    (one_in_twenty_five_that_fails, card(more=POISON), {BURN_TICKET}),
+)
+
+
+def drill(happens, config, expected):
+    """True, or what fired beside what should have."""
+    with running_server(config=config) as server:
+        if "tls {" not in config:  # where the probe is in plain text
+            wait_until_serving(server)
+        with prometheus(server.metrics) as watcher:
+            begin = time.monotonic()
+            happens(server)
+            fired, first, end = set(), None, time.monotonic() + PATIENCE
+            while time.monotonic() < end and fired <= expected:
+                fired |= firing(watcher)
+                if fired >= expected:
+                    first = first or time.monotonic()
+                    if time.monotonic() > first + SETTLED:
+                        break
+                time.sleep(0.1)
+    seconds = "" if first is None else f"{first - begin:.1f} s"
+    print(f"FIGURE {happens.__name__}: {', '.join(sorted(fired)) or 'nothing'} {seconds}", flush=True)
+    return fired == expected or f"{happens.__name__}: fired {sorted(fired)}, expected {sorted(expected)}"
+
+
+def main():
+    find_tool("prometheus"), find_tool("grpcurl")
+    with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder:
+        last = (certificate_that_ends_soon, certificate(folder, 3), {"ReelCertificateExpiresSoon ticket"})
+        drills = [row for row in (*DRILLS, last) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
+        results = [drill(*row) for row in drills]
+    problems = [result for result in results if result is not True]
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
