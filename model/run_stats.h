@@ -2,6 +2,7 @@
 // What a run did and cost: the worker's half of a video's statistics, in the API's terms.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,6 +45,50 @@ struct MediaInfo {
   absl::Duration duration;   // of the clip
 };
 
+// Where a job's time goes; it is in one of them at any moment. In the order of a run. From
+// kHandover to kEncode it is at a worker.
+enum class RunPart {
+  kUnspecified,
+  kAccept,      // its request and conditions are stored
+  kQueue,       // waits for a worker
+  kLost,        // attempts that came to nothing, until the next one is stored
+  kHandover,    // commands, reports and bytes between reeld and the worker
+  kConditions,  // waits for its pictures and clips to be decoded
+  kText,        // is created; prompts and conditions are encoded
+  kWait,        // held by the worker, which does something else
+  kParked,      // made way for another
+  kDenoise,     // steps
+  kPreview,
+  kDecode,  // frames
+  kEncode,  // waits for its encoder
+  kFile,    // the rest of the file is written, synced and hashed
+};
+inline constexpr size_t kRunParts = 14;
+
+struct PartTime {
+  RunPart part = RunPart::kUnspecified;
+  absl::Duration time;
+};
+
+// One stretch of a part.
+struct PartSpan {
+  RunPart part = RunPart::kUnspecified;
+  absl::Duration start;  // since the job was accepted; of a worker's own, since it has the job
+  absl::Duration duration;
+  int step = 0;        // of a denoising step, from 1
+  int jobs = 0;        // that shared it
+  bool timed = false;  // its operators were timed
+};
+
+// What an operator took in a part of the run: kText, kDenoise or kDecode.
+struct OperatorCost {
+  RunPart part = RunPart::kUnspecified;
+  std::string op, variant;  // op "gaps": the time between operators
+  int64_t calls = 0;        // of those that were timed
+  absl::Duration timed;     // they took together
+  absl::Duration estimate;  // of the whole part, as if all of it were like what was timed
+};
+
 struct RunStats {
   absl::Duration queued;  // accepted to first step
   absl::Duration text_encode;
@@ -62,6 +107,11 @@ struct RunStats {
   int prompt_tokens = 0;
   int negative_prompt_tokens = 0;
   int latent_tokens = 0;
+  std::vector<PartTime> parts;  // sum to `total`
+  std::vector<PartSpan> spans;
+  std::vector<OperatorCost> operators;
+  int preemptions = 0;
+  int timed_steps = 0;
 };
 
 }  // namespace reel::model

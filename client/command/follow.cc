@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/command/follow.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -33,7 +34,7 @@ class Follower {
         [&hello](int width) { return hello.substr(0, static_cast<size_t>(width) - 1); }, true);
     Interrupt interrupt([this] { OnInterrupt(); });
     auto client = session_.Open();
-    if (!client.ok()) return {client.status(), "", 0};
+    if (!client.ok()) return {client.status(), "", 0, absl::ZeroDuration()};
     client_ = *std::move(client);
     VideoStream stream = Begin(start);
     {
@@ -48,7 +49,8 @@ class Follower {
       ended_.notify_all();
     }
     session_.console.ClearProgress();
-    return {std::move(video), name_, interrupt.signal()};
+    const auto length = std::chrono::steady_clock::now() - accepted_;
+    return {std::move(video), name_, interrupt.signal(), absl::FromChrono(length)};
   }
 
  private:
@@ -68,6 +70,7 @@ class Follower {
   absl::Status OnEvent(const v1::VideoEvent& event) {
     bool now = false;
     if (event.has_accepted()) {
+      accepted_ = std::chrono::steady_clock::now();
       SetName(event.accepted().name());
       OnAccepted(event.accepted());
       now = true;
@@ -171,6 +174,7 @@ class Follower {
   std::unique_ptr<VideoClient> client_;  // outlives the Interrupt, which may be using it
   ProgressView view_;                    // of the thread that runs
   std::set<std::string> noticed_;        // likewise
+  std::chrono::steady_clock::time_point accepted_ = std::chrono::steady_clock::now();  // likewise
   std::mutex mutex_;
   std::condition_variable ended_;
   VideoStream* stream_ = nullptr;  // guarded by mutex_; null when there is none (any more)

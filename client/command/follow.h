@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/command/session.h"
 #include "client/video_stream.h"
 
@@ -19,8 +20,9 @@ struct FollowOptions {
 
 struct Followed {
   absl::StatusOr<v1::Video> video;
-  std::string name;  // as far as known, also after an error
-  int signal = 0;    // not 0: the person asked for the end
+  std::string name;               // as far as known, also after an error
+  int signal = 0;                 // not 0: the person asked for the end
+  absl::Duration since_accepted;  // from that event to the end of the stream
 };
 
 // `start` as for VideoStream; the client's calls and threads begin in here.

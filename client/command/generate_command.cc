@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "client/command/bill_text.h"
+#include "client/command/chrome_trace.h"
 #include "client/command/commands.h"
 #include "client/command/follow.h"
 #include "client/command/json_output.h"
@@ -22,7 +25,9 @@ struct GenerateFlags {
   JobFlags job;
   std::string output;
   std::string preview_dir;
+  std::string trace;
   bool detach = false;
+  bool profile = false;
 };
 
 // By the clock: what the server says never becomes a path.
@@ -51,6 +56,17 @@ ExitCode Finish(Session& session, const v1::Video& video, const std::string& out
   return ExitCode::kOk;
 }
 
+absl::Status WriteTrace(const Followed& followed, const std::string& path) {
+  // The event came when the request was stored.
+  absl::Duration until_end = followed.since_accepted;
+  for (const v1::PartTime& part : followed.video->stats().parts()) {
+    if (part.part() == v1::RUN_PART_ACCEPT) until_end += FromProto(part.time());
+  }
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if ((file << ChromeTrace(*followed.video, until_end)).flush()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("Cannot write the trace: ", path, "."));
+}
+
 ExitCode FinishFailed(Session& session, const Followed& followed, const GenerateFlags& flags) {
   if (followed.signal != 0) {
     if (session.json) session.Fail(absl::CancelledError("Interrupted."));
@@ -77,8 +93,16 @@ ExitCode Generate(Session& session, const GenerateFlags& flags) {
   options.preview_dir = flags.preview_dir;
   options.cancel_on_interrupt = !flags.detach;
   const Followed followed = Follow(session, std::move(request), options);
-  return followed.video.ok() ? Finish(session, *followed.video, options.output)
-                             : FinishFailed(session, followed, flags);
+  if (!followed.video.ok()) return FinishFailed(session, followed, flags);
+  const ExitCode code = Finish(session, *followed.video, options.output);
+  // Not to stdout, which is the path's or the video's.
+  if (flags.profile && !session.json) {
+    const std::string bill = DescribeBill(followed.video->stats());
+    session.console.Error(bill.empty() ? "This server does not tell where the time went.\n" : bill);
+  }
+  if (flags.trace.empty()) return code;
+  const absl::Status traced = WriteTrace(followed, flags.trace);
+  return traced.ok() ? code : session.Fail(traced);
 }
 
 }  // namespace
@@ -96,6 +120,9 @@ void AddGenerate(CLI::App& app, Action& action) {
       command.add_option("--preview-dir", flags->preview_dir, "Folder for the preview pictures");
   command.get_option("--preview-every")->needs(previews);
   previews->needs(command.get_option("--preview-every"));
+  command.add_flag("--profile", flags->profile, "Print where the time went, to stderr");
+  command.add_option("--trace", flags->trace,
+                     "Write where the time went as a file for Perfetto or chrome://tracing");
   command.add_flag("--detach", flags->detach, "Keep the job running when this command ends");
   command.callback([flags, &action] {
     action = [flags](Session& session) { return Generate(session, *flags); };

@@ -4,6 +4,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/command/bill_text.h"
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
 
@@ -90,7 +91,8 @@ std::string DescribeVideo(const v1::Video& video) {
   AddStats(video.stats(), table);
   for (const auto& [label, value] : video.labels()) table.AddRow({"label", label + "=" + value});
   for (const v1::Notice& notice : video.notices()) table.AddRow({"note", notice.message()});
-  return table.Render();
+  const std::string bill = DescribeBill(video.stats());
+  return bill.empty() ? table.Render() : absl::StrCat(table.Render(), "\n", bill);
 }
 
 }  // namespace reel::client

@@ -20,11 +20,13 @@ void ClockTimer::Start(std::string_view op, std::string_view variant, DeviceStre
   time.variant = variant;
   running_ = &time;
   started_ns_ = SteadyNanoseconds();
+  if (first_ns_ == 0) first_ns_ = started_ns_;
 }
 
 void ClockTimer::Stop(DeviceStream) {
   if (running_ == nullptr) return;
-  running_->total_ns += SteadyNanoseconds() - started_ns_;
+  last_ns_ = SteadyNanoseconds();
+  running_->total_ns += last_ns_ - started_ns_;
   ++running_->calls;
   running_ = nullptr;
 }
@@ -33,6 +35,8 @@ std::vector<VariantTime> ClockTimer::Take() {
   std::vector<VariantTime> taken;
   for (auto& [key, time] : times_) taken.push_back(std::move(time));
   times_.clear();
+  taken_span_ns_ = last_ns_ - first_ns_;
+  first_ns_ = last_ns_ = 0;
   running_ = nullptr;
   return taken;
 }

@@ -44,6 +44,7 @@ void DeviceTimer::Stop(DeviceStream stream) {
 
 std::vector<VariantTime> DeviceTimer::Take() {
   std::map<std::pair<std::string_view, std::string_view>, VariantTime> times;
+  const Span *first = nullptr, *last = nullptr;
   for (size_t i = 0; i < used_; ++i) {
     const Span& span = spans_[i];
     int64_t nanoseconds = 0;
@@ -55,6 +56,13 @@ std::vector<VariantTime> DeviceTimer::Take() {
     time.variant = span.variant;
     time.total_ns += nanoseconds;
     ++time.calls;
+    if (first == nullptr) first = &span;
+    last = &span;
+  }
+  taken_span_ns_ = 0;
+  if (first != nullptr &&
+      library_.nanoseconds_between(first->start, last->end, &taken_span_ns_) != 0) {
+    taken_span_ns_ = 0;
   }
   used_ = 0;
   running_ = false;

@@ -29,6 +29,7 @@ class DeviceTimer : public KernelTimer {
   void Start(std::string_view op, std::string_view variant, DeviceStream stream) override;
   void Stop(DeviceStream stream) override;
   std::vector<VariantTime> Take() override;
+  int64_t TakenSpan() const override { return taken_span_ns_; }
 
  private:
   struct Span {
@@ -45,6 +46,7 @@ class DeviceTimer : public KernelTimer {
   const int device_;
   std::vector<Span> spans_;  // their events are used again
   size_t used_ = 0;
+  int64_t taken_span_ns_ = 0;
   bool running_ = false;  // between Start and Stop of the last one used
 };
 

@@ -2,6 +2,7 @@
 // Times operators on sampled steps: device events on a GPU, the clock on a CPU.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,10 @@ class KernelTimer {
   virtual void Stop(DeviceStream stream) = 0;
   // Of the step since the last call; waits for the device.
   virtual std::vector<VariantTime> Take() = 0;
+  // From the first start to the last stop of what Take has told, in nanoseconds, with what lay
+  // between; 0: not known. A device may still be at something else when a step is asked of it, so
+  // that the host's time of the step tells less.
+  virtual int64_t TakenSpan() const { return 0; }
 };
 
 }  // namespace reel::kernels

@@ -229,7 +229,7 @@ worker::v1::Assign AssignmentToProto(const Assignment& assignment) {
     SetProtoDuration(*proto.mutable_time_left(), assignment.time_left);
   }
   proto.set_alone(assignment.alone);
-  proto.set_trace_id(assignment.trace_id);
+  proto.set_trace_id(assignment.ref.trace_id);
   return proto;
 }
 
@@ -240,7 +240,7 @@ Assignment AssignmentFromProto(const worker::v1::Assign& proto) {
   assignment.order_key = proto.order_key();
   if (proto.has_time_left()) assignment.time_left = FromProtoDuration(proto.time_left());
   assignment.alone = proto.alone();
-  assignment.trace_id = proto.trace_id();
+  assignment.ref.trace_id = proto.trace_id();
   return assignment;
 }
 

@@ -21,6 +21,61 @@ kernels::VariantTime KernelStatFromProto(const v1::KernelStat& proto) {
           .total_ns = absl::ToInt64Nanoseconds(FromProtoDuration(proto.total()))};
 }
 
+namespace {
+
+static_assert(static_cast<int>(model::RunPart::kFile) == v1::RUN_PART_FILE);
+static_assert(static_cast<int>(model::RunPart::kFile) + 1 == model::kRunParts);
+
+v1::RunPart PartToProto(model::RunPart part) { return static_cast<v1::RunPart>(part); }
+model::RunPart PartFromProto(v1::RunPart part) {
+  return v1::RunPart_IsValid(part) ? static_cast<model::RunPart>(part)
+                                   : model::RunPart::kUnspecified;
+}
+
+void BillToProto(const model::RunStats& stats, v1::RunStats& proto) {
+  for (const model::PartTime& part : stats.parts) {
+    v1::PartTime& added = *proto.add_parts();
+    added.set_part(PartToProto(part.part));
+    SetProtoDuration(*added.mutable_time(), part.time);
+  }
+  for (const model::PartSpan& span : stats.spans) {
+    v1::PartSpan& added = *proto.add_spans();
+    added.set_part(PartToProto(span.part));
+    SetProtoDuration(*added.mutable_start(), span.start);
+    SetProtoDuration(*added.mutable_duration(), span.duration);
+    added.set_step(span.step);
+    added.set_jobs(span.jobs);
+    added.set_timed(span.timed);
+  }
+  for (const model::OperatorCost& cost : stats.operators) {
+    v1::OperatorCost& added = *proto.add_operators();
+    added.set_part(PartToProto(cost.part));
+    added.set_op(cost.op);
+    added.set_variant(cost.variant);
+    added.set_calls(cost.calls);
+    SetProtoDuration(*added.mutable_timed(), cost.timed);
+    SetProtoDuration(*added.mutable_estimate(), cost.estimate);
+  }
+}
+
+void BillFromProto(const v1::RunStats& proto, model::RunStats& stats) {
+  for (const v1::PartTime& part : proto.parts()) {
+    stats.parts.push_back({PartFromProto(part.part()), FromProtoDuration(part.time())});
+  }
+  for (const v1::PartSpan& span : proto.spans()) {
+    stats.spans.push_back({PartFromProto(span.part()), FromProtoDuration(span.start()),
+                           FromProtoDuration(span.duration()), span.step(), span.jobs(),
+                           span.timed()});
+  }
+  for (const v1::OperatorCost& cost : proto.operators()) {
+    stats.operators.push_back({PartFromProto(cost.part()), cost.op(), cost.variant(), cost.calls(),
+                               FromProtoDuration(cost.timed()),
+                               FromProtoDuration(cost.estimate())});
+  }
+}
+
+}  // namespace
+
 v1::RunStats StatsToProto(const model::RunStats& stats) {
   v1::RunStats proto;
   SetProtoDuration(*proto.mutable_queued(), stats.queued);
@@ -48,6 +103,9 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   proto.set_prompt_tokens(stats.prompt_tokens);
   proto.set_negative_prompt_tokens(stats.negative_prompt_tokens);
   proto.set_latent_tokens(stats.latent_tokens);
+  proto.set_preemptions(stats.preemptions);
+  proto.set_timed_steps(stats.timed_steps);
+  BillToProto(stats, proto);
   return proto;
 }
 
@@ -75,6 +133,9 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.prompt_tokens = proto.prompt_tokens();
   stats.negative_prompt_tokens = proto.negative_prompt_tokens();
   stats.latent_tokens = proto.latent_tokens();
+  stats.preemptions = proto.preemptions();
+  stats.timed_steps = proto.timed_steps();
+  BillFromProto(proto, stats);
   return stats;
 }
 

@@ -79,7 +79,7 @@ Field::Field(std::string_view k, const absl::Status& v)
 
 void InitLog(const LogOptions& options) { sink().options = options; }
 
-void Log(LogLevel level, std::string_view message, std::initializer_list<Field> fields) {
+void Log(LogLevel level, std::string_view message, absl::Span<const Field> fields) {
   if (!Enabled(level)) return;
   const bool json = sink().options.json;
   const char* const name = kLevelNames[static_cast<size_t>(level)];

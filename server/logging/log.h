@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 namespace reel {
 
@@ -39,7 +40,11 @@ struct Field {
 };
 
 void InitLog(const LogOptions& options);
-void Log(LogLevel level, std::string_view message, std::initializer_list<Field> fields = {});
+void Log(LogLevel level, std::string_view message, absl::Span<const Field> fields);
+inline void Log(LogLevel level, std::string_view message,
+                std::initializer_list<Field> fields = {}) {
+  Log(level, message, absl::MakeConstSpan(fields.begin(), fields.size()));
+}
 // A line of a worker's stderr: JSON objects get a "worker" field, anything else becomes the message
 // of one.
 void LogForwarded(std::string_view worker, std::string_view line);

@@ -14,6 +14,8 @@ namespace reel {
 struct JobRef {
   std::string job;
   int attempt = 1;
+  // Of the request, for logs; empty in what comes from a worker's messages.
+  std::string trace_id = {};
 };
 
 struct Assignment {
@@ -22,7 +24,6 @@ struct Assignment {
   double order_key = 0;        // smaller is sooner
   absl::Duration time_left = absl::InfiniteDuration();
   bool alone = false;  // never share a step
-  std::string trace_id;
 };
 
 }  // namespace reel

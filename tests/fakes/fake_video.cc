@@ -58,6 +58,11 @@ v1::VideoEvent FakeVideo::Restart() {
   return event;
 }
 
+void FakeVideo::SetStats(const v1::RunStats& stats) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stats_ = stats;
+}
+
 void FakeVideo::Notice(const std::string& code, const std::string& message) {
   std::lock_guard<std::mutex> lock(mutex_);
   notice_.set_code(code);
@@ -83,6 +88,7 @@ v1::Video FakeVideo::Finished(bool wrong_hash) const {
   *video.mutable_media() = Info(wrong_hash);
   std::lock_guard<std::mutex> lock(mutex_);
   if (!notice_.code().empty()) *video.add_notices() = notice_;
+  if (stats_.has_total()) *video.mutable_stats() = stats_;
   return video;
 }
 

@@ -25,6 +25,7 @@ class FakeVideo {
   v1::VideoEvent Restart();  // the worker is lost: another attempt, other bytes
   // Known once it is finished.
   void Notice(const std::string& code, const std::string& message);
+  void SetStats(const v1::RunStats& stats);
 
   v1::Video InState(v1::VideoState state) const;
   v1::Video Finished(bool wrong_hash) const;
@@ -39,6 +40,7 @@ class FakeVideo {
   mutable std::mutex mutex_;
   std::string media_;
   v1::Notice notice_;  // without a code: none
+  v1::RunStats stats_;
   int job_ = 1;
   int attempt_ = 1;
 };

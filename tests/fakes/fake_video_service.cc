@@ -343,6 +343,7 @@ Asked FakeVideoService::asked() const {
   return impl_->asked_;
 }
 
+void FakeVideoService::SetStats(const v1::RunStats& stats) { impl_->video_.SetStats(stats); }
 void FakeVideoService::Notice(const std::string& code, const std::string& message) {
   impl_->video_.Notice(code, message);
 }

@@ -57,6 +57,7 @@ class FakeVideoService {
   void RefuseNext(const std::string& method, const Refusal& refusal);
   // Of the finished video.
   void Notice(const std::string& code, const std::string& message);
+  void SetStats(const v1::RunStats& stats);
   // A pause before each message of a stream, so that a person or a script can follow it.
   void SetPause(int milliseconds);
 

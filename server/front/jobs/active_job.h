@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "model/run_clock.h"
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/blame.h"
 #include "server/front/jobs/job_phase.h"
@@ -24,7 +25,8 @@ struct ActiveJob {
   Need need;
   Cost cost;
   JobPhase life;
-  int64_t number = 0;  // of those that this process has known, in their order
+  model::RunClock clock;  // at the worker as far as its reports tell, until it tells all
+  int64_t number = 0;     // of those that this process has known, in their order
   Priority priority = Priority::kNormal;
 
   absl::Duration accepted, deadline;

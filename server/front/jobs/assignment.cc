@@ -104,7 +104,7 @@ void Assigner::Send(const std::string& id, int attempt, std::vector<MediaStore::
 Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const {
   Video video = job.log->Snapshot();
   Assignment assignment;
-  assignment.ref = {job.id(), job.row.attempt};
+  assignment.ref = {job.id(), job.row.attempt, std::move(video.trace_id)};
   assignment.spec = std::move(video.spec);
   // A configured profile is known here alone; what it stands for travels.
   assignment.spec.kernels.profile = job.need.profile;
@@ -112,7 +112,6 @@ Assignment Assigner::AssignmentOf(const ActiveJob& job, double order_key) const 
   assignment.order_key = order_key;
   assignment.time_left = std::max(job.deadline - parts_.clock.Monotonic(), absl::ZeroDuration());
   assignment.alone = job.need.alone;
-  assignment.trace_id = std::move(video.trace_id);
   return assignment;
 }
 

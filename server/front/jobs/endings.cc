@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/endings.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/end_log.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -33,9 +35,9 @@ void Endings::FailByDeadline(ActiveJob& job, JobEvent event) {
 }
 
 void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error) {
-  std::optional<model::RunStats> bill = Bill(job);
+  model::RunStats bill = Bill(job);
   if (!parts_.slots.Leave(job, event)) return;
-  if (bill) parts_.charges.Add(job.row.tenant, absl::Seconds(bill->device_seconds));
+  parts_.charges.Add(job.row.tenant, absl::Seconds(bill.device_seconds));
   const std::string id = job.id();
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
@@ -48,7 +50,7 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   video.state = state;
   video.attempt = job.row.attempt;
   video.error = std::move(error);
-  if (bill) video.stats = std::move(bill);
+  video.stats = std::move(bill);
   video.end_time = wall;
   video.expire_time = wall + parts_.options.keep_failed;
   parts_.records.Record(job, RowFailed{state, video.expire_time}, video,
@@ -57,19 +59,26 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
                         });
 }
 
-std::optional<model::RunStats> Endings::Bill(const ActiveJob& job) const {
-  const absl::Duration used = job.Used();
-  if (used <= absl::ZeroDuration()) return std::nullopt;
+model::RunStats Endings::Bill(const ActiveJob& job) const {
   model::RunStats stats;
-  stats.device_seconds = absl::ToDoubleSeconds(used);
-  stats.queued = job.started - job.accepted;
-  stats.total = parts_.clock.Monotonic() - job.accepted;
+  stats.device_seconds = absl::ToDoubleSeconds(job.Used());
+  stats.queued = std::min(job.started, parts_.clock.Monotonic()) - job.accepted;
   stats.restarts = job.row.attempt - 1;
+  Close(job, stats);
   return stats;
+}
+
+void Endings::Close(const ActiveJob& job, model::RunStats& stats) const {
+  const absl::Duration now = parts_.clock.Monotonic();
+  stats.total = now - job.accepted;
+  stats.parts = job.clock.Parts(now);
+  stats.spans = job.clock.Spans(now);
+  stats.preemptions = job.preemptions;
 }
 
 void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   const absl::Time wall = parts_.clock.Wall();
+  if (video.stats) Close(job, *video.stats);
   video.media.size_bytes = digest.size;
   video.media.sha256 = digest.sha256;
   video.state = VideoState::kSucceeded;
@@ -101,6 +110,7 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.timers.Clear({TimerKind::kRejoin, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
   parts_.observer.JobEnded(video, !job.row.bound);
+  LogEnd(video);
   const RequestKey key{job.row.tenant, video.request_id};
   const std::shared_ptr<LoggedJob> log = job.log;
   parts_.jobs.Remove(id);

@@ -2,7 +2,6 @@
 // How jobs end. The end that is decided first stands, and is durable before anybody sees it.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -52,8 +51,10 @@ class Endings {
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
-  // What an attempt that came to nothing has cost; nothing where it had not begun.
-  std::optional<model::RunStats> Bill(const ActiveJob& job) const;
+  // What an attempt that came to nothing has cost, and where its time went.
+  model::RunStats Bill(const ActiveJob& job) const;
+  // The parts of a run that ends now.
+  void Close(const ActiveJob& job, model::RunStats& stats) const;
   void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
   // The store could not write the end; a success becomes a failure.
   void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);

@@ -28,10 +28,10 @@ void Finishing::On(const WorkerReport& from, JobFinished finished) {
                           }));
 }
 
-model::RunStats Finishing::Complete(const ActiveJob& job, model::RunStats stats) const {
+model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const {
   const absl::Duration now = parts_.clock.Monotonic();
   stats.queued = std::min(job.started, now) - job.accepted;
-  stats.total = now - job.accepted;
+  job.clock.Detail(std::exchange(stats.parts, {}), std::exchange(stats.spans, {}));
   stats.first_media_byte = std::min(job.first_media, now) - job.accepted;
   stats.restarts = job.row.attempt - 1;
   if (stats.device_seconds <= 0) {

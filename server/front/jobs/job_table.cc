@@ -6,6 +6,8 @@ namespace reel::front {
 ActiveJob& JobTable::Add(ActiveJob job) {
   changed_ = true;
   job.number = ++added_;
+  const bool creating = job.phase() == Phase::kCreating;
+  job.clock.Enter(creating ? model::RunPart::kAccept : model::RunPart::kQueue, job.accepted);
   std::string id = job.id();
   return jobs_.emplace(std::move(id), std::move(job)).first->second;
 }
@@ -37,7 +39,31 @@ std::optional<Release> JobTable::Apply(ActiveJob& job, JobEvent event) {
   if (!change) return std::nullopt;
   job.life.phase_ = change->next;
   changed_ = true;
+  Note(job, event);
   return change->release;
+}
+
+void JobTable::Note(ActiveJob& job, JobEvent event) const {
+  const absl::Duration now = clock_.Monotonic();
+  switch (event) {
+    case JobEvent::kCreated:
+    case JobEvent::kRestartStored:
+      return job.clock.Enter(model::RunPart::kQueue, now);
+    case JobEvent::kPlaced:
+      return job.clock.Enter(model::RunPart::kHandover, now);
+    case JobEvent::kUnsent:
+      job.clock.LoseAttempt(now);
+      return job.clock.Enter(model::RunPart::kQueue, now);
+    case JobEvent::kRestarted:
+      return job.clock.LoseAttempt(now);
+    case JobEvent::kRendered:
+      return job.clock.Enter(model::RunPart::kFile, now);
+    case JobEvent::kSent:
+    case JobEvent::kSpoiled:
+    case JobEvent::kFailed:
+    case JobEvent::kEnded:
+      return;
+  }
 }
 
 }  // namespace reel::front

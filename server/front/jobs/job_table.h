@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "server/front/jobs/active_job.h"
+#include "server/front/jobs/clock.h"
 #include "server/front/jobs/reach.h"
 
 namespace reel::front {
@@ -16,6 +17,9 @@ namespace reel::front {
 // Confined to one thread. Jobs stay where they are until they are removed.
 class JobTable {
  public:
+  // Tells the clocks of jobs; outlives the table.
+  explicit JobTable(const Clock& clock) : clock_(clock) {}
+
   ActiveJob& Add(ActiveJob job);
   void Remove(const std::string& id);
 
@@ -43,6 +47,9 @@ class JobTable {
   auto end() const { return jobs_.end(); }
 
  private:
+  void Note(ActiveJob& job, JobEvent event) const;
+
+  const Clock& clock_;
   std::map<std::string, ActiveJob> jobs_;
   int64_t added_ = 0;
   bool changed_ = false;

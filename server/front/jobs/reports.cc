@@ -38,7 +38,10 @@ void Reports::On(const WorkerReport& from, const JobProgress& progress) {
   const int step = progress.step;
   const bool new_stage = stage != job->stage;
   const bool new_step = step != job->step;
-  if (new_stage) job->stage_since = parts_.clock.Monotonic();
+  if (new_stage) {
+    job->stage_since = parts_.clock.Monotonic();
+    job->clock.Enter(model::PartOf(stage), job->stage_since);
+  }
   job->stage = stage;
   job->step = step;
   if (stage > model::Stage::kQueue && job->started == absl::InfiniteDuration()) StartRun(*job);

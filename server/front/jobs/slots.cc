@@ -51,6 +51,7 @@ void Slots::Park(ActiveJob& job, const std::string& parked_for) {
   HeldJob* held = fleet_.FindHeld(job.id());
   if (held == nullptr) return;
   held->parked_for = parked_for;
+  job.clock.Enter(model::RunPart::kParked, clock_.Monotonic());
   held->told_parked = held->ran_enough = held->to_host = false;
   held->parked_bytes = held->device_bytes = 0;
   // Behind the other for the rest of both: what that has to decode goes first.
@@ -72,6 +73,7 @@ void Slots::Resume(ActiveJob& job) {
   if (held == nullptr) return;
   held->parked_for.clear();
   held->told_parked = false;
+  job.clock.Enter(model::PartOf(job.stage), clock_.Monotonic());
   held->stepped_since = clock_.Monotonic();
   held->stepped_from = job.step;
   pool_.Resume(job.worker, job.id());

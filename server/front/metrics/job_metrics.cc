@@ -39,6 +39,23 @@ const char* Outcome(const Video& video) {
   return video.state == VideoState::kCancelled ? "cancelled" : "failed";
 }
 
+const char* StageOf(model::RunPart part) {
+  switch (part) {
+    case model::RunPart::kQueue:
+      return "queue";
+    case model::RunPart::kText:
+      return "text_encode";
+    case model::RunPart::kDenoise:
+      return "denoise";
+    case model::RunPart::kDecode:
+      return "decode";
+    case model::RunPart::kEncode:
+      return "encode";
+    default:
+      return "other";
+  }
+}
+
 }  // namespace
 
 JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetrics& workers,
@@ -79,9 +96,10 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
   queue_duration_[Priority::kLow] = &queue.Add({{"priority", "low"}}, buckets::Video());
   queue_duration_[Priority::kNormal] = &queue.Add({{"priority", "normal"}}, buckets::Video());
   queue_duration_[Priority::kHigh] = &queue.Add({{"priority", "high"}}, buckets::Video());
-  auto& stages = Histograms(registry, "reel_stage_duration_seconds",
-                            "Host time of a job's stages; not device time.");
-  for (const char* stage : {"text_encode", "denoise", "decode", "encode"}) {
+  auto& stages = Histograms(
+      registry, "reel_stage_duration_seconds",
+      "Host time of a finished job's stages, which sum to the whole of it; not device time.");
+  for (const char* stage : {"queue", "text_encode", "denoise", "decode", "encode", "other"}) {
     stage_duration_[stage] = &stages.Add({{"stage", stage}}, buckets::Stage());
   }
   auto& seconds = prometheus::BuildCounter()
@@ -112,10 +130,11 @@ void JobMetrics::JobEnded(const Video& video, bool detached) {
 }
 
 void JobMetrics::CountStages(const model::RunStats& stats) {
-  stage_duration_["text_encode"]->Observe(absl::ToDoubleSeconds(stats.text_encode));
-  stage_duration_["denoise"]->Observe(absl::ToDoubleSeconds(stats.denoise));
-  stage_duration_["decode"]->Observe(absl::ToDoubleSeconds(stats.decode));
-  stage_duration_["encode"]->Observe(absl::ToDoubleSeconds(stats.encode_exposed));
+  std::map<std::string, absl::Duration> stages;
+  for (const model::PartTime& part : stats.parts) stages[StageOf(part.part)] += part.time;
+  for (const auto& [stage, histogram] : stage_duration_) {
+    histogram->Observe(absl::ToDoubleSeconds(stages[stage]));
+  }
 }
 
 void JobMetrics::JobRefused(const absl::Status& why, bool detached) {

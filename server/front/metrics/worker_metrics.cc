@@ -44,16 +44,19 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
                 8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
       errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
               8 * kMaxDevices, dropped.Add({{"family", "reel_gpu_errors_total"}})),
-      busy_(Counters(registry, "reel_gpu_busy_seconds_total", "Time that steps took."), kMaxDevices,
-            dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
+      busy_(Counters(registry, "reel_gpu_busy_seconds_total",
+                     "Time that texts, steps and decodes took."),
+            kMaxDevices, dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
       sampled_(Counters(registry, "reel_kernel_sampled_steps_total",
                         "Steps whose operators were timed."),
                kMaxDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
       steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
              kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
-      kernels_(Histograms(registry, "reel_kernel_duration_seconds",
-                          "Mean of an operator's calls within a sampled step."),
-               kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})),
+      kernels_(
+          Histograms(
+              registry, "reel_kernel_duration_seconds",
+              "Mean of an operator's calls within a text encoding, step or decode that is timed."),
+          kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})),
       rows_(Histograms(registry, "reel_step_batch_rows", "Rows packed into a step.")
                 .Add({}, buckets::Rows())),
       jobs_(Histograms(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
@@ -107,13 +110,13 @@ void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
 void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   const double seconds = absl::ToDoubleSeconds(sample.duration);
   busy_.Get({{"device", worker}}).Increment(std::max(0.0, seconds));
-  if (!sample.kernels.empty()) sampled_.Get({{"device", worker}}).Increment();
   for (const kernels::VariantTime& time : sample.kernels) {
     if (time.calls <= 0) continue;
     kernels_.Get({{"op", time.op}, {"variant", time.variant}}, buckets::Kernel())
         .Observe(static_cast<double>(time.total_ns) * 1e-9 / static_cast<double>(time.calls));
   }
   if (sample.stage != model::Stage::kDenoise) return;
+  if (!sample.kernels.empty()) sampled_.Get({{"device", worker}}).Increment();
   steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
   rows_.Observe(static_cast<double>(sample.rows));
   jobs_.Observe(static_cast<double>(sample.jobs.size()));

@@ -11,6 +11,7 @@
 #include "server/front/rpc/call_identity.h"
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
+#include "server/logging/tenant_hash.h"
 
 namespace reel::front {
 namespace {
@@ -178,7 +179,7 @@ void CallContext::WriteLog(const absl::Status& status, absl::Duration took) cons
        {"request_id", request_id_},
        {"trace_id", trace_id_},
        {"video", video_},
-       {"tenant", principal_.tenant.empty() ? "" : TenantHash(principal_.tenant)}});
+       {"tenant", TenantHash(principal_.tenant)}});
 }
 
 }  // namespace reel::front

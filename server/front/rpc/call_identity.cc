@@ -8,7 +8,6 @@
 #include <random>
 
 #include "absl/strings/escaping.h"
-#include "kernels/base/digest/sha256.h"
 
 namespace reel::front {
 namespace {
@@ -77,7 +76,5 @@ std::string DrawTraceId() {
   bytes[15] = static_cast<unsigned char>(bytes[15] | 1);  // all zero is no id
   return Hex(bytes.data(), bytes.size());
 }
-
-std::string TenantHash(std::string_view tenant) { return Sha256Hex(tenant).substr(0, 8); }
 
 }  // namespace reel::front

@@ -18,7 +18,4 @@ std::string TraceIdOf(std::string_view traceparent);
 // Random, not all zero.
 std::string DrawTraceId();
 
-// Stands for a tenant in logs: 8 hex digits of its name's SHA-256.
-std::string TenantHash(std::string_view tenant);
-
 }  // namespace reel::front

@@ -94,6 +94,8 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
   JobFinished result;
   const auto passes = model::PassesOf(job.spec, job.pipeline->card());
   result.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
+  result.stats.parts = job.clock.Parts(ClockNow());
+  result.stats.spans = job.clock.Spans(ClockNow());
   result.stats.prompt_tokens = job.texts.prompt_tokens;
   result.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
   result.notices = std::move(job.texts.notices);

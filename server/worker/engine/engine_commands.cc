@@ -104,6 +104,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
     job->conditions =
         std::make_unique<ConditionDecoder>(job->spec, limits, [this] { inbox_.Wake(); });
   }
+  PutDown(*job);
   jobs_.Add(std::move(job));
 }
 
@@ -116,6 +117,7 @@ void Engine::Impl::CarryOut(ParkJob& command) {
   // Past its last step it has nothing to make way with.
   if (job == nullptr || job->phase > Phase::kDenoise) return;
   job->parked = true;
+  PutDown(*job);
   int64_t held = 0;
   if (job->generation != nullptr) {
     if (const absl::Status status = job->generation->Park(command.to_host); !status.ok()) {
@@ -134,6 +136,7 @@ void Engine::Impl::CarryOut(ResumeJob& command) {
 
 void Engine::Impl::Resume(HeldJob& job) {
   job.parked = false;
+  PutDown(job);
   if (job.generation == nullptr) return;
   absl::Status status = job.generation->Resume();
   if (absl::IsResourceExhausted(status)) {

@@ -13,12 +13,14 @@
 #include "absl/types/span.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
 #include "server/worker/engine/piece_clock.h"
+#include "server/worker/engine/sample_rule.h"
 
 namespace reel::worker {
 
@@ -26,13 +28,21 @@ namespace reel::worker {
 class Engine::Impl {
  public:
   Impl(EngineOptions options, const kernels::KernelCatalog& catalog, EngineEvents& events)
-      : options_(std::move(options)), catalog_(catalog), events_(events) {}
+      : options_(std::move(options)),
+        catalog_(catalog),
+        events_(events),
+        samples_(
+            {.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
+             .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}) {}
 
   void Run();
   Inbox& inbox() { return inbox_; }
   const PieceClock& clock() const { return clock_; }
 
  private:
+  // On a device a timed step runs without its recorded graph, which can take twice the time.
+  static constexpr absl::Duration kSampleDistance = absl::Seconds(1);
+
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
     bool unloading = false;  // goes when its last job does
@@ -60,11 +70,25 @@ class Engine::Impl {
   // The decoded conditions into the spec; OK when there are none.
   absl::Status TakeConditions(HeldJob& job);
   void Begin(HeldJob& job);
+  // Puts down a job that a piece moved, or that was parked or resumed.
+  static void PutDown(HeldJob& job) { job.clock.Enter(job.waits_in(), ClockNow()); }
+  static absl::Duration ClockNow() { return SteadyNow() - absl::UnixEpoch(); }
+  void TextPieceDone(HeldJob& job, absl::Duration took, const kernels::KernelCounters& counters);
+  // Of the operators that were just timed, from the first to the last; the host's time of their
+  // piece where the timer does not know.
+  absl::Duration TimedLength(absl::Duration took) const {
+    const int64_t span = options_.timer->TakenSpan();
+    return span > 0 ? absl::Nanoseconds(span) : took;
+  }
+  // A piece of one job alone, with its operators where they were timed.
+  void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
   void Step(const Batch& batch);
   void Decode(HeldJob& job);
   void StartDecoding(HeldJob& job);
-  bool IsSampled(const HeldJob& lead) const;
+  // Whom the step's operators are timed for; null: not at all.
+  kernels::KernelTimer* TimerForStep(const Batch& batch);
+  kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
   // Reads the device's memory after a piece that moved `jobs`.
   void ReadMemory(absl::Span<HeldJob* const> jobs);
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
@@ -97,6 +121,7 @@ class Engine::Impl {
   EngineEvents& events_;
   Inbox inbox_;
   PieceClock clock_;
+  SampleRule samples_;
   std::map<std::string, LoadedModel> models_;
   JobTable jobs_;  // before models_ in death: generations belong to pipelines
   // Of jobs that ended early: each waits for its thread, which others may hold.

@@ -46,11 +46,13 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   Report(job.ref, JobProgress{Stage::kTextEncode, 0, job.spec.num_steps()});
+  job.times_text = samples_.TakeStage(SteadyNow());
+  job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
   kernels::KernelCounters counters;
   PieceClock::Piece piece(clock_);
-  auto generation = job.pipeline->Create(job.spec, Execution(job, counters, nullptr));
-  job.tally.TextEncoded(piece.elapsed());
-  job.tally.Used(counters.Uses());
+  auto generation =
+      job.pipeline->Create(job.spec, Execution(job, counters, TimerIf(job.times_text)));
+  TextPieceDone(job, piece.elapsed(), counters);
   if (!generation.ok()) {
     Blame(job, generation.status(), true);
     return;
@@ -62,12 +64,31 @@ void Engine::Impl::Create(HeldJob& job) {
   job.phase = Phase::kBegin;
 }
 
+void Engine::Impl::TextPieceDone(HeldJob& job, absl::Duration took,
+                                 const kernels::KernelCounters& counters) {
+  PutDown(job);
+  job.tally.TextEncoded(took);
+  job.tally.Used(counters.Uses());
+  ReportPiece(job, Stage::kTextEncode, took, job.times_text);
+}
+
+void Engine::Impl::ReportPiece(HeldJob& job, Stage stage, absl::Duration took, bool timed) {
+  std::vector<kernels::VariantTime> times;
+  if (timed) {
+    times = options_.timer->Take();
+    job.tally.Timed(stage, TimedLength(took), times);
+  }
+  const int64_t rows = job.rows();
+  ReportStep({{&job}, rows, nullptr, {rows}}, stage, took, std::move(times));
+}
+
 void Engine::Impl::Begin(HeldJob& job) {
+  job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
   kernels::KernelCounters counters;
   PieceClock::Piece piece(clock_);
-  const auto ready = job.pipeline->BeginNext(*job.generation, Execution(job, counters, nullptr));
-  job.tally.TextEncoded(piece.elapsed());
-  job.tally.Used(counters.Uses());
+  const auto ready =
+      job.pipeline->BeginNext(*job.generation, Execution(job, counters, TimerIf(job.times_text)));
+  TextPieceDone(job, piece.elapsed(), counters);
   HeldJob* const moved = &job;
   ReadMemory({&moved, 1});
   if (!ready.ok()) {
@@ -79,19 +100,30 @@ void Engine::Impl::Begin(HeldJob& job) {
   }
 }
 
-bool Engine::Impl::IsSampled(const HeldJob& lead) const {
-  const int step = lead.generation->step();
-  // Never the first: it pays for what later ones find ready.
-  return options_.timer != nullptr && options_.kernel_sample_every > 0 && step > 0 &&
-         step % options_.kernel_sample_every == 0;
+kernels::KernelTimer* Engine::Impl::TimerForStep(const Batch& batch) {
+  SampleRule::Step step;
+  for (const HeldJob* job : batch.jobs) {
+    const int done = job->generation->step();
+    step.is_first_of_one |= done == 0;
+    if (done == 0 || job->tally.has_timed_step()) continue;
+    step.is_owed = true;
+    step.is_last_chance |= done + 1 >= job->generation->num_steps();
+  }
+  return TimerIf(samples_.TakeStep(step, SteadyNow()));
 }
 
 void Engine::Impl::Step(const Batch& batch) {
   HeldJob& lead = *batch.jobs.front();
   std::vector<model::Generation*> generations;
   for (HeldJob* job : batch.jobs) generations.push_back(job->generation.get());
-  kernels::KernelTimer* timer = IsSampled(lead) ? options_.timer : nullptr;
+  kernels::KernelTimer* timer = TimerForStep(batch);
   kernels::KernelCounters counters;
+  for (HeldJob* job : batch.jobs) {
+    job->clock.Enter(model::RunPart::kDenoise, ClockNow(),
+                     {.step = job->generation->step() + 1,
+                      .jobs = static_cast<int>(batch.jobs.size()),
+                      .timed = timer != nullptr});
+  }
   std::vector<absl::Status> statuses;
   absl::Duration took;
   {
@@ -100,14 +132,19 @@ void Engine::Impl::Step(const Batch& batch) {
     took = piece.elapsed();
   }
   const auto times = timer == nullptr ? std::vector<kernels::VariantTime>() : timer->Take();
+  const absl::Duration timed = timer == nullptr ? absl::ZeroDuration() : TimedLength(took);
   const auto uses = counters.Uses();
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     HeldJob& job = *batch.jobs[i];
+    PutDown(job);
     const auto rows = static_cast<double>(std::max<int64_t>(batch.rows, 1));
     job.tally.Stepped(took, static_cast<int>(batch.jobs.size()),
                       static_cast<double>(batch.job_rows[i]) / rows);
     job.tally.Used(uses);
-    job.tally.Timed(times);
+    // Of a job's first step it would tell what later ones do not cost.
+    if (timer != nullptr && job.generation->step() > 1) {
+      job.tally.Timed(Stage::kDenoise, timed, times);
+    }
   }
   ReadMemory(batch.jobs);
   ReportStep(batch, Stage::kDenoise, took, times);
@@ -133,11 +170,13 @@ void Engine::Impl::AfterStep(HeldJob& job) {
 void Engine::Impl::MakePreview(HeldJob& job) {
   job.preview_due = false;
   const int side = job.spec.preview.max_side;
+  job.clock.Enter(model::RunPart::kPreview, ClockNow());
   kernels::KernelCounters counters;
   PieceClock::Piece piece(clock_);
   const auto image =
       job.pipeline->Preview(*job.generation, side, Execution(job, counters, nullptr));
   job.tally.Previewed(piece.elapsed());
+  PutDown(job);
   if (absl::IsAborted(image.status()) || absl::IsDataLoss(image.status())) {
     Blame(job, image.status(), true);
     return;
@@ -169,22 +208,26 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
 }
 
 void Engine::Impl::Decode(HeldJob& job) {
-  if (job.encoder == nullptr) StartDecoding(job);
+  if (job.encoder == nullptr) {
+    StartDecoding(job);
+    job.times_decode = samples_.TakeStage(SteadyNow());
+  }
   kernels::KernelCounters counters;
+  job.clock.Enter(model::RunPart::kDecode, ClockNow(), {.timed = job.times_decode});
   absl::StatusOr<bool> last = false;
   absl::Duration took;
   {
     PieceClock::Piece piece(clock_);
-    last =
-        job.pipeline->DecodeNext(*job.generation, *job.encoder, Execution(job, counters, nullptr));
+    last = job.pipeline->DecodeNext(*job.generation, *job.encoder,
+                                    Execution(job, counters, TimerIf(job.times_decode)));
     took = piece.elapsed();
   }
+  PutDown(job);
   job.tally.Decoded(took);
   job.tally.Used(counters.Uses());
   HeldJob* const moved = &job;
   ReadMemory({&moved, 1});
-  const int64_t rows = job.generation->rows();
-  ReportStep({{&job}, rows, nullptr, {rows}}, Stage::kDecode, took, {});
+  ReportPiece(job, Stage::kDecode, took, job.times_decode);
   if (!last.ok()) {
     // The sink's error comes back through the pipeline; the encoder itself knows best.
     if (!job.encoder->done()) Blame(job, last.status(), true);
@@ -194,6 +237,7 @@ void Engine::Impl::Decode(HeldJob& job) {
   const int steps = job.generation->num_steps();
   job.generation = nullptr;
   job.phase = Phase::kEncode;
+  PutDown(job);
   Report(job.ref, JobProgress{Stage::kEncode, steps, steps});
   job.encoder->Finish();
 }

@@ -13,6 +13,13 @@ bool HeldJob::CanMove() const {
   return phase != Phase::kDecode || encoder == nullptr || encoder->HasRoom();
 }
 
+model::RunPart HeldJob::waits_in() const {
+  if (parked) return model::RunPart::kParked;
+  if (conditions != nullptr && !conditions->done()) return model::RunPart::kConditions;
+  const bool encodes = phase == Phase::kEncode || (phase == Phase::kDecode && !CanMove());
+  return encodes ? model::RunPart::kEncode : model::RunPart::kWait;
+}
+
 void JobTable::Add(std::unique_ptr<HeldJob> job) {
   job->arrival = arrivals_++;
   jobs_.push_back(std::move(job));

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/pipeline.h"
+#include "model/run_clock.h"
 #include "model/run_stats.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/job_tally.h"
@@ -34,17 +35,21 @@ struct HeldJob {
   bool alone = false;
   bool parked = false;
   bool preview_due = false;
-  bool ran_out_of_memory = false;                // once: the next try is alone and the last
-  std::unique_ptr<ConditionDecoder> conditions;  // until the job is created; null: it has none
+  bool times_text = false, times_decode = false;  // as the rule of samples took them
+  bool ran_out_of_memory = false;                 // once: the next try is alone and the last
+  std::unique_ptr<ConditionDecoder> conditions;   // until the job is created; null: it has none
   std::unique_ptr<model::Generation> generation;
   std::unique_ptr<VideoEncoder> encoder;
   model::TextFacts texts;  // once it can step
   JobTally tally;
+  model::RunClock clock;
 
   // False: it waits for its conditions, its encoder or its owner.
   bool CanMove() const;
   // Its next piece is a step.
   bool CanStep() const { return CanMove() && phase == Phase::kDenoise && !preview_due; }
+  // What it does while none of its pieces runs.
+  model::RunPart waits_in() const;
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }
 };
 

@@ -18,9 +18,13 @@ void JobTally::Used(const std::vector<kernels::VariantUse>& uses) {
   for (const auto& use : uses) calls_[{use.op, use.variant}] += use.calls;
 }
 
-void JobTally::Timed(const std::vector<kernels::VariantTime>& times) {
+void JobTally::Timed(model::Stage stage, absl::Duration took,
+                     const std::vector<kernels::VariantTime>& times) {
+  TimedStage& timed = timed_[stage];
+  ++timed.pieces;
+  timed.took += took;
   for (const auto& time : times) {
-    auto& [calls, nanoseconds] = times_[{time.op, time.variant}];
+    auto& [calls, nanoseconds] = timed.operators[{time.op, time.variant}];
     calls += time.calls;
     nanoseconds += time.total_ns;
   }
@@ -28,6 +32,25 @@ void JobTally::Timed(const std::vector<kernels::VariantTime>& times) {
 
 void JobTally::HoldsMemory(int64_t bytes) {
   peak_memory_bytes_ = std::max(peak_memory_bytes_, bytes);
+}
+
+void JobTally::AddOperators(model::Stage stage, model::RunPart part, absl::Duration whole,
+                            model::RunStats& stats) const {
+  const auto found = timed_.find(stage);
+  if (found == timed_.end() || found->second.operators.empty()) return;
+  absl::Duration sum;
+  for (const auto& [variant, time] : found->second.operators) {
+    sum += absl::Nanoseconds(time.second);
+  }
+  // A device may say more of its operators than the host of the piece.
+  const absl::Duration took = std::max(found->second.took, sum);
+  const double scale = took > absl::ZeroDuration() ? absl::FDivDuration(whole, took) : 0;
+  for (const auto& [variant, time] : found->second.operators) {
+    const absl::Duration timed = absl::Nanoseconds(time.second);
+    stats.operators.push_back(
+        {part, variant.first, variant.second, time.first, timed, timed * scale});
+  }
+  stats.operators.push_back({part, "gaps", "", 0, took - sum, (took - sum) * scale});
 }
 
 model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens) const {
@@ -45,9 +68,15 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
     const auto& [op, name] = variant;
     stats.kernels.push_back({op, name, calls, kernels::IsLossyVariant(op, name)});
   }
-  for (const auto& [variant, time] : times_) {
-    stats.kernel_stats.push_back({variant.first, variant.second, time.first, time.second});
+  if (const auto steps = timed_.find(model::Stage::kDenoise); steps != timed_.end()) {
+    stats.timed_steps = steps->second.pieces;
+    for (const auto& [variant, time] : steps->second.operators) {
+      stats.kernel_stats.push_back({variant.first, variant.second, time.first, time.second});
+    }
   }
+  AddOperators(model::Stage::kTextEncode, model::RunPart::kText, text_encode_, stats);
+  AddOperators(model::Stage::kDenoise, model::RunPart::kDenoise, denoise_, stats);
+  AddOperators(model::Stage::kDecode, model::RunPart::kDecode, decode_, stats);
   stats.device_seconds = absl::ToDoubleSeconds(device_);
   stats.latent_tokens = static_cast<int>(latent_tokens);
   return stats;

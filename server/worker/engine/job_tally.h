@@ -24,20 +24,32 @@ class JobTally {
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
   void WaitedForEncoder(absl::Duration took) { encode_exposed_ += took; }
   void Used(const std::vector<kernels::VariantUse>& uses);
-  void Timed(const std::vector<kernels::VariantTime>& times);
+  // The operators of a piece of `stage` that took `took`. A step: not the job's first.
+  void Timed(model::Stage stage, absl::Duration took,
+             const std::vector<kernels::VariantTime>& times);
+  bool has_timed_step() const { return timed_.count(model::Stage::kDenoise) != 0; }
   void HoldsMemory(int64_t bytes);
 
   // The worker's half of the statistics.
   model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
 
  private:
+  // Operators of a part that took `whole`, from what was timed of it.
+  void AddOperators(model::Stage stage, model::RunPart part, absl::Duration whole,
+                    model::RunStats& stats) const;
+
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
   absl::Duration text_encode_, denoise_, decode_, encode_exposed_, device_;
   int64_t steps_ = 0, batched_jobs_ = 0;
   int64_t peak_memory_bytes_ = 0;
   std::map<Variant, int64_t> calls_;
-  std::map<Variant, std::pair<int64_t, int64_t>> times_;  // calls, nanoseconds
+  struct TimedStage {
+    int pieces = 0;
+    absl::Duration took;
+    std::map<Variant, std::pair<int64_t, int64_t>> operators;  // calls, nanoseconds
+  };
+  std::map<model::Stage, TimedStage> timed_;
 };
 
 }  // namespace reel::worker

@@ -15,6 +15,7 @@
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
 #include "server/convert/report_convert.h"
+#include "server/errors/error.h"
 #include "server/logging/log.h"
 #include "server/worker/link/command_reader.h"
 #include "server/worker/link/media_pieces.h"
@@ -25,6 +26,20 @@ namespace {
 
 using worker::v1::AttachRequest;
 using worker::v1::AttachResponse;
+
+// What became of a job here; how its video ends is the front's to tell.
+void LogEndOf(const WorkerReport& report) {
+  const auto* failed = std::get_if<JobFailed>(&report.event);
+  if (failed == nullptr && !std::holds_alternative<JobFinished>(report.event)) return;
+  const auto reason = failed == nullptr ? std::nullopt : ReasonOf(failed->error);
+  const bool fault = failed != nullptr && reason != Reason::kCancelledByOwner;
+  Log(fault ? LogLevel::kWarning : LogLevel::kDebug,
+      failed == nullptr ? "A video is rendered" : "A video was not rendered to its end",
+      {{"video", report.ref.job},
+       {"attempt", report.ref.attempt},
+       {"trace_id", report.ref.trace_id},
+       {"reason", reason ? Describe(*reason).name : std::string_view()}});
+}
 
 AttachRequest HelloMessage(const LinkOptions& options) {
   AttachRequest message;
@@ -197,6 +212,7 @@ void WorkerLink::Leave(absl::Duration patience) { stream_->Leave(patience); }
 
 void WorkerLink::Report(WorkerReport report) {
   report.worker = stream_->worker;
+  LogEndOf(report);
   auto* media = std::get_if<JobMedia>(&report.event);
   if (media == nullptr) {
     stream_->outbox.Push(ReportToProto(std::move(report)));

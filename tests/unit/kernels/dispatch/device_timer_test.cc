@@ -74,7 +74,9 @@ TEST_F(DeviceTimerTest, AddsTheCallsOfAVariantUp) {
   EXPECT_EQ(times[1].calls, 2);
   EXPECT_EQ(times[1].total_ns, 200);
   EXPECT_EQ(fake_.last_stream, &fake_);
+  EXPECT_EQ(timer.TakenSpan(), 500);  // six events, with what lies between the calls
   EXPECT_TRUE(timer.Take().empty());
+  EXPECT_EQ(timer.TakenSpan(), 0);
 }
 
 TEST_F(DeviceTimerTest, UsesItsEventsAgainAndGivesThemBack) {

@@ -82,7 +82,7 @@ TEST_F(ChargesTest, WhatNeverRanCostsNothing) {
     const Sent sent = Take();
     ASSERT_TRUE(Cancel(job->Snapshot().id).ok());
     CancelledAtWorker(sent);
-    EXPECT_FALSE(WaitForState(*job, VideoState::kCancelled).stats.has_value());
+    EXPECT_EQ(WaitForState(*job, VideoState::kCancelled).stats->device_seconds, 0);
   }
   EXPECT_TRUE(Admitted().ok());
 }

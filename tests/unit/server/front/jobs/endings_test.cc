@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -183,6 +184,76 @@ TEST_F(EndingsTest, StatsSayWhatTheFrontSaw) {
   EXPECT_EQ(video.stats->queued, absl::Seconds(2));
   EXPECT_EQ(video.stats->first_media_byte, absl::Seconds(5));
   EXPECT_EQ(video.stats->total, absl::Seconds(6));
+}
+
+// In seconds, by part.
+std::map<model::RunPart, double> PartsOfBill(const Video& video) {
+  std::map<model::RunPart, double> parts;
+  if (!video.stats.has_value()) return parts;
+  absl::Duration sum;
+  for (const model::PartTime& part : video.stats->parts) {
+    parts[part.part] = absl::ToDoubleSeconds(part.time);
+    sum += part.time;
+  }
+  EXPECT_EQ(sum, video.stats->total);
+  return parts;
+}
+
+using Bill = std::map<model::RunPart, double>;
+
+TEST_F(EndingsTest, TheBillOfASuccessHasTheWorkersPartsWithinTheFronts) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  clock.Advance(absl::Seconds(2));
+  Progress(sent, model::Stage::kDenoise, 1);
+  Settle();
+  clock.Advance(absl::Seconds(8));
+  Media(sent, 0, "x");
+  JobFinished finished;
+  finished.media.size_bytes = 1;
+  finished.stats.parts = {{model::RunPart::kText, absl::Seconds(3)},
+                          {model::RunPart::kWait, absl::Seconds(1)},
+                          {model::RunPart::kDenoise, absl::Seconds(4)}};
+  finished.stats.spans = {{model::RunPart::kDenoise, absl::Seconds(4), absl::Seconds(4), 1, 2}};
+  Report(sent, std::move(finished));
+  const Video video = WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_EQ(PartsOfBill(video), (Bill{{model::RunPart::kHandover, 2},
+                                      {model::RunPart::kText, 3},
+                                      {model::RunPart::kWait, 1},
+                                      {model::RunPart::kDenoise, 4}}));
+  ASSERT_EQ(video.stats->spans.size(), 1u);
+  EXPECT_EQ(video.stats->spans[0].start, absl::Seconds(4));
+}
+
+TEST_F(EndingsTest, AJobThatIsCancelledHasABillToo) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  clock.Advance(absl::Seconds(1));
+  Progress(sent, model::Stage::kTextEncode, 0);
+  Settle();
+  clock.Advance(absl::Seconds(2));
+  Progress(sent, model::Stage::kDenoise, 1);
+  Settle();
+  clock.Advance(absl::Seconds(4));
+  ASSERT_TRUE(Cancel(job->Snapshot().id).ok());
+  EXPECT_EQ(PartsOfBill(WaitForState(*job, VideoState::kCancelled)),
+            (Bill{{model::RunPart::kHandover, 1},
+                  {model::RunPart::kText, 2},
+                  {model::RunPart::kDenoise, 4}}));
+}
+
+TEST_F(EndingsTest, ALostAttemptIsAPartOfTheBill) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 1);
+  Settle();
+  clock.Advance(absl::Seconds(5));
+  dispatcher->WorkerLost("w0", LossCause::kKilled);
+  Settle();
+  clock.Advance(absl::Seconds(1));
+  ASSERT_TRUE(Cancel(job->Snapshot().id).ok());
+  EXPECT_EQ(PartsOfBill(WaitForState(*job, VideoState::kCancelled)),
+            (Bill{{model::RunPart::kLost, 5}, {model::RunPart::kQueue, 1}}));
 }
 
 TEST_F(EndingsTest, AnEndThatTheStoreCannotTakeIsStillTheEndAndIsStoredLater) {

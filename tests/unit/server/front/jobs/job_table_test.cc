@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/fakes/manual_clock.h"
+
 namespace reel::front {
 namespace {
 
@@ -14,7 +16,8 @@ class JobTableTest : public ::testing::Test {
     job.row.tenant = "t";
     return table_.Add(std::move(job));
   }
-  JobTable table_;
+  reel::testing::ManualClock clock_;
+  JobTable table_{clock_};
 };
 
 TEST_F(JobTableTest, ShowsATenantItsOwnJobsOnceTheyAreDurable) {

@@ -32,7 +32,9 @@ TEST(JobMetrics, ASuccessCountsFramesBytesAndStages) {
   Metrics metrics({"1", "r", {"auto"}, {"blue"}});
   Video video = Ended(VideoState::kSucceeded);
   video.stats.emplace();
-  video.stats->denoise = absl::Milliseconds(700);
+  video.stats->parts = {{model::RunPart::kWait, absl::Milliseconds(100)},
+                        {model::RunPart::kDenoise, absl::Milliseconds(700)},
+                        {model::RunPart::kFile, absl::Milliseconds(200)}};
   video.stats->device_seconds = 1.5;
   metrics.jobs().JobEnded(video, false);
   const std::string text = metrics.Text();
@@ -42,6 +44,7 @@ TEST(JobMetrics, ASuccessCountsFramesBytesAndStages) {
   EXPECT_EQ(ValueOf(text, "reel_request_duration_seconds_sum{mode=\"stream\"}"), 3);
   EXPECT_EQ(ValueOf(text, "reel_request_duration_seconds_count{mode=\"async\"}"), 0);
   EXPECT_DOUBLE_EQ(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"denoise\"}"), 0.7);
+  EXPECT_NEAR(ValueOf(text, "reel_stage_duration_seconds_sum{stage=\"other\"}"), 0.3, 1e-9);
   EXPECT_EQ(ValueOf(text, "reel_stage_duration_seconds_count{stage=\"decode\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_tenant_gpu_seconds_total{tenant=\"blue\"}"), 1.5);
   EXPECT_EQ(ValueOf(text, "reel_tenant_gpu_seconds_total{tenant=\"other\"}"), 0);

@@ -57,11 +57,5 @@ TEST(TraceId, DrawnOnesAreOnes) {
   EXPECT_NE(trace, DrawTraceId());
 }
 
-TEST(TenantHash, ShowsNoName) {
-  EXPECT_EQ(TenantHash("blue").size(), 8U);
-  EXPECT_EQ(TenantHash("blue"), TenantHash("blue"));
-  EXPECT_NE(TenantHash("blue"), TenantHash("red"));
-}
-
 }  // namespace
 }  // namespace reel::front

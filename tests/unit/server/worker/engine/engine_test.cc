@@ -172,7 +172,7 @@ class FakeTimer : public kernels::KernelTimer {
   std::vector<kernels::VariantTime> Take() override { return {{"rms_norm", "loops", 1, 1000}}; }
 };
 
-TEST_F(EngineTest, SamplesOneStepInManyButNeverTheFirst) {
+TEST_F(EngineTest, TimesOneStepInManyButNeverTheFirst) {
   FakeTimer timer;
   options_.timer = &timer;
   options_.kernel_sample_every = 4;
@@ -184,11 +184,65 @@ TEST_F(EngineTest, SamplesOneStepInManyButNeverTheFirst) {
   const auto steps = events_.steps();
   ASSERT_THAT(steps, SizeIs(10));
   for (size_t i = 0; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i].kernels.size(), i == 4 || i == 8 ? 1u : 0u) << i;
+    EXPECT_EQ(steps[i].kernels.size(), i == 1 || i == 5 || i == 9 ? 1u : 0u) << i;
   }
   const auto stats = events_.ended("a").result.stats.kernel_stats;
   ASSERT_THAT(stats, SizeIs(1));
-  EXPECT_EQ(stats[0].total_ns, 2000);
+  EXPECT_EQ(stats[0].total_ns, 3000);
+  Stop();
+}
+
+TEST_F(EngineTest, EveryJobHasATimedStepTextAndDecode) {
+  FakeTimer timer;
+  options_.timer = &timer;
+  for (const char* job : {"a", "b", "c", "d", "e"}) Assign(job);
+  Start();
+  for (const char* job : {"a", "b", "c", "d", "e"}) {
+    ASSERT_TRUE(events_.WaitForEnd(job));
+    EXPECT_THAT(events_.ended(job).result.stats.kernel_stats, SizeIs(1)) << job;
+    for (const model::Stage stage : {model::Stage::kTextEncode, model::Stage::kDecode}) {
+      EXPECT_GT(events_.timed_pieces(job, stage), 0) << job;
+    }
+  }
+  // Together: one of their shared steps was enough.
+  int timed = 0;
+  for (const StepSample& step : events_.steps()) timed += step.kernels.empty() ? 0 : 1;
+  EXPECT_LT(timed, 5);
+  Stop();
+}
+
+TEST_F(EngineTest, TellsWhereTheTimeOfAJobWent) {
+  FakeTimer timer;
+  options_.timer = &timer;
+  test_card_.step_time = absl::Milliseconds(20);
+  model::GenerationSpec spec = Spec("fox");
+  spec.preview = {2, 32};
+  engine().Post(Job("a", spec));
+  engine().Post(Job("b", Spec("hen")));
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  const model::RunStats stats = events_.ended("a").result.stats;
+  std::map<model::RunPart, absl::Duration> parts;
+  for (const model::PartTime& part : stats.parts) parts[part.part] = part.time;
+  // The stages as they were always told, and by the clock that has every moment once.
+  const auto near = [](absl::Duration a, absl::Duration b) {
+    return absl::AbsDuration(a - b) <= absl::Milliseconds(5) + a * 0.1;
+  };
+  EXPECT_TRUE(near(parts[model::RunPart::kDenoise], stats.denoise)) << stats.denoise;
+  EXPECT_TRUE(near(parts[model::RunPart::kDecode], stats.decode)) << stats.decode;
+  EXPECT_GE(parts[model::RunPart::kDenoise], absl::Milliseconds(80));
+  EXPECT_GT(parts[model::RunPart::kPreview], absl::ZeroDuration());
+  std::vector<int> steps;
+  int timed = 0;
+  for (const model::PartSpan& span : stats.spans) {
+    if (span.part != model::RunPart::kDenoise) continue;
+    steps.push_back(span.step);
+    EXPECT_EQ(span.jobs, 2);
+    timed += span.timed ? 1 : 0;
+  }
+  EXPECT_THAT(steps, ::testing::ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(timed, stats.timed_steps);
+  EXPECT_EQ(timed, 1);
   Stop();
 }
 

@@ -31,8 +31,12 @@ TEST(JobTally, CountsKernelsByOperatorAndVariant) {
   JobTally tally;
   tally.Used({{"rms_norm", "loops", 3}, {"rope", "loops", 1}});
   tally.Used({{"rms_norm", "loops", 2}, {"rms_norm", "cpu", 1}});
-  tally.Timed({{"rope", "loops", 1, 100}});
-  tally.Timed({{"rope", "loops", 2, 50}});
+  EXPECT_FALSE(tally.has_timed_step());
+  tally.Timed(model::Stage::kTextEncode, absl::Seconds(1), {{"linear", "loops", 1, 100}});
+  EXPECT_FALSE(tally.has_timed_step());
+  tally.Timed(model::Stage::kDenoise, absl::Seconds(1), {{"rope", "loops", 1, 100}});
+  tally.Timed(model::Stage::kDenoise, absl::Seconds(1), {{"rope", "loops", 2, 50}});
+  EXPECT_TRUE(tally.has_timed_step());
   const model::RunStats stats = tally.Stats("cpu", 0);
   ASSERT_EQ(stats.kernels.size(), 3u);
   EXPECT_EQ(stats.kernels[1].variant, "loops");
@@ -40,6 +44,31 @@ TEST(JobTally, CountsKernelsByOperatorAndVariant) {
   ASSERT_EQ(stats.kernel_stats.size(), 1u);
   EXPECT_EQ(stats.kernel_stats[0].calls, 3);
   EXPECT_EQ(stats.kernel_stats[0].total_ns, 150);
+}
+
+TEST(JobTally, ScalesWhatWasTimedToThePartAndNamesTheGaps) {
+  JobTally tally;
+  for (int i = 0; i < 10; ++i) tally.Stepped(absl::Seconds(1), 1, 1);
+  tally.Decoded(absl::Seconds(3));
+  tally.Timed(model::Stage::kDenoise, absl::Seconds(1), {{"linear", "aten", 4, 600'000'000}});
+  tally.Timed(model::Stage::kDenoise, absl::Seconds(1),
+              {{"linear", "aten", 4, 600'000'000}, {"rms_norm", "cpu", 2, 400'000'000}});
+  // A device's events may sum to more than its host saw; a text without operators tells nothing.
+  tally.Timed(model::Stage::kDecode, absl::Seconds(1), {{"conv3d", "aten", 1, 1'500'000'000}});
+  tally.Timed(model::Stage::kTextEncode, absl::Seconds(1), {});
+  const model::RunStats stats = tally.Stats("cpu", 0);
+  EXPECT_EQ(stats.timed_steps, 2);
+  ASSERT_EQ(stats.operators.size(), 5u);
+  EXPECT_EQ(stats.operators[0].op, "linear");
+  EXPECT_EQ(stats.operators[0].calls, 8);
+  EXPECT_EQ(stats.operators[0].timed, absl::Milliseconds(1200));
+  EXPECT_EQ(stats.operators[0].estimate, absl::Seconds(6));
+  EXPECT_EQ(stats.operators[1].estimate, absl::Seconds(2));
+  EXPECT_EQ(stats.operators[2].op, "gaps");
+  EXPECT_EQ(stats.operators[2].estimate, absl::Seconds(2));
+  EXPECT_EQ(stats.operators[3].part, model::RunPart::kDecode);
+  EXPECT_EQ(stats.operators[3].estimate, absl::Seconds(3));
+  EXPECT_EQ(stats.operators[4].estimate, absl::ZeroDuration());
 }
 
 TEST(JobTally, TellsWhichVariantsWereLossy) {

@@ -2,6 +2,7 @@
 // Remembers everything that an engine says, and can hold the encoder's thread of a job.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -106,6 +107,15 @@ class RecordingEvents : public EngineEvents {
       if (step.stage == model::Stage::kDenoise) denoise.push_back(step);
     }
     return denoise;
+  }
+  int timed_pieces(const std::string& job, model::Stage stage) {
+    MutexLock lock(mutex_);
+    int timed = 0;
+    for (const StepSample& step : steps_) {
+      const bool is_its = std::find(step.jobs.begin(), step.jobs.end(), job) != step.jobs.end();
+      timed += is_its && step.stage == stage && !step.kernels.empty() ? 1 : 0;
+    }
+    return timed;
   }
   // One for each report.
   std::vector<int64_t> memory_used() {

@@ -92,7 +92,7 @@ TEST(CommandReader, ReadsEveryValueOfAnAssign) {
   EXPECT_EQ(job.spec.prompt, "p");
   EXPECT_EQ(job.order_key, 1.5);
   EXPECT_TRUE(job.alone);
-  EXPECT_EQ(job.trace_id, "t");
+  EXPECT_EQ(job.ref.trace_id, "t");
   EXPECT_EQ(job.time_left, absl::Seconds(9));
 }
 
