@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
-#include "server/front/rpc/call_identity.h"
+#include "server/front/api/call_identity.h"
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
 
@@ -37,32 +37,6 @@ size_t MetadataBytes(const grpc::CallbackServerContext& context) {
 }
 
 }  // namespace
-
-void OpenCalls::Enter() {
-  MutexLock lock(mutex_);
-  ++count_;
-}
-
-void OpenCalls::Leave() {
-  MutexLock lock(mutex_);
-  if (--count_ == 0) changed_.NotifyAll();
-}
-
-int OpenCalls::count() const {
-  MutexLock lock(mutex_);
-  return count_;
-}
-
-bool OpenCalls::WaitForNone(absl::Duration timeout) {
-  const absl::Time end = absl::Now() + timeout;
-  MutexLock lock(mutex_);
-  while (count_ > 0) {
-    const absl::Duration left = end - absl::Now();
-    if (left <= absl::ZeroDuration()) return false;
-    changed_.WaitFor(mutex_, left);
-  }
-  return true;
-}
 
 CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServerContext& context,
                          Method method)
