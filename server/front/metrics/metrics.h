@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "server/front/jobs/job_observer.h"
 #include "server/front/api/call_observer.h"
+#include "server/front/http/door_observer.h"
+#include "server/front/jobs/job_observer.h"
 
 namespace reel::front {
 
@@ -25,6 +26,7 @@ class Metrics {
 
   JobObserver& jobs();
   CallObserver& calls();
+  DoorObserver& door();
   void SetDraining(bool draining);
 
   // Prometheus' text format, version 0.0.4.
