@@ -41,9 +41,11 @@ template <typename Response, typename Fill>
 auto Respond(std::shared_ptr<DoorExchange> exchange, Fill fill) {
   return [exchange = std::move(exchange), fill = std::move(fill)](auto answer) mutable {
     if (!answer.ok()) return exchange->Reply(ErrorReply(answer.status()));
-    Response response;
-    fill(*answer, response);
-    exchange->Reply(JsonReply(response));
+    exchange->ReplyWith([fill, found = *std::move(answer)]() mutable {
+      Response response;
+      fill(found, response);
+      return JsonReply(response);
+    });
   };
 }
 

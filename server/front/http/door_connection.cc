@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -288,6 +287,9 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
         }
         break;
       }
+      case DoorWork::Kind::kMake:
+        net::post(pool_, [exchange, make = std::move(work.make)] { exchange->Made(make()); });
+        break;
       case DoorWork::Kind::kReply:
         co_return co_await SendReply(request, std::move(work.reply));
       case DoorWork::Kind::kPiece: {

@@ -19,7 +19,28 @@ void DoorExchange::Reply(DoorReply reply) {
   MutexLock lock(mutex_);
   if (answered_ || detached_) return;
   answered_ = true;
-  work_ = DoorWork{DoorWork::Kind::kReply, std::move(reply), false, -1, ""};
+  SetReplyLocked(std::move(reply));
+}
+
+void DoorExchange::ReplyWith(std::function<DoorReply()> make) {
+  MutexLock lock(mutex_);
+  if (answered_ || detached_) return;
+  answered_ = true;
+  work_.emplace();
+  work_->kind = DoorWork::Kind::kMake;
+  work_->make = std::move(make);
+  WakeLocked();
+}
+
+void DoorExchange::Made(DoorReply reply) {
+  MutexLock lock(mutex_);
+  if (!detached_) SetReplyLocked(std::move(reply));
+}
+
+void DoorExchange::SetReplyLocked(DoorReply reply) {
+  work_.emplace();
+  work_->kind = DoorWork::Kind::kReply;
+  work_->reply = std::move(reply);
   WakeLocked();
 }
 
@@ -130,9 +151,11 @@ void DoorExchange::Late() {
 void DoorExchange::Detach() {
   std::shared_ptr<StreamDriver> driver;
   std::function<void(StreamEnd)> on_end;
+  std::optional<DoorWork> untaken;  // may hold what holds this
   {
     MutexLock lock(mutex_);
     if (std::exchange(detached_, true)) return;
+    untaken.swap(work_);
     wake_ = nullptr;
     driver = driver_;
     on_end = std::move(on_end_);

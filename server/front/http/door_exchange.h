@@ -21,12 +21,13 @@ namespace reel::front {
 
 // What a connection does next for its exchange.
 struct DoorWork {
-  enum class Kind { kNone, kReply, kPiece, kEnd };
+  enum class Kind { kNone, kMake, kReply, kPiece, kEnd };
   Kind kind = Kind::kNone;
-  DoorReply reply;      // kReply: the whole; kPiece: the head where `first`
-  bool first = false;   // of a stream's pieces
-  int64_t length = -1;  // of the whole body; with `first`
-  std::string bytes;    // kPiece
+  std::function<DoorReply()> make;  // kMake
+  DoorReply reply;                  // kReply: the whole; kPiece: the head where `first`
+  bool first = false;               // of a stream's pieces
+  int64_t length = -1;              // of the whole body; with `first`
+  std::string bytes;                // kPiece
 };
 
 struct DoorStreamParts {
@@ -43,6 +44,9 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
 
   // From handlers. One of them, once; the first counts.
   void Reply(DoorReply reply);
+  // The reply is made by the door's own threads: a page of videos as JSON is too much work for the
+  // thread that found them.
+  void ReplyWith(std::function<DoorReply()> make);
   // `allowed` is asked now and then for as long as the stream lives; `listen` lets the stream hear
   // of what is new.
   void Stream(std::unique_ptr<DoorBody> body, std::function<absl::Status()> allowed,
@@ -52,6 +56,8 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
 
   // From the connection.
   DoorWork Take();
+  // What ReplyWith gave was made.
+  void Made(DoorReply reply);
   // The connection is to be broken off, whatever it does.
   bool cut() const;
   // The piece was written; or not.
@@ -75,6 +81,7 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
   absl::Status Allowed() override { return allowed_(); }
 
   std::shared_ptr<StreamDriver> driver() const;
+  void SetReplyLocked(DoorReply reply) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const DoorStreamParts parts_;
