@@ -50,6 +50,28 @@ constexpr ReasonRow kRows[] = {
      "The call has no token, or an unknown one."},
     {Reason::kPermissionDenied, "PERMISSION_DENIED", StatusCode::kPermissionDenied,
      "The caller's role may not call this method."},
+    {Reason::kMalformedHttp, "MALFORMED_HTTP", StatusCode::kInvalidArgument,
+     "Only over HTTP: the request's lines or lengths can be read in more than one way."},
+    {Reason::kHostRefused, "HOST_REFUSED", StatusCode::kInvalidArgument,
+     "Only over HTTP: on loopback the Host field must be localhost, a loopback address or one of "
+     "http.hosts."},
+    {Reason::kOriginRefused, "ORIGIN_REFUSED", StatusCode::kPermissionDenied,
+     "Only over HTTP: a web page of another origin, not one of http.allow_origins, asked for a "
+     "change."},
+    {Reason::kRouteNotFound, "ROUTE_NOT_FOUND", StatusCode::kNotFound,
+     "Only over HTTP: there is no such path."},
+    {Reason::kMethodNotAllowed, "METHOD_NOT_ALLOWED", StatusCode::kUnimplemented,
+     "Only over HTTP: the path is known, with other methods; the field Allow names them."},
+    {Reason::kBodyTooLarge, "BODY_TOO_LARGE", StatusCode::kInvalidArgument,
+     "Only over HTTP: the request's body is larger than its route takes."},
+    {Reason::kBodyType, "BODY_TYPE", StatusCode::kInvalidArgument,
+     "Only over HTTP: the body is not of a Content-Type that its route takes."},
+    {Reason::kOtherAttempt, "OTHER_ATTEMPT", StatusCode::kFailedPrecondition,
+     "Only over HTTP: the video was started again, and its file is not the one that was asked "
+     "for."},
+    {Reason::kNoAnswer, "NO_ANSWER", StatusCode::kDeadlineExceeded,
+     "Only over HTTP: the server had no answer within 10 seconds; what was asked may still "
+     "happen."},
     {Reason::kTenantQuota, "TENANT_QUOTA", StatusCode::kResourceExhausted,
      "The tenant has reached its limit of jobs, device seconds or stored bytes."},
     {Reason::kStoreFull, "STORE_FULL", StatusCode::kResourceExhausted,

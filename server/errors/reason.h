@@ -31,6 +31,16 @@ enum class Reason {
   kRequestNotReceived,
   kUnauthenticated,
   kPermissionDenied,
+  // Of the HTTP door alone.
+  kMalformedHttp,
+  kHostRefused,
+  kOriginRefused,
+  kRouteNotFound,
+  kMethodNotAllowed,
+  kBodyTooLarge,
+  kBodyType,
+  kOtherAttempt,
+  kNoAnswer,
   // Capacity.
   kTenantQuota,
   kStoreFull,

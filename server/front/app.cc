@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,8 @@
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
+#include "server/front/http/door.h"
+#include "server/front/http/door_server.h"
 #include "server/front/http/http_server.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
@@ -100,6 +103,16 @@ RequestRules MakeRules(const ServerOptions& server) {
   return rules;
 }
 
+DoorLimits MakeDoorLimits(const ServerOptions& server) {
+  DoorLimits limits;
+  limits.write_stall = server.timing.write_stall;
+  // gRPC and the workers need descriptors too.
+  const int64_t descriptors = RaiseDescriptorLimit();
+  limits.connections =
+      static_cast<int>(std::clamp<int64_t>(descriptors * 6 / 10, 1, DoorLimits().connections));
+  return limits;
+}
+
 // Readers never see half of it.
 absl::Status WritePortFile(const std::string& path, const std::string& text) {
   const std::string draft = path + ".part";
@@ -128,6 +141,7 @@ struct App::Impl {
   absl::Status StartJobs();
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
+  absl::Status StartDoor(const ServerFacts& facts);
   void StartWatches(std::function<void()> failed);
   void DrainJobs();
   bool hurried() {
@@ -156,6 +170,8 @@ struct App::Impl {
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
   std::unique_ptr<GrpcServer> grpc_server, health_server;
   std::unique_ptr<HttpServer> http_server;
+  std::unique_ptr<Door> door;
+  std::unique_ptr<DoorServer> door_server;
   std::unique_ptr<HealthMonitor> monitor;
   std::unique_ptr<SelfCheck> self_check;
 
@@ -171,6 +187,7 @@ App::Impl::~Impl() {
   board.Close();
   pump.CloseAll();
   unsent_requests.Close();
+  door_server.reset();
   http_server.reset();
   health_server.reset();
   grpc_server.reset();
@@ -213,12 +230,25 @@ absl::Status App::Impl::StartPlaintextHealth() {
   return absl::OkStatus();
 }
 
+absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
+  const HttpOptions& http = options.server.http;
+  if (!http.enabled()) return absl::OkStatus();
+  door = std::make_unique<Door>(
+      DoorParts{*authorizer, metrics.calls(), *dispatcher},
+      DoorGuardOptions{http.listen.loopback(), http.hosts, http.allow_origins}, facts);
+  REEL_ASSIGN_OR_RETURN(
+      door_server,
+      DoorServer::Start(http.listen, {*door, pump, open_calls, metrics.calls(), metrics.door()},
+                        MakeDoorLimits(options.server)));
+  return absl::OkStatus();
+}
+
 absl::Status App::Impl::StartServers() {
   const RequestRules rules = MakeRules(options.server);
   video_service =
       MakeVideoService(environment, *dispatcher, pump, {rules, options.server.timing.write_stall});
-  server_service = MakeServerService(environment, *dispatcher,
-                                     {options.version, options.revision, started, rules, 256});
+  const ServerFacts facts{options.version, options.revision, started, rules, 256};
+  server_service = MakeServerService(environment, *dispatcher, facts);
   health_service = MakeHealthService(environment, board);
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());
   REEL_ASSIGN_OR_RETURN(
@@ -236,7 +266,7 @@ absl::Status App::Impl::StartServers() {
   REEL_ASSIGN_OR_RETURN(
       grpc_server,
       GrpcServer::Start(server, {video_service.get(), server_service.get(), health_service.get()}));
-  return absl::OkStatus();
+  return StartDoor(facts);
 }
 
 void App::Impl::StartWatches(std::function<void()> failed) {
@@ -296,6 +326,10 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(AppOptions options, std::functio
 const std::string& App::grpc_address() const { return impl_->grpc_server->address(); }
 const std::string& App::metrics_address() const { return impl_->http_server->address_text(); }
 
+std::string App::http_address() const {
+  return impl_->door_server == nullptr ? "" : impl_->door_server->address_text();
+}
+
 std::string App::health_address() const {
   return impl_->health_server == nullptr ? "" : impl_->health_server->address();
 }
@@ -303,6 +337,7 @@ std::string App::health_address() const {
 std::string App::Addresses() const {
   std::string text = absl::StrCat("grpc=", grpc_address(), "\nmetrics=", metrics_address(), "\n");
   if (!health_address().empty()) absl::StrAppend(&text, "health=", health_address(), "\n");
+  if (!http_address().empty()) absl::StrAppend(&text, "http=", http_address(), "\n");
   return text;
 }
 
@@ -320,6 +355,7 @@ void App::Drain() {
     Log(LogLevel::kWarning, "the time to drain is over: open calls are ended",
         {{"calls", impl_->open_calls.count()}});
   }
+  impl_->door_server.reset();
   if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
   impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
   impl_->host->Drain(impl_->hurried() ? absl::ZeroDuration() : kWorkerDrain);

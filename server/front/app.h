@@ -36,6 +36,8 @@ class App {
 
   const std::string& grpc_address() const;
   const std::string& metrics_address() const;
+  // Of the HTTP door; empty where there is none.
+  std::string http_address() const;
   // Of the plaintext health port; empty where there is none.
   std::string health_address() const;
 

@@ -124,7 +124,8 @@ int Run(AppOptions options, const std::string& effective, const sigset_t& signal
   Log(LogLevel::kInfo, "serving",
       {{"grpc", (*app)->grpc_address()},
        {"metrics", (*app)->metrics_address()},
-       {"health", (*app)->health_address()}});
+       {"health", (*app)->health_address()},
+       {"http", (*app)->http_address()}});
   ServeUntilSignalled(**app, signals);
   app->reset();
   Log(LogLevel::kInfo, "stopped");

@@ -2,7 +2,7 @@
 #include "server/front/stored_messages.h"
 
 #include "server/convert/worker_convert.h"
-#include "server/front/rpc/video_convert.h"
+#include "server/front/api/video_convert.h"
 
 namespace reel::front {
 

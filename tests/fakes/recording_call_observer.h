@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/base/mutex.h"
-#include "server/front/rpc/call_observer.h"
+#include "server/front/api/call_observer.h"
 
 namespace reel::front {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "server/front/rpc/page_token.h"
+#include "server/front/api/page_token.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view token(reinterpret_cast<const char*>(data), size);

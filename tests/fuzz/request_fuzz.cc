@@ -8,7 +8,7 @@
 #include "model/testcard/test_card.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/convert/convert.h"
-#include "server/front/rpc/request_convert.h"
+#include "server/front/api/request_convert.h"
 
 namespace {
 

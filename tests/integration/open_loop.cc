@@ -8,6 +8,16 @@
 #include "tests/integration/calls.h"
 
 namespace reel::tests {
+namespace {
+
+// gRPC 1.51 takes the threads of its callbacks down with the last channel, and crashes where
+// another one comes at that moment: the first one of the process stays.
+void KeepOne(const std::shared_ptr<grpc::Channel>& channel) {
+  static const auto* const kKept = new std::shared_ptr<grpc::Channel>(channel);
+  (void)kKept;
+}
+
+}  // namespace
 
 struct OpenLoop::Call {
   absl::Time due;
@@ -18,6 +28,7 @@ struct OpenLoop::Call {
 
 OpenLoop::OpenLoop(const std::vector<std::shared_ptr<grpc::Channel>>& channels, std::string token)
     : token_(std::move(token)) {
+  KeepOne(channels.front());
   for (const auto& channel : channels) stubs_.push_back(v1::VideoService::NewStub(channel));
 }
 

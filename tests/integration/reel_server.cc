@@ -61,6 +61,7 @@ void ReelServer::ReadPorts() {
     const std::pair<std::string, std::string> entry = absl::StrSplit(line, absl::MaxSplits('=', 1));
     if (entry.first == "grpc") grpc_ = entry.second;
     if (entry.first == "metrics") metrics_ = entry.second;
+    if (entry.first == "http") http_ = entry.second;
     if (entry.first == "health") health_ = entry.second;
   }
 }

@@ -43,6 +43,7 @@ class ReelServer {
       const std::shared_ptr<grpc::ChannelCredentials>& credentials =
           grpc::InsecureChannelCredentials()) const;
   const std::string& address() const { return grpc_; }
+  const std::string& http_address() const { return http_; }      // empty unless configured
   const std::string& health_address() const { return health_; }  // empty unless configured
   const std::string& data_folder() const { return setup_.data_folder; }
 
@@ -70,7 +71,7 @@ class ReelServer {
   testing::TempFolder folder_;
   ServerSetup setup_;
   std::unique_ptr<Program> program_;
-  std::string grpc_, metrics_, health_;
+  std::string grpc_, metrics_, health_, http_;
 };
 
 // A configuration whose test card takes `step_ms` a step.

@@ -8,6 +8,7 @@ find_package(gRPC 1.51 REQUIRED CONFIG)
 find_package(prometheus-cpp REQUIRED CONFIG)
 find_package(OpenSSL REQUIRED)
 find_package(spdlog REQUIRED CONFIG)
+find_package(Boost 1.81 REQUIRED CONFIG)  # headers only
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libswscale libavutil)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)

@@ -138,6 +138,7 @@ std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surr
   std::vector<std::string> problems;
   if (!flags.listen.empty()) config.set_listen(flags.listen);
   if (!flags.metrics.empty()) config.set_metrics_listen(flags.metrics);
+  if (!flags.http.empty()) config.mutable_http()->set_listen(flags.http);
   if (!flags.data_dir.empty()) config.mutable_data()->set_folder(flags.data_dir);
   if (!flags.log.empty()) config.mutable_telemetry()->set_log_level(flags.log);
   if (!flags.model.empty()) {

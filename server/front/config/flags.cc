@@ -17,6 +17,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_flag("--version", flags.version, "Print the version and exit");
   app.add_option("--listen", flags.listen, "gRPC address [127.0.0.1:50051]");
   app.add_option("--metrics", flags.metrics, "Metrics and probes [127.0.0.1:9464]");
+  app.add_option("--http", flags.http, "HTTP: JSON, events and media [none]");
   app.add_option("--data_dir", flags.data_dir, "Where videos are stored [the user's state folder]");
   app.add_option("--model", flags.model,
                  "Default model: a configured name, testcard, or a folder or checkpoint file");
@@ -31,7 +32,7 @@ void Declare(CLI::App& app, Flags& flags) {
 
 ParsedFlags ParseFlags(const std::vector<std::string>& arguments) {
   ParsedFlags parsed;
-  CLI::App app("Renders videos from text and streams them over gRPC.", "reeld");
+  CLI::App app("Renders videos from text and streams them over gRPC and HTTP.", "reeld");
   Declare(app, parsed.flags);
   std::vector<std::string> reversed = WithFlagsSpelt('_', arguments);
   std::reverse(reversed.begin(), reversed.end());  // as CLI11 wants them

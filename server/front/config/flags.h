@@ -12,9 +12,9 @@ struct Flags {
   std::string config_file;  // empty: none
   bool check_config = false;
   bool version = false;
-  std::string listen, metrics, data_dir, model, devices, log;  // empty: not given
-  std::string worker_binary;                                   // empty: reel-worker beside reeld
-  std::string port_file;  // the bound addresses are written here, a "name=address" line each
+  std::string listen, metrics, http, data_dir, model, devices, log;  // empty: not given
+  std::string worker_binary;  // empty: reel-worker beside reeld
+  std::string port_file;      // the bound addresses are written here, a "name=address" line each
 };
 
 struct ParsedFlags {

@@ -258,6 +258,27 @@ void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOpti
       reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
 }
 
+void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) {
+  const pb::Http& http = config.http();
+  out.hosts = {http.hosts().begin(), http.hosts().end()};
+  out.allow_origins = {http.allow_origins().begin(), http.allow_origins().end()};
+  for (const std::string& origin : out.allow_origins) {
+    const bool scheme = absl::StartsWith(origin, "http://") || absl::StartsWith(origin, "https://");
+    if (!scheme || absl::EndsWith(origin, "/")) {
+      reader.Problem("http.allow_origins",
+                     absl::StrCat("must be SCHEME://HOST[:PORT] without a path: '", origin, "'"));
+    }
+  }
+  if (http.listen().empty() || http.listen() == "-") return;
+  out.listen = reader.ReadAddress("http.listen", http.listen());
+  if (!out.enabled() || out.listen.loopback()) return;
+  if (config.insecure_listen()) return;
+  reader.Problem("http.listen",
+                 absl::StrCat("can be reached from other machines (", out.listen.ToString(),
+                              ") and has no TLS: set insecure_listen where a proxy or mesh "
+                              "encrypts"));
+}
+
 void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions& out) {
   out.listen = reader.ReadAddress("listen", config.listen());
   out.metrics_listen = reader.ReadAddress("metrics_listen", config.metrics_listen());
@@ -322,6 +343,7 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   Reader reader(checked.problems);
   ServerOptions& out = checked.options;
   ReadListeners(config, reader, out);
+  ReadHttp(config, reader, out.http);
   out.auth = ReadAuth(config.auth(), reader);
   ReadData(config.data(), reader, out.data);
   out.models = ReadModels(config, reader);

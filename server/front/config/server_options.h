@@ -75,9 +75,17 @@ struct TelemetryOptions {
   int kernel_sample_every = 32;
 };
 
+struct HttpOptions {
+  Address listen;  // without a host: there is no door
+  std::vector<std::string> hosts;
+  std::vector<std::string> allow_origins;
+  bool enabled() const { return !listen.host.empty(); }
+};
+
 struct ServerOptions {
   Address listen, metrics_listen;
   std::string health_listen;  // empty: none
+  HttpOptions http;
   bool reflection = false;
   TlsOptions tls;
   AuthOptions auth;

@@ -13,7 +13,8 @@
 namespace reel::front {
 namespace {
 
-constexpr int kBacklog = 128;
+// A crowd that comes at once is taken in; whoever finds no place here tries again a second later.
+constexpr int kBacklog = SOMAXCONN;
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
@@ -58,7 +59,7 @@ absl::StatusOr<FileDescriptor> ListenOn(Address& address) {
     return socket;
   }
   return absl::UnavailableError(absl::StrCat(
-      "The metrics server cannot listen: the address may be in use or not of this machine: ",
+      "The HTTP server cannot listen: the address may be in use or not of this machine: ",
       address.ToString()));
 }
 

@@ -10,8 +10,8 @@
 #include <array>
 #include <vector>
 
+#include "server/front/api/call_observer.h"
 #include "server/front/metrics/refusal_metrics.h"
-#include "server/front/rpc/call_observer.h"
 
 namespace reel::front {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "server/front/metrics/call_metrics.h"
+#include "server/front/metrics/door_metrics.h"
 #include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/process_collector.h"
 
@@ -37,7 +38,8 @@ struct Metrics::Impl {
         refusals(registry, options.profiles, dropped),
         workers(registry, dropped),
         jobs(registry, refusals, workers, options.tenants),
-        calls(registry, refusals) {
+        calls(registry, refusals),
+        door(registry) {
     prometheus::BuildGauge()
         .Name("reel_build_info")
         .Help("What runs; always 1.")
@@ -55,6 +57,7 @@ struct Metrics::Impl {
   WorkerMetrics workers;
   JobMetrics jobs;
   CallMetrics calls;
+  DoorMetrics door;
   ProcessCollector process;
   LogCollector log;
 };
@@ -64,6 +67,7 @@ Metrics::~Metrics() = default;
 
 JobObserver& Metrics::jobs() { return impl_->jobs; }
 CallObserver& Metrics::calls() { return impl_->calls; }
+DoorObserver& Metrics::door() { return impl_->door; }
 void Metrics::SetDraining(bool draining) { impl_->draining.Set(draining ? 1 : 0); }
 
 void Metrics::SetCertificateEnd(absl::Time valid_until) {

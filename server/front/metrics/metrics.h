@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/front/api/call_observer.h"
+#include "server/front/http/door_observer.h"
 #include "server/front/jobs/job_observer.h"
-#include "server/front/rpc/call_observer.h"
 
 namespace reel::front {
 
@@ -26,6 +27,7 @@ class Metrics {
 
   JobObserver& jobs();
   CallObserver& calls();
+  DoorObserver& door();
   void SetDraining(bool draining);
   // The certificate that new connections get holds until then.
   void SetCertificateEnd(absl::Time valid_until);

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
-#include "server/front/rpc/call_identity.h"
+#include "server/front/api/call_identity.h"
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
 #include "server/logging/tenant_hash.h"
@@ -38,32 +38,6 @@ size_t MetadataBytes(const grpc::CallbackServerContext& context) {
 }
 
 }  // namespace
-
-void OpenCalls::Enter() {
-  MutexLock lock(mutex_);
-  ++count_;
-}
-
-void OpenCalls::Leave() {
-  MutexLock lock(mutex_);
-  if (--count_ == 0) changed_.NotifyAll();
-}
-
-int OpenCalls::count() const {
-  MutexLock lock(mutex_);
-  return count_;
-}
-
-bool OpenCalls::WaitForNone(absl::Duration timeout) {
-  const absl::Time end = absl::Now() + timeout;
-  MutexLock lock(mutex_);
-  while (count_ > 0) {
-    const absl::Duration left = end - absl::Now();
-    if (left <= absl::ZeroDuration()) return false;
-    changed_.WaitFor(mutex_, left);
-  }
-  return true;
-}
 
 CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServerContext& context,
                          Method method)
@@ -109,15 +83,7 @@ absl::StatusOr<Principal> CallContext::Identify() const {
 
 absl::Status CallContext::StillAuthorized() const {
   auto principal = Identify();
-  if (!principal.ok()) return principal.status();
-  if (principal->tenant != principal_.tenant) {
-    return MakeError(Reason::kUnauthenticated, "The call's token belongs to another tenant now");
-  }
-  // The video may be another tenant's.
-  if (principal->role < principal_.role && principal_.role == Role::kAdmin) {
-    return MakeError(Reason::kPermissionDenied, "The call's token is not an admin's any more");
-  }
-  return absl::OkStatus();
+  return principal.ok() ? StillReaches(principal_, *principal) : principal.status();
 }
 
 void CallContext::Unserved(const absl::Status& why) {

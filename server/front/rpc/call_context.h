@@ -9,30 +9,15 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "kernels/base/mutex.h"
+#include "server/front/api/authorizer.h"
+#include "server/front/api/call_observer.h"
+#include "server/front/api/open_calls.h"
 #include "server/front/config/token_table.h"
 #include "server/front/jobs/reach.h"
-#include "server/front/rpc/authorizer.h"
-#include "server/front/rpc/call_observer.h"
 #include "server/front/rpc/new_connections.h"
 #include "server/front/rpc/unsent_requests.h"
 
 namespace reel::front {
-
-// Calls that are open: what a drain waits for. Thread-safe.
-class OpenCalls {
- public:
-  void Enter();
-  void Leave();
-  int count() const;
-  // True when no call is open; false when `timeout` passed first.
-  bool WaitForNone(absl::Duration timeout);
-
- private:
-  mutable Mutex mutex_;
-  CondVar changed_;
-  int count_ ABSL_GUARDED_BY(mutex_) = 0;
-};
 
 struct CallEnvironment {
   const Authorizer& authorizer;
@@ -68,8 +53,7 @@ class CallContext {
   void SetVideo(const std::string& id) { video_ = id; }
 
   const std::string& tenant() const { return principal_.tenant; }
-  // Whose videos it may see and end.
-  Reach reach() const { return {principal_.tenant, principal_.role == Role::kAdmin}; }
+  Reach reach() const { return ReachOf(principal_); }
   const std::string& request_id() const { return request_id_; }
   const std::string& trace_id() const { return trace_id_; }
   // By a clock that never jumps.

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/front/rpc/method_table.h"
+#include "server/front/api/method_table.h"
 
 namespace reel::front {
 

@@ -15,9 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "server/front/api/video_cursor.h"
 #include "server/front/config/address.h"
 #include "server/front/rpc/tls_credentials.h"
-#include "server/front/rpc/video_cursor.h"
 
 namespace reel::front {
 namespace {

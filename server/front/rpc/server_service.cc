@@ -1,95 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/server_service.h"
 
-#include <map>
 #include <utility>
 
 #include "reel/v1/server_service.pb.h"
-#include "server/convert/convert.h"
-#include "server/convert/proto_duration.h"
 #include "server/front/rpc/call_service.h"
 #include "server/front/rpc/unary_call.h"
-#include "server/front/rpc/video_cursor.h"
 
 namespace reel::front {
 namespace {
 
 using Context = grpc::CallbackServerContext;
 
-v1::WorkerState WorkerStateToProto(WorkerState state) {
-  switch (state) {
-    case WorkerState::kStarting:
-      return v1::WORKER_STATE_STARTING;
-    case WorkerState::kReady:
-      return v1::WORKER_STATE_READY;
-    case WorkerState::kDraining:
-      return v1::WORKER_STATE_DRAINING;
-    case WorkerState::kLost:
-      return v1::WORKER_STATE_LOST;
-    case WorkerState::kOut:
-      return v1::WORKER_STATE_OUT;
-  }
-  return v1::WORKER_STATE_UNSPECIFIED;
-}
-
-v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
-  v1::Worker proto;
-  proto.set_name(worker.name);
-  proto.set_device(worker.device);
-  proto.set_state(WorkerStateToProto(worker.state));
-  proto.set_memory_total_bytes(worker.memory_total_bytes);
-  proto.set_memory_used_bytes(worker.memory_used_bytes);
-  proto.set_running(running);
-  proto.set_restarts(worker.restarts);
-  for (const std::string& model : worker.models) proto.add_models(model);
-  return proto;
-}
-
-v1::Limits LimitsToProto(const ServerFacts& facts) {
-  v1::Limits proto;
-  proto.set_max_prompt_bytes(facts.rules.limits.max_prompt_bytes);
-  proto.set_max_condition_bytes(facts.rules.limits.max_condition_bytes);
-  proto.set_max_conditions(facts.rules.limits.max_conditions);
-  proto.set_max_condition_pixels(facts.rules.limits.max_condition_pixels);
-  proto.set_max_media_chunk_bytes(static_cast<int32_t>(kMaxChunkBytes));
-  SetProtoDuration(*proto.mutable_max_timeout(), facts.rules.max_timeout);
-  SetProtoDuration(*proto.mutable_default_timeout(), facts.rules.default_timeout);
-  proto.set_max_jobs_per_tenant(facts.max_jobs_per_tenant);
-  return proto;
-}
-
-// One entry per operator and variant over all workers; the first worker's order is the list's.
-void MergeOp(const v1::KernelOp& from, v1::KernelOp& into) {
-  into.set_op(from.op());
-  for (const v1::KernelVariant& variant : from.variants()) {
-    v1::KernelVariant* known = nullptr;
-    for (v1::KernelVariant& candidate : *into.mutable_variants()) {
-      if (candidate.name() == variant.name()) known = &candidate;
-    }
-    if (known == nullptr) {
-      *into.add_variants() = variant;
-    } else {
-      known->mutable_support()->MergeFrom(variant.support());
-    }
-  }
-}
-
-// One entry per plug-in over all workers.
-void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
-  into.set_name(from.name());
-  into.mutable_support()->MergeFrom(from.support());
-}
-
 class ServerService final : public CallService {
  public:
   ServerService(const CallEnvironment& environment, const JobService& jobs, ServerFacts facts)
-      : environment_(environment), jobs_(jobs), facts_(std::move(facts)) {
+      : environment_(environment), answers_(jobs, std::move(facts)) {
     Answer<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-        Method::kGetServerInfo, [this](auto& response) { FillServerInfo(response); });
+        Method::kGetServerInfo, [this](auto& response) { answers_.FillInfo(response); });
     Answer<v1::ListModelsRequest, v1::ListModelsResponse>(
-        Method::kListModels, [this](auto& response) { FillModels(response); });
+        Method::kListModels, [this](auto& response) { answers_.FillModels(response); });
     Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
-        Method::kListKernels, [this](auto& response) { FillKernels(response); });
+        Method::kListKernels, [this](auto& response) { answers_.FillKernels(response); });
   }
 
  private:
@@ -105,52 +37,8 @@ class ServerService final : public CallService {
     });
   }
 
-  void FillServerInfo(v1::GetServerInfoResponse& response) const {
-    response.set_version(facts_.version);
-    response.set_revision(facts_.revision);
-    SetProtoDuration(*response.mutable_uptime(),
-                     absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
-    response.set_draining(jobs_.draining());
-    response.set_replica(jobs_.ReplicaName());
-    for (const WorkerInfo& worker : jobs_.Workers()) {
-      *response.add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
-    }
-    *response.mutable_limits() = LimitsToProto(facts_);
-    for (const std::string& profile : jobs_.KernelProfiles()) {
-      response.add_kernel_profiles(profile);
-    }
-    for (const std::string& profile : jobs_.LossyKernelProfiles()) {
-      response.add_lossy_kernel_profiles(profile);
-    }
-  }
-
-  void FillModels(v1::ListModelsResponse& response) const {
-    for (const ServedModel& served : jobs_.Models()) {
-      v1::Model* model = response.add_models();
-      *model = CardToProto(served.card);
-      model->set_is_default(served.is_default);
-      model->set_ready(served.ready);
-    }
-  }
-
-  void FillKernels(v1::ListKernelsResponse& response) const {
-    std::map<std::string, v1::KernelOp> ops;
-    std::map<std::string, v1::KernelPlugin> plugins;
-    for (const WorkerInfo& worker : jobs_.Workers()) {
-      for (const kernels::OpListing& op : worker.kernels) {
-        MergeOp(ListingToProto(op, worker.name), ops[op.op]);
-      }
-      for (const kernels::PluginListing& plugin : worker.plugins) {
-        MergePlugin(PluginToProto(plugin, worker.name), plugins[plugin.name]);
-      }
-    }
-    for (auto& [name, op] : ops) *response.add_ops() = std::move(op);
-    for (auto& [name, plugin] : plugins) *response.add_plugins() = std::move(plugin);
-  }
-
   const CallEnvironment environment_;
-  const JobService& jobs_;
-  const ServerFacts facts_;
+  const ServerAnswers answers_;
 };
 
 }  // namespace

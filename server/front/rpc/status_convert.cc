@@ -2,7 +2,7 @@
 #include "server/front/rpc/status_convert.h"
 
 #include "server/errors/error.h"
-#include "server/logging/log.h"
+#include "server/front/api/shown_error.h"
 
 namespace reel::front {
 namespace {
@@ -32,20 +32,11 @@ static_assert(static_cast<int>(absl::StatusCode::kDataLoss) == grpc::StatusCode:
 static_assert(static_cast<int>(absl::StatusCode::kUnauthenticated) ==
               grpc::StatusCode::UNAUTHENTICATED);
 
-absl::Status ForClients(const absl::Status& status) {
-  if (ReasonOf(status)) return status;
-  if (absl::IsCancelled(status)) {
-    return MakeError(Reason::kOwnerLeft, "The call was cancelled by its caller");
-  }
-  Log(LogLevel::kError, "An error without a reason reached a call", {{"error", status}});
-  return MakeError(Reason::kInternal, "An error inside the server");
-}
-
 }  // namespace
 
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  const absl::Status shown = ForClients(status);
+  const absl::Status shown = ShownToClients(status);
   return {static_cast<grpc::StatusCode>(shown.code()),
           std::string(shown.message().data(), shown.message().size()), SerializeError(shown)};
 }

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "server/front/api/stream_driver.h"
 #include "server/front/rpc/request_reactor.h"
-#include "server/front/rpc/stream_driver.h"
 
 namespace reel::front {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "reel/v1/video_service.pb.h"
-#include "server/front/rpc/request_convert.h"
+#include "server/front/api/request_convert.h"
+#include "server/front/api/video_cursor.h"
 #include "server/front/rpc/stream_reactor.h"
-#include "server/front/rpc/video_cursor.h"
 
 namespace reel::front {
 
@@ -53,10 +53,5 @@ class DownloadSource final : public MessageSource<v1::DownloadVideoResponse> {
   int64_t offset_;
   bool last_sent_ = false;
 };
-
-// FAILED_PRECONDITION VIDEO_NOT_READY before success, OUT_OF_RANGE past the end.
-absl::Status CheckDownload(const Job& job, const DownloadRange& range);
-// OUT_OF_RANGE when the video is final and the offset lies past its end.
-absl::Status CheckWatch(const Job& job, const WatchPoint& from);
 
 }  // namespace reel::front

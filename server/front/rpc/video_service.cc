@@ -4,24 +4,18 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/convert/convert.h"
-#include "server/convert/proto_duration.h"
-#include "server/errors/error.h"
-#include "server/front/rpc/bound_call.h"
+#include "server/front/api/bound_call.h"
+#include "server/front/api/stream_checks.h"
+#include "server/front/api/video_answers.h"
+#include "server/front/api/video_convert.h"
 #include "server/front/rpc/call_door.h"
 #include "server/front/rpc/call_service.h"
-#include "server/front/rpc/page_token.h"
 #include "server/front/rpc/stream_sources.h"
-#include "server/front/rpc/video_convert.h"
 
 namespace reel::front {
 namespace {
 
 using Context = grpc::CallbackServerContext;
-
-// Below the largest message that is sent, 1 MiB and a bit.
-constexpr size_t kMaxPageBytes = 1 << 20;
-constexpr size_t kEntryBytes = 8;  // a tag and a length
 
 // For the answer of jobs/: `fill(answer, pending)` writes it into the response; an error ends the
 // call as it is.
@@ -31,39 +25,6 @@ auto Respond(PendingUnary<Response> pending, Fill fill) {
     if (answer.ok()) fill(*answer, pending);
     pending.End(answer.status());
   };
-}
-
-void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& proto) {
-  *proto.mutable_spec() = SpecToProto(estimate.spec);
-  SetProtoDuration(*proto.mutable_queue(), estimate.queue);
-  SetProtoDuration(*proto.mutable_run_p50(), estimate.run_p50);
-  SetProtoDuration(*proto.mutable_run_p90(), estimate.run_p90);
-  proto.set_peak_memory_bytes(estimate.peak_memory_bytes);
-  proto.set_device_seconds(estimate.device_seconds);
-  proto.set_admissible(estimate.refusal.ok());
-  if (!estimate.refusal.ok()) {
-    proto.mutable_refusal()->ParseFromString(SerializeError(estimate.refusal));
-  }
-  proto.set_queue_position(estimate.queue_position);
-  proto.set_latent_tokens(static_cast<int32_t>(estimate.latent_tokens));
-}
-
-// Ends a page early where the next video would make it larger than what may be sent; the token
-// says where the next one begins.
-void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,
-                 v1::ListVideosResponse& proto) {
-  size_t bytes = 0;
-  size_t shown = 0;
-  for (const Video& video : page.videos) {
-    v1::Video listed = VideoToListProto(video);
-    bytes += listed.ByteSizeLong() + kEntryBytes;
-    if (shown > 0 && bytes > kMaxPageBytes) break;
-    *proto.add_videos() = std::move(listed);
-    ++shown;
-  }
-  if (shown == 0 || (shown == page.videos.size() && !page.more)) return;
-  const Video& last = page.videos[shown - 1];
-  proto.set_next_page_token(MakePageToken({last.create_time, last.id}, filter));
 }
 
 class VideoService final : public CallService {

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "absl/time/time.h"
+#include "server/front/api/request_convert.h"
+#include "server/front/api/stream_pump.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/rpc/call_context.h"
-#include "server/front/rpc/request_convert.h"
-#include "server/front/rpc/stream_pump.h"
 
 namespace grpc {
 class Service;

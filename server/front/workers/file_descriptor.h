@@ -23,6 +23,8 @@ class FileDescriptor {
   ~FileDescriptor() { Close(); }
 
   int get() const { return fd_; }
+  // Somebody else closes it.
+  int release() { return std::exchange(fd_, -1); }
   explicit operator bool() const { return fd_ >= 0; }
   void Close() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));

@@ -21,6 +21,7 @@ KINDS = [
     ("prometheus", r"prometheus/"),
     ("http", r"httplib\.h"),
     ("json", r"nlohmann/"),
+    ("asio", r"boost/(asio|beast)/"),
     ("crypto", r"openssl/"),
     ("spdlog", r"spdlog/"),
     ("cli", r"CLI/"),
@@ -43,6 +44,7 @@ MEDIA = ["server/worker/media/"]
 JOBS = ["server/front/jobs/"]
 STORE = ["server/front/store/"]
 WORKERS = ["server/front/workers/"]
+API = ["server/front/api/"]  # what every door needs
 FRONT = ["server/front/", "server/convert/"]
 
 # Files (regular expression from the root; the first match counts), what of ours they may include beside their own
@@ -89,16 +91,23 @@ WALLS = [
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "cli"}),
     (r"server/render/", SERVER_BASE + ENGINE + MEDIA + ["server/convert/", "kernels/"],
      {"absl", "cli", "json", "reel_proto", "protobuf"}),
-    (r"server/front/rpc/", SERVER_BASE + JOBS + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
+    (r"server/front/api/", SERVER_BASE + JOBS + ["server/convert/", r"server/front/config/\w+\.h"],
+     {"absl", "reel_proto", "protobuf", "crypto"}),
+    (r"server/front/rpc/", SERVER_BASE + JOBS + API + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
-    (r"server/front/(metrics|http)/", SERVER_BASE +
-     ["server/front/metrics/", r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h",
-      r"server/front/rpc/call_observer\.h", r"server/front/workers/(worker_pool|file_descriptor)\.h"],
+    (r"server/front/metrics/", SERVER_BASE +
+     [r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h", r"server/front/api/call_observer\.h",
+      r"server/front/http/door_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
+    (r"server/front/http/door_(connection|server)\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
+      r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),
+    (r"server/front/http/", SERVER_BASE + API + GROUND_FLOOR +
+     [r"server/front/config/\w+\.h", r"server/front/jobs/job(_service)?\.h", r"server/front/workers/file_descriptor\.h"],
+     {"absl", "reel_proto", "protobuf", "json"}),
     (r"server/front/health/", SERVER_BASE + [r"server/front/rpc/\w+\.h"], {"absl", "grpc", "protobuf"}),
     (r"server/front/config/", SERVER_BASE + ["server/convert/"],
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),

@@ -61,16 +61,5 @@ TEST(DownloadSource, AFileThatLostItsEndIsDataLoss) {
   EXPECT_EQ(ReasonOf(end), Reason::kMediaCorrupt);
 }
 
-TEST(CheckWatch, OnlyTheFinalFileHasAnEnd) {
-  auto done = Finished("abc");
-  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 3, 0, false}).ok());
-  EXPECT_EQ(ReasonOf(CheckWatch(*done, {"v", 0, 4, 0, false})), Reason::kOffsetPastEnd);
-  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 4, 9, false}).ok());  // another attempt's offset
-  EXPECT_TRUE(CheckWatch(*done, {"v", 0, 4, 0, true}).ok());
-  Video video;
-  ScriptedJob running(video);
-  EXPECT_TRUE(CheckWatch(running, {"v", 0, 4, 0, false}).ok());
-}
-
 }  // namespace
 }  // namespace reel::front

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/api/call_identity.h"
+
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+#include "absl/strings/escaping.h"
+
+namespace reel::front {
+namespace {
+
+std::string Hex(const unsigned char* bytes, size_t count) {
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes), count));
+}
+
+std::array<unsigned char, 16> Random16() {
+  std::array<unsigned char, 16> bytes{};
+  if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1) {
+    std::random_device device;  // the pool of OpenSSL is empty: the system's is not
+    for (auto& byte : bytes) byte = static_cast<unsigned char>(device());
+  }
+  return bytes;
+}
+
+bool IsLowerHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+bool AllZero(std::string_view text) {
+  return text.find_first_not_of('0') == std::string_view::npos;
+}
+
+}  // namespace
+
+bool IsUuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    const char c = text[i];
+    const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    if (dash ? c != '-' : !hex) return false;
+  }
+  return true;
+}
+
+std::string DrawUuid() {
+  auto bytes = Random16();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
+  std::string text = Hex(bytes.data(), bytes.size());
+  for (const size_t at : {8U, 13U, 18U, 23U}) text.insert(at, 1, '-');
+  return text;
+}
+
+std::string TraceIdOf(std::string_view header) {
+  // version "-" trace-id "-" parent-id "-" flags; later versions may append "-..." to it.
+  constexpr size_t kLength = 55;
+  if (header.size() < kLength || header[2] != '-' || header[35] != '-' || header[52] != '-') {
+    return "";
+  }
+  const std::string_view version = header.substr(0, 2), trace = header.substr(3, 32),
+                         parent = header.substr(36, 16), flags = header.substr(53, 2);
+  if (!IsLowerHex(version) || !IsLowerHex(trace) || !IsLowerHex(parent) || !IsLowerHex(flags)) {
+    return "";
+  }
+  if (version == "ff" || AllZero(trace) || AllZero(parent)) return "";
+  if (header.size() > kLength && (version == "00" || header[kLength] != '-')) return "";
+  return std::string(trace);
+}
+
+std::string DrawTraceId() {
+  auto bytes = Random16();
+  bytes[15] = static_cast<unsigned char>(bytes[15] | 1);  // all zero is no id
+  return Hex(bytes.data(), bytes.size());
+}
+
+}  // namespace reel::front

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reel.v1.ServerService says of this server.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "reel/v1/server_service.pb.h"
+#include "server/front/api/request_convert.h"
+#include "server/front/jobs/job_service.h"
+
+namespace reel::front {
+
+struct ServerFacts {
+  std::string version, revision;
+  std::chrono::steady_clock::time_point started;
+  RequestRules rules;
+  int max_jobs_per_tenant = 256;
+};
+
+// Thread-safe; `jobs` outlives it.
+class ServerAnswers {
+ public:
+  ServerAnswers(const JobService& jobs, ServerFacts facts);
+
+  void FillInfo(v1::GetServerInfoResponse& response) const;
+  void FillModels(v1::ListModelsResponse& response) const;
+  void FillKernels(v1::ListKernelsResponse& response) const;
+
+ private:
+  const JobService& jobs_;
+  const ServerFacts facts_;
+};
+
+}  // namespace reel::front

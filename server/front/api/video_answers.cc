@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/api/video_answers.h"
+
+#include <utility>
+
+#include "server/convert/convert.h"
+#include "server/convert/proto_duration.h"
+#include "server/errors/error.h"
+#include "server/front/api/page_token.h"
+#include "server/front/api/video_convert.h"
+
+namespace reel::front {
+namespace {
+
+// Below the largest message that is sent, 1 MiB and a bit.
+constexpr size_t kMaxPageBytes = 1 << 20;
+constexpr size_t kEntryBytes = 8;  // a tag and a length
+
+}  // namespace
+
+void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& proto) {
+  *proto.mutable_spec() = SpecToProto(estimate.spec);
+  SetProtoDuration(*proto.mutable_queue(), estimate.queue);
+  SetProtoDuration(*proto.mutable_run_p50(), estimate.run_p50);
+  SetProtoDuration(*proto.mutable_run_p90(), estimate.run_p90);
+  proto.set_peak_memory_bytes(estimate.peak_memory_bytes);
+  proto.set_device_seconds(estimate.device_seconds);
+  proto.set_admissible(estimate.refusal.ok());
+  if (!estimate.refusal.ok()) {
+    proto.mutable_refusal()->ParseFromString(SerializeError(estimate.refusal));
+  }
+  proto.set_queue_position(estimate.queue_position);
+  proto.set_latent_tokens(static_cast<int32_t>(estimate.latent_tokens));
+}
+
+void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,
+                 v1::ListVideosResponse& proto) {
+  size_t bytes = 0;
+  size_t shown = 0;
+  for (const Video& video : page.videos) {
+    v1::Video listed = VideoToListProto(video);
+    bytes += listed.ByteSizeLong() + kEntryBytes;
+    if (shown > 0 && bytes > kMaxPageBytes) break;
+    *proto.add_videos() = std::move(listed);
+    ++shown;
+  }
+  if (shown == 0 || (shown == page.videos.size() && !page.more)) return;
+  const Video& last = page.videos[shown - 1];
+  proto.set_next_page_token(MakePageToken({last.create_time, last.id}, filter));
+}
+
+}  // namespace reel::front

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers of jobs/ as the API's responses.
+#pragma once
+
+#include <vector>
+
+#include "reel/v1/video_service.pb.h"
+#include "server/front/jobs/job_service.h"
+
+namespace reel::front {
+
+void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& proto);
+
+// Ends a page early where the next video would make it larger than what may be sent; the token
+// says where the next one begins.
+void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,
+                 v1::ListVideosResponse& proto);
+
+}  // namespace reel::front

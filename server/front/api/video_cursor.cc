@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/api/video_cursor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "kernels/base/digest/crc32c.h"
+#include "server/front/api/video_convert.h"
+#include "server/front/api/video_error.h"
+
+namespace reel::front {
+
+v1::MediaChunk ChunkToProto(MediaPiece piece) {
+  v1::MediaChunk chunk;
+  chunk.set_offset(piece.offset);
+  chunk.set_crc32c(Crc32c(piece.bytes));
+  chunk.set_fragment_end(piece.fragment_end);
+  chunk.set_attempt(piece.attempt);
+  chunk.set_data(std::move(piece.bytes));
+  return chunk;
+}
+
+VideoCursor::VideoCursor(std::shared_ptr<Job> job, const WatchPoint& from)
+    : job_(std::move(job)),
+      without_media_(from.without_media),
+      wanted_attempt_(from.attempt == 0 ? job_->attempt() : from.attempt),
+      wanted_offset_(from.media_offset),
+      sequence_(std::max<uint64_t>(from.after_sequence, 1)),
+      attempt_(job_->attempt()),
+      offset_(OffsetIn(attempt_)) {}
+
+StreamStep VideoCursor::Emit(LogEntry entry, v1::VideoEvent& event) {
+  event = EntryToProto(std::move(entry), *job_);
+  return StreamStep::kMessage;
+}
+
+std::optional<LogEntry> VideoCursor::FindFinished() const {
+  auto entry = job_->NextEntry(0);
+  while (entry && !std::holds_alternative<FinishedEvent>(entry->event)) {
+    entry = job_->NextEntry(entry->sequence);
+  }
+  return entry;
+}
+
+StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
+  if (!accepted_) {
+    auto entry = job_->NextEntry(0);
+    if (!entry) return StreamStep::kWait;
+    accepted_ = true;
+    return Emit(*std::move(entry), event);
+  }
+  if (finished_) {
+    end = absl::OkStatus();
+    return StreamStep::kEnd;
+  }
+  // Read before the log: what ends a job comes after its last entry.
+  const VideoState state = job_->state();
+  auto entry = job_->NextEntry(sequence_);
+  if (!entry && state == VideoState::kSucceeded) entry = FindFinished();
+  if (entry && !std::holds_alternative<FinishedEvent>(entry->event)) {
+    sequence_ = entry->sequence;
+    if (const auto* restarted = std::get_if<RestartedEvent>(&entry->event)) {
+      attempt_ = restarted->attempt;
+      offset_ = OffsetIn(attempt_);
+    }
+    return Emit(*std::move(entry), event);
+  }
+  if (!entry && IsFinal(state) && state != VideoState::kSucceeded) {
+    const Video failed = job_->Snapshot();
+    end = WithVideo(failed.error, failed.id);
+    return StreamStep::kEnd;
+  }
+  if (!without_media_) {
+    const StreamStep step = NextMedia(event, end);
+    if (step != StreamStep::kWait) return step;
+  }
+  if (!entry) return StreamStep::kWait;
+  finished_ = true;
+  return Emit(*std::move(entry), event);
+}
+
+StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
+  auto piece = job_->ReadMedia(offset_, kMaxChunkBytes);
+  if (!piece.ok()) {
+    end = piece.status();
+    return StreamStep::kEnd;
+  }
+  if (piece->attempt != attempt_) {
+    // Started again since the log was read: its `restarted` is next. A reader who joined beyond
+    // that entry goes over to the new attempt without it.
+    const auto entry = job_->NextEntry(sequence_);
+    if (!entry || !std::holds_alternative<RestartedEvent>(entry->event)) {
+      attempt_ = piece->attempt;
+      offset_ = OffsetIn(attempt_);
+    }
+    return Next(event, end);
+  }
+  if (piece->bytes.empty()) return StreamStep::kWait;
+  offset_ += static_cast<int64_t>(piece->bytes.size());
+  event.Clear();
+  event.set_sequence(sequence_);
+  *event.mutable_time() = TimeToProto(absl::Now());
+  *event.mutable_media() = ChunkToProto(*std::move(piece));
+  return StreamStep::kMessage;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "reel/v1/server_service.pb.h"
+#include "reel/v1/video_service.pb.h"
+#include "server/errors/error.h"
+#include "server/front/api/bound_call.h"
+#include "server/front/api/call_identity.h"
+#include "server/front/api/request_convert.h"
+#include "server/front/api/video_answers.h"
+#include "server/front/api/video_convert.h"
+#include "server/front/http/door_error.h"
+#include "server/front/http/door_head.h"
+#include "server/front/http/door_json.h"
+#include "server/front/http/event_body.h"
+#include "server/front/http/media_body.h"
+
+namespace reel::front {
+namespace {
+
+constexpr size_t kMostJsonBytes = 5 << 20;
+constexpr size_t kMostOtherBytes = 2 << 10;
+constexpr char kAuthorization[] = "authorization";
+
+DoorReply JsonReply(const google::protobuf::Message& message) {
+  DoorReply reply;
+  reply.Add("Content-Type", "application/json");
+  reply.Add("Cache-Control", "no-store");
+  reply.body = WriteJson(message);
+  return reply;
+}
+
+// For the answer of jobs/: `fill(answer, response)` writes it.
+template <typename Response, typename Fill>
+auto Respond(std::shared_ptr<DoorExchange> exchange, Fill fill) {
+  return [exchange = std::move(exchange), fill = std::move(fill)](auto answer) mutable {
+    if (!answer.ok()) return exchange->Reply(ErrorReply(answer.status()));
+    exchange->ReplyWith([fill, found = *std::move(answer)]() mutable {
+      Response response;
+      fill(found, response);
+      return JsonReply(response);
+    });
+  };
+}
+
+// A number of a query or a field: none is 0.
+absl::StatusOr<uint64_t> ReadNumber(std::string_view name, std::string_view text) {
+  uint64_t number = 0;
+  if (text.empty() || absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &number)) {
+    return number;
+  }
+  return MakeInvalid(Reason::kInvalidRequest,
+                     {{std::string(name), "must be a number, not negative"}});
+}
+
+// The one value of each name that is known; INVALID_REQUEST for others.
+absl::StatusOr<std::map<std::string, std::string>> ReadKnown(
+    const std::string& query, const std::vector<std::string>& names) {
+  const auto fields = ParseQuery(query);
+  std::vector<model::FieldViolation> violations;
+  if (!fields) violations.push_back({"query", "must be NAME=VALUE, joined by '&', encoded with %"});
+  std::map<std::string, std::string> known;
+  if (fields) {
+    for (const auto& [name, value] : *fields) {
+      const bool fits = std::find(names.begin(), names.end(), name) != names.end();
+      if (!fits || !known.emplace(name, value).second) {
+        violations.push_back({name, fits ? "must be given once" : "there is no such field"});
+      }
+    }
+  }
+  if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
+  return known;
+}
+
+absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
+  REEL_ASSIGN_OR_RETURN(const auto known,
+                        ReadKnown(request.head.query, {"after_sequence", "previews"}));
+  EventsAsk ask;
+  // What a browser remembers is newer than the address that it was given.
+  std::string_view after = request.head.Find("last-event-id");
+  const auto given = known.find("after_sequence");
+  if (after.empty() && given != known.end()) after = given->second;
+  REEL_ASSIGN_OR_RETURN(ask.after_sequence, ReadNumber("after_sequence", after));
+  const auto previews = known.find("previews");
+  ask.previews = previews == known.end() || previews->second != "0";
+  return ask;
+}
+
+absl::StatusOr<MediaAsk> ReadMediaAsk(const DoorRequest& request) {
+  REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, {"attempt"}));
+  MediaAsk ask;
+  ask.id = request.id;
+  ask.head_only = request.head.method == "HEAD";
+  if (request.head.Count("range") == 1) ask.range = ParseByteRange(request.head.Find("range"));
+  ask.if_range = std::string(request.head.Find("if-range"));
+  const auto attempt = known.find("attempt");
+  uint64_t number = 0;
+  if (attempt != known.end()) {
+    REEL_ASSIGN_OR_RETURN(number, ReadNumber("attempt", attempt->second));
+  }
+  ask.attempt = static_cast<int>(std::min<uint64_t>(number, 1 << 30));
+  return ask;
+}
+
+}  // namespace
+
+Door::Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts)
+    : parts_(parts),
+      guard_(std::move(guard)),
+      rules_(facts.rules),
+      answers_(parts.jobs, std::move(facts)) {}
+
+std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const {
+  request.head = std::move(head);
+  const std::string_view given = request.head.Find("x-request-id");
+  request.request_id = IsUuid(given) ? std::string(given) : DrawUuid();
+  request.trace_id = TraceIdOf(request.head.Find("traceparent"));
+  if (request.trace_id.empty()) request.trace_id = DrawTraceId();
+  if (const absl::Status refused = guard_.Check(request.head); !refused.ok()) {
+    return ErrorReply(refused);
+  }
+  if (guard_.IsPreflight(request.head)) return guard_.Preflight();
+  auto match = MatchDoorRoute(request.head.method, request.head.path);
+  if (!match.ok()) return ErrorReply(match.status());
+  if (match->row == nullptr) {
+    DoorReply reply = ErrorReply(
+        MakeError(Reason::kMethodNotAllowed, "The path takes other methods: " + match->allow));
+    reply.Add("Allow", match->allow);
+    return reply;
+  }
+  request.row = match->row;
+  request.id = std::move(match->id);
+  if (const absl::Status refused = Authorize(request); !refused.ok()) return ErrorReply(refused);
+  if (const absl::Status refused = CheckBody(request); !refused.ok()) return ErrorReply(refused);
+  request.most_body_bytes = request.row->takes_json ? kMostJsonBytes : kMostOtherBytes;
+  return std::nullopt;
+}
+
+absl::Status Door::Authorize(DoorRequest& request) const {
+  // Of two, a proxy may have looked at the other one.
+  if (request.head.Count(kAuthorization) > 1) {
+    return MakeError(Reason::kUnauthenticated,
+                     "The request has more than one Authorization field; send one");
+  }
+  auto principal = parts_.authorizer.Authorize(request.head.Find(kAuthorization), request.row->rpc);
+  if (!principal.ok()) return principal.status();
+  request.principal = *std::move(principal);
+  return absl::OkStatus();
+}
+
+absl::Status Door::CheckBody(const DoorRequest& request) const {
+  if (!request.row->takes_json) return absl::OkStatus();
+  const std::string_view type = request.head.Find("content-type");
+  const absl::string_view media(type.data(), std::min(type.find(';'), type.size()));
+  if (absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(media), "application/json")) {
+    return absl::OkStatus();
+  }
+  return MakeError(Reason::kBodyType, "The body must be JSON: Content-Type: application/json");
+}
+
+void Door::Complete(const DoorRequest& request, DoorReply& reply) const {
+  reply.Add("X-Request-Id", request.request_id);
+  guard_.AddFields(request.head, reply);
+}
+
+void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
+  switch (request.row->route) {
+    case DoorRoute::kCreate:
+      return Create(request, exchange);
+    case DoorRoute::kGenerate:
+      return Generate(request, exchange);
+    case DoorRoute::kEstimate:
+      return Estimate(request, exchange);
+    case DoorRoute::kList:
+      return List(request, exchange);
+    case DoorRoute::kEvents:
+      return Events(request, exchange);
+    case DoorRoute::kMedia:
+      return Media(request, exchange);
+    case DoorRoute::kGet:
+    case DoorRoute::kCancel:
+    case DoorRoute::kDelete:
+      return OfVideo(request, exchange);
+    case DoorRoute::kServer:
+    case DoorRoute::kModels:
+    case DoorRoute::kKernels:
+      return Server(request, exchange);
+  }
+}
+
+template <typename Request>
+absl::StatusOr<NewJob> Door::ReadJob(const DoorRequest& request, Request& message) const {
+  REEL_RETURN_IF_ERROR(ReadJson(request.body, message));
+  return NewJobFrom(message, {request.principal.tenant, request.trace_id}, rules_,
+                    parts_.jobs.Models());
+}
+
+void Door::Create(const DoorRequest& request, const Exchange& exchange) const {
+  v1::CreateVideoRequest message;
+  auto job = ReadJob(request, message);
+  if (!job.ok()) {
+    parts_.observer.RequestRefused(job.status(), true);
+    return exchange->Reply(ErrorReply(job.status()));
+  }
+  const auto fill = [exchange](const Video& video, v1::CreateVideoResponse& response) {
+    if (!video.id.empty()) exchange->SetVideo(video.id);
+    *response.mutable_video() = VideoToProto(video);
+  };
+  if (message.validate_only()) {
+    return parts_.jobs.Validate(*std::move(job), Respond<v1::CreateVideoResponse>(exchange, fill));
+  }
+  parts_.jobs.Create(*std::move(job),
+                     Respond<v1::CreateVideoResponse>(exchange, [fill](auto& made, auto& response) {
+                       fill(made->Snapshot(), response);
+                     }));
+}
+
+void Door::Generate(const DoorRequest& request, const Exchange& exchange) const {
+  v1::GenerateVideoRequest message;
+  auto job = ReadJob(request, message);
+  if (!job.ok()) {
+    parts_.observer.RequestRefused(job.status(), message.detached());
+    return exchange->Reply(ErrorReply(job.status()));
+  }
+  std::shared_ptr<BoundCall> bound;
+  if (job->bound) {
+    bound = std::make_shared<BoundCall>(parts_.jobs, absl::InfiniteFuture());
+    exchange->OnEnd([bound](StreamEnd end) { bound->Ended(end); });
+  }
+  parts_.jobs.Create(*std::move(job), [exchange, bound, allowed = StillAllowed(request)](
+                                          absl::StatusOr<std::shared_ptr<Job>> made) mutable {
+    if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
+    auto body = std::make_unique<EventBody>(*made, EventsAsk{});
+    if (bound != nullptr) bound->Joined(body->video());
+    exchange->Stream(std::move(body), std::move(allowed),
+                     [&made](auto listener) { (*made)->Listen(std::move(listener)); });
+  });
+}
+
+void Door::Estimate(const DoorRequest& request, const Exchange& exchange) const {
+  v1::EstimateVideoRequest message;
+  auto job = ReadJob(request, message);
+  if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+  parts_.jobs.Estimate(*std::move(job),
+                       Respond<v1::EstimateVideoResponse>(exchange, [](auto& cost, auto& response) {
+                         EstimateToProto(cost, response);
+                       }));
+}
+
+void Door::List(const DoorRequest& request, const Exchange& exchange) const {
+  v1::ListVideosRequest message;
+  const auto fields = ParseQuery(request.head.query);
+  absl::Status read =
+      fields ? ReadQuery(*fields, message)
+             : MakeInvalid(Reason::kInvalidRequest, {{"query", "must be NAME=VALUE with %"}});
+  if (!read.ok()) return exchange->Reply(ErrorReply(read));
+  auto query = ListQueryFrom(message, ReachOf(request.principal));
+  if (!query.ok()) return exchange->Reply(ErrorReply(query.status()));
+  const auto fill = [filter = query->states](auto& page, auto& response) {
+    PageToProto(page, filter, response);
+  };
+  parts_.jobs.List(*std::move(query), Respond<v1::ListVideosResponse>(exchange, fill));
+}
+
+void Door::OfVideo(const DoorRequest& request, const Exchange& exchange) const {
+  const auto id = VideoIdFrom("videos/" + request.id);
+  if (!id.ok()) return exchange->Reply(ErrorReply(id.status()));
+  exchange->SetVideo(*id);
+  if (request.row->route == DoorRoute::kGet) {
+    return parts_.jobs.Find(ReachOf(request.principal), *id,
+                            Respond<v1::GetVideoResponse>(exchange, [](auto& job, auto& response) {
+                              *response.mutable_video() = VideoToProto(job->Snapshot());
+                            }));
+  }
+  if (request.row->route == DoorRoute::kCancel) {
+    return parts_.jobs.Cancel(
+        ReachOf(request.principal), *id,
+        Respond<v1::CancelVideoResponse>(exchange, [](auto& video, auto& response) {
+          *response.mutable_video() = VideoToProto(video);
+        }));
+  }
+  parts_.jobs.Delete(ReachOf(request.principal), *id, [exchange](const absl::Status& deleted) {
+    exchange->Reply(deleted.ok() ? JsonReply(v1::DeleteVideoResponse()) : ErrorReply(deleted));
+  });
+}
+
+std::function<absl::Status()> Door::StillAllowed(const DoorRequest& request) const {
+  return [&authorizer = parts_.authorizer, rpc = request.row->rpc, before = request.principal,
+          given = std::string(request.head.Find(kAuthorization))] {
+    const auto principal = authorizer.Authorize(given, rpc);
+    return principal.ok() ? StillReaches(before, *principal) : principal.status();
+  };
+}
+
+template <typename Begin>
+void Door::StreamVideo(const DoorRequest& request, const Exchange& exchange, Begin begin) const {
+  const auto id = VideoIdFrom("videos/" + request.id);
+  if (!id.ok()) return exchange->Reply(ErrorReply(id.status()));
+  if (request.head.http_1_0) {
+    DoorReply reply =
+        ErrorReply(MakeError(Reason::kMalformedHttp, "A reply of unknown length needs HTTP/1.1"));
+    reply.status = 505;
+    return exchange->Reply(std::move(reply));
+  }
+  parts_.jobs.Find(ReachOf(request.principal), *id,
+                   [exchange, begin = std::move(begin), allowed = StillAllowed(request)](
+                       absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+                     if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+                     std::unique_ptr<DoorBody> body = begin(*job, *exchange);
+                     if (body == nullptr) return;
+                     exchange->Stream(std::move(body), std::move(allowed), [&job](auto listener) {
+                       (*job)->Listen(std::move(listener));
+                     });
+                   });
+}
+
+void Door::Events(const DoorRequest& request, const Exchange& exchange) const {
+  const auto ask = ReadEventsAsk(request);
+  if (!ask.ok()) return exchange->Reply(ErrorReply(ask.status()));
+  StreamVideo(request, exchange,
+              [ask = *ask](const std::shared_ptr<Job>& job,
+                           DoorExchange& into) -> std::unique_ptr<DoorBody> {
+                if (!NothingFollows(*job, ask.after_sequence)) {
+                  return std::make_unique<EventBody>(job, ask);
+                }
+                // Which a browser takes as: do not come back.
+                DoorReply reply;
+                reply.status = 204;
+                into.Reply(std::move(reply));
+                return nullptr;
+              });
+}
+
+void Door::Media(const DoorRequest& request, const Exchange& exchange) const {
+  auto ask = ReadMediaAsk(request);
+  if (!ask.ok()) return exchange->Reply(ErrorReply(ask.status()));
+  StreamVideo(request, exchange,
+              [ask = *std::move(ask)](const std::shared_ptr<Job>& job, DoorExchange&)
+                  -> std::unique_ptr<DoorBody> { return std::make_unique<MediaBody>(job, ask); });
+}
+
+void Door::Server(const DoorRequest& request, const Exchange& exchange) const {
+  if (request.row->route == DoorRoute::kServer) {
+    v1::GetServerInfoResponse response;
+    answers_.FillInfo(response);
+    exchange->Reply(JsonReply(response));
+  } else if (request.row->route == DoorRoute::kModels) {
+    v1::ListModelsResponse response;
+    answers_.FillModels(response);
+    exchange->Reply(JsonReply(response));
+  } else {
+    v1::ListKernelsResponse response;
+    answers_.FillKernels(response);
+    exchange->Reply(JsonReply(response));
+  }
+}
+
+}  // namespace reel::front

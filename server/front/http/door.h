@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The door's requests, each answered by what answers its RPC: the same authorisation, the same
+// rules of the fields, the same jobs/. Knows no sockets.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/front/api/authorizer.h"
+#include "server/front/api/call_observer.h"
+#include "server/front/api/server_answers.h"
+#include "server/front/http/door_exchange.h"
+#include "server/front/http/door_guard.h"
+#include "server/front/http/door_message.h"
+#include "server/front/http/door_routes.h"
+#include "server/front/jobs/job_service.h"
+
+namespace reel::front {
+
+struct DoorRequest {
+  DoorHead head;
+  const DoorRouteRow* row = nullptr;  // null: refused before it was known
+  std::string id;
+  Principal principal;  // no tenant: refused before it was known
+  std::string request_id, trace_id;
+  size_t most_body_bytes = 0;
+  std::string body;
+
+  std::string_view route() const { return row == nullptr ? "none" : row->pattern; }
+};
+
+// What all of it uses, and outlives it.
+struct DoorParts {
+  const Authorizer& authorizer;
+  CallObserver& observer;
+  JobService& jobs;
+};
+
+// Thread-safe.
+class Door {
+ public:
+  Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts);
+
+  // By the head alone, before any of the body is read. A reply: that is all there is to say.
+  std::optional<DoorReply> Admit(DoorHead head, DoorRequest& request) const;
+  // The reply comes through the exchange, later perhaps.
+  void Serve(const DoorRequest& request, const std::shared_ptr<DoorExchange>& exchange) const;
+  // The fields that every reply has.
+  void Complete(const DoorRequest& request, DoorReply& reply) const;
+
+ private:
+  using Exchange = std::shared_ptr<DoorExchange>;
+
+  absl::Status Authorize(DoorRequest& request) const;
+  absl::Status CheckBody(const DoorRequest& request) const;
+  void Create(const DoorRequest& request, const Exchange& exchange) const;
+  void Generate(const DoorRequest& request, const Exchange& exchange) const;
+  void Estimate(const DoorRequest& request, const Exchange& exchange) const;
+  void List(const DoorRequest& request, const Exchange& exchange) const;
+  void Events(const DoorRequest& request, const Exchange& exchange) const;
+  void Media(const DoorRequest& request, const Exchange& exchange) const;
+  void OfVideo(const DoorRequest& request, const Exchange& exchange) const;
+  void Server(const DoorRequest& request, const Exchange& exchange) const;
+
+  // The request's message with its rules checked; one that makes a job and is refused is counted.
+  template <typename Request>
+  absl::StatusOr<NewJob> ReadJob(const DoorRequest& request, Request& message) const;
+  // `begin(job)` gives the body of a stream over the video, or why there is none.
+  template <typename Begin>
+  void StreamVideo(const DoorRequest& request, const Exchange& exchange, Begin begin) const;
+  std::function<absl::Status()> StillAllowed(const DoorRequest& request) const;
+
+  const DoorParts parts_;
+  const DoorGuard guard_;
+  const RequestRules rules_;
+  const ServerAnswers answers_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_connection.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "server/errors/error.h"
+#include "server/front/api/call_identity.h"
+#include "server/front/http/door_error.h"
+#include "server/front/http/door_head.h"
+#include "server/logging/log.h"
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+namespace reel::front {
+namespace {
+
+namespace net = boost::asio;
+namespace http = boost::beast::http;
+using Socket = net::ip::tcp::socket;
+
+constexpr size_t kReadBytes = 4096;
+// More than a body may have, so that a client that sends one reads why it was refused.
+constexpr size_t kMostLingerBytes = 8 << 20;
+constexpr absl::Duration kLinger = absl::Seconds(2);
+
+auto Await(boost::system::error_code& code) {
+  return net::redirect_error(net::use_awaitable, code);
+}
+
+// 1: has more to say; 0: has nothing to say; -1: has left.
+int Peek(int socket) {
+  char byte = 0;
+  const ssize_t got = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return 1;
+  return got < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
+}
+
+}  // namespace
+
+DoorConnection::DoorConnection(Socket socket, const DoorServerParts& parts,
+                               const DoorLimits& limits, net::thread_pool& pool)
+    : socket_(std::move(socket)),
+      wake_(socket_.get_executor()),
+      limit_(socket_.get_executor()),
+      parts_(parts),
+      limits_(limits),
+      pool_(pool) {
+  parts_.observer.ConnectionOpened();
+}
+
+DoorConnection::~DoorConnection() { parts_.observer.ConnectionClosed(); }
+
+void DoorConnection::Start(bool room) {
+  net::co_spawn(
+      socket_.get_executor(),
+      [self = shared_from_this(), room] { return room ? self->Run() : self->RunRefusal(); },
+      net::detached);
+}
+
+void DoorConnection::Close() {
+  reset_ = true;
+  ErrorCode ignored;
+  socket_.close(ignored);
+  wake_.cancel();
+  limit_.cancel();
+}
+
+void DoorConnection::Woken() {
+  const auto exchange = exchange_.lock();
+  if (exchange == nullptr || !exchange->cut()) {
+    wake_.cancel();
+    return;
+  }
+  // A write may be stuck, and the end of a body must not look like one.
+  ErrorCode ignored;
+  socket_.set_option(net::socket_base::linger(true, 0), ignored);
+  Close();
+}
+
+std::string_view DoorConnection::buffered() const {
+  const auto data = buffer_.data();
+  return {static_cast<const char*>(data.data()), data.size()};
+}
+
+DoorConnection::Awaitable<void> DoorConnection::Run() {
+  bool first = true;
+  for (;;) {
+    DoorHead head;
+    const bool read = co_await ReadHead(first, head);
+    if (!read) break;
+    first = false;
+    const bool goes_on = co_await ServeOne(std::move(head));
+    if (!goes_on) break;
+  }
+  if (!reset_) co_await Linger();
+}
+
+// Note: [Nothing unnamed is awaited] GCC 12 destroys some temporaries of a co_await expression
+// twice: whatever is handed over there has a name.
+DoorConnection::Awaitable<void> DoorConnection::RunRefusal() {
+  parts_.observer.ConnectionCut(DoorCut::kLimit);
+  keep_alive_ = false;
+  ErrorDetails details;
+  details.retry_after = absl::Seconds(1);
+  DoorRequest none;
+  none.request_id = DrawUuid();
+  DoorReply reply =
+      ErrorReply(MakeError(Reason::kQueueFull, "Too many connections are open", details));
+  co_await SendReply(none, std::move(reply));
+  co_await Linger();
+}
+
+void DoorConnection::Limit(absl::Duration time) {
+  late_ = false;
+  limit_.cancel();
+  const int64_t own = ++limits_set_;
+  if (time == absl::InfiniteDuration()) return;
+  limit_.expires_after(absl::ToChronoNanoseconds(time));
+  limit_.async_wait([weak = weak_from_this(), own](ErrorCode code) {
+    const auto self = weak.lock();
+    if (code || self == nullptr || self->limits_set_ != own) return;
+    self->late_ = true;
+    ErrorCode ignored;
+    self->socket_.cancel(ignored);
+  });
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::ReadHead(bool first, DoorHead& head) {
+  absl::Status wrong;
+  bool began = first || buffer_.size() > 0;
+  Limit(began ? limits_.head : limits_.idle);
+  for (;;) {
+    const auto end = FindHeadEnd(buffered());
+    if (!end.ok()) {
+      wrong = end.status();
+      break;
+    }
+    if (*end > 0) {
+      auto parsed = ParseDoorHead(buffered().substr(0, *end));
+      if (parsed.ok()) {
+        head = *std::move(parsed);
+        head_size_ = *end;
+        co_return true;
+      }
+      wrong = parsed.status();
+      break;
+    }
+    ErrorCode code;
+    const size_t got = co_await socket_.async_read_some(buffer_.prepare(kReadBytes), Await(code));
+    if (code && late_) {
+      parts_.observer.ConnectionCut(began ? DoorCut::kHeader : DoorCut::kIdle);
+    }
+    if (code) {
+      reset_ = true;
+      co_return false;
+    }
+    buffer_.commit(got);
+    if (!std::exchange(began, true)) {
+      Limit(limits_.head);
+    }
+  }
+  keep_alive_ = false;
+  began_ = std::chrono::steady_clock::now();
+  DoorRequest none;
+  none.request_id = DrawUuid();
+  DoorReply reply = ErrorReply(wrong);
+  co_await SendReply(none, std::move(reply));
+  co_return false;
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::ServeOne(DoorHead head) {
+  began_ = std::chrono::steady_clock::now();
+  keep_alive_ = KeepsAlive(head);
+  head_out_ = false;
+  const bool has_body = BodyOf(head).any();
+  DoorRequest request;
+  std::optional<DoorReply> refused = parts_.door.Admit(std::move(head), request);
+  parts_.open_calls.Enter();
+  struct Leaving {
+    OpenCalls& open;
+    ~Leaving() { open.Leave(); }
+  } const leaving{parts_.open_calls};
+  // Wakes may come from threads that outlive the connection: Detach ends them.
+  auto exchange = std::make_shared<DoorExchange>(
+      DoorStreamParts{parts_.pump, parts_.calls, limits_.write_stall},
+      [weak = weak_from_this(), executor = socket_.get_executor()] {
+        net::post(executor, [weak] {
+          if (const auto self = weak.lock()) self->Woken();
+        });
+      });
+  exchange_ = exchange;
+  struct Detaching {
+    DoorExchange& exchange;
+    ~Detaching() { exchange.Detach(); }
+  } const detaching{*exchange};
+  bool goes_on = false;
+  if (refused) {
+    // The body is not read, so nobody can tell where the next request begins.
+    if (has_body) keep_alive_ = false;
+    buffer_.consume(head_size_);
+    DoorReply reply = *std::move(refused);
+    goes_on = co_await SendReply(request, std::move(reply));
+  } else if (co_await ReadBody(request)) {
+    goes_on = co_await Answer(request, exchange);
+  }
+  EndRequest(request, *exchange);
+  co_return goes_on&& keep_alive_;
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::ReadBody(DoorRequest& request) {
+  http::request_parser<http::string_body> parser;
+  parser.header_limit(2 * kMaxDoorHeadBytes);
+  parser.body_limit(request.most_body_bytes);
+  Limit(limits_.body);
+  ErrorCode code;
+  co_await http::async_read_header(socket_, buffer_, parser, Await(code));
+  const bool expects = request.head.Count("expect") > 0;
+  if (!code && expects && ExpectsContinue(request.head) && !parser.is_done()) {
+    std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+    std::string none;
+    const bool told = co_await Write(std::move(go_on), std::move(none), limits_.body);
+    if (!told) co_return false;
+    Limit(limits_.body);
+  }
+  if (!code) co_await http::async_read(socket_, buffer_, parser, Await(code));
+  const auto fields = std::distance(parser.get().begin(), parser.get().end());
+  absl::Status wrong;
+  if (code == http::error::body_limit) {
+    wrong = MakeError(Reason::kBodyTooLarge, "The body is larger than this route takes");
+  } else if (code && late_) {
+    parts_.observer.ConnectionCut(DoorCut::kBody);
+    wrong = MakeError(Reason::kRequestNotReceived, "The body did not come in time");
+  } else if (code && code.category() == make_error_code(http::error::body_limit).category()) {
+    wrong = MakeError(Reason::kMalformedHttp, "The body's framing is malformed");
+  } else if (code) {
+    reset_ = true;
+    co_return false;
+  } else if (fields != static_cast<long>(request.head.fields.size())) {
+    wrong = MakeError(Reason::kMalformedHttp, "Trailers are not taken");
+  } else if (expects && !ExpectsContinue(request.head)) {
+    wrong = MakeError(Reason::kMalformedHttp, "The one expectation that is met is 100-continue");
+  }
+  if (wrong.ok()) {
+    request.body = std::move(parser.get().body());
+    co_return true;
+  }
+  keep_alive_ = false;
+  DoorReply reply = ErrorReply(wrong);
+  co_await SendReply(request, std::move(reply));
+  co_return false;
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::Answer(
+    DoorRequest& request, const std::shared_ptr<DoorExchange>& exchange) {
+  const auto shared = std::make_shared<DoorRequest>(request);
+  request.body.clear();
+  net::post(pool_, [&door = parts_.door, shared, exchange] { door.Serve(*shared, exchange); });
+  Limit(absl::InfiniteDuration());
+  WatchCaller(exchange);
+  const auto late = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(limits_.answer);
+  bool told_late = false;
+  for (;;) {
+    if (reset_) co_return false;
+    DoorWork work = exchange->Take();
+    switch (work.kind) {
+      case DoorWork::Kind::kNone: {
+        const bool waits = !head_out_ && !told_late;
+        wake_.expires_at(waits ? late : std::chrono::steady_clock::time_point::max());
+        ErrorCode code;
+        co_await wake_.async_wait(Await(code));
+        if (!code && waits) {
+          told_late = true;
+          exchange->Late();
+        }
+        break;
+      }
+      case DoorWork::Kind::kMake:
+        net::post(pool_, [exchange, make = std::move(work.make)] { exchange->Made(make()); });
+        break;
+      case DoorWork::Kind::kReply:
+        co_return co_await SendReply(request, std::move(work.reply));
+      case DoorWork::Kind::kPiece: {
+        const bool sent = co_await SendPiece(request, std::move(work));
+        // What is next is made on the pool: it reads files.
+        net::post(pool_, [exchange, sent] { exchange->Written(sent); });
+        break;
+      }
+      case DoorWork::Kind::kEnd:
+        if (chunked_ && request.head.method != "HEAD") {
+          std::string last = WriteChunk({});
+          std::string none;
+          co_return co_await Write(std::move(last), std::move(none), limits_.write_stall);
+        }
+        co_return true;
+    }
+  }
+}
+
+// The exchange's own watch ends what stalls: it knows of bound jobs.
+DoorConnection::Awaitable<bool> DoorConnection::SendPiece(const DoorRequest& request,
+                                                          DoorWork work) {
+  std::string head;
+  if (work.first) {
+    chunked_ = work.length < 0;
+    head_out_ = true;
+    status_ = work.reply.status;
+    parts_.door.Complete(request, work.reply);
+    work.reply.close = !keep_alive_;
+    head =
+        WriteHead(work.reply, chunked_ ? BodyFraming::kChunked : BodyFraming::kLength, work.length);
+  }
+  if (chunked_ && !work.bytes.empty()) work.bytes = WriteChunk(work.bytes);
+  return Write(std::move(head), std::move(work.bytes), absl::InfiniteDuration());
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::SendReply(const DoorRequest& request,
+                                                          DoorReply reply) {
+  status_ = reply.status;
+  parts_.door.Complete(request, reply);
+  reply.close = !keep_alive_;
+  const bool none = reply.status == 204;
+  std::string head = WriteHead(reply, none ? BodyFraming::kNone : BodyFraming::kLength,
+                               static_cast<int64_t>(reply.body.size()));
+  if (request.head.method == "HEAD") reply.body.clear();
+  return Write(std::move(head), std::move(reply.body), limits_.write_stall);
+}
+
+DoorConnection::Awaitable<bool> DoorConnection::Write(std::string head, std::string body,
+                                                      absl::Duration limit) {
+  Limit(limit);
+  const std::array<net::const_buffer, 2> buffers = {net::buffer(head), net::buffer(body)};
+  ErrorCode code;
+  co_await net::async_write(socket_, buffers, Await(code));
+  if (code && late_) parts_.observer.ConnectionCut(DoorCut::kStall);
+  if (code) reset_ = true;
+  co_return !code;
+}
+
+void DoorConnection::WatchCaller(const std::shared_ptr<DoorExchange>& exchange) {
+  socket_.async_wait(
+      Socket::wait_read,
+      [self = shared_from_this(), weak = std::weak_ptr<DoorExchange>(exchange)](ErrorCode code) {
+        const auto held = weak.lock();
+        if (code || held == nullptr) return;
+        const int more = Peek(self->socket_.native_handle());
+        if (more == 0) return self->WatchCaller(held);
+        // One that sends its next request already is watched no more: a write tells.
+        if (more > 0) return;
+        net::post(self->pool_, [held] { held->CallerGone(); });
+        self->Close();
+      });
+}
+
+void DoorConnection::EndRequest(const DoorRequest& request, DoorExchange& exchange) {
+  ErrorCode ignored;
+  // The watch over the caller: its place is the next request's.
+  if (socket_.is_open()) socket_.cancel(ignored);
+  const auto took = absl::FromChrono(std::chrono::steady_clock::now() - began_);
+  parts_.observer.RequestEnded(request.route(), reset_ ? 0 : status_, took);
+  const bool quiet = status_ < 300 && request.head.method == "GET" && !exchange.streams();
+  Log(status_ >= 500 ? LogLevel::kError
+      : quiet        ? LogLevel::kDebug
+                     : LogLevel::kInfo,
+      "http",
+      {{"route", request.route()},
+       {"method", request.head.method},
+       {"status", status_},
+       {"cut", reset_},
+       {"duration", took},
+       {"request_id", request.request_id},
+       {"trace_id", request.trace_id},
+       {"video", exchange.video()},
+       {"tenant", request.principal.tenant.empty() ? "" : TenantHash(request.principal.tenant)}});
+}
+
+DoorConnection::Awaitable<void> DoorConnection::Linger() {
+  ErrorCode code;
+  socket_.shutdown(Socket::shutdown_send, code);
+  Limit(kLinger);
+  size_t dropped = 0;
+  while (!code && dropped < kMostLingerBytes) {
+    buffer_.clear();
+    dropped += co_await socket_.async_read_some(buffer_.prepare(kReadBytes), Await(code));
+  }
+}
+
+}  // namespace reel::front

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_error.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+#include "server/errors/error.h"
+#include "server/front/api/shown_error.h"
+#include "server/front/http/door_json.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kRetryAtOnce = absl::Seconds(1);
+
+// Situations whose HTTP status says more than their code's.
+int OwnStatusOf(Reason reason) {
+  switch (reason) {
+    case Reason::kVideoNotReady:
+      return 409;
+    case Reason::kMetadataTooLarge:
+      return 431;
+    case Reason::kBodyTooLarge:
+      return 413;
+    case Reason::kBodyType:
+      return 415;
+    case Reason::kRequestNotReceived:
+      return 408;
+    case Reason::kOtherAttempt:
+      return 412;
+    default:
+      return 0;
+  }
+}
+
+int StatusOfCode(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return 400;
+    case absl::StatusCode::kUnauthenticated:
+      return 401;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kUnimplemented:
+      return 405;
+    case absl::StatusCode::kAlreadyExists:
+      return 409;
+    case absl::StatusCode::kOutOfRange:
+      return 416;
+    case absl::StatusCode::kResourceExhausted:
+      return 429;
+    case absl::StatusCode::kCancelled:
+      return 499;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    case absl::StatusCode::kDeadlineExceeded:
+      return 504;
+    default:
+      return 500;
+  }
+}
+
+// Whoever retries by the status alone must not where it cannot help, and may where it can.
+const char* ShouldRetry(int status) {
+  switch (status) {
+    case 409:
+    case 429:
+    case 499:
+    case 500:
+    case 504:
+      return "false";
+    case 503:
+      return "true";
+    default:
+      return nullptr;
+  }
+}
+
+google::rpc::Status ToMessage(const absl::Status& shown) {
+  google::rpc::Status message;
+  message.ParseFromString(SerializeError(shown));
+  return message;
+}
+
+std::string MetadataOf(const google::rpc::Status& message, const std::string& key) {
+  for (const auto& any : message.details()) {
+    google::rpc::ErrorInfo info;
+    if (!any.Is<google::rpc::ErrorInfo>() || !any.UnpackTo(&info)) continue;
+    const auto found = info.metadata().find(key);
+    return found == info.metadata().end() ? "" : found->second;
+  }
+  return "";
+}
+
+void AddRetry(const absl::Status& shown, DoorReply& reply) {
+  const char* retry = ShouldRetry(reply.status);
+  if (retry != nullptr) reply.Add("X-Should-Retry", retry);
+  const bool waits =
+      reply.status == 429 || reply.status == 503 || ReasonOf(shown) == Reason::kVideoNotReady;
+  if (!waits) return;
+  const absl::Duration after = RetryAfterOf(shown).value_or(kRetryAtOnce);
+  reply.Add("Retry-After", absl::StrCat(std::max<int64_t>(
+                               1, absl::ToInt64Seconds(absl::Ceil(after, absl::Seconds(1))))));
+  if (reply.status == 503) {
+    reply.Add("Retry-After-Ms", absl::StrCat(absl::ToInt64Milliseconds(after)));
+  }
+}
+
+}  // namespace
+
+int HttpStatusOf(const absl::Status& status) {
+  if (status.ok()) return 200;
+  const auto reason = ReasonOf(status);
+  const int own = reason ? OwnStatusOf(*reason) : 0;
+  return own != 0 ? own : StatusOfCode(status.code());
+}
+
+std::string ErrorJson(const absl::Status& status) {
+  return WriteJson(ToMessage(ShownToClients(status)));
+}
+
+DoorReply ErrorReply(const absl::Status& status) {
+  const absl::Status shown = ShownToClients(status);
+  const google::rpc::Status message = ToMessage(shown);
+  DoorReply reply;
+  reply.status = HttpStatusOf(shown);
+  reply.Add("Content-Type", "application/json");
+  reply.Add("Cache-Control", "no-store");
+  AddRetry(shown, reply);
+  if (reply.status == 401) reply.Add("WWW-Authenticate", "Bearer");
+  const std::string size = reply.status == 416 ? MetadataOf(message, "size") : "";
+  if (!size.empty()) reply.Add("Content-Range", "bytes */" + size);
+  nlohmann::json error = nlohmann::json::parse(WriteJson(message), nullptr, false);
+  error["code"] = reply.status;
+  error["status"] = absl::AsciiStrToUpper(absl::StatusCodeToString(shown.code()));
+  reply.body = nlohmann::json{{"error", error}}.dump(-1, ' ', false,
+                                                     nlohmann::json::error_handler_t::replace);
+  return reply;
+}
+
+}  // namespace reel::front

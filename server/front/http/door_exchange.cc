@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_exchange.h"
+
+#include <utility>
+
+#include "server/errors/error.h"
+#include "server/front/http/door_error.h"
+
+namespace reel::front {
+
+DoorExchange::DoorExchange(const DoorStreamParts& parts, std::function<void()> wake)
+    : parts_(parts), wake_(std::move(wake)) {}
+
+void DoorExchange::WakeLocked() {
+  if (wake_) wake_();
+}
+
+void DoorExchange::Reply(DoorReply reply) {
+  MutexLock lock(mutex_);
+  if (answered_ || detached_) return;
+  answered_ = true;
+  SetReplyLocked(std::move(reply));
+}
+
+void DoorExchange::ReplyWith(std::function<DoorReply()> make) {
+  MutexLock lock(mutex_);
+  if (answered_ || detached_) return;
+  answered_ = true;
+  work_.emplace();
+  work_->kind = DoorWork::Kind::kMake;
+  work_->make = std::move(make);
+  WakeLocked();
+}
+
+void DoorExchange::Made(DoorReply reply) {
+  MutexLock lock(mutex_);
+  if (!detached_) SetReplyLocked(std::move(reply));
+}
+
+void DoorExchange::SetReplyLocked(DoorReply reply) {
+  work_.emplace();
+  work_->kind = DoorWork::Kind::kReply;
+  work_->reply = std::move(reply);
+  WakeLocked();
+}
+
+void DoorExchange::Stream(std::unique_ptr<DoorBody> body, std::function<absl::Status()> allowed,
+                          const std::function<void(std::weak_ptr<JobListener>)>& listen) {
+  std::shared_ptr<StreamDriver> driver;
+  {
+    MutexLock lock(mutex_);
+    if (answered_ || detached_) return;
+    answered_ = true;
+    video_ = body->video();
+    body_ = std::move(body);
+    allowed_ = std::move(allowed);
+    driver = std::make_shared<StreamDriver>(static_cast<StreamCall&>(*this), parts_.pump,
+                                            parts_.stall_limit);
+    driver_ = driver;
+  }
+  parts_.observer.StreamOpened();
+  parts_.pump.Watch(driver);
+  listen(driver);
+  driver->Start();
+}
+
+void DoorExchange::OnEnd(std::function<void(StreamEnd)> on_end) {
+  {
+    MutexLock lock(mutex_);
+    if (!detached_) {
+      on_end_ = std::move(on_end);
+      return;
+    }
+  }
+  on_end(StreamEnd::kCallerGone);
+}
+
+StreamStep DoorExchange::Prepare(absl::Status& end) { return body_->Next(prepared_, end); }
+
+void DoorExchange::StartWrite() {
+  DoorWork work;
+  work.kind = DoorWork::Kind::kPiece;
+  work.bytes = std::move(prepared_);
+  if (!head_made_) {
+    head_made_ = true;
+    work.first = true;
+    work.reply = body_->Head();
+    work.length = body_->Length();
+  }
+  prepared_.clear();
+  MutexLock lock(mutex_);
+  work_ = std::move(work);
+  WakeLocked();
+}
+
+void DoorExchange::Finish(const absl::Status& status) {
+  DoorWork work;
+  work.kind = DoorWork::Kind::kEnd;
+  if (!status.ok() && !head_made_) {
+    work.kind = DoorWork::Kind::kReply;
+    work.reply = ErrorReply(status);
+  } else if (!status.ok()) {
+    const bool whole = ReasonOf(status) == Reason::kServerDraining && body_->whole_anywhere();
+    if (!whole) return Abort();
+  }
+  MutexLock lock(mutex_);
+  work_ = std::move(work);
+  WakeLocked();
+}
+
+void DoorExchange::Abort() {
+  MutexLock lock(mutex_);
+  cut_ = true;
+  WakeLocked();
+}
+
+DoorWork DoorExchange::Take() {
+  MutexLock lock(mutex_);
+  if (!work_) return {};
+  return *std::exchange(work_, std::nullopt);
+}
+
+bool DoorExchange::cut() const {
+  MutexLock lock(mutex_);
+  return cut_;
+}
+
+std::shared_ptr<StreamDriver> DoorExchange::driver() const {
+  MutexLock lock(mutex_);
+  return driver_;
+}
+
+void DoorExchange::Written(bool ok) {
+  if (const auto driver = this->driver()) driver->OnWriteDone(ok);
+}
+
+void DoorExchange::CallerGone() {
+  if (const auto driver = this->driver()) driver->OnCancel();
+}
+
+void DoorExchange::Late() {
+  const auto driver = this->driver();
+  if (driver == nullptr) {
+    return Reply(ErrorReply(MakeError(Reason::kNoAnswer,
+                                      "The server had no answer within its time; what was asked "
+                                      "may still happen")));
+  }
+  driver->Fail(body_->Late());
+}
+
+void DoorExchange::Detach() {
+  std::shared_ptr<StreamDriver> driver;
+  std::function<void(StreamEnd)> on_end;
+  std::optional<DoorWork> untaken;  // may hold what holds this
+  {
+    MutexLock lock(mutex_);
+    if (std::exchange(detached_, true)) return;
+    untaken.swap(work_);
+    wake_ = nullptr;
+    driver = driver_;
+    on_end = std::move(on_end_);
+  }
+  StreamEnd end = StreamEnd::kCallerGone;
+  if (driver != nullptr) {
+    end = driver->Detach();
+    parts_.observer.StreamClosed();
+    if (end == StreamEnd::kSlowReader) parts_.observer.SlowReaderCut();
+  }
+  if (on_end) on_end(end);
+}
+
+bool DoorExchange::streams() const { return driver() != nullptr; }
+
+std::string DoorExchange::video() const {
+  MutexLock lock(mutex_);
+  return video_;
+}
+
+void DoorExchange::SetVideo(const std::string& id) {
+  MutexLock lock(mutex_);
+  video_ = id;
+}
+
+}  // namespace reel::front

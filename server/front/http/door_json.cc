@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_json.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "kernels/base/program/nearest_name.h"
+#include "server/errors/error.h"
+
+namespace reel::front {
+namespace {
+
+namespace pb = google::protobuf;
+using Json = nlohmann::json;
+using Violations = std::vector<model::FieldViolation>;
+
+constexpr int kMaxDepth = 32;
+
+absl::Status Undecodable(const std::string& why, size_t bytes) {
+  ErrorDetails details;
+  details.metadata = {{"why", why}, {"bytes", absl::StrCat(bytes)}};
+  return MakeError(Reason::kUndecodableRequest, "The request cannot be decoded: " + why, details);
+}
+
+// Before any parser sees it: one that calls itself for each level has a stack to lose.
+bool TooDeep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      if (c == '"') quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == '}' || c == ']') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+const pb::FieldDescriptor* FindField(const pb::Descriptor& type, const std::string& name) {
+  for (int i = 0; i < type.field_count(); ++i) {
+    const pb::FieldDescriptor* field = type.field(i);
+    if (field->name() == name || field->json_name() == name) return field;
+  }
+  return nullptr;
+}
+
+std::string Nearest(const pb::Descriptor& type, const std::string& name) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) {
+    names.push_back(type.field(i)->name());
+    names.push_back(type.field(i)->json_name());
+  }
+  return NearestName(name, names);
+}
+
+void AddUnknown(const pb::Descriptor& type, const std::string& path, const std::string& name,
+                Violations& out) {
+  const std::string nearest = Nearest(type, name);
+  out.push_back({path + name, nearest.empty()
+                                  ? "there is no such field"
+                                  : "there is no such field; the nearest is " + nearest});
+}
+
+// Messages whose JSON is no object of their fields.
+bool IsWellKnown(const pb::Descriptor& type) {
+  return absl::StartsWith(type.full_name(), "google.protobuf.");
+}
+
+void CheckNames(const Json& value, const pb::Descriptor& type, const std::string& path,
+                Violations& out) {
+  if (!value.is_object() || IsWellKnown(type)) return;
+  for (const auto& [name, member] : value.items()) {
+    const pb::FieldDescriptor* field = FindField(type, name);
+    if (field == nullptr) {
+      AddUnknown(type, path, name, out);
+    } else if (field->message_type() != nullptr && !field->is_map()) {
+      const std::string inner = path + field->name();
+      if (!member.is_array()) CheckNames(member, *field->message_type(), inner + ".", out);
+      for (size_t i = 0; member.is_array() && i < member.size(); ++i) {
+        CheckNames(member[i], *field->message_type(), absl::StrCat(inner, "[", i, "]."), out);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string WriteJson(const pb::Message& message) {
+  std::string text;
+  // Fails for an Any of a type that is not linked, which nothing here makes.
+  if (!pb::util::MessageToJsonString(message, &text).ok()) text = "{}";
+  return text;
+}
+
+absl::Status ReadJson(std::string_view text, pb::Message& message) {
+  if (TooDeep(text)) {
+    return Undecodable(absl::StrCat("its JSON is nested deeper than ", kMaxDepth, " levels"),
+                       text.size());
+  }
+  const Json parsed = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return Undecodable("it is not a JSON object", text.size());
+  Violations violations;
+  CheckNames(parsed, *message.GetDescriptor(), "", violations);
+  if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
+  const auto read = pb::util::JsonStringToMessage({text.data(), text.size()}, &message);
+  if (!read.ok()) return Undecodable(std::string(read.message()), text.size());
+  return absl::OkStatus();
+}
+
+absl::Status ReadQuery(const std::vector<std::pair<std::string, std::string>>& fields,
+                       pb::Message& message) {
+  Json object = Json::object();
+  Violations violations;
+  for (const auto& [name, value] : fields) {
+    const pb::FieldDescriptor* field = FindField(*message.GetDescriptor(), name);
+    if (field == nullptr || field->message_type() != nullptr) {
+      AddUnknown(*message.GetDescriptor(), "", name, violations);
+      continue;
+    }
+    const bool boolean = field->cpp_type() == pb::FieldDescriptor::CPPTYPE_BOOL;
+    Json given =
+        boolean && (value == "true" || value == "false") ? Json(value == "true") : Json(value);
+    if (field->is_repeated()) {
+      object[field->json_name()].push_back(std::move(given));
+    } else if (object.contains(field->json_name())) {
+      violations.push_back({name, "must be given once"});
+    } else {
+      object[field->json_name()] = std::move(given);
+    }
+  }
+  if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
+  return ReadJson(object.dump(-1, ' ', false, Json::error_handler_t::replace), message);
+}
+
+}  // namespace reel::front

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The API's messages as proto3 JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace reel::front {
+
+// lowerCamelCase, 64-bit numbers as strings, enums by name, bytes as base64; one line.
+std::string WriteJson(const google::protobuf::Message& message);
+
+// Both spellings of names. UNDECODABLE_REQUEST for what is no JSON or of other types;
+// INVALID_REQUEST with every unknown field and the nearest known name.
+absl::Status ReadJson(std::string_view text, google::protobuf::Message& message);
+
+// The same for fields of a query: scalars and enums by name; a repeated field may come again.
+absl::Status ReadQuery(const std::vector<std::pair<std::string, std::string>>& fields,
+                       google::protobuf::Message& message);
+
+}  // namespace reel::front

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_routes.h"
+
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+
+namespace reel::front {
+namespace {
+
+constexpr std::string_view kId = "{id}";
+
+// In the order of the enumeration.
+constexpr DoorRouteRow kRows[] = {
+    {DoorRoute::kCreate, "POST", "/reel/v1/videos", Method::kCreateVideo, true, false},
+    {DoorRoute::kGenerate, "POST", "/reel/v1/videos:generate", Method::kGenerateVideo, true, false},
+    {DoorRoute::kEstimate, "POST", "/reel/v1/videos:estimate", Method::kEstimateVideo, true, false},
+    {DoorRoute::kList, "GET", "/reel/v1/videos", Method::kListVideos, false, false},
+    {DoorRoute::kGet, "GET", "/reel/v1/videos/{id}", Method::kGetVideo, false, false},
+    {DoorRoute::kCancel, "POST", "/reel/v1/videos/{id}:cancel", Method::kCancelVideo, false, false},
+    {DoorRoute::kDelete, "DELETE", "/reel/v1/videos/{id}", Method::kDeleteVideo, false, false},
+    {DoorRoute::kEvents, "GET", "/reel/v1/videos/{id}/events", Method::kWatchVideo, false, false},
+    {DoorRoute::kMedia, "GET", "/reel/v1/videos/{id}/media", Method::kDownloadVideo, false, true},
+    {DoorRoute::kServer, "GET", "/reel/v1/server", Method::kGetServerInfo, false, false},
+    {DoorRoute::kModels, "GET", "/reel/v1/models", Method::kListModels, false, false},
+    {DoorRoute::kKernels, "GET", "/reel/v1/kernels", Method::kListKernels, false, false},
+};
+
+constexpr bool InOrder() {
+  for (size_t i = 0; i < std::size(kRows); ++i) {
+    if (static_cast<size_t>(kRows[i].route) != i) return false;
+  }
+  return true;
+}
+static_assert(InOrder());
+
+// The id where the path fits; it is checked where names are.
+std::optional<std::string> Fit(std::string_view pattern, std::string_view path) {
+  const size_t hole = pattern.find(kId);
+  if (hole == std::string_view::npos) {
+    return path == pattern ? std::optional<std::string>("") : std::nullopt;
+  }
+  const std::string_view before = pattern.substr(0, hole);
+  const std::string_view after = pattern.substr(hole + kId.size());
+  if (path.size() <= before.size() + after.size() || path.substr(0, hole) != before) {
+    return std::nullopt;
+  }
+  const std::string_view rest = path.substr(hole);
+  if (rest.substr(rest.size() - after.size()) != after) return std::nullopt;
+  const std::string_view id = rest.substr(0, rest.size() - after.size());
+  if (id.find_first_of("/:%") != std::string_view::npos) return std::nullopt;
+  return std::string(id);
+}
+
+}  // namespace
+
+absl::Span<const DoorRouteRow> AllDoorRoutes() { return kRows; }
+
+const DoorRouteRow& RowOf(DoorRoute route) { return kRows[static_cast<size_t>(route)]; }
+
+absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path) {
+  DoorRouteMatch match;
+  bool known = false;
+  for (const DoorRouteRow& row : kRows) {
+    auto id = Fit(row.pattern, path);
+    if (!id) continue;
+    known = true;
+    match.id = *std::move(id);
+    if (method == row.method || (row.head && method == "HEAD")) {
+      match.row = &row;
+      return match;
+    }
+    const std::string own(row.method);
+    absl::StrAppend(&match.allow, match.allow.empty() ? "" : ", ", own, row.head ? ", HEAD" : "");
+  }
+  if (known) return match;
+  return MakeError(Reason::kRouteNotFound,
+                   "There is no such route; /reel/v1/videos, /reel/v1/models and /reel/v1/server "
+                   "are some of them");
+}
+
+}  // namespace reel::front

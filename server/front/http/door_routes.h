@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every route of the door, and the RPC that it stands for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/front/api/method_table.h"
+
+namespace reel::front {
+
+enum class DoorRoute {
+  kCreate,
+  kGenerate,
+  kEstimate,
+  kList,
+  kGet,
+  kCancel,
+  kDelete,
+  kEvents,
+  kMedia,
+  kServer,
+  kModels,
+  kKernels,
+};
+
+struct DoorRouteRow {
+  DoorRoute route;
+  std::string_view method;   // GET routes answer HEAD too where `head`
+  std::string_view pattern;  // with "{id}" for the video's
+  Method rpc;                // whose role the caller needs
+  bool takes_json;
+  bool head;
+};
+
+absl::Span<const DoorRouteRow> AllDoorRoutes();
+const DoorRouteRow& RowOf(DoorRoute route);
+
+struct DoorRouteMatch {
+  const DoorRouteRow* row = nullptr;
+  std::string id;     // of the video, where the pattern has one
+  std::string allow;  // the methods of the path, where the one asked for is none of them
+};
+
+// ROUTE_NOT_FOUND for an unknown path. For a known path and another method the row is null.
+absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path);
+
+}  // namespace reel::front

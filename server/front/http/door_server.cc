@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/door_server.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "kernels/base/status_macros.h"
+#include "server/front/http/door_connection.h"
+#include "server/front/http/http_listener.h"
+#include "server/front/workers/file_descriptor.h"
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+namespace reel::front {
+namespace {
+
+namespace net = boost::asio;
+using net::ip::tcp;
+
+constexpr int kPoolThreads = 2;
+constexpr int kSendBufferBytes = 256 * 1024;
+// Between two looks at the listener when there are no descriptors for new connections.
+constexpr auto kNoDescriptorsWait = std::chrono::milliseconds(100);
+
+}  // namespace
+
+// The threads and their sockets.
+class DoorServer::Loop {
+ public:
+  Loop(FileDescriptor listener, bool ipv6, const DoorServerParts& parts, const DoorLimits& limits)
+      : parts_(parts),
+        limits_(limits),
+        pool_(kPoolThreads),
+        acceptor_(context_, ipv6 ? tcp::v6() : tcp::v4(), listener.release()),
+        again_(context_) {
+    Accept();
+    thread_ = std::thread([this] { context_.run(); });
+  }
+  // All that waits is closed, so that the thread runs out of work.
+  ~Loop() {
+    net::post(context_, [this] {
+      boost::system::error_code ignored;
+      acceptor_.close(ignored);
+      again_.cancel();
+      for (const auto& weak : connections_) {
+        if (const auto connection = weak.lock()) connection->Close();
+      }
+    });
+    thread_.join();
+    pool_.join();
+  }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](boost::system::error_code code, tcp::socket socket) {
+      if (!acceptor_.is_open()) return;
+      if (!code) {
+        Welcome(std::move(socket));
+        return Accept();
+      }
+      // Without descriptors the listener stays ready: asking at once again would burn a core.
+      again_.expires_after(kNoDescriptorsWait);
+      again_.async_wait([this](boost::system::error_code stopped) {
+        if (!stopped) Accept();
+      });
+    });
+  }
+
+  void Welcome(tcp::socket socket) {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    socket.set_option(net::socket_base::send_buffer_size(kSendBufferBytes), ignored);
+    if (connections_.size() >= room_) {
+      std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
+      room_ = std::max<size_t>(64, 2 * connections_.size());
+    }
+    const bool room = OpenConnections() < limits_.connections;
+    auto connection = std::make_shared<DoorConnection>(std::move(socket), parts_, limits_, pool_);
+    connections_.push_back(connection);
+    connection->Start(room);
+  }
+
+  // Counting costs as many looks as there are connections, so only near the limit.
+  int OpenConnections() {
+    if (static_cast<int>(connections_.size()) < limits_.connections) return 0;
+    std::erase_if(connections_, [](const auto& weak) { return weak.expired(); });
+    return static_cast<int>(connections_.size());
+  }
+
+  const DoorServerParts parts_;
+  const DoorLimits limits_;
+  net::io_context context_{1};
+  net::thread_pool pool_;
+  tcp::acceptor acceptor_;
+  net::steady_timer again_;
+  std::vector<std::weak_ptr<DoorConnection>> connections_;
+  size_t room_ = 64;
+  std::thread thread_;
+};
+
+absl::StatusOr<std::unique_ptr<DoorServer>> DoorServer::Start(const Address& address,
+                                                              const DoorServerParts& parts,
+                                                              const DoorLimits& limits) {
+  Address real = address;
+  REEL_ASSIGN_OR_RETURN(FileDescriptor listener, ListenOn(real));
+  const bool ipv6 = real.ToString().front() == '[';
+  auto loop = std::make_unique<Loop>(std::move(listener), ipv6, parts, limits);
+  return std::unique_ptr<DoorServer>(new DoorServer(std::move(loop), real.ToString()));
+}
+
+DoorServer::DoorServer(std::unique_ptr<Loop> loop, std::string address)
+    : loop_(std::move(loop)), address_(std::move(address)) {}
+DoorServer::~DoorServer() = default;
+
+}  // namespace reel::front

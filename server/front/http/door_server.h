@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP door: a listener of its own, one thread that waits for all connections, two that make
+// and read JSON and files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/front/api/open_calls.h"
+#include "server/front/api/stream_pump.h"
+#include "server/front/config/address.h"
+#include "server/front/http/door.h"
+#include "server/front/http/door_observer.h"
+
+namespace reel::front {
+
+struct DoorLimits {
+  absl::Duration head = absl::Seconds(5);     // all of it
+  absl::Duration body = absl::Seconds(30);    // all of it
+  absl::Duration idle = absl::Seconds(30);    // between two requests
+  absl::Duration answer = absl::Seconds(10);  // to the first byte of a reply
+  absl::Duration write_stall = absl::Seconds(30);
+  int connections = 12'000;
+};
+
+// What it uses, and what outlives it.
+struct DoorServerParts {
+  const Door& door;
+  StreamPump& pump;
+  OpenCalls& open_calls;
+  CallObserver& calls;
+  DoorObserver& observer;
+};
+
+class DoorServer {
+ public:
+  // Listens at once; port 0 takes a free one. UNAVAILABLE when the address is taken.
+  static absl::StatusOr<std::unique_ptr<DoorServer>> Start(const Address& address,
+                                                           const DoorServerParts& parts,
+                                                           const DoorLimits& limits);
+  // At once: what is under way is cut.
+  ~DoorServer();
+  DoorServer(const DoorServer&) = delete;
+  DoorServer& operator=(const DoorServer&) = delete;
+
+  // The real one, also for port 0.
+  const std::string& address_text() const { return address_; }
+
+ private:
+  class Loop;
+  DoorServer(std::unique_ptr<Loop> loop, std::string address);
+  std::unique_ptr<Loop> loop_;
+  std::string address_;
+};
+
+}  // namespace reel::front

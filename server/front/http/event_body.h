@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// A video's log as server-sent events: what WatchVideo sends, with the file's growth instead of its
+// bytes.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/front/http/door_body.h"
+#include "server/front/jobs/job.h"
+
+namespace reel::front {
+
+struct EventsAsk {
+  uint64_t after_sequence = 0;
+  bool previews = true;
+};
+
+// The id of `failed`: above every number of a log, and exact in JavaScript. A reader that has seen
+// it has seen the end.
+constexpr uint64_t kFailedEventId = (uint64_t{1} << 53) - 1;
+
+// True when the video is final and `after_sequence` is at or behind its last event.
+bool NothingFollows(const Job& job, uint64_t after_sequence);
+
+// One event as text. `id` 0: none.
+std::string EventText(std::string_view event, uint64_t id, std::string_view data);
+
+class EventBody final : public DoorBody {
+ public:
+  EventBody(std::shared_ptr<Job> job, const EventsAsk& ask);
+
+  StreamStep Next(std::string& bytes, absl::Status& end) override;
+  DoorReply Head() const override;
+  absl::Status Late() const override;
+  bool whole_anywhere() const override { return true; }
+  std::string video() const override { return id_; }
+
+ private:
+  // The file has grown since it was last told.
+  bool Growth(std::string& bytes);
+  std::string Text(v1::VideoEvent event);
+  uint64_t IdOf(uint64_t sequence);
+
+  const std::shared_ptr<Job> job_;
+  const std::string id_;
+  const bool previews_, fresh_;
+  VideoCursor cursor_;
+  uint64_t last_id_;
+  std::optional<v1::VideoEvent> held_;  // comes behind the growth that it closes
+  int attempt_;
+  int64_t told_ = 0;  // bytes of `attempt_`
+  std::string content_type_;
+  bool any_ = false, failed_ = false;
+};
+
+}  // namespace reel::front
