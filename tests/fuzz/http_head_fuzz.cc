@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as the beginning of an HTTP connection: refused, not whole yet, or a head of which
+// nothing is beyond the limits.
+#include <cstdlib>
+#include <string_view>
+
+#include "server/front/http/byte_range.h"
+#include "server/front/http/door_head.h"
+#include "server/front/http/door_message.h"
+#include "server/front/http/http_request.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view received(reinterpret_cast<const char*>(data), size);
+  (void)reel::front::ParseHead(received);
+  (void)reel::front::ParseQuery(received);
+  const auto range = reel::front::ParseByteRange(received);
+  if (range && (range->first < 0 || (range->last && *range->last < range->first))) std::abort();
+  const auto end = reel::front::FindHeadEnd(received);
+  if (!end.ok() || *end == 0) return 0;
+  if (*end > size) std::abort();
+  const auto head = reel::front::ParseDoorHead(received.substr(0, *end));
+  if (!head.ok()) return 0;
+  const reel::front::BodyAhead body = reel::front::BodyOf(*head);
+  if (body.length < 0 || (body.chunked && body.length > 0)) std::abort();
+  (void)reel::front::ExpectsContinue(*head);
+  (void)reel::front::KeepsAlive(*head);
+  return 0;
+}
