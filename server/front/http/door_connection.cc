@@ -12,6 +12,7 @@
 #include "server/front/http/door_error.h"
 #include "server/front/http/door_head.h"
 #include "server/logging/log.h"
+#include "server/logging/tenant_hash.h"
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
