@@ -372,10 +372,8 @@ void DoorConnection::EndRequest(const DoorRequest& request, DoorExchange& exchan
   const auto took = absl::FromChrono(std::chrono::steady_clock::now() - began_);
   parts_.observer.RequestEnded(request.route(), reset_ ? 0 : status_, took);
   const bool quiet = status_ < 300 && request.head.method == "GET" && !exchange.streams();
-  Log(status_ >= 500 ? LogLevel::kError
-      : quiet        ? LogLevel::kDebug
-                     : LogLevel::kInfo,
-      "http",
+  const LogLevel usual = quiet ? LogLevel::kDebug : LogLevel::kInfo;
+  Log(status_ >= 500 ? LogLevel::kError : usual, "http",
       {{"route", request.route()},
        {"method", request.head.method},
        {"status", status_},

@@ -11,49 +11,50 @@ using ::testing::ElementsAre;
 
 constexpr absl::Duration kNow = absl::Seconds(1000);
 
-Waiting Job(std::string_view tenant, double arrived = 0, double deadline = 600,
-            double predicted = 10, Priority priority = Priority::kNormal) {
+Waiting WaitingJob(std::string_view tenant, double arrived = 0, double deadline = 600,
+                   double predicted = 10, Priority priority = Priority::kNormal) {
   return {tenant, priority, kNow + absl::Seconds(arrived), kNow + absl::Seconds(deadline),
           absl::Seconds(predicted)};
 }
 
 TEST(QueueOrder, LeastSlackGoesFirst) {
-  const std::vector<Waiting> jobs = {Job("a", 0, 600), Job("a", 1, 100), Job("a", 2, 600, 590)};
+  const std::vector<Waiting> jobs = {WaitingJob("a", 0, 600), WaitingJob("a", 1, 100),
+                                     WaitingJob("a", 2, 600, 590)};
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(2, 1, 0));
 }
 
 TEST(QueueOrder, EqualSlackGoesByArrival) {
-  const std::vector<Waiting> jobs = {Job("a", 2), Job("a", 1), Job("a", 3)};
+  const std::vector<Waiting> jobs = {WaitingJob("a", 2), WaitingJob("a", 1), WaitingJob("a", 3)};
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(1, 0, 2));
 }
 
 TEST(QueueOrder, PriorityComesBeforeSlack) {
-  const std::vector<Waiting> jobs = {Job("a", 0, 600, 10, Priority::kLow),
-                                     Job("a", 0, 300, 10, Priority::kNormal),
-                                     Job("a", 0, 900, 10, Priority::kHigh)};
+  const std::vector<Waiting> jobs = {WaitingJob("a", 0, 600, 10, Priority::kLow),
+                                     WaitingJob("a", 0, 300, 10, Priority::kNormal),
+                                     WaitingJob("a", 0, 900, 10, Priority::kHigh)};
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(2, 1, 0));
 }
 
 TEST(QueueOrder, LowGrowsIntoNormalAfterAMinute) {
-  const Waiting young = Job("a", -59, 100, 10, Priority::kLow);
-  const Waiting old = Job("a", -60, 100, 10, Priority::kLow);
-  const Waiting normal = Job("a", 0, 600);
+  const Waiting young = WaitingJob("a", -59, 100, 10, Priority::kLow);
+  const Waiting old = WaitingJob("a", -60, 100, 10, Priority::kLow);
+  const Waiting normal = WaitingJob("a", 0, 600);
   EXPECT_TRUE(RunsBefore(normal, young, kNow));
   EXPECT_TRUE(RunsBefore(old, normal, kNow));
 }
 
 TEST(QueueOrder, TenantsTakeTurnsByDeviceTimeNotByCount) {
-  const std::vector<Waiting> jobs = {Job("a", 0, 600, 10), Job("a", 1, 600, 10),
-                                     Job("b", 0, 600, 30), Job("b", 1, 600, 30),
-                                     Job("a", 2, 600, 10), Job("a", 3, 600, 10)};
+  const std::vector<Waiting> jobs = {WaitingJob("a", 0, 600, 10), WaitingJob("a", 1, 600, 10),
+                                     WaitingJob("b", 0, 600, 30), WaitingJob("b", 1, 600, 30),
+                                     WaitingJob("a", 2, 600, 10), WaitingJob("a", 3, 600, 10)};
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(0, 2, 1, 4, 5, 3));
 }
 
 TEST(QueueOrder, PriorityTakesNoShareFromAnotherTenant) {
   FairShare share;
   share.Charge("a", absl::Seconds(100));
-  const std::vector<Waiting> jobs = {Job("a", 0, 600, 10, Priority::kHigh),
-                                     Job("b", 0, 600, 10, Priority::kLow)};
+  const std::vector<Waiting> jobs = {WaitingJob("a", 0, 600, 10, Priority::kHigh),
+                                     WaitingJob("b", 0, 600, 10, Priority::kLow)};
   EXPECT_THAT(FairOrder(jobs, share, kNow), ElementsAre(1, 0));
 }
 
@@ -61,7 +62,7 @@ TEST(QueueOrder, WeightsAreShares) {
   FairShare share;
   share.SetWeight("a", 3);
   std::vector<Waiting> jobs;
-  for (int i = 0; i < 40; ++i) jobs.push_back(Job(i % 2 == 0 ? "a" : "b", i));
+  for (int i = 0; i < 40; ++i) jobs.push_back(WaitingJob(i % 2 == 0 ? "a" : "b", i));
   int of_a = 0;
   const auto order = FairOrder(jobs, share, kNow);
   for (size_t i = 0; i < 20; ++i) of_a += jobs[order[i]].tenant == "a" ? 1 : 0;
