@@ -17,6 +17,13 @@
 namespace reel::tests {
 namespace {
 
+// A sanitizer's own books count as memory of a stream.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kOptimised = false;
+#else
+constexpr bool kOptimised = true;
+#endif
+
 using Seconds = std::chrono::duration<double>;
 
 constexpr char kJsonType[] = "application/json";
@@ -162,7 +169,9 @@ TEST(DoorPeers, ThousandsOfIdleStreamsCostLittle) {
   }
   const double each = static_cast<double>(server.MemoryBytes() - before) / 2000;
   std::cout << "FIGURE 2,000 event streams: " << each / 1024 << " KiB each\n";
-  EXPECT_LE(each, 64 * 1024);
+  if (kOptimised) {
+    EXPECT_LE(each, 64 * 1024);
+  }
   for (const int fd : readers) ::close(fd);
   client.Post("/reel/v1/videos/" + id + ":cancel", "", kJsonType);
 }
