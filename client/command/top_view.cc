@@ -78,26 +78,29 @@ std::string Jobs(const TopView& view, size_t rows) {
   return text;
 }
 
+// In microseconds.
+double ACall(const KernelShare& one) {
+  return absl::ToDoubleMicroseconds(one.timed) / static_cast<double>(one.calls);
+}
+
 std::string Kernels(const TopView& view, size_t rows) {
   const std::vector<KernelShare> shares = KernelSharesOf(view.finished);
   if (shares.empty()) return "";
-  TextTable table({"OP", "VARIANT", "SHARE", "", "CALLS", "A CALL"});
+  TextTable table({"OP", "VARIANT", "SHARE", "", "A CALL"});
   for (size_t i = 0; i < std::min(rows, shares.size()); ++i) {
     const KernelShare& one = shares[i];
     table.AddRow({one.op, one.variant, absl::StrFormat("%.1f%%", one.share * 100),
                   std::string(static_cast<size_t>(one.share * kBarColumns + 0.5), '#'),
-                  absl::StrCat(one.calls),
-                  absl::StrFormat("%.1f us", absl::ToDoubleMicroseconds(one.total) /
-                                                 static_cast<double>(one.calls))});
+                  one.calls == 0 ? "" : absl::StrFormat("%.1f us", ACall(one))});
   }
-  return absl::StrCat("\nOperators, on the sampled steps of the last ", view.finished.size(),
+  return absl::StrCat("\nWhere the device's time went in the last ", view.finished.size(),
                       view.finished.size() == 1 ? " video" : " videos", "\n", table.Render());
 }
 
 std::string KernelJson(const KernelShare& one) {
   return absl::StrFormat(R"({"op":%s,"variant":%s,"calls":%d,"seconds":%.9f,"share":%.6f})",
                          JsonString(one.op), JsonString(one.variant), one.calls,
-                         absl::ToDoubleSeconds(one.total), one.share);
+                         absl::ToDoubleSeconds(one.estimate), one.share);
 }
 
 }  // namespace
@@ -106,23 +109,24 @@ std::vector<KernelShare> KernelSharesOf(const std::vector<v1::Video>& videos) {
   std::map<std::pair<std::string, std::string>, KernelShare> by_name;
   absl::Duration all;
   for (const v1::Video& video : videos) {
-    for (const v1::KernelStat& stat : video.stats().kernel_stats()) {
-      if (stat.calls() <= 0) continue;
-      KernelShare& one = by_name[{stat.op(), stat.variant()}];
-      one.op = stat.op();
-      one.variant = stat.variant();
-      one.calls += stat.calls();
-      one.total += FromProto(stat.total());
-      all += FromProto(stat.total());
+    for (const v1::OperatorCost& cost : video.stats().operators()) {
+      KernelShare& one = by_name[{cost.op(), cost.variant()}];
+      one.op = cost.op();
+      one.variant = cost.variant();
+      one.calls += cost.calls();
+      one.timed += FromProto(cost.timed());
+      one.estimate += FromProto(cost.estimate());
+      all += FromProto(cost.estimate());
     }
   }
   std::vector<KernelShare> shares;
   for (auto& [name, one] : by_name) {
-    if (all > absl::ZeroDuration()) one.share = absl::FDivDuration(one.total, all);
+    if (all > absl::ZeroDuration()) one.share = absl::FDivDuration(one.estimate, all);
     shares.push_back(std::move(one));
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const KernelShare& a, const KernelShare& b) { return a.total > b.total; });
+  std::stable_sort(shares.begin(), shares.end(), [](const KernelShare& a, const KernelShare& b) {
+    return a.estimate > b.estimate;
+  });
   return shares;
 }
 

@@ -11,12 +11,13 @@
 
 namespace reel::client {
 
-// A variant's part of the sampled times of some videos.
+// A variant's part of the device's time for some videos, text and decoding included.
 struct KernelShare {
-  std::string op, variant;
-  int64_t calls = 0;
-  absl::Duration total;
-  double share = 0;  // of all of them; they sum to 1
+  std::string op, variant;  // no variant: "gaps" between operators
+  int64_t calls = 0;        // timed ones
+  absl::Duration timed;     // those calls together
+  absl::Duration estimate;  // of all calls
+  double share = 0;         // of all estimates; they sum to 1
 };
 
 // The largest first.
