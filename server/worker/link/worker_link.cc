@@ -31,14 +31,20 @@ using worker::v1::AttachResponse;
 void LogEndOf(const WorkerReport& report) {
   const auto* failed = std::get_if<JobFailed>(&report.event);
   if (failed == nullptr && !std::holds_alternative<JobFinished>(report.event)) return;
-  const auto reason = failed == nullptr ? std::nullopt : ReasonOf(failed->error);
-  const bool fault = failed != nullptr && reason != Reason::kCancelledByOwner;
+  std::string_view name;
+  bool fault = failed != nullptr;
+  if (failed != nullptr) {
+    if (const auto reason = ReasonOf(failed->error)) {
+      name = Describe(*reason).name;
+      fault = *reason != Reason::kCancelledByOwner;
+    }
+  }
   Log(fault ? LogLevel::kWarning : LogLevel::kDebug,
       failed == nullptr ? "A video is rendered" : "A video was not rendered to its end",
       {{"video", report.ref.job},
        {"attempt", report.ref.attempt},
        {"trace_id", report.ref.trace_id},
-       {"reason", reason ? Describe(*reason).name : std::string_view()}});
+       {"reason", name}});
 }
 
 AttachRequest HelloMessage(const LinkOptions& options) {
