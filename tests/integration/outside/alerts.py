@@ -164,7 +164,8 @@ def half_that_fail(server):
 
 
 def one_in_twenty_five_that_fails(server):
-    render(server, ["a boat"] * 12 + ["poison"] + ["a boat"] * 12)
+    """Never more than that, or the page would be right: it comes last but for a few."""
+    render(server, ["a boat"] * 24 + ["poison"] + ["a boat"] * 6)
 
 
 def certificate_that_ends_soon(server):
