@@ -2,6 +2,10 @@
 // From a process's device to libtorch's.
 #pragma once
 
+#include <c10/core/DeviceGuard.h>
+
+#include <optional>
+
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
@@ -12,5 +16,18 @@ namespace reel::model {
 // TF32 off in its convolutions; the library stays until the process ends. FAILED_PRECONDITION when
 // that, or the device, is not there.
 absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream);
+
+// While it lives, this thread works for a model: without gradients, and with the model's device as
+// the current one, on which kernels that are launched by hand go. libtorch's own calls set it for
+// themselves and set back what was there, which is the first device where nobody says otherwise.
+class ModelScope {
+ public:
+  explicit ModelScope(at::Device device)
+      : current_(device.is_cuda() ? std::optional(device) : std::nullopt) {}
+
+ private:
+  const c10::InferenceMode no_gradients_;
+  const c10::OptionalDeviceGuard current_;
+};
 
 }  // namespace reel::model

@@ -52,14 +52,14 @@ class LtxPipeline final : public Pipeline {
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                      const kernels::Execution&) override {
     return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
-      const c10::InferenceMode no_gradients;
+      const ModelScope scope(model_->device);
       return encode_stage().Plan(resolved);
     });
   }
 
   absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) override {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
-      const c10::InferenceMode no_gradients;
+      const ModelScope scope(model_->device);
       LtxGeneration& mine = Mine(generation);
       REEL_RETURN_IF_ERROR(encode_stage().Next(mine, Ops(run)));
       return mine.ready;
@@ -71,7 +71,7 @@ class LtxPipeline final : public Pipeline {
   // share a call of the transformer do.
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution& run) override {
-    const c10::InferenceMode no_gradients;
+    const ModelScope scope(model_->device);
     const bool waits = WaitsForStep(generations, run);
     std::vector<absl::Status> results(generations.size());
     std::vector<bool> taken(generations.size(), false);
@@ -101,7 +101,7 @@ class LtxPipeline final : public Pipeline {
   absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                    const kernels::Execution& run) override {
     return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
-      const c10::InferenceMode no_gradients;
+      const ModelScope scope(model_->device);
       const LtxGeneration& mine = Mine(generation);
       if (!mine.ready) return NotReady();
       return PreviewOf(*model_, mine.state.Latents(), max_side, run);
@@ -111,7 +111,7 @@ class LtxPipeline final : public Pipeline {
   absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                   const kernels::Execution& run) override {
     return TorchGuard([&]() -> absl::StatusOr<bool> {
-      const c10::InferenceMode no_gradients;
+      const ModelScope scope(model_->device);
       LtxGeneration& mine = Mine(generation);
       if (!mine.ready) return NotReady();
       if (mine.decoded) {
@@ -132,6 +132,7 @@ class LtxPipeline final : public Pipeline {
 
   absl::StatusOr<LatentsView> Latents(const Generation& generation) const override {
     return TorchGuard([&]() -> absl::StatusOr<LatentsView> {
+      const ModelScope scope(model_->device);
       const LtxGeneration& mine = Mine(generation);
       if (!mine.ready) return NotReady();
       mine.host_latents = mine.state.Latents().to(at::kCPU).contiguous();
@@ -238,8 +239,8 @@ class LtxPipeline final : public Pipeline {
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream) {
   return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Pipeline>> {
-    const c10::InferenceMode no_gradients;
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
+    const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model, LoadLtxModel(options, device));
     ModelCard card = CardOf(*model, options.name);
     REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
