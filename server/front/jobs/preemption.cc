@@ -27,19 +27,35 @@ bool AllKeepSlack(absl::Span<const BegunJob> begun, const Urgent& urgent, absl::
                      [&](const BegunJob& job) { return !job.parked || now + all <= job.deadline; });
 }
 
+// With these parked as well: the newcomer is in time, and so are they.
+bool MayAllBeParked(std::vector<BegunJob> begun, absl::Span<const size_t> parked, bool together,
+                    const Urgent& urgent, absl::Duration now) {
+  for (const size_t i : parked) begun[i].parked = true;
+  const auto count =
+      std::count_if(begun.begin(), begun.end(), [](const auto& job) { return job.parked; });
+  return static_cast<size_t>(count) <= kMostParked &&
+         now + TimeOf(begun, together) + urgent.needs <= urgent.deadline &&
+         AllKeepSlack(begun, urgent, now);
+}
+
 }  // namespace
 
 std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
                                const Urgent& urgent, absl::Duration now) {
-  std::vector<BegunJob> then(begun.begin(), begun.end());
+  std::vector<size_t> candidates, parked;
+  for (size_t i = 0; i < begun.size(); ++i) {
+    if (!begun[i].may_park || begun[i].parked) continue;
+    candidates.push_back(i);
+    if (begun[i].left >= kWorthParking * urgent.needs) parked.push_back(i);
+  }
+  const std::vector<BegunJob> all(begun.begin(), begun.end());
+  if (!parked.empty() && MayAllBeParked(all, parked, together, urgent, now)) return parked;
+  parked.clear();
+  std::vector<BegunJob> then = all;
   const auto in_time = [&] {
     return now + TimeOf(then, together) + urgent.needs <= urgent.deadline;
   };
   if (in_time()) return {};
-  std::vector<size_t> candidates, parked;
-  for (size_t i = 0; i < begun.size(); ++i) {
-    if (begun[i].may_park && !begun[i].parked) candidates.push_back(i);
-  }
   std::stable_sort(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
     return begun[a].deadline - begun[a].left > begun[b].deadline - begun[b].left;
   });
@@ -48,10 +64,7 @@ std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
     parked.push_back(i);
     if (in_time()) break;
   }
-  const auto count =
-      std::count_if(then.begin(), then.end(), [](const auto& j) { return j.parked; });
-  const bool bounded = static_cast<size_t>(count) <= kMostParked;
-  if (!in_time() || !bounded || !AllKeepSlack(then, urgent, now)) return {};
+  if (!MayAllBeParked(all, parked, together, urgent, now)) return {};
   return parked;
 }
 

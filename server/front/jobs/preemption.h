@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which running jobs a worker should park, so that one that came later meets its deadline. Changes
-// nothing; parking.h acts on it.
+// Which running jobs a worker should park, so that one that came later meets its deadline, or does
+// not wait for what is many times as long as itself. Changes nothing; parking.h acts on it.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,10 @@ namespace reel::front {
 // A job is parked so often at most.
 inline constexpr int kMostPreemptions = 3;
 // Since it began, or was resumed, it has run so much before it is parked.
-inline constexpr int kLeastStepsRun = 5;
+inline constexpr int kLeastStepsRun = 1;
 inline constexpr absl::Duration kLeastTimeRun = absl::Milliseconds(200);
+// What is left of a job that is parked for a short one, in runs of that one.
+inline constexpr int kWorthParking = 4;
 // Of each worker, at a time, wherever their states are.
 inline constexpr size_t kMostParked = 4;
 inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
@@ -41,9 +43,9 @@ struct Urgent {
   absl::Duration deadline;
 };
 
-// The fewest of `begun` that must be parked for it, the one with the most slack first. None: it
-// meets its deadline anyway, or misses it anyway, or one that is parked would miss its own.
-// `together`: they share their steps.
+// All of `begun` that are long beside it; or else the fewest that must be parked for its deadline,
+// the one with the most slack first. None: it meets its deadline anyway, or misses it anyway, or one
+// that is parked would miss its own. `together`: they share their steps.
 std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
                                const Urgent& urgent, absl::Duration now);
 

@@ -25,7 +25,7 @@ int PriorityClass(const Waiting& job, absl::Duration now) {
 // In whole nanoseconds, since a thousand of them are compared for each decision.
 struct Key {
   int priority = 0;
-  int64_t slack = 0, arrived = 0, number = 0;
+  int64_t due = 0, arrived = 0, number = 0;
   size_t index = 0;  // makes no two of them equal: what is equal otherwise stays as it was
   int64_t predicted = 0;
 
@@ -34,9 +34,11 @@ struct Key {
 
 Key KeyOf(const Waiting& job, absl::Duration now, size_t index) {
   const int64_t predicted = absl::ToInt64Nanoseconds(job.predicted);
+  const int64_t arrived = absl::ToInt64Nanoseconds(job.arrived);
+  const int64_t slack = absl::ToInt64Nanoseconds(job.deadline) - predicted - arrived;
   return {PriorityClass(job, now),
-          absl::ToInt64Nanoseconds(job.deadline - job.predicted),
-          absl::ToInt64Nanoseconds(job.arrived),
+          arrived + std::min(kPatienceInRuns * predicted, slack / kPatienceOfSlack),
+          arrived,
           job.number,
           index,
           predicted};

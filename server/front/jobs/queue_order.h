@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who runs next: weighted fair share of device time between tenants; inside a tenant the priority
-// class, then least slack. Pure.
+// class, then who should have begun first. Pure.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +30,12 @@ struct Waiting {
 
 // LOW counts as NORMAL after it has waited so long.
 inline constexpr absl::Duration kLowAgesAfter = absl::Seconds(60);
+// A job should begin before it has waited for so many times its own run, so that short ones pass
+// long ones, but no long one is passed for ever;
+inline constexpr int kPatienceInRuns = 4;
+// and before this part of what its deadline leaves is over, so that whoever has little time passes
+// those who have much.
+inline constexpr int kPatienceOfSlack = 16;
 // What an idle tenant may save up.
 inline constexpr absl::Duration kMostSavedUp = absl::Seconds(10);
 

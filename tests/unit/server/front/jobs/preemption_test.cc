@@ -19,10 +19,17 @@ Urgent Needs(double seconds, double deadline) {
   return {absl::Seconds(seconds), kMoment + absl::Seconds(deadline)};
 }
 
-TEST(Preemption, ParksOnlyForOneThatWouldBeLate) {
-  const std::vector<BegunJob> begun = {Begun(30, 600)};
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 31), kMoment), IsEmpty());
-  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 30), kMoment), ElementsAre(0));
+TEST(Preemption, ParksForOneThatWouldBeLate) {
+  const std::vector<BegunJob> begun = {Begun(3, 600)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 4), kMoment), IsEmpty());
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 3), kMoment), ElementsAre(0));
+}
+
+TEST(Preemption, WhatIsLongBesideItIsParkedForAShortOne) {
+  const std::vector<BegunJob> begun = {Begun(4, 600), Begun(3, 600), Begun(40, 600),
+                                       Begun(40, 600, false)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(1, 600), kMoment), ElementsAre(0, 2));
+  EXPECT_THAT(WhomToPark({{Begun(30, 30.5)}}, false, Needs(1, 600), kMoment), IsEmpty());
 }
 
 TEST(Preemption, ParksNobodyForOneThatIsLateAnyway) {

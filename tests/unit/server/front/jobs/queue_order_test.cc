@@ -23,6 +23,18 @@ TEST(QueueOrder, LeastSlackGoesFirst) {
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(2, 1, 0));
 }
 
+TEST(QueueOrder, AShortOnePassesALongOneButNotForEver) {
+  const Waiting old = WaitingJob("a", 0, 600, 10);
+  EXPECT_TRUE(RunsBefore(WaitingJob("a", 30, 630, 1), old, kNow));
+  EXPECT_FALSE(RunsBefore(WaitingJob("a", 40, 640, 1), old, kNow));
+}
+
+TEST(QueueOrder, LittleTimePassesMuch) {
+  std::vector<Waiting> jobs(50, WaitingJob("a", 0, 600, 10));
+  jobs.push_back(WaitingJob("a", 5, 105, 10));
+  EXPECT_EQ(FairOrder(jobs, FairShare(), kNow).front(), 50u);
+}
+
 TEST(QueueOrder, EqualSlackGoesByArrival) {
   const std::vector<Waiting> jobs = {WaitingJob("a", 2), WaitingJob("a", 1), WaitingJob("a", 3)};
   EXPECT_THAT(FairOrder(jobs, FairShare(), kNow), ElementsAre(1, 0, 2));
