@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/media/h264_encoder.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -21,7 +22,9 @@ namespace {
 constexpr int kSilence = 64;
 constexpr int kMaxRate = 100'000;  // largest term of a frame rate's fraction
 constexpr int kNoGopLimit = 1'000'000;
-constexpr int kSlices = 2;  // a thread each
+// A thread each. The file depends on their number, so that the size alone decides it: more of a
+// small picture cost bits (4 % at 256 rows), fewer of a large one the time of its last group.
+int SlicesOf(int height) { return std::clamp(height / 128, 2, 4); }
 
 void Configure(AVCodecContext& context, const VideoFormat& format) {
   context.width = format.width;
@@ -36,7 +39,7 @@ void Configure(AVCodecContext& context, const VideoFormat& format) {
   context.chroma_sample_location = AVCHROMA_LOC_LEFT;
   context.max_b_frames = 0;
   context.gop_size = kNoGopLimit;  // the caller says where a picture starts afresh
-  context.thread_count = kSlices;
+  context.thread_count = SlicesOf(format.height);
   context.thread_type = FF_THREAD_SLICE;
   // Parameter sets go into the file's head, not before every key frame.
   context.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT | AV_CODEC_FLAG_CLOSED_GOP;

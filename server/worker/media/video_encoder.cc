@@ -21,9 +21,9 @@ constexpr size_t kMaxPieceBytes = 1 << 20;
 bool EndsFragment(int frame) { return frame % kGroupFrames == 0; }
 
 // One group by a new encoder, whose bytes know nothing of other groups.
-absl::Status EncodeGroup(const VideoFormat& format, FrameGroups& groups,
+absl::Status EncodeGroup(absl::StatusOr<H264Encoder> opened, FrameGroups& groups,
                          FrameGroups::Group& group) {
-  REEL_ASSIGN_OR_RETURN(H264Encoder encoder, H264Encoder::Open(format));
+  REEL_ASSIGN_OR_RETURN(H264Encoder encoder, std::move(opened));
   const auto add = [&](AVPacket& packet) -> absl::Status {
     AvPacketPtr own(av_packet_alloc());
     if (!own) return absl::InternalError("Out of memory for a packet");
@@ -41,7 +41,7 @@ absl::Status EncodeGroup(const VideoFormat& format, FrameGroups& groups,
 }  // namespace
 
 int EncoderLanes(int threads) {
-  constexpr int kThreadsOfALane = 2;  // one for each slice of a frame
+  constexpr int kThreadsOfALane = 2;  // that it keeps busy; a frame's slices take turns on them
   constexpr int kMostThreads = 16;
   if (threads == 0) {
     threads = std::min(kMostThreads, static_cast<int>(std::thread::hardware_concurrency()));
@@ -118,8 +118,11 @@ absl::StatusOr<EncodedFile> VideoEncoder::result() const {
 }
 
 void VideoEncoder::EncodeGroups() {
+  // The first one is open when its frames come.
+  std::optional<absl::StatusOr<H264Encoder>> opened = H264Encoder::Open(options_.format);
   while (FrameGroups::Group* const group = groups_->Take()) {
-    groups_->Done(*group, EncodeGroup(options_.format, *groups_, *group));
+    if (!opened) opened = H264Encoder::Open(options_.format);
+    groups_->Done(*group, EncodeGroup(*std::exchange(opened, std::nullopt), *groups_, *group));
   }
 }
 
