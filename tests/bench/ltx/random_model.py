@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a diffusers folder of LTX-Video's 2B shape with random weights: what speed is measured on where no weights are.
 
-The text encoder has one layer; times of the text are not those of the real one. `--layers` shortens the transformer.
+The text encoder has one layer, so times of the text are not those of the real one, unless `--whole-text` asks for all of T5-XXL
+(9.5 GB). `--layers` shortens the transformer.
 """
 
 import argparse
@@ -26,6 +27,7 @@ VAE = {
 }
 TEXT = {"vocab_size": 32128, "d_model": 4096, "d_kv": 64, "d_ff": 1024, "num_heads": 4, "num_layers": 1,
         "feed_forward_proj": "gated-gelu", "is_encoder_decoder": False, "use_cache": False, "tie_word_embeddings": False}
+WHOLE_TEXT = TEXT | {"d_ff": 10240, "num_heads": 64, "num_layers": 24}
 SCHEDULER = {"_class_name": "FlowMatchEulerDiscreteScheduler", "num_train_timesteps": 1000, "shift": 1.0,
              "use_dynamic_shifting": False}
 INDEX = {"_class_name": "LTXPipeline", "scheduler": ["diffusers", "FlowMatchEulerDiscreteScheduler"],
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tokenizer", type=pathlib.Path, required=True, help="folder with a spiece.model")
     parser.add_argument("--layers", type=int, default=28)
+    parser.add_argument("--whole-text", action="store_true", help="a text encoder of full size")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     args = parser.parse_args()
     torch.manual_seed(0)
@@ -45,7 +48,7 @@ def main() -> None:
     with torch.device(args.device):
         transformer = LTXVideoTransformer3DModel(num_layers=args.layers)
         vae = AutoencoderKLLTXVideo(**VAE)
-        text = T5EncoderModel(T5Config(**TEXT))
+        text = T5EncoderModel(T5Config(**(WHOLE_TEXT if args.whole_text else TEXT)))
     transformer.save_pretrained(args.folder / "transformer")
     vae.save_pretrained(args.folder / "vae")
     text.save_pretrained(args.folder / "text_encoder")

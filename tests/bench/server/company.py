@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several requests at a time: what sharing a device gains, what it costs a neighbour, and that nobody's bytes change."""
+
+import concurrent.futures
+import random
+import time
+
+from figures import must, serving, spread
+
+
+def keep_in_flight(door, specs, width):
+    """Renders all, `width` at a time. Returns the time and what was heard of each, in order."""
+    began = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(width) as pool:
+        heard = list(pool.map(door.generate, specs))
+    return time.monotonic() - began, [must(h) for h in heard]
+
+
+def rate(door, spec, width, count):
+    took, heard = keep_in_flight(door, [spec | {"seed": str(n)} for n in range(count)], width)
+    return {"videos a second": round(count / took, 3), "each, ms": spread(h.ended for h in heard),
+            "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2)}
+
+
+def curve(setup):
+    """Small videos at 1, 2, 4, 8 and 16 in flight, then a mixture of three small sizes at 1 and 8."""
+    widths = [1, 2, 4, 8, 16]
+    mixed = [setup.small, setup.small | {"width": 512, "height": 320}, setup.small | {"width": 384, "height": 256}]
+    with serving(setup) as door:
+        for width in widths:
+            keep_in_flight(door, [setup.small] * width, width)  # sizes that share for the first time
+        equal = {width: rate(door, setup.small, width, max(8, 2 * width, setup.repeat)) for width in widths}
+        mixture = {}
+        for width in (1, 8):
+            specs = [mixed[n % 3] | {"seed": str(n)} for n in range(24)]
+            keep_in_flight(door, specs[:8], width)
+            took, _ = keep_in_flight(door, specs, width)
+            mixture[width] = round(len(specs) / took, 3)
+    return {"equal": equal, "gain of 8 over 1": round(equal[8]["videos a second"] / equal[1]["videos a second"], 2),
+            "mixture, videos a second": mixture, "gain of the mixture": round(mixture[8] / mixture[1], 2)}
+
+
+def behind(setup):
+    """A short video that comes while a long one runs."""
+    draw = random.Random(2)
+    with serving(setup) as door:
+        for spec in (setup.long, setup.small, setup.small):
+            must(door.generate(spec))
+        alone = [must(door.generate(setup.small | {"seed": str(n)})) for n in range(setup.repeat)]
+        first_step, ended, steps = [], [], []
+        for number in range(setup.repeat):
+            name = door.create(setup.long | {"seed": str(number)})
+            seen = {}
+
+            def note(event, now, data):
+                progress = data.get("progress", {})
+                if event == "progress" and int(progress.get("step", 0)) >= 1:
+                    seen.setdefault("running", now)
+
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                long = pool.submit(door.watch, name, note)
+                while "running" not in seen and not long.done():
+                    time.sleep(0.002)
+                time.sleep(draw.uniform(0, 0.3))
+                heard = must(door.generate(setup.small | {"seed": str(100 + number)}))
+                times = [at for at, progress in heard.progress if int(progress.get("step", 0)) >= 1]
+                first_step.append(times[0] if times else heard.ended)
+                ended.append(heard.ended)
+                whole = must(long.result())
+                steps.append(float(whole.video["stats"]["denoise"].rstrip("s")) / setup.long["numInferenceSteps"])
+    solo, beside = spread(h.ended for h in alone), spread(ended)
+    return {"alone, ms": solo, "behind, ms": beside, "p95 behind over median alone": round(beside["p95"] / solo["median"], 2),
+            "to its first step, ms": spread(first_step), "a step of the long one, ms": spread(steps)}
+
+
+def same_bytes(setup):
+    """A hundred videos, alone and eight at a time, by `auto` and by `batch_invariant`."""
+    result = {}
+    count = 50
+    with serving(setup) as door:
+        for profile in ("batch_invariant", "auto"):
+            shapes = [setup.small, setup.small | {"numInferenceSteps": 8}, setup.small | {"width": 384}]
+            specs = [shapes[n % 3] | {"seed": str(n % 10), "kernels": {"profile": profile}} for n in range(count)]
+            alone = {}
+            for spec in specs:
+                key = str(sorted(spec.items(), key=str))
+                if key not in alone:
+                    alone[key] = must(door.generate(spec)).sha256
+            _, heard = keep_in_flight(door, specs, 8)
+            same = sum(h.sha256 == alone[str(sorted(spec.items(), key=str))] for h, spec in zip(heard, specs))
+            result[profile] = f"{same} of {count} have the bytes of the same video alone"
+    return result
+
+
+def pool(setup):
+    """Videos a second on the first device, and on all of them."""
+    devices = setup.devices.split(",")
+    result = {}
+    for name, spec, count in (("usual", setup.usual, 12), ("small", setup.small, 48)):
+        rates = {}
+        for some in (devices[:1], devices):
+            with serving(setup, devices=",".join(some)) as door:
+                width = 2 * len(some) if name == "usual" else 8 * len(some)
+                keep_in_flight(door, [spec | {"seed": "1"}] * width, width)
+                keep_in_flight(door, [spec | {"seed": "2"}] * width, width)
+                found = rate(door, spec, width, count * len(some))
+            rates[len(some)] = found
+        gain = rates[len(devices)]["videos a second"] / rates[1]["videos a second"]
+        result[name] = {"by devices": rates, "gain": round(gain, 3)}
+    return result

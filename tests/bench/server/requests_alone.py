@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One request at a time: how long it takes, whether it was known before, and what it costs to be told."""
+
+import json
+import pathlib
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+
+from door_client import parts_of, seconds
+from figures import must, serving, spread
+from server import find_binary
+
+
+def start(setup):
+    """From the start of the process to ready, and the first video after it beside the second."""
+    began = time.monotonic()
+    with serving(setup) as door:
+        ready = time.monotonic() - began
+        videos = [must(door.generate(setup.small | {"seed": str(n)})).ended for n in range(3)]
+    return {"ready s": round(ready, 2), "first, second, third small video, ms": [round(v * 1000, 1) for v in videos]}
+
+
+def requests(setup):
+    """The usual request by each profile, in turn."""
+    profiles = setup.profiles.split(",")
+    heard = {profile: [] for profile in profiles}
+    with serving(setup) as door:
+        for profile in profiles:
+            must(door.generate(setup.usual | {"kernels": {"profile": profile}}))
+        for number in range(setup.repeat):
+            for profile in profiles:
+                heard[profile].append(must(door.generate(setup.usual | {"kernels": {"profile": profile}, "seed": str(number)})))
+    result = {}
+    for profile, videos in heard.items():
+        bills = [parts_of(video) for video in videos]
+        stats = [video.video["stats"] for video in videos]
+        result[profile] = {
+            "to the last byte, ms": spread(video.ended for video in videos),
+            "to the first byte, ms": spread(video.first_media for video in videos),
+            "a step, ms": spread(seconds(s.get("denoise")) / setup.usual["numInferenceSteps"] for s in stats),
+            "parts, ms": {part: round(1000 * statistics.median(bill.get(part, 0.0) for bill in bills), 2) for part in bills[0]},
+        }
+    return result
+
+
+def estimates(setup):
+    """Quotes before and in the middle, against what came of it: shapes mixed, one video at a time."""
+    draw = random.Random(1)
+    shapes = [setup.small, setup.usual, setup.usual | {"numInferenceSteps": setup.usual["numInferenceSteps"] // 2},
+              setup.small | {"numFrames": 2 * setup.small["numFrames"] - 1}]
+    quoted, within, middle = [], 0, []
+    with serving(setup) as door:
+        for spec in shapes:  # what nobody has asked for before is not judged
+            for seed in range(2):
+                must(door.generate(spec | {"seed": str(seed)}))
+        count = 3 * setup.repeat
+        for number in range(count):
+            spec = draw.choice(shapes) | {"seed": str(number)}
+            run = door.estimate(spec)
+            heard = must(door.generate(spec))
+            took = heard.ended - heard.accepted
+            quoted.append(abs(seconds(run.get("runP50")) / took - 1))
+            within += took <= seconds(run.get("runP90"))
+            early = [(at, p) for at, p in heard.progress if p.get("fraction", 0) >= 0.2 and p.get("remaining")]
+            if early:
+                at, progress = early[0]
+                middle.append(abs(seconds(progress["remaining"]) / (heard.ended - at) - 1))
+    return {"error of the quote, %": spread(quoted, 100), "within the quoted p90": f"{within} of {count}",
+            "error of the time left at 20 %, %": spread(middle, 100)}
+
+
+def sampling(setup):
+    """Two servers side by side, one that times operators as by default, one that hardly ever does; in pairs."""
+    never = "telemetry { kernel_sample_every: 1000000 }"
+    ratios = []
+    with serving(setup) as timed, serving(setup, config=never) as plain:
+        for door in (timed, plain, timed, plain):
+            must(door.generate(setup.usual))
+        for number in range(setup.repeat):
+            pair = [(timed, "timed"), (plain, "plain")]
+            took = {}
+            for door, name in pair if number % 2 else reversed(pair):
+                took[name] = must(door.generate(setup.usual | {"seed": str(number)})).ended
+            ratios.append(took["timed"] / took["plain"] - 1)
+    return {"more with the default, %": spread(ratios, 100)}
+
+
+def bare(setup):
+    """reel-render's own stages beside the same request through the server. One step is the difference to look at: no queue, no
+    stream, no store."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder, "a.mp4")
+        spec = setup.usual
+        command = [find_binary("reel-render"), "--model", setup.model, "--device", setup.devices.split(",")[0], "--prompt",
+                   spec["prompt"], "--width", spec["width"], "--height", spec["height"], "--num-frames", spec["numFrames"], "--steps",
+                   spec["numInferenceSteps"], "--timings", "--output", output]
+        answer = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True)
+    with serving(setup) as door:
+        must(door.generate(setup.usual))
+        videos = [must(door.generate(setup.usual | {"seed": str(n)})) for n in range(setup.repeat)]
+    return {"reel-render says": (answer.stdout + answer.stderr).strip().splitlines(),
+            "through reeld, ms": spread(v.ended for v in videos),
+            "its parts, ms": json.loads(json.dumps({k: round(v * 1000, 1) for k, v in parts_of(videos[-1]).items()}))}
