@@ -2,6 +2,7 @@
 """A real reeld for checks from outside: own data folder, free ports, ended with SIGTERM."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -25,7 +26,7 @@ def find_binary(name):
 
 
 class Server:
-    """Where a running reeld listens. `health` and `http` are None where its configuration has no such port."""
+    """Where a running reeld listens. `health` and `http` are None where there are no such ports."""
 
     def __init__(self, ports, process, log):
         self.grpc, self.metrics = ports["grpc"], ports["metrics"]
@@ -96,14 +97,18 @@ def scrape(server):
 
 def wait_until_serving(server):
     """Until a worker is ready; the health service says so."""
+    wait_for_health(server.grpc, "", server.log)
+
+
+def wait_for_health(address, service, log):
     grpcurl = find_tool("grpcurl")
     end = time.monotonic() + START_SECONDS
     last = ""
     while time.monotonic() < end:
-        answer = subprocess.run([grpcurl, "-plaintext", server.grpc, "grpc.health.v1.Health/Check"], capture_output=True,
-                                text=True, check=False)
+        answer = subprocess.run([grpcurl, "-plaintext", "-d", json.dumps({"service": service}), address,
+                                 "grpc.health.v1.Health/Check"], capture_output=True, text=True, check=False)
         last = answer.stdout + answer.stderr
         if '"SERVING"' in last:
             return
         time.sleep(0.05)
-    raise AssertionError(f"not serving within {START_SECONDS} s: {last}\n{server.log.read_text()[-4000:]}")
+    raise AssertionError(f"not serving within {START_SECONDS} s: {last}\n{log.read_text()[-4000:]}")

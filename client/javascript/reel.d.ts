@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import type {
+  CreateVideoRequest, EstimateVideoRequest, EstimateVideoResponse, GetServerInfoResponse, ListKernelsResponse, Model,
+  Preview, Progress, Restarted, Video, VideoSpec, VideoState,
+} from './api.js';
+
+export * from './api.js';
+
+/** One of them is set. `media` says how far the file has grown; its bytes come from `ReelClient.media`. */
+export interface ReelEvent {
+  accepted?: Video;
+  progress?: Progress;
+  preview?: Preview;
+  media?: { offset?: string; size?: string; fragmentEnd?: boolean; attempt?: number; contentType?: string };
+  restarted?: Restarted;
+  finished?: Video;
+}
+
+export declare class ReelError extends Error {
+  /** 0: a video that failed. */
+  http: number;
+  code: string | number;
+  /** Of proto/README.md, e.g. "INVALID_SPEC"; empty: not from Reel. */
+  reason: string;
+  violations: { field?: string; description?: string }[];
+  details: Record<string, unknown>[];
+  /** Seconds; NaN: not said. */
+  retryAfter: number;
+}
+
+export interface CallOptions { signal?: AbortSignal }
+export type CreateOptions = CallOptions & Omit<CreateVideoRequest, 'spec'>;
+
+export declare class ReelClient {
+  constructor(server?: string, options?: { token?: string; fetch?: typeof fetch; attempts?: number; resumes?: number });
+  create(what: string | VideoSpec, options?: CreateOptions): Promise<Video>;
+  estimate(what: string | VideoSpec, options?: CallOptions & Omit<EstimateVideoRequest, 'spec'>): Promise<EstimateVideoResponse>;
+  get(name: string, options?: CallOptions): Promise<Video>;
+  cancel(name: string, options?: CallOptions): Promise<Video>;
+  delete(name: string, options?: CallOptions): Promise<void>;
+  list(options?: CallOptions & { states?: VideoState[] }): AsyncGenerator<Video>;
+  models(options?: CallOptions): Promise<Model[]>;
+  kernels(options?: CallOptions): Promise<ListKernelsResponse>;
+  info(options?: CallOptions): Promise<GetServerInfoResponse>;
+  events(name: string, options?: CallOptions & { afterSequence?: number; previews?: boolean }): AsyncGenerator<ReelEvent>;
+  media(name: string, options?: CallOptions & { offset?: number }): AsyncGenerator<Uint8Array>;
+  generate(what: string | VideoSpec, options?: CreateOptions & { onEvent?: (event: ReelEvent) => void }): Promise<Video>;
+  blob(name: string, options?: CallOptions): Promise<Blob>;
+}
+

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Run by go_client.py: use_go SERVER CUT_SERVER FOLDER.
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	reel "example.com/reel/client/go"
+	"example.com/reel/client/go/reelv1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+)
+
+func check(holds bool, what string, values ...any) {
+	if !holds {
+		log.Fatal(append([]any{what, ": "}, values...)...)
+	}
+}
+
+func connect(server string) reelv1.VideoServiceClient {
+	connection, err := grpc.Dial(server, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	check(err == nil, "dial", err)
+	return reelv1.NewVideoServiceClient(connection)
+}
+
+func request(size int32, frames int32) *reelv1.GenerateVideoRequest {
+	return &reelv1.GenerateVideoRequest{Spec: &reelv1.VideoSpec{Prompt: "a red circle", Width: size, Height: size, NumFrames: frames,
+		NumInferenceSteps: 4, Seed: proto.Uint64(7), Encoding: &reelv1.EncodingOptions{Crf: proto.Int32(5)}}}
+}
+
+func save(client reelv1.VideoServiceClient, wanted *reelv1.GenerateVideoRequest, path string) *reelv1.Video {
+	kinds := map[string]int{}
+	video, err := reel.Save(context.Background(), client, wanted, path, func(event *reelv1.VideoEvent) {
+		switch event.Event.(type) {
+		case *reelv1.VideoEvent_Progress:
+			kinds["progress"]++
+		case *reelv1.VideoEvent_Finished:
+			kinds["finished"]++
+		}
+	})
+	check(err == nil, "save", err)
+	content, err := os.ReadFile(path)
+	check(err == nil, "read", err)
+	sum := sha256.Sum256(content)
+	check(hex.EncodeToString(sum[:]) == video.Media.Sha256, "the file is not the server's", path)
+	check(kinds["progress"] > 0 && kinds["finished"] == 1, "events", kinds)
+	return video
+}
+
+func useDownload(client reelv1.VideoServiceClient, video *reelv1.Video, folder string) {
+	whole, _ := os.ReadFile(filepath.Join(folder, "a.mp4"))
+	for name, part := range map[string][]byte{"fresh": nil, "resumed": whole[:1000], "other": bytes.Repeat([]byte("x"), 1000),
+		"longer": append(append([]byte{}, whole...), 'x')} {
+		path := filepath.Join(folder, name+".mp4")
+		check(os.WriteFile(path+".part", part, 0o644) == nil, "write", path)
+		media, err := reel.Download(context.Background(), client, video.Name, path)
+		check(err == nil && media.Sha256 == video.Media.Sha256, "download", name, err)
+		content, _ := os.ReadFile(path)
+		check(bytes.Equal(content, whole), "the download differs", name)
+	}
+}
+
+func useRefusal(client reelv1.VideoServiceClient, folder string) {
+	path := filepath.Join(folder, "bad.mp4")
+	_, err := reel.Save(context.Background(), client, request(33, 25), path, nil)
+	check(status.Code(err) == codes.InvalidArgument, "sizes that are no multiples", err)
+	violations := 0
+	for _, detail := range status.Convert(err).Details() {
+		if bad, is := detail.(*errdetails.BadRequest); is {
+			violations += len(bad.FieldViolations)
+		}
+	}
+	check(violations >= 2, "violations", violations)
+	_, err = os.Stat(path + ".part")
+	check(os.IsNotExist(err), "a part was left", err)
+}
+
+func useLeaving(client reelv1.VideoServiceClient, folder string) {
+	wanted := request(256, 25)
+	wanted.Spec.NumInferenceSteps = 40
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	name := ""
+	_, err := reel.Save(ctx, client, wanted, filepath.Join(folder, "left.mp4"), func(event *reelv1.VideoEvent) {
+		if accepted := event.GetAccepted(); accepted != nil {
+			name = accepted.Name
+			cancel()
+		}
+	})
+	check(status.Code(err) == codes.Canceled && name != "", "leaving", err)
+	stream, err := client.WatchVideo(context.Background(), &reelv1.WatchVideoRequest{Name: name})
+	for err == nil {
+		_, err = stream.Recv()
+	}
+	check(status.Code(err) == codes.Canceled, "the job that was left goes on", err)
+}
+
+func main() {
+	client, folder := connect(os.Args[1]), os.Args[3]
+	video := save(client, request(256, 25), filepath.Join(folder, "a.mp4"))
+	useDownload(client, video, folder)
+	useRefusal(client, folder)
+	useLeaving(client, folder)
+	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
+	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Run by javascript_client.py where reel-client is installed: use_javascript.js SERVER CUT_FILE CUT_EVENTS.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { ReelClient, ReelError } from 'reel-client';
+import { download, save } from 'reel-client/node';
+
+const [server, cutFile, cutEvents] = process.argv.slice(2);
+const SPEC = { prompt: 'a red circle', width: 256, height: 256, numFrames: 25, numInferenceSteps: 4, seed: 7 };
+const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+const kindOf = (event) => Object.keys(event)[0];
+
+function checkSaved(video, path) {
+  assert.equal(video.state, 'VIDEO_STATE_SUCCEEDED');
+  assert.equal(sha256(readFileSync(path)), video.media.sha256);
+  assert(!existsSync(`${path}.part`));
+}
+
+const reel = new ReelClient(server);
+const kinds = [];
+const video = await save(reel, SPEC, 'a.mp4', { onEvent: (event) => kinds.push(kindOf(event)) });
+checkSaved(video, 'a.mp4');
+assert.equal(kinds[0], 'accepted');
+assert.equal(kinds.at(-1), 'finished');
+assert(kinds.includes('progress') && kinds.includes('media'), String(kinds));
+
+const whole = readFileSync('a.mp4');
+const parts = { fresh: Buffer.alloc(0), resumed: whole.subarray(0, 1000), whole, other: Buffer.alloc(1000, 'x'), longer: Buffer.concat([whole, Buffer.from('x')]) };
+for (const [name, part] of Object.entries(parts)) {
+  writeFileSync(`${name}.mp4.part`, part);
+  await download(reel, video.name, `${name}.mp4`);
+  assert.deepEqual(readFileSync(`${name}.mp4`), whole, name);
+}
+assert.equal((await reel.blob(video.name)).size, whole.length);
+
+await assert.rejects(save(reel, { ...SPEC, width: 33, height: 31 }, 'bad.mp4'), (error) => error instanceof ReelError && error.http === 400
+  && error.reason === 'INVALID_SPEC' && ['spec.width', 'spec.height'].every((field) => error.violations.some((one) => one.field === field)));
+await assert.rejects(reel.get('videos/nothing'), { http: 404, reason: 'VIDEO_NOT_FOUND' });
+
+assert.equal((await reel.get(video.name)).name, video.name);
+assert((await reel.estimate(SPEC)).admissible);
+assert((await reel.models())[0].isDefault);
+assert((await reel.info()).version);
+assert((await reel.kernels()).ops.length > 0);
+
+// Leaving ends the job.
+const leaving = new AbortController();
+let left = '';
+await assert.rejects(reel.generate({ ...SPEC, numInferenceSteps: 40 }, {
+  signal: leaving.signal, onEvent: (event) => { left ||= event.accepted.name; leaving.abort(); },
+}), { name: 'AbortError' });
+await assert.rejects(async () => { for await (const event of reel.events(left)) assert(event); }, { reason: 'CANCELLED_BY_OWNER' });
+
+// A file is followed while it grows, and both streams go on where they broke.
+const cut = new ReelClient(cutFile);
+const large = await cut.create({ ...SPEC, width: 512, height: 512, numFrames: 49, encoding: { crf: 5 } });
+const pieces = [], seen = [];
+await Promise.all([
+  (async () => { for await (const piece of cut.media(large.name)) pieces.push(piece); })(),
+  (async () => { for await (const event of new ReelClient(cutEvents).events(large.name)) seen.push(kindOf(event)); })(),
+]);
+const finished = await reel.get(large.name);
+assert(Number(finished.media.sizeBytes) > 300_000);
+assert.equal(sha256(Buffer.concat(pieces)), finished.media.sha256);
+assert.equal(seen.filter((kind) => kind === 'accepted').length, 1);
+assert.equal(seen.at(-1), 'finished');
+
+const names = [];
+for await (const one of reel.list()) names.push(one.name);
+assert(names.includes(video.name) && names.includes(large.name));
+await reel.delete(video.name);
+await assert.rejects(reel.get(video.name), { http: 404 });

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run by python_client.py with the Python that has reel-client installed: use_python.py (blocking|awaited|bound|detached) SERVER FOLDER."""
+
+import asyncio
+import faulthandler
+import hashlib
+import pathlib
+import sys
+
+from reel.v1 import video_pb2, video_service_pb2
+from reel_client import AsyncClient, Client, ReelError
+
+SPEC = {"width": 256, "height": 256, "num_frames": 25, "num_inference_steps": 4, "seed": 7}
+
+
+def sha256(path):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def check_saved(video, path):
+    assert video.state == video_pb2.VIDEO_STATE_SUCCEEDED, video
+    assert sha256(path) == video.media.sha256 and path.stat().st_size == video.media.size_bytes
+    assert not path.with_name(f"{path.name}.part").exists()
+
+
+def use_client(server, folder):
+    with Client(server) as reel:
+        kinds = []
+        video = reel.save("a red circle", folder / "a.mp4", lambda event: kinds.append(event.WhichOneof("event")), **SPEC)
+        check_saved(video, folder / "a.mp4")
+        assert kinds[0] == "accepted" and kinds[-1] == "finished" and {"progress", "media"} <= set(kinds), kinds
+        check_download(reel, video, folder)
+        check_refusal(reel, folder)
+        assert reel.get(video.name).name == video.name
+        assert video.name in [v.name for v in reel.list()]
+        assert reel.estimate("a red circle", **SPEC).admissible
+        assert reel.models()[0].is_default
+        check_leaving(reel)
+        reel.delete(video.name)
+        assert video.name not in [v.name for v in reel.list()]
+
+
+def check_download(reel, video, folder):
+    """From nothing, from a piece of it, and from a piece of something else."""
+    whole = (folder / "a.mp4").read_bytes()
+    for name, part in (("fresh", b""), ("resumed", whole[:1000]), ("other", b"x" * 1000), ("longer", whole + b"x")):
+        (folder / f"{name}.mp4.part").write_bytes(part)
+        media = reel.download(video.name, folder / f"{name}.mp4")
+        assert media.sha256 == sha256(folder / f"{name}.mp4") == video.media.sha256, name
+
+
+def check_refusal(reel, folder):
+    try:
+        reel.save("a red circle", folder / "bad.mp4", width=33, height=31)
+        raise AssertionError("sizes that are no multiples were taken")
+    except ReelError as error:
+        assert error.code == "INVALID_ARGUMENT" and error.reason == "INVALID_SPEC", vars(error)
+        assert {v.field for v in error.violations} >= {"spec.width", "spec.height"}, error.violations
+    assert not list(folder.glob("bad.mp4*"))
+
+
+def check_leaving(reel):
+    """Leaving ends a job, unless it is detached."""
+    for detached in (False, True):
+        request = video_service_pb2.GenerateVideoRequest(detached=detached)
+        events = reel.generate(request, prompt="a red circle", **SPEC | {"num_inference_steps": 40})
+        name = next(events).accepted.name
+        events.close()
+        *_, last = ends(reel, name)
+        assert last == ("finished" if detached else "CANCELLED"), last
+
+
+def ends(reel, name):
+    try:
+        for event in reel.watch(name, without_media=True):
+            yield event.WhichOneof("event")
+    except ReelError as error:
+        yield error.code
+
+
+def use_broken_connection(server, folder, detached):
+    """The proxy cuts the first connections, also in the middle of the file; nobody notices."""
+    request = video_service_pb2.GenerateVideoRequest(detached=detached)
+    large = {"width": 512, "height": 512, "num_frames": 49, "encoding": video_pb2.EncodingOptions(crf=5)}
+    with Client(server) as reel:
+        video = reel.save(request, folder / "cut.mp4", prompt="a red circle", **SPEC | large)
+        assert video.media.size_bytes > 300_000, video.media
+        check_saved(video, folder / "cut.mp4")
+
+
+async def use_async_client(server, folder):
+    async with AsyncClient(server) as reel:
+        videos = await asyncio.gather(*(reel.save("a red circle", folder / f"{n}.mp4", **SPEC | {"seed": n}) for n in range(3)))
+        for n, video in enumerate(videos):
+            check_saved(video, folder / f"{n}.mp4")
+        assert (await reel.get(videos[0].name)).spec.seed == 0
+        assert {v.name async for v in reel.list()} >= {v.name for v in videos}
+        created = await reel.create("a red circle", **SPEC)
+        kinds = [event.WhichOneof("event") async for event in reel.watch(created.name)]
+        assert kinds[0] == "accepted" and kinds[-1] == "finished", kinds
+        await reel.download(created.name, folder / "created.mp4")
+        try:
+            await reel.get("videos/nothing")
+            raise AssertionError("a video that nobody made was found")
+        except ReelError as error:
+            assert error.code == "NOT_FOUND", vars(error)
+        events = reel.generate("a red circle", **SPEC | {"num_inference_steps": 40})
+        name = (await events.__anext__()).accepted.name
+        await events.aclose()
+        try:
+            async for _ in reel.watch(name):
+                pass
+            raise AssertionError("the job that was left was not cancelled")
+        except ReelError as error:
+            assert error.code == "CANCELLED", vars(error)
+
+
+def main():
+    which, server, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+    faulthandler.dump_traceback_later(60, exit=True)
+    if which == "awaited":
+        asyncio.run(use_async_client(server, folder))
+    elif which == "blocking":
+        use_client(server, folder)
+    else:
+        use_broken_connection(server, folder, detached=which == "detached")
+
+
+if __name__ == "__main__":
+    main()

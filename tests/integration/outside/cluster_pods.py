@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a cluster would start from deploy/kubernetes and deploy/helm, with the volumes as folders: reeld takes each
+configuration, the init container finds damaged weights, and the secured pod serves TLS, tokens and probes.
+"""
+
+import hashlib
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from server import ROOT, find_binary, find_tool, run, running_server, wait_for_health
+
+sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
+from kubernetes import CHART, MANIFESTS, OVERLAYS, VALUES, VERSION, by_kind, container  # noqa: E402
+from tools import site_packages, skip  # noqa: E402
+
+TOKEN = "a-token-of-this-test"
+
+
+def renderings():
+    """By name: the documents."""
+    sys.path.append(site_packages())
+    try:
+        import yaml
+    except ImportError:
+        skip("PyYAML is not installed")
+    for name in OVERLAYS:
+        yield f"overlay {name}", list(yaml.safe_load_all(run(find_tool("kustomize"), "build", MANIFESTS / "overlays" / name)))
+    for name in VALUES:
+        text = run(find_tool("helm"), "template", "reel", CHART, "--kube-version", VERSION, "-f", CHART / name)
+        yield f"chart with {name}", [document for document in yaml.safe_load_all(text) if document]
+
+
+def mount_secret(folder, files):
+    """As the kubelet does: a folder of links to a dated one, files of mode 0440, root's and the pod's group's."""
+    data = folder / "..2026_01_01"
+    data.mkdir(parents=True)
+    (folder / "..data").symlink_to(data.name)
+    for name, content in files.items():
+        (data / name).write_bytes(content)
+        (data / name).chmod(0o440)
+        (folder / name).symlink_to(f"..data/{name}")
+
+
+def make_volumes(root):
+    """What a pod finds below its mounts, in `root`."""
+    key, certificate = root / "key", root / "certificate"
+    run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key,
+        "-out", certificate, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost")
+    mount_secret(root / "etc/reel-tls", {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()})
+    token = hashlib.sha256(TOKEN.encode()).hexdigest()
+    mount_secret(root / "etc/reel-tokens", {"tokens": f"{token} studio user\n".encode()})
+    (root / "var/lib/reel").mkdir(parents=True)
+    model = root / "models/ltx-video"
+    shutil.copytree(ROOT / "model/demo/weights", model)
+    files = sorted(str(path.relative_to(model)) for path in model.rglob("*.safetensors"))
+    (model / "SHA256SUMS").write_text(run("sha256sum", *files, cwd=model))
+
+
+def inside(root, text):
+    """Absolute places of the pod, in `root`."""
+    return re.sub(r"/(models|etc/reel-tls|etc/reel-tokens|var/lib/reel)\b", rf"{root}/\1", text)
+
+
+def check_configuration(reeld, root, name, documents):
+    text = inside(root, by_kind(documents, "ConfigMap")["data"]["reel.textproto"]).replace("cuda:0", "cpu")
+    config = root / "reel.textproto"
+    config.write_text(text)
+    answer = subprocess.run([reeld, "--config", config, "--check_config"], capture_output=True, text=True, timeout=60, check=False)
+    assert answer.returncode == 0, f"{name}: {answer.stdout}{answer.stderr}\n{text}"
+    return text
+
+
+def check_weights(root, name, pod):
+    """The command of the init container, twice: weights as they are, and with a byte of them changed."""
+    command = [inside(root, part) for part in pod["initContainers"][0]["command"]]
+    assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0, f"{name}: {command}"
+    file = next((root / "models").rglob("*.safetensors"))
+    whole = file.read_bytes()
+    try:
+        file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert answer.returncode != 0 and file.name in answer.stdout + answer.stderr, f"{name}: damage passes: {answer}"
+    finally:
+        file.write_bytes(whole)
+
+
+def call(root, server, *flags):
+    port = server.grpc.rsplit(":", 1)[1]
+    return subprocess.run([find_tool("grpcurl"), "-cacert", root / "certificate", *flags,
+                           "-import-path", ROOT / "proto", "-proto", "reel/v1/server_service.proto",
+                           f"localhost:{port}", "reel.v1.ServerService/GetServerInfo"],
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def serve_secured(root, config, pod):
+    """On ports of this machine. Each probe of the pod must be answered without TLS, each call needs its token."""
+    config = config.replace('health_listen: "0.0.0.0:50052"', 'health_listen: "127.0.0.1:0"')
+    with running_server(config=config) as server:
+        for kind in ("startupProbe", "readinessProbe", "livenessProbe"):
+            wait_for_health(server.health, container(pod)[kind]["grpc"]["service"], server.log)
+        anybody = call(root, server)
+        assert "Unauthenticated" in anybody.stderr, anybody
+        known = call(root, server, "-H", f"authorization: Bearer {TOKEN}")
+        assert known.returncode == 0 and '"version"' in known.stdout, known.stderr
+
+
+def main():
+    reeld = find_binary("reeld")
+    with tempfile.TemporaryDirectory(prefix="reel-cluster-") as folder:
+        root, secured = pathlib.Path(folder), 0
+        make_volumes(root)
+        for name, documents in renderings():
+            pod = by_kind(documents, "StatefulSet")["spec"]["template"]["spec"]
+            config = check_configuration(reeld, root, name, documents)
+            if "initContainers" in pod:
+                check_weights(root, name, pod)
+            if "tokens_file" in config and name.startswith("overlay"):
+                serve_secured(root, config, pod)
+                secured += 1
+        assert secured == 1, secured
+    print("6 pods")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
