@@ -147,3 +147,10 @@ std::string SlowConfig(int step_ms) {
 }
 
 }  // namespace reel::tests
+std::string FaultyConfig(const std::string& kind, int step, const std::string& prompt,
+                         int step_ms) {
+  return absl::StrCat(
+      "models { name: 'testcard' test_card { step_time { nanos: ", step_ms * 1'000'000,
+      " } faults { kind: '", kind, "' step: ", step, " prompt_contains: '", prompt, "' } } }\n");
+}
+

@@ -78,3 +78,6 @@ class ReelServer {
 std::string SlowConfig(int step_ms);
 
 }  // namespace reel::tests
+// One whose test card fails at `step` of videos whose prompt has `prompt` in it.
+std::string FaultyConfig(const std::string& kind, int step, const std::string& prompt,
+                         int step_ms = 20);
