@@ -83,6 +83,8 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   stats.set_memory_used_bytes(event.memory_used_bytes);
 }
 
+  stats.set_prompt_cache_hits(event.prompts.remembered);
+  stats.set_prompt_cache_misses(event.prompts.encoded);
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
   worker::v1::JobProgress& progress = Name(report.ref, message.mutable_progress());
   progress.set_stage(StageToProto(event.stage));
@@ -146,6 +148,7 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
 }
 
 WorkerReport Get(const worker::v1::JobProgress& progress) {
+  event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
   return {{},
           RefOf(progress),
           JobProgress{StageFromProto(progress.stage()), progress.step(), progress.num_steps()}};

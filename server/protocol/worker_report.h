@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/model_card.h"
+#include "model/pipeline.h"
 #include "model/run_stats.h"
 #include "server/protocol/assignment.h"
 
@@ -46,6 +47,7 @@ struct Stepped {
   int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
 };
 
+  model::PromptCounts prompts;    // since the last report
 // Of one job.
 
 struct JobProgress {

@@ -119,6 +119,7 @@ void Reports::GrowMedia(ActiveJob& job, int64_t size, bool fragment_end) {
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
   for (const StepSample& sample : stepped.steps) {
     parts_.observer.Stepped(from.worker, sample);
+  parts_.observer.PromptsRead(stepped.prompts);
     if (sample.stage != model::Stage::kDenoise) continue;
     Learn(from.worker, sample);
     parts_.limits.Renew(from.worker);

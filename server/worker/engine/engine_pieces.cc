@@ -266,5 +266,6 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   report.memory_used_bytes = memory_.held;
   Report(std::move(report));
 }
+  report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
 
 }  // namespace reel::worker
