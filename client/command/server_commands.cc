@@ -63,7 +63,7 @@ std::string DescribeProblems(const v1::ListModelsResponse& models) {
   std::string text;
   for (const v1::Model& model : models.models()) {
     if (model.problem().empty()) continue;
-    absl::StrAppend(&text, "\n", model.name(), ": ", model.problem(), "\n");
+    absl::StrAppend(&text, "\n", TextTable({model.name() + ":", model.problem()}).Render());
   }
   return text;
 }
