@@ -15,6 +15,8 @@ struct TestCardFault {
   int step = 0;                 // at this step
   std::string prompt_contains;  // of jobs whose prompt contains this
   int times = 0;                // how often; 0: always
+
+  friend bool operator==(const TestCardFault&, const TestCardFault&) = default;
 };
 
 // Settable costs of the model without weights.
@@ -24,6 +26,8 @@ struct TestCardOptions {
   absl::Duration decode_time_per_frame = absl::Milliseconds(1);
   absl::Duration load_time;
   std::vector<TestCardFault> faults;
+
+  friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };
 
 struct LoadOptions {
@@ -37,6 +41,8 @@ struct LoadOptions {
   // Lines "sha256  file", with files as seen from the model's folder. When set, every weight file
   // that is read must be in it and match.
   std::string manifest_file = {};
+
+  friend bool operator==(const LoadOptions&, const LoadOptions&) = default;
 };
 
 }  // namespace reel::model

@@ -53,6 +53,7 @@ struct ModelCard {
   std::string family;          // e.g. "LTX-Video 0.9.5", "test card"
   std::string weights_sha256;  // of all files together; empty without a manifest of them
   int64_t parameters = 0;
+  int64_t weight_bytes = 0;   // in the type that they are held in
   int spatial_multiple = 32;  // width and height are multiples of it
   int temporal_multiple = 8;  // frames are a multiple of it, plus one
   ModelLimits limits;

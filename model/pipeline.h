@@ -40,6 +40,11 @@ class Generation {
   virtual absl::Status Resume() = 0;
 };
 
+// Texts that a model was asked to encode: those whose encoding it remembered, and the others.
+struct PromptCounts {
+  int64_t remembered = 0, encoded = 0;
+};
+
 // Normalised latents of one generation, [C, F, h, w] fp32 in host memory.
 struct LatentsView {
   int channels = 0, frames = 0, height = 0, width = 0;
@@ -65,6 +70,8 @@ class Pipeline {
   // equal the whole decode.
   virtual absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                           const kernels::Execution& run) = 0;
+  // Since this was asked last.
+  virtual PromptCounts TakePromptCounts() { return {}; }
   // FAILED_PRECONDITION for models without latents.
   virtual absl::StatusOr<LatentsView> Latents(const Generation& generation) const = 0;
 };

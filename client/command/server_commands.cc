@@ -42,23 +42,57 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
   return absl::StrCat(facts.Render(), "\n", workers.Render());
 }
 
-std::string DescribeModels(const v1::ListModelsResponse& models) {
-  TextTable table({"MODEL", "FAMILY", "DEFAULT SHAPE", "STEPS", "SIZE", "MOST FRAMES", "PRESETS",
-                   "LOSSY PROFILES", "READY"});
+const char* StateOf(const v1::Model& model) {
+  switch (model.state()) {
+    case v1::MODEL_STATE_READY:
+      return "ready";
+    case v1::MODEL_STATE_REPLACING:
+      return "ready, another is loading";
+    case v1::MODEL_STATE_FAILED:
+      return "failed";
+    case v1::MODEL_STATE_UNLOADED:
+      return "unloaded";
+    default:
+      // A server from before there were states says only this.
+      return model.ready() ? "ready" : "loading";
+  }
+}
+
+// Of models that are not as they should be, a line each.
+std::string DescribeProblems(const v1::ListModelsResponse& models) {
+  std::string text;
   for (const v1::Model& model : models.models()) {
+    if (model.problem().empty()) continue;
+    absl::StrAppend(&text, "\n", TextTable({model.name() + ":", model.problem()}).Render());
+  }
+  return text;
+}
+
+std::string DescribeModels(const v1::ListModelsResponse& models) {
+  TextTable table({"MODEL", "STATE", "FAMILY", "WEIGHTS", "SHA256", "DEFAULT SHAPE", "STEPS",
+                   "SIZE", "MOST FRAMES", "PRESETS", "LOSSY PROFILES"});
+  for (const v1::Model& model : models.models()) {
+    const std::string name = absl::StrCat(model.name(), model.is_default() ? " (default)" : "");
+    // Nothing else is known of one that was never loaded.
+    if (model.family().empty()) {
+      table.AddRow({name, StateOf(model)});
+      continue;
+    }
     const v1::ModelDefaults& defaults = model.defaults();
     const v1::ModelLimits& limits = model.limits();
+    const std::string sha256 = model.weights_sha256().substr(0, 12);
     table.AddRow(
-        {absl::StrCat(model.name(), model.is_default() ? " (default)" : ""), model.family(),
+        {name, StateOf(model), model.family(),
+         model.weight_bytes() == 0 ? "-" : HumanBytes(model.weight_bytes()),
+         sha256.empty() ? "-" : sha256,
          absl::StrFormat("%dx%dx%d", defaults.width(), defaults.height(), defaults.num_frames()),
          absl::StrFormat("%d (1-%d)", defaults.num_inference_steps(), limits.max_steps()),
          absl::StrFormat("%d-%d by %d", limits.min_size(), limits.max_size(),
                          model.spatial_multiple()),
          absl::StrFormat("%d, %dk+1", limits.max_frames(), model.temporal_multiple()),
-         absl::StrJoin(model.presets(), ", "), absl::StrJoin(model.lossy_kernel_profiles(), ", "),
-         model.ready() ? "yes" : "loading"});
+         absl::StrJoin(model.presets(), ", "), absl::StrJoin(model.lossy_kernel_profiles(), ", ")});
   }
-  return table.Render();
+  return table.Render() + DescribeProblems(models);
 }
 
 // "gpu0*" where it runs (the star: picked by the profile auto), then why it does not elsewhere.

@@ -48,6 +48,7 @@ class LtxPipeline final : public Pipeline {
         denoiser_(model_->transformer, MakeGraphRecorder(model_->device)) {}
 
   const ModelCard& card() const override { return card_; }
+  PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
 
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                      const kernels::Execution&) override {

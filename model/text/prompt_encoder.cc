@@ -79,10 +79,10 @@ absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
     if (!is_new) continue;
     if (const Prompt* known = Recall(key)) {
       place->second = *known;
-      ++hits_;
+      ++counts_.remembered;
       continue;
     }
-    ++misses_;
+    ++counts_.encoded;
     REEL_ASSIGN_OR_RETURN(unknown.emplace_back(), Tokenize(std::move(key)));
   }
   const bool on_device = ops.run().stream.device >= 0;

@@ -7,11 +7,13 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/bridge/ops.h"
+#include "model/pipeline.h"
 #include "model/text/t5_encoder.h"
 #include "model/text/text_notices.h"
 #include "model/tokenizer/t5_tokenizer.h"
@@ -39,9 +41,8 @@ class PromptEncoder {
 
   const T5Encoder& encoder() const { return encoder_; }
   int64_t cached_bytes() const { return bytes_; }
-  // Texts that were remembered, and those that were encoded, since it was made.
-  int64_t hits() const { return hits_; }
-  int64_t misses() const { return misses_; }
+  // Since this was asked last.
+  PromptCounts TakeCounts() { return std::exchange(counts_, {}); }
 
  private:
   // What an entry's content depends on: text, length, masked, the plan as far as texts go.
@@ -65,7 +66,7 @@ class PromptEncoder {
   std::list<Entry> entries_;  // newest first
   std::map<Key, std::list<Entry>::iterator> index_;
   int64_t bytes_ = 0;
-  int64_t hits_ = 0, misses_ = 0;
+  PromptCounts counts_;
 };
 
 }  // namespace reel::model

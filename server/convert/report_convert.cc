@@ -70,17 +70,21 @@ void Put(const WorkerReport& report, KernelsListed event, AttachRequest& message
 void Put(const WorkerReport&, ModelLoaded event, AttachRequest& message) {
   *message.mutable_model_state() = CardToModelState(event.card);
   message.mutable_model_state()->set_model(std::move(event.model));
+  message.mutable_model_state()->set_revision(event.revision);
 }
 
 void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
   *message.mutable_model_state()->mutable_error() = ErrorToProto(event.error, false);
   message.mutable_model_state()->set_model(std::move(event.model));
+  message.mutable_model_state()->set_revision(event.revision);
 }
 
 void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   worker::v1::StepStats& stats = *message.mutable_step_stats();
   for (const StepSample& sample : event.steps) *stats.add_steps() = StepToProto(sample);
   stats.set_memory_used_bytes(event.memory_used_bytes);
+  stats.set_prompt_cache_hits(event.prompts.remembered);
+  stats.set_prompt_cache_misses(event.prompts.encoded);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -134,14 +138,17 @@ WorkerReport Get(const worker::v1::KernelList& list) {
 }
 
 WorkerReport Get(const worker::v1::ModelState& state) {
-  if (!state.has_card()) return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error())}};
-  return {{}, {}, ModelLoaded{state.model(), CardFromModelState(state)}};
+  if (!state.has_card()) {
+    return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error()), state.revision()}};
+  }
+  return {{}, {}, ModelLoaded{state.model(), CardFromModelState(state), state.revision()}};
 }
 
 WorkerReport Get(const worker::v1::StepStats& stats) {
   Stepped event;
   for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
   event.memory_used_bytes = stats.memory_used_bytes();
+  event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
   return {{}, {}, std::move(event)};
 }
 

@@ -17,6 +17,11 @@ constexpr ReasonRow kRows[] = {
      "exist."},
     {Reason::kModelNotFound, "MODEL_NOT_FOUND", StatusCode::kNotFound,
      "No model of this name is served."},
+    {Reason::kModelUnloaded, "MODEL_UNLOADED", StatusCode::kFailedPrecondition,
+     "The model was taken out of service, before the request or while its video waited."},
+    {Reason::kModelReplaced, "MODEL_REPLACED", StatusCode::kFailedPrecondition,
+     "The model was replaced while the video waited, and the new one does not take its request as "
+     "it was admitted."},
     {Reason::kServiceNotFound, "SERVICE_NOT_FOUND", StatusCode::kNotFound,
      "The health check names a service that this server does not report on."},
     {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,

@@ -16,6 +16,8 @@ enum class Reason {
   kInvalidRequest,
   kUnknownKernel,
   kModelNotFound,
+  kModelUnloaded,
+  kModelReplaced,
   kServiceNotFound,
   kVideoNotFound,
   kWrongReplica,

@@ -21,6 +21,8 @@ struct AppOptions {
   std::string runtime_base;   // the user's run-time folder; empty: /tmp
   std::string version, revision;
   bool json_log = true;  // for the workers' own lines
+  // Reads the configuration again; null: it cannot change.
+  std::function<LoadedOptions()> read_again;
 };
 
 class App {
@@ -47,8 +49,8 @@ class App {
   void Hurry();
   // The longest that Drain can take; a watchdog's time.
   absl::Duration longest_drain() const;
-  // Reads tokens again; certificates are looked at by each connection anyway. The old ones stay
-  // where the new are bad.
+  // Reads tokens and the configuration's models again; certificates are looked at by each
+  // connection anyway. What there was stays where the new is bad.
   void Reload();
 
  private:
@@ -56,6 +58,8 @@ class App {
   explicit App(std::unique_ptr<Impl> impl);
   // A "name=address" line each.
   std::string Addresses() const;
+  void ReloadTokens();
+  void ReloadModels();
   std::unique_ptr<Impl> impl_;
 };
 

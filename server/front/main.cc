@@ -144,11 +144,12 @@ int main(int argc, char** argv) {
     std::puts("reeld " REEL_VERSION " " REEL_REVISION);
     return 0;
   }
-  const auto loaded = reel::front::LoadOptions(
-      parsed.flags, {.xdg_state_home = Environment("XDG_STATE_HOME"),
-                     .home = Environment("HOME"),
-                     .models_folder = reel::model::BundledModelsFolder(),
-                     .cuda_library = CudaLibrary(parsed.flags.worker_binary)});
+  const reel::front::Surroundings surroundings = {
+      .xdg_state_home = Environment("XDG_STATE_HOME"),
+      .home = Environment("HOME"),
+      .models_folder = reel::model::BundledModelsFolder(),
+      .cuda_library = CudaLibrary(parsed.flags.worker_binary)};
+  const auto loaded = reel::front::LoadOptions(parsed.flags, surroundings);
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {
     std::puts("The configuration is valid.");
@@ -159,6 +160,9 @@ int main(int argc, char** argv) {
   options.json_log = InitLogging(loaded.options.telemetry);
   options.server = loaded.options;
   options.tokens = loaded.tokens;
+  options.read_again = [flags = parsed.flags, surroundings] {
+    return reel::front::LoadOptions(flags, surroundings);
+  };
   options.worker_binary = parsed.flags.worker_binary;
   options.port_file = parsed.flags.port_file;
   options.runtime_base = Environment("XDG_RUNTIME_DIR");

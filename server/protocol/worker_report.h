@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/model_card.h"
+#include "model/pipeline.h"
 #include "model/run_stats.h"
 #include "server/protocol/assignment.h"
 
@@ -26,10 +27,12 @@ struct KernelsListed {  // once its plug-ins are opened or refused
 struct ModelLoaded {
   std::string model;  // as the configuration names it
   model::ModelCard card;
+  int64_t revision = 0;  // of the command; 0: loaded at the start of the worker
 };
 struct ModelFailed {
   std::string model;
   absl::Status error;
+  int64_t revision = 0;
 };
 // One step of the device, of all jobs in it.
 struct StepSample {
@@ -44,6 +47,7 @@ struct StepSample {
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
   int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
+  model::PromptCounts prompts;    // since the last report
 };
 
 // Of one job.

@@ -103,7 +103,7 @@ int RunWorker(const WorkerFlags& flags) {
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);
-  for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load});
+  for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load, 0});
   link.Serve(target, {.on_broken =
                           [&] {
                             Log(LogLevel::kWarning,

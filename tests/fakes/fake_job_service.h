@@ -93,6 +93,13 @@ class FakeJobService final : public JobService {
     done(Lookup(reach, id).status());
   }
 
+  void LoadModel(const std::string& model, Answer<ServedModel> done) override {
+    Change(model, ModelState::kLoading, std::move(done));
+  }
+  void UnloadModel(const std::string& model, Answer<ServedModel> done) override {
+    Change(model, ModelState::kUnloaded, std::move(done));
+  }
+
   std::vector<ServedModel> Models() const override {
     MutexLock lock(mutex_);
     return models_;
@@ -169,6 +176,12 @@ class FakeJobService final : public JobService {
   }
 
  private:
+  void Change(const std::string& model, ModelState state, Answer<ServedModel> done) {
+    ServedModel served;
+    served.card.name = model;
+    served.state = state;
+    done(refusal().ok() ? absl::StatusOr<ServedModel>(served) : refusal());
+  }
   void Quoted(const NewJob& job) {
     MutexLock lock(mutex_);
     quoted_.push_back(job);

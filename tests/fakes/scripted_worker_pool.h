@@ -22,6 +22,11 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     Assignment assignment;
   };
 
+  struct ModelCommand {
+    std::string worker, model;
+    int64_t revision = 0;
+  };
+
   std::vector<front::WorkerInfo> Workers() const override { return {}; }
   void Assign(const std::string& worker, Assignment assignment) override {
     MutexLock lock(mutex_);
@@ -46,9 +51,27 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     MutexLock lock(mutex_);
     parked_.erase(job);
   }
+  void LoadModel(const std::string& worker, const model::LoadOptions& options,
+                 int64_t revision) override {
+    MutexLock lock(mutex_);
+    loads_.push_back({worker, options.name, revision});
+  }
+  void UnloadModel(const std::string& worker, const std::string& model) override {
+    MutexLock lock(mutex_);
+    unloads_.push_back({worker, model, 0});
+  }
   void SetStepLimit(const std::string& worker, absl::Duration limit) override {
     MutexLock lock(mutex_);
     limits_[worker] = limit;
+  }
+
+  std::vector<ModelCommand> loads() const {
+    MutexLock lock(mutex_);
+    return loads_;
+  }
+  std::vector<ModelCommand> unloads() const {
+    MutexLock lock(mutex_);
+    return unloads_;
   }
 
   // The next assignment that was not taken yet; an empty worker after half a minute without one.
@@ -94,6 +117,7 @@ class ScriptedWorkerPool final : public front::WorkerPool {
   mutable Mutex mutex_;
   CondVar changed_;
   std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ModelCommand> loads_ ABSL_GUARDED_BY(mutex_), unloads_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, bool> parked_ ABSL_GUARDED_BY(mutex_);  // to the host
   std::map<std::string, double> keys_ ABSL_GUARDED_BY(mutex_);

@@ -74,8 +74,7 @@ TEST(Bill, PartsSumToTheTotal) {
 
 TEST(Bill, EveryEndIsOneLineOfTheLog) {
   ServerSetup setup;
-  setup.config = R"(models { name: "testcard" test_card { step_time { nanos: 50000000 }
-      faults { kind: "nan" step: 2 prompt_contains: "poison" } } })";
+  setup.config = FaultyConfig("nan", 2, "poison", 50);
   ReelServer server(setup);
   Calls calls(server.Connect());
   const auto until_running = [&](const std::string& name) {
@@ -119,8 +118,7 @@ TEST(Bill, EveryEndIsOneLineOfTheLog) {
 
 TEST(Bill, AWorkersLineHasTheTraceOfItsRequest) {
   ServerSetup setup;
-  setup.config = R"(models { name: "testcard" test_card {
-      faults { kind: "nan" step: 2 prompt_contains: "poison" } } })";
+  setup.config = FaultyConfig("nan", 2, "poison");
   ReelServer server(setup);
   Calls calls(server.Connect());
   const v1::Video video = calls.Await(calls.Create(BilledSpec("poison", 4)).name());

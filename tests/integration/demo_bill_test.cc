@@ -91,6 +91,22 @@ TEST_F(DemoBill, EveryJobHasPartsThatSumAndOperatorsOfAllItsStages) {
             << " % of a timed step, the rest is gaps\n";
 }
 
+TEST_F(DemoBill, TextsThatAreRememberedAreCounted) {
+  const auto counted = [&](const char* what) {
+    return server_.Metric(std::string("reel_prompt_cache_") + what + "_total");
+  };
+  EXPECT_EQ(counted("misses"), 0);
+  ASSERT_TRUE(calls_.Generate(Spec("a red circle", 2)).status.ok());
+  const double first = counted("misses");
+  EXPECT_GE(first, 1);
+  EXPECT_EQ(counted("hits"), 0);
+  ASSERT_TRUE(calls_.Generate(Spec("a red circle", 2)).status.ok());
+  EXPECT_EQ(counted("misses"), first) << "every text of the second one is known";
+  EXPECT_EQ(counted("hits"), first);
+  ASSERT_TRUE(calls_.Generate(Spec("a blue square", 2)).status.ok());
+  EXPECT_EQ(counted("misses"), first + 1);
+}
+
 TEST_F(DemoBill, ReelShowsItAndWritesATrace) {
   const std::string path = folder_.File("a.mp4"), trace_path = folder_.File("trace.json");
   const ProgramResult made = RunProgram(

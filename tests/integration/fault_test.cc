@@ -47,8 +47,7 @@ TEST(Fault, AKilledWorkerCostsTimeOnly) {
 
 TEST(Fault, AStickyDeviceErrorFailsThePoisonerAndSparesTheOther) {
   ServerSetup setup;
-  setup.config = R"(models { name: "testcard" test_card {
-      faults { kind: "sticky" step: 10 prompt_contains: "poison" } } })";
+  setup.config = FaultyConfig("sticky", 10, "poison");
   ReelServer server(setup);
   Calls calls(server.Connect());
   const std::string good = calls.Create(Steps("good", 40)).name();
@@ -62,10 +61,7 @@ TEST(Fault, AStickyDeviceErrorFailsThePoisonerAndSparesTheOther) {
 
 TEST(Fault, ALostDeviceIsBlamedOnNoJobThatWasSentAfterIt) {
   ServerSetup setup;
-  setup.config = R"(
-      scheduler { order: "fifo" }
-      models { name: "testcard" test_card {
-        faults { kind: "sticky" step: 10 prompt_contains: "poison" } } })";
+  setup.config = "scheduler { order: 'fifo' }\n" + FaultyConfig("sticky", 10, "poison");
   ReelServer server(setup);
   Calls calls(server.Connect());
   std::vector<std::string> innocent;
@@ -84,8 +80,7 @@ TEST(Fault, ALostDeviceIsBlamedOnNoJobThatWasSentAfterIt) {
 
 TEST(Fault, BadNumbersNeverLeave) {
   ServerSetup setup;
-  setup.config = R"(models { name: "testcard" test_card {
-      faults { kind: "nan" step: 2 prompt_contains: "nan" } } })";
+  setup.config = FaultyConfig("nan", 2, "nan");
   ReelServer server(setup);
   Calls calls(server.Connect());
   const StreamResult bad = calls.Generate(SmallSpec("nan"));
@@ -100,8 +95,7 @@ constexpr absl::Duration kWatchdog = absl::Seconds(5);
 
 TEST(Fault, AHangEndsAtTheWatchdogAndTheNextJobRuns) {
   ServerSetup setup;
-  setup.config = R"(models { name: "testcard" test_card {
-      faults { kind: "hang" step: 2 prompt_contains: "hang" } } })";
+  setup.config = FaultyConfig("hang", 2, "hang");
   ReelServer server(setup);
   Calls calls(server.Connect());
   v1::GenerateVideoRequest request;

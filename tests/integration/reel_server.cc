@@ -34,17 +34,9 @@ std::string Tail(const std::string& text, size_t bytes) {
 
 ReelServer::ReelServer(ServerSetup setup) : setup_(std::move(setup)) {
   if (setup_.data_folder.empty()) setup_.data_folder = folder_.File("data");
-  // Whatever model the build brings along: these tests are about the server.
-  if (!absl::StrContains(setup_.config, "models {")) {
-    setup_.config = "models { name: 'testcard' test_card {} }\n" + setup_.config;
-  }
-  if (!absl::StrContains(setup_.config, "max_bytes")) {
-    setup_.config += "\ndata { max_bytes: 1000000000 }\n";
-  }
   std::vector<std::string> arguments = {
       "--listen=127.0.0.1:0", "--metrics=127.0.0.1:0", "--data_dir=" + setup_.data_folder,
-      "--port_file=" + folder_.File("ports"),
-      "--config=" + folder_.Write("reel.textproto", setup_.config)};
+      "--port_file=" + folder_.File("ports"), "--config=" + WriteConfig()};
   arguments.insert(arguments.end(), setup_.flags.begin(), setup_.flags.end());
   program_ = std::make_unique<Program>(BinaryPath("reeld"), std::move(arguments));
   // Its name appears when it is whole.
@@ -54,6 +46,23 @@ ReelServer::ReelServer(ServerSetup setup) : setup_(std::move(setup)) {
       (setup_.wait_ready && !Eventually([&] { return !Get("/readyz").empty() || !Alive(); }))) {
     ADD_FAILURE() << "reeld did not come up; its log:\n" << Tail(Log(), 4000);
   }
+}
+
+std::string ReelServer::WriteConfig() {
+  // Whatever model the build brings along: these tests are about the server.
+  if (!absl::StrContains(setup_.config, "models {")) {
+    setup_.config = "models { name: 'testcard' test_card {} }\n" + setup_.config;
+  }
+  if (!absl::StrContains(setup_.config, "max_bytes")) {
+    setup_.config += "\ndata { max_bytes: 1000000000 }\n";
+  }
+  return folder_.Write("reel.textproto", setup_.config);
+}
+
+void ReelServer::Reconfigure(const std::string& config) {
+  setup_.config = config;
+  WriteConfig();
+  Signal(SIGHUP);
 }
 
 void ReelServer::ReadPorts() {
@@ -144,6 +153,13 @@ double ReelServer::Metric(const std::string& family, const std::string& label) c
 std::string SlowConfig(int step_ms) {
   return absl::StrCat(
       "models { name: 'testcard' test_card { step_time { nanos: ", step_ms * 1'000'000, " } } }\n");
+}
+
+std::string FaultyConfig(const std::string& kind, int step, const std::string& prompt,
+                         int step_ms) {
+  return absl::StrCat(
+      "models { name: 'testcard' test_card { step_time { nanos: ", step_ms * 1'000'000,
+      " } faults { kind: '", kind, "' step: ", step, " prompt_contains: '", prompt, "' } } }\n");
 }
 
 }  // namespace reel::tests

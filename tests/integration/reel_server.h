@@ -48,6 +48,8 @@ class ReelServer {
   const std::string& data_folder() const { return setup_.data_folder; }
 
   void Signal(int signal) const { program_->Signal(signal); }
+  // Another configuration, which it reads at once.
+  void Reconfigure(const std::string& config);
   // The exit status, or minus the signal that ended it.
   absl::StatusOr<int> WaitForExit(absl::Duration timeout = kPatience) {
     return program_->WaitForExit(timeout);
@@ -66,6 +68,8 @@ class ReelServer {
   double Metric(const std::string& family, const std::string& label = "") const;
 
  private:
+  // Writes the configuration with what every test wants; its path.
+  std::string WriteConfig();
   void ReadPorts();
 
   testing::TempFolder folder_;
@@ -76,5 +80,8 @@ class ReelServer {
 
 // A configuration whose test card takes `step_ms` a step.
 std::string SlowConfig(int step_ms);
+// One whose test card fails at `step` of videos whose prompt has `prompt` in it.
+std::string FaultyConfig(const std::string& kind, int step, const std::string& prompt,
+                         int step_ms = 20);
 
 }  // namespace reel::tests

@@ -22,6 +22,8 @@ constexpr MethodRow kRows[] = {
     {Method::kGetServerInfo, kServer, "GetServerInfo", false, Role::kViewer, true},
     {Method::kListModels, kServer, "ListModels", false, Role::kViewer, true},
     {Method::kListKernels, kServer, "ListKernels", false, Role::kViewer, true},
+    {Method::kLoadModel, kServer, "LoadModel", false, Role::kAdmin, true},
+    {Method::kUnloadModel, kServer, "UnloadModel", false, Role::kAdmin, true},
     {Method::kHealthCheck, kHealth, "Check", false, std::nullopt, false},
     {Method::kHealthList, kHealth, "List", false, std::nullopt, false},
     {Method::kHealthWatch, kHealth, "Watch", true, std::nullopt, false},

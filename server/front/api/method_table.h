@@ -23,6 +23,8 @@ enum class Method {
   kGetServerInfo,
   kListModels,
   kListKernels,
+  kLoadModel,
+  kUnloadModel,
   kHealthCheck,
   kHealthList,
   kHealthWatch,

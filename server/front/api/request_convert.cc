@@ -135,7 +135,8 @@ void CheckDescriptions(const v1::VideoSpec& spec, const std::vector<model::Condi
 
 const model::ModelCard* FindCard(const std::string& name, const std::vector<ServedModel>& models) {
   for (const ServedModel& model : models) {
-    if (name.empty() ? model.is_default : model.card.name == name) return &model.card;
+    const bool meant = name.empty() ? model.is_default : model.card.name == name;
+    if (meant && model.has_card) return &model.card;
   }
   return nullptr;
 }

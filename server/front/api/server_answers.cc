@@ -27,6 +27,22 @@ v1::WorkerState WorkerStateToProto(WorkerState state) {
   return v1::WORKER_STATE_UNSPECIFIED;
 }
 
+v1::ModelState ModelStateToProto(ModelState state) {
+  switch (state) {
+    case ModelState::kLoading:
+      return v1::MODEL_STATE_LOADING;
+    case ModelState::kReady:
+      return v1::MODEL_STATE_READY;
+    case ModelState::kReplacing:
+      return v1::MODEL_STATE_REPLACING;
+    case ModelState::kFailed:
+      return v1::MODEL_STATE_FAILED;
+    case ModelState::kUnloaded:
+      return v1::MODEL_STATE_UNLOADED;
+  }
+  return v1::MODEL_STATE_UNSPECIFIED;
+}
+
 v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
   v1::Worker proto;
   proto.set_name(worker.name);
@@ -77,6 +93,15 @@ void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
 
 }  // namespace
 
+v1::Model ModelToProto(const ServedModel& served) {
+  v1::Model proto = CardToProto(served.card);
+  proto.set_is_default(served.is_default);
+  proto.set_ready(served.ready);
+  proto.set_state(ModelStateToProto(served.state));
+  proto.set_problem(served.problem);
+  return proto;
+}
+
 ServerAnswers::ServerAnswers(const JobService& jobs, ServerFacts facts)
     : jobs_(jobs), facts_(std::move(facts)) {}
 
@@ -100,12 +125,7 @@ void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response) const {
 }
 
 void ServerAnswers::FillModels(v1::ListModelsResponse& response) const {
-  for (const ServedModel& served : jobs_.Models()) {
-    v1::Model* model = response.add_models();
-    *model = CardToProto(served.card);
-    model->set_is_default(served.is_default);
-    model->set_ready(served.ready);
-  }
+  for (const ServedModel& served : jobs_.Models()) *response.add_models() = ModelToProto(served);
 }
 
 void ServerAnswers::FillKernels(v1::ListKernelsResponse& response) const {

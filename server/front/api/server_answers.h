@@ -18,6 +18,8 @@ struct ServerFacts {
   int max_jobs_per_tenant = 256;
 };
 
+v1::Model ModelToProto(const ServedModel& served);
+
 // Thread-safe; `jobs` outlives it.
 class ServerAnswers {
  public:

@@ -83,16 +83,7 @@ absl::Duration Admission::Timeout(const NewJob& job, std::vector<FieldViolation>
 }
 
 absl::StatusOr<const model::ModelCard*> Admission::FindModel(const std::string& name) const {
-  const auto& served = options_.models;
-  if (std::find(served.begin(), served.end(), name) == served.end()) {
-    const std::string names = absl::StrJoin(served, ", ");
-    ErrorDetails details;
-    details.metadata = {{"model", name}, {"models", names}};
-    details.resource_type = "model";
-    details.resource_name = name;
-    return MakeError(Reason::kModelNotFound,
-                     absl::StrCat("The model is not served; served models: ", names), details);
-  }
+  REEL_RETURN_IF_ERROR(fleet_.CheckServed(name));
   if (const model::ModelCard* card = fleet_.FindCard(name)) return card;
   ErrorDetails details;
   details.metadata = {{"model", name}};
@@ -178,8 +169,8 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   std::vector<FieldViolation> violations;
   CheckedRequest checked;
   checked.timeout = Timeout(job, violations);
-  const std::string name =
-      job.spec.model.empty() && !options_.models.empty() ? options_.models.front() : job.spec.model;
+  const bool names_none = job.spec.model.empty() && !fleet_.served().empty();
+  const std::string name = names_none ? fleet_.served().front() : job.spec.model;
   const auto card = FindModel(name);
   if (!card.ok()) {
     AddPrefixed(model::CheckWithoutCard(job.spec, options_.limits), violations);

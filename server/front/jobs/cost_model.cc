@@ -239,39 +239,29 @@ void CostModel::LearnOutput(const WorkShape& shape, int64_t bytes) {
   Learn(OutputGroup(shape), ClipKey(CostKind::kOutput, shape), static_cast<double>(bytes));
 }
 
-void CostModel::GiveUpOldest(const CostCells& keep) {
-  auto oldest_group = groups_.end();
-  const CellKey* oldest = nullptr;
-  uint64_t least = changes_ + 1;
-  for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-    for (const auto& [key, cell] : group->second.all()) {
-      if (cell.learned >= least) continue;
-      least = cell.learned;
-      oldest = &key;
-      oldest_group = group;
-    }
-  }
-  if (oldest == nullptr) return;
-  oldest_group->second.Remove(CellKey(*oldest));
-  --num_cells_;
-  const bool over = oldest_group->second.all().empty() && &oldest_group->second != &keep;
-  if (over) groups_.erase(oldest_group);
+void CostModel::GiveUpOldest() {
+  const auto& [group, key] = by_age_.begin()->second;
+  group->second.Remove(key);
+  if (group->second.all().empty()) groups_.erase(group);
+  by_age_.erase(by_age_.begin());
 }
 
-CostCell& CostModel::CellOf(CostCells& group, const CellKey& key) {
-  if (!group.all().contains(key)) {
-    if (num_cells_ >= kMaxCells) GiveUpOldest(group);
-    ++num_cells_;
-  }
-  CostCell& cell = group.At(key);
+CostCell& CostModel::CellOf(const GroupKey& group_key, const CellKey& key) {
+  const auto known = groups_.find(group_key);
+  const bool is_new = known == groups_.end() || !known->second.all().contains(key);
+  if (is_new && by_age_.size() >= kMaxCells) GiveUpOldest();
+  const auto group = groups_.try_emplace(group_key).first;
+  CostCell& cell = group->second.At(key);
+  by_age_.erase(cell.learned);
   cell.learned = ++changes_;
+  by_age_.emplace(cell.learned, std::pair(group, key));
   changed_ = true;
   return cell;
 }
 
 void CostModel::Learn(const GroupKey& group, const CellKey& key, double value) {
   if (!std::isfinite(value) || value < 0) return;
-  CellOf(groups_[group], key).Learn(value);
+  CellOf(group, key).Learn(value);
 }
 
 void CostModel::LearnStep(const SeenStep& step, absl::Duration took) {
@@ -296,7 +286,7 @@ void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
     Learn(group, {CostKind::kPreview}, absl::ToDoubleSeconds(PreviewsOf(stats)) / shape.previews);
   }
   if (stats.peak_memory_bytes > 0) {
-    CostCell& peak = CellOf(groups_[group], ClipKey(CostKind::kMemory, shape));
+    CostCell& peak = CellOf(group, ClipKey(CostKind::kMemory, shape));
     peak.mean = std::max(peak.mean, static_cast<double>(stats.peak_memory_bytes));
     ++peak.count;
   }
@@ -335,7 +325,7 @@ void CostModel::ParseCell(const std::vector<std::string>& parts) {
     return;
   }
   key.kind = static_cast<CostKind>(kind);
-  CostCell& place = CellOf(groups_[{parts[0], parts[1], parts[2]}], key);
+  CostCell& place = CellOf({parts[0], parts[1], parts[2]}, key);
   cell.learned = place.learned;
   place = cell;
 }

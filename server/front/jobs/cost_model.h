@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -79,6 +80,10 @@ absl::Duration WorkOf(const model::RunStats& stats);
 // Confined to one thread.
 class CostModel {
  public:
+  CostModel() = default;
+  CostModel(const CostModel&) = delete;  // cells know each other by their places
+  CostModel& operator=(const CostModel&) = delete;
+
   Cost Predict(const WorkShape& shape) const;
   // Highest use seen for a shape like this; 0: none seen.
   int64_t PeakMemory(const WorkShape& shape) const;
@@ -108,15 +113,16 @@ class CostModel {
   bool PredictStep(const WorkShape& shape, const model::PassWork& work, Cost::Pass& pass) const;
   void PredictDecode(const WorkShape& shape, Cost& cost) const;
   static GroupKey OutputGroup(const WorkShape& shape);
-  // Of a group that is there. Where there is no room it takes the place of the cell that was
-  // learned longest ago.
-  CostCell& CellOf(CostCells& group, const CellKey& key);
+  // Where there is no room it takes the place of the cell that was learned longest ago.
+  CostCell& CellOf(const GroupKey& group, const CellKey& key);
   void Learn(const GroupKey& group, const CellKey& key, double value);
-  void GiveUpOldest(const CostCells& keep);
+  void GiveUpOldest();
   void ParseCell(const std::vector<std::string>& parts);
 
-  std::map<GroupKey, CostCells, std::less<>> groups_;
-  size_t num_cells_ = 0;
+  using Groups = std::map<GroupKey, CostCells, std::less<>>;
+
+  Groups groups_;
+  std::map<uint64_t, std::pair<Groups::iterator, CellKey>> by_age_;  // by CostCell::learned
   uint64_t changes_ = 0;
   bool changed_ = false;
 };

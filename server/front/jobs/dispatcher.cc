@@ -128,6 +128,18 @@ void Dispatcher::Delete(const Reach& reach, const std::string& id,
   });
 }
 
+void Dispatcher::SetModels(std::vector<ModelSource> models) {
+  Post([this, models = std::move(models)]() mutable { scheduler_.SetModels(std::move(models)); });
+}
+
+void Dispatcher::LoadModel(const std::string& model, Answer<ServedModel> done) {
+  Post([this, model, done = std::move(done)]() mutable { done(scheduler_.LoadModel(model)); });
+}
+
+void Dispatcher::UnloadModel(const std::string& model, Answer<ServedModel> done) {
+  Post([this, model, done = std::move(done)]() mutable { done(scheduler_.UnloadModel(model)); });
+}
+
 std::vector<ServedModel> Dispatcher::Models() const { return scheduler_.fleet().Models(); }
 
 std::vector<WorkerInfo> Dispatcher::Workers() const { return scheduler_.fleet().Workers(); }

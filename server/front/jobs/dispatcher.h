@@ -29,6 +29,8 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // ones finish or meet `limit`. `done` comes when no job needs this process any more. A second
   // call means now.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
+  // The configuration has changed: what is new or different is loaded, what is gone is unloaded.
+  void SetModels(std::vector<ModelSource> models);
   // Reads the clock again, for tests that set it.
   void Poke();
   // Blocks until everything that was posted so far is done.
@@ -44,6 +46,8 @@ class Dispatcher final : public JobService, public WorkerEvents {
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;
+  void LoadModel(const std::string& model, Answer<ServedModel> done) override;
+  void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
   const std::string& ReplicaName() const override;
   std::vector<ServedModel> Models() const override;
   std::vector<WorkerInfo> Workers() const override;

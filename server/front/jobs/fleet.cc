@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "server/errors/error.h"
 
 namespace reel::front {
 namespace {
@@ -26,7 +28,10 @@ absl::Duration FleetWorker::Backlog(const std::set<std::string>& without) const 
   return sum;
 }
 
-Fleet::Fleet(const JobOptions& options) : options_(options) { Publish(); }
+Fleet::Fleet(const JobOptions& options) : options_(options) {
+  for (const ModelSource& model : options.models) served_.push_back(model.load.name);
+  Publish();
+}
 
 void Fleet::Update(const WorkerInfo& info) {
   FleetWorker& worker = workers_[info.name];
@@ -36,7 +41,11 @@ void Fleet::Update(const WorkerInfo& info) {
     worker.loaded.clear();
     worker.doomed = false;
   }
-  worker.loaded.insert(info.models.begin(), info.models.end());
+  // It begins again with all that it was sent.
+  if (info.state == WorkerState::kLost) worker.loading.clear();
+  for (const std::string& model : info.models) {
+    if (CheckServed(model).ok()) worker.loaded.insert(model);
+  }
   Publish();
 }
 
@@ -61,20 +70,92 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
 
 void Fleet::SetCard(const model::ModelCard& card) {
   cards_[card.name] = card;
-  load_errors_.erase(card.name);
   Publish();
 }
 
-void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card) {
+void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision) {
   if (FleetWorker* found = Find(worker)) {
     found->loaded.insert(card.name);
+    found->loading.erase(card.name);
+    // What it begins with again says nothing of a load that failed since.
+    const auto failed = found->failed.find(card.name);
+    if (failed != found->failed.end() && failed->second.revision <= revision) {
+      found->failed.erase(failed);
+    }
     found->calls[card.name] = card.calls;
   }
   Publish();
 }
 
-void Fleet::SetFailed(const std::string& model, const absl::Status& error) {
-  load_errors_[model] = error;
+void Fleet::SetFailed(const std::string& worker, const ModelFailed& failed) {
+  if (FleetWorker* found = Find(worker)) {
+    found->loading.erase(failed.model);
+    found->failed[failed.model] = failed;
+  }
+  Publish();
+}
+
+void Fleet::SetServed(std::vector<std::string> models) {
+  served_ = std::move(models);
+  models_gone_ = true;
+  Publish();
+}
+
+absl::Status Fleet::CheckServed(const std::string& model) const {
+  const bool known = std::find(served_.begin(), served_.end(), model) != served_.end();
+  if (known && !unloaded_.contains(model)) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"model", model}};
+  if (!known) {
+    const std::string names = absl::StrJoin(served_, ", ");
+    details.metadata["models"] = names;
+    details.resource_type = "model";
+    details.resource_name = model;
+    return MakeError(Reason::kModelNotFound,
+                     absl::StrCat("The model is not served; served models: ", names), details);
+  }
+  details.precondition_type = "MODEL";
+  details.precondition_subject = model;
+  details.precondition_description = "it was unloaded";
+  return MakeError(Reason::kModelUnloaded, absl::StrCat("The model is out of service: ", model),
+                   details);
+}
+
+void Fleet::SetUnloaded(const std::string& model, bool unloaded) {
+  if (unloaded) {
+    unloaded_.insert(model);
+    models_gone_ = true;
+  } else {
+    unloaded_.erase(model);
+  }
+  for (auto& [name, worker] : workers_) worker.failed.erase(model);
+  Publish();
+}
+
+void Fleet::Expect(const std::string& name, const std::string& model, int64_t revision) {
+  FleetWorker* worker = Find(name);
+  if (worker == nullptr) return;
+  worker->asked[model] = revision;
+  if (worker->info.state != WorkerState::kLost) worker->loading.insert(model);
+  Publish();
+}
+
+bool Fleet::IsAwaited(const std::string& name, const std::string& model, int64_t revision) const {
+  if (!CheckServed(model).ok()) return false;
+  if (revision == 0) return true;
+  const auto worker = workers_.find(name);
+  if (worker == workers_.end()) return false;
+  const auto asked = worker->second.asked.find(model);
+  return asked != worker->second.asked.end() && asked->second == revision;
+}
+
+void Fleet::Unload(const std::string& name, const std::string& model) {
+  FleetWorker* worker = Find(name);
+  if (worker == nullptr) return;
+  worker->loaded.erase(model);
+  worker->loading.erase(model);
+  worker->asked.erase(model);
+  Publish();
 }
 
 void Fleet::Hold(const std::string& worker, const std::string& job, HeldJob held) {
@@ -115,8 +196,11 @@ const model::ModelCard* Fleet::FindCard(const std::string& model) const {
 }
 
 absl::Status Fleet::LoadError(const std::string& model) const {
-  const auto found = load_errors_.find(model);
-  return found == load_errors_.end() ? absl::OkStatus() : found->second;
+  for (const auto& [name, worker] : workers_) {
+    const auto failed = worker.failed.find(model);
+    if (failed != worker.failed.end()) return failed->second.error;
+  }
+  return absl::OkStatus();
 }
 
 std::string Fleet::WhereOf(const FleetWorker& worker, const std::string& model) const {
@@ -216,19 +300,31 @@ bool Fleet::AllOut() const {
   });
 }
 
+ServedModel Fleet::Show(const std::string& name) const {
+  ServedModel served;
+  const model::ModelCard* card = FindCard(name);
+  served.has_card = card != nullptr;
+  if (card != nullptr) served.card = *card;
+  served.card.name = name;
+  served.is_default = name == served_.front();
+  bool loading = false;
+  for (const auto& [worker_name, worker] : workers_) {
+    served.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
+    loading |= worker.loading.contains(name);
+  }
+  const absl::Status error = LoadError(name);
+  served.problem = std::string(error.message());
+  served.state = unloaded_.contains(name) ? ModelState::kUnloaded
+                 : served.ready           ? (loading ? ModelState::kReplacing : ModelState::kReady)
+                 : error.ok() || loading  ? ModelState::kLoading
+                                          : ModelState::kFailed;
+  return served;
+}
+
 void Fleet::Publish() {
   changed_ = true;
   std::vector<ServedModel> models;
-  for (const std::string& name : options_.models) {
-    const model::ModelCard* card = FindCard(name);
-    if (card == nullptr) continue;
-    ServedModel& served = models.emplace_back();
-    served.card = *card;
-    served.is_default = name == options_.models.front();
-    for (const auto& [worker_name, worker] : workers_) {
-      served.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
-    }
-  }
+  for (const std::string& name : served_) models.push_back(Show(name));
   std::vector<WorkerInfo> workers;
   std::map<std::string, int> running;
   for (const auto& [name, worker] : workers_) {

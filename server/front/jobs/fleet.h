@@ -51,6 +51,9 @@ struct FleetWorker {
   std::set<std::string> loaded;  // models
   // Of models that it has loaded once: their type may be another one elsewhere.
   std::map<std::string, std::vector<kernels::KernelCall>> calls;
+  std::set<std::string> loading;              // models that are on their way, beside those it has
+  std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
+  std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
   std::map<std::string, HeldJob> held;
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
@@ -80,8 +83,23 @@ class Fleet {
   // What it held, which is lost with it.
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);
-  void SetLoaded(const std::string& worker, const model::ModelCard& card);
-  void SetFailed(const std::string& model, const absl::Status& error);
+  void SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision = 0);
+  void SetFailed(const std::string& worker, const ModelFailed& failed);
+
+  // Names of models, default first.
+  void SetServed(std::vector<std::string> models);
+  const std::vector<std::string>& served() const { return served_; }
+  // MODEL_NOT_FOUND for a name that is none of them, MODEL_UNLOADED for one that was taken away.
+  absl::Status CheckServed(const std::string& model) const;
+  // False: every model that was ever served still is.
+  bool models_gone() const { return models_gone_; }
+  void SetUnloaded(const std::string& model, bool unloaded);
+  // A load was sent to a worker.
+  void Expect(const std::string& worker, const std::string& model, int64_t revision);
+  // Whether what a worker says of a model is still asked for.
+  bool IsAwaited(const std::string& worker, const std::string& model, int64_t revision) const;
+  // The worker gets no further job of it.
+  void Unload(const std::string& worker, const std::string& model);
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
   std::optional<HeldJob> Release(const std::string& job, int attempt);
@@ -125,6 +143,7 @@ class Fleet {
   bool AnyReady() const;
 
  private:
+  ServedModel Show(const std::string& model) const;
   bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
@@ -132,8 +151,10 @@ class Fleet {
 
   const JobOptions& options_;
   std::map<std::string, FleetWorker> workers_;
+  std::vector<std::string> served_;
+  std::set<std::string> unloaded_;
+  bool models_gone_ = false;
   std::map<std::string, model::ModelCard> cards_;
-  std::map<std::string, absl::Status> load_errors_;
   bool changed_ = false;
 
   mutable Mutex mutex_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "model/load_options.h"
 #include "model/resolve.h"
 
 namespace reel::front {
@@ -27,10 +28,18 @@ struct KernelProfileOptions {
   std::map<std::string, std::string> variants;
 };
 
+// Where a model comes from.
+struct ModelSource {
+  model::LoadOptions load;
+  std::vector<std::string> workers;  // that have it; empty: all
+
+  friend bool operator==(const ModelSource&, const ModelSource&) = default;
+};
+
 struct JobOptions {
   std::string build;    // of this program: what costs were learned by another is a guess
   std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
-  std::vector<std::string> models;  // served names, default first
+  std::vector<ModelSource> models;  // default first
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named
   std::vector<KernelProfileOptions> kernel_profiles;

@@ -67,10 +67,15 @@ struct ListPage {
   bool more = false;
 };
 
+enum class ModelState { kLoading, kReady, kReplacing, kFailed, kUnloaded };
+
 struct ServedModel {
   model::ModelCard card;
+  bool has_card = true;  // false: only its name is known
   bool is_default = false;
   bool ready = false;  // loaded somewhere
+  ModelState state = ModelState::kLoading;
+  std::string problem;  // of the last load, where it failed
 };
 
 template <typename T>
@@ -99,6 +104,12 @@ class JobService {
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
   virtual void Delete(const Reach& reach, const std::string& id,
                       absl::AnyInvocable<void(absl::Status)> done) = 0;
+
+  // A model of the configuration, anew where it is there already. Answered with how it stands then,
+  // before anything is loaded.
+  virtual void LoadModel(const std::string& model, Answer<ServedModel> done) = 0;
+  // Videos that wait for it end.
+  virtual void UnloadModel(const std::string& model, Answer<ServedModel> done) = 0;
 
   // The first part of this server's names of videos.
   virtual const std::string& ReplicaName() const = 0;

@@ -15,10 +15,11 @@ void Reports::WorkerChanged(const WorkerInfo& worker) {
 }
 
 void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
+  if (!parts_.fleet.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
   const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);
-  parts_.fleet.SetLoaded(from.worker, card);
+  parts_.fleet.SetLoaded(from.worker, card, loaded.revision);
   for (auto& [id, job] : parts_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
@@ -27,8 +28,9 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   }
 }
 
-void Reports::On(const WorkerReport&, const ModelFailed& failed) {
-  parts_.fleet.SetFailed(failed.model, failed.error);
+void Reports::On(const WorkerReport& from, const ModelFailed& failed) {
+  if (!parts_.fleet.IsAwaited(from.worker, failed.model, failed.revision)) return;
+  parts_.fleet.SetFailed(from.worker, failed);
 }
 
 void Reports::On(const WorkerReport& from, const JobProgress& progress) {
@@ -117,6 +119,7 @@ void Reports::GrowMedia(ActiveJob& job, int64_t size, bool fragment_end) {
 }
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
+  parts_.observer.PromptsRead(stepped.prompts);
   for (const StepSample& sample : stepped.steps) {
     parts_.observer.Stepped(from.worker, sample);
     if (sample.stage != model::Stage::kDenoise) continue;

@@ -51,7 +51,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
       parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
       assigner_({jobs_, fleet_, share_, slots_, parking_, endings_, limits_, parts.media,
-                 parts.pool, thread_, options_, parts.clock}) {
+                 parts.pool, thread_, options_, parts.clock}),
+      models_({fleet_, parts.pool, jobs_, endings_}, options_.models) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }
@@ -71,6 +72,7 @@ void Scheduler::Settle() {
   joining_.ServeDue();
   if (!TakeChanged()) return;
   gauges_stale_ = true;
+  models_.EndStranded();
   if (drain_state_.closed) {
     parking_.ResumeDue();
   } else {

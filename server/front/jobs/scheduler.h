@@ -32,6 +32,7 @@
 #include "server/front/jobs/joining.h"
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/lookups.h"
+#include "server/front/jobs/model_changes.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
 #include "server/front/jobs/preemption.h"
@@ -101,6 +102,12 @@ class Scheduler {
   }
   void StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
     drain_.Start(propagation, limit, std::move(done));
+  }
+
+  void SetModels(std::vector<ModelSource> models) { models_.SetSources(std::move(models)); }
+  absl::StatusOr<ServedModel> LoadModel(const std::string& model) { return models_.Load(model); }
+  absl::StatusOr<ServedModel> UnloadModel(const std::string& model) {
+    return models_.Unload(model);
   }
 
   // Events: reports of workers.
@@ -180,6 +187,7 @@ class Scheduler {
   Drain drain_;
   Parking parking_;
   Assigner assigner_;
+  ModelChanges models_;
 };
 
 }  // namespace reel::front

@@ -155,6 +155,7 @@ void JobMetrics::CancelDone(absl::Duration took) {
 void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   workers_.Stepped(worker, sample);
 }
+void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.PromptsRead(prompts); }
 void JobMetrics::WorkerChanged(const WorkerInfo& worker) { workers_.Changed(worker); }
 void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
   workers_.Lost(worker, cause);

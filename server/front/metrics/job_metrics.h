@@ -32,6 +32,7 @@ class JobMetrics final : public JobObserver {
   void JobPreempted() override;
   void CancelDone(absl::Duration took) override;
   void Stepped(const std::string& worker, const StepSample& sample) override;
+  void PromptsRead(const model::PromptCounts& prompts) override;
   void WorkerChanged(const WorkerInfo& worker) override;
   void WorkerLost(const std::string& worker, LossCause cause) override;
   void Gauges(const QueueGauges& gauges) override;

@@ -60,7 +60,13 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       rows_(Histograms(registry, "reel_step_batch_rows", "Rows packed into a step.")
                 .Add({}, buckets::Rows())),
       jobs_(Histograms(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
-                .Add({}, buckets::Jobs())) {}
+                .Add({}, buckets::Jobs())),
+      prompt_hits_(Counters(registry, "reel_prompt_cache_hits_total",
+                            "Texts whose encoding a worker remembered.")
+                       .Add({})),
+      prompt_misses_(
+          Counters(registry, "reel_prompt_cache_misses_total", "Texts that a worker encoded.")
+              .Add({})) {}
 
 void WorkerMetrics::AddSeries(const std::string& worker) {
   for (const char* cause : {"exit", "killed", "sticky", "hang", "heartbeat", "oom"}) {
@@ -120,6 +126,11 @@ void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample)
   steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
   rows_.Observe(static_cast<double>(sample.rows));
   jobs_.Observe(static_cast<double>(sample.jobs.size()));
+}
+
+void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {
+  prompt_hits_.Increment(static_cast<double>(prompts.remembered));
+  prompt_misses_.Increment(static_cast<double>(prompts.encoded));
 }
 
 void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {

@@ -27,6 +27,7 @@ class WorkerMetrics {
   void Changed(const WorkerInfo& worker);
   void Lost(const std::string& worker, LossCause cause);
   void Stepped(const std::string& worker, const StepSample& sample);
+  void PromptsRead(const model::PromptCounts& prompts);
   void JobFailed(const std::string& worker, Reason reason);
 
  private:
@@ -44,6 +45,8 @@ class WorkerMetrics {
   CappedFamily<prometheus::Histogram> kernels_;
   prometheus::Histogram& rows_;
   prometheus::Histogram& jobs_;
+  prometheus::Counter& prompt_hits_;
+  prometheus::Counter& prompt_misses_;
   Mutex mutex_;
   std::map<std::string, prometheus::Gauge*> infos_ ABSL_GUARDED_BY(mutex_);
 };

@@ -14,7 +14,7 @@ using Context = grpc::CallbackServerContext;
 
 class ServerService final : public CallService {
  public:
-  ServerService(const CallEnvironment& environment, const JobService& jobs, ServerFacts facts)
+  ServerService(const CallEnvironment& environment, JobService& jobs, ServerFacts facts)
       : environment_(environment), answers_(jobs, std::move(facts)) {
     Answer<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
         Method::kGetServerInfo, [this](auto& response) { answers_.FillInfo(response); });
@@ -22,6 +22,14 @@ class ServerService final : public CallService {
         Method::kListModels, [this](auto& response) { answers_.FillModels(response); });
     Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
         Method::kListKernels, [this](auto& response) { answers_.FillKernels(response); });
+    Change<v1::LoadModelRequest, v1::LoadModelResponse>(
+        Method::kLoadModel, [&jobs](const auto& request, auto done) {
+          jobs.LoadModel(request.model(), std::move(done));
+        });
+    Change<v1::UnloadModelRequest, v1::UnloadModelResponse>(
+        Method::kUnloadModel, [&jobs](const auto& request, auto done) {
+          jobs.UnloadModel(request.model(), std::move(done));
+        });
   }
 
  private:
@@ -37,6 +45,21 @@ class ServerService final : public CallService {
     });
   }
 
+  // Serves a method that changes a model and answers with it: `ask(request, done)`.
+  template <typename Request, typename Response, typename Ask>
+  void Change(Method method, Ask ask) {
+    Serve<Response>(method, [this, method, ask](Context* context) {
+      return ServeUnary<Request, Response>(
+          environment_, context, method,
+          [ask](const Request& request, PendingUnary<Response> pending) {
+            ask(request, [pending = std::move(pending)](auto model) mutable {
+              if (model.ok()) *pending.response().mutable_model() = ModelToProto(*model);
+              pending.End(model.status());
+            });
+          });
+    });
+  }
+
   const CallEnvironment environment_;
   const ServerAnswers answers_;
 };
@@ -44,7 +67,7 @@ class ServerService final : public CallService {
 }  // namespace
 
 std::unique_ptr<grpc::Service> MakeServerService(const CallEnvironment& environment,
-                                                 const JobService& jobs, ServerFacts facts) {
+                                                 JobService& jobs, ServerFacts facts) {
   return std::make_unique<ServerService>(environment, jobs, std::move(facts));
 }
 

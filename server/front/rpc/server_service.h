@@ -15,6 +15,6 @@ namespace reel::front {
 
 // What is passed in must outlive the service.
 std::unique_ptr<grpc::Service> MakeServerService(const CallEnvironment& environment,
-                                                 const JobService& jobs, ServerFacts facts);
+                                                 JobService& jobs, ServerFacts facts);
 
 }  // namespace reel::front

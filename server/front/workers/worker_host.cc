@@ -104,6 +104,15 @@ void WorkerHost::Resume(const std::string& worker, const std::string& job) {
   if (WorkerSlot* const slot = Find(worker)) slot->Send(job, std::move(message));
 }
 
+void WorkerHost::LoadModel(const std::string& worker, const model::LoadOptions& options,
+                           int64_t revision) {
+  if (WorkerSlot* const slot = Find(worker)) slot->LoadModel(options, revision);
+}
+
+void WorkerHost::UnloadModel(const std::string& worker, const std::string& model) {
+  if (WorkerSlot* const slot = Find(worker)) slot->UnloadModel(model);
+}
+
 void WorkerHost::SetStepLimit(const std::string& worker, absl::Duration limit) {
   if (WorkerSlot* const slot = Find(worker)) slot->SetStepLimit(limit);
 }

@@ -41,6 +41,9 @@ class WorkerHost final : public WorkerPool {
   void Reorder(const std::string& worker, const std::string& job, double order_key) override;
   void Park(const std::string& worker, const std::string& job, bool to_host) override;
   void Resume(const std::string& worker, const std::string& job) override;
+  void LoadModel(const std::string& worker, const model::LoadOptions& options,
+                 int64_t revision) override;
+  void UnloadModel(const std::string& worker, const std::string& model) override;
   void SetStepLimit(const std::string& worker, absl::Duration limit) override;
 
  private:

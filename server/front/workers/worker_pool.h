@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/load_options.h"
 #include "server/protocol/assignment.h"
 #include "server/protocol/worker_report.h"
 
@@ -81,6 +82,13 @@ class WorkerPool {
   // Steps it no further and keeps what it has, in host memory if told so; until Resume.
   virtual void Park(const std::string& worker, const std::string& job, bool to_host) = 0;
   virtual void Resume(const std::string& worker, const std::string& job) = 0;
+  // Loads a model beside what the worker does; one of its name serves until then, and on if that
+  // fails. ModelLoaded or ModelFailed with the revision answers it, also when the worker is lost. A
+  // worker without a process begins with it.
+  virtual void LoadModel(const std::string& worker, const model::LoadOptions& options,
+                         int64_t revision) = 0;
+  // It finishes the jobs that it has.
+  virtual void UnloadModel(const std::string& worker, const std::string& model) = 0;
   // A worker on which this step takes longer than `limit` is killed (LossCause::kHang); the
   // dispatcher renews it as its predictions change.
   virtual void SetStepLimit(const std::string& worker, absl::Duration limit) = 0;

@@ -15,6 +15,9 @@
 namespace reel::front {
 namespace {
 
+// Of a model that is tried out, and whose steps nobody has seen yet.
+constexpr absl::Duration kNewModelStep = absl::Minutes(2);
+
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
 
 WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options) {
@@ -38,8 +41,8 @@ WorkerSlot::WorkerSlot(const WorkerOptions& worker, const WorkerPoolOptions& opt
     : options_(options),
       name_(worker.name),
       device_(worker.device),
-      settings_(SettingsOf(worker, options)),
       wake_(std::move(wake)),
+      settings_(SettingsOf(worker, options)),
       lane_(options.media_buffer_bytes, [this] { RoomAgain(); }) {
   info_.name = worker.name;
   info_.device = worker.device;
@@ -61,6 +64,53 @@ void WorkerSlot::Assign(const Assignment& assignment) {
 void WorkerSlot::Send(const std::string& job, worker::v1::AttachResponse message) {
   MutexLock lock(mutex_);
   if (session_) session_->Send(job, std::move(message));
+}
+
+void WorkerSlot::LoadModel(const model::LoadOptions& options, int64_t revision) {
+  MutexLock lock(mutex_);
+  if (!session_) {
+    Keep(options);
+    if (info_.state == WorkerState::kOut) {
+      PostFailure(options.name, "The worker is out of service", revision);
+    }
+    return;
+  }
+  worker::v1::AttachResponse message;
+  *message.mutable_load_model() = LoadToProto(options);
+  message.mutable_load_model()->set_revision(revision);
+  pending_[options.name] = {options, revision};
+  session_->Send({}, std::move(message));
+}
+
+void WorkerSlot::UnloadModel(const std::string& model) {
+  MutexLock lock(mutex_);
+  pending_.erase(model);
+  std::erase_if(settings_.models, [&](const auto& load) { return load.name == model; });
+  if (std::erase(info_.models, model) > 0) PostChanged();
+  worker::v1::AttachResponse message;
+  message.mutable_unload_model()->set_model(model);
+  if (session_) session_->Send({}, std::move(message));
+}
+
+void WorkerSlot::Keep(const model::LoadOptions& options) {
+  for (model::LoadOptions& load : settings_.models) {
+    if (load.name != options.name) continue;
+    load = options;
+    return;
+  }
+  settings_.models.push_back(options);
+}
+
+void WorkerSlot::GiveUpLoads() {
+  for (const auto& [model, load] : std::exchange(pending_, {})) {
+    PostFailure(model, "The worker was lost while it loaded the model", load.revision);
+  }
+}
+
+void WorkerSlot::PostFailure(const std::string& model, const char* why, int64_t revision) {
+  lane_.Post([this, failed = ModelFailed{model, absl::UnavailableError(why), revision}] {
+    events_->Report({name_, {}, failed});
+  });
 }
 
 void WorkerSlot::SetStepLimit(absl::Duration limit) {
@@ -94,6 +144,8 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   *configure.mutable_configure() = SettingsToProto(settings_);
   session->Send({}, std::move(configure));
   session_ = std::move(session);
+  vitals_.models_pending = static_cast<int>(settings_.models.size());
+  if (settings_.models.empty()) info_.state = WorkerState::kReady;  // nothing will be told
   PostChanged();
   return absl::OkStatus();
 }
@@ -142,7 +194,6 @@ LaunchRequest WorkerSlot::BeginIncarnation(const std::string& socket) {
   token_ = MakeToken();
   vitals_ = Vitals();
   vitals_.launched = Now();
-  vitals_.models_pending = static_cast<int>(settings_.models.size());
   if (launched_before_) ++info_.restarts;
   launched_before_ = true;
   info_.state = WorkerState::kStarting;
@@ -166,13 +217,17 @@ std::optional<LossCause> WorkerSlot::Diagnose(SteadyTime now, const Pauses& paus
   } else if (!vitals_.paused &&
              pauses.Awake(vitals_.last_message, now) > options_.heartbeat_timeout) {
     return LossCause::kHeartbeat;
-  } else if (info_.state == WorkerState::kReady && vitals_.in_step > vitals_.step_limit) {
+  } else if (info_.state == WorkerState::kReady && vitals_.in_step > StepLimit()) {
     // A worker that stood still with us says so of no step: the time is taken off here.
     const SteadyTime began = vitals_.last_beat - std::chrono::duration_cast<SteadyTime::duration>(
                                                      absl::ToChronoNanoseconds(vitals_.in_step));
-    if (pauses.Awake(began, vitals_.last_beat) > vitals_.step_limit) return LossCause::kHang;
+    if (pauses.Awake(began, vitals_.last_beat) > StepLimit()) return LossCause::kHang;
   }
   return std::nullopt;
+}
+
+absl::Duration WorkerSlot::StepLimit() const {
+  return pending_.empty() ? vitals_.step_limit : std::max(vitals_.step_limit, kNewModelStep);
 }
 
 bool WorkerSlot::HasStream() const {
@@ -206,6 +261,7 @@ void WorkerSlot::EndIncarnation(LossCause cause, WorkerState next) {
   info_.models.clear();
   info_.memory_used_bytes = 0;
   lane_.Post([this, cause] { events_->WorkerLost(name_, cause); });
+  GiveUpLoads();
   PostChanged();
 }
 
@@ -228,24 +284,55 @@ void WorkerSlot::Note(const KernelsListed& listed) {
   PostChanged();
 }
 
-void WorkerSlot::Note(const ModelLoaded& loaded) { NoteModel(loaded.model, true); }
+void WorkerSlot::Note(const ModelLoaded& loaded) {
+  MutexLock lock(mutex_);
+  if (loaded.revision != 0) {
+    const auto pending = pending_.find(loaded.model);
+    // Unloaded, or asked for again, since it was sent.
+    if (pending == pending_.end() || pending->second.revision != loaded.revision) return;
+    Keep(pending->second.options);
+    pending_.erase(pending);
+    Log(LogLevel::kInfo, "A model was loaded beside the others",
+        {{"worker", name_}, {"model", loaded.model}, {"sha256", loaded.card.weights_sha256}});
+    NoteModel(loaded.model, true);
+    return;
+  }
+  NoteModel(loaded.model, true);
+  NoteStarted();
+}
 
 void WorkerSlot::Note(const ModelFailed& failed) {
+  MutexLock lock(mutex_);
   Log(LogLevel::kError, "A model could not be loaded",
       {{"worker", name_}, {"model", failed.model}, {"error", failed.error}});
+  if (failed.revision != 0) {
+    const auto pending = pending_.find(failed.model);
+    // What serves in its place goes on.
+    if (pending != pending_.end() && pending->second.revision == failed.revision) {
+      pending_.erase(pending);
+    }
+    return;
+  }
   NoteModel(failed.model, false);
+  NoteStarted();
 }
 
 void WorkerSlot::NoteModel(const std::string& model, bool loaded) {
-  MutexLock lock(mutex_);
   std::erase(info_.models, model);
-  if (loaded) info_.models.push_back(model);
-  if (info_.state == WorkerState::kStarting && --vitals_.models_pending <= 0) {
-    // With no model at all it can do nothing, and starting it again would not help.
-    info_.state = info_.models.empty() ? WorkerState::kOut : WorkerState::kReady;
-    Log(LogLevel::kInfo, "Worker is up",
-        {{"worker", name_}, {"device", info_.device}, {"models", int64_t(info_.models.size())}});
-  }
+  const bool kept =
+      std::ranges::any_of(settings_.models, [&](const auto& load) { return load.name == model; });
+  if (loaded && kept) info_.models.push_back(model);
+  // Without any model it was of no use.
+  if (loaded && info_.state == WorkerState::kOut) info_.state = WorkerState::kReady;
+  PostChanged();
+}
+
+void WorkerSlot::NoteStarted() {
+  if (info_.state != WorkerState::kStarting || --vitals_.models_pending > 0) return;
+  // With no model at all it can do nothing, and starting it again would not help.
+  info_.state = info_.models.empty() ? WorkerState::kOut : WorkerState::kReady;
+  Log(LogLevel::kInfo, "Worker is up",
+      {{"worker", name_}, {"device", info_.device}, {"models", int64_t(info_.models.size())}});
   PostChanged();
 }
 

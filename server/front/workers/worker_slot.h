@@ -3,6 +3,7 @@
 // one, and its reports in order.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,8 @@ class WorkerSlot final : public SessionOwner {
   void Assign(const Assignment& assignment);
   void Send(const std::string& job, worker::v1::AttachResponse message);
   void SetStepLimit(absl::Duration limit);
+  void LoadModel(const model::LoadOptions& options, int64_t revision);
+  void UnloadModel(const std::string& model);
 
   // gRPC's threads. Admit: UNAUTHENTICATED for a wrong or used token, FAILED_PRECONDITION for
   // another protocol.
@@ -67,6 +70,12 @@ class WorkerSlot final : public SessionOwner {
     int models_pending = 0;
   };
 
+  // A model that was sent, and not answered for.
+  struct PendingLoad {
+    model::LoadOptions options;
+    int64_t revision = 0;
+  };
+
   void RoomAgain();
   // The lane's thread.
   void Handle(worker::v1::AttachRequest message);
@@ -77,18 +86,28 @@ class WorkerSlot final : public SessionOwner {
   void Note(const ModelLoaded& loaded);
   void Note(const ModelFailed& failed);
   void Note(const Stepped& stepped);
-  void NoteModel(const std::string& model, bool loaded);
+  void NoteModel(const std::string& model, bool loaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Of the models that it began with one more is answered for.
+  void NoteStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What the next incarnation begins with, in place of one of its name.
+  void Keep(const model::LoadOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Models that were on their way are not any more.
+  void GiveUpLoads() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void PostFailure(const std::string& model, const char* why, int64_t revision);
+  absl::Duration StepLimit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reports the info as it is now.
   void PostChanged() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const WorkerPoolOptions& options_;
   const std::string name_;
   const std::string device_;
-  const WorkerSettings settings_;
   absl::AnyInvocable<void()> wake_;
   WorkerEvents* events_ = nullptr;
 
   mutable Mutex mutex_;
+  // Its models are those that this worker has had, or was to have first.
+  WorkerSettings settings_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, PendingLoad> pending_ ABSL_GUARDED_BY(mutex_);  // by model
   WorkerInfo info_ ABSL_GUARDED_BY(mutex_);
   std::string token_ ABSL_GUARDED_BY(mutex_);  // empty: used
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);

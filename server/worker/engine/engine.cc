@@ -26,7 +26,10 @@ void Engine::Impl::Run() {
       events_.Drained();
       return;
     }
-    if (MoveOne()) continue;
+    const bool moved = MoveOne();
+    if (device_lost_) return;
+    // After each piece of jobs one of a model that is to serve, so that neither waits for long.
+    if (TryCandidate() || moved) continue;
     const absl::Duration slept = inbox_.WaitUntil(std::min(jobs_.FirstDeadline(), drain_end_));
     for (const auto& job : jobs_.all()) {
       if (job->phase == Phase::kEncode) job->tally.WaitedForEncoder(slept);
@@ -117,12 +120,6 @@ void Engine::Impl::Release(HeldJob& job) {
   // Its thread may be held by whoever takes the bytes: to wait for it here would stop everybody.
   held->encoder->Abandon();
   retired_.push_back(std::move(held->encoder));
-}
-
-void Engine::Impl::DropUnusedModels() {
-  std::erase_if(models_, [this](const auto& entry) {
-    return entry.second.unloading && !jobs_.Uses(entry.second.pipeline.get());
-  });
 }
 
 Engine::Engine(EngineOptions options, const kernels::KernelCatalog& catalog, EngineEvents& events)

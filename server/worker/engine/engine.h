@@ -41,6 +41,9 @@ struct EngineOptions {
 // Commands, in the order in which they are carried out.
 struct LoadModel {
   model::LoadOptions options;
+  // 0: before the first job, at once. Else beside jobs: it serves once its canary is through, and
+  // whatever serves under its name does so until then.
+  int64_t revision = 0;
 };
 struct UnloadModel {
   std::string model;

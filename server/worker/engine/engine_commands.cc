@@ -29,45 +29,24 @@ absl::Status CheckResolved(const model::GenerationSpec& spec, const model::Model
 
 }  // namespace
 
-void Engine::Impl::CarryOut(LoadModel& command) {
-  const std::string name = command.options.name;
-  const auto known = models_.find(name);
-  if (known != models_.end() && jobs_.Uses(known->second.pipeline.get())) {
-    Report(ModelFailed{name, absl::FailedPreconditionError("The model is loaded and in use")});
-    return;
-  }
-  ReadMemory({});
-  const int64_t before = memory_.in_use;
-  auto pipeline = model::LoadPipeline(command.options, options_.stream);
-  if (!pipeline.ok()) {
-    Report(ModelFailed{name, pipeline.status()});
-    return;
-  }
-  const model::ModelCard card = (*pipeline)->card();
-  ReadMemory({});
-  models_[name] = {*std::move(pipeline), false, memory_.in_use - before};
-  Report(ModelLoaded{name, card});
-  if (options_.read_memory) Report(Stepped{{}, memory_.held});
-}
-
-void Engine::Impl::CarryOut(UnloadModel& command) {
-  const auto found = models_.find(command.model);
-  if (found != models_.end()) found->second.unloading = true;
-}
-
 absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
   if (draining_) {
     return MakeError(Reason::kServerDraining, "The worker is draining and takes no new job");
   }
   const auto found = models_.find(command.spec.model);
-  if (found == models_.end() || found->second.unloading) {
+  if (found == models_.end()) {
     ErrorDetails details;
-    details.resource_type = "model";
-    details.resource_name = command.spec.model;
-    return MakeError(Reason::kModelNotFound, "The worker does not have the model", details);
+    details.metadata["model"] = command.spec.model;
+    return MakeError(Reason::kModelUnloaded,
+                     absl::StrCat("The model was unloaded: ", command.spec.model), details);
   }
   job.pipeline = found->second.pipeline.get();
-  REEL_RETURN_IF_ERROR(CheckResolved(command.spec, job.pipeline->card(), options_.limits));
+  const absl::Status fits = CheckResolved(command.spec, job.pipeline->card(), options_.limits);
+  if (!fits.ok() && found->second.replaced) {
+    return MakeError(Reason::kModelReplaced,
+                     "The model was replaced, and the new one does not take this request");
+  }
+  REEL_RETURN_IF_ERROR(fits);
   auto plan = catalog_.Plan(command.spec.kernels.profile, command.spec.kernels.variants);
   if (!plan.ok()) {
     const bool unknown = absl::IsInvalidArgument(plan.status());

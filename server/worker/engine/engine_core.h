@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's inside. The loop is in engine.cc, what commands do in engine_commands.cc, and the
-// pieces that move a job in engine_pieces.cc.
+// The engine's inside. The loop is in engine.cc, what commands do in engine_commands.cc, of models
+// in engine_models.cc, and the pieces that move a job in engine_pieces.cc.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +18,11 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
+#include "server/worker/engine/canary.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
+#include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
 
@@ -31,9 +35,9 @@ class Engine::Impl {
       : options_(std::move(options)),
         catalog_(catalog),
         events_(events),
-        samples_(
-            {.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
-             .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}) {}
+        samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
+                  .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
+        loader_(options_.stream, [this] { inbox_.Wake(); }) {}
 
   void Run();
   Inbox& inbox() { return inbox_; }
@@ -45,8 +49,15 @@ class Engine::Impl {
 
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
-    bool unloading = false;  // goes when its last job does
-    int64_t bytes = 0;       // of device memory that loading it took
+    int64_t bytes = 0;      // of device memory that loading it took
+    bool replaced = false;  // it came while jobs were admitted by another one's card
+  };
+  // Loaded, and not tried out to the end.
+  struct Candidate {
+    std::string model;
+    int64_t revision = 0;
+    std::unique_ptr<model::Pipeline> pipeline;
+    std::optional<Canary> canary;
   };
 
   // Commands.
@@ -59,6 +70,17 @@ class Engine::Impl {
   void CarryOut(CancelJob& command);
   void CarryOut(DrainEngine& command);
   void Resume(HeldJob& job);
+
+  // Models.
+  void Adopt(const std::string& name, LoadedModel model, int64_t revision);
+  void TakeLoaded();
+  // A piece of the first candidate's canary; false: there is none.
+  bool TryCandidate();
+  void RefuseCandidate(const std::string& model, int64_t revision, const absl::Status& why);
+  // Whether it has neither been unloaded nor been asked for again since.
+  bool IsAwaited(const std::string& model, int64_t revision) const;
+  void DropUnusedModels();
+
   // Why a job cannot be held; OK after filling pipeline and plan.
   absl::Status Admit(const Assignment& command, HeldJob& job);
 
@@ -106,7 +128,6 @@ class Engine::Impl {
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);
-  void DropUnusedModels();
 
   void Report(const JobRef& ref, WorkerEvent event) { events_.Report({{}, ref, std::move(event)}); }
   void Report(WorkerEvent event) { Report(JobRef(), std::move(event)); }
@@ -123,7 +144,10 @@ class Engine::Impl {
   PieceClock clock_;
   SampleRule samples_;
   std::map<std::string, LoadedModel> models_;
-  JobTable jobs_;  // before models_ in death: generations belong to pipelines
+  std::vector<LoadedModel> leaving_;  // unloaded or replaced; each goes when its last job does
+  std::map<std::string, int64_t> loading_;  // the revision that is to come, by model
+  std::deque<Candidate> candidates_;
+  JobTable jobs_;  // before models in death: generations belong to pipelines
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
@@ -132,6 +156,7 @@ class Engine::Impl {
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();
+  ModelLoader loader_;  // last: its thread wakes the inbox
 };
 
 }  // namespace reel::worker

@@ -247,6 +247,8 @@ void Engine::Impl::ReadMemory(absl::Span<HeldJob* const> jobs) {
   memory_ = options_.read_memory();
   int64_t weights = 0;
   for (const auto& [name, model] : models_) weights += model.bytes;
+  for (const LoadedModel& model : leaving_) weights += model.bytes;
+  for (const Candidate& next : candidates_) weights += next.pipeline->card().weight_bytes;
   for (HeldJob* job : jobs) job->tally.HoldsMemory(memory_.peak - weights);
 }
 
@@ -264,6 +266,7 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   Stepped report;
   report.steps.push_back(std::move(sample));
   report.memory_used_bytes = memory_.held;
+  report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
   Report(std::move(report));
 }
 

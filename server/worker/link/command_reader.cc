@@ -28,7 +28,7 @@ std::optional<EngineCommand> CommandReader::Read(worker::v1::AttachResponse mess
       TakeFor(message.cancel().job());
       return CancelJob{message.cancel().job()};
     case Kind::kLoadModel:
-      return LoadModel{LoadFromProto(message.load_model())};
+      return LoadModel{LoadFromProto(message.load_model()), message.load_model().revision()};
     case Kind::kUnloadModel:
       return UnloadModel{message.unload_model().model()};
     case Kind::kDrain:

@@ -29,6 +29,8 @@ bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
 void Gather(worker::v1::StepStats& queued, worker::v1::StepStats& newer) {
   for (worker::v1::Step& step : *newer.mutable_steps()) *queued.add_steps() = std::move(step);
   queued.set_memory_used_bytes(newer.memory_used_bytes());
+  queued.set_prompt_cache_hits(queued.prompt_cache_hits() + newer.prompt_cache_hits());
+  queued.set_prompt_cache_misses(queued.prompt_cache_misses() + newer.prompt_cache_misses());
   const int surplus = queued.steps_size() - Outbox::kMaxSteps;
   if (surplus > 0) queued.mutable_steps()->DeleteSubrange(0, surplus);
 }

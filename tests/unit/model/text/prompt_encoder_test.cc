@@ -57,8 +57,10 @@ TEST_F(PromptEncoderTest, IdenticalTextsOfSeveralRequestsAreEncodedOnce) {
   for (int request = 0; request < 3; ++request) {
     ASSERT_TRUE(prompts.Encode(ops, {"a red fox", "blurry", "blurry"}, kLength, false).ok());
   }
-  EXPECT_EQ(prompts.misses(), 2);
-  EXPECT_EQ(prompts.hits(), 4);
+  const PromptCounts counts = prompts.TakeCounts();
+  EXPECT_EQ(counts.encoded, 2);
+  EXPECT_EQ(counts.remembered, 4);
+  EXPECT_EQ(prompts.TakeCounts().remembered, 0) << "they were taken";
 }
 
 // A plan that differs for texts, and one that differs elsewhere.
@@ -71,13 +73,13 @@ TEST_F(PromptEncoderTest, TellsPlansApartWhereTheyChangeATextsEmbeddings) {
   };
   const kernels::KernelCatalog& catalog = DeviceUnderTest()->catalog;
   const Prompt reference = encode(*catalog.Plan("reference", {}));
-  EXPECT_EQ(prompts.misses(), 1);
+  EXPECT_EQ(prompts.TakeCounts().encoded, 1);
   encode(*catalog.Plan("batch_invariant", {}));
-  EXPECT_EQ(prompts.misses(), 2) << "its sums may come in another order";
+  EXPECT_EQ(prompts.TakeCounts().encoded, 1) << "its sums may come in another order";
   encode(*catalog.Plan("reference", {{"rms_norm", "loops"}}));
-  EXPECT_EQ(prompts.misses(), 3);
+  EXPECT_EQ(prompts.TakeCounts().encoded, 1);
   const Prompt other = encode(*catalog.Plan("reference", {{"conv3d", "aten"}}));
-  EXPECT_EQ(prompts.misses(), 3) << "no text has a convolution";
+  EXPECT_EQ(prompts.TakeCounts().encoded, 0) << "no text has a convolution";
   EXPECT_EQ(other.embeddings.data_ptr(), reference.embeddings.data_ptr());
 }
 

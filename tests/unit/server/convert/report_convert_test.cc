@@ -74,12 +74,14 @@ TEST(ReportConvert, AModelIsLoadedUnderItsConfiguredNameOrFailed) {
   model::ModelCard card;
   card.name = "its own";
   card.defaults.max_text_tokens = 128;
-  const auto loaded = ReportFromProto(ReportToProto({"w", {}, ModelLoaded{"m", card}}));
+  const auto loaded = ReportFromProto(ReportToProto({"w", {}, ModelLoaded{"m", card, 7}}));
   EXPECT_EQ(std::get<ModelLoaded>(loaded->event).model, "m");
+  EXPECT_EQ(std::get<ModelLoaded>(loaded->event).revision, 7);
   EXPECT_EQ(std::get<ModelLoaded>(loaded->event).card.defaults.max_text_tokens, 128);
   const absl::Status error = MakeError(Reason::kInternal, "no such file");
-  const auto failed = ReportFromProto(ReportToProto({"w", {}, ModelFailed{"m", error}}));
+  const auto failed = ReportFromProto(ReportToProto({"w", {}, ModelFailed{"m", error, 8}}));
   EXPECT_EQ(std::get<ModelFailed>(failed->event).model, "m");
+  EXPECT_EQ(std::get<ModelFailed>(failed->event).revision, 8);
   EXPECT_EQ(std::get<ModelFailed>(failed->event).error, error);
 }
 

@@ -13,11 +13,14 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   worker::v1::ModelState state;
   Fill(state);
   state.clear_error();
+  state.clear_revision();  // of the report
   // Facts that are the front's, and those that the card repeats for clients.
   v1::Model& card = *state.mutable_card();
   state.set_model(card.name());
   card.clear_is_default();
   card.clear_ready();
+  card.clear_state();
+  card.clear_problem();
   const auto as_described = [](v1::VideoSpec& values) { values.clear_conditions(); };
   as_described(*state.mutable_defaults());
   card.clear_presets();
@@ -41,7 +44,10 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
 TEST(WorkerConvert, CarriesEverySettingThatWorkersTake) {
   worker::v1::Configure sent;
   Fill(sent);
-  for (worker::v1::LoadModel& load : *sent.mutable_models()) load.clear_path();
+  for (worker::v1::LoadModel& load : *sent.mutable_models()) {
+    load.clear_path();
+    load.clear_revision();  // of a command
+  }
   EXPECT_EQ(Difference(sent, SettingsToProto(SettingsFromProto(sent))), "");
 }
 

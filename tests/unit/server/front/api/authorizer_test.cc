@@ -44,11 +44,11 @@ TEST(Authorizer, EveryMethodAgainstEveryToken) {
          {"", "Bearer ", "Bearer nobody", "Basic view", "view", "Bearer view "}) {
       EXPECT_EQ(code(header), absl::StatusCode::kUnauthenticated) << row.name << " " << header;
     }
-    const bool viewer = *row.role == Role::kViewer;
-    EXPECT_EQ(code("Bearer view"),
-              viewer ? absl::StatusCode::kOk : absl::StatusCode::kPermissionDenied)
-        << row.name;
-    EXPECT_EQ(code("Bearer use"), absl::StatusCode::kOk) << row.name;
+    const auto of = [&](Role role) {
+      return *row.role <= role ? absl::StatusCode::kOk : absl::StatusCode::kPermissionDenied;
+    };
+    EXPECT_EQ(code("Bearer view"), of(Role::kViewer)) << row.name;
+    EXPECT_EQ(code("Bearer use"), of(Role::kUser)) << row.name;
     EXPECT_EQ(code("bearer admin"), absl::StatusCode::kOk) << row.name;
   }
 }

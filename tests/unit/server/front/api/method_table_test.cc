@@ -59,7 +59,8 @@ TEST(MethodTable, OnlyProbesNeedNoToken) {
 TEST(MethodTable, WhatChangesSomethingNeedsMoreThanAViewer) {
   for (const MethodRow& row : AllMethods()) {
     const bool changes = row.name == "GenerateVideo" || row.name == "CreateVideo" ||
-                         row.name == "CancelVideo" || row.name == "DeleteVideo";
+                         row.name == "CancelVideo" || row.name == "DeleteVideo" ||
+                         row.name == "LoadModel" || row.name == "UnloadModel";
     EXPECT_EQ(row.role.value_or(Role::kViewer) >= Role::kUser, changes) << row.name;
   }
 }

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 class AdmissionTest : public ::testing::Test {
  protected:
   AdmissionTest() : fleet_(options_), admission_(options_, fleet_, costs_) {
-    options_.models = {"card", "late"};
+    fleet_.SetServed({"card", "late"});
     request_.tenant = "t";
     request_.spec.prompt = "a fox";
   }
@@ -93,7 +93,7 @@ TEST_F(AdmissionTest, AModelWithoutACardIsNotReadyYet) {
   request_.spec.model = "late";
   EXPECT_EQ(ReasonOf(Check().status()), Reason::kModelNotReady);
   EXPECT_TRUE(RetryAfterOf(Check().status()).has_value());
-  fleet_.SetFailed("late", absl::DataLossError("bad hash"));
+  fleet_.SetFailed("w0", {"late", absl::DataLossError("bad hash")});
   EXPECT_THAT(std::string(Check().status().message()), HasSubstr("bad hash"));
   // Rules that need no card come first.
   request_.spec.prompt = std::string(9000, 'x');

@@ -318,6 +318,23 @@ TEST(CostModel, IsBoundedWhateverPlansCallersInvent) {
   EXPECT_GT(StepTime(costs, Shape(256, "plan9999")), absl::Seconds(1.5));
 }
 
+TEST(CostModel, WhatIsStillLearnedIsKeptHoweverOldItIs) {
+  CostModel costs;
+  Teach(costs, Shape(256, "daily"), absl::Seconds(1));
+  for (int i = 0; i < 10000; ++i) {
+    Teach(costs, Shape(256, absl::StrCat("plan", i)), absl::Seconds(3), 1);
+    if (i % 1000 == 0) Teach(costs, Shape(256, "daily"), absl::Seconds(1), 1);
+  }
+  EXPECT_NEAR(absl::ToDoubleSeconds(StepTime(costs, Shape(256, "daily"))), 1, 0.01);
+  // What came from the store makes room like the rest.
+  CostModel again;
+  again.Parse(costs.Serialize());
+  for (int i = 0; i < 5000; ++i) {
+    Teach(again, Shape(256, absl::StrCat("other", i)), absl::Seconds(3), 1);
+  }
+  EXPECT_NEAR(absl::ToDoubleSeconds(StepTime(again, Shape(256, "daily"))), 3, 0.01);
+}
+
 TEST(CostModel, AFileIsBoundedByItsFramesUntilOneWasMade) {
   CostModel costs;
   WorkShape shape;

@@ -4,12 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/unit/server/front/jobs/harness.h"
+
 namespace reel::front {
 namespace {
 
 class FleetTest : public ::testing::Test {
  protected:
-  FleetTest() : fleet_((options_.models = {"m", "n"}, options_.fill_rows = 1000, options_)) {}
+  FleetTest()
+      : fleet_((options_.models = {SourceOf("m"), SourceOf("n")}, options_.fill_rows = 1000,
+                options_)) {}
   void Add(const std::string& name, WorkerState state = WorkerState::kReady) {
     WorkerInfo info;
     info.name = name;

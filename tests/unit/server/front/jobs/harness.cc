@@ -112,7 +112,7 @@ SeenStep StepOf(const WorkShape& shape, const model::PassWork& pass) {
 }
 
 Harness::Harness() {
-  options.models = {"card", "late"};
+  options.models = {SourceOf("card"), SourceOf("late")};
   options.fill_rows = 0;  // a worker holds two jobs
 }
 
@@ -120,6 +120,13 @@ Harness::~Harness() {
   dispatcher.reset();
   store.reset();
   media.reset();
+}
+
+ModelSource SourceOf(const std::string& name, const std::string& path) {
+  ModelSource source;
+  source.load.name = name;
+  source.load.path = path;
+  return source;
 }
 
 WorkerInfo ReadyWorker(const std::string& name) {
@@ -246,7 +253,7 @@ void Harness::Load(const std::string& worker, const model::ModelCard& card) {
 }
 
 void Harness::Step(const StepSample& sample, const std::string& worker) {
-  dispatcher->Report({worker, {}, Stepped{.steps = {sample}}});
+  dispatcher->Report({worker, {}, Stepped{{sample}, 0, {}}});
 }
 
 void Harness::LosesDevice(const Sent& sent) {

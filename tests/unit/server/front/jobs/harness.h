@@ -87,6 +87,9 @@ class FailingStore final : public JobStore {
 // 400.
 model::ModelCard TestCard(const std::string& name = "card");
 
+// A model that every worker has.
+ModelSource SourceOf(const std::string& name, const std::string& path = "");
+
 // A worker that could run anything.
 WorkerInfo ReadyWorker(const std::string& name);
 

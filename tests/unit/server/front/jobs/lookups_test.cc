@@ -162,7 +162,9 @@ TEST_F(LookupsTest, AnAdminSeesAndEndsThoseOfAllTenants) {
 }
 
 TEST_F(LookupsTest, ShowsModelsWorkersAndProfiles) {
-  ASSERT_EQ(dispatcher->Models().size(), 1u);
+  ASSERT_EQ(dispatcher->Models().size(), 2u);
+  EXPECT_EQ(dispatcher->Models()[1].card.name, "late");
+  EXPECT_FALSE(dispatcher->Models()[1].has_card);
   EXPECT_TRUE(dispatcher->Models()[0].is_default);
   EXPECT_TRUE(dispatcher->Models()[0].ready);
   ASSERT_EQ(dispatcher->Workers().size(), 1u);

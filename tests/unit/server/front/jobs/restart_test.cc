@@ -186,7 +186,8 @@ TEST_F(RestartTest, CostsAndCardsAreRemembered) {
   RunToEnd(sent);
   WaitForState(*job, VideoState::kSucceeded);
   Start();
-  ASSERT_EQ(dispatcher->Models().size(), 1u);
+  ASSERT_FALSE(dispatcher->Models().empty());
+  EXPECT_TRUE(dispatcher->Models()[0].has_card);
   EXPECT_FALSE(dispatcher->Models()[0].ready);
   const auto estimate =
       Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); });

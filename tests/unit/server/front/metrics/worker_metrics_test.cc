@@ -51,6 +51,15 @@ TEST(WorkerMetrics, AnotherBuildReplacesTheInfo) {
   EXPECT_NE(text.find("torch=\"2.12\""), std::string::npos);
 }
 
+TEST(WorkerMetrics, TextsAreCountedFromNoughtOn) {
+  Metrics metrics({"1", "r", {}, {}});
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_prompt_cache_hits_total"), 0);
+  metrics.jobs().PromptsRead({.remembered = 3, .encoded = 2});
+  metrics.jobs().PromptsRead({.remembered = 1});
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_prompt_cache_hits_total"), 4);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_prompt_cache_misses_total"), 2);
+}
+
 TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
   Metrics metrics({"1", "r", {}, {}});
   StepSample step;

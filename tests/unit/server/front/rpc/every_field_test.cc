@@ -112,6 +112,17 @@ class Caller {
     return TextOf((server_.video().*method)(&context, request, &response));
   }
 
+  // Of calls that change a model.
+  template <typename Response, typename Request>
+  std::string OfModel(grpc::Status (v1::ServerService::Stub::*method)(grpc::ClientContext*,
+                                                                      const Request&, Response*),
+                      const Request& request) {
+    Response response;
+    grpc::ClientContext context;
+    const grpc::Status status = (server_.server().*method)(&context, request, &response);
+    return TextOf(status) + response.model().name();
+  }
+
  private:
   template <typename Response, typename Reader>
   static std::string Events(Reader& reader) {
@@ -169,6 +180,15 @@ std::map<std::string, Row> Rows() {
   rows["DeleteVideo"] = RowOf<v1::DeleteVideoRequest>(
       name, [](Caller& caller, const v1::DeleteVideoRequest& request) {
         return caller.Named<v1::DeleteVideoResponse>(&Stub::DeleteVideo, request);
+      });
+  using Server = v1::ServerService::Stub;
+  rows["LoadModel"] = RowOf<v1::LoadModelRequest>(
+      "model: 'm'", [](Caller& caller, const v1::LoadModelRequest& request) {
+        return caller.OfModel<v1::LoadModelResponse>(&Server::LoadModel, request);
+      });
+  rows["UnloadModel"] = RowOf<v1::UnloadModelRequest>(
+      "model: 'm'", [](Caller& caller, const v1::UnloadModelRequest& request) {
+        return caller.OfModel<v1::UnloadModelResponse>(&Server::UnloadModel, request);
       });
   return rows;
 }

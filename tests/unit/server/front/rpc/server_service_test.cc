@@ -57,6 +57,52 @@ TEST(ServerService, ListsModelsDefaultFirst) {
   EXPECT_FALSE(models.models(1).ready());
 }
 
+TEST(ServerService, TellsWhatBecameOfEachModel) {
+  RpcServer server;
+  ServedModel good, bad;
+  good.card.name = "good";
+  good.card.weight_bytes = 12;
+  good.card.weights_sha256 = "abc";
+  good.state = ModelState::kReplacing;
+  bad.card.name = "bad";
+  bad.state = ModelState::kFailed;
+  bad.problem = "no weights";
+  server.jobs.SetModels({good, bad});
+  grpc::ClientContext context;
+  v1::ListModelsResponse models;
+  ASSERT_TRUE(server.server().ListModels(&context, v1::ListModelsRequest(), &models).ok());
+  EXPECT_EQ(models.models(0).state(), v1::MODEL_STATE_REPLACING);
+  EXPECT_EQ(models.models(0).weight_bytes(), 12);
+  EXPECT_EQ(models.models(0).weights_sha256(), "abc");
+  EXPECT_EQ(models.models(1).state(), v1::MODEL_STATE_FAILED);
+  EXPECT_EQ(models.models(1).problem(), "no weights");
+}
+
+TEST(ServerService, LoadsAndUnloadsModels) {
+  RpcServer server;
+  v1::LoadModelRequest load;
+  load.set_model("m");
+  v1::LoadModelResponse loaded;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(server.server().LoadModel(&context, load, &loaded).ok());
+  }
+  EXPECT_EQ(loaded.model().name(), "m");
+  EXPECT_EQ(loaded.model().state(), v1::MODEL_STATE_LOADING);
+  v1::UnloadModelRequest unload;
+  unload.set_model("m");
+  v1::UnloadModelResponse unloaded;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(server.server().UnloadModel(&context, unload, &unloaded).ok());
+  }
+  EXPECT_EQ(unloaded.model().state(), v1::MODEL_STATE_UNLOADED);
+  server.jobs.Refuse(MakeError(Reason::kModelNotFound, "no such model"));
+  grpc::ClientContext context;
+  EXPECT_EQ(server.server().LoadModel(&context, load, &loaded).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
 TEST(ServerService, ShowsAVariantOnceWithEveryWorkersSupport) {
   RpcServer server;
   server.jobs.SetWorkers({Worker("a", true), Worker("b", false)});

@@ -125,7 +125,7 @@ TEST_F(EngineTest, AnUnloadedModelTakesNoJobButFinishesItsOwn) {
   ASSERT_TRUE(events_.WaitForEnd("a"));
   ASSERT_TRUE(events_.WaitForEnd("b"));
   EXPECT_TRUE(events_.ended("a").error.ok());
-  EXPECT_EQ(ReasonOf(events_.ended("b").error), Reason::kModelNotFound);
+  EXPECT_EQ(ReasonOf(events_.ended("b").error), Reason::kModelUnloaded);
 }
 
 TEST_F(EngineTest, RefusesASpecThatIsNotResolved) {

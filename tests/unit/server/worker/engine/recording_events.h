@@ -57,6 +57,14 @@ class RecordingEvents : public EngineEvents {
   bool WaitForModel(const std::string& model) {
     return Wait([&] { return cards_.count(model) + model_errors_.count(model) != 0; });
   }
+  // Of a load beside jobs.
+  bool WaitForRevision(int64_t revision) {
+    return Wait([&] { return answered_.count(revision) != 0; });
+  }
+  bool has_answered(int64_t revision) {
+    MutexLock lock(mutex_);
+    return answered_.count(revision) != 0;
+  }
   bool WaitForParked(const std::string& job) {
     return Wait([&] { return parked_.count(job) != 0; });
   }
@@ -145,10 +153,16 @@ class RecordingEvents : public EngineEvents {
 
  private:
   void On(const JobRef&, ModelLoaded& loaded) {
-    Change([&] { cards_.emplace(loaded.model, loaded.card); });
+    Change([&] {
+      cards_[loaded.model] = loaded.card;
+      answered_.insert(loaded.revision);
+    });
   }
   void On(const JobRef&, ModelFailed& failed) {
-    Change([&] { model_errors_.emplace(failed.model, failed.error); });
+    Change([&] {
+      model_errors_[failed.model] = failed.error;
+      answered_.insert(failed.revision);
+    });
   }
   void On(const JobRef&, Stepped& stepped) {
     Change([&] {
@@ -204,6 +218,7 @@ class RecordingEvents : public EngineEvents {
   CondVar changed_;
   std::map<std::string, model::ModelCard> cards_;
   std::map<std::string, absl::Status> model_errors_;
+  std::set<int64_t> answered_;  // revisions
   std::map<std::string, std::vector<std::pair<model::Stage, int>>> progress_;
   std::map<std::string, std::vector<JobPreview>> previews_;
   std::map<std::string, std::string> files_;

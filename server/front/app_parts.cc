@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/app_parts.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/dispatch/kernel_profiles.h"
+#include "server/front/rpc/grpc_server.h"
+
+namespace reel::front {
+
+std::vector<ModelSource> SourcesOf(const ServerOptions& server) {
+  std::vector<ModelSource> sources;
+  for (const model::LoadOptions& model : server.models) {
+    ModelSource& source = sources.emplace_back(ModelSource{model, {}});
+    for (const ConfiguredWorker& worker : server.workers) {
+      const auto& models = worker.models;
+      if (std::find(models.begin(), models.end(), model.name) == models.end()) continue;
+      source.workers.push_back(worker.name);
+    }
+  }
+  return sources;
+}
+
+JobOptions MakeJobOptions(const AppOptions& app) {
+  const ServerOptions& server = app.server;
+  JobOptions options;
+  options.build = absl::StrCat(app.version, " ", app.revision);
+  options.models = SourcesOf(server);
+  for (const ConfiguredTenant& tenant : server.auth.tenants) {
+    options.tenants[tenant.name] = {tenant.weight, tenant.max_jobs, tenant.device_seconds_per_hour,
+                                    tenant.max_stored_bytes, tenant.max_queued_device_seconds};
+  }
+  for (const ConfiguredProfile& profile : server.kernel_profiles) {
+    options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
+  }
+  options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
+  options.max_queued_jobs = server.scheduler.max_queued_jobs;
+  options.fill_rows = server.scheduler.fill_rows;
+  options.fifo = server.scheduler.fifo;
+  options.default_timeout = server.timing.default_timeout;
+  options.max_timeout = server.timing.max_timeout;
+  options.heartbeat = server.timing.heartbeat;
+  options.keep = server.data.keep;
+  options.replica = server.data.replica;
+  return options;
+}
+
+WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
+  WorkerPoolOptions options;
+  for (const ConfiguredWorker& worker : app.server.workers) {
+    options.workers.push_back({worker.name, worker.device, worker.models});
+  }
+  options.models = app.server.models;
+  options.plugins = app.server.plugins;
+  options.fill_rows = app.server.scheduler.fill_rows;
+  options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
+  options.runtime_base = app.runtime_base;
+  return options;
+}
+
+ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
+  ProcessLauncherOptions options;
+  options.binary = app.worker_binary.empty() ? WorkerBinaryBesideUs() : app.worker_binary;
+  options.extra_arguments = {"--log_level=" + app.server.telemetry.log_level,
+                             std::string("--log_format=") + (app.json_log ? "json" : "text")};
+  return options;
+}
+
+MetricsOptions MakeMetricsOptions(const AppOptions& app) {
+  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}};
+  for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
+  for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
+  return options;
+}
+
+RequestRules MakeRules(const ServerOptions& server) {
+  RequestRules rules;
+  rules.max_timeout = server.timing.max_timeout;
+  rules.default_timeout = server.timing.default_timeout;
+  return rules;
+}
+
+DoorLimits MakeDoorLimits(const ServerOptions& server) {
+  DoorLimits limits;
+  limits.write_stall = server.timing.write_stall;
+  // gRPC and the workers need descriptors too.
+  const int64_t descriptors = RaiseDescriptorLimit();
+  limits.connections =
+      static_cast<int>(std::clamp<int64_t>(descriptors * 6 / 10, 1, DoorLimits().connections));
+  return limits;
+}
+
+}  // namespace reel::front

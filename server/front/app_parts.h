@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slices of the configuration that the parts of reeld are made with.
+#pragma once
+
+#include <vector>
+
+#include "server/front/api/request_convert.h"
+#include "server/front/app.h"
+#include "server/front/http/door_server.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/metrics/metrics.h"
+#include "server/front/workers/process_launcher.h"
+#include "server/front/workers/worker_pool_options.h"
+
+namespace reel::front {
+
+// With the workers that have each.
+std::vector<ModelSource> SourcesOf(const ServerOptions& server);
+
+JobOptions MakeJobOptions(const AppOptions& app);
+WorkerPoolOptions MakePoolOptions(const AppOptions& app);
+ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
+MetricsOptions MakeMetricsOptions(const AppOptions& app);
+RequestRules MakeRules(const ServerOptions& server);
+DoorLimits MakeDoorLimits(const ServerOptions& server);
+
+}  // namespace reel::front

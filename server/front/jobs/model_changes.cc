@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/model_changes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+
+const ModelSource* ModelChanges::Find(const std::string& model) const {
+  const auto found = std::find_if(sources_.begin(), sources_.end(),
+                                  [&](const auto& source) { return source.load.name == model; });
+  return found == sources_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> ModelChanges::WorkersOf(const ModelSource& source) const {
+  if (!source.workers.empty()) return source.workers;
+  std::vector<std::string> all;
+  for (const auto& [name, worker] : parts_.fleet.workers()) all.push_back(name);
+  return all;
+}
+
+void ModelChanges::SetSources(std::vector<ModelSource> sources) {
+  const std::vector<ModelSource> before = std::exchange(sources_, std::move(sources));
+  std::vector<std::string> names;
+  for (const ModelSource& source : sources_) names.push_back(source.load.name);
+  parts_.fleet.SetServed(names);
+  for (const ModelSource& old : before) {
+    const ModelSource* now = Find(old.load.name);
+    if (now == nullptr) {
+      TakeAway(old.load.name);
+      continue;
+    }
+    const std::vector<std::string> stay = WorkersOf(*now);
+    for (const std::string& worker : WorkersOf(old)) {
+      if (std::count(stay.begin(), stay.end(), worker) > 0) continue;
+      parts_.fleet.Unload(worker, old.load.name);
+      parts_.pool.UnloadModel(worker, old.load.name);
+    }
+  }
+  for (const ModelSource& source : sources_) {
+    if (std::find(before.begin(), before.end(), source) == before.end()) Send(source);
+  }
+}
+
+absl::StatusOr<ServedModel> ModelChanges::Load(const std::string& model) {
+  const ModelSource* source = Find(model);
+  if (source == nullptr) return parts_.fleet.CheckServed(model);
+  Send(*source);
+  return Shown(model);
+}
+
+absl::StatusOr<ServedModel> ModelChanges::Unload(const std::string& model) {
+  if (Find(model) == nullptr) return parts_.fleet.CheckServed(model);
+  TakeAway(model);
+  return Shown(model);
+}
+
+void ModelChanges::Send(const ModelSource& source) {
+  const std::string& name = source.load.name;
+  Log(LogLevel::kInfo, "loading a model", {{"model", name}, {"path", source.load.path}});
+  ++revision_;
+  for (const std::string& worker : WorkersOf(source)) {
+    parts_.fleet.Expect(worker, name, revision_);
+    parts_.pool.LoadModel(worker, source.load, revision_);
+  }
+  // Last, so that nobody sees it ready and without a problem in between.
+  parts_.fleet.SetUnloaded(name, false);
+}
+
+void ModelChanges::TakeAway(const std::string& model) {
+  Log(LogLevel::kInfo, "unloading a model", {{"model", model}});
+  parts_.fleet.SetUnloaded(model, true);
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    parts_.fleet.Unload(name, model);
+    parts_.pool.UnloadModel(name, model);
+  }
+}
+
+void ModelChanges::EndStranded() {
+  if (!parts_.fleet.models_gone()) return;
+  for (auto& [id, job] : parts_.jobs) {
+    if (job.phase() != Phase::kQueued || parts_.fleet.CheckServed(job.need.model).ok()) continue;
+    parts_.endings.Fail(
+        job, JobEvent::kEnded,
+        Endings::ErrorOf(job, Reason::kModelUnloaded,
+                         absl::StrCat("The model was taken out of service while the video waited: ",
+                                      job.need.model)));
+  }
+}
+
+ServedModel ModelChanges::Shown(const std::string& model) const {
+  for (ServedModel& served : parts_.fleet.Models()) {
+    if (served.card.name == model) return std::move(served);
+  }
+  return {};
+}
+
+}  // namespace reel::front

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models that come and go while the server runs: by the configuration, and by calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class ModelChanges {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Fleet& fleet;
+    WorkerPool& pool;
+    JobTable& jobs;
+    Endings& endings;
+  };
+  ModelChanges(const Parts& parts, std::vector<ModelSource> sources)
+      : parts_(parts), sources_(std::move(sources)) {}
+
+  // Loads what is new or different, unloads what is gone. A model that a call has unloaded and that
+  // has not changed stays so.
+  void SetSources(std::vector<ModelSource> sources);
+  // Of a model of the configuration, as JobService has it; else MODEL_NOT_FOUND.
+  absl::StatusOr<ServedModel> Load(const std::string& model);
+  absl::StatusOr<ServedModel> Unload(const std::string& model);
+  // Ends jobs that wait for a model that will not come.
+  void EndStranded();
+
+ private:
+  const ModelSource* Find(const std::string& model) const;
+  std::vector<std::string> WorkersOf(const ModelSource& source) const;
+  void Send(const ModelSource& source);
+  void TakeAway(const std::string& model);
+  ServedModel Shown(const std::string& model) const;
+
+  const Parts parts_;
+  std::vector<ModelSource> sources_;
+  int64_t revision_ = 0;  // of the latest load that was sent
+};
+
+}  // namespace reel::front

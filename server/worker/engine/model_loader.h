@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads models beside the engine, one after the other, on a thread that is there once it is needed.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "kernels/base/mutex.h"
+#include "kernels/dispatch/execution.h"
+#include "model/pipeline.h"
+#include "server/worker/engine/engine.h"
+
+namespace reel::worker {
+
+struct LoadResult {
+  std::string model;
+  int64_t revision = 0;
+  absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline;
+};
+
+// Confined to the engine thread.
+class ModelLoader {
+ public:
+  // `done` is called on the loader's thread after each load.
+  ModelLoader(kernels::DeviceStream stream, absl::AnyInvocable<void()> done)
+      : stream_(stream), done_(std::move(done)) {}
+  // Waits for the load that is under way; a load cannot be broken off.
+  ~ModelLoader();
+
+  void Start(LoadModel command);
+  // What has ended since it was asked last.
+  std::vector<LoadResult> Take();
+
+ private:
+  void Run();
+
+  const kernels::DeviceStream stream_;
+  absl::AnyInvocable<void()> done_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<LoadModel> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<LoadResult> results_ ABSL_GUARDED_BY(mutex_);
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;  // last: it uses the rest
+};
+
+}  // namespace reel::worker

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/app_parts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace reel::front {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(AppParts, AModelKnowsTheWorkersThatHaveIt) {
+  ServerOptions server;
+  server.models.resize(2);
+  server.models[0].name = "big";
+  server.models[0].path = "/big";
+  server.models[1].name = "small";
+  server.workers = {{"w0", "cpu", {"big", "small"}}, {"w1", "cpu", {"small"}}};
+  const std::vector<ModelSource> sources = SourcesOf(server);
+  ASSERT_EQ(sources.size(), 2u);
+  EXPECT_EQ(sources[0].load.path, "/big");
+  EXPECT_THAT(sources[0].workers, ElementsAre("w0"));
+  EXPECT_THAT(sources[1].workers, ElementsAre("w0", "w1"));
+}
+
+}  // namespace
+}  // namespace reel::front
