@@ -7,7 +7,7 @@
 #include "client/command/commands.h"
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
-#include "client/command/video_text.h"
+#include "client/command/worker_table.h"
 
 namespace reel::client {
 namespace {
@@ -29,17 +29,7 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
       {"time limit", absl::StrCat(HumanDuration(FromProto(limits.default_timeout())), ", at most ",
                                   HumanDuration(FromProto(limits.max_timeout())))});
   facts.AddRow({"jobs", absl::StrCat("at most ", limits.max_jobs_per_tenant(), " at a time")});
-  TextTable workers({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
-  for (const v1::Worker& worker : info.workers()) {
-    const std::string memory = worker.memory_total_bytes() == 0
-                                   ? "-"
-                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
-                                                  HumanBytes(worker.memory_total_bytes()));
-    workers.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
-                    absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
-                    absl::StrJoin(worker.models(), ", ")});
-  }
-  return absl::StrCat(facts.Render(), "\n", workers.Render());
+  return absl::StrCat(facts.Render(), "\n", WorkerTable(info));
 }
 
 std::string DescribeModels(const v1::ListModelsResponse& models) {
