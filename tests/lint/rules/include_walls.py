@@ -33,7 +33,7 @@ FREE = {"system"}
 OURS = ("kernels/", "model/", "server/", "client/", "tests/", "deploy/build/headers/")
 
 # What every program shares, the client too, which sees nothing else of ours.
-GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/"]
+GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/", "kernels/base/statistics/"]
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
