@@ -113,6 +113,8 @@ WALLS = [
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
     (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
      {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),
+    (r"client/frames/", [r"client/frames/", r"model/frame_sink\.h", "kernels/base/"] + MEDIA, {"absl", "ffmpeg", "cli"}),
+    (r"client/main\.cc$", ["client/", r"kernels/base/program_folder\.h"], {"absl"}),
     (r"client/", ["client/"] + GROUND_FLOOR, {"absl", "grpc", "reel_proto", "protobuf", "cli", "json"}),
 ]
 # (file, include) -> why it is allowed all the same
