@@ -50,6 +50,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddInfo(app, action);
   AddModels(app, action);
   AddKernels(app, action);
+  AddExperiments(app, action);
   AddCompare(app, action);
   AddAb(app, action);
   AddTop(app, action);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/command/commands.h"
+#include "client/command/experiment_text.h"
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
 #include "client/command/worker_table.h"
@@ -121,6 +122,15 @@ ExitCode Kernels(Session& session) {
   return session.Show(*kernels, DescribeKernels(*kernels) + DescribePlugins(*kernels));
 }
 
+ExitCode Experiments(Session& session) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto experiments = (*client)->Experiments();
+  if (!experiments.ok()) return session.Fail(experiments.status());
+  if (experiments->experiments().empty()) session.console.Notice("no experiments are configured");
+  return session.Show(*experiments, DescribeExperiments(*experiments));
+}
+
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
               ExitCode (*run)(Session&)) {
   app.add_subcommand(name, help)->callback([run, &action] { action = run; });
@@ -137,6 +147,10 @@ void AddModels(CLI::App& app, Action& action) {
 void AddKernels(CLI::App& app, Action& action) {
   AddPlain(app, action, "kernels", "Operators, their variants, where each one runs, and plug-ins",
            Kernels);
+}
+void AddExperiments(CLI::App& app, Action& action) {
+  AddPlain(app, action, "experiments", "The server's A/B experiments, and what they have shown",
+           Experiments);
 }
 
 }  // namespace reel::client

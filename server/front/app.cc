@@ -56,6 +56,11 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   for (const ConfiguredProfile& profile : server.kernel_profiles) {
     options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
   }
+  for (const ConfiguredExperiment& experiment : server.experiments) {
+    std::vector<ExperimentArm> arms;
+    for (const auto& arm : experiment.arms) arms.push_back({arm.name, arm.profile, arm.share});
+    options.experiments.push_back({experiment.name, experiment.model, experiment.share, arms});
+  }
   options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
   options.max_queued_jobs = server.scheduler.max_queued_jobs;
   options.fill_rows = server.scheduler.fill_rows;
@@ -90,17 +95,18 @@ ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
 }
 
 MetricsOptions MakeMetricsOptions(const AppOptions& app) {
-  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}};
+  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}, {}};
   for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
   for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
+  for (const auto& one : app.server.experiments)
+    for (const auto& arm : one.arms) options.arms.emplace_back(one.name, arm.name);
   return options;
 }
 
 RequestRules MakeRules(const ServerOptions& server) {
-  RequestRules rules;
-  rules.max_timeout = server.timing.max_timeout;
-  rules.default_timeout = server.timing.default_timeout;
-  return rules;
+  return {.max_timeout = server.timing.max_timeout,
+          .default_timeout = server.timing.default_timeout,
+          .limits = {}};
 }
 
 DoorLimits MakeDoorLimits(const ServerOptions& server) {

@@ -22,6 +22,7 @@ constexpr MethodRow kRows[] = {
     {Method::kGetServerInfo, kServer, "GetServerInfo", false, Role::kViewer, true},
     {Method::kListModels, kServer, "ListModels", false, Role::kViewer, true},
     {Method::kListKernels, kServer, "ListKernels", false, Role::kViewer, true},
+    {Method::kListExperiments, kServer, "ListExperiments", false, Role::kViewer, true},
     {Method::kHealthCheck, kHealth, "Check", false, std::nullopt, false},
     {Method::kHealthList, kHealth, "List", false, std::nullopt, false},
     {Method::kHealthWatch, kHealth, "Watch", true, std::nullopt, false},

@@ -23,6 +23,7 @@ enum class Method {
   kGetServerInfo,
   kListModels,
   kListKernels,
+  kListExperiments,
   kHealthCheck,
   kHealthList,
   kHealthWatch,

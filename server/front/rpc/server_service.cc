@@ -22,6 +22,8 @@ class ServerService final : public CallService {
         Method::kListModels, [this](auto& response) { answers_.FillModels(response); });
     Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
         Method::kListKernels, [this](auto& response) { answers_.FillKernels(response); });
+    Answer<v1::ListExperimentsRequest, v1::ListExperimentsResponse>(
+        Method::kListExperiments, [this](auto& response) { answers_.FillExperiments(response); });
   }
 
  private:
