@@ -11,7 +11,7 @@ namespace {
 
 std::string Percent(double share) { return absl::StrFormat("%.3g%%", share * 100); }
 
-std::string Verdict(const v1::Experiment& experiment, const v1::ExperimentShape& shape) {
+std::string SoFar(const v1::Experiment& experiment, const v1::ExperimentShape& shape) {
   const std::string second = experiment.arms_size() > 1 ? experiment.arms(1).name() : "the second";
   switch (shape.verdict()) {
     case v1::EXPERIMENT_VERDICT_NOT_ENOUGH_DATA:
@@ -49,7 +49,7 @@ std::string Shapes(const v1::ListExperimentsResponse& experiments) {
       any = true;
       table.AddRow({experiment.name(), shape.model(),
                     absl::StrFormat("%dx%dx%d", shape.width(), shape.height(), shape.num_frames()),
-                    Steps(shape, 0), Steps(shape, 1), Interval(shape), Verdict(experiment, shape)});
+                    Steps(shape, 0), Steps(shape, 1), Interval(shape), SoFar(experiment, shape)});
     }
   }
   if (!any) return "";

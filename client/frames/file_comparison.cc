@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kMostPixels = int64_t{8192} * 8192;
 // Of one file in memory. A longer one is decoded again for each further window, which costs less
 // than comparing its frames does.
-constexpr int kWindow = 32;
+constexpr int kFramesAtATime = 32;
 
 class VideoFileReader {
  public:
@@ -60,8 +60,8 @@ class VideoFileReader {
 absl::Status Compare(const VideoFileReader& a, const VideoFileReader& b, FileComparison& out) {
   const std::vector<int> shown = ContactSheet::FramesFor(a.frames());
   ContactSheet sheet;
-  for (int begin = 0; begin < a.frames(); begin += kWindow) {
-    const int end = std::min(begin + kWindow, a.frames());
+  for (int begin = 0; begin < a.frames(); begin += kFramesAtATime) {
+    const int end = std::min(begin + kFramesAtATime, a.frames());
     std::vector<model::RgbImage> window;
     REEL_RETURN_IF_ERROR(a.Read([&](int index, model::RgbImage image) {
       if (index >= begin) window.push_back(std::move(image));
