@@ -4,8 +4,8 @@
 namespace reel::front {
 namespace {
 
-prometheus::Family<prometheus::Counter>& Counters(prometheus::Registry& registry, const char* name,
-                                                  const char* help) {
+prometheus::Family<prometheus::Counter>& ArmFamily(prometheus::Registry& registry, const char* name,
+                                                   const char* help) {
   return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
 }
 
@@ -13,14 +13,14 @@ prometheus::Family<prometheus::Counter>& Counters(prometheus::Registry& registry
 
 ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
                                      const std::vector<std::pair<std::string, std::string>>& arms) {
-  auto& requests = Counters(registry, "reel_experiment_requests_total",
-                            "Videos of an experiment's arm that ended.");
+  auto& requests = ArmFamily(registry, "reel_experiment_requests_total",
+                             "Videos of an experiment's arm that ended.");
   auto& step_seconds =
-      Counters(registry, "reel_experiment_step_seconds_total",
-               "Denoising time of an arm's finished videos; a step that several shared counts for "
-               "each.");
-  auto& steps = Counters(registry, "reel_experiment_steps_total",
-                         "Denoising steps of an arm's finished videos.");
+      ArmFamily(registry, "reel_experiment_step_seconds_total",
+                "Denoising time of an arm's finished videos; a step that several shared counts for "
+                "each.");
+  auto& steps = ArmFamily(registry, "reel_experiment_steps_total",
+                          "Denoising steps of an arm's finished videos.");
   for (const auto& name : arms) {
     const prometheus::Labels labels = {{"experiment", name.first}, {"arm", name.second}};
     Arm& arm = arms_[name];
