@@ -10,7 +10,7 @@ COPY deploy/build deploy/build
 RUN deploy/build/setup --torch && rm -rf /var/lib/apt/lists/*
 COPY . .
 RUN source deploy/build/env && cmake --preset quickstart && cmake --build --preset quickstart \
-    && strip build/release/bin/reeld build/release/bin/reel-worker build/release/bin/reel
+    && strip build/release/bin/reeld build/release/bin/reel-worker build/release/bin/reel build/release/bin/reel-frames
 # What libtorch's CPU half loads; the binaries look for it in lib/reel beside their folder.
 RUN mkdir libtorch && cd .deps/venv/lib/python3*/site-packages \
     && cp torch/lib/libtorch_cpu.so torch/lib/libc10.so torch/lib/libgomp.so.1 \
@@ -25,7 +25,7 @@ RUN apt-get update \
     && useradd --uid 10001 --gid reel --no-create-home --home-dir /var/lib/reel --shell /usr/sbin/nologin reel \
     && install -d -o reel -g reel -m 0700 /var/lib/reel \
     && install -d /etc/reel
-COPY --from=build /src/build/release/bin/reeld /src/build/release/bin/reel-worker /src/build/release/bin/reel /usr/bin/
+COPY --from=build /src/build/release/bin/reeld /src/build/release/bin/reel-worker /src/build/release/bin/reel /src/build/release/bin/reel-frames /usr/bin/
 COPY --from=build /src/libtorch /usr/lib/reel
 COPY --from=build /src/model/demo/weights /usr/share/reel/models/ltx-demo
 COPY --from=build /src/LICENSE /src/NOTICE /usr/share/doc/reel/

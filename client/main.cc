@@ -10,6 +10,7 @@
 
 #include "client/client_options.h"
 #include "client/command/command_line.h"
+#include "kernels/base/program_folder.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ int TerminalWidth() {
 int main(int argc, char** argv) {
   reel::client::Environment environment;
   environment.version = REEL_VERSION;
+  environment.folder = reel::kernels::ProgramFolder().string();
   environment.server = Variable("REEL_SERVER");
   if (environment.server.empty()) environment.server = reel::client::ClientOptions().server;
   const bool redraws = Variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;

@@ -120,6 +120,11 @@ absl::StatusOr<v1::ListKernelsResponse> VideoClient::Kernels() const {
   return Call(*connection_, connection_->server(), &Server::ListKernels, v1::ListKernelsRequest());
 }
 
+absl::StatusOr<v1::ListExperimentsResponse> VideoClient::Experiments() const {
+  return Call(*connection_, connection_->server(), &Server::ListExperiments,
+              v1::ListExperimentsRequest());
+}
+
 absl::StatusOr<reel::client::Health> VideoClient::CheckHealth(const std::string& service) const {
   grpc::ClientContext context;
   absl::Status ready = connection_->Prepare(context, connection_->options().call_timeout);

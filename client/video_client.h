@@ -56,6 +56,7 @@ class VideoClient {
   absl::StatusOr<v1::GetServerInfoResponse> Info() const;
   absl::StatusOr<std::vector<v1::Model>> Models() const;
   absl::StatusOr<v1::ListKernelsResponse> Kernels() const;
+  absl::StatusOr<v1::ListExperimentsResponse> Experiments() const;
 
   // Of one service ("" for the server), asked once and not retried.
   absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;

@@ -16,6 +16,7 @@
 #include "client/command/load_report.h"
 #include "client/command/quantity.h"
 #include "client/command/spec_flags.h"
+#include "client/command/value_flags.h"
 #include "google/protobuf/util/json_util.h"
 #include "kernels/base/program/flag_checks.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int kMostRequests = 1'000'000;
 constexpr size_t kMostSpecs = 1000;
+constexpr absl::Duration kDefaultLength = absl::Seconds(30);
 
 struct BenchFlags {
   SpecFlags spec;
@@ -31,9 +33,7 @@ struct BenchFlags {
   LoadOptions options;
   std::string mix;
   bool even = false;
-  absl::Duration length = absl::Seconds(30);
-  absl::Duration slo = absl::InfiniteDuration();
-  std::optional<absl::Duration> timeout;
+  std::optional<absl::Duration> length, slo, timeout;
 };
 
 // A spec as JSON on each line.
@@ -83,7 +83,8 @@ ExitCode Bench(Session& session, BenchFlags& flags) {
   LoadPlan plan = flags.plan;
   plan.poisson = !flags.even;
   plan.specs = options.specs.size();
-  const double wanted = std::ceil(plan.rate * absl::ToDoubleSeconds(flags.length));
+  const double wanted =
+      std::ceil(plan.rate * absl::ToDoubleSeconds(flags.length.value_or(kDefaultLength)));
   plan.count = static_cast<int>(std::clamp<double>(wanted, 1, kMostRequests));
   // A busy server's answer is what is measured: nothing is tried again.
   session.options.retry.max_attempts = 1;
@@ -102,28 +103,12 @@ ExitCode Bench(Session& session, BenchFlags& flags) {
   session.console.ClearProgress();
   std::vector<std::string> labels;
   for (size_t i = 0; i < plan.specs; ++i) labels.push_back(LabelOf(options.specs[i], i));
-  const LoadReport report = ReportOf(answers, plan.specs, flags.slo, span);
-  session.console.Print(session.json ? ReportJson(report, labels, plan, flags.slo)
-                                     : RenderReport(report, labels, flags.slo));
+  const absl::Duration slo = flags.slo.value_or(absl::InfiniteDuration());
+  const LoadReport report = ReportOf(answers, plan.specs, slo, span);
+  session.console.Print(session.json ? ReportJson(report, labels, plan, slo)
+                                     : RenderReport(report, labels, slo));
   if (interrupt.signal() != 0) return static_cast<ExitCode>(128 + interrupt.signal());
   return ExitCode::kOk;
-}
-
-template <class Value>
-void AddDuration(CLI::App& command, const std::string& flag, Value& value,
-                 const std::string& help) {
-  command
-      .add_option_function<std::string>(
-          flag,
-          [&value, flag](const std::string& text) {
-            const auto duration = ParseDuration(text);
-            if (!duration.ok()) {
-              throw CLI::ValidationError(flag, std::string(duration.status().message()));
-            }
-            value = *duration;
-          },
-          help)
-      ->type_name("TIME");
 }
 
 }  // namespace
@@ -132,9 +117,8 @@ void AddBench(CLI::App& app, Action& action) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App& command = *app.add_subcommand(
       "bench", "Put a server under load at a steady rate, and say what its callers get");
-  flags->spec.AddTo(command);
-  command.remove_option(command.get_option("--preview-every"));
-  CLI::Option* prompt = command.get_option("prompt")->required(false);
+  flags->spec.AddTo(command, SpecUse::kLoad);
+  CLI::Option* prompt = command.get_option("prompt");
   CLI::Option* mix =
       command
           .add_option("--mix", flags->mix,

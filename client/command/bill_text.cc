@@ -23,10 +23,7 @@ struct Share {
     return total > absl::ZeroDuration() ? absl::FDivDuration(time, total) : 0;
   }
   std::string percent() const { return absl::StrFormat("%5.1f %%", ratio() * 100); }
-  std::string bar() const {
-    const double length = std::clamp(ratio(), 0.0, 1.0) * kBarWidth;
-    return std::string(static_cast<size_t>(length + 0.5), '#');
-  }
+  std::string bar() const { return Bar(ratio(), kBarWidth); }
 };
 
 std::string PartTable(const v1::RunStats& stats) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kExitCodes[] =
     "Exit codes: 0 done, 2 usage, 3 invalid, 4 no server or busy, 5 quota, 6 deadline, 7 failed,\n"
-    "8 not found, 9 conflict, 10 not authorised, 130 interrupted.\n";
+    "8 not found, 9 conflict, 10 not authorised, 11 no verdict (ab), 130 interrupted.\n";
 
 struct GlobalFlags {
   ClientOptions client;
@@ -50,6 +50,9 @@ void AddCommands(CLI::App& app, Action& action) {
   AddInfo(app, action);
   AddModels(app, action);
   AddKernels(app, action);
+  AddExperiments(app, action);
+  AddCompare(app, action);
+  AddAb(app, action);
   AddTop(app, action);
   AddBench(app, action);
   AddDoctor(app, action);
@@ -141,7 +144,7 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Environment&
   Console console(out, err,
                   {environment.live, flags.quiet, environment.color, environment.out_is_terminal,
                    environment.width});
-  Session session{flags.client, console, flags.json, environment.version};
+  Session session{flags.client, console, flags.json, environment.version, environment.folder};
   return static_cast<int>(action(session));
 }
 

@@ -25,6 +25,11 @@ void AddGet(CLI::App& app, Action& action);
 void AddInfo(CLI::App& app, Action& action);
 void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
+void AddExperiments(CLI::App& app, Action& action);
+// compare_command.cc
+void AddCompare(CLI::App& app, Action& action);
+// ab_command.cc
+void AddAb(CLI::App& app, Action& action);
 // bench_command.cc
 void AddBench(CLI::App& app, Action& action);
 // top_command.cc

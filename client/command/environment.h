@@ -9,6 +9,7 @@ namespace reel::client {
 
 struct Environment {
   std::string version;
+  std::string folder;                              // where this program lies; empty: not known
   std::string server;                              // REEL_SERVER, or the default
   bool color = false;                              // for messages on stderr and stdout's tables
   bool out_is_terminal = false;                    // stdout

@@ -18,6 +18,7 @@ enum class ExitCode : int {
   kNotFound = 8,       // the video or the model
   kConflict = 9,       // with another request, or with the state that something is in
   kUnauthorised = 10,  // no token, or it does not allow this
+  kNoVerdict = 11,     // a comparison found no difference, or has not enough data
   kInterrupted = 130,  // Ctrl-C
 };
 

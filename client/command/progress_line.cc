@@ -35,7 +35,7 @@ const char* StageName(v1::Stage stage) {
   }
 }
 
-std::string Bar(double fraction, int columns) {
+std::string ProgressBar(double fraction, int columns) {
   const int inner = columns - 2;
   const int filled = static_cast<int>(std::floor(fraction * inner));
   std::string bar = "[" + std::string(static_cast<size_t>(filled), '=');
@@ -90,7 +90,7 @@ std::string RenderProgress(const ProgressView& view, int width) {
     absl::StrAppend(&tail, "  ", fact);
   }
   const int bar = std::min(kLongestBar, room - used - 1);
-  if (bar >= kShortestBar) absl::StrAppend(&head, " ", Bar(fraction, bar));
+  if (bar >= kShortestBar) absl::StrAppend(&head, " ", ProgressBar(fraction, bar));
   return absl::StrCat(head, percent, tail);
 }
 

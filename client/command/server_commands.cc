@@ -5,9 +5,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "client/command/commands.h"
+#include "client/command/experiment_text.h"
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
-#include "client/command/video_text.h"
+#include "client/command/worker_table.h"
 
 namespace reel::client {
 namespace {
@@ -29,17 +30,7 @@ std::string DescribeInfo(const v1::GetServerInfoResponse& info) {
       {"time limit", absl::StrCat(HumanDuration(FromProto(limits.default_timeout())), ", at most ",
                                   HumanDuration(FromProto(limits.max_timeout())))});
   facts.AddRow({"jobs", absl::StrCat("at most ", limits.max_jobs_per_tenant(), " at a time")});
-  TextTable workers({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
-  for (const v1::Worker& worker : info.workers()) {
-    const std::string memory = worker.memory_total_bytes() == 0
-                                   ? "-"
-                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
-                                                  HumanBytes(worker.memory_total_bytes()));
-    workers.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
-                    absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
-                    absl::StrJoin(worker.models(), ", ")});
-  }
-  return absl::StrCat(facts.Render(), "\n", workers.Render());
+  return absl::StrCat(facts.Render(), "\n", WorkerTable(info));
 }
 
 const char* StateOf(const v1::Model& model) {
@@ -165,6 +156,15 @@ ExitCode Kernels(Session& session) {
   return session.Show(*kernels, DescribeKernels(*kernels) + DescribePlugins(*kernels));
 }
 
+ExitCode Experiments(Session& session) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto experiments = (*client)->Experiments();
+  if (!experiments.ok()) return session.Fail(experiments.status());
+  if (experiments->experiments().empty()) session.console.Notice("no experiments are configured");
+  return session.Show(*experiments, DescribeExperiments(*experiments));
+}
+
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
               ExitCode (*run)(Session&)) {
   app.add_subcommand(name, help)->callback([run, &action] { action = run; });
@@ -181,6 +181,10 @@ void AddModels(CLI::App& app, Action& action) {
 void AddKernels(CLI::App& app, Action& action) {
   AddPlain(app, action, "kernels", "Operators, their variants, where each one runs, and plug-ins",
            Kernels);
+}
+void AddExperiments(CLI::App& app, Action& action) {
+  AddPlain(app, action, "experiments", "The server's A/B experiments, and what they have shown",
+           Experiments);
 }
 
 }  // namespace reel::client

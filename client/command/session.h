@@ -21,6 +21,7 @@ struct Session {
   Console& console;
   bool json = false;
   std::string version;  // of this program
+  std::string folder;   // where it lies; empty: not known
 
   // A client whose retries are told on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();

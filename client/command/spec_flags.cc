@@ -4,34 +4,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/command/quantity.h"
+#include "client/command/value_flags.h"
 #include "kernels/base/program/flag_checks.h"
 
 namespace reel::client {
 namespace {
-
-using Pairs = std::map<std::string, std::string>;
-
-// NAME=VALUE, any number of times; never swallows the argument behind its own.
-void AddPairs(CLI::App& command, const std::string& flag, Pairs& pairs, const std::string& type,
-              const std::string& help) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          flag,
-          [&pairs, flag](const std::vector<std::string>& values) {
-            for (const std::string& value : values) {
-              const size_t equals = value.find('=');
-              if (equals == 0 || equals == std::string::npos) {
-                throw CLI::ValidationError(flag, "\"" + value + "\" is not NAME=VALUE");
-              }
-              pairs[value.substr(0, equals)] = value.substr(equals + 1);
-            }
-          },
-          help)
-      ->type_name(type)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
 
 // The value of an enum by the end of its name: "veryfast" of ENCODING_SPEED_VERYFAST. 0: none.
 template <class Parse, class Value>
@@ -42,8 +19,8 @@ Value ByName(Parse parse, const std::string& prefix, const std::string& name, Va
 
 }  // namespace
 
-void SpecFlags::AddTo(CLI::App& command) {
-  command.add_option("prompt", prompt_, "What to show")->required();
+void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
+  command.add_option("prompt", prompt_, "What to show")->required(use != SpecUse::kLoad);
   command.add_option("--model", model_, "A served model; `reel models` lists them")
       ->check(WhyEmpty);
   command.add_option("--negative-prompt", negative_prompt_, "What to steer away from")
@@ -62,11 +39,15 @@ void SpecFlags::AddTo(CLI::App& command) {
       ->check(WhyNotSeed);
   conditions_.AddTo(command);
   command.add_option("--preset", preset_, "A named set of the model's defaults")->check(WhyEmpty);
-  command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...")
-      ->check(WhyEmpty);
-  AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
-           "One operator's variant, over the profile's choice; may be repeated");
-  command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
+  if (use != SpecUse::kComparison) {
+    command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...")
+        ->check(WhyEmpty);
+    AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
+             "One operator's variant, over the profile's choice; may be repeated");
+  }
+  if (use == SpecUse::kVideo) {
+    command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
+  }
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
@@ -122,18 +103,7 @@ void JobFlags::AddTo(CLI::App& command) {
                   "Your own UUID: a call with the same id and spec joins the same job")
       ->check(WhyEmpty);
   priority_.AddTo(command);
-  command
-      .add_option_function<std::string>(
-          "--timeout",
-          [this](const std::string& text) {
-            const auto duration = ParseDuration(text);
-            if (!duration.ok()) {
-              throw CLI::ValidationError("--timeout", std::string(duration.status().message()));
-            }
-            timeout_ = *duration;
-          },
-          "Give up if it takes longer: 90, 90s, 5m")
-      ->type_name("TIME");
+  AddDuration(command, "--timeout", timeout_, "Give up if it takes longer: 90, 90s, 5m");
   AddPairs(command, "--label", labels_, "NAME=VALUE",
            "Stored with the video, for your own use; may be repeated");
 }

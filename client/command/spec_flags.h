@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags that say what to render, shared by generate, create and estimate.
+// The flags that say what to render, shared by the commands that render.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,18 @@
 
 namespace reel::client {
 
+// Who takes the flags, and so which of them there are.
+enum class SpecUse {
+  kVideo,       // all of them
+  kLoad,        // no previews, which nobody sees; the prompt may be left out
+  kComparison,  // no previews, and no kernels, which the arms name
+};
+
 // Only what was given is sent: everything else takes the model's defaults.
 class SpecFlags {
  public:
   // `command` keeps references to this object.
-  void AddTo(CLI::App& command);
+  void AddTo(CLI::App& command, SpecUse use = SpecUse::kVideo);
   // INVALID_ARGUMENT names a file that cannot be sent.
   absl::StatusOr<v1::VideoSpec> Spec(Session& session) const;
 

@@ -54,4 +54,8 @@ std::string Ellipsized(const std::string& text, size_t columns) {
   return text.substr(0, end) + "...";
 }
 
+std::string Bar(double share, int columns) {
+  return std::string(static_cast<size_t>(std::clamp(share, 0.0, 1.0) * columns + 0.5), '#');
+}
+
 }  // namespace reel::client

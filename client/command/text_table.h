@@ -23,4 +23,7 @@ class TextTable {
 // At most `columns` characters of UTF-8 text, the last three dots where it was cut.
 std::string Ellipsized(const std::string& text, size_t columns);
 
+// A share from 0 to 1 as that part of `columns` characters; more than 1 is 1.
+std::string Bar(double share, int columns);
+
 }  // namespace reel::client

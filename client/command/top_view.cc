@@ -14,11 +14,12 @@
 #include "client/command/quantity.h"
 #include "client/command/text_table.h"
 #include "client/command/video_text.h"
+#include "client/command/worker_table.h"
 
 namespace reel::client {
 namespace {
 
-constexpr size_t kBarColumns = 20;
+constexpr int kBarColumns = 20;
 constexpr size_t kPromptColumns = 30;
 
 bool IsRunning(const v1::Video& video) { return video.state() == v1::VIDEO_STATE_RUNNING; }
@@ -39,19 +40,6 @@ std::string Headline(const TopView& view) {
                       HumanDuration(FromProto(view.info.uptime())),
                       view.info.draining() ? "  draining" : "", "  ", running, " running, ",
                       view.more_jobs ? "at least " : "", queued, " queued\n");
-}
-
-std::string Workers(const v1::GetServerInfoResponse& info) {
-  TextTable table({"WORKER", "STATE", "DEVICE", "MEMORY", "JOBS", "RESTARTS"});
-  for (const v1::Worker& worker : info.workers()) {
-    const std::string memory = worker.memory_total_bytes() == 0
-                                   ? "-"
-                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
-                                                  HumanBytes(worker.memory_total_bytes()));
-    table.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
-                  absl::StrCat(worker.running()), absl::StrCat(worker.restarts())});
-  }
-  return table.Render();
 }
 
 void AddJob(const v1::Video& job, TextTable& table) {
@@ -90,7 +78,7 @@ std::string Kernels(const TopView& view, size_t rows) {
   for (size_t i = 0; i < std::min(rows, shares.size()); ++i) {
     const KernelShare& one = shares[i];
     table.AddRow({one.op, one.variant, absl::StrFormat("%.1f%%", one.share * 100),
-                  std::string(static_cast<size_t>(one.share * kBarColumns + 0.5), '#'),
+                  Bar(one.share, kBarColumns),
                   one.calls == 0 ? "" : absl::StrFormat("%.1f us", ACall(one))});
   }
   return absl::StrCat("\nWhere the device's time went in the last ", view.finished.size(),
@@ -131,7 +119,7 @@ std::vector<KernelShare> KernelSharesOf(const std::vector<v1::Video>& videos) {
 }
 
 std::string RenderTop(const TopView& view, size_t rows) {
-  return absl::StrCat(Headline(view), "\n", Workers(view.info), "\n", Jobs(view, rows),
+  return absl::StrCat(Headline(view), "\n", WorkerTable(view.info), "\n", Jobs(view, rows),
                       Kernels(view, rows));
 }
 

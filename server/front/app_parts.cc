@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_profiles.h"
@@ -34,6 +35,11 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   }
   for (const ConfiguredProfile& profile : server.kernel_profiles) {
     options.kernel_profiles.push_back({profile.name, profile.base, profile.variants});
+  }
+  for (const ConfiguredExperiment& experiment : server.experiments) {
+    std::vector<ExperimentArm> arms;
+    for (const auto& arm : experiment.arms) arms.push_back({arm.name, arm.profile, arm.share});
+    options.experiments.push_back({experiment.name, experiment.model, experiment.share, arms});
   }
   options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
   options.max_queued_jobs = server.scheduler.max_queued_jobs;
@@ -69,9 +75,11 @@ ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
 }
 
 MetricsOptions MakeMetricsOptions(const AppOptions& app) {
-  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}};
+  MetricsOptions options{app.version, app.revision, kernels::BuiltInProfiles(), {}, {}};
   for (const auto& profile : app.server.kernel_profiles) options.profiles.push_back(profile.name);
   for (const auto& tenant : app.server.auth.tenants) options.tenants.push_back(tenant.name);
+  for (const auto& one : app.server.experiments)
+    for (const auto& arm : one.arms) options.arms.emplace_back(one.name, arm.name);
   return options;
 }
 

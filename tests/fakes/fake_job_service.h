@@ -112,6 +112,10 @@ class FakeJobService final : public JobService {
   std::vector<std::string> KernelProfiles() const override { return {"auto", "reference", "fp8"}; }
   const std::string& ReplicaName() const override { return replica_; }
   std::vector<std::string> LossyKernelProfiles() const override { return {"fp8"}; }
+  std::vector<ExperimentReport> Experiments() const override {
+    MutexLock lock(mutex_);
+    return experiments_;
+  }
   bool draining() const override { return false; }
   bool admitting() const override { return true; }
 
@@ -138,6 +142,10 @@ class FakeJobService final : public JobService {
   void SetPage(ListPage page) {
     MutexLock lock(mutex_);
     page_ = std::move(page);
+  }
+  void SetExperiments(std::vector<ExperimentReport> experiments) {
+    MutexLock lock(mutex_);
+    experiments_ = std::move(experiments);
   }
   void SetModels(std::vector<ServedModel> models) {
     MutexLock lock(mutex_);
@@ -216,6 +224,7 @@ class FakeJobService final : public JobService {
   std::vector<Left> left_ ABSL_GUARDED_BY(mutex_);
   std::vector<ListQuery> queries_ ABSL_GUARDED_BY(mutex_);
   std::vector<Answer<std::shared_ptr<Job>>> held_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ExperimentReport> experiments_ ABSL_GUARDED_BY(mutex_);
   std::vector<ServedModel> models_ ABSL_GUARDED_BY(mutex_);
   std::vector<WorkerInfo> workers_ ABSL_GUARDED_BY(mutex_);
   ListPage page_ ABSL_GUARDED_BY(mutex_);

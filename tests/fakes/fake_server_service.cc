@@ -51,6 +51,15 @@ grpc::Status FakeServerService::ListKernels(grpc::ServerContext*, const v1::List
   return grpc::Status::OK;
 }
 
+grpc::Status FakeServerService::ListExperiments(grpc::ServerContext*,
+                                                const v1::ListExperimentsRequest*,
+                                                v1::ListExperimentsResponse* response) {
+  v1::Experiment& experiment = *response->add_experiments();
+  experiment.set_name("norms");
+  for (const char* name : {"old", "new"}) experiment.add_arms()->set_name(name);
+  return grpc::Status::OK;
+}
+
 grpc::Status FakeHealth::Check(grpc::ServerContext*, const grpc::health::v1::HealthCheckRequest*,
                                grpc::health::v1::HealthCheckResponse* response) {
   response->set_status(grpc::health::v1::HealthCheckResponse::SERVING);

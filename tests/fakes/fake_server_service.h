@@ -9,7 +9,8 @@
 
 namespace reel::fakes {
 
-// One worker with one model, one operator of two variants, and a plug-in that it refuses.
+// One worker with one model, one operator of two variants, a plug-in that it refuses, and an
+// experiment.
 class FakeServerService final : public v1::ServerService::Service {
  public:
   grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest* request,
@@ -18,6 +19,9 @@ class FakeServerService final : public v1::ServerService::Service {
                           v1::ListModelsResponse* response) override;
   grpc::Status ListKernels(grpc::ServerContext* context, const v1::ListKernelsRequest* request,
                            v1::ListKernelsResponse* response) override;
+  grpc::Status ListExperiments(grpc::ServerContext* context,
+                               const v1::ListExperimentsRequest* request,
+                               v1::ListExperimentsResponse* response) override;
 };
 
 // Serves.

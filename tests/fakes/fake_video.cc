@@ -79,6 +79,8 @@ v1::Video FakeVideo::InState(v1::VideoState state) const {
   video.mutable_spec()->set_width(64);
   video.mutable_spec()->set_height(32);
   video.mutable_spec()->set_num_frames(9);
+  video.mutable_spec()->set_seed(7);
+  video.set_worker("cpu0");
   video.mutable_create_time()->set_seconds(1'700'000'000);
   return video;
 }

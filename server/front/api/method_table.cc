@@ -24,6 +24,7 @@ constexpr MethodRow kRows[] = {
     {Method::kListKernels, kServer, "ListKernels", false, Role::kViewer, true},
     {Method::kLoadModel, kServer, "LoadModel", false, Role::kAdmin, true},
     {Method::kUnloadModel, kServer, "UnloadModel", false, Role::kAdmin, true},
+    {Method::kListExperiments, kServer, "ListExperiments", false, Role::kViewer, true},
     {Method::kHealthCheck, kHealth, "Check", false, std::nullopt, false},
     {Method::kHealthList, kHealth, "List", false, std::nullopt, false},
     {Method::kHealthWatch, kHealth, "Watch", true, std::nullopt, false},

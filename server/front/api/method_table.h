@@ -25,6 +25,7 @@ enum class Method {
   kListKernels,
   kLoadModel,
   kUnloadModel,
+  kListExperiments,
   kHealthCheck,
   kHealthList,
   kHealthWatch,

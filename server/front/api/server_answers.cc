@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/api/server_answers.h"
 
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -85,6 +86,58 @@ void MergeOp(const v1::KernelOp& from, v1::KernelOp& into) {
   }
 }
 
+v1::ExperimentVerdict VerdictToProto(ExperimentVerdict verdict) {
+  switch (verdict) {
+    case ExperimentVerdict::kNotEnoughData:
+      return v1::EXPERIMENT_VERDICT_NOT_ENOUGH_DATA;
+    case ExperimentVerdict::kNoDifference:
+      return v1::EXPERIMENT_VERDICT_NO_DIFFERENCE;
+    case ExperimentVerdict::kSecondFaster:
+      return v1::EXPERIMENT_VERDICT_SECOND_FASTER;
+    case ExperimentVerdict::kSecondSlower:
+      return v1::EXPERIMENT_VERDICT_SECOND_SLOWER;
+  }
+  return v1::EXPERIMENT_VERDICT_UNSPECIFIED;
+}
+
+v1::ExperimentShape ShapeToProto(const ExperimentShape& shape) {
+  v1::ExperimentShape proto;
+  proto.set_model(shape.model);
+  proto.set_width(shape.width);
+  proto.set_height(shape.height);
+  proto.set_num_frames(shape.num_frames);
+  for (const Moments& log_step : shape.log_step) {
+    v1::ExperimentSteps& steps = *proto.add_arms();
+    steps.set_videos(log_step.count());
+    if (log_step.count() == 0) continue;
+    SetProtoDuration(*steps.mutable_step(), absl::Seconds(std::exp(log_step.mean())));
+  }
+  if (shape.ratio) {
+    proto.set_ratio(shape.ratio->value);
+    proto.set_ratio_low(shape.ratio->low);
+    proto.set_ratio_high(shape.ratio->high);
+  }
+  proto.set_verdict(VerdictToProto(shape.verdict));
+  return proto;
+}
+
+v1::Experiment ExperimentToProto(const ExperimentReport& report) {
+  v1::Experiment proto;
+  proto.set_name(report.options.name);
+  proto.set_model(report.options.model);
+  proto.set_share(report.options.share);
+  for (size_t i = 0; i < report.arms.size(); ++i) {
+    v1::ExperimentArm& arm = *proto.add_arms();
+    arm.set_name(report.options.arms[i].name);
+    arm.set_profile(report.options.arms[i].profile);
+    arm.set_share(report.options.arms[i].share);
+    arm.set_videos(report.arms[i].videos);
+    arm.set_failed(report.arms[i].failed);
+  }
+  for (const ExperimentShape& shape : report.shapes) *proto.add_shapes() = ShapeToProto(shape);
+  return proto;
+}
+
 // One entry per plug-in over all workers.
 void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
   into.set_name(from.name());
@@ -126,6 +179,12 @@ void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response) const {
 
 void ServerAnswers::FillModels(v1::ListModelsResponse& response) const {
   for (const ServedModel& served : jobs_.Models()) *response.add_models() = ModelToProto(served);
+}
+
+void ServerAnswers::FillExperiments(v1::ListExperimentsResponse& response) const {
+  for (const ExperimentReport& report : jobs_.Experiments()) {
+    *response.add_experiments() = ExperimentToProto(report);
+  }
 }
 
 void ServerAnswers::FillKernels(v1::ListKernelsResponse& response) const {

@@ -28,6 +28,7 @@ class ServerAnswers {
   void FillInfo(v1::GetServerInfoResponse& response) const;
   void FillModels(v1::ListModelsResponse& response) const;
   void FillKernels(v1::ListKernelsResponse& response) const;
+  void FillExperiments(v1::ListExperimentsResponse& response) const;
 
  private:
   const JobService& jobs_;

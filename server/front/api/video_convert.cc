@@ -126,7 +126,14 @@ v1::Video VideoToProto(const Video& video) {
   *proto.mutable_progress() = ProgressToProto(video.progress);
   if (!video.error.ok()) proto.mutable_error()->ParseFromString(SerializeError(video.error));
   *proto.mutable_media() = MediaToProto(video.media);
-  if (video.stats) *proto.mutable_stats() = StatsToProto(*video.stats);
+  if (video.stats) {
+    *proto.mutable_stats() = StatsToProto(*video.stats);
+    const model::KernelSelection& kernels = video.spec.kernels;
+    if (!kernels.experiment.empty() && kernels.experiment != "-") {
+      proto.mutable_stats()->set_experiment(kernels.experiment);
+      proto.mutable_stats()->set_arm(kernels.arm);
+    }
+  }
   proto.set_request_id(video.request_id);
   proto.set_priority(PriorityToProto(video.priority));
   proto.mutable_labels()->insert(video.labels.begin(), video.labels.end());

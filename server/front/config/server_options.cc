@@ -7,11 +7,12 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "kernels/base/program/nearest_name.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
+#include "server/front/config/experiment_options.h"
 #include "server/front/config/legal_name.h"
+#include "server/front/config/option_reader.h"
 #include "server/front/config/plugin_options.h"
 
 namespace reel::front {
@@ -22,57 +23,7 @@ namespace pb = config::v1;
 // Who calls where there are no tokens.
 constexpr char kOnlyTenant[] = "default";
 
-// Turns one message into one slice; gathers what is wrong, each with its key.
-class Reader {
- public:
-  explicit Reader(std::vector<std::string>& problems) : problems_(problems) {}
-
-  void Problem(const std::string& key, const std::string& what) {
-    problems_.push_back(absl::StrCat(key, ": ", what));
-  }
-  Address ReadAddress(const std::string& key, const std::string& text) {
-    auto address = ParseAddress(text);
-    if (address.ok()) return *address;
-    Problem(key, std::string(address.status().message()));
-    return {};
-  }
-  absl::Duration ReadDuration(const std::string& key, const google::protobuf::Duration& value) {
-    const absl::Duration duration =
-        absl::Seconds(value.seconds()) + absl::Nanoseconds(value.nanos());
-    if (duration < absl::ZeroDuration()) {
-      Problem(key, absl::StrCat("must not be negative: ", absl::FormatDuration(duration)));
-    }
-    return duration;
-  }
-  void Name(const std::string& key, const std::string& name, std::set<std::string>& taken) {
-    if (!IsLegalName(name)) {
-      Problem(key, absl::StrCat("must be 1..63 of a-z, 0-9, '.', '_', '-', the first a letter or "
-                                "digit: '",
-                                name, "'"));
-    } else if (!taken.insert(name).second) {
-      Problem(key, absl::StrCat("is listed twice: '", name, "'"));
-    }
-  }
-  void OneOf(const std::string& key, const std::string& value,
-             const std::vector<std::string>& legal) {
-    for (const std::string& name : legal) {
-      if (value == name) return;
-    }
-    const std::string nearest = NearestName(value, legal);
-    Problem(key, absl::StrCat("must be one of ", absl::StrJoin(legal, ", "), ": '", value, "'",
-                              nearest.empty() ? "" : "; the nearest is '" + nearest + "'"));
-  }
-  template <typename T>
-  T AtLeast(const std::string& key, T value, T least) {
-    if (!(value >= least)) {
-      Problem(key, absl::StrCat("must be at least ", least, ": ", value));
-    }
-    return value;
-  }
-
- private:
-  std::vector<std::string>& problems_;
-};
+using Reader = OptionReader;
 
 std::string At(const char* list, int index, const char* field) {
   return absl::StrCat(list, "[", index, "].", field);
@@ -297,7 +248,7 @@ void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions
   }
   if (out.listen.host.empty() || out.listen.loopback() || out.tls.enabled()) return;
   if (config.insecure_listen()) {
-    out.warnings.push_back("insecure_listen: calls from other machines are not encrypted");
+    out.warnings.emplace_back("insecure_listen: calls from other machines are not encrypted");
   } else {
     reader.Problem("listen",
                    absl::StrCat("can be reached from other machines (", out.listen.ToString(),
@@ -322,9 +273,6 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
 
 // Parts of the file's language whose machinery is not built yet must not look as if they worked.
 void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
-  if (!config.experiments().empty()) {
-    reader.Problem("experiments", "A/B experiments are not served by this version");
-  }
   if (config.telemetry().log_prompts()) {
     reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");
   }
@@ -349,6 +297,7 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   out.models = ReadModels(config, reader);
   out.workers = ReadWorkers(config, reader);
   out.kernel_profiles = ReadProfiles(config, reader);
+  out.experiments = ReadExperiments(config, reader, out.warnings);
   out.plugins = ReadPlugins(config, checked.problems);
   ReadScheduler(config.scheduler(), reader, out.scheduler);
   ReadTiming(config.timing(), reader, out.timing);

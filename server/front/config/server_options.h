@@ -58,6 +58,19 @@ struct ConfiguredProfile {
   std::map<std::string, std::string> variants;  // its own, and those of profiles on the way there
 };
 
+struct ConfiguredArm {
+  std::string name;
+  std::string profile;  // built-in or configured
+  double share = 0.5;   // of the experiment's requests
+};
+
+struct ConfiguredExperiment {
+  std::string name;
+  std::string model;  // empty: all
+  double share = 0;   // of the requests that leave their kernels open
+  std::vector<ConfiguredArm> arms;
+};
+
 struct SchedulerOptions {
   double max_backlog_seconds = 120;
   int max_queued_jobs = 1000;
@@ -93,6 +106,7 @@ struct ServerOptions {
   std::vector<model::LoadOptions> models;  // default first
   std::vector<ConfiguredWorker> workers;
   std::vector<ConfiguredProfile> kernel_profiles;
+  std::vector<ConfiguredExperiment> experiments;
   std::vector<kernels::PluginSource> plugins;
   SchedulerOptions scheduler;
   TimingOptions timing;

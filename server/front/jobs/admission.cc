@@ -10,6 +10,7 @@
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/arm_choice.h"
 
 namespace reel::front {
 namespace {
@@ -48,8 +49,6 @@ void CheckBytes(const model::GenerationSpec& spec, std::vector<FieldViolation>& 
                    "has a description but no bytes, which are not kept; send them again"});
   }
 }
-
-bool Asks(const std::string& selection) { return !selection.empty() && selection != "-"; }
 
 // Of pictures and clips that came with the request.
 int64_t ConditionBytesOf(const model::GenerationSpec& spec) {
@@ -164,6 +163,39 @@ absl::Status Admission::CheckPlan(Need& need) const {
   return plan.status();
 }
 
+absl::Status Admission::PlanFor(const model::ModelCard& card, CheckedRequest& checked,
+                                std::vector<FieldViolation>& out) const {
+  checked.need.variants.clear();
+  ExpandProfile(checked.spec.kernels, checked.need);
+  absl::Status plan = CheckPlan(checked.need);
+  // What the request itself names has been checked with the rest of it.
+  const bool own = checked.spec.kernels.arm.empty();
+  if (!own || checked.need.profile != checked.spec.kernels.profile) {
+    CheckConfiguredProfile(checked.need.profile, card, out);
+  }
+  return plan;
+}
+
+absl::Status Admission::CheckKernels(const NewJob& job, uint64_t fresh_seed,
+                                     const model::ModelCard& card, CheckedRequest& checked,
+                                     std::vector<FieldViolation>& out) const {
+  // Without an id of the caller's the seed is what tells calls apart.
+  const std::string key = job.request_id.empty() ? absl::StrCat(fresh_seed) : job.request_id;
+  // As it was sent: the resolved one has a profile in any case.
+  model::KernelSelection selection = job.spec.kernels;
+  const ArmChoice choice = ChooseArm(options_.experiments, checked.need.model, key, selection);
+  if (!choice.problem.empty()) return absl::InvalidArgumentError(choice.problem);
+  const model::KernelSelection resolved = checked.spec.kernels;
+  if (selection != job.spec.kernels) checked.spec.kernels = selection;
+  if (!choice.drawn) return PlanFor(card, checked, out);
+  std::vector<FieldViolation> of_arm;
+  absl::Status plan = PlanFor(card, checked, of_arm);
+  if (plan.ok() && of_arm.empty()) return plan;
+  // Nobody asked for the arm: what it cannot run here is no reason to refuse the request.
+  checked.spec.kernels = resolved;
+  return PlanFor(card, checked, out);
+}
+
 absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
                                                        uint64_t fresh_seed) const {
   std::vector<FieldViolation> violations;
@@ -185,15 +217,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.need.model = name;
   checked.need.worker = checked.spec.worker;
 
-  ExpandProfile(checked.spec.kernels, checked.need);
-  absl::Status plan = CheckPlan(checked.need);
-  if (checked.need.profile != checked.spec.kernels.profile) {
-    CheckConfiguredProfile(checked.need.profile, **card, violations);
-  }
-  if (Asks(checked.spec.kernels.experiment) || Asks(checked.spec.kernels.arm)) {
-    plan =
-        absl::InvalidArgumentError("no experiment is configured; leave experiment and arm empty");
-  }
+  const absl::Status plan = CheckKernels(job, fresh_seed, **card, checked, violations);
   const bool only_kernels = violations.empty();
   if (absl::IsInvalidArgument(plan)) {
     violations.push_back({"spec.kernels", std::string(plan.message())});

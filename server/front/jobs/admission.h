@@ -71,6 +71,11 @@ class Admission {
   absl::Duration Timeout(const NewJob& job, std::vector<model::FieldViolation>& out) const;
   void CheckWorker(const std::string& worker, std::vector<model::FieldViolation>& out) const;
   absl::Status CheckPlan(Need& need) const;
+  // The plan of what the request selects, or of the arm that it is given.
+  absl::Status CheckKernels(const NewJob& job, uint64_t fresh_seed, const model::ModelCard& card,
+                            CheckedRequest& checked, std::vector<model::FieldViolation>& out) const;
+  absl::Status PlanFor(const model::ModelCard& card, CheckedRequest& checked,
+                       std::vector<model::FieldViolation>& out) const;
   absl::Status CheckQuota(const NewJob& job, const CheckedRequest& request, const Load& load) const;
   absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;

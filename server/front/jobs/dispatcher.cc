@@ -154,6 +154,8 @@ const std::string& Dispatcher::ReplicaName() const { return scheduler_.replica()
 
 std::vector<std::string> Dispatcher::LossyKernelProfiles() const { return lossy_kernel_profiles_; }
 
+std::vector<ExperimentReport> Dispatcher::Experiments() const { return scheduler_.experiments(); }
+
 bool Dispatcher::draining() const { return scheduler_.draining(); }
 
 bool Dispatcher::admitting() const {

@@ -54,6 +54,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
   int Running(const std::string& worker) const override;
   std::vector<std::string> KernelProfiles() const override;
   std::vector<std::string> LossyKernelProfiles() const override;
+  std::vector<ExperimentReport> Experiments() const override;
   bool draining() const override;
   bool admitting() const override;
 

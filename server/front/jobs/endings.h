@@ -8,6 +8,7 @@
 #include "server/errors/reason.h"
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_records.h"
@@ -32,6 +33,7 @@ class Endings {
     TimerQueue& timers;
     TenantLedger& ledger;
     Charges& charges;
+    ExperimentBoard& experiments;
     MediaStore& media;
     JobObserver& observer;
     const JobOptions& options;

@@ -36,6 +36,21 @@ struct ModelSource {
   friend bool operator==(const ModelSource&, const ModelSource&) = default;
 };
 
+// One side of an experiment.
+struct ExperimentArm {
+  std::string name;
+  std::string profile;
+  double share = 0.5;  // of the requests that take part; those of all arms sum to 1
+};
+
+// An A/B test of kernel profiles on the traffic.
+struct ExperimentOptions {
+  std::string name;
+  std::string model;  // the only one that takes part; empty: all
+  double share = 0;   // of the requests that leave their kernels open
+  std::vector<ExperimentArm> arms;
+};
+
 struct JobOptions {
   std::string build;    // of this program: what costs were learned by another is a guess
   std::string replica;  // first part of ids: [a-z0-9]; empty: drawn (replica.h)
@@ -43,6 +58,7 @@ struct JobOptions {
   std::map<std::string, TenantOptions> tenants;
   TenantOptions other_tenants;  // of those not named
   std::vector<KernelProfileOptions> kernel_profiles;
+  std::vector<ExperimentOptions> experiments;
   model::RequestLimits limits;
 
   double max_backlog_seconds = 120;  // predicted, per device

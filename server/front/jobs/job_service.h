@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "model/generation_spec.h"
 #include "model/model_card.h"
+#include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
@@ -122,6 +123,8 @@ class JobService {
   virtual std::vector<std::string> KernelProfiles() const = 0;
   // Of these, those that trade accuracy for speed.
   virtual std::vector<std::string> LossyKernelProfiles() const = 0;
+  // What the configured experiments have shown, in their order.
+  virtual std::vector<ExperimentReport> Experiments() const = 0;
   virtual bool draining() const = 0;
   // True: a worker is ready and nothing is draining; what readiness and health report.
   virtual bool admitting() const = 0;

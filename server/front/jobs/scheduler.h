@@ -21,6 +21,7 @@
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/endings.h"
+#include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/expiry.h"
 #include "server/front/jobs/finishing.h"
 #include "server/front/jobs/fleet.h"
@@ -126,6 +127,8 @@ class Scheduler {
   bool draining() const { return drain_state_.begun; }
   const Fleet& fleet() const { return fleet_; }
   const Replica& replica() const { return replica_; }
+  // Thread-safe.
+  std::vector<ExperimentReport> experiments() const { return experiments_.Reports(); }
   size_t num_active() const { return jobs_.size(); }
 
  private:
@@ -161,6 +164,7 @@ class Scheduler {
   TenantLedger ledger_;
   ByteQuota bytes_;
   Quarantine quarantine_;
+  ExperimentBoard experiments_;
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 

@@ -59,9 +59,10 @@ const char* StageOf(model::RunPart part) {
 }  // namespace
 
 JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetrics& workers,
-                       const std::vector<std::string>& tenants)
+                       ExperimentMetrics& experiments, const std::vector<std::string>& tenants)
     : refusals_(refusals),
       workers_(workers),
+      experiments_(experiments),
       cancel_duration_(Histograms(registry, "reel_cancel_duration_seconds",
                                   "From the request to cancel to the free slot.")
                            .Add({}, buckets::Event())),
@@ -116,6 +117,7 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
 void JobMetrics::JobEnded(const Video& video, bool detached) {
   const std::string& profile = video.spec.kernels.profile;
   refusals_.Ended(detached, profile.empty() ? "auto" : profile, Outcome(video));
+  experiments_.Ended(video, Outcome(video));
   request_duration_[detached]->Observe(absl::ToDoubleSeconds(video.end_time - video.create_time));
   if (const auto reason = ReasonOf(video.error)) workers_.JobFailed(video.worker, *reason);
   if (video.stats) {

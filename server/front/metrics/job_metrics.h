@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "server/front/jobs/job_observer.h"
+#include "server/front/metrics/experiment_metrics.h"
 #include "server/front/metrics/refusal_metrics.h"
 #include "server/front/metrics/worker_metrics.h"
 
@@ -23,7 +24,7 @@ class JobMetrics final : public JobObserver {
  public:
   // `tenants`: configured names that get a label value of their own, at most 16.
   JobMetrics(prometheus::Registry& registry, RefusalMetrics& refusals, WorkerMetrics& workers,
-             const std::vector<std::string>& tenants);
+             ExperimentMetrics& experiments, const std::vector<std::string>& tenants);
 
   void JobEnded(const Video& video, bool detached) override;
   void JobRefused(const absl::Status& why, bool detached) override;
@@ -43,6 +44,7 @@ class JobMetrics final : public JobObserver {
 
   RefusalMetrics& refusals_;
   WorkerMetrics& workers_;
+  ExperimentMetrics& experiments_;
   std::map<std::string, prometheus::Counter*> tenant_seconds_;  // "other" is there
   std::map<bool, prometheus::Histogram*> request_duration_;     // by detached
   std::map<Priority, prometheus::Histogram*> queue_duration_;

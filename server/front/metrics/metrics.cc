@@ -8,6 +8,7 @@
 
 #include "server/front/metrics/call_metrics.h"
 #include "server/front/metrics/door_metrics.h"
+#include "server/front/metrics/experiment_metrics.h"
 #include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/process_collector.h"
 
@@ -37,7 +38,8 @@ struct Metrics::Impl {
                               .Add({})),
         refusals(registry, options.profiles, dropped),
         workers(registry, dropped),
-        jobs(registry, refusals, workers, options.tenants),
+        experiments(registry, options.arms),
+        jobs(registry, refusals, workers, experiments, options.tenants),
         calls(registry, refusals),
         door(registry) {
     prometheus::BuildGauge()
@@ -55,6 +57,7 @@ struct Metrics::Impl {
   prometheus::Counter& self_check_misses;
   RefusalMetrics refusals;
   WorkerMetrics workers;
+  ExperimentMetrics experiments;
   JobMetrics jobs;
   CallMetrics calls;
   DoorMetrics door;

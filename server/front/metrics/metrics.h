@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -17,6 +18,7 @@ struct MetricsOptions {
   std::string version, revision;
   std::vector<std::string> profiles;  // kernel profiles, built-in and configured
   std::vector<std::string> tenants;   // configured
+  std::vector<std::pair<std::string, std::string>> arms = {};  // experiments and their arms
 };
 
 // Thread-safe.

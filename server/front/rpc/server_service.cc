@@ -30,6 +30,8 @@ class ServerService final : public CallService {
         Method::kUnloadModel, [&jobs](const auto& request, auto done) {
           jobs.UnloadModel(request.model(), std::move(done));
         });
+    Answer<v1::ListExperimentsRequest, v1::ListExperimentsResponse>(
+        Method::kListExperiments, [this](auto& response) { answers_.FillExperiments(response); });
   }
 
  private:

@@ -67,6 +67,16 @@ TEST_F(InterruptTest, LeavesAtOnceWhenAskedTwice) {
   EXPECT_EQ(Wait(*reel), 130);
 }
 
+TEST_F(InterruptTest, EndsAComparisonWithTheJobUnderWay) {
+  server_.Play({{.wait_for_cancel = true}});
+  const auto reel = Reel({"ab", "x", "--a", "auto", "--b", "reference"});
+  server_.WaitForStreams(1);
+  reel->Signal(SIGINT);
+  EXPECT_EQ(Wait(*reel), 130);
+  server_.WaitUntilLeft(1);
+  EXPECT_EQ(server_.asked().streams, 1);
+}
+
 TEST_F(InterruptTest, KeepsADetachedJob) {
   server_.Play({{.wait_for_cancel = true, .notice = "accepted now"}});
   const auto reel = Reel({"generate", "x", "--detach", "-o", folder_.File("a.mp4")});

@@ -14,7 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from tools import ROOT, SKIPPED, run  # noqa: E402
 
-BINARIES = ("reeld", "reel-worker", "reel")
+BINARIES = ("reeld", "reel-worker", "reel", "reel-frames")
 # In every Debian image: glibc and GCC's run time.
 BASE = {"libc6", "libgcc-s1", "libstdc++6"}
 PACKAGES = ROOT / "deploy/container/runtime-packages.txt"

@@ -33,7 +33,7 @@ FREE = {"system"}
 OURS = ("kernels/", "model/", "server/", "client/", "tests/", "deploy/build/headers/")
 
 # What every program shares, the client too, which sees nothing else of ours.
-GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/"]
+GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/", "kernels/base/statistics/"]
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
@@ -113,6 +113,8 @@ WALLS = [
      {"absl", "config_proto", "worker_proto", "reel_proto", "protobuf", "crypto", "cli"}),
     (r"server/front/", SERVER_BASE + FRONT + ["kernels/"],
      {"absl", "grpc", "config_proto", "worker_proto", "reel_proto", "protobuf", "cli", "prometheus"}),
+    (r"client/frames/", [r"client/frames/", r"model/frame_sink\.h", "kernels/base/"] + MEDIA, {"absl", "ffmpeg", "cli"}),
+    (r"client/main\.cc$", ["client/", r"kernels/base/program_folder\.h"], {"absl"}),
     (r"client/", ["client/"] + GROUND_FLOOR, {"absl", "grpc", "reel_proto", "protobuf", "cli", "json"}),
 ]
 # (file, include) -> why it is allowed all the same

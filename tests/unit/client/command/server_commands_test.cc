@@ -15,6 +15,8 @@ TEST_F(ServerCommandsTest, TheServerIsDescribed) {
   EXPECT_NE(out_.find("testcard (default)"), std::string::npos);
   EXPECT_EQ(Run({"kernels"}), 0);
   EXPECT_NE(out_.find("cpu0*"), std::string::npos);
+  EXPECT_EQ(Run({"experiments"}), 0);
+  EXPECT_NE(out_.find("norms"), std::string::npos);
 }
 
 TEST_F(ServerCommandsTest, APluginThatWasRefusedIsListedWithTheReason) {

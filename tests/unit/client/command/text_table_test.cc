@@ -29,5 +29,13 @@ TEST(Ellipsized, CutsBetweenCharacters) {
             "\xC3\xA4\xC3\xA4...");
 }
 
+TEST(Bar, IsAsLongAsTheShareAndNeverLongerThanItsColumns) {
+  EXPECT_EQ(Bar(0, 8), "");
+  EXPECT_EQ(Bar(0.5, 8), "####");
+  EXPECT_EQ(Bar(0.57, 8), "#####");
+  EXPECT_EQ(Bar(7, 8), "########");
+  EXPECT_EQ(Bar(-1, 8), "");
+}
+
 }  // namespace
 }  // namespace reel::client

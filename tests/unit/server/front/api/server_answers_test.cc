@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/fakes/fake_job_service.h"
 
 namespace reel::front {
@@ -31,6 +33,42 @@ TEST(ServerAnswers, TellWhatTheServerIs) {
   answers.FillModels(models);
   ASSERT_EQ(models.models_size(), 1);
   EXPECT_TRUE(models.models(0).is_default());
+}
+
+TEST(ServerAnswers, TellWhatExperimentsHaveShown) {
+  FakeJobService jobs;
+  ExperimentReport report;
+  report.options = {"norms", "ltx", 0.1, {{"old", "auto", 0.75}, {"new", "mine", 0.25}}};
+  report.arms = {{30, 1}, {10, 0}};
+  ExperimentShape shape{"ltx", 64, 32, 9, {Moments(), Moments()}, Ratio{0.5, 0.4, 0.6}, {}};
+  shape.log_step[0].Add(std::log(0.25));
+  shape.verdict = ExperimentVerdict::kSecondFaster;
+  report.shapes = {shape};
+  jobs.SetExperiments({report});
+  const ServerAnswers answers(jobs, {"1", "r", std::chrono::steady_clock::now(), RequestRules()});
+  v1::ListExperimentsResponse response;
+  answers.FillExperiments(response);
+  ASSERT_EQ(response.experiments_size(), 1);
+  const v1::Experiment& experiment = response.experiments(0);
+  EXPECT_EQ(experiment.name(), "norms");
+  EXPECT_EQ(experiment.model(), "ltx");
+  EXPECT_EQ(experiment.share(), 0.1);
+  ASSERT_EQ(experiment.arms_size(), 2);
+  EXPECT_EQ(experiment.arms(1).name(), "new");
+  EXPECT_EQ(experiment.arms(1).profile(), "mine");
+  EXPECT_EQ(experiment.arms(1).share(), 0.25);
+  EXPECT_EQ(experiment.arms(0).videos(), 30);
+  EXPECT_EQ(experiment.arms(0).failed(), 1);
+  ASSERT_EQ(experiment.shapes_size(), 1);
+  const v1::ExperimentShape& shown = experiment.shapes(0);
+  EXPECT_EQ(shown.num_frames(), 9);
+  EXPECT_EQ(shown.arms(0).videos(), 1);
+  EXPECT_EQ(shown.arms(0).step().nanos(), 250'000'000);
+  EXPECT_FALSE(shown.arms(1).has_step());
+  EXPECT_EQ(shown.ratio(), 0.5);
+  EXPECT_EQ(shown.ratio_low(), 0.4);
+  EXPECT_EQ(shown.ratio_high(), 0.6);
+  EXPECT_EQ(shown.verdict(), v1::EXPERIMENT_VERDICT_SECOND_FASTER);
 }
 
 }  // namespace

@@ -104,6 +104,17 @@ TEST(VideoConvert, RemainingIsNeverNegative) {
   EXPECT_EQ(VideoToProto(video).progress().remaining().seconds(), 0);
 }
 
+TEST(VideoConvert, StatisticsNameTheArmThatChoseTheKernels) {
+  Video video = Full();
+  video.spec.kernels.experiment = "norms";
+  video.spec.kernels.arm = "new";
+  EXPECT_EQ(VideoToProto(video).stats().experiment(), "norms");
+  EXPECT_EQ(VideoToProto(video).stats().arm(), "new");
+  video.spec.kernels = {};
+  video.spec.kernels.experiment = "-";
+  EXPECT_EQ(VideoToProto(video).stats().experiment(), "");
+}
+
 TEST(CutUtf8, NeverCutsACharacter) {
   EXPECT_EQ(CutUtf8("abc", 3), "abc");
   EXPECT_EQ(CutUtf8("abc", 2), "ab");

@@ -17,7 +17,7 @@ namespace {
 
 using config::v1::ServerConfig;
 
-// One of everything that can stand together. `experiments` are refused as a whole.
+// One of everything that can stand together.
 constexpr char kBase[] = R"(
   listen: "0.0.0.0:1" metrics_listen: "127.0.0.1:2" health_listen: "127.0.0.1:3"
   insecure_listen: true
@@ -27,6 +27,10 @@ constexpr char kBase[] = R"(
   models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 } } }
   workers { name: "w" device: "cpu" models: "m" }
   kernel_profiles { name: "p" variants { key: "a" value: "b" } }
+  experiments {
+    name: "e" model: "m" share: 0.5
+    arms { name: "x" profile: "auto" weight: 2 } arms { name: "y" profile: "p" weight: 3 }
+  }
   plugins { name: "k" folder: "f" } plugin_root: "/plugins"
 )";
 
@@ -75,6 +79,10 @@ std::string TextOf(const ServerOptions& o) {
   }
   for (const ConfiguredWorker& w : o.workers) dump.Line(w.name, w.device, w.models);
   for (const ConfiguredProfile& p : o.kernel_profiles) dump.Line(p.name, p.base, p.variants);
+  for (const ConfiguredExperiment& e : o.experiments) {
+    dump.Line(e.name, e.model, e.share);
+    for (const ConfiguredArm& a : e.arms) dump.Line(a.name, a.profile, a.share);
+  }
   for (const kernels::PluginSource& p : o.plugins) dump.Line(p.name, p.root, p.folder, p.sha256);
   dump.Line(o.scheduler.max_backlog_seconds, o.scheduler.max_queued_jobs, o.scheduler.fill_rows,
             o.scheduler.fifo);
@@ -126,12 +134,6 @@ TEST(EveryField, IsChangedAlone) {
       EXPECT_EQ(copy->SerializeAsString(), without.SerializeAsString()) << path;
     }
   }
-}
-
-TEST(EveryField, OfAnExperimentIsRefusedWithIt) {
-  ServerConfig config;
-  config.add_experiments();
-  EXPECT_THAT(Outcome(config), ::testing::HasSubstr("experiments"));
 }
 
 }  // namespace

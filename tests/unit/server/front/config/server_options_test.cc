@@ -150,7 +150,6 @@ TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
   EXPECT_THAT(Check("telemetry { trace_share: 0.5 }").problems,
               ElementsAre(StartsWith("telemetry.trace_share:")));
-  EXPECT_THAT(Check("experiments { name: 'e' }").problems, ElementsAre(StartsWith("experiments:")));
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));
   EXPECT_THAT(Check("telemetry { otlp_endpoint: 'http://x' }").problems,

@@ -212,12 +212,6 @@ TEST_F(AdmissionTest, TakesALossyProfileWhereModelAndWorkerHaveAUseForIt) {
   EXPECT_EQ(Check()->need.shape.plan, "fp8");
 }
 
-TEST_F(AdmissionTest, KnowsNoExperiments) {
-  AddWorker("w0");
-  request_.spec.kernels.experiment = "colours";
-  EXPECT_EQ(ReasonOf(Check().status()), Reason::kUnknownKernel);
-}
-
 TEST_F(AdmissionTest, ChecksRequestsWhileWorkersRestart) {
   AddWorker("w0");
   fleet_.Lose("w0");

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flags whose values are more than a word or a number.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include <CLI/App.hpp>
+
+namespace reel::client {
+
+// NAME=VALUE, any number of times; never swallows the argument behind its own. `command` keeps a
+// reference to `pairs`; `type` is what help calls a value.
+void AddPairs(CLI::App& command, const std::string& flag, std::map<std::string, std::string>& pairs,
+              const std::string& type, const std::string& help);
+
+// TIME as ParseDuration reads it. `command` keeps a reference to `value`.
+void AddDuration(CLI::App& command, const std::string& flag, std::optional<absl::Duration>& value,
+                 const std::string& help);
+
+}  // namespace reel::client

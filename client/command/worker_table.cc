@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/worker_table.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/command/quantity.h"
+#include "client/command/text_table.h"
+#include "client/command/video_text.h"
+
+namespace reel::client {
+
+std::string WorkerTable(const v1::GetServerInfoResponse& info) {
+  TextTable table({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
+  for (const v1::Worker& worker : info.workers()) {
+    const std::string memory = worker.memory_total_bytes() == 0
+                                   ? "-"
+                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
+                                                  HumanBytes(worker.memory_total_bytes()));
+    table.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
+                  absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
+                  absl::StrJoin(worker.models(), ", ")});
+  }
+  return table.Render();
+}
+
+}  // namespace reel::client

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/frames/contact_sheet.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "server/worker/media/picture_scaler.h"
+
+namespace reel::client {
+namespace {
+
+constexpr int kBrighter = 8;
+constexpr int kGap = 4;  // pixels between tiles, white
+
+model::RgbImage Difference(const model::RgbImage& a, const model::RgbImage& b) {
+  model::RgbImage difference = a;
+  for (size_t i = 0; i < a.pixels.size(); ++i) {
+    const int apart = std::abs(int{a.pixels[i]} - int{b.pixels[i]});
+    difference.pixels[i] = static_cast<uint8_t>(std::min(255, apart * kBrighter));
+  }
+  return difference;
+}
+
+model::RgbImage Tile(const model::RgbImage& image) {
+  if (image.width <= ContactSheet::kTileWidth) return image;
+  const int64_t height = int64_t{image.height} * ContactSheet::kTileWidth / image.width;
+  return worker::ScaleLanczos(image, ContactSheet::kTileWidth,
+                              static_cast<int>(std::max<int64_t>(1, height)));
+}
+
+void Paste(const model::RgbImage& tile, int left, int top, model::RgbImage& sheet) {
+  const size_t row_bytes = size_t{3} * static_cast<size_t>(tile.width);
+  for (int y = 0; y < tile.height; ++y) {
+    const size_t to = 3 * (static_cast<size_t>(top + y) * static_cast<size_t>(sheet.width) +
+                           static_cast<size_t>(left));
+    std::copy_n(tile.pixels.data() + static_cast<size_t>(y) * row_bytes, row_bytes,
+                sheet.pixels.data() + to);
+  }
+}
+
+}  // namespace
+
+std::vector<int> ContactSheet::FramesFor(int num_frames) {
+  const int columns = std::min(kColumns, num_frames);
+  std::vector<int> frames;
+  for (int i = 0; i < columns; ++i) {
+    frames.push_back(columns == 1 ? 0 : i * (num_frames - 1) / (columns - 1));
+  }
+  return frames;
+}
+
+void ContactSheet::Add(const model::RgbImage& a, const model::RgbImage& b) {
+  // Before it is shrunk: a difference of one pixel may not fade.
+  model::RgbImage difference = Difference(a, b);
+  columns_[0].push_back(Tile(a));
+  columns_[1].push_back(Tile(b));
+  columns_[2].push_back(Tile(difference));
+}
+
+model::RgbImage ContactSheet::Picture() const {
+  const model::RgbImage& tile = columns_[0].front();
+  const int columns = static_cast<int>(columns_[0].size());
+  model::RgbImage sheet{
+      columns * tile.width + (columns - 1) * kGap, 3 * tile.height + 2 * kGap, {}};
+  sheet.pixels.assign(
+      size_t{3} * static_cast<size_t>(sheet.width) * static_cast<size_t>(sheet.height), 255);
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      Paste(columns_[row][static_cast<size_t>(column)], column * (tile.width + kGap),
+            row * (tile.height + kGap), sheet);
+    }
+  }
+  return sheet;
+}
+
+}  // namespace reel::client

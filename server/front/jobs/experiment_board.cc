@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/experiment_board.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace reel::front {
+namespace {
+
+ExperimentVerdict VerdictOf(const ExperimentShape& shape) {
+  for (const Moments& arm : shape.log_step) {
+    if (arm.count() < ExperimentBoard::kLeastVideos) return ExperimentVerdict::kNotEnoughData;
+  }
+  if (!shape.ratio || !shape.ratio->differs()) return ExperimentVerdict::kNoDifference;
+  return shape.ratio->value < 1 ? ExperimentVerdict::kSecondFaster
+                                : ExperimentVerdict::kSecondSlower;
+}
+
+}  // namespace
+
+std::optional<double> SoloStepSeconds(const model::RunStats& stats) {
+  std::vector<absl::Duration> steps;
+  for (const model::PartSpan& span : stats.spans) {
+    if (span.part != model::RunPart::kDenoise || span.step <= 1) continue;
+    if (span.jobs > 1 || span.timed || span.duration <= absl::ZeroDuration()) continue;
+    steps.push_back(span.duration);
+  }
+  if (steps.empty()) return std::nullopt;
+  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+  std::nth_element(steps.begin(), middle, steps.end());
+  return absl::ToDoubleSeconds(*middle);
+}
+
+ExperimentBoard::ExperimentBoard(const std::vector<ExperimentOptions>& experiments) {
+  for (const ExperimentOptions& options : experiments) {
+    ExperimentReport report;
+    report.options = options;
+    report.arms.resize(options.arms.size());
+    seen_.push_back({std::move(report), {}});
+  }
+}
+
+void ExperimentBoard::Ended(const Video& video) {
+  const MutexLock lock(mutex_);
+  for (Seen& seen : seen_) {
+    const ExperimentOptions& options = seen.report.options;
+    if (options.name != video.spec.kernels.experiment) continue;
+    for (size_t i = 0; i < options.arms.size(); ++i) {
+      if (options.arms[i].name != video.spec.kernels.arm) continue;
+      ++seen.report.arms[i].videos;
+      if (video.state != VideoState::kSucceeded) {
+        ++seen.report.arms[i].failed;
+        return;
+      }
+      const auto seconds = video.stats ? SoloStepSeconds(*video.stats) : std::nullopt;
+      const ShapeKey key{video.spec.model, video.spec.width, video.spec.height,
+                         video.spec.num_frames};
+      if (!seconds || (seen.shapes.size() >= kMostShapes && !seen.shapes.contains(key))) return;
+      auto& arms = seen.shapes[key];
+      arms.resize(options.arms.size());
+      arms[i].Add(std::log(*seconds));
+      return;
+    }
+  }
+}
+
+std::vector<ExperimentReport> ExperimentBoard::Reports() const {
+  const MutexLock lock(mutex_);
+  std::vector<ExperimentReport> reports;
+  for (const Seen& seen : seen_) {
+    ExperimentReport report = seen.report;
+    for (const auto& [key, arms] : seen.shapes) {
+      const auto& [model, width, height, num_frames] = key;
+      ExperimentShape shape{model, width, height, num_frames, arms, std::nullopt, {}};
+      if (arms.size() == 2) shape.ratio = WelchRatio(arms[0], arms[1]);
+      shape.verdict = VerdictOf(shape);
+      report.shapes.push_back(std::move(shape));
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What experiments have shown since this process started.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "kernels/base/statistics/log_ratio.h"
+#include "server/front/jobs/job_options.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::front {
+
+// Seconds that a step of a finished video took: the median of those that ran alone, after the
+// first, and whose operators were not timed. Nothing without such a step.
+std::optional<double> SoloStepSeconds(const model::RunStats& stats);
+
+enum class ExperimentVerdict { kNotEnoughData, kNoDifference, kSecondFaster, kSecondSlower };
+
+struct ExperimentShape {
+  std::string model;
+  int width = 0, height = 0, num_frames = 0;
+  std::vector<Moments> log_step;  // by arm, of the seconds of a step
+  std::optional<Ratio> ratio;     // of the second arm to the first
+  ExperimentVerdict verdict = ExperimentVerdict::kNotEnoughData;
+};
+
+struct ExperimentReport {
+  struct Arm {
+    int64_t videos = 0, failed = 0;
+  };
+  ExperimentOptions options;
+  std::vector<Arm> arms;
+  std::vector<ExperimentShape> shapes;
+};
+
+// Thread-safe.
+class ExperimentBoard {
+ public:
+  static constexpr int64_t kLeastVideos = 20;  // an arm, before anything is said
+  static constexpr size_t kMostShapes = 32;    // of an experiment; further ones are not looked at
+
+  explicit ExperimentBoard(const std::vector<ExperimentOptions>& experiments);
+
+  // A video reached its end. One of no experiment is none of ours.
+  void Ended(const Video& video);
+  std::vector<ExperimentReport> Reports() const;
+
+ private:
+  using ShapeKey = std::tuple<std::string, int, int, int>;
+  struct Seen {
+    ExperimentReport report;  // without shapes
+    std::map<ShapeKey, std::vector<Moments>> shapes;
+  };
+
+  mutable Mutex mutex_;
+  std::vector<Seen> seen_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::front

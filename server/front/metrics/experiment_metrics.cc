@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/experiment_metrics.h"
+
+namespace reel::front {
+namespace {
+
+prometheus::Family<prometheus::Counter>& ArmFamily(prometheus::Registry& registry, const char* name,
+                                                   const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+}  // namespace
+
+ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
+                                     const std::vector<std::pair<std::string, std::string>>& arms) {
+  auto& requests = ArmFamily(registry, "reel_experiment_requests_total",
+                             "Videos of an experiment's arm that ended.");
+  auto& step_seconds =
+      ArmFamily(registry, "reel_experiment_step_seconds_total",
+                "Denoising time of an arm's finished videos; a step that several shared counts for "
+                "each.");
+  auto& steps = ArmFamily(registry, "reel_experiment_steps_total",
+                          "Denoising steps of an arm's finished videos.");
+  for (const auto& name : arms) {
+    const prometheus::Labels labels = {{"experiment", name.first}, {"arm", name.second}};
+    Arm& arm = arms_[name];
+    for (const char* outcome : {"ok", "cancelled", "deadline", "failed"}) {
+      prometheus::Labels with_outcome = labels;
+      with_outcome["outcome"] = outcome;
+      arm.requests[outcome] = &requests.Add(with_outcome);
+    }
+    arm.step_seconds = &step_seconds.Add(labels);
+    arm.steps = &steps.Add(labels);
+  }
+}
+
+void ExperimentMetrics::Ended(const Video& video, const std::string& outcome) {
+  const auto found = arms_.find({video.spec.kernels.experiment, video.spec.kernels.arm});
+  if (found == arms_.end()) return;
+  const auto counter = found->second.requests.find(outcome);
+  if (counter != found->second.requests.end()) counter->second->Increment();
+  if (video.state != VideoState::kSucceeded || !video.stats) return;
+  found->second.step_seconds->Increment(absl::ToDoubleSeconds(video.stats->denoise));
+  found->second.steps->Increment(video.spec.num_steps());
+}
+
+}  // namespace reel::front

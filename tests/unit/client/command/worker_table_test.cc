@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/command/worker_table.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::client {
+namespace {
+
+TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
+  v1::GetServerInfoResponse info;
+  v1::Worker& gpu = *info.add_workers();
+  gpu.set_name("gpu0");
+  gpu.set_state(v1::WORKER_STATE_READY);
+  gpu.set_device("cuda:0");
+  gpu.set_memory_total_bytes(2'000'000'000);
+  gpu.set_memory_used_bytes(500'000'000);
+  gpu.set_running(3);
+  gpu.add_models("a");
+  gpu.add_models("b");
+  v1::Worker& cpu = *info.add_workers();
+  cpu.set_name("cpu0");
+  cpu.set_restarts(2);
+  EXPECT_EQ(WorkerTable(info),
+            "WORKER  STATE        DEVICE  MEMORY            RUNNING  RESTARTS  MODELS\n"
+            "gpu0    ready        cuda:0  500 MB of 2.0 GB  3        0         a, b\n"
+            "cpu0    unspecified          -                 0        2\n");
+}
+
+}  // namespace
+}  // namespace reel::client

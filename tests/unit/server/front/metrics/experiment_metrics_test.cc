@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/experiment_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "server/front/metrics/metrics.h"
+#include "tests/unit/server/front/metrics/scrape.h"
+
+namespace reel::front {
+namespace {
+
+TEST(ExperimentMetrics, CountArmsByOutcomeFromTheStart) {
+  Metrics metrics({"1", "r", {"auto"}, {}, {{"norms", "old"}, {"norms", "new"}}});
+  const std::string failed =
+      "reel_experiment_requests_total{arm=\"new\",experiment=\"norms\",outcome=\"failed\"}";
+  const std::string ok =
+      "reel_experiment_requests_total{arm=\"old\",experiment=\"norms\",outcome=\"ok\"}";
+  EXPECT_EQ(ValueOf(metrics.Text(), failed), 0);
+  Video video;
+  video.state = VideoState::kSucceeded;
+  video.spec.num_inference_steps = 8;
+  video.spec.kernels.experiment = "norms";
+  video.spec.kernels.arm = "old";
+  video.stats.emplace();
+  video.stats->denoise = absl::Seconds(2);
+  metrics.jobs().JobEnded(video, false);
+  video.state = VideoState::kFailed;
+  video.spec.kernels.arm = "new";
+  metrics.jobs().JobEnded(video, false);
+  video.spec.kernels.experiment = "-";
+  metrics.jobs().JobEnded(video, false);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, ok), 1);
+  EXPECT_EQ(ValueOf(text, failed), 1);
+  const std::string labels = "{arm=\"old\",experiment=\"norms\"}";
+  EXPECT_EQ(ValueOf(text, "reel_experiment_step_seconds_total" + labels), 2);
+  EXPECT_EQ(ValueOf(text, "reel_experiment_steps_total" + labels), 8);
+  EXPECT_EQ(ValueOf(text, "reel_experiment_steps_total{arm=\"new\",experiment=\"norms\"}"), 0);
+}
+
+}  // namespace
+}  // namespace reel::front
