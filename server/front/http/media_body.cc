@@ -9,7 +9,6 @@
 #include "server/errors/error.h"
 #include "server/front/api/stream_checks.h"
 #include "server/front/api/video_error.h"
-#include "server/front/http/media_type.h"
 
 namespace reel::front {
 namespace {
@@ -96,7 +95,7 @@ absl::StatusOr<bool> MediaBody::Plan() {
   }
   const int64_t size = job_->media_size();
   if (size == 0 && !finished_) return false;
-  head_.Add("Content-Type", MediaTypeOf(*job_));
+  head_.Add("Content-Type", job_->Snapshot().media.content_type);
   head_.Add("Content-Disposition", absl::StrCat("inline; filename=\"reel-", ask_.id, ".mp4\""));
   head_.Add("Accept-Ranges", "bytes");
   head_.Add("Cache-Control", "private, no-cache");
