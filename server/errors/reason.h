@@ -40,6 +40,7 @@ enum class Reason {
   kBodyTooLarge,
   kBodyType,
   kOtherAttempt,
+  kNoRemoteInput,
   kNoAnswer,
   // Capacity.
   kTenantQuota,

@@ -153,7 +153,7 @@ DoorReply EventBody::Head() const {
   return reply;
 }
 
-absl::Status EventBody::Late() const {
+absl::Status EventBody::Late() {
   return MakeError(Reason::kNoAnswer, "The video's log could not be read in time");
 }
 

@@ -40,6 +40,15 @@ std::string TagOf(std::string_view name) { return "\"" + std::string(name) + "\"
 
 }  // namespace
 
+MediaAsk MediaAskOf(const std::string& id, const DoorHead& head) {
+  MediaAsk ask;
+  ask.id = id;
+  ask.head_only = head.method == "HEAD";
+  if (head.Count("range") == 1) ask.range = ParseByteRange(head.Find("range"));
+  ask.if_range = std::string(head.Find("if-range"));
+  return ask;
+}
+
 MediaBody::MediaBody(std::shared_ptr<Job> job, MediaAsk ask)
     : job_(std::move(job)), ask_(std::move(ask)) {}
 
@@ -149,7 +158,7 @@ StreamStep MediaBody::Next(std::string& bytes, absl::Status& end) {
   return StreamStep::kEnd;
 }
 
-absl::Status MediaBody::Late() const {
+absl::Status MediaBody::Late() {
   DownloadRange range;
   range.id = ask_.id;
   const absl::Status why = CheckDownload(*job_, range);

@@ -25,10 +25,11 @@ def find_binary(name):
 
 
 class Server:
-    """Where a running reeld listens. `health` is None where its configuration has no such port."""
+    """Where a running reeld listens. `health` and `http` are None where its configuration has no such port."""
 
     def __init__(self, ports, process, log):
         self.grpc, self.metrics, self.health = ports["grpc"], ports["metrics"], ports.get("health")
+        self.http = ports.get("http")
         self.process, self.log = process, log
 
 
