@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto parts = reel::front::ParseFormBody(type, body);
   if (parts.ok() && parts->size() > static_cast<size_t>(reel::front::kMaxFormParts)) std::abort();
   if (reel::front::BodyTypeOf(type) == reel::front::BodyType::kOther) return 0;
-  const auto ask = reel::front::ReadFacadeAsk(type, body, {reel::front::ServedModel()});
+  const auto ask = reel::front::ReadFacadeAsk(type, body, {{reel::front::ServedModel()}, {}});
   if (!ask.ok()) return 0;
   const reel::v1::VideoSpec& spec = ask->request.spec();
   if (!reel::front::IsUtf8(spec.prompt()) || spec.num_frames() < 0 || spec.width() < 0) {

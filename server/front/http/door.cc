@@ -20,6 +20,7 @@
 #include "server/front/http/event_body.h"
 #include "server/front/http/form_body.h"
 #include "server/front/http/media_body.h"
+#include "server/front/http/page_files.h"
 #include "server/front/http/request_key.h"
 
 namespace reel::front {
@@ -70,11 +71,12 @@ absl::StatusOr<MediaAsk> ReadMediaAsk(const DoorRequest& request) {
 
 }  // namespace
 
-Door::Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts)
+Door::Door(const DoorParts& parts, DoorOptions options, ServerFacts facts)
     : parts_(parts),
-      guard_(std::move(guard)),
+      guard_(std::move(options.guard)),
+      page_(options.page),
       rules_(facts.rules),
-      facade_(parts, facts),
+      facade_(parts, facts, std::move(options.model_aliases)),
       answers_(parts.jobs, std::move(facts)) {}
 
 std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const {
@@ -95,6 +97,7 @@ std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const 
     reply.Add("Allow", match->allow);
     return reply;
   }
+  if (!page_ && IsOfPage(match->row->route)) return ErrorReply(NoSuchRoute());
   request.row = match->row;
   request.id = std::move(match->id);
   auto principal = Authenticate(parts_.authorizer, request);
@@ -148,6 +151,10 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kModels:
     case DoorRoute::kKernels:
       return Server(request, exchange);
+    case DoorRoute::kPage:
+    case DoorRoute::kPageScript:
+    case DoorRoute::kPageStyle:
+      return exchange->Reply(PageReply(request.head.path));
     default:
       return facade_.Serve(request, exchange);
   }

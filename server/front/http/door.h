@@ -3,6 +3,7 @@
 // rules of the fields, the same jobs/. Knows no sockets.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,10 +16,16 @@
 
 namespace reel::front {
 
+struct DoorOptions {
+  DoorGuardOptions guard;
+  bool page = true;
+  std::map<std::string, std::string> model_aliases;  // of the facade
+};
+
 // Thread-safe.
 class Door {
  public:
-  Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts);
+  Door(const DoorParts& parts, DoorOptions options, ServerFacts facts);
 
   // By the head alone, before any of the body is read. A reply: that is all there is to say.
   std::optional<DoorReply> Admit(DoorHead head, DoorRequest& request) const;
@@ -49,6 +56,7 @@ class Door {
 
   const DoorParts parts_;
   const DoorGuard guard_;
+  const bool page_;
   const RequestRules rules_;
   const Facade facade_;
   const ServerAnswers answers_;

@@ -30,7 +30,6 @@ namespace {
 
 namespace net = boost::asio;
 namespace http = boost::beast::http;
-using Socket = net::ip::tcp::socket;
 
 constexpr size_t kReadBytes = 4096;
 // More than a body may have, so that a client that sends one reads why it was refused.

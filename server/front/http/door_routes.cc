@@ -52,6 +52,9 @@ constexpr DoorRouteRow kRows[] = {
     {DoorRoute::kFacadeModelInfo, "GET", "/v1/model_info", Method::kListModels, DoorTakes::kNothing,
      false},
     {DoorRoute::kFacadeHealth, "GET", "/health", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPage, "GET", "/", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPageScript, "GET", "/app.js", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPageStyle, "GET", "/app.css", Method::kHealthCheck, DoorTakes::kNothing, true},
 };
 
 constexpr bool InOrder() {
@@ -86,6 +89,12 @@ absl::Span<const DoorRouteRow> AllDoorRoutes() { return kRows; }
 
 const DoorRouteRow& RowOf(DoorRoute route) { return kRows[static_cast<size_t>(route)]; }
 
+absl::Status NoSuchRoute() {
+  return MakeError(Reason::kRouteNotFound,
+                   "There is no such route; /reel/v1/videos, /reel/v1/models and /v1/videos are "
+                   "some of them");
+}
+
 absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path) {
   DoorRouteMatch match;
   bool known = false;
@@ -102,9 +111,7 @@ absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::stri
     absl::StrAppend(&match.allow, match.allow.empty() ? "" : ", ", own, row.head ? ", HEAD" : "");
   }
   if (known) return match;
-  return MakeError(Reason::kRouteNotFound,
-                   "There is no such route; /reel/v1/videos, /reel/v1/models and /reel/v1/server "
-                   "are some of them");
+  return NoSuchRoute();
 }
 
 }  // namespace reel::front

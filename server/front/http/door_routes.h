@@ -35,6 +35,9 @@ enum class DoorRoute {
   kFacadeModel,
   kFacadeModelInfo,
   kFacadeHealth,
+  kPage,
+  kPageScript,
+  kPageStyle,
 };
 
 // A request's body.
@@ -57,6 +60,10 @@ struct DoorRouteMatch {
   std::string id;     // where the pattern has one
   std::string allow;  // the methods of the path, where the one asked for is none of them
 };
+
+constexpr bool IsOfPage(DoorRoute route) { return route >= DoorRoute::kPage; }
+
+absl::Status NoSuchRoute();
 
 // ROUTE_NOT_FOUND for an unknown path. For a known path and another method the row is null.
 absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path);

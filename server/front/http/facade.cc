@@ -116,9 +116,11 @@ absl::StatusOr<FacadeListAsk> ReadListAsk(const DoorRequest& request, std::strin
 
 }  // namespace
 
-Facade::Facade(const DoorParts& parts, const ServerFacts& facts)
+Facade::Facade(const DoorParts& parts, const ServerFacts& facts,
+               std::map<std::string, std::string> aliases)
     : parts_(parts),
       rules_(facts.rules),
+      aliases_(std::move(aliases)),
       created_(absl::ToUnixSeconds(
           absl::Now() - absl::FromChrono(std::chrono::steady_clock::now() - facts.started))) {}
 
@@ -153,8 +155,8 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
   const auto models = parts_.jobs.Models();
   NewVideo made;
   const absl::Status read = [&]() -> absl::Status {
-    REEL_ASSIGN_OR_RETURN(FacadeAsk ask,
-                          ReadFacadeAsk(request.head.Find("content-type"), request.body, models));
+    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadFacadeAsk(request.head.Find("content-type"),
+                                                       request.body, {models, aliases_}));
     made.notice = std::move(ask.notice);
     REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
     REEL_ASSIGN_OR_RETURN(

@@ -2,7 +2,9 @@
 // The routes below /v1: the OpenAI videos API, as its clients in other projects speak it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <string>
 
 #include "server/front/api/request_convert.h"
 #include "server/front/api/server_answers.h"
@@ -14,7 +16,9 @@ namespace reel::front {
 // Thread-safe.
 class Facade {
  public:
-  Facade(const DoorParts& parts, const ServerFacts& facts);
+  // `aliases`: names that requests may call a model, to its own.
+  Facade(const DoorParts& parts, const ServerFacts& facts,
+         std::map<std::string, std::string> aliases);
 
   // Of its own routes. The reply comes through the exchange, later perhaps.
   void Serve(const DoorRequest& request, const std::shared_ptr<DoorExchange>& exchange) const;
@@ -42,6 +46,7 @@ class Facade {
 
   const DoorParts parts_;
   const RequestRules rules_;
+  const std::map<std::string, std::string> aliases_;
   const int64_t created_;  // when models came to be served, unix s
 };
 

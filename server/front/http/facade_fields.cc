@@ -309,14 +309,16 @@ void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
 }  // namespace
 
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
-                                        const std::vector<ServedModel>& models) {
+                                        const KnownModels& models) {
   REEL_ASSIGN_OR_RETURN(const SentFields sent, ReadFields(content_type, body));
   FieldReader reader(sent.fields);
   FacadeAsk ask;
   v1::VideoSpec& spec = *ask.request.mutable_spec();
   CheckNames(sent.fields, reader);
   ReadSpec(reader, spec);
-  ReadSeconds(reader, models, ask);
+  const auto alias = models.aliases.find(spec.model());
+  if (alias != models.aliases.end()) spec.set_model(alias->second);
+  ReadSeconds(reader, models.served, ask);
   ReadPriority(reader, ask.request);
   if (const auto timeout = reader.Number("timeout")) {
     const double nanos = std::round(std::clamp(*timeout, -kMostTimeout, kMostTimeout) * 1e9);

@@ -4,6 +4,7 @@
 // is refused by name.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,15 @@ struct FacadeAsk {
   std::string notice;  // what became of `seconds`; empty: it did not count
 };
 
-// `models` give the rate and the legal counts of frames. UNDECODABLE_REQUEST, NO_REMOTE_INPUT,
+struct KnownModels {
+  const std::vector<ServedModel>& served;  // give the rate and the legal counts of frames
+  const std::map<std::string, std::string>& aliases;
+};
+
+// UNDECODABLE_REQUEST, NO_REMOTE_INPUT,
 // INVALID_REQUEST with the facade's own names.
 absl::StatusOr<FacadeAsk> ReadFacadeAsk(std::string_view content_type, std::string_view body,
-                                        const std::vector<ServedModel>& models);
+                                        const KnownModels& models);
 
 // The facade's word for a field of our requests: "spec.frame_rate" is "fps".
 std::string FacadeNameOf(std::string_view path);

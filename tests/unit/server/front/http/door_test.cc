@@ -72,7 +72,7 @@ TEST(Door, RefusalsHaveTheirStatusAndReason) {
         result->status, " ",
         nlohmann::json::parse(result->body)["error"]["details"][0]["reason"].get<std::string>());
   };
-  EXPECT_EQ(reason(client.Get("/")), "404 ROUTE_NOT_FOUND");
+  EXPECT_EQ(reason(client.Get("/none")), "404 ROUTE_NOT_FOUND");
   EXPECT_EQ(reason(client.Get("/metrics")), "404 ROUTE_NOT_FOUND");
   EXPECT_EQ(reason(client.Get("/reel/v1/videos/../../etc")), "404 ROUTE_NOT_FOUND");
   EXPECT_EQ(reason(client.Get("/reel/v1/videos/none")), "404 VIDEO_NOT_FOUND");

@@ -29,7 +29,7 @@ std::vector<ServedModel> OneModel() {
 }
 
 absl::StatusOr<FacadeAsk> ReadAsk(const std::string& body, const char* type = kJsonBody) {
-  return ReadFacadeAsk(type, body, OneModel());
+  return ReadFacadeAsk(type, body, {OneModel(), {{"sora-2", "lab"}}});
 }
 
 std::string SpecText(const absl::StatusOr<FacadeAsk>& ask) {
@@ -90,6 +90,11 @@ TEST(FacadeFields, SecondsAreTheNearestLegalCountOfFrames) {
   EXPECT_EQ(both->notice, "");
 }
 
+TEST(FacadeFields, ModelsMayHaveOtherNames) {
+  EXPECT_EQ(ReadAsk(R"({"prompt": "x", "model": "sora-2"})")->request.spec().model(), "lab");
+  EXPECT_EQ(ReadAsk(R"({"prompt": "x", "model": "sora-3"})")->request.spec().model(), "sora-3");
+}
+
 TEST(FacadeFields, ExtrasLieBelowTheFieldsBesideThem) {
   const auto json = ReadAsk(R"({"prompt": "x", "seed": 1, "extra_body": {"seed": 2, "fps": 10}})");
   EXPECT_EQ(json->request.spec().seed(), 1U);
@@ -115,7 +120,7 @@ TEST(FacadeFields, InputsAreBytesAndNothingElse) {
       "--b\r\nContent-Disposition: form-data; name=prompt\r\n\r\nx\r\n"
       "--b\r\nContent-Disposition: form-data; name=input_reference; filename=a\r\n\r\n"
       "....ftypisom\r\n--b--",
-      OneModel());
+      {OneModel(), {}});
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->request.spec().conditions(0).video(), "....ftypisom");
   for (const char* sent : {"\"https://example.org/a.png\"", "\"/etc/passwd\"",
