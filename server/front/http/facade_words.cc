@@ -63,7 +63,7 @@ constexpr ForeignWord kForeign[] = {
     {"lora", ""},
 };
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+absl::string_view AbslText(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
@@ -82,10 +82,11 @@ const ForeignWord* FindForeignWord(std::string_view name) {
 bool AsksForNothing(const ForeignWord& word, std::string_view value) {
   if (word.harmless == "*") return true;
   for (const absl::string_view none : {"", "null", "none", "false", "default"}) {
-    if (absl::EqualsIgnoreCase(View(value), none)) return true;
+    if (absl::EqualsIgnoreCase(AbslText(value), none)) return true;
   }
-  for (const absl::string_view one : absl::StrSplit(View(word.harmless), '|', absl::SkipEmpty())) {
-    if (View(value) == one) return true;
+  for (const absl::string_view one :
+       absl::StrSplit(AbslText(word.harmless), '|', absl::SkipEmpty())) {
+    if (AbslText(value) == one) return true;
   }
   return false;
 }

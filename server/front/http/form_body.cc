@@ -20,7 +20,7 @@ using Parameters = std::map<std::string, std::string>;
 constexpr size_t kMaxBoundary = 70;  // RFC 2046
 constexpr size_t kMaxPartHead = 2048;
 
-absl::string_view View(std::string_view text) { return {text.data(), text.size()}; }
+absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
 bool IsNameChar(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '*';
@@ -76,7 +76,7 @@ std::optional<Parameters> ParseParameters(std::string_view text) {
 // "form-data; name=..." to its word and parameters.
 std::pair<std::string, std::optional<Parameters>> ParseValue(std::string_view text) {
   const size_t word = std::min(text.find(';'), text.size());
-  return {absl::AsciiStrToLower(absl::StripAsciiWhitespace(View(text.substr(0, word)))),
+  return {absl::AsciiStrToLower(absl::StripAsciiWhitespace(AbslView(text.substr(0, word)))),
           ParseParameters(text.substr(word))};
 }
 
@@ -85,7 +85,7 @@ absl::StatusOr<FormPart> ParsePart(std::string_view part) {
   if (end == std::string_view::npos) return Undecodable("a part of the form has no head");
   FormPart found;
   bool named = false;
-  for (const absl::string_view line : absl::StrSplit(View(part.substr(0, end)), "\r\n")) {
+  for (const absl::string_view line : absl::StrSplit(AbslView(part.substr(0, end)), "\r\n")) {
     const std::pair<absl::string_view, absl::string_view> field =
         absl::StrSplit(line, absl::MaxSplits(':', 1));
     const std::string name = absl::AsciiStrToLower(field.first);
