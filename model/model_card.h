@@ -48,6 +48,14 @@ struct Preset {
   std::vector<Pass> passes = {};  // of requests that name it; empty: one plain pass
 };
 
+// Words of one kind that a model's prompts are made of.
+struct PromptWords {
+  std::string name;
+  std::vector<std::string> words;
+
+  friend bool operator==(const PromptWords&, const PromptWords&) = default;
+};
+
 struct ModelCard {
   std::string name;            // what requests call it
   std::string family;          // e.g. "LTX-Video 0.9.5", "test card"
@@ -62,7 +70,8 @@ struct ModelCard {
   bool supports_conditions = false;
   // Kernel profiles that trade accuracy for speed and that the model has a use for.
   std::vector<std::string> lossy_profiles = {};
-  std::vector<kernels::KernelCall> calls;  // the operator calls that a request makes
+  std::vector<PromptWords> prompt_words = {};  // empty: any text will do
+  std::vector<kernels::KernelCall> calls;      // the operator calls that a request makes
 };
 
 // Positions that the transformer works on for one pass over the clip.

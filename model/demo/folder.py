@@ -28,6 +28,15 @@ CARD = {
     "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20, "guidance_scale": 4,
                  "negative_prompt": "", "max_text_tokens": 128},
     "limits": {"min_size": 128, "max_size": 512, "max_frames": 97, "max_text_tokens": 128},
+    # As people say them: captions.py has more wordings.
+    "prompt_words": [
+        {"name": "shapes", "words": ["circle", "square", "triangle", "star"]},
+        {"name": "colours", "words": ["red", "orange", "yellow", "green", "cyan", "blue", "purple", "pink", "white"]},
+        {"name": "sizes", "words": ["small", "big"]},
+        {"name": "motions", "words": ["sliding left", "sliding right", "rising", "falling", "bouncing", "orbiting", "spinning",
+                                      "growing", "shrinking", "fading away", "appearing", "standing still"]},
+        {"name": "grounds", "words": ["waves", "stripes", "checkerboard", "starfield", "fire", "sunrise"]},
+    ],
 }
 MANIFEST = "SHA256SUMS"
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/status_macros.h"
@@ -44,6 +45,23 @@ void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
   limits.max_steps = Narrow(reader.Int("max_steps", limits.max_steps, kSteps));
   limits.max_text_tokens =
       Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokens));
+}
+
+// [{"name": "colours", "words": ["red", ...]}, ...]
+void ReadPromptWords(const nlohmann::json& json, ConfigReader& whole,
+                     std::vector<PromptWords>& groups) {
+  const auto found = json.find("prompt_words");
+  if (found == json.end()) return;
+  if (!found->is_array()) return whole.Fail("prompt_words", "is a list");
+  for (const nlohmann::json& item : *found) {
+    if (!item.is_object()) return whole.Fail("prompt_words", "holds objects only");
+    ConfigReader reader(item, "prompt_words");
+    PromptWords group{reader.String("name", ""), reader.Strings("words", {})};
+    if (!reader.status().ok() || group.name.empty() || group.words.empty()) {
+      return whole.Fail("prompt_words", "holds objects with a name and a list of words");
+    }
+    groups.push_back(std::move(group));
+  }
 }
 
 // Presets that the folder's own limits would refuse.
@@ -106,6 +124,7 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
   card.family = whole.String("family", card.family);
   if (!defaults.is_object()) whole.Fail("defaults", "is an object");
   if (!limits.is_object()) whole.Fail("limits", "is an object");
+  ReadPromptWords(*json, whole, card.prompt_words);
   REEL_RETURN_IF_ERROR(whole.status());
   ConfigReader default_reader(defaults, file + ": defaults");
   ReadDefaults(default_reader, card.defaults);

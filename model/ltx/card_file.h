@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reel.json: a model folder's own defaults and limits, so that users need not know them. Only Reel
-// reads it.
+// reel.json: a model folder's own defaults, limits and words of prompts, so that users need not
+// know them. Only Reel reads it.
 //
 //   {"family": "LTX-Video demo",
 //    "defaults": {"width": 256, "height": 256, "num_frames": 49, "frame_rate": 24, "steps": 20,

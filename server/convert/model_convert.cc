@@ -53,6 +53,11 @@ v1::Model CardToProto(const model::ModelCard& card) {
   proto.set_supports_conditions(card.supports_conditions);
   for (const std::string& profile : card.lossy_profiles) proto.add_lossy_kernel_profiles(profile);
   for (const model::Preset& preset : card.presets) proto.add_presets(preset.name);
+  for (const model::PromptWords& group : card.prompt_words) {
+    v1::PromptWords& added = *proto.add_prompt_words();
+    added.set_name(group.name);
+    for (const std::string& word : group.words) added.add_words(word);
+  }
   return proto;
 }
 
@@ -69,6 +74,9 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.supports_conditions = proto.supports_conditions();
   card.lossy_profiles = {proto.lossy_kernel_profiles().begin(),
                          proto.lossy_kernel_profiles().end()};
+  for (const v1::PromptWords& group : proto.prompt_words()) {
+    card.prompt_words.push_back({group.name(), {group.words().begin(), group.words().end()}});
+  }
   return card;
 }
 

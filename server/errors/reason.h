@@ -42,6 +42,7 @@ enum class Reason {
   kBodyTooLarge,
   kBodyType,
   kOtherAttempt,
+  kNoRemoteInput,
   kNoAnswer,
   // Capacity.
   kTenantQuota,

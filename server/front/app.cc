@@ -163,13 +163,17 @@ absl::Status App::Impl::StartPlaintextHealth() {
 absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
   const HttpOptions& http = options.server.http;
   if (!http.enabled()) return absl::OkStatus();
-  door = std::make_unique<Door>(
-      DoorParts{*authorizer, metrics.calls(), *dispatcher},
-      DoorGuardOptions{http.listen.loopback(), http.hosts, http.allow_origins}, facts);
+  door =
+      std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *dispatcher},
+                             DoorOptions{{http.listen.loopback(), http.hosts, http.allow_origins},
+                                         http.playground,
+                                         http.model_aliases},
+                             facts);
   REEL_ASSIGN_OR_RETURN(
       door_server,
       DoorServer::Start(http.listen, {*door, pump, open_calls, metrics.calls(), metrics.door()},
-                        MakeDoorLimits(options.server)));
+                        MakeDoorLimits(options.server),
+                        http.tls ? options.server.tls : TlsOptions()));
   return absl::OkStatus();
 }
 

@@ -17,7 +17,7 @@
 namespace reel::front {
 
 // Thread-safe. Answers at once, on the asking thread, unless `hold_creates` is set.
-class FakeJobService final : public JobService {
+class FakeJobService : public JobService {
  public:
   struct Left {
     std::string id;

@@ -37,6 +37,7 @@ class ScriptedJob final : public Job {
   }
   void Media(const std::string& bytes, bool fragment_end = true) {
     Change([&] {
+      video_.media.content_type = "video/mp4; codecs=\"avc1.64000d\"";
       file_ += bytes;
       if (fragment_end) fragment_ends_.push_back(static_cast<int64_t>(file_.size()));
     });

@@ -153,19 +153,27 @@ std::vector<int64_t> RandomCuts(int count, int64_t below) {
   return {cuts.begin(), cuts.end()};
 }
 
-TEST(Door, EventsResumeWhereverTheyAreCut) {
-  ReelServer server(WithDoor(SlowConfig(30)));
-  httplib::Client client = ClientOf(server.http_address());
-  CuttingProxy proxy;
-  proxy.SetTarget(server.http_address());
-  proxy.SetCuts(RandomCuts(50, 40'000));
+// A slow server, and a way to it that is cut again and again.
+class DoorBehindCuts : public ::testing::Test {
+ protected:
+  DoorBehindCuts() { proxy_.SetTarget(server_.http_address()); }
+  std::string Create(int steps) {
+    httplib::Client client = ClientOf(server_.http_address());
+    return CreateOverHttp(client, ClipSpec(steps));
+  }
 
-  const std::string id = CreateOverHttp(client, ClipSpec(40));
+  ReelServer server_{WithDoor(SlowConfig(30))};
+  CuttingProxy proxy_;
+};
+
+TEST_F(DoorBehindCuts, EventsResumeWhereverTheyAreCut) {
+  proxy_.SetCuts(RandomCuts(50, 40'000));
+  const std::string id = Create(40);
   EventReader reader;
   int reads = 0;
   int status = 0;
   // As a browser does: until 204.
-  while ((status = reader.Read(proxy.address(), id)) != 204 && ++reads < 500) {
+  while ((status = reader.Read(proxy_.address(), id)) != 204 && ++reads < 500) {
   }
   EXPECT_EQ(status, 204);
   std::multiset<uint64_t> ids;
@@ -176,21 +184,17 @@ TEST(Door, EventsResumeWhereverTheyAreCut) {
   }
   EXPECT_EQ(finished, 1);
   for (const uint64_t seen : ids) EXPECT_EQ(ids.count(seen), 1U) << "event " << seen;
-  std::cout << "FIGURE events cut " << proxy.cuts() << " times: each of " << ids.size()
+  std::cout << "FIGURE events cut " << proxy_.cuts() << " times: each of " << ids.size()
             << " once, 204 at the end\n";
 }
 
-TEST(Door, AFileThatGrowsIsFollowedThroughCuts) {
-  ReelServer server(WithDoor(SlowConfig(30)));
-  httplib::Client client = ClientOf(server.http_address());
-  CuttingProxy proxy;
-  proxy.SetTarget(server.http_address());
-  proxy.SetCuts(RandomCuts(20, 60'000));
-  const std::string growing = CreateOverHttp(client, ClipSpec(20));
+TEST_F(DoorBehindCuts, AFileThatGrowsIsFollowedThroughCuts) {
+  proxy_.SetCuts(RandomCuts(20, 60'000));
+  const std::string growing = Create(20);
   std::string file;
   bool whole = false;
   for (int tries = 0; tries < 500 && !whole; ++tries) {
-    httplib::Client follower = ClientOf(proxy.address());
+    httplib::Client follower = ClientOf(proxy_.address());
     const auto result = follower.Get(
         "/reel/v1/videos/" + growing + "/media",
         {{"Range", absl::StrCat("bytes=", file.size(), "-", kFollow)}},
@@ -204,10 +208,10 @@ TEST(Door, AFileThatGrowsIsFollowedThroughCuts) {
         });
     whole = whole || result;  // what ends well is the whole file
   }
-  const v1::Video video = Calls(server.Connect()).Get("videos/" + growing);
+  const v1::Video video = Calls(server_.Connect()).Get("videos/" + growing);
   EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED);
   EXPECT_EQ(Sha256OfBytes(file), video.media().sha256()) << file.size();
-  std::cout << "FIGURE a file of " << file.size() << " bytes cut " << proxy.cuts()
+  std::cout << "FIGURE a file of " << file.size() << " bytes cut " << proxy_.cuts()
             << " times while it grew: the same SHA-256\n";
 }
 

@@ -2,6 +2,7 @@
 #include "server/front/api/call_identity.h"
 
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
@@ -25,6 +26,14 @@ std::array<unsigned char, 16> Random16() {
   return bytes;
 }
 
+std::string UuidText(std::array<unsigned char, 16> bytes, int version) {
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | (version << 4));
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
+  std::string text = Hex(bytes.data(), bytes.size());
+  for (const size_t at : {8U, 13U, 18U, 23U}) text.insert(at, 1, '-');
+  return text;
+}
+
 bool IsLowerHex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -46,13 +55,17 @@ bool IsUuid(std::string_view text) {
   return true;
 }
 
-std::string DrawUuid() {
-  auto bytes = Random16();
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0F) | 0x40);
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3F) | 0x80);
-  std::string text = Hex(bytes.data(), bytes.size());
-  for (const size_t at : {8U, 13U, 18U, 23U}) text.insert(at, 1, '-');
-  return text;
+std::string DrawUuid() { return UuidText(Random16(), 4); }
+
+std::string UuidOfName(std::string_view name) {
+  // A namespace of ours, drawn once.
+  std::string text = "\x5b\x1d\x0c\x7e\x2f\x64\x4a\x39\x9d\x51\xe3\x08\x6a\xc4\x72\xb1";
+  text += name;
+  std::array<unsigned char, SHA_DIGEST_LENGTH> hash{};
+  SHA1(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
+  std::array<unsigned char, 16> bytes{};
+  std::copy_n(hash.begin(), bytes.size(), bytes.begin());
+  return UuidText(bytes, 5);
 }
 
 std::string TraceIdOf(std::string_view header) {

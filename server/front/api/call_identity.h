@@ -11,6 +11,8 @@ namespace reel::front {
 bool IsUuid(std::string_view text);
 // A random UUID (version 4), lower case.
 std::string DrawUuid();
+// The same UUID for the same text (version 5), lower case.
+std::string UuidOfName(std::string_view name);
 
 // The trace id of a W3C traceparent header (32 lower-case hex digits); empty when the header is
 // invalid, which is then as if it were not there.

@@ -220,14 +220,18 @@ void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) 
                      absl::StrCat("must be SCHEME://HOST[:PORT] without a path: '", origin, "'"));
     }
   }
+  out.playground = !http.has_playground() || http.playground();
+  out.model_aliases = {http.model_aliases().begin(), http.model_aliases().end()};
   if (http.listen().empty() || http.listen() == "-") return;
   out.listen = reader.ReadAddress("http.listen", http.listen());
-  if (!out.enabled() || out.listen.loopback()) return;
-  if (config.insecure_listen()) return;
+  if (!out.enabled()) return;
+  const bool certified = !config.tls().certificate_file().empty();
+  out.tls = http.has_tls() ? http.tls() : certified && !out.listen.loopback();
+  if (out.tls && !certified) reader.Problem("http.tls", "needs the certificate of tls");
+  if (out.tls || out.listen.loopback() || config.insecure_listen()) return;
   reader.Problem("http.listen",
                  absl::StrCat("can be reached from other machines (", out.listen.ToString(),
-                              ") and has no TLS: set insecure_listen where a proxy or mesh "
-                              "encrypts"));
+                              "): set tls, or insecure_listen where a proxy or mesh encrypts"));
 }
 
 void ReadListeners(const pb::ServerConfig& config, Reader& reader, ServerOptions& out) {

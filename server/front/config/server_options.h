@@ -92,6 +92,9 @@ struct HttpOptions {
   Address listen;  // without a host: there is no door
   std::vector<std::string> hosts;
   std::vector<std::string> allow_origins;
+  bool playground = true;
+  bool tls = false;
+  std::map<std::string, std::string> model_aliases;  // name to served name
   bool enabled() const { return !listen.host.empty(); }
 };
 

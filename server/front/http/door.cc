@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "reel/v1/server_service.pb.h"
@@ -18,23 +16,19 @@
 #include "server/front/http/door_error.h"
 #include "server/front/http/door_head.h"
 #include "server/front/http/door_json.h"
+#include "server/front/http/door_query.h"
 #include "server/front/http/event_body.h"
+#include "server/front/http/form_body.h"
 #include "server/front/http/media_body.h"
+#include "server/front/http/page_files.h"
+#include "server/front/http/request_key.h"
 
 namespace reel::front {
 namespace {
 
 constexpr size_t kMostJsonBytes = 5 << 20;
+constexpr size_t kMostFormBytes = 4 << 20;
 constexpr size_t kMostOtherBytes = 2 << 10;
-constexpr char kAuthorization[] = "authorization";
-
-DoorReply JsonReply(const google::protobuf::Message& message) {
-  DoorReply reply;
-  reply.Add("Content-Type", "application/json");
-  reply.Add("Cache-Control", "no-store");
-  reply.body = WriteJson(message);
-  return reply;
-}
 
 // For the answer of jobs/: `fill(answer, response)` writes it.
 template <typename Response, typename Fill>
@@ -44,38 +38,9 @@ auto Respond(std::shared_ptr<DoorExchange> exchange, Fill fill) {
     exchange->ReplyWith([fill, found = *std::move(answer)]() mutable {
       Response response;
       fill(found, response);
-      return JsonReply(response);
+      return JsonReply(WriteJson(response));
     });
   };
-}
-
-// A number of a query or a field: none is 0.
-absl::StatusOr<uint64_t> ReadNumber(std::string_view name, std::string_view text) {
-  uint64_t number = 0;
-  if (text.empty() || absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &number)) {
-    return number;
-  }
-  return MakeInvalid(Reason::kInvalidRequest,
-                     {{std::string(name), "must be a number, not negative"}});
-}
-
-// The one value of each name that is known; INVALID_REQUEST for others.
-absl::StatusOr<std::map<std::string, std::string>> ReadKnown(
-    const std::string& query, const std::vector<std::string>& names) {
-  const auto fields = ParseQuery(query);
-  std::vector<model::FieldViolation> violations;
-  if (!fields) violations.push_back({"query", "must be NAME=VALUE, joined by '&', encoded with %"});
-  std::map<std::string, std::string> known;
-  if (fields) {
-    for (const auto& [name, value] : *fields) {
-      const bool fits = std::find(names.begin(), names.end(), name) != names.end();
-      if (!fits || !known.emplace(name, value).second) {
-        violations.push_back({name, fits ? "must be given once" : "there is no such field"});
-      }
-    }
-  }
-  if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
-  return known;
 }
 
 absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
@@ -94,11 +59,7 @@ absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
 
 absl::StatusOr<MediaAsk> ReadMediaAsk(const DoorRequest& request) {
   REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, {"attempt"}));
-  MediaAsk ask;
-  ask.id = request.id;
-  ask.head_only = request.head.method == "HEAD";
-  if (request.head.Count("range") == 1) ask.range = ParseByteRange(request.head.Find("range"));
-  ask.if_range = std::string(request.head.Find("if-range"));
+  MediaAsk ask = MediaAskOf(request.id, request.head);
   const auto attempt = known.find("attempt");
   uint64_t number = 0;
   if (attempt != known.end()) {
@@ -110,10 +71,12 @@ absl::StatusOr<MediaAsk> ReadMediaAsk(const DoorRequest& request) {
 
 }  // namespace
 
-Door::Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts)
+Door::Door(const DoorParts& parts, DoorOptions options, ServerFacts facts)
     : parts_(parts),
-      guard_(std::move(guard)),
+      guard_(std::move(options.guard)),
+      page_(options.page),
       rules_(facts.rules),
+      facade_(parts, facts, std::move(options.model_aliases)),
       answers_(parts.jobs, std::move(facts)) {}
 
 std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const {
@@ -134,38 +97,35 @@ std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const 
     reply.Add("Allow", match->allow);
     return reply;
   }
+  if (!page_ && IsOfPage(match->row->route)) return ErrorReply(NoSuchRoute());
   request.row = match->row;
   request.id = std::move(match->id);
-  if (const absl::Status refused = Authorize(request); !refused.ok()) return ErrorReply(refused);
+  auto principal = Authenticate(parts_.authorizer, request);
+  if (!principal.ok()) return ErrorReply(principal.status());
+  request.principal = *std::move(principal);
   if (const absl::Status refused = CheckBody(request); !refused.ok()) return ErrorReply(refused);
-  request.most_body_bytes = request.row->takes_json ? kMostJsonBytes : kMostOtherBytes;
   return std::nullopt;
 }
 
-absl::Status Door::Authorize(DoorRequest& request) const {
-  // Of two, a proxy may have looked at the other one.
-  if (request.head.Count(kAuthorization) > 1) {
-    return MakeError(Reason::kUnauthenticated,
-                     "The request has more than one Authorization field; send one");
+absl::Status Door::CheckBody(DoorRequest& request) const {
+  request.most_body_bytes = kMostOtherBytes;
+  const DoorTakes takes = request.row->takes;
+  if (takes == DoorTakes::kNothing) return absl::OkStatus();
+  const BodyType type = BodyTypeOf(request.head.Find("content-type"));
+  request.most_body_bytes = type == BodyType::kJson ? kMostJsonBytes : kMostFormBytes;
+  if (type == BodyType::kJson) return absl::OkStatus();
+  if (takes == DoorTakes::kJson) {
+    return MakeError(Reason::kBodyType, "The body must be JSON: Content-Type: application/json");
   }
-  auto principal = parts_.authorizer.Authorize(request.head.Find(kAuthorization), request.row->rpc);
-  if (!principal.ok()) return principal.status();
-  request.principal = *std::move(principal);
-  return absl::OkStatus();
-}
-
-absl::Status Door::CheckBody(const DoorRequest& request) const {
-  if (!request.row->takes_json) return absl::OkStatus();
-  const std::string_view type = request.head.Find("content-type");
-  const absl::string_view media(type.data(), std::min(type.find(';'), type.size()));
-  if (absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(media), "application/json")) {
-    return absl::OkStatus();
-  }
-  return MakeError(Reason::kBodyType, "The body must be JSON: Content-Type: application/json");
+  if (type != BodyType::kOther) return absl::OkStatus();
+  return MakeError(Reason::kBodyType,
+                   "The body must be JSON, multipart/form-data or "
+                   "application/x-www-form-urlencoded, as its Content-Type says");
 }
 
 void Door::Complete(const DoorRequest& request, DoorReply& reply) const {
   reply.Add("X-Request-Id", request.request_id);
+  if (request.facade() && !reply.error.ok()) reply.body = FacadeErrorBody(reply.error);
   guard_.AddFields(request.head, reply);
 }
 
@@ -191,12 +151,21 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kModels:
     case DoorRoute::kKernels:
       return Server(request, exchange);
+    case DoorRoute::kPage:
+    case DoorRoute::kPageScript:
+    case DoorRoute::kPageStyle:
+      return exchange->Reply(PageReply(request.head.path));
+    default:
+      return facade_.Serve(request, exchange);
   }
 }
 
 template <typename Request>
 absl::StatusOr<NewJob> Door::ReadJob(const DoorRequest& request, Request& message) const {
   REEL_RETURN_IF_ERROR(ReadJson(request.body, message));
+  if constexpr (requires { message.mutable_request_id(); }) {
+    REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *message.mutable_request_id()));
+  }
   return NewJobFrom(message, {request.principal.tenant, request.trace_id}, rules_,
                     parts_.jobs.Models());
 }
@@ -208,17 +177,26 @@ void Door::Create(const DoorRequest& request, const Exchange& exchange) const {
     parts_.observer.RequestRefused(job.status(), true);
     return exchange->Reply(ErrorReply(job.status()));
   }
-  const auto fill = [exchange](const Video& video, v1::CreateVideoResponse& response) {
-    if (!video.id.empty()) exchange->SetVideo(video.id);
-    *response.mutable_video() = VideoToProto(video);
-  };
   if (message.validate_only()) {
-    return parts_.jobs.Validate(*std::move(job), Respond<v1::CreateVideoResponse>(exchange, fill));
+    return parts_.jobs.Validate(
+        *std::move(job),
+        Respond<v1::CreateVideoResponse>(exchange, [](auto& video, auto& response) {
+          *response.mutable_video() = VideoToProto(video);
+        }));
   }
-  parts_.jobs.Create(*std::move(job),
-                     Respond<v1::CreateVideoResponse>(exchange, [fill](auto& made, auto& response) {
-                       fill(made->Snapshot(), response);
-                     }));
+  const KeyedCall call(request, job->request_id);
+  parts_.jobs.Create(*std::move(job), [exchange, call](absl::StatusOr<std::shared_ptr<Job>> made) {
+    if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
+    const Video video = (*made)->Snapshot();
+    exchange->SetVideo(video.id);
+    exchange->ReplyWith([video, call] {
+      v1::CreateVideoResponse response;
+      *response.mutable_video() = VideoToProto(video);
+      DoorReply reply = JsonReply(WriteJson(response));
+      call.Mark(video, reply);
+      return reply;
+    });
+  });
 }
 
 void Door::Generate(const DoorRequest& request, const Exchange& exchange) const {
@@ -233,7 +211,7 @@ void Door::Generate(const DoorRequest& request, const Exchange& exchange) const 
     bound = std::make_shared<BoundCall>(parts_.jobs, absl::InfiniteFuture());
     exchange->OnEnd([bound](StreamEnd end) { bound->Ended(end); });
   }
-  parts_.jobs.Create(*std::move(job), [exchange, bound, allowed = StillAllowed(request)](
+  parts_.jobs.Create(*std::move(job), [exchange, bound, allowed = StillAllowed(parts_, request)](
                                           absl::StatusOr<std::shared_ptr<Job>> made) mutable {
     if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
     auto body = std::make_unique<EventBody>(*made, EventsAsk{});
@@ -286,16 +264,8 @@ void Door::OfVideo(const DoorRequest& request, const Exchange& exchange) const {
         }));
   }
   parts_.jobs.Delete(ReachOf(request.principal), *id, [exchange](const absl::Status& deleted) {
-    exchange->Reply(deleted.ok() ? JsonReply(v1::DeleteVideoResponse()) : ErrorReply(deleted));
+    exchange->Reply(deleted.ok() ? JsonReply("{}") : ErrorReply(deleted));
   });
-}
-
-std::function<absl::Status()> Door::StillAllowed(const DoorRequest& request) const {
-  return [&authorizer = parts_.authorizer, rpc = request.row->rpc, before = request.principal,
-          given = std::string(request.head.Find(kAuthorization))] {
-    const auto principal = authorizer.Authorize(given, rpc);
-    return principal.ok() ? StillReaches(before, *principal) : principal.status();
-  };
 }
 
 template <typename Begin>
@@ -309,7 +279,7 @@ void Door::StreamVideo(const DoorRequest& request, const Exchange& exchange, Beg
     return exchange->Reply(std::move(reply));
   }
   parts_.jobs.Find(ReachOf(request.principal), *id,
-                   [exchange, begin = std::move(begin), allowed = StillAllowed(request)](
+                   [exchange, begin = std::move(begin), allowed = StillAllowed(parts_, request)](
                        absl::StatusOr<std::shared_ptr<Job>> job) mutable {
                      if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
                      std::unique_ptr<DoorBody> body = begin(*job, *exchange);
@@ -349,15 +319,15 @@ void Door::Server(const DoorRequest& request, const Exchange& exchange) const {
   if (request.row->route == DoorRoute::kServer) {
     v1::GetServerInfoResponse response;
     answers_.FillInfo(response);
-    exchange->Reply(JsonReply(response));
+    exchange->Reply(JsonReply(WriteJson(response)));
   } else if (request.row->route == DoorRoute::kModels) {
     v1::ListModelsResponse response;
     answers_.FillModels(response);
-    exchange->Reply(JsonReply(response));
+    exchange->Reply(JsonReply(WriteJson(response)));
   } else {
     v1::ListKernelsResponse response;
     answers_.FillKernels(response);
-    exchange->Reply(JsonReply(response));
+    exchange->Reply(JsonReply(WriteJson(response)));
   }
 }
 

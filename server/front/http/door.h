@@ -3,45 +3,29 @@
 // rules of the fields, the same jobs/. Knows no sockets.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "absl/time/time.h"
-#include "server/front/api/authorizer.h"
-#include "server/front/api/call_observer.h"
 #include "server/front/api/server_answers.h"
 #include "server/front/http/door_exchange.h"
 #include "server/front/http/door_guard.h"
-#include "server/front/http/door_message.h"
-#include "server/front/http/door_routes.h"
-#include "server/front/jobs/job_service.h"
+#include "server/front/http/door_request.h"
+#include "server/front/http/facade.h"
 
 namespace reel::front {
 
-struct DoorRequest {
-  DoorHead head;
-  const DoorRouteRow* row = nullptr;  // null: refused before it was known
-  std::string id;
-  Principal principal;  // no tenant: refused before it was known
-  std::string request_id, trace_id;
-  size_t most_body_bytes = 0;
-  std::string body;
-
-  std::string_view route() const { return row == nullptr ? "none" : row->pattern; }
-};
-
-// What all of it uses, and outlives it.
-struct DoorParts {
-  const Authorizer& authorizer;
-  CallObserver& observer;
-  JobService& jobs;
+struct DoorOptions {
+  DoorGuardOptions guard;
+  bool page = true;
+  std::map<std::string, std::string> model_aliases;  // of the facade
 };
 
 // Thread-safe.
 class Door {
  public:
-  Door(const DoorParts& parts, DoorGuardOptions guard, ServerFacts facts);
+  Door(const DoorParts& parts, DoorOptions options, ServerFacts facts);
 
   // By the head alone, before any of the body is read. A reply: that is all there is to say.
   std::optional<DoorReply> Admit(DoorHead head, DoorRequest& request) const;
@@ -53,8 +37,7 @@ class Door {
  private:
   using Exchange = std::shared_ptr<DoorExchange>;
 
-  absl::Status Authorize(DoorRequest& request) const;
-  absl::Status CheckBody(const DoorRequest& request) const;
+  absl::Status CheckBody(DoorRequest& request) const;
   void Create(const DoorRequest& request, const Exchange& exchange) const;
   void Generate(const DoorRequest& request, const Exchange& exchange) const;
   void Estimate(const DoorRequest& request, const Exchange& exchange) const;
@@ -70,11 +53,12 @@ class Door {
   // `begin(job)` gives the body of a stream over the video, or why there is none.
   template <typename Begin>
   void StreamVideo(const DoorRequest& request, const Exchange& exchange, Begin begin) const;
-  std::function<absl::Status()> StillAllowed(const DoorRequest& request) const;
 
   const DoorParts parts_;
   const DoorGuard guard_;
+  const bool page_;
   const RequestRules rules_;
+  const Facade facade_;
   const ServerAnswers answers_;
 };
 

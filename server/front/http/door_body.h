@@ -23,8 +23,8 @@ class DoorBody {
   virtual DoorReply Head() const = 0;
   // Of the whole body; negative: not known, it ends when it ends.
   virtual int64_t Length() const { return -1; }
-  // The reply where no first piece came in time.
-  virtual absl::Status Late() const = 0;
+  // No first piece came in time: the reply then. OK: there is one now. On any thread.
+  virtual absl::Status Late() = 0;
   // What ends the stream from outside (a drain) leaves a body that is whole as it is.
   virtual bool whole_anywhere() const = 0;
   virtual std::string video() const = 0;

@@ -30,7 +30,6 @@ namespace {
 
 namespace net = boost::asio;
 namespace http = boost::beast::http;
-using Socket = net::ip::tcp::socket;
 
 constexpr size_t kReadBytes = 4096;
 // More than a body may have, so that a client that sends one reads why it was refused.
@@ -271,7 +270,7 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
   net::post(pool_, [&door = parts_.door, shared, exchange] { door.Serve(*shared, exchange); });
   Limit(absl::InfiniteDuration());
   WatchCaller(exchange);
-  const auto late = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(limits_.answer);
+  const auto asked = std::chrono::steady_clock::now();
   bool told_late = false;
   for (;;) {
     if (reset_) co_return false;
@@ -279,7 +278,8 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
     switch (work.kind) {
       case DoorWork::Kind::kNone: {
         const bool waits = !head_out_ && !told_late;
-        wake_.expires_at(waits ? late : std::chrono::steady_clock::time_point::max());
+        wake_.expires_at(asked + absl::ToChronoNanoseconds(
+                                     waits ? exchange->patience(limits_.answer) : kForever));
         ErrorCode code;
         co_await wake_.async_wait(Await(code));
         if (!code && waits) {

@@ -10,7 +10,7 @@
 #include "server/front/http/door_exchange.h"
 #include "server/front/http/door_server.h"
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -20,8 +20,11 @@ namespace reel::front {
 // Confined to the loop's thread.
 class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
  public:
-  DoorConnection(boost::asio::ip::tcp::socket socket, const DoorServerParts& parts,
-                 const DoorLimits& limits, boost::asio::thread_pool& pool);
+  // A client's own, or what TLS makes of it.
+  using Socket = boost::asio::generic::stream_protocol::socket;
+
+  DoorConnection(Socket socket, const DoorServerParts& parts, const DoorLimits& limits,
+                 boost::asio::thread_pool& pool);
   ~DoorConnection();
 
   // Lives until its socket is closed. Without room it answers 503 and closes.
@@ -52,7 +55,7 @@ class DoorConnection : public std::enable_shared_from_this<DoorConnection> {
   void EndRequest(const DoorRequest& request, DoorExchange& exchange);
   std::string_view buffered() const;
 
-  boost::asio::ip::tcp::socket socket_;
+  Socket socket_;
   boost::beast::flat_buffer buffer_;
   size_t head_size_ = 0;  // of the request under way, at the start of `buffer_` until it is read
   boost::asio::steady_timer wake_, limit_;

@@ -12,6 +12,7 @@
 #include "server/errors/error.h"
 #include "server/front/api/shown_error.h"
 #include "server/front/http/door_json.h"
+#include "server/front/http/facade_fields.h"
 
 namespace reel::front {
 namespace {
@@ -90,6 +91,22 @@ google::rpc::Status ToMessage(const absl::Status& shown) {
   return message;
 }
 
+// As `param`: what of the request the error is about.
+nlohmann::json FirstViolation(const google::rpc::Status& message) {
+  for (const auto& any : message.details()) {
+    google::rpc::BadRequest bad;
+    if (!any.Is<google::rpc::BadRequest>() || !any.UnpackTo(&bad)) continue;
+    if (bad.field_violations_size() > 0) return FacadeNameOf(bad.field_violations(0).field());
+  }
+  return nullptr;
+}
+
+const char* FacadeTypeOf(int status) {
+  if (status == 401) return "authentication_error";
+  if (status == 429) return "rate_limit_error";
+  return status < 500 ? "invalid_request_error" : "server_error";
+}
+
 std::string MetadataOf(const google::rpc::Status& message, const std::string& key) {
   for (const auto& any : message.details()) {
     google::rpc::ErrorInfo info;
@@ -127,13 +144,26 @@ std::string ErrorJson(const absl::Status& status) {
   return WriteJson(ToMessage(ShownToClients(status)));
 }
 
+std::string FacadeErrorBody(const absl::Status& status) {
+  const absl::Status shown = ShownToClients(status);
+  const google::rpc::Status message = ToMessage(shown);
+  const nlohmann::json whole = nlohmann::json::parse(WriteJson(message), nullptr, false);
+  nlohmann::json error = {
+      {"message", std::string(shown.message())},
+      {"type", FacadeTypeOf(HttpStatusOf(shown))},
+      {"param", FirstViolation(message)},
+      {"code", std::string(Describe(ReasonOf(shown).value_or(Reason::kInternal)).name)},
+      {"details", whole.value("details", nlohmann::json::array())}};
+  return nlohmann::json{{"error", std::move(error)}}.dump(-1, ' ', false,
+                                                          nlohmann::json::error_handler_t::replace);
+}
+
 DoorReply ErrorReply(const absl::Status& status) {
   const absl::Status shown = ShownToClients(status);
   const google::rpc::Status message = ToMessage(shown);
-  DoorReply reply;
+  DoorReply reply = JsonReply("");
   reply.status = HttpStatusOf(shown);
-  reply.Add("Content-Type", "application/json");
-  reply.Add("Cache-Control", "no-store");
+  reply.error = shown;
   AddRetry(shown, reply);
   if (reply.status == 401) reply.Add("WWW-Authenticate", "Bearer");
   const std::string size = reply.status == 416 ? MetadataOf(message, "size") : "";

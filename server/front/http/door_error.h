@@ -13,6 +13,10 @@ namespace reel::front {
 // for. `status` is not OK.
 DoorReply ErrorReply(const absl::Status& status);
 
+// The same error as the OpenAI API tells it: {"error": {"message", "type", "param", "code",
+// "details"}}.
+std::string FacadeErrorBody(const absl::Status& status);
+
 // google.rpc.Status as JSON, for the last event of a stream.
 std::string ErrorJson(const absl::Status& status);
 

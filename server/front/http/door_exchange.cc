@@ -75,6 +75,18 @@ void DoorExchange::OnEnd(std::function<void(StreamEnd)> on_end) {
   on_end(StreamEnd::kCallerGone);
 }
 
+void DoorExchange::WaitAtMost(absl::Duration patience, absl::Status late) {
+  MutexLock lock(mutex_);
+  patience_ = patience;
+  late_ = std::move(late);
+  WakeLocked();
+}
+
+absl::Duration DoorExchange::patience(absl::Duration usual) const {
+  MutexLock lock(mutex_);
+  return patience_.value_or(usual);
+}
+
 StreamStep DoorExchange::Prepare(absl::Status& end) { return body_->Next(prepared_, end); }
 
 void DoorExchange::StartWrite() {
@@ -140,12 +152,18 @@ void DoorExchange::CallerGone() {
 
 void DoorExchange::Late() {
   const auto driver = this->driver();
-  if (driver == nullptr) {
-    return Reply(ErrorReply(MakeError(Reason::kNoAnswer,
-                                      "The server had no answer within its time; what was asked "
-                                      "may still happen")));
+  if (driver != nullptr) {
+    const absl::Status why = body_->Late();
+    return why.ok() ? driver->Wake() : driver->Fail(why);
   }
-  driver->Fail(body_->Late());
+  absl::Status why = MakeError(Reason::kNoAnswer,
+                               "The server had no answer within its time; what was asked may still "
+                               "happen");
+  {
+    MutexLock lock(mutex_);
+    if (!late_.ok()) why = late_;
+  }
+  Reply(ErrorReply(why));
 }
 
 void DoorExchange::Detach() {

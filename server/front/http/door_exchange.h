@@ -36,6 +36,9 @@ struct DoorStreamParts {
   absl::Duration stall_limit;
 };
 
+// As good as without end, and a clock can still add it.
+constexpr absl::Duration kForever = absl::Hours(24 * 365);
+
 // Thread-safe.
 class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, private StreamCall {
  public:
@@ -51,11 +54,15 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
   // of what is new.
   void Stream(std::unique_ptr<DoorBody> body, std::function<absl::Status()> allowed,
               const std::function<void(std::weak_ptr<JobListener>)>& listen);
+  // A reply may come within `patience` of the request's arrival, instead of the usual time. `late`:
+  // what else is told then; of a stream its body says it.
+  void WaitAtMost(absl::Duration patience, absl::Status late = absl::OkStatus());
   // How the stream ended, for those that depend on it; at once when the connection has gone.
   void OnEnd(std::function<void(StreamEnd)> on_end);
 
   // From the connection.
   DoorWork Take();
+  absl::Duration patience(absl::Duration usual) const;  // finite
   // What ReplyWith gave was made.
   void Made(DoorReply reply);
   // The connection is to be broken off, whatever it does.
@@ -97,6 +104,8 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
   std::shared_ptr<StreamDriver> driver_ ABSL_GUARDED_BY(mutex_);
   std::function<void(StreamEnd)> on_end_ ABSL_GUARDED_BY(mutex_);
   std::string video_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Duration> patience_ ABSL_GUARDED_BY(mutex_);
+  absl::Status late_ ABSL_GUARDED_BY(mutex_);
   bool answered_ ABSL_GUARDED_BY(mutex_) = false;
   bool cut_ ABSL_GUARDED_BY(mutex_) = false;
   bool detached_ ABSL_GUARDED_BY(mutex_) = false;

@@ -72,7 +72,7 @@ DoorReply DoorGuard::Preflight() const {
   reply.status = 204;
   reply.Add("Access-Control-Allow-Methods", "GET, HEAD, POST, DELETE");
   reply.Add("Access-Control-Allow-Headers",
-            "authorization, content-type, idempotency-key, if-range, last-event-id, range");
+            "authorization, content-type, idempotency-key, if-range, last-event-id, prefer, range");
   reply.Add("Access-Control-Max-Age", "600");
   return reply;
 }

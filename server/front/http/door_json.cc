@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program/nearest_name.h"
+#include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 
 namespace reel::front {
@@ -20,12 +21,6 @@ using Json = nlohmann::json;
 using Violations = std::vector<model::FieldViolation>;
 
 constexpr int kMaxDepth = 32;
-
-absl::Status Undecodable(const std::string& why, size_t bytes) {
-  ErrorDetails details;
-  details.metadata = {{"why", why}, {"bytes", absl::StrCat(bytes)}};
-  return MakeError(Reason::kUndecodableRequest, "The request cannot be decoded: " + why, details);
-}
 
 // Before any parser sees it: one that calls itself for each level has a stack to lose.
 bool TooDeep(std::string_view text) {
@@ -55,21 +50,14 @@ const pb::FieldDescriptor* FindField(const pb::Descriptor& type, const std::stri
   return nullptr;
 }
 
-std::string Nearest(const pb::Descriptor& type, const std::string& name) {
+void AddUnknown(const pb::Descriptor& type, const std::string& path, const std::string& name,
+                Violations& out) {
   std::vector<std::string> names;
   for (int i = 0; i < type.field_count(); ++i) {
     names.push_back(type.field(i)->name());
     names.push_back(type.field(i)->json_name());
   }
-  return NearestName(name, names);
-}
-
-void AddUnknown(const pb::Descriptor& type, const std::string& path, const std::string& name,
-                Violations& out) {
-  const std::string nearest = Nearest(type, name);
-  out.push_back({path + name, nearest.empty()
-                                  ? "there is no such field"
-                                  : "there is no such field; the nearest is " + nearest});
+  out.push_back({path + name, NoSuchField(name, names)});
 }
 
 // Messages whose JSON is no object of their fields.
@@ -96,6 +84,25 @@ void CheckNames(const Json& value, const pb::Descriptor& type, const std::string
 
 }  // namespace
 
+absl::Status Undecodable(const std::string& why) {
+  ErrorDetails details;
+  details.metadata = {{"why", why}};
+  return MakeError(Reason::kUndecodableRequest, "The request cannot be decoded: " + why, details);
+}
+
+bool IsUtf8(std::string_view text) {
+  // What is not comes back as something else.
+  const std::string dumped =
+      Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Json::parse(dumped, nullptr, false).get_ref<const std::string&>() == text;
+}
+
+std::string NoSuchField(std::string_view name, const std::vector<std::string>& names) {
+  const std::string nearest = NearestName(name, names);
+  return nearest.empty() ? "there is no such field"
+                         : "there is no such field; the nearest is " + nearest;
+}
+
 std::string WriteJson(const pb::Message& message) {
   std::string text;
   // Fails for an Any of a type that is not linked, which nothing here makes.
@@ -103,18 +110,22 @@ std::string WriteJson(const pb::Message& message) {
   return text;
 }
 
-absl::Status ReadJson(std::string_view text, pb::Message& message) {
+absl::StatusOr<Json> ParseJsonObject(std::string_view text) {
   if (TooDeep(text)) {
-    return Undecodable(absl::StrCat("its JSON is nested deeper than ", kMaxDepth, " levels"),
-                       text.size());
+    return Undecodable(absl::StrCat("its JSON is nested deeper than ", kMaxDepth, " levels"));
   }
-  const Json parsed = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object()) return Undecodable("it is not a JSON object", text.size());
+  Json parsed = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!parsed.is_object()) return Undecodable("it is not a JSON object");
+  return parsed;
+}
+
+absl::Status ReadJson(std::string_view text, pb::Message& message) {
+  REEL_ASSIGN_OR_RETURN(const Json parsed, ParseJsonObject(text));
   Violations violations;
   CheckNames(parsed, *message.GetDescriptor(), "", violations);
   if (!violations.empty()) return MakeInvalid(Reason::kInvalidRequest, violations);
   const auto read = pb::util::JsonStringToMessage({text.data(), text.size()}, &message);
-  if (!read.ok()) return Undecodable(std::string(read.message()), text.size());
+  if (!read.ok()) return Undecodable(std::string(read.message()));
   return absl::OkStatus();
 }
 

@@ -7,7 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace google::protobuf {
 class Message;
@@ -18,9 +21,18 @@ namespace reel::front {
 // lowerCamelCase, 64-bit numbers as strings, enums by name, bytes as base64; one line.
 std::string WriteJson(const google::protobuf::Message& message);
 
+// An object, not too deep. UNDECODABLE_REQUEST.
+absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text);
+
 // Both spellings of names. UNDECODABLE_REQUEST for what is no JSON or of other types;
 // INVALID_REQUEST with every unknown field and the nearest known name.
 absl::Status ReadJson(std::string_view text, google::protobuf::Message& message);
+
+// UNDECODABLE_REQUEST: what was sent is not what it says that it is.
+absl::Status Undecodable(const std::string& why);
+bool IsUtf8(std::string_view text);
+// "there is no such field", with the nearest of `names` where one is near.
+std::string NoSuchField(std::string_view name, const std::vector<std::string>& names);
 
 // The same for fields of a query: scalars and enums by name; a repeated field may come again.
 absl::Status ReadQuery(const std::vector<std::pair<std::string, std::string>>& fields,

@@ -82,6 +82,14 @@ int DoorHead::Count(std::string_view name) const {
       fields.begin(), fields.end(), [name](const DoorField& field) { return field.name == name; }));
 }
 
+DoorReply JsonReply(std::string json) {
+  DoorReply reply;
+  reply.Add("Content-Type", "application/json");
+  reply.Add("Cache-Control", "no-store");
+  reply.body = std::move(json);
+  return reply;
+}
+
 std::string WriteHead(const DoorReply& reply, BodyFraming framing, int64_t length) {
   std::string text = absl::StrCat("HTTP/1.1 ", reply.status, " ", PhraseOf(reply.status), "\r\n");
   for (const DoorField& field : reply.fields) {

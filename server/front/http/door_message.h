@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace reel::front {
 
 struct DoorField {
@@ -33,11 +35,15 @@ struct DoorReply {
   std::vector<DoorField> fields;
   std::string body;
   bool close = false;  // the connection ends with it
+  absl::Status error;  // what `body` tells of, where it is an error
 
   void Add(std::string name, std::string value) {
     fields.push_back({std::move(name), std::move(value)});
   }
 };
+
+// 200 with what changes from call to call.
+DoorReply JsonReply(std::string json);
 
 // How the end of a body is told.
 enum class BodyFraming { kLength, kChunked, kNone };

@@ -14,18 +14,47 @@ constexpr std::string_view kId = "{id}";
 
 // In the order of the enumeration.
 constexpr DoorRouteRow kRows[] = {
-    {DoorRoute::kCreate, "POST", "/reel/v1/videos", Method::kCreateVideo, true, false},
-    {DoorRoute::kGenerate, "POST", "/reel/v1/videos:generate", Method::kGenerateVideo, true, false},
-    {DoorRoute::kEstimate, "POST", "/reel/v1/videos:estimate", Method::kEstimateVideo, true, false},
-    {DoorRoute::kList, "GET", "/reel/v1/videos", Method::kListVideos, false, false},
-    {DoorRoute::kGet, "GET", "/reel/v1/videos/{id}", Method::kGetVideo, false, false},
-    {DoorRoute::kCancel, "POST", "/reel/v1/videos/{id}:cancel", Method::kCancelVideo, false, false},
-    {DoorRoute::kDelete, "DELETE", "/reel/v1/videos/{id}", Method::kDeleteVideo, false, false},
-    {DoorRoute::kEvents, "GET", "/reel/v1/videos/{id}/events", Method::kWatchVideo, false, false},
-    {DoorRoute::kMedia, "GET", "/reel/v1/videos/{id}/media", Method::kDownloadVideo, false, true},
-    {DoorRoute::kServer, "GET", "/reel/v1/server", Method::kGetServerInfo, false, false},
-    {DoorRoute::kModels, "GET", "/reel/v1/models", Method::kListModels, false, false},
-    {DoorRoute::kKernels, "GET", "/reel/v1/kernels", Method::kListKernels, false, false},
+    {DoorRoute::kCreate, "POST", "/reel/v1/videos", Method::kCreateVideo, DoorTakes::kJson, false},
+    {DoorRoute::kGenerate, "POST", "/reel/v1/videos:generate", Method::kGenerateVideo,
+     DoorTakes::kJson, false},
+    {DoorRoute::kEstimate, "POST", "/reel/v1/videos:estimate", Method::kEstimateVideo,
+     DoorTakes::kJson, false},
+    {DoorRoute::kList, "GET", "/reel/v1/videos", Method::kListVideos, DoorTakes::kNothing, false},
+    {DoorRoute::kGet, "GET", "/reel/v1/videos/{id}", Method::kGetVideo, DoorTakes::kNothing, false},
+    {DoorRoute::kCancel, "POST", "/reel/v1/videos/{id}:cancel", Method::kCancelVideo,
+     DoorTakes::kNothing, false},
+    {DoorRoute::kDelete, "DELETE", "/reel/v1/videos/{id}", Method::kDeleteVideo,
+     DoorTakes::kNothing, false},
+    {DoorRoute::kEvents, "GET", "/reel/v1/videos/{id}/events", Method::kWatchVideo,
+     DoorTakes::kNothing, false},
+    {DoorRoute::kMedia, "GET", "/reel/v1/videos/{id}/media", Method::kDownloadVideo,
+     DoorTakes::kNothing, true},
+    {DoorRoute::kServer, "GET", "/reel/v1/server", Method::kGetServerInfo, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kModels, "GET", "/reel/v1/models", Method::kListModels, DoorTakes::kNothing, false},
+    {DoorRoute::kKernels, "GET", "/reel/v1/kernels", Method::kListKernels, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kFacadeCreate, "POST", "/v1/videos", Method::kCreateVideo, DoorTakes::kJsonOrForm,
+     false},
+    {DoorRoute::kFacadeSync, "POST", "/v1/videos/sync", Method::kGenerateVideo,
+     DoorTakes::kJsonOrForm, false},
+    {DoorRoute::kFacadeList, "GET", "/v1/videos", Method::kListVideos, DoorTakes::kNothing, false},
+    {DoorRoute::kFacadeGet, "GET", "/v1/videos/{id}", Method::kGetVideo, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kFacadeContent, "GET", "/v1/videos/{id}/content", Method::kDownloadVideo,
+     DoorTakes::kNothing, true},
+    {DoorRoute::kFacadeDelete, "DELETE", "/v1/videos/{id}", Method::kDeleteVideo,
+     DoorTakes::kNothing, false},
+    {DoorRoute::kFacadeModels, "GET", "/v1/models", Method::kListModels, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kFacadeModel, "GET", "/v1/models/{id}", Method::kListModels, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kFacadeModelInfo, "GET", "/v1/model_info", Method::kListModels, DoorTakes::kNothing,
+     false},
+    {DoorRoute::kFacadeHealth, "GET", "/health", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPage, "GET", "/", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPageScript, "GET", "/app.js", Method::kHealthCheck, DoorTakes::kNothing, true},
+    {DoorRoute::kPageStyle, "GET", "/app.css", Method::kHealthCheck, DoorTakes::kNothing, true},
 };
 
 constexpr bool InOrder() {
@@ -60,6 +89,12 @@ absl::Span<const DoorRouteRow> AllDoorRoutes() { return kRows; }
 
 const DoorRouteRow& RowOf(DoorRoute route) { return kRows[static_cast<size_t>(route)]; }
 
+absl::Status NoSuchRoute() {
+  return MakeError(Reason::kRouteNotFound,
+                   "There is no such route; /reel/v1/videos, /reel/v1/models and /v1/videos are "
+                   "some of them");
+}
+
 absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path) {
   DoorRouteMatch match;
   bool known = false;
@@ -76,9 +111,7 @@ absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::stri
     absl::StrAppend(&match.allow, match.allow.empty() ? "" : ", ", own, row.head ? ", HEAD" : "");
   }
   if (known) return match;
-  return MakeError(Reason::kRouteNotFound,
-                   "There is no such route; /reel/v1/videos, /reel/v1/models and /reel/v1/server "
-                   "are some of them");
+  return NoSuchRoute();
 }
 
 }  // namespace reel::front

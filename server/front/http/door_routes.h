@@ -24,14 +24,31 @@ enum class DoorRoute {
   kServer,
   kModels,
   kKernels,
+  // In the shape of the OpenAI videos API.
+  kFacadeCreate,
+  kFacadeSync,
+  kFacadeList,
+  kFacadeGet,
+  kFacadeContent,
+  kFacadeDelete,
+  kFacadeModels,
+  kFacadeModel,
+  kFacadeModelInfo,
+  kFacadeHealth,
+  kPage,
+  kPageScript,
+  kPageStyle,
 };
+
+// A request's body.
+enum class DoorTakes { kNothing, kJson, kJsonOrForm };
 
 struct DoorRouteRow {
   DoorRoute route;
   std::string_view method;   // GET routes answer HEAD too where `head`
-  std::string_view pattern;  // with "{id}" for the video's
+  std::string_view pattern;  // with "{id}" for a video's or model's
   Method rpc;                // whose role the caller needs
-  bool takes_json;
+  DoorTakes takes;
   bool head;
 };
 
@@ -40,9 +57,13 @@ const DoorRouteRow& RowOf(DoorRoute route);
 
 struct DoorRouteMatch {
   const DoorRouteRow* row = nullptr;
-  std::string id;     // of the video, where the pattern has one
+  std::string id;     // where the pattern has one
   std::string allow;  // the methods of the path, where the one asked for is none of them
 };
+
+constexpr bool IsOfPage(DoorRoute route) { return route >= DoorRoute::kPage; }
+
+absl::Status NoSuchRoute();
 
 // ROUTE_NOT_FOUND for an unknown path. For a known path and another method the row is null.
 absl::StatusOr<DoorRouteMatch> MatchDoorRoute(std::string_view method, std::string_view path);

@@ -8,6 +8,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "server/front/http/door_connection.h"
+#include "server/front/http/door_tls.h"
 #include "server/front/http/http_listener.h"
 #include "server/front/workers/file_descriptor.h"
 #include <boost/asio/io_context.hpp>
@@ -32,11 +33,14 @@ constexpr auto kNoDescriptorsWait = std::chrono::milliseconds(100);
 // The threads and their sockets.
 class DoorServer::Loop {
  public:
-  Loop(FileDescriptor listener, bool ipv6, const DoorServerParts& parts, const DoorLimits& limits)
+  // `tls`: null where the door is plain.
+  Loop(tcp::acceptor::native_handle_type listener, bool ipv6, const DoorServerParts& parts,
+       const DoorLimits& limits, std::unique_ptr<DoorTls> tls)
       : parts_(parts),
         limits_(limits),
+        tls_(std::move(tls)),
         pool_(kPoolThreads),
-        acceptor_(context_, ipv6 ? tcp::v6() : tcp::v4(), listener.release()),
+        acceptor_(context_, ipv6 ? tcp::v6() : tcp::v4(), listener),
         again_(context_) {
     Accept();
     thread_ = std::thread([this] { context_.run(); });
@@ -50,6 +54,7 @@ class DoorServer::Loop {
       for (const auto& weak : connections_) {
         if (const auto connection = weak.lock()) connection->Close();
       }
+      if (tls_ != nullptr) tls_->CloseAll();
     });
     thread_.join();
     pool_.join();
@@ -80,7 +85,11 @@ class DoorServer::Loop {
       room_ = std::max<size_t>(64, 2 * connections_.size());
     }
     const bool room = OpenConnections() < limits_.connections;
-    auto connection = std::make_shared<DoorConnection>(std::move(socket), parts_, limits_, pool_);
+    DoorConnection::Socket plain(context_);
+    plain = tls_ == nullptr ? DoorConnection::Socket(std::move(socket))
+                            : tls_->Decrypt(std::move(socket));
+    if (!plain.is_open()) return;  // no descriptors for the two ends of a relay
+    auto connection = std::make_shared<DoorConnection>(std::move(plain), parts_, limits_, pool_);
     connections_.push_back(connection);
     connection->Start(room);
   }
@@ -94,6 +103,7 @@ class DoorServer::Loop {
 
   const DoorServerParts parts_;
   const DoorLimits limits_;
+  const std::unique_ptr<DoorTls> tls_;
   net::io_context context_{1};
   net::thread_pool pool_;
   tcp::acceptor acceptor_;
@@ -105,11 +115,16 @@ class DoorServer::Loop {
 
 absl::StatusOr<std::unique_ptr<DoorServer>> DoorServer::Start(const Address& address,
                                                               const DoorServerParts& parts,
-                                                              const DoorLimits& limits) {
+                                                              const DoorLimits& limits,
+                                                              const TlsOptions& tls) {
+  std::unique_ptr<DoorTls> relays;
+  if (tls.enabled()) {
+    REEL_ASSIGN_OR_RETURN(relays, DoorTls::Make(tls, limits.write_stall));
+  }
   Address real = address;
   REEL_ASSIGN_OR_RETURN(FileDescriptor listener, ListenOn(real));
   const bool ipv6 = real.ToString().front() == '[';
-  auto loop = std::make_unique<Loop>(std::move(listener), ipv6, parts, limits);
+  auto loop = std::make_unique<Loop>(listener.release(), ipv6, parts, limits, std::move(relays));
   return std::unique_ptr<DoorServer>(new DoorServer(std::move(loop), real.ToString()));
 }
 

@@ -11,6 +11,7 @@
 #include "server/front/api/open_calls.h"
 #include "server/front/api/stream_pump.h"
 #include "server/front/config/address.h"
+#include "server/front/config/server_options.h"
 #include "server/front/http/door.h"
 #include "server/front/http/door_observer.h"
 
@@ -36,10 +37,12 @@ struct DoorServerParts {
 
 class DoorServer {
  public:
-  // Listens at once; port 0 takes a free one. UNAVAILABLE when the address is taken.
+  // Listens at once; port 0 takes a free one. `tls` without a certificate: plain. UNAVAILABLE when
+  // the address is taken, INVALID_ARGUMENT for a certificate that cannot serve.
   static absl::StatusOr<std::unique_ptr<DoorServer>> Start(const Address& address,
                                                            const DoorServerParts& parts,
-                                                           const DoorLimits& limits);
+                                                           const DoorLimits& limits,
+                                                           const TlsOptions& tls = {});
   // At once: what is under way is cut.
   ~DoorServer();
   DoorServer(const DoorServer&) = delete;

@@ -9,7 +9,6 @@
 #include "server/errors/error.h"
 #include "server/front/http/door_error.h"
 #include "server/front/http/door_json.h"
-#include "server/front/http/media_type.h"
 
 namespace reel::front {
 namespace {
@@ -95,7 +94,7 @@ bool EventBody::Growth(std::string& bytes) {
   if (size <= told_ || job_->attempt() != attempt_) return false;
   const auto last = job_->ReadMedia(size - 1, 1);
   if (!last.ok() || last->attempt != attempt_) return false;
-  if (content_type_.empty()) content_type_ = MediaTypeOf(*job_);
+  if (content_type_.empty()) content_type_ = job_->Snapshot().media.content_type;
   const nlohmann::json media = {{"media",
                                  {{"offset", absl::StrCat(told_)},
                                   {"size", absl::StrCat(size)},
@@ -154,7 +153,7 @@ DoorReply EventBody::Head() const {
   return reply;
 }
 
-absl::Status EventBody::Late() const {
+absl::Status EventBody::Late() {
   return MakeError(Reason::kNoAnswer, "The video's log could not be read in time");
 }
 

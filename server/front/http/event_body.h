@@ -34,7 +34,7 @@ class EventBody final : public DoorBody {
 
   StreamStep Next(std::string& bytes, absl::Status& end) override;
   DoorReply Head() const override;
-  absl::Status Late() const override;
+  absl::Status Late() override;
   bool whole_anywhere() const override { return true; }
   std::string video() const override { return id_; }
 

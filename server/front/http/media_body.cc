@@ -9,7 +9,6 @@
 #include "server/errors/error.h"
 #include "server/front/api/stream_checks.h"
 #include "server/front/api/video_error.h"
-#include "server/front/http/media_type.h"
 
 namespace reel::front {
 namespace {
@@ -40,6 +39,15 @@ absl::Status OtherAttempt(int wanted, int attempt) {
 std::string TagOf(std::string_view name) { return "\"" + std::string(name) + "\""; }
 
 }  // namespace
+
+MediaAsk MediaAskOf(const std::string& id, const DoorHead& head) {
+  MediaAsk ask;
+  ask.id = id;
+  ask.head_only = head.method == "HEAD";
+  if (head.Count("range") == 1) ask.range = ParseByteRange(head.Find("range"));
+  ask.if_range = std::string(head.Find("if-range"));
+  return ask;
+}
 
 MediaBody::MediaBody(std::shared_ptr<Job> job, MediaAsk ask)
     : job_(std::move(job)), ask_(std::move(ask)) {}
@@ -96,7 +104,7 @@ absl::StatusOr<bool> MediaBody::Plan() {
   }
   const int64_t size = job_->media_size();
   if (size == 0 && !finished_) return false;
-  head_.Add("Content-Type", MediaTypeOf(*job_));
+  head_.Add("Content-Type", job_->Snapshot().media.content_type);
   head_.Add("Content-Disposition", absl::StrCat("inline; filename=\"reel-", ask_.id, ".mp4\""));
   head_.Add("Accept-Ranges", "bytes");
   head_.Add("Cache-Control", "private, no-cache");
@@ -150,7 +158,7 @@ StreamStep MediaBody::Next(std::string& bytes, absl::Status& end) {
   return StreamStep::kEnd;
 }
 
-absl::Status MediaBody::Late() const {
+absl::Status MediaBody::Late() {
   DownloadRange range;
   range.id = ask_.id;
   const absl::Status why = CheckDownload(*job_, range);

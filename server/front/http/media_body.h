@@ -20,6 +20,9 @@ struct MediaAsk {
   bool head_only = false;
 };
 
+// What the fields of a request's head ask for.
+MediaAsk MediaAskOf(const std::string& id, const DoorHead& head);
+
 // Waits for the first byte of a video that has none. What its reader gets is one attempt's file: a
 // restart or a failure breaks the reply off.
 class MediaBody final : public DoorBody {
@@ -29,7 +32,7 @@ class MediaBody final : public DoorBody {
   StreamStep Next(std::string& bytes, absl::Status& end) override;
   DoorReply Head() const override { return head_; }
   int64_t Length() const override { return until_ < 0 ? -1 : until_ - from_; }
-  absl::Status Late() const override;
+  absl::Status Late() override;
   bool whole_anywhere() const override { return false; }
   std::string video() const override { return ask_.id; }
 

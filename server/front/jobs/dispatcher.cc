@@ -8,6 +8,7 @@
 #include "kernels/base/digest/sha256.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "server/front/jobs/media_type.h"
 
 namespace reel::front {
 
@@ -178,13 +179,15 @@ void Dispatcher::Report(WorkerReport report) {
 }
 
 void Dispatcher::Append(const JobRef& ref, JobMedia media) {
-  media_.Append(
-      ref.job, ref.attempt, media.offset, std::move(media.bytes),
-      [this, inbox = inbox_, ref, fragment_end = media.fragment_end](absl::StatusOr<int64_t> size) {
-        inbox->Put([this, ref, fragment_end, size = std::move(size)] {
-          scheduler_.MediaAppended(ref, size, fragment_end);
-        });
-      });
+  MediaGrowth growth;
+  growth.fragment_end = media.fragment_end;
+  // Whoever plays the file while it grows must know its codec before its first byte.
+  if (media.offset == 0) growth.content_type = MediaTypeOfBytes(media.bytes);
+  media_.Append(ref.job, ref.attempt, media.offset, std::move(media.bytes),
+                [this, inbox = inbox_, ref, growth](absl::StatusOr<int64_t> size) mutable {
+                  growth.size = std::move(size);
+                  inbox->Put([this, ref, growth] { scheduler_.MediaAppended(ref, growth); });
+                });
 }
 
 void Dispatcher::NumActive(absl::AnyInvocable<void(size_t)> done) {

@@ -90,14 +90,14 @@ void Reports::On(const WorkerReport& from, JobPreview preview) {
   job->log->AddPreview(parts_.clock.Wall(), std::move(preview));
 }
 
-void Reports::MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size,
-                            bool fragment_end) {
+void Reports::MediaAppended(const JobRef& ref, const MediaGrowth& growth) {
   ActiveJob* job = parts_.jobs.FindAttempt(ref.job, ref.attempt);
   if (job == nullptr) return;
   const Phase phase = job->phase();
   // A job may have its last bytes written after its worker has reported the end of it.
   if (phase != Phase::kAssigned && phase != Phase::kFinishing) return;
-  if (size.ok()) return GrowMedia(*job, *size, fragment_end);
+  const absl::StatusOr<int64_t>& size = growth.size;
+  if (size.ok()) return GrowMedia(*job, growth);
   // Of a job that is finishing the digest fails, and says so.
   if (absl::IsAborted(size.status()) || phase != Phase::kAssigned) return;
   const Reason reason = ReasonOf(size.status()).value_or(Reason::kInternal);
@@ -105,7 +105,8 @@ void Reports::MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& si
                       Endings::ErrorOf(*job, reason, std::string(size.status().message())));
 }
 
-void Reports::GrowMedia(ActiveJob& job, int64_t size, bool fragment_end) {
+void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
+  const int64_t size = *growth.size;
   const absl::Status room = parts_.bytes.Grow(job, size);
   if (!room.ok()) {
     // The next one of its kind is refused before it costs a step.
@@ -115,7 +116,10 @@ void Reports::GrowMedia(ActiveJob& job, int64_t size, bool fragment_end) {
     return;
   }
   job.first_media = std::min(job.first_media, parts_.clock.Monotonic());
-  job.log->GrowMedia(job.row.attempt, size, fragment_end);
+  if (!growth.content_type.empty()) {
+    job.log->Edit([&](Video& video) { video.media.content_type = growth.content_type; });
+  }
+  job.log->GrowMedia(job.row.attempt, size, growth.fragment_end);
 }
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {

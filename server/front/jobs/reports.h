@@ -19,6 +19,13 @@
 
 namespace reel::front {
 
+// What became of bytes that a worker sent.
+struct MediaGrowth {
+  absl::StatusOr<int64_t> size;  // of the file now
+  bool fragment_end = false;
+  std::string content_type;  // of a file's first bytes
+};
+
 // Confined to the dispatcher's thread.
 class Reports {
  public:
@@ -44,14 +51,14 @@ class Reports {
   void On(const WorkerReport& from, const JobProgress& progress);
   void On(const WorkerReport& from, JobPreview preview);
   // The media store has taken what the worker sent, or could not.
-  void MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size, bool fragment_end);
+  void MediaAppended(const JobRef& ref, const MediaGrowth& growth);
 
  private:
   void StartRun(ActiveJob& job);
   void NoteRun(const ActiveJob& job, HeldJob& held);
   SeenStep SeenOf(const std::string& worker, const StepSample& sample) const;
   void Learn(const std::string& worker, const StepSample& sample);
-  void GrowMedia(ActiveJob& job, int64_t size, bool fragment_end);
+  void GrowMedia(ActiveJob& job, const MediaGrowth& growth);
 
   const Parts parts_;
 };

@@ -119,8 +119,8 @@ class Scheduler {
   void Report(WorkerReport report) {
     std::visit([&](auto& event) { On(report, event); }, report.event);
   }
-  void MediaAppended(const JobRef& ref, const absl::StatusOr<int64_t>& size, bool fragment_end) {
-    reports_.MediaAppended(ref, size, fragment_end);
+  void MediaAppended(const JobRef& ref, const MediaGrowth& growth) {
+    reports_.MediaAppended(ref, growth);
   }
 
   // Thread-safe: true from the start of a drain.

@@ -103,7 +103,7 @@ WALLS = [
      [r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h", r"server/front/api/call_observer\.h",
       r"server/front/http/door_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
-    (r"server/front/http/door_(connection|server)\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
+    (r"server/front/http/door_(connection|server|tls)\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
       r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),
     (r"server/front/http/", SERVER_BASE + API + GROUND_FLOOR +
      [r"server/front/config/\w+\.h", r"server/front/jobs/job(_service)?\.h", r"server/front/workers/file_descriptor\.h"],

@@ -50,6 +50,18 @@ TEST_F(CardFile, SaysWhatItSaysAndNothingElse) {
   EXPECT_EQ(card_.limits.max_size, 1536);
 }
 
+TEST_F(CardFile, NamesTheWordsOfPrompts) {
+  ASSERT_TRUE(Apply(R"({"prompt_words": [{"name": "colours", "words": ["red", "blue"]},
+      {"name": "shapes", "words": ["star"]}]})")
+                  .ok());
+  EXPECT_EQ(card_.prompt_words,
+            (std::vector<PromptWords>{{"colours", {"red", "blue"}}, {"shapes", {"star"}}}));
+  for (const char* wrong : {R"("red")", R"(["red"])", R"([{"name": "colours"}])",
+                            R"([{"words": ["red"]}])", R"([{"name": "c", "words": [1]}])"}) {
+    EXPECT_FALSE(Apply(std::string("{\"prompt_words\": ") + wrong + "}").ok()) << wrong;
+  }
+}
+
 TEST_F(CardFile, DropsThePresetsThatItsLimitsRefuse) {
   Preset small, large;
   small.values.width = 512;

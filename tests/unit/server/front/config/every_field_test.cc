@@ -21,7 +21,7 @@ using config::v1::ServerConfig;
 constexpr char kBase[] = R"(
   listen: "0.0.0.0:1" metrics_listen: "127.0.0.1:2" health_listen: "127.0.0.1:3"
   insecure_listen: true
-  http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" }
+  http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } }
   auth { tokens_file: "/t" tenants { name: "a" } }
   models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x" }
   models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 } } }
@@ -61,7 +61,8 @@ std::string TextOf(const ServerOptions& o) {
   Dump dump;
   dump.Line(o.listen.ToString(), o.metrics_listen.ToString(), o.health_listen, o.reflection);
   dump.Line(o.tls.certificate_file, o.tls.key_file, o.tls.client_ca_file);
-  dump.Line(o.http.listen.ToString(), o.http.hosts, o.http.allow_origins);
+  dump.Line(o.http.listen.ToString(), o.http.hosts, o.http.allow_origins, o.http.playground,
+            o.http.tls, o.http.model_aliases);
   dump.Line(o.auth.tokens_file);
   for (const ConfiguredTenant& t : o.auth.tenants) {
     dump.Line(t.name, t.weight, t.max_jobs, t.device_seconds_per_hour, t.max_stored_bytes,

@@ -77,6 +77,20 @@ TEST(ServerOptions, BeyondLoopbackNeedsTlsOrAWord) {
   EXPECT_TRUE(tls.options.reflection);
 }
 
+TEST(ServerOptions, TheDoorIsEncryptedWhereOthersReachIt) {
+  const std::string tls = " tls { certificate_file: 'c' key_file: 'k' }";
+  EXPECT_THAT(Check("http { listen: '0.0.0.0:1' }").problems,
+              ElementsAre(StartsWith("http.listen:")));
+  EXPECT_THAT(Check("http { listen: '127.0.0.1:1' tls: true }").problems,
+              ElementsAre(StartsWith("http.tls:")));
+  EXPECT_TRUE(Check("http { listen: '0.0.0.0:1' }" + tls).options.http.tls);
+  EXPECT_FALSE(Check("http { listen: '127.0.0.1:1' }" + tls).options.http.tls);
+  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' tls: true }" + tls).options.http.tls);
+  EXPECT_THAT(Check("http { listen: '0.0.0.0:1' tls: false }" + tls).problems,
+              ElementsAre(StartsWith("http.listen:")));
+  EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' }").options.http.playground);
+}
+
 TEST(ServerOptions, HalfATlsIsAProblem) {
   EXPECT_THAT(Check("tls { certificate_file: 'c' }").problems, ElementsAre(StartsWith("tls:")));
   EXPECT_THAT(Check("tls { client_ca_file: 'c' }").problems,

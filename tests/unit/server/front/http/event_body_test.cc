@@ -105,7 +105,7 @@ TEST(EventBody, TellsALifeInOrder) {
   EXPECT_EQ(first["size"], "3");
   EXPECT_EQ(first["fragmentEnd"], true);
   EXPECT_EQ(first["attempt"], 1);
-  EXPECT_EQ(first["contentType"], "video/mp4");
+  EXPECT_EQ(first["contentType"], "video/mp4; codecs=\"avc1.64000d\"");
   const auto second = nlohmann::json::parse(events[4].data)["media"];
   EXPECT_EQ(second["offset"], "3");
   EXPECT_EQ(second["size"], "6");

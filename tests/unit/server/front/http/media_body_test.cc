@@ -7,7 +7,6 @@
 #include <string>
 
 #include "server/errors/error.h"
-#include "server/front/http/media_type.h"
 #include "tests/fakes/scripted_job.h"
 
 namespace reel::front {
@@ -188,15 +187,6 @@ TEST(MediaBody, AHeadHasTheFieldsAlone) {
   EXPECT_EQ(seen.bytes, "");
   EXPECT_EQ(seen.length, 2);
   EXPECT_EQ(seen.head.status, 206);
-}
-
-TEST(MediaType, NamesTheCodecOfTheFile) {
-  EXPECT_EQ(MediaTypeOfBytes(std::string("....avcC\x01\x64\x00\x1e....", 16)),
-            "video/mp4; codecs=\"avc1.64001e\"");
-  EXPECT_EQ(MediaTypeOfBytes(std::string("....avcC\x01\x64", 10)), "video/mp4");
-  EXPECT_EQ(MediaTypeOfBytes(""), "video/mp4");
-  const auto job = JobWith(std::string("....avcC\x01\x4d\x40\x1f....", 16), false);
-  EXPECT_EQ(MediaTypeOf(*job), "video/mp4; codecs=\"avc1.4d401f\"");
 }
 
 }  // namespace

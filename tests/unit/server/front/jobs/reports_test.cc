@@ -43,6 +43,18 @@ TEST_F(ReportsTest, KeepsFirstAndLastStepsAndStagesAndTheLatestOfTheRest) {
   EXPECT_EQ(steps, (std::vector<int>{1, 10}));
 }
 
+TEST_F(ReportsTest, TheFilesTypeIsKnownWithItsFirstBytes) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDecode, 4);
+  Settle();
+  EXPECT_EQ(job->Snapshot().media.content_type, "");
+  Report(sent, JobMedia{0, std::string("....avcC\x01\x64\x00\x0d....", 16), true});
+  Settle();
+  EXPECT_EQ(job->media_size(), 16);
+  EXPECT_EQ(job->Snapshot().media.content_type, "video/mp4; codecs=\"avc1.64000d\"");
+}
+
 TEST_F(ReportsTest, HoldsOnePreview) {
   JobPtr job = MustCreate(Request());
   const Sent sent = Take();

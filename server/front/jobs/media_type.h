@@ -5,15 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "server/front/jobs/job.h"
-
 namespace reel::front {
 
 // video/mp4 with its codec, as a player wants to be told: from the `avcC` box among the file's
 // first bytes. Without the codec where there is none.
 std::string MediaTypeOfBytes(std::string_view first_bytes);
-
-// What the video says, else what its file says.
-std::string MediaTypeOf(const Job& job);
 
 }  // namespace reel::front

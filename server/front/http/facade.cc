@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/facade.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+#include "server/front/api/bound_call.h"
+#include "server/front/api/stream_checks.h"
+#include "server/front/http/door_error.h"
+#include "server/front/http/door_query.h"
+#include "server/front/http/facade_bodies.h"
+#include "server/front/http/facade_fields.h"
+#include "server/front/http/facade_list.h"
+#include "server/front/http/facade_video.h"
+#include "server/front/http/request_key.h"
+
+namespace reel::front {
+namespace {
+
+using Exchange = std::shared_ptr<DoorExchange>;
+
+constexpr int kMostWaitSeconds = 60;
+constexpr uint64_t kMostListed = 100;
+constexpr uint64_t kUsuallyListed = 20;
+constexpr absl::Duration kEndingPatience = absl::Seconds(10);
+
+// "wait=N" of the Prefer fields; what is not understood is passed over, as the field's rules say.
+int PreferredWait(const DoorHead& head) {
+  for (const DoorField& field : head.fields) {
+    if (field.name != "prefer") continue;
+    for (absl::string_view part : absl::StrSplit(field.value, ',')) {
+      part = absl::StripAsciiWhitespace(part);
+      int seconds = 0;
+      if (absl::ConsumePrefix(&part, "wait=") && absl::SimpleAtoi(part, &seconds) && seconds > 0) {
+        return std::min(seconds, kMostWaitSeconds);
+      }
+    }
+  }
+  return 0;
+}
+
+absl::Status NotEnded(const std::string& id) {
+  ErrorDetails details;
+  details.metadata = {{"video", "videos/" + id}};
+  details.retry_after = absl::Seconds(1);
+  return MakeError(Reason::kVideoNotReady,
+                   "The video is still being ended; delete it again in a moment", details);
+}
+
+void ReplyDeleted(const Exchange& exchange, const std::string& id, const absl::Status& deleted) {
+  exchange->Reply(deleted.ok() ? JsonReply(FacadeDeletedJson(id)) : ErrorReply(deleted));
+}
+
+// Deletes a video once it is final. The exchange holds it, the job does not.
+class DeleteOnceFinal final : public JobListener {
+ public:
+  DeleteOnceFinal(JobService& jobs, Reach reach, std::shared_ptr<Job> job, Exchange exchange)
+      : jobs_(jobs),
+        reach_(std::move(reach)),
+        job_(std::move(job)),
+        id_(job_->Snapshot().id),
+        exchange_(std::move(exchange)) {}
+
+  void Wake() override {
+    const Exchange exchange = exchange_.lock();
+    if (exchange == nullptr || !IsFinal(job_->state()) || asked_.exchange(true)) return;
+    jobs_.Delete(reach_, id_, [exchange, id = id_](const absl::Status& deleted) {
+      ReplyDeleted(exchange, id, deleted);
+    });
+  }
+
+ private:
+  JobService& jobs_;
+  const Reach reach_;
+  const std::shared_ptr<Job> job_;
+  const std::string id_;
+  const std::weak_ptr<DoorExchange> exchange_;
+  std::atomic<bool> asked_ = false;
+};
+
+absl::StatusOr<FacadeListAsk> ReadListAsk(const DoorRequest& request, std::string& after) {
+  REEL_ASSIGN_OR_RETURN(const auto known,
+                        ReadKnown(request.head.query, {"after", "limit", "order"}));
+  const auto value = [&known](const char* name) {
+    const auto found = known.find(name);
+    return found == known.end() ? std::string() : found->second;
+  };
+  FacadeListAsk ask;
+  ask.reach = ReachOf(request.principal);
+  REEL_ASSIGN_OR_RETURN(uint64_t limit, ReadNumber("limit", value("limit")));
+  if (value("limit").empty()) limit = kUsuallyListed;
+  if (limit < 1 || limit > kMostListed) {
+    return MakeInvalid(Reason::kInvalidRequest, {{"limit", "must be 1 to 100"}});
+  }
+  ask.limit = static_cast<int>(limit);
+  const std::string order = value("order");
+  if (!order.empty() && order != "asc" && order != "desc") {
+    return MakeInvalid(Reason::kInvalidRequest, {{"order", "must be asc or desc"}});
+  }
+  ask.oldest_first = order == "asc";
+  after = value("after");
+  return ask;
+}
+
+}  // namespace
+
+Facade::Facade(const DoorParts& parts, const ServerFacts& facts,
+               std::map<std::string, std::string> aliases)
+    : parts_(parts),
+      rules_(facts.rules),
+      aliases_(std::move(aliases)),
+      created_(absl::ToUnixSeconds(
+          absl::Now() - absl::FromChrono(std::chrono::steady_clock::now() - facts.started))) {}
+
+void Facade::Serve(const DoorRequest& request, const Exchange& exchange) const {
+  switch (request.row->route) {
+    case DoorRoute::kFacadeCreate:
+      return Create(request, exchange);
+    case DoorRoute::kFacadeSync:
+      return Sync(request, exchange);
+    case DoorRoute::kFacadeList:
+      return List(request, exchange);
+    case DoorRoute::kFacadeGet:
+      return WithVideo(request, exchange, [exchange](const std::shared_ptr<Job>& job) {
+        exchange->ReplyWith([job] { return JsonReply(FacadeVideoJson(job->Snapshot())); });
+      });
+    case DoorRoute::kFacadeContent:
+      return Content(request, exchange);
+    case DoorRoute::kFacadeDelete:
+      return Delete(request, exchange);
+    case DoorRoute::kFacadeModels:
+      return exchange->Reply(JsonReply(FacadeModelsJson(parts_.jobs.Models(), created_)));
+    case DoorRoute::kFacadeModel:
+      return Model(request, exchange);
+    case DoorRoute::kFacadeModelInfo:
+      return ModelInfo(exchange);
+    default:
+      return Health(exchange);
+  }
+}
+
+absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, bool bound) const {
+  const auto models = parts_.jobs.Models();
+  NewVideo made;
+  const absl::Status read = [&]() -> absl::Status {
+    REEL_ASSIGN_OR_RETURN(FacadeAsk ask, ReadFacadeAsk(request.head.Find("content-type"),
+                                                       request.body, {models, aliases_}));
+    made.notice = std::move(ask.notice);
+    REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
+    REEL_ASSIGN_OR_RETURN(
+        made.job,
+        NewJobFrom(ask.request, {request.principal.tenant, request.trace_id}, rules_, models));
+    made.job.bound = bound;
+    return absl::OkStatus();
+  }();
+  if (read.ok()) return made;
+  parts_.observer.RequestRefused(read, !bound);
+  return read;
+}
+
+void Facade::Create(const DoorRequest& request, const Exchange& exchange) const {
+  auto made = ReadVideo(request, false);
+  if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
+  const int wait = PreferredWait(request.head);
+  const KeyedCall call(request, made->job.request_id);
+  parts_.jobs.Create(std::move(made->job), [exchange, call, wait, notice = made->notice,
+                                            allowed = StillAllowed(parts_, request)](
+                                               absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+    if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+    const Video video = (*job)->Snapshot();
+    exchange->SetVideo(video.id);
+    DoorReply head = JsonReply("");
+    call.Mark(video, head);
+    if (wait == 0) {
+      return exchange->ReplyWith([head, notice, video] {
+        DoorReply reply = head;
+        reply.body = FacadeVideoJson(video, notice);
+        return reply;
+      });
+    }
+    head.Add("Preference-Applied", absl::StrCat("wait=", wait));
+    exchange->WaitAtMost(absl::Seconds(wait));
+    exchange->Stream(std::make_unique<VideoOnceFinal>(*job, std::move(head), std::move(notice)),
+                     std::move(allowed),
+                     [&job](auto listener) { (*job)->Listen(std::move(listener)); });
+  });
+}
+
+void Facade::Sync(const DoorRequest& request, const Exchange& exchange) const {
+  auto made = ReadVideo(request, true);
+  if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
+  const auto bound = std::make_shared<BoundCall>(parts_.jobs, absl::InfiniteFuture());
+  exchange->OnEnd([bound](StreamEnd end) { bound->Ended(end); });
+  parts_.jobs.Create(
+      std::move(made->job), [exchange, bound, allowed = StillAllowed(parts_, request)](
+                                absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+        if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+        MediaAsk ask;
+        ask.id = (*job)->Snapshot().id;
+        bound->Joined(ask.id);
+        // The job has a deadline of its own.
+        exchange->WaitAtMost(kForever);
+        exchange->Stream(std::make_unique<FinishedMedia>(*job, std::move(ask)), std::move(allowed),
+                         [&job](auto listener) { (*job)->Listen(std::move(listener)); });
+      });
+}
+
+void Facade::List(const DoorRequest& request, const Exchange& exchange) const {
+  std::string after;
+  const auto ask = ReadListAsk(request, after);
+  if (!ask.ok()) return exchange->Reply(ErrorReply(ask.status()));
+  const auto list = [exchange, &jobs = parts_.jobs](const FacadeListAsk& from) {
+    ListForFacade(jobs, from, [exchange](absl::StatusOr<ListPage> page) {
+      if (!page.ok()) return exchange->Reply(ErrorReply(page.status()));
+      exchange->ReplyWith([found = *std::move(page)] {
+        return JsonReply(FacadeListJson(found.videos, found.more));
+      });
+    });
+  };
+  if (after.empty()) return list(*ask);
+  const auto id = VideoIdFrom("videos/" + after);
+  if (!id.ok()) return exchange->Reply(ErrorReply(id.status()));
+  parts_.jobs.Find(ask->reach, *id,
+                   [exchange, list, from = *ask](absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+                     if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+                     from.after = (*job)->Snapshot();
+                     list(from);
+                   });
+}
+
+template <typename Use>
+void Facade::WithVideo(const DoorRequest& request, const Exchange& exchange, Use use) const {
+  const auto id = VideoIdFrom("videos/" + request.id);
+  if (!id.ok()) return exchange->Reply(ErrorReply(id.status()));
+  exchange->SetVideo(*id);
+  parts_.jobs.Find(
+      ReachOf(request.principal), *id,
+      [exchange, use = std::move(use)](absl::StatusOr<std::shared_ptr<Job>> job) mutable {
+        if (!job.ok()) return exchange->Reply(ErrorReply(job.status()));
+        use(*job);
+      });
+}
+
+void Facade::Content(const DoorRequest& request, const Exchange& exchange) const {
+  const auto known = ReadKnown(request.head.query, {"variant"});
+  if (!known.ok()) return exchange->Reply(ErrorReply(known.status()));
+  const auto variant = known->find("variant");
+  if (variant != known->end() && variant->second != "video") {
+    return exchange->Reply(ErrorReply(
+        MakeInvalid(Reason::kInvalidRequest, {{"variant", "the one that there is is video"}})));
+  }
+  MediaAsk ask = MediaAskOf(request.id, request.head);
+  WithVideo(request, exchange,
+            [exchange, ask,
+             allowed = StillAllowed(parts_, request)](const std::shared_ptr<Job>& job) mutable {
+              DownloadRange whole;
+              whole.id = ask.id;
+              const absl::Status ready = CheckDownload(*job, whole);
+              if (!ready.ok()) return exchange->Reply(ErrorReply(ready));
+              exchange->Stream(std::make_unique<FinishedMedia>(job, std::move(ask)),
+                               std::move(allowed),
+                               [&job](auto listener) { job->Listen(std::move(listener)); });
+            });
+}
+
+void Facade::Delete(const DoorRequest& request, const Exchange& exchange) const {
+  exchange->WaitAtMost(kEndingPatience, NotEnded(request.id));
+  const Reach reach = ReachOf(request.principal);
+  WithVideo(request, exchange,
+            [exchange, reach, &jobs = parts_.jobs](const std::shared_ptr<Job>& job) {
+              const auto ending = std::make_shared<DeleteOnceFinal>(jobs, reach, job, exchange);
+              exchange->OnEnd([ending](StreamEnd) {});
+              job->Listen(ending);
+              if (!IsFinal(job->state())) {
+                jobs.Cancel(reach, job->Snapshot().id, [exchange](absl::StatusOr<Video> video) {
+                  if (!video.ok()) exchange->Reply(ErrorReply(video.status()));
+                });
+              }
+              ending->Wake();
+            });
+}
+
+void Facade::Model(const DoorRequest& request, const Exchange& exchange) const {
+  for (const ServedModel& model : parts_.jobs.Models()) {
+    if (model.card.name == request.id) {
+      return exchange->Reply(JsonReply(FacadeModelJson(model, created_)));
+    }
+  }
+  ErrorDetails details;
+  details.resource_type = "model";
+  details.resource_name = request.id;
+  exchange->Reply(ErrorReply(MakeError(Reason::kModelNotFound,
+                                       "No such model is served; /v1/models lists them", details)));
+}
+
+void Facade::ModelInfo(const Exchange& exchange) const {
+  const auto models = parts_.jobs.Models();
+  const std::string name = models.empty() ? "" : models.front().card.name;
+  exchange->Reply(JsonReply(nlohmann::json{{"model_path", name}, {"is_generation", true}}.dump()));
+}
+
+void Facade::Health(const Exchange& exchange) const {
+  const bool ready = parts_.jobs.admitting();
+  DoorReply reply = JsonReply(nlohmann::json{{"status", ready ? "ok" : "not ready"}}.dump());
+  reply.status = ready ? 200 : 503;
+  exchange->Reply(std::move(reply));
+}
+
+}  // namespace reel::front

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP door under TLS, as curl meets it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/integration/certificate_authority.h"
+#include "tests/integration/door_client.h"
+
+namespace reel::tests {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class DoorTls : public ::testing::Test {
+ protected:
+  ServerSetup Setup(const Identity& identity, const std::string& client_ca = "") {
+    Install(identity);
+    ServerSetup setup = WithDoor("tls { certificate_file: '" + folder_.File("tls.crt") +
+                                 "' key_file: '" + folder_.File("tls.key") + "'" +
+                                 (client_ca.empty() ? "" : " client_ca_file: '" + client_ca + "'") +
+                                 " }\nhttp { tls: true }\n");
+    setup.wait_ready = false;  // who waits does so over plain gRPC
+    return setup;
+  }
+  void Install(const Identity& identity) {
+    identity.InstallAs(folder_.File("tls.crt"), folder_.File("tls.key"));
+  }
+  ProgramResult Curl(const ReelServer& server, const std::string& path,
+                     const std::vector<std::string>& flags = {}) const {
+    std::vector<std::string> arguments = {
+        "-sS",      "--max-time",      "60",
+        "--cacert", authority_.root(), "https://" + server.http_address() + path};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    return RunProgram("curl", std::move(arguments));
+  }
+  void AwaitReady(const ReelServer& server) const {
+    EXPECT_TRUE(Eventually([&] { return Curl(server, "/health", {"-f"}).status == 0; }));
+  }
+
+  testing::TempFolder folder_;
+  CertificateAuthority authority_, stranger_;
+};
+
+TEST_F(DoorTls, AVideoIsMadeWatchedAndFetched) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  AwaitReady(server);
+  const ProgramResult made =
+      Curl(server, "/reel/v1/videos",
+           {"-H", "Content-Type: application/json", "-d", BodyOfSpec(ClipSpec())});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  const std::string name = nlohmann::json::parse(made.out)["video"]["name"];
+  const ProgramResult events = Curl(server, "/reel/v1/" + name + "/events", {"-N"});
+  EXPECT_EQ(events.status, 0) << events.errors;
+  EXPECT_THAT(events.out, HasSubstr("event: finished"));
+  const ProgramResult media = Curl(server, "/reel/v1/" + name + "/media");
+  EXPECT_EQ(media.status, 0) << media.errors;
+  const std::string told =
+      nlohmann::json::parse(Curl(server, "/reel/v1/" + name).out)["video"]["media"]["sizeBytes"];
+  EXPECT_EQ(std::to_string(media.out.size()), told);
+}
+
+TEST_F(DoorTls, OldProtocolsStrangersAndPlainTextAreRefused) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+  EXPECT_NE(Curl(server, "/reel/v1/server", {"--tls-max", "1.1"}).status, 0);
+  EXPECT_EQ(Curl(server, "/reel/v1/server", {"--tls-max", "1.2"}).status, 0);
+  EXPECT_NE(RunProgram("curl", {"-sS", "https://" + server.http_address() + "/"}).status, 0);
+  EXPECT_NE(RunProgram("curl", {"-sS", "http://" + server.http_address() + "/"}).status, 0);
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+}
+
+TEST_F(DoorTls, ARenewedCertificateIsTakenAndABadOneIsNot) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+  folder_.Write("tls.crt", "no certificate");
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+  EXPECT_THAT(server.Log(), HasSubstr("the old one stays in use"));
+  Install(stranger_.Issue("server"));
+  EXPECT_NE(Curl(server, "/reel/v1/server").status, 0);
+  Install(authority_.Issue("server"));
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+}
+
+TEST_F(DoorTls, MutualMeansThatOnlyKnownClientsCall) {
+  ReelServer server(Setup(authority_.Issue("server"), authority_.root()));
+  const Identity known = authority_.Issue("client"), unknown = stranger_.Issue("client");
+  EXPECT_EQ(
+      Curl(server, "/reel/v1/server", {"--cert", known.certificate, "--key", known.key}).status, 0);
+  EXPECT_NE(Curl(server, "/reel/v1/server").status, 0);
+  EXPECT_NE(
+      Curl(server, "/reel/v1/server", {"--cert", unknown.certificate, "--key", unknown.key}).status,
+      0);
+}
+
+TEST_F(DoorTls, LeavingIsNoticedThroughIt) {
+  ServerSetup setup = Setup(authority_.Issue("server"));
+  setup.config += SlowConfig(100);
+  ReelServer server(setup);
+  AwaitReady(server);
+  const ProgramResult left = Curl(server, "/reel/v1/videos:generate",
+                                  {"-N", "--max-time", "2", "-H", "Content-Type: application/json",
+                                   "-d", BodyOfSpec(ClipSpec(90))});
+  EXPECT_THAT(left.out, HasSubstr("event: accepted"));
+  EXPECT_TRUE(Eventually([&] {
+    const auto videos = nlohmann::json::parse(Curl(server, "/reel/v1/videos").out)["videos"];
+    return videos.size() == 1 && videos[0]["state"] == "VIDEO_STATE_CANCELLED";
+  }));
+}
+
+TEST_F(DoorTls, ManyHalfHandshakesHurtNobodyAndEnd) {
+  ReelServer server(Setup(authority_.Issue("server")));
+  const std::string port = server.http_address().substr(server.http_address().rfind(':') + 1);
+  std::vector<std::unique_ptr<Program>> silent;
+  for (int i = 0; i < 20; ++i) {
+    silent.push_back(std::make_unique<Program>(
+        "bash",
+        std::vector<std::string>{"-c", "exec 3<>/dev/tcp/127.0.0.1/" + port + "; cat <&3"}));
+  }
+  EXPECT_EQ(Curl(server, "/reel/v1/server").status, 0);
+  for (const auto& program : silent) EXPECT_TRUE(program->WaitForExit().ok());
+}
+
+TEST_F(DoorTls, WithoutAGoodCertificateThereIsNoStart) {
+  ServerSetup setup = Setup(authority_.Issue("server"));
+  folder_.Write("tls.key", "no key");
+  const ProgramResult check = RunProgram(
+      BinaryPath("reeld"), {"--listen=127.0.0.1:0", "--metrics=127.0.0.1:0", "--http=127.0.0.1:0",
+                            "--data_dir=" + folder_.File("data"),
+                            "--config=" + folder_.Write("reel.textproto", setup.config)});
+  EXPECT_NE(check.status, 0);
+  EXPECT_THAT(check.errors, HasSubstr("key"));
+}
+
+}  // namespace
+}  // namespace reel::tests

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The page in a headless Chromium: a video plays while it is made, prompts with markup are text, the policy refuses nothing,
+and a phone's width is enough. REEL_PAGE_SHOTS=FOLDER keeps pictures."""
+
+import os
+import pathlib
+import sys
+
+from browser import opened_page
+from server import running_server, wait_until_serving
+
+# Frames take their time, as a big model's do.
+SLOW = "models { name: 'testcard' test_card { step_time { nanos: 20000000 } decode_time_per_frame { nanos: 30000000 } } }"
+MARKUP = "<img src=x onerror=\"window.hacked=1\"><b>bold</b> & a red circle"
+NOTE_START = """
+  window.began = null;
+  document.addEventListener('canplay', () => { if (!began) began = { bytes: stages[0].player.size, done: !!stages[0].result }; }, true);
+"""
+
+
+def shoot(page, name):
+    folder = os.environ.get("REEL_PAGE_SHOTS")
+    if folder:
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        page.shoot(pathlib.Path(folder, f"{name}.png"))
+
+
+def fill(page, **fields):
+    for name, value in fields.items():
+        page.evaluate(f"byId({name!r}).value = {value!r}; byId({name!r}).dispatchEvent(new Event('input', {{bubbles: true}}))")
+
+
+def check_form(page):
+    page.wait("models.length > 0")
+    fill(page, prompt="a red circle", width=257)
+    page.wait("byId('width').getAttribute('aria-invalid') === 'true'")
+    assert "257" in page.evaluate("byId('width-error').textContent")
+    shoot(page, "violation")
+    page.evaluate("byId('make').click()")
+    page.wait("document.activeElement === byId('width') && !document.querySelector('.stage')")
+    fill(page, width=256)
+    page.wait("byId('estimate').textContent.startsWith('Estimate: ') && !document.querySelector('[aria-invalid]')")
+
+
+def check_playing(page):
+    page.evaluate(NOTE_START)
+    fill(page, prompt=MARKUP, width=768, height=512, frames=121, steps=10)
+    page.evaluate("byId('make').click()")
+    page.wait("document.querySelector('.stage img').naturalWidth > 0 || began")
+    shoot(page, "preview")
+    page.wait("stages[0].video.currentTime > 0.3")
+    seen = page.evaluate("({ at: stages[0].video.currentTime, done: !!stages[0].result, size: stages[0].player.size })")
+    assert not seen["done"], f"it was finished before it played: {seen}"
+    shoot(page, "playing")
+    page.wait("stages[0].result")
+    figures = page.evaluate("({ began, size: stages[0].player.size, told: Number(stages[0].result.media.sizeBytes),"
+                            " dropped: stages[0].video.getVideoPlaybackQuality().droppedVideoFrames })")
+    assert figures["size"] == figures["told"], f"{figures}"
+    assert not figures["began"]["done"] and figures["began"]["bytes"] <= figures["size"] / 4, f"{figures}"
+    page.wait("stages[0].video.buffered.length === 1 && Math.abs(stages[0].video.duration - 121 / 24) < 0.1")
+    shoot(page, "finished")
+    return figures
+
+
+def check_markup(page):
+    assert page.evaluate("document.querySelector('.stage h2').textContent") == MARKUP
+    page.wait("byId('recent').children.length > 0")
+    assert page.evaluate("document.querySelectorAll('b, main img[src=x]').length") == 0
+    assert page.evaluate("window.hacked === undefined")
+    page.evaluate("byId('recent').scrollIntoView()")
+    page.wait("document.querySelector('#recent video').videoWidth > 0")  # its poster
+
+
+def check_cancel(page):
+    fill(page, prompt="a blue star", steps=90)
+    page.evaluate("byId('make').click()")
+    page.wait("stages[0] && stages[0].id")
+    page.evaluate("document.querySelector('.cancel').click()")
+    page.wait("document.querySelector('.stage .error').textContent !== ''")
+    assert page.evaluate("byId('make').disabled") is False
+
+
+def check_pair(page):
+    fill(page, prompt="a red circle", width=256, height=256, frames=9, steps=4)
+    page.evaluate("byId('compare').open = true; byId('pair').click()")
+    page.wait("byId('pair-table').textContent !== ''")
+    seeds = page.evaluate("stages.map((stage) => stage.result.spec.seed)")
+    assert len(seeds) == 2 and seeds[0] == seeds[1], seeds
+    shoot(page, "pair")
+
+
+def main():
+    with running_server("--http", "127.0.0.1:0", config=SLOW) as server:
+        with opened_page() as page:
+            page.open(f"http://{server.http}/", 1280)  # perhaps before a worker is ready
+            wait_until_serving(server)
+            check_form(page)
+            figures = check_playing(page)
+            check_markup(page)
+            check_cancel(page)
+            check_pair(page)
+            page.open(f"http://{server.http}/", 360)
+            page.wait("byId('recent').children.length > 0")
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= 360, f"the page is {wide} wide"
+            small = page.evaluate("[...document.querySelectorAll('button, input, select, textarea')]"
+                                  ".filter((e) => e.offsetParent && e.getBoundingClientRect().height < 43.5).length")
+            assert small == 0, f"{small} controls are too small for a finger"
+            shoot(page, "phone")
+            assert page.evaluate("window.refused") == [] and page.errors == [], f"{page.evaluate('refused')} {page.errors}"
+    print(f"plays at {figures['began']['bytes']} of {figures['size']} bytes, {figures['dropped']} frames dropped, "
+          "nothing refused by the policy")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/facade_bodies.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "server/errors/error.h"
+#include "tests/fakes/scripted_job.h"
+
+namespace reel::front {
+namespace {
+
+std::shared_ptr<ScriptedJob> RunningJob() {
+  Video video;
+  video.id = "lab-1";
+  auto job = std::make_shared<ScriptedJob>(video);
+  job->Progress(1);
+  return job;
+}
+
+TEST(VideoOnceFinal, WaitsForTheEndOrTheTime) {
+  for (const bool late : {false, true}) {
+    const auto job = RunningJob();
+    VideoOnceFinal body(job, JsonReply(""), "");
+    std::string bytes;
+    absl::Status end;
+    EXPECT_EQ(body.Next(bytes, end), StreamStep::kWait);
+    if (late) {
+      EXPECT_TRUE(body.Late().ok());
+    } else {
+      job->Succeed();
+    }
+    ASSERT_EQ(body.Next(bytes, end), StreamStep::kMessage);
+    EXPECT_EQ(body.Length(), static_cast<int64_t>(bytes.size()));
+    EXPECT_EQ(nlohmann::json::parse(bytes)["status"], late ? "in_progress" : "completed");
+    EXPECT_EQ(body.Next(bytes, end), StreamStep::kEnd);
+    EXPECT_TRUE(end.ok());
+  }
+}
+
+TEST(FinishedMedia, SaysNothingBeforeTheEnd) {
+  const auto job = RunningJob();
+  MediaAsk ask;
+  ask.id = "lab-1";
+  FinishedMedia body(job, ask);
+  std::string bytes;
+  absl::Status end;
+  job->Media("abc");
+  EXPECT_EQ(body.Next(bytes, end), StreamStep::kWait);
+  job->Succeed();
+  ASSERT_EQ(body.Next(bytes, end), StreamStep::kMessage);
+  EXPECT_EQ(bytes, "abc");
+  EXPECT_EQ(body.Length(), 3);
+  EXPECT_EQ(body.Next(bytes, end), StreamStep::kEnd);
+  EXPECT_TRUE(end.ok());
+}
+
+TEST(FinishedMedia, AFailureIsTheReply) {
+  const auto job = RunningJob();
+  FinishedMedia body(job, MediaAsk());
+  job->End(VideoState::kFailed, MakeError(Reason::kWorkerLost, "lost"));
+  std::string bytes;
+  absl::Status end;
+  EXPECT_EQ(body.Next(bytes, end), StreamStep::kEnd);
+  EXPECT_EQ(ReasonOf(end), Reason::kWorkerLost);
+}
+
+}  // namespace
+}  // namespace reel::front

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/http/facade_fields.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+
+namespace reel::front {
+namespace {
+
+constexpr char kJsonBody[] = "application/json";
+constexpr char kFormBody[] = "application/x-www-form-urlencoded";
+
+std::vector<ServedModel> OneModel() {
+  ServedModel served;
+  served.is_default = true;
+  served.card.name = "lab";
+  served.card.defaults.frame_rate = 24;
+  model::Preset fast;
+  fast.name = "fast";
+  fast.values.frame_rate = 10;
+  served.card.presets = {fast};
+  return {served};
+}
+
+absl::StatusOr<FacadeAsk> ReadAsk(const std::string& body, const char* type = kJsonBody) {
+  return ReadFacadeAsk(type, body, {OneModel(), {{"sora-2", "lab"}}});
+}
+
+std::string SpecText(const absl::StatusOr<FacadeAsk>& ask) {
+  return ask.ok() ? ask->request.ShortDebugString() : ask.status().ToString();
+}
+
+std::string ReasonText(const absl::StatusOr<FacadeAsk>& ask) {
+  return ask.ok() ? "OK" : std::string(Describe(*ReasonOf(ask.status())).name);
+}
+
+TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
+  const auto json = ReadAsk(R"({"prompt": "a red circle", "model": "lab", "size": "256x128",
+      "num_frames": 49, "fps": 12.5, "seed": 7, "num_inference_steps": 4, "guidance_scale": 2,
+      "negative_prompt": "blue", "preset": "fast", "kernels": "reference", "priority": "high",
+      "timeout": 1.5, "preview": {"every_steps": 2}, "n": 1, "user": "me"})");
+  ASSERT_TRUE(json.ok()) << json.status();
+  const auto form = ReadAsk(
+      "prompt=a+red+circle&model=lab&width=256&height=128&num_frames=49&fps=12.5&seed=7&"
+      "num_inference_steps=4&guidance_scale=2&negative_prompt=blue&preset=fast&kernels=reference&"
+      "priority=PRIORITY_HIGH&timeout=1.5&preview%5Bevery_steps%5D=2&n=1&flow_shift=",
+      kFormBody);
+  EXPECT_EQ(SpecText(form), SpecText(json));
+  const v1::VideoSpec& spec = json->request.spec();
+  EXPECT_EQ(spec.width(), 256);
+  EXPECT_EQ(spec.height(), 128);
+  EXPECT_EQ(spec.seed(), 7U);
+  EXPECT_EQ(spec.kernels().profile(), "reference");
+  EXPECT_EQ(json->request.timeout().nanos(), 500'000'000);
+  EXPECT_EQ(json->notice, "");
+}
+
+TEST(FacadeFields, EmptyAndNullAreUnset) {
+  const auto ask = ReadAsk(R"({"prompt": "x", "seed": "", "fps": null, "size": "",
+      "input_reference": "", "kernels": null, "extra_body": null})");
+  ASSERT_TRUE(ask.ok()) << ask.status();
+  v1::CreateVideoRequest plain;
+  plain.mutable_spec()->set_prompt("x");
+  EXPECT_EQ(SpecText(ask), plain.ShortDebugString());
+}
+
+TEST(FacadeFields, SecondsAreTheNearestLegalCountOfFrames) {
+  struct Case {
+    const char* body;
+    int frames;
+  };
+  for (const Case& c : {Case{R"({"prompt": "x", "seconds": "4"})", 97},
+                        Case{R"({"prompt": "x", "seconds": 1})", 25},
+                        Case{R"({"prompt": "x", "seconds": 2, "fps": 30})", 57},
+                        Case{R"({"prompt": "x", "seconds": 2, "preset": "fast"})", 17},
+                        Case{R"({"prompt": "x", "seconds": 0.01})", 1}}) {
+    const auto ask = ReadAsk(c.body);
+    ASSERT_TRUE(ask.ok()) << ask.status();
+    EXPECT_EQ(ask->request.spec().num_frames(), c.frames) << c.body;
+    EXPECT_THAT(ask->notice, ::testing::HasSubstr(absl::StrCat(c.frames, " frames")));
+  }
+  const auto both = ReadAsk(R"({"prompt": "x", "seconds": 4, "num_frames": 9})");
+  EXPECT_EQ(both->request.spec().num_frames(), 9);
+  EXPECT_EQ(both->notice, "");
+}
+
+TEST(FacadeFields, ModelsMayHaveOtherNames) {
+  EXPECT_EQ(ReadAsk(R"({"prompt": "x", "model": "sora-2"})")->request.spec().model(), "lab");
+  EXPECT_EQ(ReadAsk(R"({"prompt": "x", "model": "sora-3"})")->request.spec().model(), "sora-3");
+}
+
+TEST(FacadeFields, ExtrasLieBelowTheFieldsBesideThem) {
+  const auto json = ReadAsk(R"({"prompt": "x", "seed": 1, "extra_body": {"seed": 2, "fps": 10}})");
+  EXPECT_EQ(json->request.spec().seed(), 1U);
+  EXPECT_EQ(json->request.spec().frame_rate(), 10);
+  const auto form =
+      ReadAsk("prompt=x&seed=1&extra_params=%7B%22seed%22%3A2%2C%22fps%22%3A10%7D", kFormBody);
+  EXPECT_EQ(SpecText(form), SpecText(json));
+  EXPECT_EQ(ReasonText(ReadAsk(R"({"prompt": "x", "extra_body": [1]})")), "INVALID_REQUEST");
+  EXPECT_EQ(ReasonText(ReadAsk(R"({"prompt": "x", "extra_body": "{"})")), "UNDECODABLE_REQUEST");
+}
+
+TEST(FacadeFields, InputsAreBytesAndNothingElse) {
+  const std::string png = "\x89PNG....";
+  const std::string url = "data:image/jpeg;base64," + absl::Base64Escape(png);
+  for (const std::string& sent :
+       {absl::StrCat("\"", url, "\""), absl::StrCat("{\"image_url\": \"", url, "\"}")}) {
+    const auto ask = ReadAsk(absl::StrCat(R"({"prompt": "x", "input_reference": )", sent, "}"));
+    ASSERT_TRUE(ask.ok()) << ask.status();
+    EXPECT_EQ(ask->request.spec().conditions(0).image(), png);
+  }
+  const auto file = ReadFacadeAsk(
+      "multipart/form-data; boundary=b",
+      "--b\r\nContent-Disposition: form-data; name=prompt\r\n\r\nx\r\n"
+      "--b\r\nContent-Disposition: form-data; name=input_reference; filename=a\r\n\r\n"
+      "....ftypisom\r\n--b--",
+      {OneModel(), {}});
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->request.spec().conditions(0).video(), "....ftypisom");
+  for (const char* sent : {"\"https://example.org/a.png\"", "\"/etc/passwd\"",
+                           "{\"file_id\": \"file-1\"}", "{\"image_url\": \"http://x/\"}", "7"}) {
+    EXPECT_EQ(
+        ReasonText(ReadAsk(absl::StrCat(R"({"prompt": "x", "input_reference": )", sent, "}"))),
+        "NO_REMOTE_INPUT")
+        << sent;
+  }
+  EXPECT_EQ(ReasonText(ReadAsk(R"({"prompt": "x", "input_reference": "data:image/png,abc"})")),
+            "INVALID_REQUEST");
+}
+
+TEST(FacadeFields, WhatCannotBeMeantIsRefusedByName) {
+  struct Case {
+    const char *fields, *named;
+  };
+  for (const Case& c :
+       {Case{R"("promt": "y")", "promt: there is no such field; the nearest is prompt"},
+        Case{R"("n": 2)", "n: is not supported"}, Case{R"("enable_teacache": true)", "teacache"},
+        Case{R"("size": "256")", "size: must be"}, Case{R"("size": "0x64")", "size: must be"},
+        Case{R"("size": "64x64", "width": 32)", "size: is not what width"},
+        Case{R"("seed": -1)", "seed: must be a whole number"},
+        Case{R"("num_frames": 1.5)", "num_frames: must be a whole number"},
+        Case{R"("num_frames": 1e12)", "num_frames: must be a whole number"},
+        Case{R"("fps": "fast")", "fps: must be a number"},
+        Case{R"("fps": "nan")", "fps: must be a number"},
+        Case{R"("model": 7)", "model: must be a text"},
+        Case{R"("seconds": -1)", "seconds: must be above 0"},
+        Case{R"("priority": "urgent")", "priority: must be low"},
+        Case{R"("kernels": {"profil": "x"})", "kernels:"}}) {
+    const auto ask = ReadAsk(absl::StrCat("{\"prompt\": \"x\", ", c.fields, "}"));
+    EXPECT_EQ(ReasonText(ask), "INVALID_REQUEST") << c.fields;
+    EXPECT_THAT(
+        std::string(ask.status().message()) + ask.status().ToString(),
+        ::testing::HasSubstr(std::string(c.named).substr(0, std::string(c.named).find(':'))))
+        << c.fields;
+  }
+  EXPECT_EQ(ReasonText(ReadAsk("prompt=x&prompt=y", kFormBody)), "INVALID_REQUEST");
+  EXPECT_EQ(ReasonText(ReadAsk("prompt=x&preview%5Ba%5D=1&preview=2", kFormBody)),
+            "INVALID_REQUEST");
+  EXPECT_EQ(ReasonText(ReadAsk("[]")), "UNDECODABLE_REQUEST");
+}
+
+TEST(FacadeFields, PathsHaveTheFacadesNames) {
+  EXPECT_EQ(FacadeNameOf("spec.width"), "size");
+  EXPECT_EQ(FacadeNameOf("spec.frame_rate"), "fps");
+  EXPECT_EQ(FacadeNameOf("spec.conditions[0].strength"), "input_reference");
+  EXPECT_EQ(FacadeNameOf("spec.kernels.profile"), "kernels");
+  EXPECT_EQ(FacadeNameOf("timeout"), "timeout");
+}
+
+}  // namespace
+}  // namespace reel::front
