@@ -44,8 +44,8 @@ struct Urgent {
 };
 
 // All of `begun` that are long beside it; or else the fewest that must be parked for its deadline,
-// the one with the most slack first. None: it meets its deadline anyway, or misses it anyway, or one
-// that is parked would miss its own. `together`: they share their steps.
+// the one with the most slack first. None: it meets its deadline anyway, or misses it anyway, or
+// one that is parked would miss its own. `together`: they share their steps.
 std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
                                const Urgent& urgent, absl::Duration now);
 
