@@ -111,7 +111,7 @@ TEST(ChooseArm, SaysWhatIsWrong) {
 class ArmAdmissionTest : public ::testing::Test {
  protected:
   ArmAdmissionTest() : fleet_(options_), admission_(options_, fleet_, costs_) {
-    options_.models = {"card"};
+    fleet_.SetServed({"card"});
     request_.tenant = "t";
     request_.spec.prompt = "a fox";
   }
