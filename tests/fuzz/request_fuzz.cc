@@ -15,8 +15,11 @@ namespace {
 using reel::front::NewJobFrom;
 
 const std::vector<reel::front::ServedModel>& Models() {
-  static const auto* const kModels = new std::vector<reel::front::ServedModel>{
-      {reel::model::TestCardModelCard("testcard"), true, true}};
+  static const auto* const kModels =
+      new std::vector<reel::front::ServedModel>{{.card = reel::model::TestCardModelCard("testcard"),
+                                                 .is_default = true,
+                                                 .ready = true,
+                                                 .problem = ""}};
   return *kModels;
 }
 

@@ -49,7 +49,7 @@ class TlsWatch {
   const TlsOptions options_;
   const std::function<void(absl::Time)> valid_until_;
   Mutex mutex_;
-  Stamps seen_ ABSL_GUARDED_BY(mutex_);
+  std::optional<Stamps> seen_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::front
