@@ -32,7 +32,7 @@ TEST(Address, RefusesWhatIsNoAddressAndRepeatsIt) {
     const auto address = ParseAddress(text);
     ASSERT_FALSE(address.ok()) << text;
     EXPECT_THAT(std::string(address.status().message()),
-                testing::HasSubstr(std::string("'") + text + "'"));
+                ::testing::HasSubstr(std::string("'") + text + "'"));
   }
 }
 

@@ -10,7 +10,7 @@ namespace reel::front {
 namespace {
 
 std::string Write(const std::string& name, const std::string& text) {
-  std::string path = testing::TempDir() + "/read_file_test_" + name;
+  std::string path = ::testing::TempDir() + "/read_file_test_" + name;
   std::ofstream(path) << text;
   return path;
 }
@@ -25,9 +25,9 @@ TEST(ReadSmallFile, RefusesLargeMissingAndOddFilesAndNamesThem) {
   EXPECT_EQ(ReadSmallFile(path, 5)->size(), 5U);
   const absl::Status large = ReadSmallFile(path, 4).status();
   EXPECT_EQ(large.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(large.message()), testing::HasSubstr(path));
+  EXPECT_THAT(std::string(large.message()), ::testing::HasSubstr(path));
   EXPECT_EQ(ReadSmallFile(path + ".missing").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(ReadSmallFile(testing::TempDir()).ok());
+  EXPECT_FALSE(ReadSmallFile(::testing::TempDir()).ok());
   EXPECT_FALSE(ReadSmallFile("/dev/null").ok());
 }
 

@@ -10,7 +10,7 @@
 namespace reel::front {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr uid_t kRoot = 0, kSomebody = 1234;
 constexpr gid_t kOurs = 65532, kTheirs = 4321;
@@ -42,7 +42,7 @@ TEST(SecretFile, NoGroupMayWriteAndNoOtherUserMayDoAnything) {
 }
 
 TEST(SecretFile, OfThisProcessIsJudgedByItsGroupsAndNamedWithItsMode) {
-  const std::string path = testing::TempDir() + "/secret_file_test";
+  const std::string path = ::testing::TempDir() + "/secret_file_test";
   std::ofstream(path) << "x";
   for (const mode_t good : {0600, 0400, 0440, 0640}) {
     ASSERT_EQ(chmod(path.c_str(), good), 0);

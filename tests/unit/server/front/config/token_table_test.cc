@@ -12,8 +12,8 @@
 namespace reel::front {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Of "abc", from FIPS 180-2: the table's hash is the standard's.
 constexpr char kAbc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
@@ -60,7 +60,7 @@ TEST(TokenTable, NamesEveryBadLineButNoHash) {
 }
 
 TEST(TokenTable, RefusesAFileThatOthersCanRead) {
-  const std::string path = testing::TempDir() + "/token_table_test_tokens";
+  const std::string path = ::testing::TempDir() + "/token_table_test_tokens";
   std::ofstream(path) << kAbc << " blue user\n";
   chmod(path.c_str(), 0600);
   EXPECT_TRUE(TokenTable::Load(path).ok());
