@@ -38,7 +38,7 @@ TEST(DefaultConfig, NothingGivenServesTheTestCardOnLoopback) {
 }
 
 TEST(DefaultConfig, TheModelThatCameAlongIsServedBeforeTheTestCard) {
-  const ::testing::TempFolder models;
+  const ::reel::testing::TempFolder models;
   std::filesystem::create_directory(models.File("ltx-demo"));
   models.Write("ltx-demo/model_index.json", "{}");
   const Surroundings surroundings = {
