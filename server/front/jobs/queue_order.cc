@@ -25,6 +25,7 @@ int PriorityClass(const Waiting& job, absl::Duration now) {
 // In whole nanoseconds, since a thousand of them are compared for each decision.
 struct Key {
   int priority = 0;
+  bool has_time = false;
   int64_t due = 0, arrived = 0, number = 0;
   size_t index = 0;  // makes no two of them equal: what is equal otherwise stays as it was
   int64_t predicted = 0;
@@ -35,9 +36,13 @@ struct Key {
 Key KeyOf(const Waiting& job, absl::Duration now, size_t index) {
   const int64_t predicted = absl::ToInt64Nanoseconds(job.predicted);
   const int64_t arrived = absl::ToInt64Nanoseconds(job.arrived);
-  const int64_t slack = absl::ToInt64Nanoseconds(job.deadline) - predicted - arrived;
+  const int64_t latest = absl::ToInt64Nanoseconds(job.deadline) - predicted;
+  const int64_t slack = latest - absl::ToInt64Nanoseconds(now);
+  const bool has_time =
+      slack >= std::max(kSlackInRuns * predicted, absl::ToInt64Nanoseconds(kSlack));
   return {PriorityClass(job, now),
-          arrived + std::min(kPatienceInRuns * predicted, slack / kPatienceOfSlack),
+          has_time,
+          has_time ? arrived + kPatienceInRuns * predicted : latest,
           arrived,
           job.number,
           index,

@@ -30,12 +30,13 @@ struct Waiting {
 
 // LOW counts as NORMAL after it has waited so long.
 inline constexpr absl::Duration kLowAgesAfter = absl::Seconds(60);
-// A job should begin before it has waited for so many times its own run, so that short ones pass
-// long ones, but no long one is passed for ever;
+// While its deadline leaves so many of its own runs, or so long, a job has time; whoever has not
+// goes first, and the one that must begin first before the others.
+inline constexpr int kSlackInRuns = 4;
+inline constexpr absl::Duration kSlack = absl::Seconds(10);
+// Of those that have time each should begin before it has waited for so many times its own run:
+// short ones pass long ones, but no long one is passed for ever.
 inline constexpr int kPatienceInRuns = 4;
-// and before this part of what its deadline leaves is over, so that whoever has little time passes
-// those who have much.
-inline constexpr int kPatienceOfSlack = 16;
 // What an idle tenant may save up.
 inline constexpr absl::Duration kMostSavedUp = absl::Seconds(10);
 

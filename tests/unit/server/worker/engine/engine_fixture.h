@@ -30,7 +30,8 @@ class EngineTest : public ::testing::Test {
 
   // Starts the loop after the commands that were posted so far, so that they meet in one batch.
   void Start() {
-    thread_ = std::thread([this] { engine().Run(); });
+    // Made here, for two threads may not both find that there is none.
+    thread_ = std::thread([&made = engine()] { made.Run(); });
   }
   void Stop() {
     events_.ReleaseAll();
