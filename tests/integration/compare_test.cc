@@ -73,7 +73,10 @@ TEST_F(CompareTest, AnArmThatIsSlowerGetsItsVerdictAndBothRanTheirPlan) {
   EXPECT_EQ(json.fields().at("verdict").string_value(), "slower");
   EXPECT_GT(json.fields().at("low").number_value(), 1);
   EXPECT_LT(json.fields().at("p").number_value(), 0.05);
-  EXPECT_GT(json.fields().at("psnrDb").number_value(), 40);
+  // Another order of the sums; on some processors no byte of these few frames differs by it.
+  if (!json.fields().at("identical").bool_value()) {
+    EXPECT_GT(json.fields().at("psnrDb").number_value(), 40);
+  }
   const std::vector<v1::Video> videos = Videos();
   ASSERT_EQ(videos.size(), 18u);
   const std::string order = "ababbaabbaabbaabba";

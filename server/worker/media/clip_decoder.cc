@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "kernels/base/status_macros.h"
 #include "server/worker/media/av_handles.h"
 #include "server/worker/media/frame_colors.h"
@@ -104,11 +105,26 @@ absl::StatusOr<AvCodecContextPtr> OpenDecoder(const AVCodecParameters& track, Pi
   return context;
 }
 
-int OrientationOf(const AVStream& stream) {
+// The matrix of a track's header. FFmpeg 6.1 moved it from the stream to its codec's parameters,
+// and 7 leaves nothing behind.
+absl::Span<const uint8_t> DisplayMatrix(const AVStream& stream) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 100)
+  const AVCodecParameters& track = *stream.codecpar;
+  const AVPacketSideData* found = av_packet_side_data_get(
+      track.coded_side_data, track.nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+  return found == nullptr ? absl::Span<const uint8_t>()
+                          : absl::MakeConstSpan(found->data, found->size);
+#else
   size_t size = 0;
-  const uint8_t* matrix = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
-  if (matrix == nullptr || size < 9 * sizeof(int32_t)) return kUpright;
-  return MatrixOrientation({reinterpret_cast<const int32_t*>(matrix), 9});
+  const uint8_t* found = av_stream_get_side_data(&stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+  return absl::MakeConstSpan(found, found == nullptr ? 0 : size);
+#endif
+}
+
+int OrientationOf(const AVStream& stream) {
+  const absl::Span<const uint8_t> matrix = DisplayMatrix(stream);
+  if (matrix.size() < 9 * sizeof(int32_t)) return kUpright;
+  return MatrixOrientation({reinterpret_cast<const int32_t*>(matrix.data()), 9});
 }
 
 // A clip that is being read.
