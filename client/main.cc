@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
   environment.folder = reel::kernels::ProgramFolder().string();
   environment.server = Variable("REEL_SERVER");
   if (environment.server.empty()) environment.server = reel::client::ClientOptions().server;
+  environment.browser = Variable("BROWSER");
+  if (environment.browser.empty()) environment.browser = "xdg-open";
   const bool redraws = Variable("TERM") != "dumb" && isatty(STDERR_FILENO) != 0;
   environment.out_is_terminal = isatty(STDOUT_FILENO) != 0;
   environment.live = redraws;

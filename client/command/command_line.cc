@@ -51,6 +51,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddModels(app, action);
   AddKernels(app, action);
   AddExperiments(app, action);
+  AddOpen(app, action);
   AddCompare(app, action);
   AddAb(app, action);
   AddTop(app, action);
@@ -144,7 +145,8 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Environment&
   Console console(out, err,
                   {environment.live, flags.quiet, environment.color, environment.out_is_terminal,
                    environment.width});
-  Session session{flags.client, console, flags.json, environment.version, environment.folder};
+  Session session{flags.client,       console, flags.json, environment.version, environment.folder,
+                  environment.browser};
   return static_cast<int>(action(session));
 }
 

@@ -11,6 +11,7 @@ struct Environment {
   std::string version;
   std::string folder;                              // where this program lies; empty: not known
   std::string server;                              // REEL_SERVER, or the default
+  std::string browser;                             // BROWSER, or the system's opener of links
   bool color = false;                              // for messages on stderr and stdout's tables
   bool out_is_terminal = false;                    // stdout
   bool live = false;                               // stderr is a terminal that can redraw a line

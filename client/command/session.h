@@ -22,6 +22,7 @@ struct Session {
   bool json = false;
   std::string version;  // of this program
   std::string folder;   // where it lies; empty: not known
+  std::string browser;  // what opens a link
 
   // A client whose retries are told on the terminal.
   absl::StatusOr<std::unique_ptr<VideoClient>> Open();

@@ -72,6 +72,7 @@ struct App::Impl {
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
   absl::Status StartDoor(const ServerFacts& facts);
+  DoorFacts OpenDoor();
   void StartWatches(std::function<void()> failed);
   void DrainJobs();
   bool hurried() {
@@ -109,6 +110,7 @@ struct App::Impl {
   CondVar changed;
   bool jobs_drained ABSL_GUARDED_BY(mutex) = false;
   bool hurry ABSL_GUARDED_BY(mutex) = false;
+  DoorFacts open_door ABSL_GUARDED_BY(mutex);
 };
 
 App::Impl::~Impl() {
@@ -174,14 +176,23 @@ absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
       DoorServer::Start(http.listen, {*door, pump, open_calls, metrics.calls(), metrics.door()},
                         MakeDoorLimits(options.server),
                         http.tls ? options.server.tls : TlsOptions()));
+  MutexLock lock(mutex);
+  open_door = {absl::StrCat(http.tls ? "https://" : "http://", door_server->address_text()),
+               http.playground};
   return absl::OkStatus();
+}
+
+DoorFacts App::Impl::OpenDoor() {
+  MutexLock lock(mutex);
+  return open_door;
 }
 
 absl::Status App::Impl::StartServers() {
   const RequestRules rules = MakeRules(options.server);
   video_service =
       MakeVideoService(environment, *dispatcher, pump, {rules, options.server.timing.write_stall});
-  const ServerFacts facts{options.version, options.revision, started, rules, 256};
+  const ServerFacts facts{
+      options.version, options.revision, started, rules, 256, [this] { return OpenDoor(); }};
   server_service = MakeServerService(environment, *dispatcher, facts);
   health_service = MakeHealthService(environment, board);
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());

@@ -6,6 +6,8 @@ namespace reel::fakes {
 grpc::Status FakeServerService::GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
                                               v1::GetServerInfoResponse* response) {
   response->set_version("0.1.0");
+  response->set_http_url("http://127.0.0.1:8080");
+  response->set_has_page(true);
   response->mutable_uptime()->set_seconds(61);
   v1::Worker& worker = *response->add_workers();
   worker.set_name("cpu0");

@@ -34,6 +34,23 @@ std::string Sha256OfBytes(const std::string& bytes) {
       absl::string_view(reinterpret_cast<const char*>(hash), sizeof hash));
 }
 
+TEST(Door, TheServerTellsWhereItIsAndExperimentsAreThereToo) {
+  ReelServer server(WithDoor());
+  httplib::Client client = ClientOf(server.http_address());
+  const json info = json::parse(client.Get("/reel/v1/server")->body);
+  EXPECT_EQ(info["httpUrl"], "http://" + server.http_address());
+  EXPECT_EQ(info["hasPage"], true);
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse same;
+  const auto stub = v1::ServerService::NewStub(server.Connect());
+  ASSERT_TRUE(stub->GetServerInfo(&context, v1::GetServerInfoRequest(), &same).ok());
+  EXPECT_EQ(same.http_url(), "http://" + server.http_address());
+  EXPECT_TRUE(same.has_page());
+  const auto experiments = client.Get("/reel/v1/experiments");
+  EXPECT_EQ(experiments->status, 200);
+  EXPECT_EQ(json::parse(experiments->body), json::object());  // none are configured
+}
+
 TEST(Door, AVideoIsTheSameByBothDoors) {
   ReelServer server(WithDoor());
   httplib::Client client = ClientOf(server.http_address());

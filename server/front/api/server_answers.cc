@@ -165,6 +165,11 @@ void ServerAnswers::FillInfo(v1::GetServerInfoResponse& response) const {
                    absl::FromChrono(std::chrono::steady_clock::now() - facts_.started));
   response.set_draining(jobs_.draining());
   response.set_replica(jobs_.ReplicaName());
+  if (facts_.door != nullptr) {
+    const DoorFacts door = facts_.door();
+    response.set_http_url(door.url);
+    response.set_has_page(door.page);
+  }
   for (const WorkerInfo& worker : jobs_.Workers()) {
     *response.add_workers() = WorkerToProto(worker, jobs_.Running(worker.name));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "reel/v1/server_service.pb.h"
@@ -11,11 +12,19 @@
 
 namespace reel::front {
 
+// The HTTP door, where one is open.
+struct DoorFacts {
+  std::string url;
+  bool page = false;
+};
+
 struct ServerFacts {
   std::string version, revision;
   std::chrono::steady_clock::time_point started;
   RequestRules rules;
   int max_jobs_per_tenant = 256;
+  // Asked each time: the door opens after the listener that tells of it. Empty: there is none.
+  std::function<DoorFacts()> door = nullptr;
 };
 
 v1::Model ModelToProto(const ServedModel& served);

@@ -43,6 +43,14 @@ auto Respond(std::shared_ptr<DoorExchange> exchange, Fill fill) {
   };
 }
 
+// `fill(response)` writes what is at hand.
+template <typename Response, typename Fill>
+void ReplyAtOnce(DoorExchange& exchange, Fill fill) {
+  Response response;
+  fill(response);
+  exchange.Reply(JsonReply(WriteJson(response)));
+}
+
 absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
   REEL_ASSIGN_OR_RETURN(const auto known,
                         ReadKnown(request.head.query, {"after_sequence", "previews"}));
@@ -150,6 +158,7 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kServer:
     case DoorRoute::kModels:
     case DoorRoute::kKernels:
+    case DoorRoute::kExperiments:
       return Server(request, exchange);
     case DoorRoute::kPage:
     case DoorRoute::kPageScript:
@@ -316,18 +325,16 @@ void Door::Media(const DoorRequest& request, const Exchange& exchange) const {
 }
 
 void Door::Server(const DoorRequest& request, const Exchange& exchange) const {
-  if (request.row->route == DoorRoute::kServer) {
-    v1::GetServerInfoResponse response;
-    answers_.FillInfo(response);
-    exchange->Reply(JsonReply(WriteJson(response)));
-  } else if (request.row->route == DoorRoute::kModels) {
-    v1::ListModelsResponse response;
-    answers_.FillModels(response);
-    exchange->Reply(JsonReply(WriteJson(response)));
+  const DoorRoute route = request.row->route;
+  if (route == DoorRoute::kServer) {
+    ReplyAtOnce<v1::GetServerInfoResponse>(*exchange, [this](auto& to) { answers_.FillInfo(to); });
+  } else if (route == DoorRoute::kModels) {
+    ReplyAtOnce<v1::ListModelsResponse>(*exchange, [this](auto& to) { answers_.FillModels(to); });
+  } else if (route == DoorRoute::kKernels) {
+    ReplyAtOnce<v1::ListKernelsResponse>(*exchange, [this](auto& to) { answers_.FillKernels(to); });
   } else {
-    v1::ListKernelsResponse response;
-    answers_.FillKernels(response);
-    exchange->Reply(JsonReply(WriteJson(response)));
+    ReplyAtOnce<v1::ListExperimentsResponse>(*exchange,
+                                             [this](auto& to) { answers_.FillExperiments(to); });
   }
 }
 

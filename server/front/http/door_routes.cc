@@ -34,6 +34,8 @@ constexpr DoorRouteRow kRows[] = {
     {DoorRoute::kModels, "GET", "/reel/v1/models", Method::kListModels, DoorTakes::kNothing, false},
     {DoorRoute::kKernels, "GET", "/reel/v1/kernels", Method::kListKernels, DoorTakes::kNothing,
      false},
+    {DoorRoute::kExperiments, "GET", "/reel/v1/experiments", Method::kListExperiments,
+     DoorTakes::kNothing, false},
     {DoorRoute::kFacadeCreate, "POST", "/v1/videos", Method::kCreateVideo, DoorTakes::kJsonOrForm,
      false},
     {DoorRoute::kFacadeSync, "POST", "/v1/videos/sync", Method::kGenerateVideo,

@@ -24,6 +24,7 @@ enum class DoorRoute {
   kServer,
   kModels,
   kKernels,
+  kExperiments,
   // In the shape of the OpenAI videos API.
   kFacadeCreate,
   kFacadeSync,

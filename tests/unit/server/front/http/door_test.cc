@@ -61,6 +61,13 @@ TEST(Door, NativeRoutesAnswerAsTheirRpcs) {
   EXPECT_EQ(nlohmann::json::parse(client.Get("/reel/v1/server")->body)["version"], "1.2.3");
   EXPECT_EQ(client.Get("/reel/v1/models")->status, 200);
   EXPECT_EQ(client.Get("/reel/v1/kernels")->status, 200);
+  ExperimentReport experiment;
+  experiment.options = {"norms", "lab", 0.1, {{"old", "auto", 0.75}, {"new", "mine", 0.25}}};
+  experiment.arms = {{30, 1}, {10, 0}};
+  site.jobs.SetExperiments({experiment});
+  const auto experiments = nlohmann::json::parse(client.Get("/reel/v1/experiments")->body);
+  EXPECT_EQ(experiments["experiments"][0]["name"], "norms");
+  EXPECT_EQ(experiments["experiments"][0]["arms"][0]["videos"], "30");
 }
 
 TEST(Door, RefusalsHaveTheirStatusAndReason) {
