@@ -434,7 +434,7 @@ class Stage {
       return [part.part.replace('RUN_PART_', '').toLowerCase(), number(shown(seconds(part.time))), bar];
     });
     const place = this.find('.bill div');
-    place.replaceChildren(table(['part', 's', ''], rows));
+    place.replaceChildren(table(['part', 's', 'share'], rows));
     const operators = (stats.operators || []).map((one) => ({ ...one, time: seconds(one.estimate) }))
       .sort((a, b) => b.time - a.time).slice(0, 12);
     if (operators.length) {

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""axe-core finds no rule of accessibility broken on the page: empty, with a violation, with a finished video, with all that folds open,
+and at a phone's width. It is fetched from the npm registry by name, into a folder of this run."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from browser import opened_page
+from server import find_tool, running_server, skip, wait_until_serving
+
+VERSION = "4.14.1"
+# Of the page as it stands; links to what and how follow in the failure.
+RUN = "axe.run(document, { resultTypes: ['violations'] }).then((found) => JSON.stringify(found.violations.map((v) => " \
+      "({ rule: v.id, help: v.help, at: v.nodes.map((n) => n.target.join(' ')) }))))"
+PASSED = "axe.run(document).then((found) => found.passes.length)"
+LEAST_RULES = 15  # a run that looks at nothing breaks no rule either
+
+
+def fetch():
+    """The text of axe-core."""
+    with tempfile.TemporaryDirectory(prefix="reel-axe-") as folder:
+        fetched = subprocess.run([find_tool("npm"), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
+                                  f"axe-core@{VERSION}"], cwd=folder, capture_output=True, text=True, check=False)
+        script = pathlib.Path(folder, "node_modules/axe-core/axe.min.js")
+        if fetched.returncode or not script.exists():
+            skip(f"axe-core {VERSION} cannot be fetched: {fetched.stderr[-300:]}")
+        return script.read_text(encoding="utf-8")
+
+
+def look(page, axe, what):
+    page.evaluate(axe + "; 0")
+    broken = json.loads(page.evaluate(RUN))
+    assert not broken, f"{what}: {json.dumps(broken, indent=1)}"
+    passed = page.evaluate(PASSED)
+    assert passed >= LEAST_RULES, f"{what}: only {passed} rules found something to look at"
+    print(f"{what}: 0 rules broken, {passed} held")
+
+
+def check_the_check(page, axe):
+    page.evaluate("document.body.append(document.createElement('button')); 0")
+    page.evaluate(axe + "; 0")
+    assert "button-name" in page.evaluate(RUN), "axe-core does not notice a button without a name"
+
+
+def main():
+    axe = fetch()
+    with running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card {} }") as server, opened_page() as page:
+        wait_until_serving(server)
+        for width in (1280, 360):
+            page.open(f"http://{server.http}/", width)
+            page.wait("models.length > 0")
+            look(page, axe, f"{width} px, empty")
+            page.evaluate("byId('prompt').value = 'a red circle'; byId('width').value = 257; "
+                          "byId('width').dispatchEvent(new Event('input', { bubbles: true }))")
+            page.wait("byId('width').getAttribute('aria-invalid') === 'true'")
+            look(page, axe, f"{width} px, a violation")
+            page.evaluate("byId('width').value = 256; byId('width').dispatchEvent(new Event('input', { bubbles: true }))")
+            page.wait("!document.querySelector('[aria-invalid]')")
+            page.evaluate("byId('make').click()")
+            page.wait("stages[0] && stages[0].result")
+            page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            page.wait("byId('recent').children.length > 0")
+            look(page, axe, f"{width} px, a video, all open")
+        check_the_check(page, axe)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
