@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times one model's pieces as the engine drives them: load, text, every step, decode. One JSON line
-// on stdout for each profile.
+// on stdout for each profile, or for each question.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -143,6 +143,7 @@ struct Options {
   std::string device = "auto", library = kernels::CudaLibraryPath(), latents_file;
   std::vector<std::string> profiles = {"reference", "auto"};
   int repeat = 3, warm_up = 1, together = 1;
+  bool questions = false;
 };
 
 void Describe(CLI::App& app, Options& options) {
@@ -164,6 +165,9 @@ void Describe(CLI::App& app, Options& options) {
   app.add_option("--warm-up", options.warm_up);
   app.add_option("--together", options.together, "Videos that step in one call; times are for each")
       ->check(CLI::Range(1, 64));
+  app.add_flag(
+      "--questions", options.questions,
+      "One run for each line of stdin, {\"profile\": \"auto\"}, answered by a line of JSON");
   app.add_option("--latents", options.latents_file,
                  "Where those of the first profile's last run go, fp32");
 }
@@ -197,6 +201,39 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
   return absl::OkStatus();
 }
 
+absl::StatusOr<nlohmann::json> Answer(const std::string& line, const Options& options,
+                                      kernels::OpenedDevice& device, model::Pipeline& pipeline,
+                                      const model::GenerationSpec& spec) {
+  const nlohmann::json question = nlohmann::json::parse(line, nullptr, false);
+  if (!question.is_object() || !question.contains("profile") || !question["profile"].is_string()) {
+    return absl::InvalidArgumentError("a question names a profile");
+  }
+  const auto profile = question["profile"].get<std::string>();
+  REEL_ASSIGN_OR_RETURN(const kernels::KernelPlan plan, PlanOf(device.catalog, profile));
+  kernels::KernelCounters counters;
+  const kernels::Execution run{plan, counters, nullptr, device.stream};
+  const auto start = Clock::now();
+  REEL_ASSIGN_OR_RETURN(const Times times, RunOnce(pipeline, spec, options.together, run));
+  const double request_ms = MillisecondsSince(start);
+  nlohmann::json answer = Report(profile, {times}, counters);
+  answer["request_ms"] = request_ms;
+  answer["steps_ms"] = times.steps_ms;
+  return answer;
+}
+
+// Another program decides whose turn it is, so that its arms and these stand under one load. A
+// question that fails is answered, and the next one still counts.
+int AnswerQuestions(const Options& options, kernels::OpenedDevice& device,
+                    model::Pipeline& pipeline, const model::GenerationSpec& spec) {
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto answer = Answer(line, options, device, pipeline, spec);
+    const nlohmann::json said =
+        answer.ok() ? *answer : nlohmann::json{{"error", answer.status().ToString()}};
+    std::cout << said.dump() << std::endl;
+  }
+  return 0;
+}
+
 int Main(Options options) {
   auto opened = kernels::OpenDevice(options.device, options.library);
   if (!opened.ok()) return Fail(opened.status().ToString());
@@ -209,6 +246,7 @@ int Main(Options options) {
       model::Resolve(options.asked, (*pipeline)->card(), model::RequestLimits(), 0);
   if (!resolved.ok()) return Fail(resolved.violations[0].description);
 
+  if (options.questions) return AnswerQuestions(options, *opened, **pipeline, resolved.spec);
   std::vector<std::vector<Times>> runs(options.profiles.size());
   std::vector<kernels::KernelCounters> counters(options.profiles.size());
   if (const absl::Status status =
