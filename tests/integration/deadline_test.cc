@@ -105,7 +105,9 @@ void RunOne(Calls& calls, absl::Duration timeout, int steps, Tally& tally) {
 }
 
 TEST(Deadline, TwoHundredRandomOnesAreKept) {
-  constexpr int kJobs = 200;
+  constexpr int kJobs = 200;   // and more, until enough of them were ended by their deadlines:
+  constexpr int kPassed = 20;  // the more a worker stumbles, the more jobs are refused as hopeless
+  const absl::Time last = absl::Now() + absl::Minutes(2);
   const unsigned seed = std::random_device{}();
   std::cout << "seed " << seed << "\n";
   std::mt19937 random(seed);
@@ -115,17 +117,20 @@ TEST(Deadline, TwoHundredRandomOnesAreKept) {
   const std::vector<pid_t> workers = server.Children();
   ASSERT_EQ(workers.size(), 1U);
   Tally tally;
+  int jobs = 0;
   {
     const Stumbling stumbling(workers[0], seed + 1);
-    for (int i = 0; i < kJobs && !::testing::Test::HasFailure(); ++i) {
+    const auto enough = [&] { return jobs >= kJobs && tally.passed >= kPassed; };
+    for (; !enough() && absl::Now() < last && !::testing::Test::HasFailure(); ++jobs) {
       RunOne(calls, absl::Milliseconds(30 + random() % 270), 1 + static_cast<int>(random() % 6),
              tally);
     }
   }
-  EXPECT_GE(tally.passed, 10) << "too few for a figure";
+  ASSERT_FALSE(::testing::Test::HasFailure());
+  ASSERT_GE(tally.passed, kPassed) << "too few of " << jobs << " for a figure";
   std::ranges::sort(tally.late);
   std::ranges::sort(tally.heard_late);
-  std::cout << "FIGURE " << kJobs << " deadlines of 30 to 300 ms: " << tally.in_time << " in time, "
+  std::cout << "FIGURE " << jobs << " deadlines of 30 to 300 ms: " << tally.in_time << " in time, "
             << tally.hopeless << " refused as hopeless, " << tally.passed
             << " ended by theirs, at most " << tally.late.back() << " after it (heard of at most "
             << tally.heard_late.back() << " after it)\n";
