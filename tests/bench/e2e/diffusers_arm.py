@@ -24,7 +24,9 @@ MODES = {
 
 def patch(pipe):
     import reel_kernels
+    import torch
 
+    pipe.vae.to(memory_format=torch.channels_last_3d)  # where the kernels of its norms run
     reports = [reel_kernels.patch_ltx(pipe.transformer), reel_kernels.patch_ltx_vae(pipe.vae)]
     return " ".join(str(report) for report in reports)
 
@@ -94,7 +96,8 @@ class Arm:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as seen:
             torch.nn.functional.scaled_dot_product_attention(q, q, q)
             torch.cuda.synchronize()
-        return sorted({event.key[:120] for event in seen.key_averages()})
+        on_device = torch.autograd.DeviceType.CUDA
+        return sorted({event.key[:120] for event in seen.key_averages() if event.device_type == on_device})
 
     def render(self):
         import diffusers_runs

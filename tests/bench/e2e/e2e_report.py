@@ -54,11 +54,16 @@ def table(result):
     return "\n".join(lines)
 
 
+def facts(named):
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in named.items())
+
+
 def document(result):
     shape = result["shape"]
-    versions = {json.dumps(arm["prepared"]["versions"]) for arm in result["arms"].values() if "versions" in arm["prepared"]}
+    versions = {facts(arm["prepared"]["versions"]) for arm in result["arms"].values() if "versions" in arm["prepared"]}
     lines = [f"# {shape['width']}x{shape['height']}, {shape['num_frames']} frames, {shape['steps']} steps, {shape['dtype']}", "",
-             f"{result['began']}, {result['card'] or result['device']}, {result['rounds']} rounds, {result['host']}. {' '.join(sorted(versions))}",
+             f"{result['began']}; {facts(result['card']) or result['device']}; host: {facts(result['host'])}; {'; '.join(sorted(versions))}. "
+             f"{result['rounds']} rounds.",
              "", "Milliseconds: median (p10-p90). Requests of diffusers begin at embeddings and end at frames on the device; those of `reel` have the "
              "text and frames on the host in them, those of `reeld` the MP4 and the way to the caller.", "", table(result), ""]
     for name, arm in result["arms"].items():

@@ -235,6 +235,41 @@ TEST_P(ActivationE4m3Test, ShowsRowsThatAreNotFinite) {
   EXPECT_EQ(fixed.out.Get(6), 0x80);
 }
 
+// What lies below zero then decides the scale.
+TEST_P(ActivationE4m3Test, ScalesRowsWithoutALargeValue) {
+  const double mosts[] = {-5.0, -0.5, 0.0, 0.125, 0.27, 0.29, 0.3, 0.31};
+  for (const int64_t width : {64, 1000, 8192}) {
+    Case call(dtype(), {8, width}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+    call.x.SetAll([&](int64_t i) {
+      const int64_t column = i % width;
+      return column == width / 2 ? mosts[i / width]
+                                 : mosts[i / width] - 0.01 * static_cast<double>(column % 300);
+    });
+    SCOPED_TRACE(width);
+    ASSERT_TRUE(Right(call));
+  }
+}
+
+// As NaN: its gelu is -infinity times 0.
+TEST_P(ActivationE4m3Test, ShowsALoneInfinityBelowZero) {
+  for (const double large : {0.0, 4.0}) {
+    Case call(dtype(), {1, 8192}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+    call.x.SetAll([&](int64_t i) { return i == 4097 ? -kInf : i == 11 ? large : -0.5; });
+    ASSERT_TRUE(Right(call));
+    EXPECT_TRUE(std::isnan(call.out_scale.Get(0)));
+    for (const int64_t i : {0, 11, 4097, 8191}) EXPECT_EQ(call.out.Get(i), kE4m3NanCode) << i;
+  }
+}
+
+// Their squares overflow, and what they give is 0.
+TEST_P(ActivationE4m3Test, TakesTheLowestNumbersBesideLargeOnes) {
+  Case call(dtype(), {1, 1024}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
+  call.x.SetAll([&](int64_t i) { return i % 3 == 0 ? -6e4 : i % 3 == 1 ? -1e-7 : 0.5; });
+  ASSERT_TRUE(Right(call));
+  EXPECT_EQ(call.out.Get(0), 0x80);
+  EXPECT_EQ(call.out.Get(2), kE4m3LargestCode);
+}
+
 TEST_P(ActivationE4m3Test, GivesARowTheSameBitsAloneAndAmongMany) {
   Case many(dtype(), {133, 8192}, Activation::kGeluTanh, Layout::kContiguous, false, {true});
   ASSERT_TRUE(Right(many));

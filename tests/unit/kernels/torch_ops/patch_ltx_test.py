@@ -193,9 +193,21 @@ class Vae(unittest.TestCase):
             want = vae.decode(z).sample
             reel_kernels.patch_ltx_vae(vae)
             norm = vae.decoder.norm_out
-            x = random(1, 8, 2, 3, 5).movedim(1, -1)
-            self.assertEqual(norm(x).stride(), x.stride())
+            for x in (random(1, 8, 2, 3, 5), random(1, 8, 2, 3, 5).to(memory_format=torch.channels_last_3d)):
+                self.assertEqual(norm(x.movedim(1, -1)).stride(), x.movedim(1, -1).stride())
             torch.testing.assert_close(vae.decode(z).sample, want, rtol=1e-4, atol=1e-4)
+
+    def test_channels_apart_are_left_to_the_module(self):
+        vae = tiny_ltx.vae()
+        reel_kernels.patch_ltx_vae(vae)
+        x = random(1, 8, 2, 3, 5)
+        with torch.no_grad():
+            before = reel_kernels.calls()
+            apart = vae.decoder.norm_out(x.movedim(1, -1))
+            self.assertEqual(reel_kernels.calls(), before)
+            beside = vae.decoder.norm_out(x.to(memory_format=torch.channels_last_3d).movedim(1, -1))
+            self.assertNotEqual(reel_kernels.calls(), before)
+        torch.testing.assert_close(beside, apart, rtol=1e-5, atol=1e-5)
 
 
 class Pipeline(unittest.TestCase):

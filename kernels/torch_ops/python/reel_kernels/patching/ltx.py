@@ -34,26 +34,29 @@ def patch_ltx(transformer, *, check=None):
 
 
 def patch_ltx_vae(vae, *, check=None):
-    """The norms of an AutoencoderKLLTXVideo, over channels that were moved last. As patch_ltx otherwise."""
-    return replace_modules(vae, lambda _, module: _norm(module, keeps_layout=True), check)
+    """The norms of an AutoencoderKLLTXVideo, over channels that were moved last. As patch_ltx otherwise.
+
+    The kernels run where channels lie side by side: `vae.to(memory_format=torch.channels_last_3d)`.
+    """
+    return replace_modules(vae, lambda _, module: _norm(module, moved=True), check)
 
 
-def _norm(module, keeps_layout=False):
+def _norm(module, moved=False):
     from diffusers.models.normalization import RMSNorm
 
     if type(module) is torch.nn.RMSNorm:
         if len(module.normalized_shape) != 1:
             return f"it is over {len(module.normalized_shape)} dimensions"
-        return _rms_norm(module, NormSettings(eps_of(module), keeps_layout=keeps_layout))
+        return _rms_norm(module, NormSettings(eps_of(module), moved=moved))
     if type(module) is RMSNorm:
         # diffusers rounds before a weight, and beside an fp32 one gives fp32.
         weighted = module.weight is not None
         return _rms_norm(module, NormSettings(eps_of(module), round_before_weight=weighted, keeps_dtype=not weighted,
-                                              keeps_layout=keeps_layout))
+                                              moved=moved))
     if type(module) is torch.nn.LayerNorm:
         if len(module.normalized_shape) != 1:
             return f"it is over {len(module.normalized_shape)} dimensions"
-        return Replacement("layer_norm", layer_norm_forward, NormSettings(module.eps, keeps_layout=keeps_layout))
+        return Replacement("layer_norm", layer_norm_forward, NormSettings(module.eps, moved=moved))
     return None
 
 

@@ -19,8 +19,9 @@ class NormSettings:
     round_before_weight: bool = False
     # Whether the module's output has the type of its input beside an fp32 weight; otherwise it is left to the module.
     keeps_dtype: bool = True
-    # Whether outputs keep the memory layout of inputs, as elementwise code does: for norms over moved dimensions.
-    keeps_layout: bool = False
+    # Norms over moved dimensions: outputs keep the memory layout of inputs, as elementwise code does. Where values of a row do
+    # not lie side by side, they are left to the module, which is faster there (a decode of 768x512x49: 103 ms, by ours 144).
+    moved: bool = False
 
 
 def eps_of(module):
@@ -33,6 +34,8 @@ def eps_of(module):
 
 
 def _fits(module, settings, x):
+    if settings.moved and x.stride(-1) != 1:
+        return False
     weight = getattr(module, "weight", None)
     return weight is None or weight.dtype == x.dtype or (settings.keeps_dtype and weight.dtype == torch.float32)
 
@@ -42,7 +45,7 @@ def rms_norm_forward(self, x):
     if not _fits(self, settings, x):
         return type(self).forward(self, x)
     return norms.rmsnorm(x, getattr(self, "weight", None), settings.eps,
-                         torch.empty_like(x) if settings.keeps_layout else None, bias=getattr(self, "bias", None),
+                         torch.empty_like(x) if settings.moved else None, bias=getattr(self, "bias", None),
                          weight_offset=settings.weight_offset, round_before_weight=settings.round_before_weight)
 
 
@@ -51,4 +54,4 @@ def layer_norm_forward(self, x):
     if not _fits(self, settings, x):
         return type(self).forward(self, x)
     return norms.layernorm(x, self.weight, self.bias, settings.eps,
-                           torch.empty_like(x) if settings.keeps_layout else None)
+                           torch.empty_like(x) if settings.moved else None)
