@@ -30,6 +30,23 @@ struct TestCardOptions {
   friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };
 
+// Zeros: the model's default.
+struct WarmUpSize {
+  int width = 0;
+  int height = 0;
+  int num_frames = 0;
+
+  friend bool operator==(const WarmUpSize&, const WarmUpSize&) = default;
+};
+
+// What a model makes before it serves, so that no request pays for what a first call sets up.
+struct WarmUp {
+  bool off = false;
+  std::vector<WarmUpSize> sizes;  // none: the default on a GPU, nothing on a CPU
+
+  friend bool operator==(const WarmUp&, const WarmUp&) = default;
+};
+
 struct LoadOptions {
   std::string name;   // what requests call it
   std::string path;   // folder or single file; empty: the test card
@@ -41,6 +58,7 @@ struct LoadOptions {
   // Lines "sha256  file", with files as seen from the model's folder. When set, every weight file
   // that is read must be in it and match.
   std::string manifest_file = {};
+  WarmUp warm_up = {};
 
   friend bool operator==(const LoadOptions&, const LoadOptions&) = default;
 };

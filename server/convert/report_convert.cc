@@ -71,6 +71,12 @@ void Put(const WorkerReport&, ModelLoaded event, AttachRequest& message) {
   *message.mutable_model_state() = CardToModelState(event.card);
   message.mutable_model_state()->set_model(std::move(event.model));
   message.mutable_model_state()->set_revision(event.revision);
+  for (const WarmedUp& video : event.warm_ups) {
+    worker::v1::WarmedUp& added = *message.mutable_model_state()->add_warm_ups();
+    *added.mutable_size() = SizeToProto(video.size);
+    SetProtoDuration(*added.mutable_took(), video.took);
+    if (!video.status.ok()) *added.mutable_error() = ErrorToProto(video.status, false);
+  }
 }
 
 void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
@@ -141,7 +147,13 @@ WorkerReport Get(const worker::v1::ModelState& state) {
   if (!state.has_card()) {
     return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error()), state.revision()}};
   }
-  return {{}, {}, ModelLoaded{state.model(), CardFromModelState(state), state.revision()}};
+  ModelLoaded loaded{state.model(), CardFromModelState(state), state.revision()};
+  for (const worker::v1::WarmedUp& video : state.warm_ups()) {
+    loaded.warm_ups.push_back(
+        {SizeFromProto(video.size()), FromProtoDuration(video.took()),
+         video.has_error() ? ErrorFromProto(video.error()) : absl::OkStatus()});
+  }
+  return {{}, {}, std::move(loaded)};
 }
 
 WorkerReport Get(const worker::v1::StepStats& stats) {

@@ -74,6 +74,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_dtype(options.dtype);
   proto.set_manifest_file(options.manifest_file);
   proto.set_text_folder(options.text_folder);
+  *proto.mutable_warm_up() = WarmUpToProto(options.warm_up);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
 }
@@ -84,7 +85,36 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .dtype = proto.dtype(),
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
-          .manifest_file = proto.manifest_file()};
+          .manifest_file = proto.manifest_file(),
+          .warm_up = WarmUpFromProto(proto.warm_up())};
+}
+
+worker::v1::WarmUp WarmUpToProto(const model::WarmUp& warm_up) {
+  worker::v1::WarmUp proto;
+  proto.set_off(warm_up.off);
+  for (const model::WarmUpSize& size : warm_up.sizes) *proto.add_sizes() = SizeToProto(size);
+  return proto;
+}
+
+model::WarmUp WarmUpFromProto(const worker::v1::WarmUp& proto) {
+  model::WarmUp warm_up;
+  warm_up.off = proto.off();
+  for (const worker::v1::WarmUp::Size& size : proto.sizes()) {
+    warm_up.sizes.push_back(SizeFromProto(size));
+  }
+  return warm_up;
+}
+
+worker::v1::WarmUp::Size SizeToProto(const model::WarmUpSize& size) {
+  worker::v1::WarmUp::Size proto;
+  proto.set_width(size.width);
+  proto.set_height(size.height);
+  proto.set_num_frames(size.num_frames);
+  return proto;
+}
+
+model::WarmUpSize SizeFromProto(const worker::v1::WarmUp::Size& proto) {
+  return {proto.width(), proto.height(), proto.num_frames()};
 }
 
 worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {

@@ -33,6 +33,10 @@ WorkerSettings SettingsFromProto(const worker::v1::Configure& proto);
 
 worker::v1::LoadModel LoadToProto(const model::LoadOptions& options);
 model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto);
+worker::v1::WarmUp WarmUpToProto(const model::WarmUp& warm_up);
+model::WarmUp WarmUpFromProto(const worker::v1::WarmUp& proto);
+worker::v1::WarmUp::Size SizeToProto(const model::WarmUpSize& size);
+model::WarmUpSize SizeFromProto(const worker::v1::WarmUp::Size& proto);
 
 // Durations that are unset take TestCardOptions' own.
 worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options);

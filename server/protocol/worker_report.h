@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/load_options.h"
 #include "model/model_card.h"
 #include "model/pipeline.h"
 #include "model/run_stats.h"
@@ -24,10 +25,17 @@ struct KernelsListed {  // once its plug-ins are opened or refused
   std::vector<kernels::OpListing> kernels;
   std::vector<kernels::PluginListing> plugins;
 };
+// A video that was made before the model serves; an error keeps it from nothing.
+struct WarmedUp {
+  model::WarmUpSize size;
+  absl::Duration took;
+  absl::Status status;
+};
 struct ModelLoaded {
   std::string model;  // as the configuration names it
   model::ModelCard card;
   int64_t revision = 0;  // of the command; 0: loaded at the start of the worker
+  std::vector<WarmedUp> warm_ups = {};
 };
 struct ModelFailed {
   std::string model;

@@ -143,6 +143,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   job.Attach(engine, *file);
   worker::LoadModel load;
   load.options = LoadOptionsOf(options);
+  load.options.warm_up.off = true;  // for one video there is nobody to be spared the wait
   load.options.name = options.model_path.empty() ? "testcard" : "model";
   engine.Post(std::move(load));
   engine.Run();

@@ -56,6 +56,7 @@ class RecordingObserver final : public front::JobObserver {
     MutexLock lock(mutex_);
     ++seen_.stepped;
   }
+  void WarmedUp(const std::string&, const reel::WarmedUp&) override {}
   void PromptsRead(const model::PromptCounts&) override {}
   void WorkerChanged(const front::WorkerInfo&) override {}
   void WorkerLost(const std::string&, front::LossCause cause) override {

@@ -22,6 +22,7 @@ namespace pb = config::v1;
 
 // Who calls where there are no tokens.
 constexpr char kOnlyTenant[] = "default";
+constexpr int kMaxWarmUps = 16;
 
 using Reader = OptionReader;
 
@@ -82,6 +83,26 @@ void CheckWithoutWeights(int index, const pb::Model& model, Reader& reader) {
   check("text_folder", model.text_folder());
 }
 
+// How large a video may be is the model's to say, when it is loaded.
+model::WarmUp ReadWarmUp(const std::string& key, const worker::v1::WarmUp& warm_up,
+                         Reader& reader) {
+  if (warm_up.off() && warm_up.sizes_size() > 0) {
+    reader.Problem(key, "has sizes and is off; leave one of them out");
+  }
+  if (warm_up.sizes_size() > kMaxWarmUps) {
+    reader.Problem(absl::StrCat(key, ".sizes"),
+                   absl::StrCat(warm_up.sizes_size(), " are too many: at most ", kMaxWarmUps));
+  }
+  for (int i = 0; i < warm_up.sizes_size(); ++i) {
+    const worker::v1::WarmUp::Size& size = warm_up.sizes(i);
+    const std::string at = absl::StrCat(key, ".sizes[", i, "].");
+    reader.AtLeast(absl::StrCat(at, "width"), size.width(), 0);
+    reader.AtLeast(absl::StrCat(at, "height"), size.height(), 0);
+    reader.AtLeast(absl::StrCat(at, "num_frames"), size.num_frames(), 0);
+  }
+  return WarmUpFromProto(warm_up);
+}
+
 std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reader& reader) {
   std::vector<model::LoadOptions> out;
   std::set<std::string> names;
@@ -91,6 +112,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     model::LoadOptions options{model.name(), model.path(), model.dtype(), {}};
     options.manifest_file = model.manifest_file();
     options.text_folder = model.text_folder();
+    options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }

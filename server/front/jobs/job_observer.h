@@ -35,6 +35,7 @@ class JobObserver {
   virtual void Stepped(const std::string& worker, const StepSample& sample) = 0;
   // Texts that a worker has read since it said so last.
   virtual void PromptsRead(const model::PromptCounts& prompts) = 0;
+  virtual void WarmedUp(const std::string& worker, const reel::WarmedUp& video) = 0;
   virtual void WorkerChanged(const WorkerInfo& worker) = 0;
   virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
   virtual void Gauges(const QueueGauges& gauges) = 0;

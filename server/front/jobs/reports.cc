@@ -16,6 +16,7 @@ void Reports::WorkerChanged(const WorkerInfo& worker) {
 
 void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   if (!parts_.fleet.IsAwaited(from.worker, loaded.model, loaded.revision)) return;
+  for (const WarmedUp& video : loaded.warm_ups) parts_.observer.WarmedUp(from.worker, video);
   const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);

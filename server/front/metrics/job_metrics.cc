@@ -158,6 +158,9 @@ void JobMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   workers_.Stepped(worker, sample);
 }
 void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.PromptsRead(prompts); }
+void JobMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
+  workers_.WarmedUp(worker, video);
+}
 void JobMetrics::WorkerChanged(const WorkerInfo& worker) { workers_.Changed(worker); }
 void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
   workers_.Lost(worker, cause);

@@ -57,6 +57,9 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
               registry, "reel_kernel_duration_seconds",
               "Mean of an operator's calls within a text encoding, step or decode that is timed."),
           kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})),
+      warm_ups_(Histograms(registry, "reel_warm_up_duration_seconds",
+                           "Videos that models made before they serve."),
+                2 * kMaxDevices, dropped.Add({{"family", "reel_warm_up_duration_seconds"}})),
       rows_(Histograms(registry, "reel_step_batch_rows", "Rows packed into a step.")
                 .Add({}, buckets::Rows())),
       jobs_(Histograms(registry, "reel_step_batch_jobs", "Jobs that shared a step.")
@@ -126,6 +129,12 @@ void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample)
   steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
   rows_.Observe(static_cast<double>(sample.rows));
   jobs_.Observe(static_cast<double>(sample.jobs.size()));
+}
+
+void WorkerMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
+  const char* outcome = video.status.ok() ? "ok" : "failed";
+  warm_ups_.Get({{"device", worker}, {"outcome", outcome}}, buckets::Stage())
+      .Observe(absl::ToDoubleSeconds(video.took));
 }
 
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {

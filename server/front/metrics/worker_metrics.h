@@ -27,6 +27,7 @@ class WorkerMetrics {
   void Changed(const WorkerInfo& worker);
   void Lost(const std::string& worker, LossCause cause);
   void Stepped(const std::string& worker, const StepSample& sample);
+  void WarmedUp(const std::string& worker, const reel::WarmedUp& video);
   void PromptsRead(const model::PromptCounts& prompts);
   void JobFailed(const std::string& worker, Reason reason);
 
@@ -43,6 +44,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> sampled_;
   CappedFamily<prometheus::Histogram> steps_;
   CappedFamily<prometheus::Histogram> kernels_;
+  CappedFamily<prometheus::Histogram> warm_ups_;
   prometheus::Histogram& rows_;
   prometheus::Histogram& jobs_;
   prometheus::Counter& prompt_hits_;

@@ -285,6 +285,7 @@ void WorkerSlot::Note(const KernelsListed& listed) {
 }
 
 void WorkerSlot::Note(const ModelLoaded& loaded) {
+  for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(loaded.model, video);
   MutexLock lock(mutex_);
   if (loaded.revision != 0) {
     const auto pending = pending_.find(loaded.model);
@@ -299,6 +300,18 @@ void WorkerSlot::Note(const ModelLoaded& loaded) {
   }
   NoteModel(loaded.model, true);
   NoteStarted();
+}
+
+void WorkerSlot::LogWarmUp(const std::string& model, const WarmedUp& video) const {
+  const std::string shape =
+      absl::StrCat(video.size.width, "x", video.size.height, "x", video.size.num_frames);
+  if (!video.status.ok()) {
+    Log(LogLevel::kWarning, "A model could not be warmed up; it serves",
+        {{"worker", name_}, {"model", model}, {"shape", shape}, {"error", video.status}});
+    return;
+  }
+  Log(LogLevel::kInfo, "A model was warmed up",
+      {{"worker", name_}, {"model", model}, {"shape", shape}, {"duration", video.took}});
 }
 
 void WorkerSlot::Note(const ModelFailed& failed) {

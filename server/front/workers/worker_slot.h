@@ -84,6 +84,7 @@ class WorkerSlot final : public SessionOwner {
   void Note(const Event&) {}
   void Note(const KernelsListed& kernels);
   void Note(const ModelLoaded& loaded);
+  void LogWarmUp(const std::string& model, const WarmedUp& video) const;
   void Note(const ModelFailed& failed);
   void Note(const Stepped& stepped);
   void NoteModel(const std::string& model, bool loaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -18,13 +18,13 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
-#include "server/worker/engine/canary.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
+#include "server/worker/engine/trial_video.h"
 
 namespace reel::worker {
 
@@ -52,12 +52,18 @@ class Engine::Impl {
     int64_t bytes = 0;      // of device memory that loading it took
     bool replaced = false;  // it came while jobs were admitted by another one's card
   };
+  struct Trial {
+    TrialVideo video;
+    bool is_canary = false;
+    absl::Duration took = absl::ZeroDuration();
+  };
   // Loaded, and not tried out to the end.
   struct Candidate {
     std::string model;
     int64_t revision = 0;
-    std::unique_ptr<model::Pipeline> pipeline;
-    std::optional<Canary> canary;
+    LoadedModel loaded;
+    std::deque<Trial> trials;  // of its pipeline
+    std::vector<WarmedUp> warm_ups = {};
   };
 
   // Commands.
@@ -72,9 +78,15 @@ class Engine::Impl {
   void Resume(HeldJob& job);
 
   // Models.
-  void Adopt(const std::string& name, LoadedModel model, int64_t revision);
+  // Tries it out first, if there is something to try.
+  void Add(Candidate candidate);
+  void Adopt(Candidate candidate);
   void TakeLoaded();
-  // A piece of the first candidate's canary; false: there is none.
+  TrialVideo::Stage StageOf(const Candidate& candidate) const {
+    return {*candidate.loaded.pipeline, catalog_, options_.stream, options_.limits};
+  }
+  void AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const;
+  // A piece of the first candidate's first trial; false: there is none.
   bool TryCandidate();
   void RefuseCandidate(const std::string& model, int64_t revision, const absl::Status& why);
   // Whether it has neither been unloaded nor been asked for again since.

@@ -23,7 +23,9 @@ void Engine::Impl::CarryOut(LoadModel& command) {
     return;
   }
   ReadMemory({});
-  Adopt(name, {.pipeline = *std::move(pipeline), .bytes = memory_.in_use - before}, 0);
+  Candidate candidate{name, 0, {*std::move(pipeline), memory_.in_use - before}, {}};
+  AddWarmUps(command.options.warm_up, candidate);
+  Add(std::move(candidate));
 }
 
 void Engine::Impl::CarryOut(UnloadModel& command) {
@@ -34,33 +36,60 @@ void Engine::Impl::CarryOut(UnloadModel& command) {
   models_.erase(found);
 }
 
-void Engine::Impl::Adopt(const std::string& name, LoadedModel model, int64_t revision) {
-  const model::ModelCard card = model.pipeline->card();
-  LoadedModel& place = models_[name];
+void Engine::Impl::Add(Candidate candidate) {
+  if (candidate.trials.empty()) {
+    Adopt(std::move(candidate));
+    return;
+  }
+  loading_[candidate.model] = candidate.revision;
+  candidates_.push_back(std::move(candidate));
+}
+
+void Engine::Impl::Adopt(Candidate candidate) {
+  const model::ModelCard card = candidate.loaded.pipeline->card();
+  LoadedModel& place = models_[candidate.model];
   // Jobs that were given to it end by it.
   if (place.pipeline != nullptr) leaving_.push_back(std::move(place));
-  place = std::move(model);
-  place.replaced = revision != 0;
-  Report(ModelLoaded{name, card, revision});
+  place = std::move(candidate.loaded);
+  place.replaced = candidate.revision != 0;
+  Report(ModelLoaded{candidate.model, card, candidate.revision, std::move(candidate.warm_ups)});
   if (options_.read_memory) Report(Stepped{{}, memory_.held, {}});
+}
+
+void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const {
+  if (warm_up.off) return;
+  std::vector<model::WarmUpSize> sizes = warm_up.sizes;
+  if (sizes.empty() && options_.stream.device >= 0) sizes.emplace_back();
+  for (const model::WarmUpSize& size : sizes) {
+    auto video = TrialVideo::WarmUp(StageOf(candidate), size);
+    if (video.ok()) {
+      candidate.trials.push_back({*std::move(video)});
+    } else {
+      candidate.warm_ups.push_back({size, absl::ZeroDuration(), video.status()});
+    }
+  }
 }
 
 // What was loaded becomes a candidate, or is told to have failed.
 void Engine::Impl::TakeLoaded() {
   for (LoadResult& result : loader_.Take()) {
-    if (!IsAwaited(result.model, result.revision)) continue;
+    const std::string name = result.options.name;
+    if (!IsAwaited(name, result.revision)) continue;
     if (!result.pipeline.ok()) {
-      RefuseCandidate(result.model, result.revision, result.pipeline.status());
+      RefuseCandidate(name, result.revision, result.pipeline.status());
       continue;
     }
-    Candidate candidate{result.model, result.revision, *std::move(result.pipeline), {}};
-    auto canary = Canary::Make(*candidate.pipeline, catalog_, options_.stream, options_.limits);
+    Candidate candidate{name, result.revision, {*std::move(result.pipeline)}, {}};
+    const model::ModelCard& card = candidate.loaded.pipeline->card();
+    if (options_.read_memory) candidate.loaded.bytes = card.weight_bytes;
+    auto canary = TrialVideo::Canary(StageOf(candidate));
     if (!canary.ok()) {
-      RefuseCandidate(result.model, result.revision, canary.status());
+      RefuseCandidate(name, result.revision, canary.status());
       continue;
     }
-    candidate.canary.emplace(*std::move(canary));
-    candidates_.push_back(std::move(candidate));
+    candidate.trials.push_back({*std::move(canary), true});
+    AddWarmUps(result.options.warm_up, candidate);
+    Add(std::move(candidate));
   }
 }
 
@@ -68,29 +97,37 @@ bool Engine::Impl::TryCandidate() {
   TakeLoaded();
   if (candidates_.empty()) return false;
   Candidate& next = candidates_.front();
-  const std::string name = next.model;
-  const int64_t revision = next.revision;
-  if (!IsAwaited(name, revision)) {
+  if (!IsAwaited(next.model, next.revision)) {
     candidates_.pop_front();
     return true;
   }
+  Trial& trial = next.trials.front();
+  const absl::Time began = SteadyNow();
   absl::StatusOr<bool> last = false;
   {
     PieceClock::Piece piece(clock_);
-    last = next.canary->Next();
+    last = trial.video.Next();
   }
+  trial.took += SteadyNow() - began;
   ReadMemory({});
   if (last.ok() && !*last) return true;
-  Candidate done = std::move(next);
-  candidates_.pop_front();
-  done.canary.reset();
-  if (!last.ok()) {
-    RefuseCandidate(name, revision, last.status());
+  if (!last.ok() && (trial.is_canary || absl::IsAborted(last.status()))) {
+    const Candidate refused = std::move(next);
+    candidates_.pop_front();
+    RefuseCandidate(refused.model, refused.revision, last.status());
     return true;
   }
-  loading_.erase(name);
-  const int64_t bytes = options_.read_memory ? done.pipeline->card().weight_bytes : 0;
-  Adopt(name, {.pipeline = std::move(done.pipeline), .bytes = bytes}, revision);
+  if (!trial.is_canary) {
+    const model::GenerationSpec& spec = trial.video.spec();
+    next.warm_ups.push_back(
+        {{spec.width, spec.height, spec.num_frames}, trial.took, last.status()});
+  }
+  next.trials.pop_front();
+  if (!next.trials.empty()) return true;
+  Candidate done = std::move(next);
+  candidates_.pop_front();
+  loading_.erase(done.model);
+  Adopt(std::move(done));
   return true;
 }
 

@@ -248,7 +248,7 @@ void Engine::Impl::ReadMemory(absl::Span<HeldJob* const> jobs) {
   int64_t weights = 0;
   for (const auto& [name, model] : models_) weights += model.bytes;
   for (const LoadedModel& model : leaving_) weights += model.bytes;
-  for (const Candidate& next : candidates_) weights += next.pipeline->card().weight_bytes;
+  for (const Candidate& next : candidates_) weights += next.loaded.bytes;
   for (HeldJob* job : jobs) job->tally.HoldsMemory(memory_.peak - weights);
 }
 

@@ -41,7 +41,7 @@ void ModelLoader::Run() {
     auto pipeline = model::LoadPipeline(next.options, stream_);
     {
       MutexLock lock(mutex_);
-      results_.push_back({next.options.name, next.revision, std::move(pipeline)});
+      results_.push_back({std::move(next.options), next.revision, std::move(pipeline)});
     }
     done_();
   }

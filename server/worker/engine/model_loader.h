@@ -17,7 +17,7 @@
 namespace reel::worker {
 
 struct LoadResult {
-  std::string model;
+  model::LoadOptions options;
   int64_t revision = 0;
   absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline;
 };

@@ -17,7 +17,7 @@ class Row(NamedTuple):
 
 ROWS = (
     Row("server/front/config/server_options.h", ("server/front/",), but=("server/front/config/",)),
-    Row("model/load_options.h", ("model/",)),
+    Row("model/load_options.h", ("model/", "server/worker/engine/")),
     Row("model/generation_spec.h", ("model/ltx/", "server/worker/", "server/front/jobs/")),
     Row("server/front/jobs/job_service.h", ("server/front/jobs/",), structs=("NewJob", "ListQuery")),
 )

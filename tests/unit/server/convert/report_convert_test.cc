@@ -77,7 +77,16 @@ TEST(ReportConvert, AModelIsLoadedUnderItsConfiguredNameOrFailed) {
   model::ModelCard card;
   card.name = "its own";
   card.defaults.max_text_tokens = 128;
-  const auto loaded = ReportFromProto(ReportToProto({"w", {}, ModelLoaded{"m", card, 7}}));
+  const WarmedUp made{{768, 512, 49}, absl::Milliseconds(700), absl::OkStatus()};
+  const WarmedUp refused{{64, 64, 9}, absl::ZeroDuration(), absl::InternalError("why")};
+  const auto loaded =
+      ReportFromProto(ReportToProto({"w", {}, ModelLoaded{"m", card, 7, {made, refused}}}));
+  const std::vector<WarmedUp>& warm_ups = std::get<ModelLoaded>(loaded->event).warm_ups;
+  ASSERT_EQ(warm_ups.size(), 2U);
+  EXPECT_EQ(warm_ups[0].size, made.size);
+  EXPECT_EQ(warm_ups[0].took, made.took);
+  EXPECT_TRUE(warm_ups[0].status.ok());
+  EXPECT_EQ(warm_ups[1].status.message(), "why");
   EXPECT_EQ(std::get<ModelLoaded>(loaded->event).model, "m");
   EXPECT_EQ(std::get<ModelLoaded>(loaded->event).revision, 7);
   EXPECT_EQ(std::get<ModelLoaded>(loaded->event).card.defaults.max_text_tokens, 128);

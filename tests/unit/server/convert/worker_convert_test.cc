@@ -14,6 +14,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   Fill(state);
   state.clear_error();
   state.clear_revision();  // of the report
+  state.clear_warm_ups();
   // Facts that are the front's, and those that the card repeats for clients.
   v1::Model& card = *state.mutable_card();
   state.set_model(card.name());

@@ -23,7 +23,8 @@ constexpr char kBase[] = R"(
   insecure_listen: true
   http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } }
   auth { tokens_file: "/t" tenants { name: "a" } }
-  models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x" }
+  models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x"
+    warm_up { sizes { width: 64 height: 96 num_frames: 9 } } }
   models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 } } }
   workers { name: "w" device: "cpu" models: "m" }
   kernel_profiles { name: "p" variants { key: "a" value: "b" } }
@@ -70,7 +71,10 @@ std::string TextOf(const ServerOptions& o) {
   }
   dump.Line(o.data.folder, o.data.max_bytes, o.data.keep, o.data.replica);
   for (const model::LoadOptions& m : o.models) {
-    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file);
+    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off);
+    for (const model::WarmUpSize& size : m.warm_up.sizes) {
+      dump.Line(size.width, size.height, size.num_frames);
+    }
     const model::TestCardOptions& card = m.test_card;
     dump.Line(card.step_time, card.step_time_per_extra_job, card.decode_time_per_frame,
               card.load_time);

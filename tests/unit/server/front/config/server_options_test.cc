@@ -91,6 +91,20 @@ TEST(ServerOptions, TheDoorIsEncryptedWhereOthersReachIt) {
   EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' }").options.http.playground);
 }
 
+TEST(ServerOptions, AWarmUpHasSizesOrIsOff) {
+  const auto problems = [](const std::string& warm_up) {
+    return Check("models { name: 'm' path: '/m' warm_up { " + warm_up + " } }").problems;
+  };
+  EXPECT_THAT(problems("off: true"), IsEmpty());
+  EXPECT_THAT(problems("sizes { width: 768 height: 512 num_frames: 49 } sizes {}"), IsEmpty());
+  EXPECT_THAT(problems("off: true sizes {}"), ElementsAre(StartsWith("models[0].warm_up:")));
+  EXPECT_THAT(problems("sizes { width: -1 }"),
+              ElementsAre(StartsWith("models[0].warm_up.sizes[0].width:")));
+  std::string many;
+  for (int i = 0; i < 17; ++i) many += "sizes {} ";
+  EXPECT_THAT(problems(many), ElementsAre(StartsWith("models[0].warm_up.sizes:")));
+}
+
 TEST(ServerOptions, HalfATlsIsAProblem) {
   EXPECT_THAT(Check("tls { certificate_file: 'c' }").problems, ElementsAre(StartsWith("tls:")));
   EXPECT_THAT(Check("tls { client_ca_file: 'c' }").problems,

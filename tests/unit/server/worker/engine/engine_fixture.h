@@ -48,6 +48,7 @@ class EngineTest : public ::testing::Test {
       model::LoadOptions load;
       load.name = "testcard";
       load.test_card = test_card_;
+      load.warm_up = warm_up_;
       engine_->Post(LoadModel{load});
     }
     return *engine_;
@@ -81,6 +82,7 @@ class EngineTest : public ::testing::Test {
 
   EngineOptions options_;
   model::TestCardOptions test_card_;
+  model::WarmUp warm_up_;
   kernels::KernelCatalog catalog_;
   RecordingEvents events_;
 

@@ -22,6 +22,7 @@ class EngineModelsTest : public EngineTest {
     load.name = "testcard";
     load.test_card = test_card_;
     load.test_card.load_time = load_time;
+    load.warm_up = warm_up_;
     if (!kind.empty()) {
       load.test_card.faults = {{.kind = kind, .step = 1, .prompt_contains = prompt}};
     }
@@ -108,6 +109,61 @@ TEST_F(EngineModelsTest, ARequestThatTheNewModelDoesNotTakeIsToldSo) {
   engine().Post(Job("a", unresolved));
   ASSERT_TRUE(events_.WaitForEnd("a"));
   EXPECT_EQ(ReasonOf(events_.ended("a").error), Reason::kModelReplaced);
+}
+
+TEST_F(EngineModelsTest, ServesOnceItsWarmUpsAreMade) {
+  warm_up_.sizes = {{128, 96, 9}, {}};
+  test_card_.step_time = absl::Milliseconds(30);
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  const std::vector<WarmedUp> made = events_.warm_ups();
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_EQ(made[0].size, (model::WarmUpSize{128, 96, 9}));
+  EXPECT_GT(made[1].size.width, 0) << "the default has no size";
+  for (const WarmedUp& video : made) {
+    EXPECT_TRUE(video.status.ok()) << video.status;
+    EXPECT_GE(video.took, absl::Milliseconds(60)) << "it has two steps";
+  }
+  Assign("a");
+  EXPECT_FALSE(Fails("a"));
+}
+
+TEST_F(EngineModelsTest, OnACpuNothingIsWarmedUpUnasked) {
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  EXPECT_TRUE(events_.warm_ups().empty());
+}
+
+TEST_F(EngineModelsTest, AWarmUpThatFailsKeepsItFromNothing) {
+  warm_up_.sizes = {{128, 96, 9}, {130, 96, 9}};
+  test_card_.faults = {{.kind = "nan", .step = 1, .prompt_contains = "", .times = 1}};
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  EXPECT_TRUE(events_.model_error("testcard").ok());
+  const std::vector<WarmedUp> made = events_.warm_ups();
+  ASSERT_EQ(made.size(), 2U);
+  EXPECT_TRUE(absl::IsFailedPrecondition(made[0].status)) << "a size that it does not take";
+  EXPECT_TRUE(absl::IsDataLoss(made[1].status)) << made[1].status;
+  Assign("a");
+  EXPECT_FALSE(Fails("a"));
+}
+
+TEST_F(EngineModelsTest, AWarmUpThatLosesTheDeviceEndsTheWorker) {
+  warm_up_.sizes = {{}};
+  test_card_.faults = {{.kind = "sticky", .step = 1, .prompt_contains = ""}};
+  Start();
+  Join();
+  EXPECT_TRUE(events_.device_lost().has_value());
+}
+
+TEST_F(EngineModelsTest, AModelThatComesLaterIsWarmedUpAfterItsCanary) {
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  warm_up_.sizes = {{128, 96, 9}};
+  LoadBeside(1);
+  ASSERT_TRUE(events_.WaitForRevision(1));
+  ASSERT_EQ(events_.warm_ups().size(), 1U);
+  EXPECT_TRUE(events_.warm_ups()[0].status.ok());
 }
 
 TEST_F(EngineModelsTest, ACanaryThatLosesTheDeviceIsNoJobsFault) {

@@ -41,10 +41,10 @@ TEST(ModelLoader, LoadsOneAfterTheOther) {
   done.WaitFor(2);
   const auto results = loader.Take();
   ASSERT_EQ(results.size(), 2u);
-  EXPECT_EQ(results[0].model, "a");
+  EXPECT_EQ(results[0].options.name, "a");
   EXPECT_EQ(results[0].revision, 1);
   EXPECT_TRUE(results[0].pipeline.ok()) << results[0].pipeline.status();
-  EXPECT_EQ(results[1].model, "b");
+  EXPECT_EQ(results[1].options.name, "b");
   EXPECT_FALSE(results[1].pipeline.ok());
   EXPECT_TRUE(loader.Take().empty()) << "they were taken";
 }

@@ -142,6 +142,11 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return cards_.at(model);
   }
+  // Of the model that was loaded last.
+  std::vector<WarmedUp> warm_ups() {
+    MutexLock lock(mutex_);
+    return warm_ups_;
+  }
   bool drained() {
     MutexLock lock(mutex_);
     return drained_;
@@ -155,6 +160,7 @@ class RecordingEvents : public EngineEvents {
   void On(const JobRef&, ModelLoaded& loaded) {
     Change([&] {
       cards_[loaded.model] = loaded.card;
+      warm_ups_ = loaded.warm_ups;
       answered_.insert(loaded.revision);
     });
   }
@@ -217,6 +223,7 @@ class RecordingEvents : public EngineEvents {
   Mutex mutex_;
   CondVar changed_;
   std::map<std::string, model::ModelCard> cards_;
+  std::vector<WarmedUp> warm_ups_;
   std::map<std::string, absl::Status> model_errors_;
   std::set<int64_t> answered_;  // revisions
   std::map<std::string, std::vector<std::pair<model::Stage, int>>> progress_;
