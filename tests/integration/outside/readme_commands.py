@@ -58,10 +58,18 @@ NOT_RUN = {
 }
 
 
+def readmes():
+    """Also of a tree without git, as an archive of it is. What is built or fetched has READMEs of others."""
+    for folder, folders, files in os.walk(ROOT):
+        skipped = {"node_modules", "build"} if folder == str(ROOT) else {"node_modules"}
+        folders[:] = sorted(name for name in folders if name not in skipped and not name.startswith("."))
+        if "README.md" in files:
+            yield (pathlib.Path(folder) / "README.md").relative_to(ROOT).as_posix()
+
+
 def commands():
     """(README, command) of every fenced block of a shell; a line that ends with a backslash goes on."""
-    listing = subprocess.run(["git", "ls-files", "*README.md"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for readme in listing.stdout.split():
+    for readme in readmes():
         text = (ROOT / readme).read_text(encoding="utf-8")
         for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             for line in block.replace("\\\n", " ").splitlines():
