@@ -72,6 +72,8 @@ struct ModelCard {
   std::vector<std::string> lossy_profiles = {};
   std::vector<PromptWords> prompt_words = {};  // empty: any text will do
   std::vector<kernels::KernelCall> calls;      // the operator calls that a request makes
+  // Steps that several jobs share take longer where it is loaded than each job's own in turn.
+  bool steps_alone = false;
 };
 
 // Positions that the transformer works on for one pass over the clip.

@@ -54,6 +54,8 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.defaults = Defaults();
   card.presets = PresetsFor(TraitsOf(model));
   card.supports_conditions = true;
+  // One job's matrices fill a CPU; what jobs share there is a cache.
+  card.steps_alone = model.device.is_cpu();
   if (config.width() % kE4m3Sides == 0) {
     card.lossy_profiles.emplace_back(kernels::kFp8Profile);
   }

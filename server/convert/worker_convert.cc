@@ -163,6 +163,7 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
     added.set_width(call.width);
   }
   *state.mutable_defaults() = SpecToProto(card.defaults);
+  state.set_steps_alone(card.steps_alone);
   for (const model::Preset& preset : card.presets) {
     worker::v1::Preset& added = *state.add_presets();
     added.set_name(preset.name);
@@ -175,6 +176,7 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
 model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
   model::ModelCard card = CardFromProto(state.card());
   card.defaults = SpecFromProto(state.defaults());
+  card.steps_alone = state.steps_alone();
   for (const worker::v1::Preset& preset : state.presets()) {
     model::Preset& added = card.presets.emplace_back();
     added.name = preset.name();

@@ -83,6 +83,8 @@ void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, i
       found->failed.erase(failed);
     }
     found->calls[card.name] = card.calls;
+    found->steps_alone.erase(card.name);
+    if (card.steps_alone) found->steps_alone.insert(card.name);
   }
   Publish();
 }
@@ -272,7 +274,7 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
     rows += held.shape.rows();
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
   }
-  return before < kFewHeld || (packs && rows <= options_.fill_rows);
+  return before < kFewHeld || (packs && worker.Packs(need.shape.model, rows, options_.fill_rows));
 }
 
 FleetWorker* Fleet::Place(const Need& need, const Passed& passed) {

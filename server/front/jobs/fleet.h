@@ -51,6 +51,7 @@ struct FleetWorker {
   std::set<std::string> loaded;  // models
   // Of models that it has loaded once: their type may be another one elsewhere.
   std::map<std::string, std::vector<kernels::KernelCall>> calls;
+  std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
   std::set<std::string> loading;              // models that are on their way, beside those it has
   std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
   std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
@@ -58,6 +59,10 @@ struct FleetWorker {
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
 
+  // Whether jobs of these many rows of a model, together, are stepped in one call.
+  bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
+    return rows <= fill_rows && !steps_alone.contains(model);
+  }
   absl::Duration Backlog(const std::set<std::string>& without = {}) const;
 };
 

@@ -89,7 +89,8 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   if (bytes >= kMostParkedBytes) return {};
   std::vector<std::string> victims;
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
-  for (const size_t i : WhomToPark(begun, rows <= options_.fill_rows, urgent, clock_.Monotonic())) {
+  const bool together = worker.Packs(newcomer.need.shape.model, rows, options_.fill_rows);
+  for (const size_t i : WhomToPark(begun, together, urgent, clock_.Monotonic())) {
     victims.push_back(ids[i]);
   }
   return victims;
@@ -131,7 +132,7 @@ bool Preemption::SharesSteps(const Newcomer& newcomer, const FleetWorker& worker
     if (held.shape.model != shape.model || held.shape.plan != shape.plan) return false;
     rows += held.shape.rows();
   }
-  return rows <= options_.fill_rows;
+  return worker.Packs(shape.model, rows, options_.fill_rows);
 }
 
 }  // namespace reel::front

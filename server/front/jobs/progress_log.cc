@@ -31,7 +31,10 @@ ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
     there.ahead += held.left;
     ++there.jobs;
   }
-  if (!there.parked && rows <= options_.fill_rows) there.ahead = absl::ZeroDuration();
+  const std::string& model = own->second.shape.model;
+  if (!there.parked && worker->Packs(model, rows, options_.fill_rows)) {
+    there.ahead = absl::ZeroDuration();
+  }
   return there;
 }
 

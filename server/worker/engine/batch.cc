@@ -6,7 +6,7 @@ namespace {
 
 bool StepsAlone(const HeldJob& job) {
   // Equal bytes in company are unproven, so that profile means: not in company.
-  return job.alone || job.plan.profile() == "batch_invariant";
+  return job.alone || job.plan.profile() == "batch_invariant" || job.steps_alone;
 }
 
 bool MayShareStep(const HeldJob& job, const HeldJob& lead) {

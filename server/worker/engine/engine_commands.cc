@@ -54,6 +54,7 @@ absl::Status Engine::Impl::Admit(const Assignment& command, HeldJob& job) {
                      std::string(plan.status().message()));
   }
   job.plan = *std::move(plan);
+  job.steps_alone = job.pipeline->card().steps_alone;
   return absl::OkStatus();
 }
 

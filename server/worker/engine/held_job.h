@@ -33,6 +33,7 @@ struct HeldJob {
   absl::Time deadline;       // steady
   Phase phase = Phase::kCreate;
   bool alone = false;
+  bool steps_alone = false;  // its model's jobs share no steps here
   bool parked = false;
   bool preview_due = false;
   bool times_text = false, times_decode = false;  // as the rule of samples took them

@@ -84,6 +84,21 @@ TEST_F(FleetTest, FillsAStepButMixesOnlyEquals) {
   EXPECT_FALSE(fleet_.AnyRoom());
 }
 
+TEST_F(FleetTest, FillsNoStepWhereJobsShareNone) {
+  Add("cpu");
+  model::ModelCard card = Card("m");
+  card.steps_alone = true;
+  fleet_.SetLoaded("cpu", card);
+  Hold("cpu", "1", 100);
+  EXPECT_EQ(PlaceOf(NeedOf(100)), "cpu");
+  Hold("cpu", "2", 100);
+  EXPECT_EQ(PlaceOf(NeedOf(100)), "");
+  Add("gpu");
+  Hold("gpu", "3", 100, absl::Seconds(9));
+  Hold("gpu", "4", 100, absl::Seconds(9));
+  EXPECT_EQ(PlaceOf(NeedOf(100)), "gpu") << "the same model elsewhere";
+}
+
 TEST_F(FleetTest, HoldsTwoWhateverTheirSize) {
   Add("a");
   Hold("a", "1", 100000);

@@ -50,6 +50,17 @@ TEST_F(PickBatchTest, SkipsJobsThatAreTooLargeAndGoesOn) {
   EXPECT_THAT(batch.job_rows, ElementsAre(50, 50));
 }
 
+TEST_F(PickBatchTest, NobodyIsTakenBesideOneWhoStepsAlone) {
+  HeldJob& lead = Add(50);
+  Add(10).steps_alone = true;
+  HeldJob& other = Add(10);
+  EXPECT_THAT(PickBatch(jobs_, lead, 100).jobs, ElementsAre(&lead, &other));
+  lead.steps_alone = true;
+  const Batch alone = PickBatch(jobs_, lead, 100);
+  EXPECT_THAT(alone.jobs, ElementsAre(&lead));
+  EXPECT_EQ(alone.not_yet, nullptr);
+}
+
 TEST_F(PickBatchTest, ALeadLargerThanTheStepGoesAlone) {
   HeldJob& lead = Add(500);
   Add(1);
