@@ -3,32 +3,15 @@
 """What a real reeld serves as openapi.json is OpenAPI 3.1 to openapi-spec-validator, and what it replies is what jsonschema reads there.
 Both are fetched by name, into a folder of this run."""
 
-import contextlib
 import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 
-from server import running_server, skip, wait_until_serving
+from fetch import fetched
+from server import running_server, wait_until_serving
 
 VALIDATOR = "openapi-spec-validator==0.7.2"
-
-
-@contextlib.contextmanager
-def fetched():
-    with tempfile.TemporaryDirectory(prefix="reel-openapi-") as folder:
-        environment = pathlib.Path(folder, "venv")
-        made = subprocess.run([sys.executable, "-m", "venv", environment], capture_output=True, text=True, check=False)
-        pip = [environment / "bin/pip", "install", "--disable-pip-version-check", "-q", VALIDATOR]
-        installed = made if made.returncode else subprocess.run(pip, capture_output=True, text=True, check=False)
-        if installed.returncode:
-            skip(f"{VALIDATOR} cannot be fetched: {(installed.stderr or installed.stdout)[-300:]}")
-        [packages] = environment.glob("lib/python*/site-packages")
-        sys.path.insert(0, str(packages))
-        yield
 
 
 def ask(server, method, path, body=None):
@@ -89,7 +72,7 @@ def check_the_check(openapi_spec_validator, exceptions, document):
 
 
 def main():
-    with fetched(), running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card {} }") as server:
+    with fetched(VALIDATOR), running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card {} }") as server:
         import jsonschema
         import openapi_spec_validator
         from openapi_spec_validator.validation import exceptions
