@@ -61,7 +61,7 @@ std::string BashCompletion(const CLI::App& app) {
       "_reel() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command= words=\n"
       "  local each\n"
-      "  for each in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+      "  for each in \"${COMP_WORDS[@]:1:$((COMP_CWORD-1))}\"; do\n"
       "    case \" ",
       names,
       " \" in *\" $each \"*) command=$each; break ;; esac\n"

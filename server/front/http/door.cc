@@ -20,6 +20,7 @@
 #include "server/front/http/event_body.h"
 #include "server/front/http/form_body.h"
 #include "server/front/http/media_body.h"
+#include "server/front/http/openapi.h"
 #include "server/front/http/page_files.h"
 #include "server/front/http/request_key.h"
 
@@ -52,8 +53,7 @@ void ReplyAtOnce(DoorExchange& exchange, Fill fill) {
 }
 
 absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
-  REEL_ASSIGN_OR_RETURN(const auto known,
-                        ReadKnown(request.head.query, {"after_sequence", "previews"}));
+  REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, request.row->query));
   EventsAsk ask;
   // What a browser remembers is newer than the address that it was given.
   std::string_view after = request.head.Find("last-event-id");
@@ -66,7 +66,7 @@ absl::StatusOr<EventsAsk> ReadEventsAsk(const DoorRequest& request) {
 }
 
 absl::StatusOr<MediaAsk> ReadMediaAsk(const DoorRequest& request) {
-  REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, {"attempt"}));
+  REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, request.row->query));
   MediaAsk ask = MediaAskOf(request.id, request.head);
   const auto attempt = known.find("attempt");
   uint64_t number = 0;
@@ -85,6 +85,7 @@ Door::Door(const DoorParts& parts, DoorOptions options, ServerFacts facts)
       page_(options.page),
       rules_(facts.rules),
       facade_(parts, facts, std::move(options.model_aliases)),
+      openapi_(OpenApiJson(facts.version)),
       answers_(parts.jobs, std::move(facts)) {}
 
 std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const {
@@ -160,6 +161,8 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kKernels:
     case DoorRoute::kExperiments:
       return Server(request, exchange);
+    case DoorRoute::kOpenApi:
+      return exchange->Reply(JsonReply(openapi_));
     case DoorRoute::kPage:
     case DoorRoute::kPageScript:
     case DoorRoute::kPageStyle:

@@ -59,6 +59,7 @@ class Door {
   const bool page_;
   const RequestRules rules_;
   const Facade facade_;
+  const std::string openapi_;
   const ServerAnswers answers_;
 };
 

@@ -25,6 +25,7 @@ enum class DoorRoute {
   kModels,
   kKernels,
   kExperiments,
+  kOpenApi,
   // In the shape of the OpenAI videos API.
   kFacadeCreate,
   kFacadeSync,
@@ -51,6 +52,7 @@ struct DoorRouteRow {
   Method rpc;                // whose role the caller needs
   DoorTakes takes;
   bool head;
+  std::string_view query = "";  // names that its query may have, "a b"; kList: its request's fields
 };
 
 absl::Span<const DoorRouteRow> AllDoorRoutes();

@@ -6,8 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -91,8 +89,7 @@ class DeleteOnceFinal final : public JobListener {
 };
 
 absl::StatusOr<FacadeListAsk> ReadListAsk(const DoorRequest& request, std::string& after) {
-  REEL_ASSIGN_OR_RETURN(const auto known,
-                        ReadKnown(request.head.query, {"after", "limit", "order"}));
+  REEL_ASSIGN_OR_RETURN(const auto known, ReadKnown(request.head.query, request.row->query));
   const auto value = [&known](const char* name) {
     const auto found = known.find(name);
     return found == known.end() ? std::string() : found->second;
@@ -254,7 +251,7 @@ void Facade::WithVideo(const DoorRequest& request, const Exchange& exchange, Use
 }
 
 void Facade::Content(const DoorRequest& request, const Exchange& exchange) const {
-  const auto known = ReadKnown(request.head.query, {"variant"});
+  const auto known = ReadKnown(request.head.query, request.row->query);
   if (!known.ok()) return exchange->Reply(ErrorReply(known.status()));
   const auto variant = known->find("variant");
   if (variant != known->end() && variant->second != "video") {
@@ -308,12 +305,12 @@ void Facade::Model(const DoorRequest& request, const Exchange& exchange) const {
 void Facade::ModelInfo(const Exchange& exchange) const {
   const auto models = parts_.jobs.Models();
   const std::string name = models.empty() ? "" : models.front().card.name;
-  exchange->Reply(JsonReply(nlohmann::json{{"model_path", name}, {"is_generation", true}}.dump()));
+  exchange->Reply(JsonReply(FacadeModelInfoJson(name)));
 }
 
 void Facade::Health(const Exchange& exchange) const {
   const bool ready = parts_.jobs.admitting();
-  DoorReply reply = JsonReply(nlohmann::json{{"status", ready ? "ok" : "not ready"}}.dump());
+  DoorReply reply = JsonReply(FacadeHealthJson(ready));
   reply.status = ready ? 200 : 503;
   exchange->Reply(std::move(reply));
 }

@@ -148,6 +148,12 @@ std::string FacadeModelsJson(const std::vector<ServedModel>& models, int64_t cre
   return Dump({{"object", "list"}, {"data", std::move(data)}});
 }
 
+std::string FacadeModelInfoJson(const std::string& model) {
+  return Dump({{"model_path", model}, {"is_generation", true}});
+}
+
+std::string FacadeHealthJson(bool ready) { return Dump({{"status", ready ? "ok" : "not ready"}}); }
+
 std::string ServerTimingOf(const model::RunStats& stats) {
   const auto ms = [](absl::Duration time) { return absl::ToDoubleMilliseconds(time); };
   const double generation = 1000 * InferenceSecondsOf(stats);

@@ -17,6 +17,10 @@ std::string FacadeDeletedJson(const std::string& id);
 std::string FacadeModelJson(const ServedModel& model, int64_t created);
 std::string FacadeModelsJson(const std::vector<ServedModel>& models, int64_t created);
 
+// The model that is served unless one is named.
+std::string FacadeModelInfoJson(const std::string& model);
+std::string FacadeHealthJson(bool ready);
+
 // Server-Timing of a finished video, in ms.
 std::string ServerTimingOf(const model::RunStats& stats);
 // Seconds, without the time in the queue.

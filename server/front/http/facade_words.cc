@@ -10,27 +10,27 @@
 namespace reel::front {
 namespace {
 
-constexpr std::string_view kWords[] = {
-    "prompt",
-    "model",
-    "size",
-    "width",
-    "height",
-    "fps",
-    "num_frames",
-    "seconds",
-    "seed",
-    "num_inference_steps",
-    "preset",
-    "kernels",
-    "guidance_scale",
-    "negative_prompt",
-    "input_reference",
-    "preview",
-    "priority",
-    "timeout",
-    "extra_body",
-    "extra_params",
+constexpr FacadeWord kWords[] = {
+    {"prompt", WordKind::kText},
+    {"model", WordKind::kText},
+    {"size", WordKind::kText},
+    {"width", WordKind::kWhole},
+    {"height", WordKind::kWhole},
+    {"fps", WordKind::kNumber},
+    {"num_frames", WordKind::kWhole},
+    {"seconds", WordKind::kNumber},
+    {"seed", WordKind::kWhole},
+    {"num_inference_steps", WordKind::kWhole},
+    {"preset", WordKind::kText},
+    {"kernels", WordKind::kKernels},
+    {"guidance_scale", WordKind::kNumber},
+    {"negative_prompt", WordKind::kText},
+    {"input_reference", WordKind::kReference},
+    {"preview", WordKind::kPreview},
+    {"priority", WordKind::kText},
+    {"timeout", WordKind::kNumber},
+    {"extra_body", WordKind::kObject},
+    {"extra_params", WordKind::kObject},
 };
 
 constexpr ForeignWord kForeign[] = {
@@ -68,10 +68,17 @@ absl::string_view AbslText(std::string_view text) { return {text.data(), text.si
 }  // namespace
 
 bool IsFacadeWord(std::string_view name) {
-  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [name](const FacadeWord& word) { return word.name == name; });
 }
 
-std::vector<std::string> FacadeWords() { return {std::begin(kWords), std::end(kWords)}; }
+absl::Span<const FacadeWord> AllFacadeWords() { return kWords; }
+
+std::vector<std::string> FacadeWords() {
+  std::vector<std::string> names;
+  for (const FacadeWord& word : kWords) names.emplace_back(word.name);
+  return names;
+}
 
 const ForeignWord* FindForeignWord(std::string_view name) {
   const auto found = std::find_if(std::begin(kForeign), std::end(kForeign),

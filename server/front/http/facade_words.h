@@ -6,7 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace reel::front {
+
+// What a field may hold. Numbers may be texts, as forms have them, and so may objects, as JSON.
+enum class WordKind { kText, kNumber, kWhole, kObject, kKernels, kPreview, kReference };
+
+struct FacadeWord {
+  std::string_view name;
+  WordKind kind;
+};
+absl::Span<const FacadeWord> AllFacadeWords();
 
 // Fields that are read here.
 bool IsFacadeWord(std::string_view name);

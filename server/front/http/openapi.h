@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the door serves, as OpenAPI 3.1: paths from the table of routes, messages from their
+// descriptors, the OpenAI shape from its words and from examples of its replies.
+#pragma once
+
+#include <string>
+
+namespace reel::front {
+
+std::string OpenApiJson(const std::string& version);
+
+}  // namespace reel::front
