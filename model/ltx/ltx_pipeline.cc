@@ -2,6 +2,7 @@
 #include "model/ltx/ltx_pipeline.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
 #include "model/ltx/preview.h"
+#include "model/ltx/step_pace.h"
 #include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
@@ -74,6 +76,7 @@ class LtxPipeline final : public Pipeline {
                                  const kernels::Execution& run) override {
     const ModelScope scope(model_->device);
     const bool waits = WaitsForStep(generations, run);
+    const auto begin = std::chrono::steady_clock::now();
     std::vector<absl::Status> results(generations.size());
     std::vector<bool> taken(generations.size(), false);
     for (size_t i = 0; i < generations.size(); ++i) {
@@ -96,6 +99,7 @@ class LtxPipeline final : public Pipeline {
         results[j] = status.ok() ? EndStep(Mine(*generations[j]), waits) : status;
       }
     }
+    pace_.Took(absl::FromChrono(std::chrono::steady_clock::now() - begin));
     return results;
   }
 
@@ -168,13 +172,10 @@ class LtxPipeline final : public Pipeline {
     return absl::OkStatus();
   }
 
-  // A device goes from one step of the same generations to the next without a stop: a call returns
-  // when the step before it is done. The first of them is waited for, so that who takes turns is
-  // charged for its own time, and so is one that is timed.
+  // What is timed is waited for in any case.
   bool WaitsForStep(absl::Span<Generation* const> generations, const kernels::Execution& run) {
-    const bool again = absl::MakeConstSpan(stepped_) == generations;
-    stepped_.assign(generations.begin(), generations.end());
-    return !again || run.timer != nullptr || model_->device.is_cpu();
+    const bool waits = pace_.Waits(generations);
+    return waits || run.timer != nullptr || model_->device.is_cpu();
   }
 
   // Looks at the numbers of this step, or of the one before with this one asked for already; at the
@@ -232,7 +233,7 @@ class LtxPipeline final : public Pipeline {
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
   Denoiser denoiser_;
-  std::vector<Generation*> stepped_;  // in the latest call of Step; compared, not looked into
+  StepPace pace_;
 };
 
 }  // namespace

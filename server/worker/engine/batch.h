@@ -22,7 +22,8 @@ struct Batch {
 HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
-// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together (the lead alone may have more).
+// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together
+// (the lead alone may have more).
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows);
 
 }  // namespace reel::worker
