@@ -19,6 +19,8 @@ TEST = 20
 SLOW_TESTS = {
     "load_test": (90, "a server under load for as long as it takes to see a leak"),
     "lint.headers_alone": (120, "compiles every header"),
+    "outside.sglang_bench": (60, "fetches packages"),
+    "outside.vllm_omni_client": (40, "fetches packages"),
     "outside.alerts": (90, "nine alerts, each of which waits before it fires"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),
