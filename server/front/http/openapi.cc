@@ -58,7 +58,7 @@ Json QuerySchema(absl::string_view name) {
   return {{"type", number ? "integer" : "string"}};
 }
 
-Json Parameters(const DoorRouteRow& row, Json& schemas) {
+Json OperationParameters(const DoorRouteRow& row, Json& schemas) {
   Json parameters = Json::array();
   if (row.pattern.find("{id}") != std::string_view::npos) {
     parameters.push_back(Parameter("id", "path", {{"type", "string"}}));
@@ -148,7 +148,7 @@ Json Responses(const DoorRouteRow& row, Json& schemas) {
 
 Json Operation(const DoorRouteRow& row, Json& schemas) {
   Json operation = {{"operationId", OperationId(row.method, row.pattern)},
-                    {"parameters", Parameters(row, schemas)},
+                    {"parameters", OperationParameters(row, schemas)},
                     {"responses", Responses(row, schemas)}};
   if (const auto* rpc = RpcOf(row); rpc != nullptr) operation["summary"] = rpc->full_name();
   operation["tags"] = {IsNative(row) ? std::string(RowOf(row.rpc).service) : "openai"};

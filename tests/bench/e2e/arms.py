@@ -30,7 +30,7 @@ class Child:
         with open(log, "ab") as errors:
             self._process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                              stderr=errors, text=True, env=os.environ | environment)
-        self._log, self._lines = log, queue.Queue()
+        self._log, self._lines, self._turn = log, queue.Queue(), threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
@@ -39,6 +39,10 @@ class Child:
         self._lines.put(None)
 
     def ask(self, question, limit):
+        with self._turn:
+            return self._ask(question, limit)
+
+    def _ask(self, question, limit):
         try:
             self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()
@@ -97,13 +101,35 @@ class DiffusersArm:
         self._child.close()
 
 
-class ReelArm:
-    """ltx_bench: the pipeline without a server; text and its encoder are in the request's time."""
+class Shared:
+    """What several arms are asked through: the model lies on the card once for all of them."""
 
-    def __init__(self, name, args):
+    def __init__(self):
+        self._lock, self._made, self._open = threading.Lock(), {}, contextlib.ExitStack()
+
+    def get(self, name, make):
+        """`make` gets the stack of what is closed at the end."""
+        with self._lock:
+            if name not in self._made:
+                self._made[name] = make(self._open)
+            return self._made[name]
+
+    def close(self):
+        self._open.close()
+
+
+class ReelArm:
+    """ltx_bench, one for all profiles: the pipeline without a server; text and its encoder are in the request's time."""
+
+    def __init__(self, name, args, shared):
+        def start(opened):
+            child = Child([args.reel_bin / "ltx_bench", *request_flags(args), "--dtype", args.dtype, "--questions"],
+                          args.out / "reel.log", reel_environment(args))
+            opened.callback(child.close)
+            return child
+
         self._profile = name.partition(":")[2]
-        self._child = Child([args.reel_bin / "ltx_bench", *request_flags(args), "--dtype", args.dtype, "--questions"],
-                            args.out / f"{name.replace(':', '_')}.log", reel_environment(args))
+        self._child = shared.get("reel", start)
 
     def prepare(self, limit):
         began = time.monotonic()
@@ -115,18 +141,18 @@ class ReelArm:
         return self._child.ask({"profile": self._profile}, limit)
 
     def close(self):
-        self._child.close()
+        """Others may be asking."""
 
 
 class ReeldArm:
-    """A caller of a reeld of its own: to the last byte of the MP4. A step is the server's own figure."""
+    """A caller of a reeld, one for all profiles: to the last byte of the MP4. A step is the server's own figure."""
 
-    def __init__(self, name, args):
+    def __init__(self, name, args, shared):
         os.environ["REEL_BIN"] = str(args.reel_bin)
         for program in ("reeld", "reel-worker"):
             if not (args.reel_bin / program).is_file():
                 raise ArmFailed(f"there is no {program} in --reel_bin")
-        self._args, self._open, self._door = args, contextlib.ExitStack(), None
+        self._args, self._shared, self._door = args, shared, None
         self._spec = {"prompt": "a red circle", "width": args.width, "height": args.height, "numFrames": args.num_frames,
                       "numInferenceSteps": args.steps, "kernels": {"profile": name.partition(":")[2]}}
 
@@ -135,15 +161,18 @@ class ReeldArm:
         from figures import ready_within
         from server import running_server
 
-        began = time.monotonic()
-        try:
-            server = self._open.enter_context(running_server(
+        def start(opened):
+            server = opened.enter_context(running_server(
                 "--model", self._args.model, "--devices", self._args.device, "--http", "127.0.0.1:0",
                 environment=reel_environment(self._args)))
             ready_within(server, limit)
+            return server
+
+        began = time.monotonic()
+        try:
+            self._door = Door(self._shared.get("reeld", start).http)
         except AssertionError as failure:
             raise ArmFailed(str(failure)) from failure
-        self._door = Door(server.http)
         for _ in range(2):
             self.render(limit)
         return {"prepare_s": round(time.monotonic() - began, 1)}
@@ -160,13 +189,13 @@ class ReeldArm:
                 "first_media_ms": 1e3 * heard.first_media, "parts_ms": parts}
 
     def close(self):
-        self._open.close()
+        """Others may be asking."""
 
 
-def make_arm(name, args):
+def make_arm(name, args, shared):
     if name in MODES:
         return DiffusersArm(name, args)
     kind = {"reel": ReelArm, "reeld": ReeldArm}.get(name.partition(":")[0])
     if kind is None or ":" not in name:
         raise ArmFailed(f"no such arm; there are {', '.join(MODES)}, reel:PROFILE and reeld:PROFILE")
-    return kind(name, args)
+    return kind(name, args, shared)

@@ -14,7 +14,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import e2e_report
-from arms import DEFAULT_ARMS, ArmFailed, make_arm
+from arms import DEFAULT_ARMS, ArmFailed, Shared, make_arm
 from card_watch import CardWatch, card_facts
 
 
@@ -46,6 +46,7 @@ class Run:
 
     def __init__(self, args):
         self.args, self.ready, self.end = args, {}, time.monotonic() + 60 * args.minutes
+        self.shared = Shared()
         shape = {key: getattr(args, key) for key in ("width", "height", "num_frames", "steps", "dtype")}
         index = int(args.device.partition(":")[2] or 0) if args.device.startswith("cuda") else None
         self.card = index or 0
@@ -67,7 +68,7 @@ class Run:
     def prepare(self, name):
         """Leaves a third of the time for the rounds."""
         try:
-            arm = self.ready[name] = make_arm(name, self.args)
+            arm = self.ready[name] = make_arm(name, self.args, self.shared)
             self.result["arms"][name]["prepared"] = arm.prepare(self.left() - 20 * self.args.minutes)
             print(f"{name} is ready after {self.result['arms'][name]['prepared']['prepare_s']} s", flush=True)
         except (ArmFailed, OSError) as failure:
@@ -126,6 +127,7 @@ def main():
     finally:
         for name, arm in run.ready.items():
             run.close(name, arm)
+        run.shared.close()
         run.write()
     baseline = json.loads(args.baseline.read_text(encoding="utf-8")) if args.baseline else None
     sys.exit(e2e_report.report(run.result, args.out, baseline))
