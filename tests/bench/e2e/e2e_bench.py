@@ -41,6 +41,11 @@ def arguments():
     return args
 
 
+def without_folders(words):
+    """Where things lie on this machine says nothing to a reader of the results."""
+    return [":".join(pathlib.PurePath(part).name for part in word.split(":")) if "/" in word else word for word in words]
+
+
 class Run:
     """The arms that are ready, and what they said so far."""
 
@@ -50,7 +55,7 @@ class Run:
         shape = {key: getattr(args, key) for key in ("width", "height", "num_frames", "steps", "dtype")}
         index = int(args.device.partition(":")[2] or 0) if args.device.startswith("cuda") else None
         self.card = index or 0
-        self.result = {"began": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": sys.argv[1:], "shape": shape,
+        self.result = {"began": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "command": without_folders(sys.argv[1:]), "shape": shape,
                        "device": args.device, "card": {} if index is None else card_facts(index),
                        "host": {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()},
                        "rounds": 0, "arms": {name: {"prepared": {}, "renders": []} for name in args.arms}}

@@ -46,6 +46,9 @@ class WholeRun(unittest.TestCase):
                 self.assertGreater(render["request_ms"], sum(render["steps_ms"]), name)
                 self.assertEqual("decode_ms" in render, not name.startswith("reeld"), name)
 
+    def test_results_do_not_tell_where_things_lie(self):
+        self.assertNotIn("/", " ".join(self.result["command"]))
+
     def test_reel_names_the_variants_that_ran(self):
         self.assertIn("attention=", " ".join(self.result["arms"]["reel:auto"]["prepared"]["calls"]))
 
