@@ -4,11 +4,13 @@
 # Builds for sanitizers compile several sources as one: what headers instantiate is instrumented, and that is most of the
 # work, once for all of them. Sources that use a name of another's say so with reel_compile_apart().
 function(reel_compile_together target)
-  if(REEL_SANITIZE)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
-      UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
-  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+    UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
 endfunction()
+
+# tests/run turns it on for release, where nobody edits. Tests only: a library's source that leans on another's includes
+# must fail there, since users compile each alone.
+option(REEL_TESTS_TOGETHER "Compile the sources of a test as one" OFF)
 
 # reel_compile_apart(a.cc b.cc), of the folder's own.
 function(reel_compile_apart)
@@ -28,7 +30,9 @@ function(reel_library name)
     if(NOT ARG_HEADER STREQUAL "none")
       reel_use_header(reel_${name} ${ARG_HEADER})
     endif()
-    reel_compile_together(reel_${name})
+    if(REEL_SANITIZE)
+      reel_compile_together(reel_${name})
+    endif()
     target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     target_include_directories(reel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   else()
@@ -52,6 +56,13 @@ add_custom_target(reel_tsan_tests)
 # Unit tests of folders that set REEL_TESTED_IN_DEV: tests/run builds and runs them under sanitizers only, where a
 # developer's release builds them as well. What a library's optimised code computes is not of this kind.
 add_custom_target(reel_repeated_tests)
+function(reel_repeated_test name)
+  if(NOT REEL_SANITIZE)
+    set_property(TEST ${name} APPEND PROPERTY LABELS repeated)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+    add_dependencies(reel_repeated_tests ${name})
+  endif()
+endfunction()
 
 # reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld]
 #           [HEADER call_test] [TORCH])
@@ -61,7 +72,9 @@ function(reel_test name)
   cmake_parse_arguments(ARG "TORCH" "TIMEOUT;HEADER" "SOURCES;PRIVATE;LABELS;BINARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  reel_compile_together(${name})
+  if(REEL_SANITIZE OR REEL_TESTS_TOGETHER)
+    reel_compile_together(${name})
+  endif()
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
   if(NOT ARG_HEADER)
     set(ARG_HEADER test)
@@ -73,17 +86,15 @@ function(reel_test name)
   if("tsan" IN_LIST ARG_LABELS)
     add_dependencies(reel_tsan_tests ${name})
   endif()
-  if(REEL_TESTED_IN_DEV AND NOT ARG_TORCH AND NOT REEL_SANITIZE AND "unit" IN_LIST ARG_LABELS)
-    list(APPEND ARG_LABELS repeated)
-    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
-    add_dependencies(reel_repeated_tests ${name})
-  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "REEL_BIN=${CMAKE_BINARY_DIR}/bin;REEL_SOURCE=${CMAKE_SOURCE_DIR};${REEL_SANITIZER_ENVIRONMENT}")
+  if(REEL_TESTED_IN_DEV AND NOT ARG_TORCH AND "unit" IN_LIST ARG_LABELS)
+    reel_repeated_test(${name})
+  endif()
 endfunction()
 
 set(REEL_SANITIZER_ENVIRONMENT

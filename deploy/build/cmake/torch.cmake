@@ -7,6 +7,9 @@ set_property(CACHE REEL_TORCH PROPERTY STRINGS AUTO ON OFF)
 
 file(GLOB reel_torch_root ${CMAKE_SOURCE_DIR}/.deps/venv/lib/python3*/site-packages/torch)
 set(REEL_TORCH_ROOT "${reel_torch_root}" CACHE PATH "Folder of torch with include/ and lib/")
+if(NOT REEL_TORCH_ROOT)  # configured before it was installed
+  set_property(CACHE REEL_TORCH_ROOT PROPERTY VALUE "${reel_torch_root}")
+endif()
 
 # Of an installation with what `import torch` needs: deploy/build/setup --python.
 set(REEL_PYTHON_TORCH ${CMAKE_SOURCE_DIR}/.deps/venv/bin/python CACHE FILEPATH "Python that runs the tests of reel_kernels")

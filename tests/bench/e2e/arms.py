@@ -73,7 +73,7 @@ class Child:
 
 
 def reel_environment(args):
-    """For Reel's programs alone: another libtorch must not come between Python and its own."""
+    """For what is Reel's alone: another libtorch must not come between Python and its own."""
     if not args.reel_libraries:
         return {}
     return {"LD_LIBRARY_PATH": os.pathsep.join(filter(None, [str(args.reel_libraries), os.environ.get("LD_LIBRARY_PATH", "")]))}
@@ -89,7 +89,8 @@ class DiffusersArm:
         path = os.pathsep.join(filter(None, [str(args.reel_python or ""), os.environ.get("PYTHONPATH", "")]))
         dtype = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}[args.dtype]
         self._child = Child([sys.executable, HERE / "diffusers_arm.py", *request_flags(args), "--dtype", dtype, "--mode", name],
-                            args.out / f"{name}.log", {"PYTHONPATH": path})
+                            args.out / f"{name}.log",
+                            {"PYTHONPATH": path} | (reel_environment(args) if name.startswith("patched") else {}))
 
     def prepare(self, limit):
         return self._child.ask({"do": "prepare"}, limit)

@@ -12,7 +12,7 @@
 namespace reel::model {
 namespace {
 
-constexpr int64_t kHeads = 4, kKeys = 128;
+constexpr int64_t kPromptHeads = 4, kKeys = 128;
 
 TEST(PromptMask, LengthsSayWhatTheBiasSays) {
   if (!DeviceUnderTest().ok()) {
@@ -21,7 +21,7 @@ TEST(PromptMask, LengthsSayWhatTheBiasSays) {
   const at::Device device = *TorchDeviceOf(DeviceUnderTest()->stream);
   at::Generator generator = at::detail::createCPUGenerator(11);
   const auto heads = [&](int64_t tokens) {
-    return at::randn({2, tokens, kHeads, 64}, generator, at::TensorOptions(at::kFloat))
+    return at::randn({2, tokens, kPromptHeads, 64}, generator, at::TensorOptions(at::kFloat))
         .to(device, at::kBFloat16)
         .transpose(1, 2);
   };

@@ -18,7 +18,7 @@
 namespace reel::model {
 namespace {
 
-constexpr int64_t kBatch = 2, kTokens = 7, kWidth = 48, kOutputs = 64;
+constexpr int64_t kRowBatch = 2, kRowTokens = 7, kRowWidth = 48, kOutputs = 64;
 
 double RelativeError(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor wide = expected.to(at::kDouble);
@@ -37,8 +37,8 @@ class RowOpsTest : public ::testing::TestWithParam<at::ScalarType> {
       GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
     }
     device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
-    x_ = Values({kBatch, kTokens, kWidth});
-    matrix_ = Values({kOutputs, kWidth});
+    x_ = Values({kRowBatch, kRowTokens, kRowWidth});
+    matrix_ = Values({kOutputs, kRowWidth});
     offset_ = Values({kOutputs});
   }
 
@@ -120,8 +120,9 @@ TEST_P(RowOpsTest, PlainProductsAreNotForTheVariantOfEightBits) {
 }
 
 TEST_P(RowOpsTest, OperatorsInFrontOfALinearLayerWriteTheFormThatIsAskedFor) {
-  const at::Tensor y = Values({kBatch, kTokens, kWidth});
-  const at::Tensor scale = Values({kBatch, 1, kWidth}), shift = Values({kBatch, 1, kWidth});
+  const at::Tensor y = Values({kRowBatch, kRowTokens, kRowWidth});
+  const at::Tensor scale = Values({kRowBatch, 1, kRowWidth}),
+                   shift = Values({kRowBatch, 1, kRowWidth});
   const auto all = [&](RowForm form) {
     return With("", [&](const Ops& ops) {
       const auto [sum, normed] = SumAdalnRmsNorm(ops, x_, y, {scale, shift, 1e-6}, form);

@@ -26,7 +26,7 @@ namespace reel::model::ltx {
 namespace {
 
 constexpr int kSide = 96;
-constexpr int64_t kFrameStride = 31;
+constexpr int64_t kTwoPassStride = 31;
 constexpr char kPreset[] = "2b-0.9.8-distilled-two-pass";
 
 // On a GPU this loads libtorch's half for it.
@@ -181,7 +181,7 @@ TEST_P(TwoPassGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   EXPECT_EQ(sink.num_frames, 9);
   const at::Tensor frames = sink.Values();
   EXPECT_EQ(frames.numel(), 9 * kSide * kSide * 3);
-  EXPECT_LT(Compare(name + " frames", frames.slice(0, 0, std::nullopt, kFrameStride),
+  EXPECT_LT(Compare(name + " frames", frames.slice(0, 0, std::nullopt, kTwoPassStride),
                     golden[name + ".frames"])
                 .worst,
             kFrameBound);

@@ -20,7 +20,7 @@ namespace reel::model::ltx {
 namespace {
 
 constexpr Tiles kSpace = {96, 64}, kFrames = {16, 8};
-constexpr int64_t kStride = 257;
+constexpr int64_t kTileStride = 257;
 
 VaeTiling TilingOf(const std::string& kind) {
   VaeTiling tiling;
@@ -71,9 +71,9 @@ TEST_P(VaeTiles, DecodeAsDiffusersInPiecesOfAnySize) {
   for (const int64_t piece : {1, 5}) {
     const at::Tensor frames = Decode(TilingOf(kind), piece);
     EXPECT_EQ(frames.sizes(), at::IntArrayRef({1, 3, 33, 128, 160}));
-    EXPECT_LT(
-        Compare(name, frames.flatten().slice(0, 0, std::nullopt, kStride), golden_[name]).relative,
-        1e-4);
+    EXPECT_LT(Compare(name, frames.flatten().slice(0, 0, std::nullopt, kTileStride), golden_[name])
+                  .relative,
+              1e-4);
   }
 }
 
