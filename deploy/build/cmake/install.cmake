@@ -11,7 +11,7 @@ function(reel_install_program name)
     endif()
     file(RPATH_SET FILE \"\${program}\" NEW_RPATH \"\\$ORIGIN/../lib/reel\")")
 endfunction()
-foreach(program reeld reel-worker reel reel-render)
+foreach(program reeld reel-worker reel reel-render reel-frames)
   reel_install_program(${program})
 endforeach()
 
@@ -22,6 +22,23 @@ if(REEL_HAS_TORCH)
     ${reel_cuda_wheel}/libcupti.so.13 ${reel_cuda_wheel}/libcudart.so.13 DESTINATION lib/reel
     COMPONENT libtorch)  # apart for the test of packages alone: half a gigabyte
 endif()
+# The kernels lie in lib, where programs look for them, and libtorch's CUDA half and what it is linked with in lib/reel:
+# three gigabytes, which is why a package of its own would be too large for cpack's .deb.
+if(REEL_CUDA AND TARGET reel_torch_cuda)
+  install(PROGRAMS $<TARGET_FILE:reel_cuda> $<TARGET_FILE:reel_torch_cuda> DESTINATION lib COMPONENT cuda)
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/$<TARGET_FILE_NAME:reel_torch_cuda>\"
+    NEW_RPATH \"\\$ORIGIN/reel\")" COMPONENT cuda)
+  set(wheels ${REEL_TORCH_ROOT}/../nvidia)
+  file(GLOB cuda_half ${REEL_TORCH_ROOT}/lib/libtorch_cuda.so ${REEL_TORCH_ROOT}/lib/libc10_cuda.so
+    ${REEL_TORCH_ROOT}/lib/libtorch_nvshmem.so ${wheels}/cudnn/lib/libcudnn*.so.9 ${wheels}/cusparselt/lib/libcusparseLt.so.0
+    ${wheels}/nccl/lib/libnccl.so.2 ${wheels}/nvshmem/lib/libnvshmem_host.so.3)
+  foreach(library cublas cublasLt cufft curand cusparse cufile nvJitLink nvrtc nvrtc-builtins)
+    file(GLOB found ${wheels}/cu13/lib/lib${library}.so.*)
+    list(APPEND cuda_half ${found})
+  endforeach()
+  install(FILES ${cuda_half} DESTINATION lib/reel COMPONENT libtorch)
+endif()
+
 install(DIRECTORY model/demo/weights/ DESTINATION share/reel/models/ltx-demo)
 install(FILES deploy/config/default.textproto deploy/config/production.textproto DESTINATION share/doc/reel)
 install(FILES LICENSE NOTICE CHANGELOG.md SECURITY.md DESTINATION share/doc/reel)

@@ -29,7 +29,7 @@ def check_deb(deb):
     missing = [package for package in wanted if not re.search(rf"(^|[ |]){re.escape(package)}(-fmt9)?([ ,(]|$)", depends)]
     assert not missing or not is_bookworm(), f"the .deb does not ask for {missing}: {depends}"
     files = run("dpkg-deb", "-c", deb)
-    for name in ("usr/bin/reeld", "usr/bin/reel-worker", "usr/bin/reel", "usr/bin/reel-render", "usr/share/reel/models/ltx-demo/model_index.json"):
+    for name in ("usr/bin/reeld", "usr/bin/reel-worker", "usr/bin/reel", "usr/bin/reel-render", "usr/bin/reel-frames", "usr/share/reel/models/ltx-demo/model_index.json"):
         assert f"./{name}\n" in files, f"{name} is not in the .deb"
 
 
