@@ -13,7 +13,12 @@ void Finishing::On(const WorkerReport& from, JobFinished finished) {
   const JobRef& ref = from.ref;
   parts_.slots.LetGo(ref.job, ref.attempt);
   ActiveJob* job = parts_.jobs.FindAttempt(ref.job, ref.attempt);
-  if (job == nullptr || !parts_.jobs.Apply(*job, JobEvent::kRendered)) return;
+  if (job == nullptr) return;
+  if (parts_.clock.Monotonic() >= job->deadline) {
+    // Its timer is due as well, and was not asked first.
+    return parts_.endings.FailByDeadline(*job, JobEvent::kFailed);
+  }
+  if (!parts_.jobs.Apply(*job, JobEvent::kRendered)) return;
   job->stage = model::Stage::kEncode;
   model::RunStats stats = Complete(*job, std::move(finished.stats));
   Count(*job, stats);

@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::worker {
@@ -30,10 +29,19 @@ void Engine::Impl::Run() {
     if (device_lost_) return;
     // After each piece of jobs one of a model that is to serve, so that neither waits for long.
     if (TryCandidate() || moved) continue;
-    const absl::Duration slept = inbox_.WaitUntil(std::min(jobs_.FirstDeadline(), drain_end_));
-    for (const auto& job : jobs_.all()) {
-      if (job->phase == Phase::kEncode) job->tally.WaitedForEncoder(slept);
-    }
+    Rest();
+  }
+}
+
+void Engine::Impl::Rest() {
+  const absl::Time since = SteadyNow();
+  for (const auto& job : jobs_.all()) {
+    if (job->phase == Phase::kEncode) job->file_end->EngineRests(since);
+  }
+  inbox_.WaitUntil(std::min(jobs_.FirstDeadline(), drain_end_));
+  const absl::Time now = SteadyNow();
+  for (const auto& job : jobs_.all()) {
+    if (job->phase == Phase::kEncode) job->file_end->EngineMoves(now);
   }
 }
 
@@ -42,16 +50,29 @@ bool Engine::Impl::MoveOne() {
   const Batch batch = lead == nullptr ? Batch() : PickBatch(jobs_, *lead, options_.fill_rows);
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && lead == nullptr) return false;
-  const bool step = piece == nullptr || (step_is_due_ && IsUnderWay(batch) && !piece->preview_due);
-  if (step) {
-    step_is_due_ = false;
+  const Turns::Beside beside = BesideOf(piece, lead);
+  if (piece == nullptr ||
+      (IsUnderWay(batch) && !piece->preview_due && turns_.StepIsDue(beside, LastStepOf(batch)))) {
     Step(batch);
-  } else {
-    // What comes with no work of a device holds nobody up.
-    step_is_due_ |= piece->phase != Phase::kCreate;
-    MovePiece(*piece);
+    return true;
   }
+  // What comes with no work of a device holds nobody up.
+  const bool counts = piece->phase != Phase::kCreate;
+  const absl::Time began = SteadyNow();
+  MovePiece(*piece);
+  if (counts) turns_.Moved(beside, SteadyNow() - began);
   return true;
+}
+
+Turns::Beside Engine::Impl::BesideOf(const HeldJob* piece, const HeldJob* lead) {
+  if (piece == nullptr || lead == nullptr || piece->GoesBefore(*lead)) return Turns::Beside::kAhead;
+  return piece->phase == Phase::kDecode ? Turns::Beside::kDecoding : Turns::Beside::kJoining;
+}
+
+absl::Duration Engine::Impl::LastStepOf(const Batch& batch) {
+  absl::Duration longest;
+  for (const HeldJob* job : batch.jobs) longest = std::max(longest, job->last_step);
+  return longest;
 }
 
 // Before its first step a batch waits for all that are to share it.
@@ -74,7 +95,7 @@ void Engine::Impl::EndOverdueJobs() {
     if (job->deadline <= now) overdue.push_back(job.get());
   }
   for (HeldJob* job : overdue) {
-    Fail(*job, Reason::kDeadlinePassed, "The deadline passed while the video was rendered", false);
+    Fail(*job, Reason::kDeadlinePassed, kDeadlinePassedText, false);
   }
 }
 
@@ -89,29 +110,17 @@ void Engine::Impl::EndEncodedJobs() {
 }
 
 void Engine::Impl::EndEncoded(HeldJob& job) {
-  const auto file = job.encoder->result();
-  if (!file.ok() || job.phase != Phase::kEncode || file->num_frames != job.spec.num_frames) {
+  if (job.file_end->Claim()) {
     Fail(job, Reason::kEncoderFault, "The video encoder failed", false);
-    return;
+  } else {
+    Release(job);  // its end has been told
   }
-  JobFinished result;
-  const auto passes = model::PassesOf(job.spec, job.pipeline->card());
-  result.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
-  result.stats.parts = job.clock.Parts(ClockNow());
-  result.stats.spans = job.clock.Spans(ClockNow());
-  result.stats.prompt_tokens = job.texts.prompt_tokens;
-  result.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
-  result.notices = std::move(job.texts.notices);
-  result.media.content_type = file->content_type;
-  result.media.size_bytes = file->size_bytes;
-  result.media.duration = file->duration;
-  const JobRef ref = job.ref;
-  Release(job);
-  Report(ref, std::move(result));
 }
 
 void Engine::Impl::Release(HeldJob& job) {
   const std::unique_ptr<HeldJob> held = jobs_.Remove(job);
+  // Of one that is dropped nothing is told.
+  if (held->file_end != nullptr) held->file_end->Claim();
   if (held->conditions != nullptr && !held->conditions->done()) {
     held->conditions->Abandon();
     retired_decoders_.push_back(std::move(held->conditions));

@@ -57,18 +57,19 @@ void Engine::Impl::MoveParkedToHost() {
 }
 
 void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect) {
+  if (job.file_end != nullptr && !job.file_end->Claim()) {
+    // Its file was there first. It goes when its encoder is done, which is about to be.
+    job.deadline = absl::InfiniteFuture();
+    return;
+  }
   // A preset may make more of the spec's steps.
   const int num_steps =
       job.generation != nullptr ? job.generation->num_steps() : job.spec.num_steps();
   int steps = job.phase == Phase::kEncode ? num_steps : 0;
   if (job.generation != nullptr) steps = job.generation->step();
-  ErrorDetails details;
-  details.metadata["video"] = "videos/" + job.ref.job;
-  details.metadata["steps_done"] = std::to_string(steps);
-  details.metadata["num_steps"] = std::to_string(num_steps);
   const JobRef ref = job.ref;
   Release(job);
-  Report(ref, JobFailed{MakeError(reason, message, details), suspect, device_lost_});
+  Report(ref, JobFailed{JobError(ref, reason, message, steps, num_steps), suspect, device_lost_});
 }
 
 }  // namespace reel::worker

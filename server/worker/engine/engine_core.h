@@ -19,12 +19,14 @@
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
 #include "server/worker/engine/engine.h"
+#include "server/worker/engine/file_end.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
 #include "server/worker/engine/trial_video.h"
+#include "server/worker/engine/turns.h"
 
 namespace reel::worker {
 
@@ -98,6 +100,10 @@ class Engine::Impl {
 
   // Pieces. Each ends with the job further on, waiting, or gone.
   bool MoveOne();
+  // Until somebody can move again.
+  void Rest();
+  static Turns::Beside BesideOf(const HeldJob* piece, const HeldJob* lead);
+  static absl::Duration LastStepOf(const Batch& batch);
   static bool IsUnderWay(const Batch& batch);
   void MovePiece(HeldJob& job);
   void Create(HeldJob& job);
@@ -120,6 +126,8 @@ class Engine::Impl {
   void Step(const Batch& batch);
   void Decode(HeldJob& job);
   void StartDecoding(HeldJob& job);
+  // All frames are with the encoder, which ends the job.
+  void StartEncoding(HeldJob& job);
   // Whom the step's operators are timed for; null: not at all.
   kernels::KernelTimer* TimerForStep(const Batch& batch);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
@@ -164,7 +172,7 @@ class Engine::Impl {
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   model::DeviceMemory memory_;
-  bool step_is_due_ = false;  // the last piece was not one
+  Turns turns_;
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

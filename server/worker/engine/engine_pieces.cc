@@ -4,6 +4,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_timer.h"
+#include "model/pass_work.h"
 #include "server/worker/engine/engine_core.h"
 #include "server/worker/media/jpeg.h"
 
@@ -131,12 +132,14 @@ void Engine::Impl::Step(const Batch& batch) {
     statuses = lead.pipeline->Step(generations, Execution(lead, counters, timer));
     took = piece.elapsed();
   }
+  turns_.Stepped(took);
   const auto times = timer == nullptr ? std::vector<kernels::VariantTime>() : timer->Take();
   const absl::Duration timed = timer == nullptr ? absl::ZeroDuration() : TimedLength(took);
   const auto uses = counters.Uses();
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     HeldJob& job = *batch.jobs[i];
     PutDown(job);
+    job.last_step = took;
     const auto rows = static_cast<double>(std::max<int64_t>(batch.rows, 1));
     job.tally.Stepped(took, static_cast<int>(batch.jobs.size()),
                       static_cast<double>(batch.job_rows[i]) / rows);
@@ -197,12 +200,16 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);
   options.lanes = EncoderLanes(options_.encoder_threads);
+  job.file_end = std::make_shared<FileEnd>(events_);
   job.encoder = std::make_unique<VideoEncoder>(
       std::move(options),
       [this, ref = job.ref](int64_t offset, std::string bytes, bool fragment_end) {
         Report(ref, JobMedia{offset, std::move(bytes), fragment_end});
       },
-      [this] { inbox_.Wake(); });
+      [this] { inbox_.Wake(); },
+      [end = job.file_end](const absl::StatusOr<EncodedFile>& file) {
+        end->Complete(file, SteadyNow());
+      });
   const int steps = job.generation->num_steps();
   Report(job.ref, JobProgress{Stage::kDecode, steps, steps});
 }
@@ -233,12 +240,22 @@ void Engine::Impl::Decode(HeldJob& job) {
     if (!job.encoder->done()) Blame(job, last.status(), true);
     return;
   }
-  if (!*last) return;
+  if (*last) StartEncoding(job);
+}
+
+void Engine::Impl::StartEncoding(HeldJob& job) {
   const int steps = job.generation->num_steps();
   job.generation = nullptr;
   job.phase = Phase::kEncode;
   PutDown(job);
   Report(job.ref, JobProgress{Stage::kEncode, steps, steps});
+  FileEnd::Success success{job.ref, job.deadline, job.spec.num_frames, steps, {}, job.clock};
+  const auto passes = model::PassesOf(job.spec, job.pipeline->card());
+  success.finished.stats = job.tally.Stats(options_.device, model::LargestOf(passes).tokens);
+  success.finished.stats.prompt_tokens = job.texts.prompt_tokens;
+  success.finished.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
+  success.finished.notices = std::move(job.texts.notices);
+  job.file_end->Expect(std::move(success));
   job.encoder->Finish();
 }
 

@@ -36,9 +36,8 @@ void JobTable::Sort() {
   for (auto& job : jobs_) {
     if (std::isnan(job->order_key)) job->order_key = 0;
   }
-  std::sort(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
-    return std::pair(a->order_key, a->arrival) < std::pair(b->order_key, b->arrival);
-  });
+  std::sort(jobs_.begin(), jobs_.end(),
+            [](const auto& a, const auto& b) { return a->GoesBefore(*b); });
 }
 
 std::unique_ptr<HeldJob> JobTable::Remove(const HeldJob& job) {

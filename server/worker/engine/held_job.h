@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -13,6 +14,7 @@
 #include "model/run_clock.h"
 #include "model/run_stats.h"
 #include "server/worker/engine/engine.h"
+#include "server/worker/engine/file_end.h"
 #include "server/worker/engine/job_tally.h"
 #include "server/worker/media/condition_decoder.h"
 #include "server/worker/media/video_encoder.h"
@@ -40,15 +42,20 @@ struct HeldJob {
   bool ran_out_of_memory = false;                 // once: the next try is alone and the last
   std::unique_ptr<ConditionDecoder> conditions;   // until the job is created; null: it has none
   std::unique_ptr<model::Generation> generation;
+  std::shared_ptr<FileEnd> file_end;  // from the first frames on; the encoder's thread has it too
   std::unique_ptr<VideoEncoder> encoder;
   model::TextFacts texts;  // once it can step
   JobTally tally;
   model::RunClock clock;
+  absl::Duration last_step;  // zero before the first
 
   // False: it waits for its conditions, its encoder or its owner.
   bool CanMove() const;
   // Its next piece is a step.
   bool CanStep() const { return CanMove() && phase == Phase::kDenoise && !preview_due; }
+  bool GoesBefore(const HeldJob& other) const {
+    return std::pair(order_key, arrival) < std::pair(other.order_key, other.arrival);
+  }
   // What it does while none of its pieces runs.
   model::RunPart waits_in() const;
   int64_t rows() const { return generation == nullptr ? planned_rows : generation->rows(); }

@@ -58,7 +58,6 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   stats.text_encode = text_encode_;
   stats.denoise = denoise_;
   stats.decode = decode_;
-  stats.encode_exposed = encode_exposed_;
   stats.device = device;
   stats.peak_memory_bytes = peak_memory_bytes_;
   if (steps_ > 0) {

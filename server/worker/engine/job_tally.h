@@ -22,7 +22,6 @@ class JobTally {
   // Of no stage, but of the device's time all the same.
   void Previewed(absl::Duration took) { device_ += took; }
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
-  void WaitedForEncoder(absl::Duration took) { encode_exposed_ += took; }
   void Used(const std::vector<kernels::VariantUse>& uses);
   // The operators of a piece of `stage` that took `took`. A step: not the job's first.
   void Timed(model::Stage stage, absl::Duration took,
@@ -30,7 +29,7 @@ class JobTally {
   bool has_timed_step() const { return timed_.count(model::Stage::kDenoise) != 0; }
   void HoldsMemory(int64_t bytes);
 
-  // The worker's half of the statistics.
+  // The worker's half of the statistics, but for what the end of the file brings.
   model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
 
  private:
@@ -40,7 +39,7 @@ class JobTally {
 
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
-  absl::Duration text_encode_, denoise_, decode_, encode_exposed_, device_;
+  absl::Duration text_encode_, denoise_, decode_, device_;
   int64_t steps_ = 0, batched_jobs_ = 0;
   int64_t peak_memory_bytes_ = 0;
   std::map<Variant, int64_t> calls_;

@@ -49,10 +49,11 @@ int EncoderLanes(int threads) {
   return std::max(1, threads / kThreadsOfALane);
 }
 
-VideoEncoder::VideoEncoder(EncoderOptions options, Output output, Signal signal)
+VideoEncoder::VideoEncoder(EncoderOptions options, Output output, Signal signal, Ended ended)
     : options_(std::move(options)),
       output_(std::move(output)),
       signal_(std::move(signal)),
+      ended_(std::move(ended)),
       groups_(std::make_unique<FrameGroups>()),
       writer_([this] { Run(); }) {}
 
@@ -132,6 +133,7 @@ void VideoEncoder::Run() {
   absl::StatusOr<EncodedFile> result = WriteFile();
   groups_->Abandon();
   for (std::thread& lane : lanes) lane.join();
+  if (ended_) ended_(result);
   {
     MutexLock lock(mutex_);
     result_ = std::move(result);

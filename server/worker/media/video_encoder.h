@@ -48,7 +48,12 @@ class VideoEncoder final : public model::FrameSink {
   // There is room again, or the encoder is done. Called on the writer's thread; must not block.
   using Signal = absl::AnyInvocable<void()>;
 
-  VideoEncoder(EncoderOptions options, Output output, Signal signal);
+  // The file, or what went wrong. Called on the writer's thread before the encoder is done; must
+  // not block.
+  using Ended = absl::AnyInvocable<void(const absl::StatusOr<EncodedFile>& file)>;
+
+  // `ended` may be null.
+  VideoEncoder(EncoderOptions options, Output output, Signal signal, Ended ended = nullptr);
   // Abandons, then waits for the call of Output that is under way, if any.
   ~VideoEncoder() override;
   VideoEncoder(const VideoEncoder&) = delete;
@@ -81,6 +86,7 @@ class VideoEncoder final : public model::FrameSink {
   const EncoderOptions options_;
   Output output_;
   Signal signal_;
+  Ended ended_;
   int64_t offset_ = 0;  // writer's thread only
 
   mutable Mutex mutex_;

@@ -162,6 +162,23 @@ TEST_F(EndingsTest, ADeadlineThatTheWorkerSawIsADeadline) {
   EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
 }
 
+TEST_F(EndingsTest, AFileThatIsThereAtItsDeadlineIsTooLate) {
+  NewJob request = Request();
+  request.timeout = absl::Seconds(10);
+  JobPtr job = MustCreate(request);
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 10);
+  Media(sent, 0, "x");
+  Settle();
+  clock.Advance(absl::Seconds(10));
+  Finish(sent, 1);  // heard of before the timer, which is due as well
+  EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
+  EXPECT_TRUE(pool.cancelled().empty());
+  Settle();
+  EXPECT_EQ(dispatcher->Running("w0"), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/media"));
+}
+
 TEST_F(EndingsTest, AWorkerThatHasLetGoIsNotToldToStop) {
   JobPtr job = MustCreate(Request());
   Failed(Take(), absl::DeadlineExceededError("time is up"));

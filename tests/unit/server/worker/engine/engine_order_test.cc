@@ -154,7 +154,27 @@ TEST_F(EngineOrderTest, NewcomersTextsComeBetweenTheStepsOfABatch) {
               ElementsAre("a", "a", "a", "b", "a", "c", "a", "d"));
 }
 
+TEST_F(EngineOrderTest, AShortJobThatGoesFirstTakesNoTurnsWithALongStep) {
+  test_card_.step_time = absl::Milliseconds(100);
+  options_.fill_rows = 1;
+  engine().Post(Job("long", Spec("long"), 1));
+  std::vector<std::string> seen;
+  events_.on_progress = [&](const JobRef& job, Stage stage, int step) {
+    if (stage == Stage::kDenoise && step > 0) seen.push_back(job.job);
+    if (stage == Stage::kEncode) seen.push_back("end of " + job.job);
+    if (job.job != "long" || stage != Stage::kDenoise || step != 1) return;
+    model::GenerationSpec brief = Spec("short");
+    brief.num_inference_steps = 1;
+    engine().Post(Job("short", brief, 0));
+  };
+  Start();
+  WaitForAll({"long", "short"});
+  EXPECT_THAT(seen,
+              ElementsAre("long", "short", "end of short", "long", "long", "long", "end of long"));
+}
+
 TEST_F(EngineOrderTest, AJobThatHasDoneItsStepsDecodesBetweenThoseOfOthers) {
+  test_card_.step_time = absl::Milliseconds(20);  // longer than a piece of frames
   model::GenerationSpec longer = Spec("long");
   longer.num_inference_steps = 12;
   engine().Post(Job("long", longer, 0));

@@ -13,14 +13,12 @@ TEST(JobTally, SumsWhatAJobCost) {
   tally.Stepped(absl::Seconds(2), 4, 0.25);
   tally.Previewed(absl::Seconds(7));
   tally.Decoded(absl::Seconds(3));
-  tally.WaitedForEncoder(absl::Seconds(5));
   tally.HoldsMemory(10);
   tally.HoldsMemory(4);
   const model::RunStats stats = tally.Stats("cpu", 8);
   EXPECT_EQ(stats.text_encode, absl::Seconds(1));
   EXPECT_EQ(stats.denoise, absl::Seconds(4));
   EXPECT_EQ(stats.decode, absl::Seconds(3));
-  EXPECT_EQ(stats.encode_exposed, absl::Seconds(5));
   EXPECT_DOUBLE_EQ(stats.device_seconds, 1 + 2 + 0.5 + 7 + 3);
   EXPECT_DOUBLE_EQ(stats.mean_batch, 2.5);
   EXPECT_EQ(stats.peak_memory_bytes, 10);

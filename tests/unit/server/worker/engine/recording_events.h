@@ -23,6 +23,7 @@ class RecordingEvents : public EngineEvents {
     absl::Status error;  // OK: finished
     bool suspect = false, device_lost = false;
     JobFinished result;
+    int told = 0;  // times
   };
   using ProgressHook = std::function<void(const JobRef&, model::Stage, int step)>;
 
@@ -199,13 +200,19 @@ class RecordingEvents : public EngineEvents {
     Change([&] { parked_[ref.job] = parked.device_bytes; });
   }
   void On(const JobRef& ref, JobFinished& finished) {
-    Change([&] { ended_[ref.job] = {ref, absl::OkStatus(), false, false, std::move(finished)}; });
+    End({ref, absl::OkStatus(), false, false, std::move(finished)});
   }
   void On(const JobRef& ref, JobFailed& failed) {
-    Change([&] { ended_[ref.job] = {ref, failed.error, failed.suspect, failed.device_lost, {}}; });
+    End({ref, failed.error, failed.suspect, failed.device_lost, {}});
   }
   void On(const JobRef&, KernelsListed&) {}
 
+  void End(Ended ended) {
+    Change([&] {
+      ended.told = ended_[ended.ref.job].told + 1;
+      ended_[ended.ref.job] = std::move(ended);
+    });
+  }
   template <typename F>
   void Change(F change) {
     MutexLock lock(mutex_);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/engine/file_end.h"
+
+#include <string>
+#include <utility>
+
+namespace reel::worker {
+
+absl::Status JobError(const JobRef& ref, Reason reason, std::string_view message, int steps,
+                      int num_steps) {
+  ErrorDetails details;
+  details.metadata["video"] = "videos/" + ref.job;
+  details.metadata["steps_done"] = std::to_string(steps);
+  details.metadata["num_steps"] = std::to_string(num_steps);
+  return MakeError(reason, message, details);
+}
+
+void FileEnd::Expect(Success success) {
+  MutexLock lock(mutex_);
+  success_ = std::move(success);
+}
+
+void FileEnd::EngineRests(absl::Time now) {
+  MutexLock lock(mutex_);
+  rests_since_ = now;
+}
+
+void FileEnd::EngineMoves(absl::Time now) {
+  MutexLock lock(mutex_);
+  if (rests_since_) exposed_ += now - *rests_since_;
+  rests_since_.reset();
+}
+
+bool FileEnd::Claim() {
+  MutexLock lock(mutex_);
+  if (teller_ == Teller::kNobody) teller_ = Teller::kEngine;
+  return teller_ == Teller::kEngine;
+}
+
+void FileEnd::Complete(const absl::StatusOr<EncodedFile>& file, absl::Time now) {
+  std::optional<WorkerReport> report;
+  {
+    MutexLock lock(mutex_);
+    const bool whole = success_ && file.ok() && file->num_frames == success_->num_frames;
+    if (!whole || teller_ != Teller::kNobody) return;
+    teller_ = Teller::kFile;
+    report = ReportOf(*file, now);
+  }
+  events_.Report(*std::move(report));
+}
+
+WorkerReport FileEnd::ReportOf(const EncodedFile& file, absl::Time now) {
+  if (now >= success_->deadline) {
+    JobFailed late;
+    late.error = JobError(success_->ref, Reason::kDeadlinePassed, kDeadlinePassedText,
+                          success_->num_steps, success_->num_steps);
+    return {{}, success_->ref, std::move(late)};
+  }
+  JobFinished& finished = success_->finished;
+  const absl::Duration clock_now = now - absl::UnixEpoch();
+  finished.stats.parts = success_->clock.Parts(clock_now);
+  finished.stats.spans = success_->clock.Spans(clock_now);
+  finished.stats.encode_exposed =
+      exposed_ + (rests_since_ ? now - *rests_since_ : absl::ZeroDuration());
+  finished.media.content_type = file.content_type;
+  finished.media.size_bytes = file.size_bytes;
+  finished.media.duration = file.duration;
+  return {{}, success_->ref, std::move(finished)};
+}
+
+}  // namespace reel::worker

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file's end, by instants that are told: in time, too late, and when the engine was first.
+#include "server/worker/engine/file_end.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/worker/engine/recording_events.h"
+
+namespace reel::worker {
+namespace {
+
+constexpr int kFrames = 9, kSteps = 4;
+const absl::Time kStart = absl::UnixEpoch() + absl::Seconds(100);
+
+class FileEndTest : public ::testing::Test {
+ protected:
+  void Expect(absl::Time deadline = absl::InfiniteFuture()) {
+    FileEnd::Success success{{"a", 2, {}}, deadline, kFrames, kSteps, {}, {}};
+    success.finished.stats.device = "cpu";
+    success.clock.Enter(model::RunPart::kEncode, kStart - absl::UnixEpoch());
+    end_.Expect(std::move(success));
+  }
+  static EncodedFile File(int frames = kFrames) {
+    return {"video/mp4", 1000, frames, absl::Seconds(1)};
+  }
+
+  RecordingEvents events_;
+  FileEnd end_{events_};
+};
+
+TEST_F(FileEndTest, AWholeFileIsASuccess) {
+  Expect();
+  end_.Complete(File(), kStart + absl::Seconds(3));
+  ASSERT_TRUE(events_.has_ended("a"));
+  const auto ended = events_.ended("a");
+  EXPECT_TRUE(ended.error.ok()) << ended.error;
+  EXPECT_EQ(ended.ref.attempt, 2);
+  EXPECT_EQ(ended.result.media.content_type, "video/mp4");
+  EXPECT_EQ(ended.result.media.size_bytes, 1000);
+  EXPECT_EQ(ended.result.media.duration, absl::Seconds(1));
+  EXPECT_EQ(ended.result.stats.device, "cpu");
+  ASSERT_EQ(ended.result.stats.parts.size(), 1u);
+  EXPECT_EQ(ended.result.stats.parts[0].part, model::RunPart::kEncode);
+  EXPECT_EQ(ended.result.stats.parts[0].time, absl::Seconds(3));
+  EXPECT_FALSE(end_.Claim()) << "it has been told";
+}
+
+TEST_F(FileEndTest, AFileThatIsWholeAtItsDeadlineIsTooLate) {
+  Expect(kStart);
+  end_.Complete(File(), kStart);
+  ASSERT_TRUE(events_.has_ended("a"));
+  const auto ended = events_.ended("a");
+  EXPECT_EQ(ReasonOf(ended.error), Reason::kDeadlinePassed);
+  EXPECT_EQ(ended.error.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_FALSE(ended.suspect);
+  EXPECT_FALSE(end_.Claim());
+}
+
+TEST_F(FileEndTest, AFileThatIsWholeJustBeforeItsDeadlineIsInTime) {
+  Expect(kStart);
+  end_.Complete(File(), kStart - absl::Nanoseconds(1));
+  ASSERT_TRUE(events_.has_ended("a"));
+  EXPECT_TRUE(events_.ended("a").error.ok());
+}
+
+TEST_F(FileEndTest, NothingIsToldOnceTheEngineHasTheEnd) {
+  Expect();
+  EXPECT_TRUE(end_.Claim());
+  end_.Complete(File(), kStart);
+  EXPECT_FALSE(events_.has_ended("a"));
+  EXPECT_TRUE(end_.Claim()) << "it stays the engine's";
+}
+
+TEST_F(FileEndTest, OfAFileThatIsNotWholeTheEngineTells) {
+  Expect();
+  end_.Complete(File(kFrames - 1), kStart);
+  end_.Complete(absl::InternalError("no codec"), kStart);
+  EXPECT_FALSE(events_.has_ended("a"));
+  EXPECT_TRUE(end_.Claim());
+}
+
+TEST_F(FileEndTest, OfAJobWhoseFramesAreNotAllThereTheEngineTells) {
+  end_.Complete(absl::InternalError("no codec"), kStart);
+  EXPECT_FALSE(events_.has_ended("a"));
+  EXPECT_TRUE(end_.Claim());
+}
+
+TEST_F(FileEndTest, TellsHowLongTheEngineHadNothingElseToDo) {
+  Expect();
+  end_.EngineRests(kStart);
+  end_.EngineMoves(kStart + absl::Seconds(2));
+  end_.EngineRests(kStart + absl::Seconds(5));
+  end_.Complete(File(), kStart + absl::Seconds(6));  // while it still rests
+  EXPECT_EQ(events_.ended("a").result.stats.encode_exposed, absl::Seconds(3));
+}
+
+}  // namespace
+}  // namespace reel::worker
