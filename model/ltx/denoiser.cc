@@ -152,6 +152,19 @@ StepTimes Joined(const std::vector<Attempt>& attempts) {
   return joined;
 }
 
+TextKeys JoinedKeys(const std::vector<TextContext>& parts, size_t block) {
+  std::vector<at::Tensor> keys, values, only;
+  bool some_have_one = false;
+  for (const TextContext& part : parts) {
+    const TextKeys& own = part.blocks[block];
+    keys.push_back(own.k);
+    values.push_back(own.v);
+    some_have_one = some_have_one || own.only.defined();
+    only.push_back(own.only.defined() ? own.only : at::zeros_like(own.v.slice(1, 0, 1)));
+  }
+  return {at::cat(keys), at::cat(values), some_have_one ? at::cat(only) : at::Tensor()};
+}
+
 }  // namespace
 
 const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
@@ -164,18 +177,15 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   joined_ = {};
   std::vector<at::Tensor> biases, lengths;
   for (const TextContext& part : parts) {
+    joined_.has_one_key.insert(joined_.has_one_key.end(), part.has_one_key.begin(),
+                               part.has_one_key.end());
     biases.push_back(part.mask.bias);
     if (part.mask.lengths.defined()) lengths.push_back(part.mask.lengths);
   }
   joined_.mask.bias = at::cat(biases);
   if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
   for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
-    std::vector<at::Tensor> keys, values;
-    for (const TextContext& part : parts) {
-      keys.push_back(part.blocks[block].k);
-      values.push_back(part.blocks[block].v);
-    }
-    joined_.blocks.push_back({at::cat(keys), at::cat(values)});
+    joined_.blocks.push_back(JoinedKeys(parts, block));
   }
   for (const TextContext& part : parts) of_.push_back(part.blocks[0].k);
   return joined_;

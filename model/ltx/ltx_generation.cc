@@ -33,6 +33,7 @@ int64_t LtxGeneration::device_bytes() const {
   for (const TextKeys& keys : state.text.blocks) {
     add(keys.k);
     add(keys.v);
+    add(keys.only);
   }
   return bytes;
 }
@@ -46,7 +47,9 @@ void LtxGeneration::MoveTo(at::Device where) {
   there.times = state.times.To(where, there.tokens.mask);
   there.tokens.initial = moved(state.tokens.initial);
   there.text.mask = {moved(state.text.mask.bias), moved(state.text.mask.lengths)};
-  for (TextKeys& keys : there.text.blocks) keys = {moved(keys.k), moved(keys.v)};
+  for (TextKeys& keys : there.text.blocks) {
+    keys = {moved(keys.k), moved(keys.v), moved(keys.only)};
+  }
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
   state = std::move(there);  // all of it, or nothing
 }

@@ -7,6 +7,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_guard.h"
+#include "model/ltx/text_rows.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -24,8 +25,9 @@ at::Tensor LengthsOf(const at::Tensor& mask) {
   return lengths.squeeze(1).to(at::kInt);
 }
 
-bool Contains(const std::vector<int64_t>& blocks, size_t block) {
-  return std::find(blocks.begin(), blocks.end(), static_cast<int64_t>(block)) != blocks.end();
+template <typename T>
+bool Contains(const std::vector<T>& values, T value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
 }
 
 // [N, k, D] of the times to [clips, 1 or S, k, D]: those of each token, where they differ.
@@ -77,6 +79,25 @@ class SharedRows {
   int64_t until_perturbed_ = 0;
 };
 
+// What the text says to all tokens of its rows, [B, S, D]; `x` has B rows or fewer that are shared.
+at::Tensor Answer(const Ops& ops, const TransformerBlock& block, const at::Tensor& x,
+                  const TextContext& text, size_t index, const SharedRows& shared) {
+  const TextRows rows(text.has_one_key);
+  const TextKeys& keys = text.blocks[index];
+  const int64_t all = text.rows();
+  at::Tensor asked;
+  if (!rows.none_asks()) {
+    const bool has_all = x.size(0) == all;
+    at::Tensor q = block.text_attention.Query(ops, has_all ? rows.Asking(x) : x);
+    if (!has_all) q = rows.Asking(shared.To(q, all));
+    KeyMask mask;
+    mask.bias = rows.Asking(text.mask.bias);
+    if (text.mask.lengths.defined()) mask.lengths = rows.Asking(text.mask.lengths);
+    asked = block.Ask(ops, q, {rows.Asking(keys.k), rows.Asking(keys.v), {}}, mask);
+  }
+  return rows.WithKnown(asked, keys.only, x.size(1));
+}
+
 }  // namespace
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
@@ -125,8 +146,15 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
   context.mask.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
   if (const at::Tensor lengths = LengthsOf(mask); lengths.defined()) {
     context.mask.lengths = lengths.to(text.device());
+    for (int64_t row = 0; row < lengths.size(0); ++row) {
+      context.has_one_key.push_back(lengths.data_ptr<int32_t>()[row] == 1);
+    }
   }
-  for (const TransformerBlock& block : blocks_) context.blocks.push_back(block.KeysOf(ops, text));
+  context.has_one_key.resize(static_cast<size_t>(mask.size(0)), false);
+  const bool some = Contains(context.has_one_key, true);
+  for (const TransformerBlock& block : blocks_) {
+    context.blocks.push_back(block.KeysOf(ops, text, some));
+  }
   return context;
 }
 
@@ -134,9 +162,13 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
   TextContext rows;
   rows.mask.bias = mask.bias.slice(0, first, first + count);
   if (mask.lengths.defined()) rows.mask.lengths = mask.lengths.slice(0, first, first + count);
+  const auto begin = has_one_key.begin() + first;
+  rows.has_one_key.assign(begin, begin + count);
+  const auto own = [&](const at::Tensor& t) {
+    return t.defined() ? t.slice(0, first, first + count) : t;
+  };
   for (const TextKeys& keys : blocks) {
-    rows.blocks.push_back(
-        {keys.k.slice(0, first, first + count), keys.v.slice(0, first, first + count)});
+    rows.blocks.push_back({own(keys.k), own(keys.v), own(keys.only)});
   }
   return rows;
 }
@@ -159,15 +191,14 @@ at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) c
   if (shared.until_perturbed() < shared.all()) text = text.Rows(0, shared.until_perturbed());
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const TransformerBlock& block = blocks_[i];
-    const bool is_perturbed = Contains(inputs.perturbed, i);
+    const bool is_perturbed = Contains(inputs.perturbed, static_cast<int64_t>(i));
     if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
     if (is_perturbed) h = shared.To(h, shared.all());
     const at::Tensor modulation =
         ForTokens(modulations.select(1, static_cast<int64_t>(i)), inputs.time_of);
     h = block.AttendSelf(ops, h, shared.ViewTo(modulation, h.size(0)), {inputs.rope, is_perturbed});
-    const at::Tensor q = block.text_attention.Query(ops, h);
-    h = block.AttendText(ops, shared.To(h, text.rows()), shared.To(q, text.rows()),
-                         shared.ViewTo(modulation, text.rows()), text.blocks[i], text.mask);
+    const at::Tensor answer = Answer(ops, block, h, text, i, shared);
+    h = block.Feed(ops, shared.To(h, text.rows()), answer, shared.ViewTo(modulation, text.rows()));
   }
   h = shared.To(h, shared.all());
   const at::Tensor head =

@@ -16,7 +16,8 @@ namespace reel::model::ltx {
 // A prompt as the transformer needs it at every step.
 struct TextContext {
   std::vector<TextKeys> blocks;
-  KeyMask mask;  // its bias [B, 1, 1, L]: -10000 where there is padding
+  KeyMask mask;                   // its bias [B, 1, 1, L]: -10000 where there is padding
+  std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
 
   int64_t rows() const { return mask.bias.size(0); }
   // Those of the batch from `first` on; views.

@@ -63,8 +63,11 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
-TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text) const {
-  return {text_attention.Key(ops, text), text_attention.to_v(ops, text)};
+TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text,
+                                  bool some_have_one_key) const {
+  TextKeys keys{text_attention.Key(ops, text), text_attention.to_v(ops, text), {}};
+  if (some_have_one_key) keys.only = text_attention.to_out(ops, keys.v.slice(1, 0, 1));
+  return keys;
 }
 
 at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
@@ -84,15 +87,18 @@ at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
   return ops.GateResidual(x, h, rows[2]);
 }
 
-at::Tensor TransformerBlock::AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
-                                        const at::Tensor& modulation, const TextKeys& text,
-                                        const KeyMask& mask) const {
-  const std::vector<at::Tensor> rows = modulation.unbind(2);
-  // The text is attended to from the bare residual stream, without norm and gate.
-  const RowForm form = FormOf(ops.run());
+// From the bare residual stream, without norm and gate.
+at::Tensor TransformerBlock::Ask(const Ops& ops, const at::Tensor& q, const TextKeys& text,
+                                 const KeyMask& mask) const {
   const at::Tensor heads = text_attention.Heads(ops, q, text.k, text.v, mask);
-  const at::Tensor h = text_attention.to_out(ops, InForm(ops, heads, form));
-  const auto [sum, normed] = SumAdalnRmsNorm(ops, x, h, {rows[4], rows[3], eps}, form);
+  return text_attention.to_out(ops, InForm(ops, heads, FormOf(ops.run())));
+}
+
+at::Tensor TransformerBlock::Feed(const Ops& ops, const at::Tensor& x, const at::Tensor& answer,
+                                  const at::Tensor& modulation) const {
+  const std::vector<at::Tensor> rows = modulation.unbind(2);
+  const RowForm form = FormOf(ops.run());
+  const auto [sum, normed] = SumAdalnRmsNorm(ops, x, answer, {rows[4], rows[3], eps}, form);
   return ops.GateResidual(sum, contract(ops, Expanded(ops, expand, normed, form)), rows[5]);
 }
 

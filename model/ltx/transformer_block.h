@@ -31,6 +31,7 @@ struct AttentionLayer {
 // What attention to the text needs of it: the same at every step.
 struct TextKeys {
   at::Tensor k, v;  // [B, L, D]
+  at::Tensor only;  // [B, 1, D]: the answer that a row with one key gives; undefined: there is none
 };
 
 // What is the same for all blocks, or nearly so; borrowed for a call.
@@ -45,17 +46,21 @@ struct TransformerBlock {
   at::Tensor scale_shift_table;  // [6, D]
   double eps = 1e-6;
 
-  TextKeys KeysOf(const Ops& ops, const at::Tensor& text) const;
+  // `some_have_one_key` of the text's rows: its first.
+  TextKeys KeysOf(const Ops& ops, const at::Tensor& text, bool some_have_one_key) const;
   // The layers that take their rows in FormOf(run): all that every token goes through.
   std::vector<Linear*> LayersInForm();
   // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
   // the feed-forward. First the tokens look at each other, then at the text.
   at::Tensor AttendSelf(const Ops& ops, const at::Tensor& x, const at::Tensor& modulation,
                         const BlockContext& context) const;
-  // `q` is text_attention.Query(x): the same for all rows with the same x.
-  at::Tensor AttendText(const Ops& ops, const at::Tensor& x, const at::Tensor& q,
-                        const at::Tensor& modulation, const TextKeys& text,
-                        const KeyMask& mask) const;
+  // What the text says to queries `q`, text_attention.Query(x): the same for all rows with the same
+  // x.
+  at::Tensor Ask(const Ops& ops, const at::Tensor& q, const TextKeys& text,
+                 const KeyMask& mask) const;
+  // x with the text's answer, and the feed-forward of both.
+  at::Tensor Feed(const Ops& ops, const at::Tensor& x, const at::Tensor& answer,
+                  const at::Tensor& modulation) const;
 };
 
 // Reads transformer_blocks.`index`.

@@ -16,6 +16,7 @@ std::vector<at::Tensor> PartsOf(const TextContext& text) {
   for (const TextKeys& keys : text.blocks) {
     parts.push_back(keys.k);
     parts.push_back(keys.v);
+    if (keys.only.defined()) parts.push_back(keys.only);
   }
   return parts;
 }
@@ -51,9 +52,12 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
   if (inputs.text.mask.lengths.defined()) {
     copy.text.mask.lengths = inputs.text.mask.lengths.clone(at::MemoryFormat::Contiguous);
   }
+  copy.text.has_one_key = inputs.text.has_one_key;
+  const auto own = [](const at::Tensor& t) {
+    return t.defined() ? t.clone(at::MemoryFormat::Contiguous) : t;
+  };
   for (const TextKeys& keys : inputs.text.blocks) {
-    copy.text.blocks.push_back(
-        {keys.k.clone(at::MemoryFormat::Contiguous), keys.v.clone(at::MemoryFormat::Contiguous)});
+    copy.text.blocks.push_back({own(keys.k), own(keys.v), own(keys.only)});
   }
   return copy;
 }
@@ -64,7 +68,8 @@ VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs
   Kind kind{.plan = ops.run().plan.name(),
             .sizes = {},
             .rows = inputs.rows,
-            .perturbed = inputs.perturbed};
+            .perturbed = inputs.perturbed,
+            .has_one_key = inputs.text.has_one_key};
   for (const at::Tensor& tensor :
        {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
         inputs.text.mask.bias, inputs.text.mask.lengths}) {

@@ -39,6 +39,7 @@ class VelocityGraphs {
   struct Kind {
     std::string plan;
     std::vector<int64_t> sizes, rows, perturbed;
+    std::vector<bool> has_one_key;
     bool operator==(const Kind&) const = default;
   };
   struct Recorded {

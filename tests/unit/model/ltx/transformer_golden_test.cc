@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Angles, times, one block, and the whole transformer, against diffusers.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -63,6 +64,15 @@ class TransformerGolden : public ::testing::Test {
   TextContext Text(const Transformer& model) const {
     const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 6});
     return model.Prepare(ops_, Draw(22, {2, 6, 32}), mask);
+  }
+
+  // Calls of linear layers so far.
+  int64_t Products() const {
+    int64_t calls = 0;
+    for (const kernels::VariantUse& use : test_.counters.Uses()) {
+      if (use.op == "linear") calls += use.calls;
+    }
+    return calls;
   }
 
   at::Tensor Scalar(const Transformer& model) const {
@@ -133,8 +143,9 @@ TEST_F(TransformerGolden, OneBlock) {
   const KeyMask text_mask = {(1 - mask.to(at::kFloat)) * -10000, {}};
   const at::Tensor modulation = block.scale_shift_table + time.unflatten(2, {6, -1});
   at::Tensor x = block.AttendSelf(ops_, Draw(24, {2, 30, 32}), modulation, {rope});
-  x = block.AttendText(ops_, x, block.text_attention.Query(ops_, x), modulation,
-                       block.KeysOf(ops_, Draw(25, {2, 6, 32})), text_mask);
+  const TextKeys keys = block.KeysOf(ops_, Draw(25, {2, 6, 32}), false);
+  const at::Tensor answer = block.Ask(ops_, block.text_attention.Query(ops_, x), keys, text_mask);
+  x = block.Feed(ops_, x, answer, modulation);
   EXPECT_LT(Compare("one block", x, golden_["block"]).relative, 1e-5);
 }
 
@@ -191,6 +202,48 @@ TEST_F(TransformerGolden, RowsOfAClipAreEachTheirOwn) {
   }
 }
 
+// A key that is alone has the weight 1, whatever the query is: an empty prompt is not asked.
+TEST_F(TransformerGolden, ARowWithOneKeyIsNotAskedAndSaysTheSame) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const at::Tensor many = at::tensor({1, 1, 1, 1, 0, 0}), one = at::tensor({1, 0, 0, 0, 0, 0});
+  struct Case {
+    std::vector<at::Tensor> masks;
+    std::vector<int64_t> rows, perturbed;
+  };
+  for (const Case& c : {Case{{one, many}, {2}, {}},
+                        {{many, one}, {2}, {}},
+                        {{one}, {1}, {}},
+                        {{one, one}, {1, 1}, {}},
+                        {{one, many, one, many}, {2, 2}, {}},
+                        {{one, many, one, one}, {2, 2}, {}},
+                        {{one, many, many}, {3}, {1}},
+                        {{many, one, one}, {3}, {0}}}) {
+    const auto all = static_cast<int64_t>(c.masks.size());
+    const auto clips = static_cast<int64_t>(c.rows.size());
+    at::Tensor texts = Draw(22, {all, 6, 32});
+    if (!c.perturbed.empty()) texts[all - 1].copy_(texts[all - 2]);
+    VelocityInputs inputs = {.x = Draw(21, {clips, 30, 8}),
+                             .time = model->Times(ops_, at::full({clips}, 725.0)),
+                             .time_of = {},
+                             .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+                             .text = model->Prepare(ops_, texts, at::stack(c.masks)),
+                             .rows = c.rows,
+                             .perturbed = c.perturbed};
+    const int64_t before = Products();
+    const at::Tensor known = model->Velocity(ops_, inputs);
+    const int64_t when_known = Products() - before;
+    inputs.text.has_one_key.assign(c.masks.size(), false);
+    const at::Tensor asked = model->Velocity(ops_, inputs);
+    EXPECT_LT(Compare("not asked", known, asked).relative, 1e-5) << all;
+    const int64_t when_asked = Products() - before - when_known;
+    const bool somebody_asks = std::any_of(
+        c.masks.begin(), c.masks.end(), [&](const at::Tensor& mask) { return mask.equal(many); });
+    // A query and what is made of the answer, in each block.
+    EXPECT_EQ(when_asked - when_known, somebody_asks ? 0 : 2 * model->config().num_layers) << all;
+  }
+}
+
 TEST_F(TransformerGolden, APerturbedRowIsMadeWithItsPromptsUntilItDiffers) {
   const auto model = Load(at::kFloat);
   ASSERT_TRUE(model.ok()) << model.status();
@@ -238,8 +291,9 @@ TEST_F(TransformerGolden, CountsEveryOperator) {
   Scalar(*model);
   std::map<std::string, int64_t> calls;
   for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
-  // Into and out of the model, the time's and the text's three and two, and of each block seven.
-  EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 * 7);
+  // Into and out of the model, the time's and the text's three and two, and of each block seven and
+  // the answer of the text that has one key.
+  EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 * (7 + 1));
   EXPECT_EQ(calls["linear_gelu"], 2);
   EXPECT_EQ(calls["adaln_rms_norm"], 2);
   EXPECT_EQ(calls["gate_residual"], 4);
