@@ -42,7 +42,8 @@ struct WarmUpSize {
 // What a model makes before it serves, so that no request pays for what a first call sets up.
 struct WarmUp {
   bool off = false;
-  std::vector<WarmUpSize> sizes;  // none: the default on a GPU, nothing on a CPU
+  std::vector<WarmUpSize>
+      sizes;  // none: on a GPU the usual ones (warm_up_sizes.h), on a CPU nothing
 
   friend bool operator==(const WarmUp&, const WarmUp&) = default;
 };

@@ -58,6 +58,7 @@ class Engine::Impl {
     TrialVideo video;
     bool is_canary = false;
     absl::Duration took = absl::ZeroDuration();
+    bool told = false;  // in the log
   };
   // Loaded, and not tried out to the end.
   struct Candidate {
@@ -88,6 +89,7 @@ class Engine::Impl {
     return {*candidate.loaded.pipeline, catalog_, options_.stream, options_.limits};
   }
   void AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const;
+  static void LogWarmUp(const Candidate& candidate, const Trial& trial);
   // A piece of the first candidate's first trial; false: there is none.
   bool TryCandidate();
   void RefuseCandidate(const std::string& model, int64_t revision, const absl::Status& why);

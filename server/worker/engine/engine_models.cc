@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "model/warm_up_sizes.h"
+#include "server/logging/log.h"
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::worker {
@@ -59,7 +61,10 @@ void Engine::Impl::Adopt(Candidate candidate) {
 void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const {
   if (warm_up.off) return;
   std::vector<model::WarmUpSize> sizes = warm_up.sizes;
-  if (sizes.empty() && options_.stream.device >= 0) sizes.emplace_back();
+  // On a CPU there is little to set up, and a large video would take minutes.
+  if (sizes.empty() && options_.stream.device >= 0) {
+    sizes = model::UsualWarmUpSizes(candidate.loaded.pipeline->card());
+  }
   for (const model::WarmUpSize& size : sizes) {
     auto video = TrialVideo::WarmUp(StageOf(candidate), size);
     if (video.ok()) {
@@ -103,6 +108,7 @@ bool Engine::Impl::TryCandidate() {
   }
   Trial& trial = next.trials.front();
   const absl::Time began = SteadyNow();
+  if (!trial.is_canary && !std::exchange(trial.told, true)) LogWarmUp(next, trial);
   absl::StatusOr<bool> last = false;
   {
     PieceClock::Piece piece(clock_);
@@ -129,6 +135,15 @@ bool Engine::Impl::TryCandidate() {
   loading_.erase(done.model);
   Adopt(std::move(done));
   return true;
+}
+
+// A large one may take a while.
+void Engine::Impl::LogWarmUp(const Candidate& candidate, const Trial& trial) {
+  const model::GenerationSpec& spec = trial.video.spec();
+  Log(LogLevel::kInfo, "A model warms up",
+      {{"model", candidate.model},
+       {"shape", absl::StrCat(spec.width, "x", spec.height, "x", spec.num_frames)},
+       {"left", static_cast<int64_t>(candidate.trials.size())}});
 }
 
 void Engine::Impl::RefuseCandidate(const std::string& model, int64_t revision,

@@ -128,6 +128,33 @@ TEST_F(EngineModelsTest, ServesOnceItsWarmUpsAreMade) {
   EXPECT_FALSE(Fails("a"));
 }
 
+TEST_F(EngineModelsTest, OnADeviceThreeSizesAreWarmedUpUnasked) {
+  options_.stream.device = 0;  // the test card needs none
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  std::vector<model::WarmUpSize> sizes;
+  for (const WarmedUp& video : events_.warm_ups()) {
+    EXPECT_TRUE(video.status.ok()) << video.status;
+    sizes.push_back(video.size);
+  }
+  // Two of its presets, and its default between them.
+  EXPECT_THAT(sizes, ::testing::ElementsAre(model::WarmUpSize{256, 160, 25},
+                                            model::WarmUpSize{384, 256, 49},
+                                            model::WarmUpSize{1216, 704, 121}));
+}
+
+TEST_F(EngineModelsTest, AWarmUpWithoutMemoryIsLeftOut) {
+  options_.stream.device = 0;
+  test_card_.faults = {{.kind = "oom", .step = 1, .prompt_contains = "", .times = 1}};
+  Start();
+  ASSERT_TRUE(events_.WaitForRevision(0));
+  const std::vector<WarmedUp> made = events_.warm_ups();
+  ASSERT_EQ(made.size(), 3U);
+  EXPECT_TRUE(absl::IsResourceExhausted(made[0].status)) << made[0].status;
+  EXPECT_TRUE(made[1].status.ok());
+  EXPECT_TRUE(made[2].status.ok());
+}
+
 TEST_F(EngineModelsTest, OnACpuNothingIsWarmedUpUnasked) {
   Start();
   ASSERT_TRUE(events_.WaitForRevision(0));
