@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks up the addresses of a host without waiting for longer than the caller can: the system's
+// resolver may take half a minute where it reaches no name server.
+#pragma once
+
+#include <netdb.h>
+
+#include <memory>
+
+#include "absl/functional/function_ref.h"
+#include "absl/time/time.h"
+#include "server/front/config/address.h"
+
+namespace reel::front {
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+// Confined to one thread.
+class NameLookup {
+ public:
+  explicit NameLookup(const Address& address);
+  // Leaves a look-up that still runs to itself.
+  ~NameLookup();
+  NameLookup(const NameLookup&) = delete;
+  NameLookup& operator=(const NameLookup&) = delete;
+
+  // Null when there is none, or none was found before `left` came to nothing; a look-up that still
+  // runs is waited for by the next call.
+  AddressList Find(absl::FunctionRef<absl::Duration()> left);
+
+ private:
+  struct Request;
+  std::unique_ptr<Request> request_;
+  const Address address_;
+};
+
+}  // namespace reel::front
