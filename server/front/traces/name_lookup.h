@@ -6,6 +6,7 @@
 #include <netdb.h>
 
 #include <memory>
+#include <string>
 
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
@@ -15,23 +16,21 @@ namespace reel::front {
 
 using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
 
-// Confined to one thread.
+// Confined to one thread. One that is destroyed leaves a look-up that still runs to itself.
 class NameLookup {
  public:
   explicit NameLookup(const Address& address);
-  // Leaves a look-up that still runs to itself.
-  ~NameLookup();
-  NameLookup(const NameLookup&) = delete;
-  NameLookup& operator=(const NameLookup&) = delete;
 
   // Null when there is none, or none was found before `left` came to nothing; a look-up that still
   // runs is waited for by the next call.
   AddressList Find(absl::FunctionRef<absl::Duration()> left);
 
  private:
-  struct Request;
-  std::unique_ptr<Request> request_;
-  const Address address_;
+  struct Answer;
+  bool Begin();
+
+  const std::string host_, port_;
+  std::shared_ptr<Answer> answer_;  // null: nothing is asked
 };
 
 }  // namespace reel::front

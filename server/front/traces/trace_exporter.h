@@ -31,8 +31,7 @@ class TraceExporter {
  public:
   // `collector` and `observer` outlive it.
   TraceExporter(TraceExporterOptions options, Collector& collector, TraceObserver& observer);
-  // Sends what waits, once, if the collector was there the last time; takes half a second at most,
-  // plus what the system's look-up of a name takes that has begun.
+  // Sends what waits, once, if the collector was there the last time; takes half a second at most.
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
   TraceExporter& operator=(const TraceExporter&) = delete;
