@@ -30,6 +30,8 @@
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
 #include "server/front/stored_messages.h"
+#include "server/front/traces/collector_client.h"
+#include "server/front/traces/traced_jobs.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_host.h"
 #include "server/logging/log.h"
@@ -68,6 +70,7 @@ struct App::Impl {
   ~Impl();
 
   absl::Status OpenStores();
+  JobObserver& JobsObserver();
   absl::Status StartJobs();
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
@@ -96,6 +99,9 @@ struct App::Impl {
   std::unique_ptr<JobStore> store;
   std::unique_ptr<MediaStore> media;
   StreamPump pump;  // jobs may wake streams until they are gone
+  std::unique_ptr<CollectorClient> collector;
+  std::unique_ptr<TraceExporter> exporter;
+  std::unique_ptr<TracedJobs> traced_jobs;
   std::unique_ptr<WorkerHost> host;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
@@ -140,6 +146,17 @@ absl::Status App::Impl::OpenStores() {
   return absl::OkStatus();
 }
 
+// The metrics, with the traces before them where they go somewhere.
+JobObserver& App::Impl::JobsObserver() {
+  const TelemetryOptions& telemetry = options.server.telemetry;
+  if (!telemetry.collector.enabled()) return metrics.jobs();
+  collector = std::make_unique<CollectorClient>(telemetry.collector);
+  exporter =
+      std::make_unique<TraceExporter>(MakeTraceOptions(options), *collector, metrics.traces());
+  traced_jobs = std::make_unique<TracedJobs>(metrics.jobs(), *exporter, telemetry.trace_share);
+  return *traced_jobs;
+}
+
 absl::Status App::Impl::StartJobs() {
   const ProcessLauncherOptions launcher = MakeLauncherOptions(options);
   if (access(launcher.binary.c_str(), X_OK) != 0) {
@@ -149,7 +166,7 @@ absl::Status App::Impl::StartJobs() {
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer});
+      SchedulerParts{*store, *media, *host, JobsObserver(), clock, serializer});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   return host->Start(*dispatcher);
 }

@@ -83,6 +83,12 @@ MetricsOptions MakeMetricsOptions(const AppOptions& app) {
   return options;
 }
 
+TraceExporterOptions MakeTraceOptions(const AppOptions& app) {
+  TraceExporterOptions options;
+  options.resource = {app.version, app.server.data.replica};
+  return options;
+}
+
 RequestRules MakeRules(const ServerOptions& server) {
   RequestRules rules;
   rules.max_timeout = server.timing.max_timeout;

@@ -9,6 +9,7 @@
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_pool_options.h"
 
@@ -21,6 +22,7 @@ JobOptions MakeJobOptions(const AppOptions& app);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
 MetricsOptions MakeMetricsOptions(const AppOptions& app);
+TraceExporterOptions MakeTraceOptions(const AppOptions& app);
 RequestRules MakeRules(const ServerOptions& server);
 DoorLimits MakeDoorLimits(const ServerOptions& server);
 

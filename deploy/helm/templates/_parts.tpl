@@ -41,7 +41,14 @@ timing {
   propagation { seconds: 5 }
   drain { seconds: {{ sub (include "reel.grace" . | int) 10 }} }
 }
-telemetry { log_level: "info" log_format: "json" }
+telemetry {
+  log_level: "info"
+  log_format: "json"
+  {{- if .Values.traces.host }}
+  otlp_endpoint: {{ printf "http://%s:%v" .Values.traces.host .Values.traces.port | quote }}
+  trace_share: {{ .Values.traces.share }}
+  {{- end }}
+}
 {{- with .Values.extraConfig }}
 {{ . }}
 {{- end }}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 
 #include "absl/strings/escaping.h"
@@ -42,6 +43,28 @@ bool AllZero(std::string_view text) {
   return text.find_first_not_of('0') == std::string_view::npos;
 }
 
+struct TraceParts {
+  std::string_view trace, parent, flags;
+};
+
+// Nothing of an invalid traceparent.
+std::optional<TraceParts> Split(std::string_view header) {
+  // version "-" trace-id "-" parent-id "-" flags; later versions may append "-..." to it.
+  constexpr size_t kLength = 55;
+  if (header.size() < kLength || header[2] != '-' || header[35] != '-' || header[52] != '-') {
+    return std::nullopt;
+  }
+  const std::string_view version = header.substr(0, 2);
+  const TraceParts parts = {header.substr(3, 32), header.substr(36, 16), header.substr(53, 2)};
+  if (!IsLowerHex(version) || !IsLowerHex(parts.trace) || !IsLowerHex(parts.parent) ||
+      !IsLowerHex(parts.flags)) {
+    return std::nullopt;
+  }
+  if (version == "ff" || AllZero(parts.trace) || AllZero(parts.parent)) return std::nullopt;
+  if (header.size() > kLength && (version == "00" || header[kLength] != '-')) return std::nullopt;
+  return parts;
+}
+
 }  // namespace
 
 bool IsUuid(std::string_view text) {
@@ -69,19 +92,17 @@ std::string UuidOfName(std::string_view name) {
 }
 
 std::string TraceIdOf(std::string_view header) {
-  // version "-" trace-id "-" parent-id "-" flags; later versions may append "-..." to it.
-  constexpr size_t kLength = 55;
-  if (header.size() < kLength || header[2] != '-' || header[35] != '-' || header[52] != '-') {
-    return "";
-  }
-  const std::string_view version = header.substr(0, 2), trace = header.substr(3, 32),
-                         parent = header.substr(36, 16), flags = header.substr(53, 2);
-  if (!IsLowerHex(version) || !IsLowerHex(trace) || !IsLowerHex(parent) || !IsLowerHex(flags)) {
-    return "";
-  }
-  if (version == "ff" || AllZero(trace) || AllZero(parent)) return "";
-  if (header.size() > kLength && (version == "00" || header[kLength] != '-')) return "";
-  return std::string(trace);
+  const auto parts = Split(header);
+  return parts ? std::string(parts->trace) : "";
+}
+
+CallerSpan CallerSpanOf(std::string_view header) {
+  const auto parts = Split(header);
+  if (!parts) return {};
+  // The last of the flags' bits; the digit is a lower-case one.
+  const char last = parts->flags.back();
+  const int digit = last <= '9' ? last - '0' : last - 'a' + 10;
+  return {std::string(parts->parent), (digit & 1) != 0};
 }
 
 std::string DrawTraceId() {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/front/jobs/video.h"
+
 namespace reel::front {
 
 // True for 8-4-4-4-12 hexadecimal digits, either case.
@@ -17,6 +19,9 @@ std::string UuidOfName(std::string_view name);
 // The trace id of a W3C traceparent header (32 lower-case hex digits); empty when the header is
 // invalid, which is then as if it were not there.
 std::string TraceIdOf(std::string_view traceparent);
+// The span that the header names, and whether the caller records its trace; nothing of an invalid
+// one.
+CallerSpan CallerSpanOf(std::string_view traceparent);
 // Random, not all zero.
 std::string DrawTraceId();
 

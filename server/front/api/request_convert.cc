@@ -161,6 +161,7 @@ NewJob Basic(const v1::VideoSpec& spec, v1::Priority priority, const Asker& aske
   NewJob job;
   job.tenant = asker.tenant;
   job.trace_id = asker.trace_id;
+  job.caller_span = asker.caller_span;
   job.spec = SpecFromProto(spec);
   CheckDescriptions(spec, job.spec.conditions, violations);
   job.spec_sent = Deterministic(spec);

@@ -26,6 +26,7 @@ struct RequestRules {
 struct Asker {
   std::string tenant;
   std::string trace_id;
+  CallerSpan caller_span = {};
 };
 
 // All of them: INVALID_ARGUMENT with every violation, paths as the client wrote them. `models`

@@ -183,6 +183,8 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   auto& telemetry = *config.mutable_telemetry();
   if (telemetry.log_level().empty()) telemetry.set_log_level("info");
   if (telemetry.kernel_sample_every() == 0) telemetry.set_kernel_sample_every(32);
+  const bool traces = !telemetry.otlp_endpoint().empty();
+  if (traces && telemetry.trace_share() == 0) telemetry.set_trace_share(1);
 }
 
 }  // namespace reel::front

@@ -220,6 +220,24 @@ void ReadScheduler(const pb::Scheduler& scheduler, Reader& reader, SchedulerOpti
   out.fifo = scheduler.order() == "fifo";
 }
 
+void ReadTraces(const pb::Telemetry& telemetry, Reader& reader, TelemetryOptions& out) {
+  out.trace_share = telemetry.trace_share();
+  if (!(out.trace_share >= 0 && out.trace_share <= 1)) {
+    reader.Problem("telemetry.trace_share",
+                   absl::StrCat("must be above 0 and at most 1: ", out.trace_share));
+  }
+  if (telemetry.otlp_endpoint().empty()) {
+    if (out.trace_share != 0) reader.Problem("telemetry.trace_share", "needs otlp_endpoint");
+    return;
+  }
+  auto collector = ParseCollectorAddress(telemetry.otlp_endpoint());
+  if (collector.ok()) {
+    out.collector = *std::move(collector);
+  } else {
+    reader.Problem("telemetry.otlp_endpoint", std::string(collector.status().message()));
+  }
+}
+
 void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOptions& out) {
   out.log_level = telemetry.log_level();
   reader.OneOf("telemetry.log_level", out.log_level, {"debug", "info", "warning", "error"});
@@ -229,6 +247,7 @@ void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOpti
   }
   out.kernel_sample_every =
       reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
+  ReadTraces(telemetry, reader, out);
 }
 
 void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) {
@@ -301,12 +320,6 @@ void ReadData(const pb::Data& data, Reader& reader, DataOptions& out) {
 void RefuseUnbuilt(const pb::ServerConfig& config, Reader& reader) {
   if (config.telemetry().log_prompts()) {
     reader.Problem("telemetry.log_prompts", "no log of this version shows prompts");
-  }
-  if (!config.telemetry().otlp_endpoint().empty()) {
-    reader.Problem("telemetry.otlp_endpoint", "traces are not exported by this version");
-  }
-  if (config.telemetry().trace_share() != 0) {
-    reader.Problem("telemetry.trace_share", "traces are not exported by this version");
   }
 }
 

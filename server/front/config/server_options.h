@@ -12,6 +12,7 @@
 #include "kernels/dispatch/plugin_source.h"
 #include "model/registry.h"
 #include "server/front/config/address.h"
+#include "server/front/config/collector_address.h"
 
 namespace reel::config::v1 {
 class ServerConfig;
@@ -86,6 +87,8 @@ struct TelemetryOptions {
   std::string log_level = "info";
   std::string log_format;  // "json", "text" or empty: text on a terminal
   int kernel_sample_every = 32;
+  CollectorAddress collector;
+  double trace_share = 1;  // of requests whose callers leave it open
 };
 
 struct HttpOptions {

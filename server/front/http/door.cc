@@ -92,7 +92,9 @@ std::optional<DoorReply> Door::Admit(DoorHead head, DoorRequest& request) const 
   request.head = std::move(head);
   const std::string_view given = request.head.Find("x-request-id");
   request.request_id = IsUuid(given) ? std::string(given) : DrawUuid();
-  request.trace_id = TraceIdOf(request.head.Find("traceparent"));
+  const std::string_view traceparent = request.head.Find("traceparent");
+  request.trace_id = TraceIdOf(traceparent);
+  request.caller_span = CallerSpanOf(traceparent);
   if (request.trace_id.empty()) request.trace_id = DrawTraceId();
   if (const absl::Status refused = guard_.Check(request.head); !refused.ok()) {
     return ErrorReply(refused);
@@ -178,8 +180,7 @@ absl::StatusOr<NewJob> Door::ReadJob(const DoorRequest& request, Request& messag
   if constexpr (requires { message.mutable_request_id(); }) {
     REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *message.mutable_request_id()));
   }
-  return NewJobFrom(message, {request.principal.tenant, request.trace_id}, rules_,
-                    parts_.jobs.Models());
+  return NewJobFrom(message, AskerOf(request), rules_, parts_.jobs.Models());
 }
 
 void Door::Create(const DoorRequest& request, const Exchange& exchange) const {

@@ -10,6 +10,10 @@ constexpr char kAuthorization[] = "authorization";
 
 }  // namespace
 
+Asker AskerOf(const DoorRequest& request) {
+  return {request.principal.tenant, request.trace_id, request.caller_span};
+}
+
 absl::StatusOr<Principal> Authenticate(const Authorizer& authorizer, const DoorRequest& request) {
   if (request.head.Count(kAuthorization) > 1) {
     return MakeError(Reason::kUnauthenticated,

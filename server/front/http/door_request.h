@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "server/front/api/authorizer.h"
 #include "server/front/api/call_observer.h"
+#include "server/front/api/request_convert.h"
 #include "server/front/http/door_message.h"
 #include "server/front/http/door_routes.h"
 #include "server/front/jobs/job_service.h"
@@ -21,6 +22,7 @@ struct DoorRequest {
   std::string id;
   Principal principal;  // no tenant: refused before it was known
   std::string request_id, trace_id;
+  CallerSpan caller_span;
   size_t most_body_bytes = 0;
   std::string body;
 
@@ -35,6 +37,8 @@ struct DoorParts {
   CallObserver& observer;
   JobService& jobs;
 };
+
+Asker AskerOf(const DoorRequest& request);
 
 // The one Authorization field; of two, a proxy may have looked at the other one.
 absl::StatusOr<Principal> Authenticate(const Authorizer& authorizer, const DoorRequest& request);

@@ -156,9 +156,7 @@ absl::StatusOr<Facade::NewVideo> Facade::ReadVideo(const DoorRequest& request, b
                                                        request.body, {models, aliases_}));
     made.notice = std::move(ask.notice);
     REEL_RETURN_IF_ERROR(TakeRequestKey(request.head, *ask.request.mutable_request_id()));
-    REEL_ASSIGN_OR_RETURN(
-        made.job,
-        NewJobFrom(ask.request, {request.principal.tenant, request.trace_id}, rules_, models));
+    REEL_ASSIGN_OR_RETURN(made.job, NewJobFrom(ask.request, AskerOf(request), rules_, models));
     made.job.bound = bound;
     return absl::OkStatus();
   }();

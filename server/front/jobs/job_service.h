@@ -42,6 +42,7 @@ struct NewJob {
   bool bound = false;                     // cancelled when the last bound call on it leaves
   std::map<std::string, std::string> labels;
   std::string trace_id;
+  CallerSpan caller_span;
 };
 
 struct CostEstimate {

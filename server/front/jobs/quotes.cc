@@ -21,6 +21,7 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
   video.priority = request.priority;
   video.labels = request.labels;
   video.trace_id = request.trace_id;
+  video.caller_span = request.caller_span;
   return video;
 }
 

@@ -23,6 +23,12 @@ constexpr bool IsFinal(VideoState state) {
   return state != VideoState::kQueued && state != VideoState::kRunning;
 }
 
+// What a caller's own trace says of a request.
+struct CallerSpan {
+  std::string id;               // 16 lower-case hex digits; empty: the request has none above it
+  std::optional<bool> sampled;  // the caller's choice whether it is recorded
+};
+
 struct Progress {
   model::Stage stage = model::Stage::kQueue;
   int step = 0;
@@ -52,6 +58,7 @@ struct Video {
   int attempt = 1;
   std::string worker;
   std::string trace_id;
+  CallerSpan caller_span;  // not stored: a video that outlives its reeld forgets it
   std::vector<model::Notice> notices;
 };
 

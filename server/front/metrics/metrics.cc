@@ -11,6 +11,7 @@
 #include "server/front/metrics/experiment_metrics.h"
 #include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/process_collector.h"
+#include "server/front/metrics/trace_metrics.h"
 
 namespace reel::front {
 
@@ -41,7 +42,8 @@ struct Metrics::Impl {
         experiments(registry, options.arms),
         jobs(registry, refusals, workers, experiments, options.tenants),
         calls(registry, refusals),
-        door(registry) {
+        door(registry),
+        traces(registry) {
     prometheus::BuildGauge()
         .Name("reel_build_info")
         .Help("What runs; always 1.")
@@ -61,6 +63,7 @@ struct Metrics::Impl {
   JobMetrics jobs;
   CallMetrics calls;
   DoorMetrics door;
+  TraceMetrics traces;
   ProcessCollector process;
   LogCollector log;
 };
@@ -71,6 +74,7 @@ Metrics::~Metrics() = default;
 JobObserver& Metrics::jobs() { return impl_->jobs; }
 CallObserver& Metrics::calls() { return impl_->calls; }
 DoorObserver& Metrics::door() { return impl_->door; }
+TraceObserver& Metrics::traces() { return impl_->traces; }
 void Metrics::SetDraining(bool draining) { impl_->draining.Set(draining ? 1 : 0); }
 
 void Metrics::SetCertificateEnd(absl::Time valid_until) {

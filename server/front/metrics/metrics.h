@@ -11,6 +11,7 @@
 #include "server/front/api/call_observer.h"
 #include "server/front/http/door_observer.h"
 #include "server/front/jobs/job_observer.h"
+#include "server/front/traces/trace_observer.h"
 
 namespace reel::front {
 
@@ -30,6 +31,7 @@ class Metrics {
   JobObserver& jobs();
   CallObserver& calls();
   DoorObserver& door();
+  TraceObserver& traces();
   void SetDraining(bool draining);
   // The certificate that new connections get holds until then.
   void SetCertificateEnd(absl::Time valid_until);

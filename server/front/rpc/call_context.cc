@@ -50,7 +50,9 @@ CallContext::CallContext(const CallEnvironment& environment, grpc::CallbackServe
   environment_.observer.CallStarted(method_);
   const std::string_view given = Find(context_, "x-request-id");
   request_id_ = IsUuid(given) ? std::string(given) : DrawUuid();
-  trace_id_ = TraceIdOf(Find(context_, "traceparent"));
+  const std::string_view traceparent = Find(context_, "traceparent");
+  trace_id_ = TraceIdOf(traceparent);
+  caller_span_ = CallerSpanOf(traceparent);
   if (trace_id_.empty()) trace_id_ = DrawTraceId();
 }
 

@@ -14,6 +14,7 @@
 #include "server/front/api/open_calls.h"
 #include "server/front/config/token_table.h"
 #include "server/front/jobs/reach.h"
+#include "server/front/jobs/video.h"
 #include "server/front/rpc/new_connections.h"
 #include "server/front/rpc/unsent_requests.h"
 
@@ -56,6 +57,7 @@ class CallContext {
   Reach reach() const { return ReachOf(principal_); }
   const std::string& request_id() const { return request_id_; }
   const std::string& trace_id() const { return trace_id_; }
+  const CallerSpan& caller_span() const { return caller_span_; }
   // By a clock that never jumps.
   absl::Duration age() const;
   // InfiniteFuture when the caller set none.
@@ -83,6 +85,7 @@ class CallContext {
   Principal principal_;
   std::string request_id_;
   std::string trace_id_;
+  CallerSpan caller_span_;
   std::string video_;
 };
 

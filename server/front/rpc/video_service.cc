@@ -185,7 +185,8 @@ class VideoService final : public CallService {
 
   template <typename Request>
   absl::StatusOr<NewJob> JobFrom(const Request& request, const CallContext& call) const {
-    return NewJobFrom(request, {call.tenant(), call.trace_id()}, options_.rules, jobs_.Models());
+    return NewJobFrom(request, {call.tenant(), call.trace_id(), call.caller_span()}, options_.rules,
+                      jobs_.Models());
   }
 
   // Begins a stream over a video that exists: `start(stream, job)` starts it or says why not.

@@ -11,6 +11,7 @@ listener of gRPC die does not do so every time.
 
 import concurrent.futures
 import contextlib
+import http.server
 import json
 import os
 import pathlib
@@ -21,6 +22,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 
@@ -172,6 +174,30 @@ def certificate_that_ends_soon(server):
     """It does so by itself."""
 
 
+class Refuses(http.server.BaseHTTPRequestHandler):
+    """A collector that takes no traces."""
+
+    def do_POST(self):  # noqa: N802 - the library's name
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_error(400)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextlib.contextmanager
+def collector_that_refuses():
+    """A configuration with it."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as collector:
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        yield card() + f'telemetry {{ otlp_endpoint: "http://127.0.0.1:{collector.server_port}" }}\n'
+        collector.shutdown()
+
+
+def traces_that_are_refused(server):
+    render(server, ["a boat"])
+
+
 POISON = 'faults { kind: "nan" step: 1 prompt_contains: "poison" }'
 
 
@@ -223,9 +249,10 @@ def drill(happens, config, expected):
 
 def main():
     find_tool("prometheus"), find_tool("grpcurl")
-    with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder:
-        last = (certificate_that_ends_soon, certificate(folder, 3), {"ReelCertificateExpiresSoon ticket"})
-        drills = [row for row in (*DRILLS, last) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
+    with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder, collector_that_refuses() as refused:
+        last = ((certificate_that_ends_soon, certificate(folder, 3), {"ReelCertificateExpiresSoon ticket"}),
+                (traces_that_are_refused, refused, {"ReelTracesDropped ticket"}))
+        drills = [row for row in (*DRILLS, *last) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
             results = list(pool.map(lambda row: drill(*row), drills))
     problems = [result for result in results if result is not True]

@@ -59,6 +59,22 @@ def selects_the_pods(documents, spec):
     return len(selectors) == 5 and all(s == labels and s["app.kubernetes.io/name"] == "reel" for s in selectors)
 
 
+def egress_ports(documents):
+    """Of rules that say to which namespace; another one counts as any port."""
+    rules = by_kind(documents, "NetworkPolicy")["spec"]["egress"]
+    return {port["port"] if named_namespaces(rule) else "any" for rule in rules for port in rule["ports"]}
+
+
+def named_namespaces(rule):
+    peers = rule.get("to", [])
+    return peers and all(peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for peer in peers)
+
+
+def collectors_port(documents):
+    found = re.search(r'otlp_endpoint: "http://[^":]+:(\d+)"', by_kind(documents, "ConfigMap")["data"]["reel.textproto"])
+    return {int(found[1])} if found else set()
+
+
 def restricted(one):
     security = one["securityContext"]
     return (security["readOnlyRootFilesystem"] is True and security["capabilities"] == {"drop": ["ALL"]} and
@@ -116,8 +132,8 @@ RULES = {
     "ingress is for named ports and peers only": lambda d, s, p: sorted(
         (port["port"] for rule in by_kind(d, "NetworkPolicy")["spec"]["ingress"] for port in rule["ports"] if rule.get("from"))
         ) == [9464, GRPC_PORT] and all(r.get("from") for r in by_kind(d, "NetworkPolicy")["spec"]["ingress"]),
-    "egress is for names only": lambda d, s, p: {port["port"] for rule in by_kind(d, "NetworkPolicy")["spec"]["egress"]
-        for port in rule["ports"]} == {53} and "Egress" in by_kind(d, "NetworkPolicy")["spec"]["policyTypes"],
+    "egress is for names, and the collector that is configured": lambda d, s, p: egress_ports(d) == {53} | collectors_port(d) and
+        "Egress" in by_kind(d, "NetworkPolicy")["spec"]["policyTypes"],
     "the pods mount the ConfigMap": lambda d, s, p: by_kind(d, "ConfigMap")["metadata"]["name"] in
         [v.get("configMap", {}).get("name") for v in p["volumes"]],
     "metrics are scraped as the alerts' job": lambda d, s, p: scraped_jobs(d, p) == alerts_jobs(),
@@ -139,7 +155,7 @@ OVERLAY_RULES = {"a namespace that holds all": lambda d, s, p: by_kind(d, "Names
 OVERLAYS = {"cpu": CPU_RULES, "gpu": GPU_RULES, "secured": SECURED_RULES}
 VALUES = {"values.yaml": CPU_RULES, "examples/gpu.yaml": GPU_RULES, "examples/secured.yaml": SECURED_RULES}
 # Values that the chart's schema must refuse.
-REFUSED_VALUES = ("replica=2", "image.tag=latest", "model.name=ltx-video", "device=tpu", "tls.secret=x")
+REFUSED_VALUES = ("replica=2", "image.tag=latest", "model.name=ltx-video", "device=tpu", "tls.secret=x", "traces.host=collector")
 
 
 def alerts_jobs():

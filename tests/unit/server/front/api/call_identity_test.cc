@@ -51,6 +51,24 @@ TEST(TraceId, AnInvalidTraceparentIsAsIfItWereNotThere) {
   }
 }
 
+TEST(CallerSpan, IsReadFromAValidTraceparent) {
+  const std::string header = std::string("00-") + kTrace + "-00f067aa0ba902b7-";
+  const CallerSpan recorded = CallerSpanOf(header + "01");
+  EXPECT_EQ(recorded.id, "00f067aa0ba902b7");
+  EXPECT_EQ(recorded.sampled, true);
+  EXPECT_EQ(CallerSpanOf(header + "00").sampled, false);
+  // Only the last bit is told here; another one may come to mean something.
+  EXPECT_EQ(CallerSpanOf(header + "02").sampled, false);
+  EXPECT_EQ(CallerSpanOf(header + "0b").sampled, true);
+  EXPECT_EQ(CallerSpanOf(header + "fe").sampled, false);
+}
+
+TEST(CallerSpan, OfAnInvalidTraceparentIsNone) {
+  const CallerSpan none = CallerSpanOf(std::string("00-") + kTrace + "-0000000000000000-01");
+  EXPECT_EQ(none.id, "");
+  EXPECT_EQ(none.sampled, std::nullopt);
+}
+
 TEST(TraceId, DrawnOnesAreOnes) {
   const std::string trace = DrawTraceId();
   EXPECT_EQ(TraceIdOf("00-" + trace + "-00f067aa0ba902b7-01"), trace);

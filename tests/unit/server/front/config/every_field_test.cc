@@ -93,7 +93,8 @@ std::string TextOf(const ServerOptions& o) {
             o.scheduler.fifo);
   dump.Line(o.timing.default_timeout, o.timing.max_timeout, o.timing.propagation, o.timing.drain,
             o.timing.heartbeat, o.timing.write_stall);
-  dump.Line(o.telemetry.log_level, o.telemetry.log_format, o.telemetry.kernel_sample_every);
+  dump.Line(o.telemetry.log_level, o.telemetry.log_format, o.telemetry.kernel_sample_every,
+            o.telemetry.collector.ToString(), o.telemetry.trace_share);
   return dump.text_;
 }
 

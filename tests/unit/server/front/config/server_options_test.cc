@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
@@ -176,11 +177,29 @@ TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
 }
 
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
-  EXPECT_THAT(Check("telemetry { trace_share: 0.5 }").problems,
-              ElementsAre(StartsWith("telemetry.trace_share:")));
   EXPECT_THAT(Check("telemetry { log_prompts: true }").problems,
               ElementsAre(StartsWith("telemetry.log_prompts:")));
-  EXPECT_THAT(Check("telemetry { otlp_endpoint: 'http://x' }").problems,
+}
+
+TEST(ServerOptions, TracesGoToACollectorOrNowhere) {
+  const CheckedOptions all = Check("telemetry { otlp_endpoint: 'http://collector' }");
+  EXPECT_THAT(all.problems, IsEmpty());
+  EXPECT_EQ(all.options.telemetry.collector.ToString(), "http://collector:4318/v1/traces");
+  EXPECT_EQ(all.options.telemetry.trace_share, 1);
+  const CheckedOptions some = Check("telemetry { otlp_endpoint: 'http://c' trace_share: 0.25 }");
+  EXPECT_EQ(some.options.telemetry.trace_share, 0.25);
+  EXPECT_FALSE(Check("").options.telemetry.collector.enabled());
+
+  EXPECT_THAT(Check("telemetry { trace_share: 0.5 }").problems,
+              ElementsAre(StartsWith("telemetry.trace_share: needs otlp_endpoint")));
+  for (const char* share : {"1.5", "-0.1", "nan"}) {
+    EXPECT_THAT(
+        Check(absl::StrCat("telemetry { otlp_endpoint: 'http://c' trace_share: ", share, " }"))
+            .problems,
+        ElementsAre(StartsWith("telemetry.trace_share: must be")))
+        << share;
+  }
+  EXPECT_THAT(Check("telemetry { otlp_endpoint: 'collector:4318' }").problems,
               ElementsAre(StartsWith("telemetry.otlp_endpoint:")));
 }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What traces/ tells the metrics.
+#pragma once
+
+namespace reel::front {
+
+enum class TraceEnd {
+  kSent,
+  kFull,     // too many waited
+  kRefused,  // by the collector
+  kLost,     // could not be sent before the server's end
+};
+
+class TraceObserver {
+ public:
+  virtual ~TraceObserver() = default;
+  // So many traces came to that end. On any thread; never blocks.
+  virtual void TracesEnded(TraceEnd how, int count) = 0;
+};
+
+}  // namespace reel::front
