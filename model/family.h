@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "model/load_options.h"
+#include "model/model_card.h"
 #include "model/pipeline.h"
 
 namespace reel::model {
@@ -22,6 +23,9 @@ struct ModelFamily {
   // and what is wrong with it.
   absl::StatusOr<std::unique_ptr<Pipeline>> (*load)(const LoadOptions& options,
                                                     kernels::DeviceStream stream) = nullptr;
+  // The card that it would have; the refusals are those of a load. Without the values of weights.
+  absl::StatusOr<ModelCard> (*check)(const LoadOptions& options,
+                                     kernels::DeviceStream stream) = nullptr;
 };
 
 }  // namespace reel::model

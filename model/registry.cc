@@ -14,11 +14,10 @@
 
 namespace reel::model {
 
-absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
-                                                       kernels::DeviceStream stream) {
-  if (options.path.empty()) {
-    return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card);
-  }
+namespace {
+
+// The family that reads what is at the path.
+absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
   const std::vector<ModelFamily> families = Families();
   if (families.empty()) {
     return absl::FailedPreconditionError(
@@ -28,7 +27,7 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
   }
   REEL_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Examine(options.path));
   for (const ModelFamily& family : families) {
-    if (family.recognises(checkpoint)) return family.load(options, stream);
+    if (family.recognises(checkpoint)) return family;
   }
   const auto add_name = [](std::string* out, const ModelFamily& family) { *out += family.name; };
   return absl::FailedPreconditionError(absl::StrCat(
@@ -36,6 +35,35 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
       checkpoint.file.has_value() ? ": its tensors are of another model"
                                   : ": its model_index.json names ",
       checkpoint.pipeline_class, "; this build reads ", absl::StrJoin(families, ", ", add_name)));
+}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> TestCardOf(const LoadOptions& options) {
+  return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
+                                                       kernels::DeviceStream stream) {
+  if (options.path.empty()) return TestCardOf(options);
+  REEL_ASSIGN_OR_RETURN(const ModelFamily family, FamilyOf(options));
+  return family.load(options, stream);
+}
+
+ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream) {
+  ModelCheck check;
+  if (options.path.empty()) {
+    const auto card = TestCardOf(options);
+    check.status = card.status();
+    if (card.ok()) check.card = (*card)->card();
+    return check;
+  }
+  const auto family = FamilyOf(options);
+  if (!family.ok()) return {ModelCheck::Wrong::kPath, family.status(), {}};
+  const auto card = family->check(options, stream);
+  if (!card.ok()) return {ModelCheck::Wrong::kFiles, card.status(), {}};
+  check.card = *card;
+  return check;
 }
 
 MemoryReader MemoryReaderFor([[maybe_unused]] kernels::DeviceStream stream) {

@@ -6,11 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "model/device_memory.h"
 #include "model/load_options.h"
+#include "model/model_card.h"
 #include "model/pipeline.h"
 
 namespace reel::model {
@@ -20,6 +22,18 @@ namespace reel::model {
 // says what the path holds instead; the families document their own errors.
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
                                                        kernels::DeviceStream stream);
+
+// What a load of a model would find, in its words.
+struct ModelCheck {
+  enum class Wrong { kNothing, kPath, kFiles };
+  Wrong wrong = Wrong::kNothing;  // kPath: no model that this build reads is there
+  absl::Status status;
+  ModelCard card;  // where nothing is wrong
+};
+
+// Without the values of the weights: it takes as long as their headers do, or a manifest, which is
+// compared as a load does.
+ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream);
 
 // How the memory of that device is read; null where there is none to read, as on a CPU.
 MemoryReader MemoryReaderFor(kernels::DeviceStream stream);

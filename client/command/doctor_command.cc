@@ -10,19 +10,13 @@
 #include "client/command/json_output.h"
 #include "client/command/quantity.h"
 #include "client/command/video_text.h"
+#include "client/command/weights_check.h"
+#include <CLI/CLI.hpp>
 
 namespace reel::client {
 namespace {
 
 constexpr absl::Duration kConnectPatience = absl::Seconds(3);
-
-struct Check {
-  std::string name;
-  bool ok = true;
-  std::string detail;
-  std::string hint;                        // what to do; empty when ok
-  ExitCode code = ExitCode::kUnavailable;  // of a problem
-};
 
 class Doctor {
  public:
@@ -123,12 +117,23 @@ class Doctor {
     bool ready = !models->empty();
     std::string names;
     for (const v1::Model& model : *models) {
-      ready = ready && model.ready();
-      absl::StrAppend(&names, names.empty() ? "" : ", ", model.name(),
-                      model.ready() ? " ready" : " loading");
+      const bool failed = !model.problem().empty();
+      ready = ready && (model.ready() || failed);
+      const char* state = model.ready() ? " ready" : failed ? " failed" : " loading";
+      absl::StrAppend(&names, names.empty() ? "" : ", ", model.name(), state);
     }
     Add("models", ready, names.empty() ? "none" : names,
         "Loading takes seconds to minutes; the server's log shows the progress.");
+    for (const v1::Model& model : *models) Problem(model);
+  }
+
+  // Also of one that serves, whose replacement could not be loaded.
+  void Problem(const v1::Model& model) {
+    if (model.problem().empty()) return;
+    Add(absl::StrCat("model ", model.name()), false, model.problem(),
+        model.ready() ? "The model that was there serves on."
+                      : "On the server's machine `reel doctor --model PATH` looks at its files.")
+        .code = model.ready() ? ExitCode::kOk : ExitCode::kUnavailable;
   }
 
   Session& session_;
@@ -159,12 +164,7 @@ std::string Json(const std::vector<Check>& checks) {
   return absl::StrCat("{\"checks\":[", list, "]}\n");
 }
 
-ExitCode Examine(Session& session) {
-  session.options.retry.max_attempts = 1;
-  auto client = session.Open();
-  if (!client.ok()) return session.Fail(client.status());
-  Doctor doctor(session, **client);
-  const std::vector<Check>& checks = doctor.Examine();
+ExitCode Report(Session& session, const std::vector<Check>& checks) {
   session.console.Print(session.json ? Json(checks) : Text(checks, session.console.color()));
   for (const Check& check : checks) {
     if (!check.ok && check.code != ExitCode::kOk) return check.code;
@@ -172,11 +172,40 @@ ExitCode Examine(Session& session) {
   return ExitCode::kOk;
 }
 
+ExitCode Examine(Session& session) {
+  session.options.retry.max_attempts = 1;
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  Doctor doctor(session, **client);
+  return Report(session, doctor.Examine());
+}
+
 }  // namespace
 
 void AddDoctor(CLI::App& app, Action& action) {
-  app.add_subcommand("doctor", "Check the connection to the server, and whether it can render")
-      ->callback([&action] { action = Examine; });
+  const auto flags = std::make_shared<WeightsFlags>();
+  CLI::App& command = *app.add_subcommand(
+      "doctor", "Check the connection to the server, and whether it can render; or weights");
+  CLI::Option* model = command.add_option(
+      "--model", flags->path, "Check this folder or file of weights instead; no server is needed");
+  command.add_option("--dtype", flags->dtype, "With --model: the type to hold them in")
+      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}))
+      ->needs(model);
+  command
+      .add_option("--text-folder", flags->text_folder,
+                  "With --model: the folder with text_encoder/ and tokenizer/ of a single file")
+      ->needs(model);
+  command.add_option("--manifest", flags->manifest, "With --model: SHA-256 sums that must match")
+      ->needs(model);
+  command.callback([&action, flags] {
+    if (flags->path.empty()) {
+      action = Examine;
+      return;
+    }
+    action = [flags](Session& session) {
+      return Report(session, {CheckWeights(session.folder, *flags)});
+    };
+  });
 }
 
 }  // namespace reel::client

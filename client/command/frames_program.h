@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks reel-frames, which lies beside this program, how far two videos lie apart. What decodes
-// videos takes longer to load than this program may take for its first word.
+// Asks reel-frames, which lies beside this program, how far two videos lie apart.
 #pragma once
 
 #include <optional>

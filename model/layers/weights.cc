@@ -68,7 +68,8 @@ at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& 
     return {};
   }
   taken_.insert(name);
-  at::Tensor tensor = CopyOf(*stored, *type).to(at::TensorOptions(device_).dtype(dtype));
+  const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
+  at::Tensor tensor = device_.is_meta() ? at::empty(shape, held) : CopyOf(*stored, *type).to(held);
   bytes_ += static_cast<int64_t>(tensor.nbytes());
   parameters_ += tensor.numel();
   return tensor;

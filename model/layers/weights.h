@@ -14,7 +14,8 @@ namespace reel::model {
 
 // Confined to one thread, for the time of a load. Remembers the first error and gives undefined
 // tensors from then on, so that a component is built straight through and checked once, by Finish.
-// Each tensor is copied once, and its pages of the file are dropped.
+// Each tensor is copied once, and its pages of the file are dropped; on libtorch's device without
+// memory (at::kMeta) nothing of the file is read but its header.
 class Weights {
  public:
   // `stored` is borrowed.

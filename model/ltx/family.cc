@@ -26,7 +26,10 @@ bool Recognises(const Checkpoint& checkpoint) {
 }  // namespace
 
 ModelFamily Family() {
-  return {.name = "LTX-Video", .recognises = Recognises, .load = LoadLtxPipeline};
+  return {.name = "LTX-Video",
+          .recognises = Recognises,
+          .load = LoadLtxPipeline,
+          .check = CheckLtxModel};
 }
 
 }  // namespace reel::model::ltx

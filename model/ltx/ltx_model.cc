@@ -179,22 +179,22 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
-                                                       at::Device device) {
+                                                       at::Device device, Values values) {
   REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
+  const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, device));
+  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place));
   REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
-                        LoadPromptEncoder(options, dtype, device, kPromptCacheBytes));
+                        LoadPromptEncoder(options, dtype, place, kPromptCacheBytes));
   const T5Encoder& text = prompts.encoder();
-  REEL_ASSIGN_OR_RETURN(
-      Transformer transformer,
-      Transformer::Load(plan.transformer, plan.transformer_config, dtype, device));
+  REEL_ASSIGN_OR_RETURN(Transformer transformer,
+                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
-                        FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, device));
+                        FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
   return std::make_unique<LtxModel>(LtxModel{.dtype = dtype,

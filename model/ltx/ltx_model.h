@@ -43,9 +43,14 @@ struct LtxModel {
 // that which a single file lies in.
 std::string UpsamplerFolderOf(const LoadOptions& options);
 
+// Whether tensors get the values that are stored, or have their shapes and types alone: then they
+// take no memory and hardly any time, and the model can be looked at, not run.
+enum class Values { kStored, kNone };
+
 // The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. Throws what libtorch throws. NOT_FOUND
 // and FAILED_PRECONDITION name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
-                                                       at::Device device);
+                                                       at::Device device,
+                                                       Values values = Values::kStored);
 
 }  // namespace reel::model::ltx

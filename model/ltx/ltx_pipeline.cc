@@ -236,6 +236,13 @@ class LtxPipeline final : public Pipeline {
   StepPace pace_;
 };
 
+// With what the checkpoint says of itself.
+absl::StatusOr<ModelCard> WholeCardOf(const LtxModel& model, const LoadOptions& options) {
+  ModelCard card = CardOf(model, options.name);
+  REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
+  return card;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
@@ -244,9 +251,18 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& opt
     REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
     const ModelScope scope(device);
     REEL_ASSIGN_OR_RETURN(std::unique_ptr<LtxModel> model, LoadLtxModel(options, device));
-    ModelCard card = CardOf(*model, options.name);
-    REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
+    REEL_ASSIGN_OR_RETURN(ModelCard card, WholeCardOf(*model, options));
     return std::make_unique<LtxPipeline>(std::move(model), std::move(card));
+  });
+}
+
+absl::StatusOr<ModelCard> CheckLtxModel(const LoadOptions& options, kernels::DeviceStream stream) {
+  return TorchGuard([&]() -> absl::StatusOr<ModelCard> {
+    REEL_ASSIGN_OR_RETURN(const at::Device device, TorchDeviceOf(stream));
+    const ModelScope scope(device);
+    REEL_ASSIGN_OR_RETURN(const std::unique_ptr<LtxModel> model,
+                          LoadLtxModel(options, device, Values::kNone));
+    return WholeCardOf(*model, options);
   });
 }
 

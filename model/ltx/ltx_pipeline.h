@@ -14,4 +14,8 @@ namespace reel::model::ltx {
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadLtxPipeline(const LoadOptions& options,
                                                           kernels::DeviceStream stream);
 
+// The card that it would have then; a refusal is that of the load. The values of the weights are
+// not read, but for a manifest.
+absl::StatusOr<ModelCard> CheckLtxModel(const LoadOptions& options, kernels::DeviceStream stream);
+
 }  // namespace reel::model::ltx

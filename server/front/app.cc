@@ -55,6 +55,16 @@ absl::Status WritePortFile(const std::string& path, const std::string& text) {
   return absl::OkStatus();
 }
 
+// As ListModels tells them, a line each.
+std::string ProblemsOf(const std::vector<ServedModel>& models) {
+  std::string lines;
+  for (const ServedModel& model : models) {
+    if (model.problem.empty()) continue;
+    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
+  }
+  return lines;
+}
+
 }  // namespace
 
 // In the order in which parts are made; what stands above is used by what stands below.
@@ -218,7 +228,8 @@ absl::Status App::Impl::StartServers() {
       HttpServer::Start(options.server.metrics_listen,
                         {[this] { return metrics.Text(); },
                          [this] { return board.Serving(kHealthLiveness).value_or(false); },
-                         [this] { return board.Serving(kHealthVideoService).value_or(false); }}));
+                         [this] { return board.Serving(kHealthVideoService).value_or(false); },
+                         [this] { return ProblemsOf(dispatcher->Models()); }}));
   GrpcServerOptions server;
   server.address = options.server.listen.ToString();
   server.tls = options.server.tls;

@@ -10,6 +10,7 @@
 #include "kernels/open_device.h"
 #include "model/bundled_model.h"
 #include "model/registry.h"
+#include "server/render/check_model.h"
 #include "server/render/condition_files.h"
 #include "server/render/console.h"
 #include "server/render/render_exact.h"
@@ -30,6 +31,10 @@ int main(int argc, char** argv) {
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelVariants(catalog);
+  if (options->check) {
+    return render::CheckAndPrint(*options,
+                                 {.device = catalog.capability().device, .handle = nullptr});
+  }
   if (const absl::Status read = render::ReadConditionFiles(*options); !read.ok()) {
     console.Error(std::string(read.message()));
     return render::kInvalid;

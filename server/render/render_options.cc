@@ -33,8 +33,8 @@ bool EndsWith(const std::string& text, const std::string& end) {
   return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
-  app.add_option("--prompt", spec.prompt, "What to show")->required();
+void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
+  app.add_option("--prompt", spec.prompt, "What to show")->required(renders);
   app.add_option("--negative-prompt", spec.negative_prompt, "What to steer away from")
       ->check(WhyEmpty);
   app.add_option("--preset", spec.preset, "A named set of the model's values")->check(WhyEmpty);
@@ -58,10 +58,28 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec) {
 
 // Empty when everything that was asked for exists.
 std::string Refusal(const RenderOptions& options) {
+  if (options.json && !options.check) return "--json is of --check";
+  if (options.check) return "";
   if (!EndsWith(options.output, ".mp4") && !EndsWith(options.output, ".safetensors")) {
     return "--output ends in .mp4 or .safetensors";
   }
   return "";
+}
+
+void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
+  app.add_option(
+      "--model", model,
+      "A folder or file of weights, or testcard; default: ltx-demo, where it came along");
+  app.add_option("--dtype", options.dtype, "Of the weights")
+      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
+  app.add_option("--device", options.device,
+                 "auto (default: the first GPU, else cpu), cpu, cuda:N");
+  app.add_option("--text-folder", options.text_folder,
+                 "Folder with text_encoder/ and tokenizer/, for a model in a single file");
+  app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
+  app.add_flag("--check", options.check,
+               "Say whether the model can be loaded, and what is wrong with it; render nothing");
+  app.add_flag("--json", options.json, "With --check: one line of JSON");
 }
 
 // Empty when there is something to load. What was said of the weights wins over what is known of
@@ -78,7 +96,8 @@ std::string ChooseModel(const std::string& wanted, const std::string& models_fol
   }
   options.model_path = wanted;
   std::error_code ignored;
-  if (wanted.empty() || std::filesystem::exists(wanted, ignored)) return "";
+  // A check has its own word on what is not there.
+  if (options.check || wanted.empty() || std::filesystem::exists(wanted, ignored)) return "";
   std::string nearest = NearestName(wanted, {kTestCard, model::kBundledModel});
   if (nearest.empty()) nearest = NearestPath(wanted);
   return absl::StrCat("--model: neither testcard, nor ltx-demo, nor a folder or file: '", wanted,
@@ -142,19 +161,11 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   RenderOptions options;
   Texts texts;
   std::string model;
+  const bool renders = std::ranges::find(arguments, "--check") == arguments.end();
   CLI::App app("Renders a video without a server.", "reel-render");
-  app.set_version_flag("--version", REEL_VERSION);
-  app.add_option(
-      "--model", model,
-      "A folder or file of weights, or testcard; default: ltx-demo, where it came along");
-  AddSpecFlags(app, options.spec);
-  app.add_option("--dtype", options.dtype, "Of the weights")
-      ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
-  app.add_option("--device", options.device,
-                 "auto (default: the first GPU, else cpu), cpu, cuda:N");
-  app.add_option("--text-folder", options.text_folder,
-                 "Folder with text_encoder/ and tokenizer/, for a model in a single file");
-  app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
+  app.set_version_flag("--version", "reel-render " REEL_VERSION);
+  AddModelFlags(app, model, options);
+  AddSpecFlags(app, options.spec, renders);
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
@@ -167,7 +178,7 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_flag("--timings", options.timings, "Print what each stage took");
   app.add_option("--output", options.output,
                  "The file to write: .mp4, or .safetensors with the exact frames")
-      ->required();
+      ->required(renders);
 
   arguments = WithFlagsSpelt('-', std::move(arguments));
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them

@@ -23,6 +23,8 @@ struct RenderOptions {
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4
   bool timings = false;
+  bool check = false;  // look at the model, and render nothing: no prompt and no output then
+  bool json = false;   // of the check
   int encoder_threads = 0;
 };
 

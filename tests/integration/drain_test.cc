@@ -7,52 +7,20 @@
 #include <iostream>
 
 #include "absl/time/clock.h"
-#include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/integration/calls.h"
+#include "tests/integration/health_watch.h"
 #include "tests/integration/reel_server.h"
 
 namespace reel::tests {
 namespace {
 
 using ::testing::IsEmpty;
-using HealthCheckResponse = grpc::health::v1::HealthCheckResponse;
 
 v1::VideoSpec Steps(const std::string& prompt, int steps) {
   v1::VideoSpec spec = SmallSpec(prompt);
   spec.set_num_inference_steps(steps);
   return spec;
 }
-
-// A Health.Watch of the whole server.
-class HealthWatch {
- public:
-  explicit HealthWatch(const ReelServer& server)
-      : stub_(grpc::health::v1::Health::NewStub(server.Connect())),
-        reader_(stub_->Watch(&context_, {})) {}
-  ~HealthWatch() {
-    context_.TryCancel();
-    Finish();
-  }
-  // Until it says so; false when the stream ended before.
-  bool WaitFor(HealthCheckResponse::ServingStatus status) {
-    HealthCheckResponse response;
-    while (reader_->Read(&response)) {
-      if (response.status() == status) return true;
-    }
-    return false;
-  }
-  grpc::Status Finish() {
-    if (reader_ == nullptr) return grpc::Status::OK;
-    const grpc::Status status = reader_->Finish();
-    reader_.reset();
-    return status;
-  }
-
- private:
-  grpc::ClientContext context_;
-  std::unique_ptr<grpc::health::v1::Health::Stub> stub_;
-  std::unique_ptr<grpc::ClientReader<HealthCheckResponse>> reader_;
-};
 
 void ExpectLeavesWell(ReelServer& server) {
   const std::vector<pid_t> workers = server.Children();

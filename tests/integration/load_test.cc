@@ -8,6 +8,7 @@
 #include <atomic>
 #include <iostream>
 #include <map>
+#include <random>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -185,6 +186,41 @@ TEST(Load, CancelFreesTheSlotWithinAStepAndFiftyMilliseconds) {
               << Percentile(freed, 0.99) << " of " << cancels << " (20 ms a step)\n";
     return Percentile(freed, 0.99);
   });
+}
+
+// In whatever it is doing: text, steps, frames, the encoder's rest, or still nothing.
+v1::VideoSpec SpecInAllStages(std::mt19937& random) {
+  v1::VideoSpec spec = SmallSpec("x", random());
+  const bool steps = random() % 2 == 0;
+  spec.set_num_inference_steps(steps ? 100 : 4);
+  spec.set_num_frames(steps ? 9 : 121);
+  return spec;
+}
+
+// By hand: ctest --test-dir build/release -L soak
+TEST(Long, TwoHundredCancelsAtRandomInstantsFreeTheSlot) {
+  constexpr int kCancels = 200;
+  const unsigned seed = std::random_device{}();
+  std::cout << "seed " << seed << "\n";
+  std::mt19937 random(seed);
+  ReelServer server;  // 20 ms a step
+  Calls calls(server.Connect());
+  std::vector<absl::Duration> freed;
+  std::map<v1::VideoState, int> ends;
+  while (freed.size() < kCancels && !::testing::Test::HasFailure()) {
+    const std::string name = calls.Create(SpecInAllStages(random)).name();
+    absl::SleepFor(absl::Microseconds(random() % 400'000));  // the random instant
+    freed.push_back(CancelToFreeSlot(calls, name));
+    ++ends[calls.Await(name).state()];
+  }
+  ASSERT_FALSE(::testing::Test::HasFailure());
+  std::cout << "FIGURE cancel to free slot at random instants: median " << Percentile(freed, 0.5)
+            << ", p99 " << Percentile(freed, 0.99) << ", at most " << Percentile(freed, 1) << " of "
+            << kCancels << ", " << ends[v1::VIDEO_STATE_CANCELLED] << " of them cancelled\n";
+  EXPECT_LE(Percentile(freed, 0.99), absl::Milliseconds(70));
+  EXPECT_EQ(ends[v1::VIDEO_STATE_CANCELLED] + ends[v1::VIDEO_STATE_SUCCEEDED], kCancels);
+  EXPECT_EQ(server.Metric("reel_inflight_requests"), 0);
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total"), 0);
 }
 
 // A reader that takes one message and no more.

@@ -43,6 +43,7 @@ class ReelServer {
       const std::shared_ptr<grpc::ChannelCredentials>& credentials =
           grpc::InsecureChannelCredentials()) const;
   const std::string& address() const { return grpc_; }
+  const std::string& metrics_address() const { return metrics_; }
   const std::string& http_address() const { return http_; }      // empty unless configured
   const std::string& health_address() const { return health_; }  // empty unless configured
   const std::string& data_folder() const { return setup_.data_folder; }

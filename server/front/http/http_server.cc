@@ -27,8 +27,14 @@ constexpr auto kExchangeTime = std::chrono::seconds(5);
 // Between two looks at the listener when there are no descriptors for new connections.
 constexpr auto kNoDescriptorsWait = std::chrono::milliseconds(100);
 
-HttpAnswer Probe(bool good, const char* yes, const char* no) {
+HttpAnswer Probe(bool good, const char* yes, const std::string& no) {
   return {good ? 200 : 503, good ? yes : no};
+}
+
+HttpAnswer Readiness(const HttpPages& pages) {
+  const bool ready = pages.ready();
+  const bool told = !ready && pages.why_not != nullptr;
+  return Probe(ready, "ready\n", "not ready\n" + (told ? pages.why_not() : ""));
 }
 
 HttpAnswer AnswerOf(const HttpPages& pages, const HttpRequest& request) {
@@ -38,7 +44,7 @@ HttpAnswer AnswerOf(const HttpPages& pages, const HttpRequest& request) {
   if (!known) return {404, "there are /metrics, /healthz and /readyz\n"};
   if (request.method != "GET" && request.method != "HEAD") return {405, "GET and HEAD only\n"};
   if (request.path == "/healthz") return Probe(pages.healthy(), "alive\n", "failing\n");
-  if (request.path == "/readyz") return Probe(pages.ready(), "ready\n", "not ready\n");
+  if (request.path == "/readyz") return Readiness(pages);
   return {200, pages.metrics(), "text/plain; version=0.0.4; charset=utf-8"};
 }
 

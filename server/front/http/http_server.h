@@ -17,6 +17,7 @@ struct HttpPages {
   std::function<std::string()> metrics;
   std::function<bool()> healthy;
   std::function<bool()> ready;
+  std::function<std::string()> why_not = {};  // lines to the answer "not ready"; may be empty
 };
 
 class HttpServer {

@@ -36,11 +36,12 @@ TEST(LoadPipeline, RefusesAPathThatNoFamilyReads) {
   }
 }
 
-TEST(Families, EachHaveANameAndBothFunctions) {
+TEST(Families, EachHaveANameAndAllFunctions) {
   for (const ModelFamily& family : Families()) {
     EXPECT_NE(family.name, "");
     EXPECT_NE(family.recognises, nullptr) << family.name;
     EXPECT_NE(family.load, nullptr) << family.name;
+    EXPECT_NE(family.check, nullptr) << family.name;
   }
 }
 

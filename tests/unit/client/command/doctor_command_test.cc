@@ -23,5 +23,57 @@ TEST_F(DoctorTest, SaysWhatIsWrong) {
   EXPECT_NE(out_.find("--server"), std::string::npos);
 }
 
+TEST_F(DoctorTest, WithoutTheRendererItSaysSo) {
+  environment_.folder = folder_;
+  EXPECT_EQ(Run({"doctor", "--model", "/nowhere"}), 7);
+  EXPECT_NE(out_.find("problem  model: The program reel-render is not installed"),
+            std::string::npos)
+      << out_;
+}
+
+// A renderer that says what it is told to.
+class RendererTest : public CommandTest {
+ protected:
+  int Doctor(const std::string& script, std::vector<std::string> flags = {}) {
+    const std::string program = folder_ + "/reel-render";
+    std::ofstream(program) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    environment_.folder = folder_;
+    flags.insert(flags.begin(), {"doctor", "--model", "/m"});
+    server_.Shutdown();  // not needed
+    return Run(flags);
+  }
+};
+
+TEST_F(RendererTest, GoodWeightsAreDescribed) {
+  EXPECT_EQ(
+      Doctor(R"(echo '{"ok":true,"family":"LTX 9","weightBytes":3800000000,"dtype":"bf16"}')"), 0);
+  EXPECT_EQ(out_, "ok       model: LTX 9, 3.8 GB as bf16\n");
+}
+
+TEST_F(RendererTest, AProblemComesWithWhatToDo) {
+  const std::string script =
+      R"(echo '{"ok":false,"problem":"no vae","advice":"Fetch it."}'; exit 7)";
+  EXPECT_EQ(Doctor(script), 3);
+  EXPECT_EQ(out_, "problem  model: no vae\n         Fetch it.\n");
+  EXPECT_EQ(Doctor(script, {"--json"}), 3);
+  EXPECT_EQ(out_, R"({"checks":[{"name":"model","ok":false,"detail":"no vae","hint":"Fetch it."}]})"
+                  "\n");
+}
+
+TEST_F(RendererTest, FlagsAreHandedOn) {
+  const std::string script = R"(echo "{\"ok\":false,\"problem\":\"$*\"}")";
+  EXPECT_EQ(Doctor(script, {"--dtype", "fp16", "--text-folder", "/t", "--manifest", "/s"}), 3);
+  EXPECT_NE(out_.find("--check --json --model=/m --dtype=fp16 --text-folder=/t --manifest=/s"),
+            std::string::npos)
+      << out_;
+  EXPECT_EQ(Run({"doctor", "--dtype", "fp16"}), 2);
+}
+
+TEST_F(RendererTest, ARendererThatCannotStartIsQuoted) {
+  EXPECT_EQ(Doctor("echo 'libtorch_cpu.so: not found' >&2; exit 127"), 7);
+  EXPECT_NE(out_.find("status 127 and: libtorch_cpu.so: not found"), std::string::npos) << out_;
+}
+
 }  // namespace
 }  // namespace reel::client

@@ -40,18 +40,23 @@ class SingleFile {
   std::string path_;
 };
 
-absl::StatusOr<std::unique_ptr<Pipeline>> Load(const std::string& path,
-                                               const std::string& text_folder = "") {
+LoadOptions OptionsFor(const std::string& path, const std::string& text_folder = "") {
   LoadOptions options;
   options.name = "tiny";
   options.path = path;
   options.text_folder = text_folder;
-  return LoadLtxPipeline(options, {});
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<Pipeline>> Load(const std::string& path,
+                                               const std::string& text_folder = "") {
+  return LoadLtxPipeline(OptionsFor(path, text_folder), {});
 }
 
 std::string ErrorOf(const std::string& path) {
   const auto pipeline = Load(path);
   EXPECT_FALSE(pipeline.ok());
+  EXPECT_EQ(CheckLtxModel(OptionsFor(path), {}).status(), pipeline.status());
   return std::string(pipeline.status().message());
 }
 
@@ -97,6 +102,15 @@ TEST_P(Generations, GiveTheLatentsOfTheirFolder) {
   const SingleFile file(folder, GetParam());
   EXPECT_EQ((*Load(file.path()))->card().family, (*Load(folder.path()))->card().family);
   EXPECT_EQ((*Load(file.path()))->card().parameters, (*Load(folder.path()))->card().parameters);
+  for (const std::string& path : {file.path(), folder.path()}) {
+    const auto checked = CheckLtxModel(OptionsFor(path), {});
+    ASSERT_TRUE(checked.ok()) << checked.status();
+    const ModelCard& loaded = (*Load(path))->card();
+    EXPECT_EQ(checked->family, loaded.family);
+    EXPECT_EQ(checked->parameters, loaded.parameters);
+    EXPECT_EQ(checked->weight_bytes, loaded.weight_bytes);
+    EXPECT_EQ(checked->steps_alone, loaded.steps_alone);
+  }
   EXPECT_EQ(LatentsOf(file.path()), LatentsOf(folder.path()));
 }
 

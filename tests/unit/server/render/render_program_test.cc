@@ -84,6 +84,23 @@ TEST_F(RenderProgram, UsageErrorsHaveAnExitCodeOfTheirOwn) {
   EXPECT_EQ(RunWith({"--help"}).status, 0);
 }
 
+TEST_F(RenderProgram, SaysItsNameAndVersion) {
+  const auto said = RunWith({"--version"});
+  EXPECT_EQ(said.status, 0);
+  EXPECT_THAT(said.out, ::testing::MatchesRegex("reel-render [0-9]+[.][0-9]+[.][0-9]+\n"));
+}
+
+TEST_F(RenderProgram, ChecksAModelAndRendersNothing) {
+  const auto card = RunWith({"--check", "--model", "testcard"});
+  EXPECT_EQ(card.status, 0) << card.errors;
+  EXPECT_EQ(card.out, "testcard can be loaded: test card\n");
+  const auto none = RunWith({"--check", "--json", "--model", folder_.path()});
+  EXPECT_EQ(none.status, 7);
+  EXPECT_THAT(none.out, HasSubstr("\"ok\":false"));
+  EXPECT_EQ(none.errors, "");
+  EXPECT_EQ(Run({"--json"}, "a.mp4").status, 2);
+}
+
 TEST_F(RenderProgram, AnInterruptEndsItAndLeavesNoFile) {
   for (const char* output : {"a.mp4", "a.safetensors"}) {
     tests::Program render(

@@ -48,6 +48,18 @@ TEST(HttpServer, ProbesFollowTheTruth) {
   EXPECT_EQ(site.Client().Get("/readyz")->status, 200);
 }
 
+TEST(HttpServer, ReadinessSaysWhyNot) {
+  bool ready = false;
+  const auto server = *HttpServer::Start(
+      {"127.0.0.1", 0}, {[] { return std::string(); }, [] { return true; }, [&] { return ready; },
+                         [] { return std::string("model x: no such folder\n"); }});
+  const Address address = *ParseAddress(server->address_text());
+  httplib::Client client(address.host, address.port);
+  EXPECT_EQ(client.Get("/readyz")->body, "not ready\nmodel x: no such folder\n");
+  ready = true;
+  EXPECT_EQ(client.Get("/readyz")->body, "ready\n");
+}
+
 TEST(HttpServer, HasNothingElse) {
   const Site site;
   EXPECT_EQ(site.Client().Get("/")->status, 404);
