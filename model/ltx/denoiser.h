@@ -9,6 +9,7 @@
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/step_attempt.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/velocity_graphs.h"
 
@@ -37,6 +38,11 @@ class Denoiser {
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
 
  private:
+  using Company = std::vector<Attempt*>;
+
+  // Of one call of the transformer for all of them.
+  VelocityInputs InputsOf(const Company& attempts, SharedText& shared) const;
+
   VelocityGraphs velocity_;
   SharedText shared_text_;
 };
