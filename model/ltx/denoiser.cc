@@ -1,7 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/denoiser.h"
 
+#include "model/bridge/step_reuse.h"
+
 namespace reel::model::ltx {
+namespace {
+
+// The rows of each, of those of all.
+std::vector<at::Tensor> Apart(const std::vector<Attempt*>& attempts, const at::Tensor& rows) {
+  if (attempts.size() == 1) return {rows};
+  std::vector<at::Tensor> apart;
+  int64_t row = 0;
+  for (const Attempt* attempt : attempts) {
+    const int64_t end = row + attempt->point().rows();
+    apart.push_back(rows.slice(0, row, end));
+    row = end;
+  }
+  return apart;
+}
+
+// Which of them leave the other blocks out, by what the first one `added`. All that a device is
+// waited for is one small copy.
+std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
+                           const std::vector<at::Tensor>& added) {
+  std::vector<at::Tensor> changes;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const Attempt& attempt = *attempts[i];
+    if (!attempt.is_kept() || !attempt.cache.Has(attempt.point())) continue;
+    changes.push_back(attempt.cache.ChangeOf(added[i]));
+    places.push_back(i);
+  }
+  std::vector<bool> reuses(attempts.size(), false);
+  if (changes.empty()) return reuses;
+  const at::Tensor on_host = at::stack(changes).to(at::kCPU);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const double change = on_host.data_ptr<float>()[i];
+    reuses[places[i]] = attempts[places[i]]->cache.Allows(change);
+  }
+  return reuses;
+}
+
+}  // namespace
 
 const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   bool same = of_.size() == parts.size();
@@ -34,18 +74,72 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
   attempts.reserve(states.size());
   Company all;
+  bool is_kept = false;
   for (DenoiseState* state : states) {
     all.push_back(&attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state)));
+    is_kept |= all.back()->is_kept();
+    if (all.back()->is_last()) all.back()->cache.Forget();
   }
-  if (all.size() == 1) shared_text_ = {};  // nothing is kept for a company that may not come again
-  const at::Tensor velocities = velocity_(ops, InputsOf(all, shared_text_));
-  int64_t row = 0;
-  for (Attempt& attempt : attempts) {
-    const int64_t end = row + attempt.point().rows();
-    EndStep(attempt, velocities.slice(0, row, end));
-    row = end;
-  }
+  // Nothing is kept for a company that may not come again.
+  if (all.size() == 1) shared_text_ = shared_others_text_ = {};
+  const std::vector<at::Tensor> velocities =
+      is_kept && MayReuseSteps(ops.run()) ? WithCache(ops, all)
+                                          : Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
+  for (size_t i = 0; i < all.size(); ++i) EndStep(*all[i], velocities[i]);
   for (Attempt& attempt : attempts) Commit(attempt);
+}
+
+std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) {
+  const VelocityInputs inputs = InputsOf(all, shared_text_);
+  VelocityInputs of_first = inputs;
+  of_first.text = inputs.text.OfFirstBlock();
+  const FirstBlock first = velocity_.First(ops, of_first);
+  const std::vector<at::Tensor> x = Apart(all, first.x), added = Apart(all, first.added);
+  const std::vector<bool> reuses = ReusesOf(all, added);
+  std::vector<at::Tensor> velocities(all.size());
+  FullSteps full;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (reuses[i]) {
+      velocities[i] = Reused(ops, *all[i], x[i]);
+      continue;
+    }
+    full.steps.push_back(all[i]);
+    full.places.push_back(i);
+    // Copies: the next call writes over what this one made.
+    full.x.push_back(x[i]);
+    full.added.push_back(all[i]->is_kept() ? added[i].clone() : at::Tensor());
+  }
+  if (full.steps.empty()) return velocities;
+  VelocityInputs of_others =
+      full.steps.size() == all.size() ? inputs : InputsOf(full.steps, shared_others_text_);
+  of_others.x = at::cat(full.x);
+  Others(ops, of_others, full, velocities);
+  return velocities;
+}
+
+at::Tensor Denoiser::Reused(const Ops& ops, Attempt& attempt, const at::Tensor& x) const {
+  SharedText unused;  // it is alone
+  const VelocityInputs inputs = InputsOf({&attempt}, unused);
+  const at::Tensor made = WithKept(ops, Transformer::AllRows(inputs, x), attempt.cache.others());
+  attempt.cache.Reused();
+  return velocity_.transformer().Head(ops, inputs, made);
+}
+
+void Denoiser::Others(const Ops& ops, const VelocityInputs& inputs, const FullSteps& full,
+                      std::vector<at::Tensor>& velocities) {
+  const at::Tensor made = velocity_.Others(ops, inputs);
+  const std::vector<at::Tensor> own =
+      Apart(full.steps, velocity_.transformer().Head(ops, inputs, made));
+  const std::vector<at::Tensor> added =
+      Apart(full.steps, made - Transformer::AllRows(inputs, inputs.x));
+  for (size_t i = 0; i < full.steps.size(); ++i) {
+    Attempt& step = *full.steps[i];
+    velocities[full.places[i]] = own[i];
+    // Of several a copy: a part of what all have would keep it all.
+    if (step.is_kept()) {
+      step.cache.Keep(step.point(), full.added[i], added.size() == 1 ? added[i] : added[i].clone());
+    }
+  }
 }
 
 VelocityInputs Denoiser::InputsOf(const Company& attempts, SharedText& shared) const {

@@ -30,6 +30,7 @@ int64_t LtxGeneration::device_bytes() const {
         &state.times.rows().embedded, &state.times.rows().rows}) {
     add(*tensor);
   }
+  bytes += state.cache.BytesOn(device);
   for (const TextKeys& keys : state.text.blocks) {
     add(keys.k);
     add(keys.v);
@@ -48,6 +49,7 @@ void LtxGeneration::MoveTo(at::Device where) {
   there.text.mask = {moved(state.text.mask.bias), moved(state.text.mask.lengths)};
   for (TextKeys& keys : there.text.blocks) keys = {moved(keys.k), moved(keys.v)};
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
+  there.cache = state.cache.To(where);
   state = std::move(there);  // all of it, or nothing
 }
 

@@ -91,7 +91,8 @@ Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& 
           {.schedule = state.schedule, .x = tokens.x, .mask = tokens.mask, .each = each},
           state.step),
       .generator = {},
-      .other_generator = {}};
+      .other_generator = {},
+      .cache = state.cache};
   if (state.stochastic) attempt.other_generator = state.other_generator.clone();
   if (each && tokens.mask.defined() && state.condition_noise > 0) {
     attempt.generator = state.generator.clone();
@@ -116,6 +117,7 @@ void Commit(Attempt& attempt) {
   if (attempt.other_generator.defined()) {
     state.other_generator = std::move(attempt.other_generator);
   }
+  state.cache = std::move(attempt.cache);
   ++state.step;
 }
 

@@ -7,6 +7,7 @@
 #include "model/bridge/ops.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/guidance.h"
+#include "model/ltx/step_cache.h"
 #include "model/ltx/transformer.h"
 
 namespace reel::model::ltx {
@@ -18,11 +19,15 @@ struct Attempt {
   at::Tensor sigma;  // []
   StepTimes times;   // of the tokens
   at::Generator generator, other_generator;
+  StepCache cache;
 
   const Tokens& tokens() const { return state.tokens; }
   const GuidancePoint& point() const {
     return state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
   }
+  bool is_last() const { return state.step + 1 == state.schedule.steps(); }
+  // Whether a later step may reuse what this one makes, where the profile allows it.
+  bool is_kept() const { return cache.rules().uses_cache() && !is_last(); }
   // The rows of the request's text that this step uses.
   TextContext text() const;
 };
