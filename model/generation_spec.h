@@ -53,6 +53,15 @@ struct KernelSelection {
   friend bool operator==(const KernelSelection&, const KernelSelection&) = default;
 };
 
+// When a step takes over what an earlier one computed; the kernel profile "cache" alone does. Unset
+// stays unset: the model's own, as in its card.
+struct CacheOptions {
+  std::optional<double> threshold;  // of the relative change of the first block; 0: never
+  std::optional<int> most_reused;   // such steps in a row
+
+  friend bool operator==(const CacheOptions&, const CacheOptions&) = default;
+};
+
 struct PreviewOptions {
   int every_steps = 0;  // 0: none
   int max_side = 0;     // pixels
@@ -93,6 +102,7 @@ struct GenerationSpec {
   std::vector<Condition> conditions;
   ConditionPipeline condition_pipeline = ConditionPipeline::kAuto;
   KernelSelection kernels;
+  CacheOptions cache;
   PreviewOptions preview;
   EncodingOptions encoding;
   std::string worker;  // name of a worker to run on; empty: the scheduler's choice

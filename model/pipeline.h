@@ -35,6 +35,9 @@ class Generation {
   virtual int64_t device_bytes() const = 0;
   // Complete once it can step.
   virtual TextFacts text_facts() const { return {}; }
+  // Of the steps so far, those that took over what an earlier one computed (kernel profile
+  // "cache").
+  virtual int reused_steps() const { return 0; }
   // Frees device memory; resuming is exact.
   virtual absl::Status Park(bool to_host) = 0;
   virtual absl::Status Resume() = 0;

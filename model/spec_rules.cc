@@ -15,6 +15,7 @@ namespace reel::model {
 namespace {
 
 constexpr double kMaxTimestep = 1000;
+constexpr int64_t kMostReused = 16;
 
 // Size and length, and what they come to together.
 void CheckShape(const GenerationSpec& spec, const ModelCard& card, ViolationList& out) {
@@ -95,6 +96,17 @@ void CheckProfile(const GenerationSpec& spec, const ModelCard& card, ViolationLi
           absl::StrCat("this model does not support ", profile, "; nearest: leave it out"));
 }
 
+// Card and preset have no part in what was sent: what stays unset is the model's own.
+void CheckCache(const CacheOptions& sent, const CacheOptions& known, ViolationList& out) {
+  CheckOptional("cache.threshold", sent.threshold, known.threshold, 1, out);
+  if (!sent.most_reused) return;
+  if (!known.most_reused) {
+    out.Add("cache.most_reused", "this model does not support it; nearest: leave it out");
+  } else {
+    out.InRange("cache.most_reused", int64_t{*sent.most_reused}, int64_t{0}, kMostReused);
+  }
+}
+
 void CheckConditionsAgainstCard(const GenerationSpec& spec, const ModelCard& card,
                                 ViolationList& out) {
   if (spec.conditions.empty()) return;
@@ -132,6 +144,7 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
                 int64_t{limits.max_text_tokens});
   }
   CheckProfile(spec, card, out);
+  CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);
 }
 

@@ -20,6 +20,7 @@ constexpr Profile kProfiles[] = {
     {"reference"},
     {"batch_invariant"},
     {kFp8Profile, "linear", "e4m3_rows"},
+    {kCacheProfile, "step_cache", "first_block"},
 };
 
 // Null for the name of none.

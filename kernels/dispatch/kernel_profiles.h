@@ -15,7 +15,11 @@ namespace reel::kernels {
 // (model/bridge); everything else is as in "auto".
 inline constexpr std::string_view kFp8Profile = "fp8";
 
-// "auto", "reference", "batch_invariant", "fp8".
+// Steps that the first block of a transformer changes little leave its other blocks out. Models
+// look for it (model/bridge); what runs is as in "auto".
+inline constexpr std::string_view kCacheProfile = "cache";
+
+// "auto", "reference", "batch_invariant", "fp8", "cache".
 const std::vector<std::string>& BuiltInProfiles();
 
 // Whether a profile gives up accuracy for speed. "auto" never does: a lossy one must be asked for.

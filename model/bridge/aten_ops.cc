@@ -164,6 +164,8 @@ std::string WhyNoEpilogue(const LinearGeluCall& call) {
   return takes ? "" : "it needs 16-bit types on a GPU and sides that are multiples of 8";
 }
 
+void Run(const StepCacheCall& call) { call.out = call.x + call.kept; }
+
 // Op by op in the tensors' type, as T5 does.
 void Run(const GatedGeluCall& call) {
   const double root = std::sqrt(2.0 / M_PI);

@@ -22,6 +22,7 @@ void Run(const GeluTanhCall& call);
 void Run(const LinearCall& call);
 void Run(const Conv3dCall& call);
 void Run(const LinearGeluCall& call);
+void Run(const StepCacheCall& call);
 void Run(const GatedGeluCall& call);
 void Run(const ChannelNormSiluCall& call);
 void Run(const DepthToSpaceCall& call);

@@ -122,6 +122,13 @@ struct LinearGeluCall {
   const at::Tensor& bias;
   at::Tensor& out;
 };
+// What blocks added when they ran last, in their stead.
+struct StepCacheCall {
+  static constexpr std::string_view op = "step_cache";
+  const at::Tensor& x;
+  const at::Tensor& kept;
+  at::Tensor& out;
+};
 struct GatedGeluCall {
   static constexpr std::string_view op = "gated_activation";
   const at::Tensor& x;  // the gate

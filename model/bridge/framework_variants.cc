@@ -123,6 +123,12 @@ HostedVariants LinearVariants(const kernels::DeviceCapability& device) {
   return {Make(Call::op, kAtenVariant, {}, plain), Make(Call::op, kE4m3RowsVariant, range, e4m3)};
 }
 
+HostedVariants StepCacheVariants() {
+  using Call = aten::StepCacheCall;
+  return {Make(Call::op, kFirstBlockVariant, {},
+               {.run = [](const void* call) { aten::Run(*static_cast<const Call*>(call)); }})};
+}
+
 HostedVariants LinearGeluVariants() {
   using Call = aten::LinearGeluCall;
   const Functions epilogue = {
@@ -161,6 +167,7 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   catalog.AddFramework(LinearVariants(device), Place::kFirst);
   catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
+  catalog.AddFramework(StepCacheVariants(), Place::kFirst);
 }
 
 }  // namespace reel::model

@@ -8,6 +8,7 @@
 #include "model/bridge/ops.h"
 #include "model/ltx/guidance.h"
 #include "model/ltx/rope.h"
+#include "model/ltx/step_cache.h"
 #include "model/ltx/time_table.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"
@@ -43,6 +44,7 @@ struct DenoiseState {
   int step = 0;        // of the schedule
   TimeTable times;     // of the steps to come
   Guidance guidance;
+  StepCache cache;             // of the latest full step, under the profile "cache"
   double condition_noise = 0;  // on fully pinned tokens while the video is noisy
   bool stochastic = false;
   at::Generator generator;        // the request's own, in the reference's order of draws

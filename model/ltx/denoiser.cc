@@ -1,155 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step rules of the three pipelines. Types and the order of operations are the reference's.
 #include "model/ltx/denoiser.h"
 
-#include <utility>
-
-#include "model/bridge/random.h"
-#include "model/ltx/guidance.h"
-#include "model/ltx/latents.h"
+#include "model/bridge/step_reuse.h"
 
 namespace reel::model::ltx {
 namespace {
 
-constexpr double kTimesteps = 1000;
-constexpr double kPinned = 1 - 1e-6;
-
-// A step under way. What it changes of its generation stands here until the whole step is done.
-struct Attempt {
-  DenoiseState& state;
-  at::Tensor x;      // the tokens
-  at::Tensor sigma;  // []
-  StepTimes times;   // of the tokens
-  at::Generator generator, other_generator;
-
-  const Tokens& tokens() const { return state.tokens; }
-  const GuidancePoint& point() const {
-    return state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
+// The rows of each, of those of all.
+std::vector<at::Tensor> Apart(const std::vector<Attempt*>& attempts, const at::Tensor& rows) {
+  if (attempts.size() == 1) return {rows};
+  std::vector<at::Tensor> apart;
+  int64_t row = 0;
+  for (const Attempt* attempt : attempts) {
+    const int64_t end = row + attempt->point().rows();
+    apart.push_back(rows.slice(0, row, end));
+    row = end;
   }
-};
-
-at::Tensor Scalar(float value, const at::Tensor& like) {
-  return at::full({}, value, like.options().dtype(at::kFloat));
+  return apart;
 }
 
-// Fully pinned tokens are set back to their condition, with noise that fades as the video clears.
-void NoisePinned(Attempt& attempt) {
-  const Tokens& tokens = attempt.tokens();
-  const at::Tensor noise = DrawNormal(attempt.x.sizes(), attempt.generator, attempt.x.options());
-  const at::Tensor noised =
-      tokens.initial + attempt.state.condition_noise * noise * (attempt.sigma * attempt.sigma);
-  attempt.x = at::where((tokens.mask > kPinned).unsqueeze(-1), noised, attempt.x);
-}
-
-Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state) {
-  const Tokens& tokens = state.tokens;
-  const bool each = state.mode == Mode::kCondition;
-  const at::Tensor time =
-      Scalar(state.schedule.timesteps[static_cast<size_t>(state.step)], tokens.x);
-  Attempt attempt = {
-      .state = state,
-      .x = tokens.x,
-      .sigma = time / kTimesteps,
-      .times = state.times.At(
-          ops, transformer,
-          {.schedule = state.schedule, .x = tokens.x, .mask = tokens.mask, .each = each},
-          state.step),
-      .generator = {},
-      .other_generator = {}};
-  if (state.stochastic) attempt.other_generator = state.other_generator.clone();
-  if (each && tokens.mask.defined() && state.condition_noise > 0) {
-    attempt.generator = state.generator.clone();
-    NoisePinned(attempt);
+// Which of them leave the other blocks out, by what the first one `added`. All that a device is
+// waited for is one small copy.
+std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
+                           const std::vector<at::Tensor>& added) {
+  std::vector<at::Tensor> changes;
+  std::vector<size_t> places;
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    const Attempt& attempt = *attempts[i];
+    if (!attempt.is_kept() || !attempt.cache.Has(attempt.point())) continue;
+    changes.push_back(attempt.cache.ChangeOf(added[i]));
+    places.push_back(i);
   }
-  return attempt;
-}
-
-// From `sigma` to `next` along `velocity`, in fp32.
-at::Tensor Move(Attempt& attempt, const at::Tensor& x, const at::Tensor& velocity,
-                const at::Tensor& sigma, const at::Tensor& next) {
-  if (!attempt.state.stochastic) return x + (next - sigma) * velocity;
-  const at::Tensor clean = x - sigma * velocity;
-  const at::Tensor noise = DrawNormal(x.sizes(), attempt.other_generator, x.options());
-  return (1.0 - next) * clean + next * noise;
-}
-
-// Text and image pipelines: one sigma for all; the image's frame is never moved.
-at::Tensor MoveTogether(Attempt& attempt, const at::Tensor& velocity) {
-  const DenoiseState& state = attempt.state;
-  const auto step = static_cast<size_t>(state.step);
-  const at::Tensor& x = attempt.x;
-  const at::Tensor sigma = Scalar(state.schedule.sigmas[step], x);
-  const at::Tensor next = Scalar(state.schedule.sigmas[step + 1], x);
-  const int64_t fixed = state.mode == Mode::kImage ? state.shape.height * state.shape.width : 0;
-  const at::Tensor moved = Move(attempt, x.slice(1, fixed), velocity.slice(1, fixed), sigma, next);
-  return fixed == 0 ? moved : at::cat({x.slice(1, 0, fixed), moved}, 1);
-}
-
-// Where each sigma goes next: the greatest of the schedule's below it.
-at::Tensor NextSigmas(const Schedule& schedule, const at::Tensor& sigmas) {
-  const at::Tensor flat = sigmas.to(at::kCPU).contiguous();
-  at::Tensor next = at::empty_like(flat);
-  for (int64_t i = 0; i < flat.numel(); ++i) {
-    next.data_ptr<float>()[i] = NextSigma(schedule, flat.data_ptr<float>()[i]);
+  std::vector<bool> reuses(attempts.size(), false);
+  if (changes.empty()) return reuses;
+  const at::Tensor on_host = at::stack(changes).to(at::kCPU);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const double change = on_host.data_ptr<float>()[i];
+    reuses[places[i]] = attempts[places[i]]->cache.Allows(change);
   }
-  return next.to(sigmas.device());
-}
-
-// Condition pipeline: each token by its own sigma, where its strength lets it.
-at::Tensor MoveEach(Attempt& attempt, const at::Tensor& velocity) {
-  const StepTimes& times = attempt.times;
-  const at::Tensor sigmas = times.values / kTimesteps;
-  const at::Tensor next = NextSigmas(attempt.state.schedule, sigmas);
-  const at::Tensor moved = Move(attempt, attempt.x, velocity, times.ForTokens(sigmas).unsqueeze(-1),
-                                times.ForTokens(next).unsqueeze(-1));
-  const at::Tensor& mask = attempt.tokens().mask;
-  if (!mask.defined()) return moved;
-  const at::Tensor is_free = (attempt.sigma - 1e-6 < 1.0 - mask).unsqueeze(-1);
-  return at::where(is_free, moved, attempt.x);
-}
-
-void EndStep(Attempt& attempt, const at::Tensor& velocities) {
-  DenoiseState& state = attempt.state;
-  const bool each = state.mode == Mode::kCondition;
-  // Guidance in the model's own type with conditions, as the reference has it there.
-  const at::Tensor velocity =
-      Guide(each ? velocities : velocities.to(at::kFloat), attempt.point(), state.guidance.star);
-  attempt.x = each ? MoveEach(attempt, velocity) : MoveTogether(attempt, velocity);
-}
-
-void Commit(Attempt& attempt) {
-  DenoiseState& state = attempt.state;
-  state.tokens.x = std::move(attempt.x);
-  if (attempt.generator.defined()) state.generator = std::move(attempt.generator);
-  if (attempt.other_generator.defined()) {
-    state.other_generator = std::move(attempt.other_generator);
-  }
-  ++state.step;
-}
-
-// The rows of the request's text that this step uses.
-TextContext TextOf(const Attempt& attempt) {
-  const DenoiseState& state = attempt.state;
-  const GuidancePoint& point = attempt.point();
-  if (point.rows() == state.text.rows()) return state.text;
-  return state.text.Rows(state.text_has_negative && !point.uses_negative() ? 1 : 0, point.rows());
-}
-
-// Those of several clips, one behind the other.
-StepTimes Joined(const std::vector<Attempt>& attempts) {
-  std::vector<at::Tensor> values, of_token, embedded, rows;
-  int64_t before = 0;
-  for (const Attempt& attempt : attempts) {
-    const StepTimes& times = attempt.times;
-    if (times.of_token.defined()) of_token.push_back(times.of_token + before);
-    values.push_back(times.values);
-    embedded.push_back(times.rows.embedded);
-    rows.push_back(times.rows.rows);
-    before += times.values.size(0);
-  }
-  StepTimes joined = {at::cat(values), {}, {at::cat(embedded), at::cat(rows)}};
-  if (!of_token.empty()) joined.of_token = at::cat(of_token);
-  return joined;
+  return reuses;
 }
 
 TextKeys JoinedKeys(const std::vector<TextContext>& parts, size_t block) {
@@ -193,34 +82,96 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
 
 void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
+  attempts.reserve(states.size());
+  Company all;
+  bool is_kept = false;
+  for (DenoiseState* state : states) {
+    all.push_back(&attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state)));
+    is_kept |= all.back()->is_kept();
+    if (all.back()->is_last()) all.back()->cache.Forget();
+  }
+  // Nothing is kept for a company that may not come again.
+  if (all.size() == 1) shared_text_ = shared_others_text_ = {};
+  const std::vector<at::Tensor> velocities =
+      is_kept && MayReuseSteps(ops.run()) ? WithCache(ops, all)
+                                          : Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
+  for (size_t i = 0; i < all.size(); ++i) EndStep(*all[i], velocities[i]);
+  for (Attempt& attempt : attempts) Commit(attempt);
+}
+
+std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) {
+  const VelocityInputs inputs = InputsOf(all, shared_text_);
+  VelocityInputs of_first = inputs;
+  of_first.text = inputs.text.OfFirstBlock();
+  const FirstBlock first = velocity_.First(ops, of_first);
+  const std::vector<at::Tensor> x = Apart(all, first.x), added = Apart(all, first.added);
+  const std::vector<bool> reuses = ReusesOf(all, added);
+  std::vector<at::Tensor> velocities(all.size());
+  FullSteps full;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (reuses[i]) {
+      velocities[i] = Reused(ops, *all[i], x[i]);
+      continue;
+    }
+    full.steps.push_back(all[i]);
+    full.places.push_back(i);
+    // Copies: the next call writes over what this one made.
+    full.x.push_back(x[i]);
+    full.added.push_back(all[i]->is_kept() ? added[i].clone() : at::Tensor());
+  }
+  if (full.steps.empty()) return velocities;
+  VelocityInputs of_others =
+      full.steps.size() == all.size() ? inputs : InputsOf(full.steps, shared_others_text_);
+  of_others.x = at::cat(full.x);
+  Others(ops, of_others, full, velocities);
+  return velocities;
+}
+
+at::Tensor Denoiser::Reused(const Ops& ops, Attempt& attempt, const at::Tensor& x) const {
+  SharedText unused;  // it is alone
+  const VelocityInputs inputs = InputsOf({&attempt}, unused);
+  const at::Tensor made = WithKept(ops, Transformer::AllRows(inputs, x), attempt.cache.others());
+  attempt.cache.Reused();
+  return velocity_.transformer().Head(ops, inputs, made);
+}
+
+void Denoiser::Others(const Ops& ops, const VelocityInputs& inputs, const FullSteps& full,
+                      std::vector<at::Tensor>& velocities) {
+  const at::Tensor made = velocity_.Others(ops, inputs);
+  const std::vector<at::Tensor> own =
+      Apart(full.steps, velocity_.transformer().Head(ops, inputs, made));
+  const std::vector<at::Tensor> added =
+      Apart(full.steps, made - Transformer::AllRows(inputs, inputs.x));
+  for (size_t i = 0; i < full.steps.size(); ++i) {
+    Attempt& step = *full.steps[i];
+    velocities[full.places[i]] = own[i];
+    // Of several a copy: a part of what all have would keep it all.
+    if (step.is_kept()) {
+      step.cache.Keep(step.point(), full.added[i], added.size() == 1 ? added[i] : added[i].clone());
+    }
+  }
+}
+
+VelocityInputs Denoiser::InputsOf(const Company& attempts, SharedText& shared) const {
   std::vector<at::Tensor> x;
   std::vector<TextContext> texts;
   std::vector<int64_t> rows;
-  for (DenoiseState* state : states) {
-    const Attempt& attempt = attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state));
-    x.push_back(attempt.x.to(velocity_.transformer().dtype()));
-    texts.push_back(TextOf(attempt));
-    rows.push_back(attempt.point().rows());
+  for (const Attempt* attempt : attempts) {
+    x.push_back(attempt->x.to(velocity_.transformer().dtype()));
+    texts.push_back(attempt->text());
+    rows.push_back(attempt->point().rows());
   }
-  const bool alone = states.size() == 1;
-  if (alone) shared_text_ = {};  // nothing is kept for a company that may not come again
-  const GuidancePoint& point = attempts[0].point();  // that of all perturbs nothing where several
-  const StepTimes times = alone ? attempts[0].times : Joined(attempts);
-  const at::Tensor velocities =
-      velocity_(ops, {.x = alone ? x[0] : at::cat(x),
-                      .time = times.rows,
-                      .time_of = times.of_token,
-                      .rope = states[0]->rope,
-                      .text = alone ? texts[0] : shared_text_.Of(texts),
-                      .rows = rows,
-                      .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()});
-  int64_t row = 0;
-  for (Attempt& attempt : attempts) {
-    const int64_t end = row + attempt.point().rows();
-    EndStep(attempt, velocities.slice(0, row, end));
-    row = end;
-  }
-  for (Attempt& attempt : attempts) Commit(attempt);
+  const bool alone = attempts.size() == 1;
+  const Attempt& first = *attempts.front();
+  const GuidancePoint& point = first.point();  // that of all perturbs nothing where several
+  const StepTimes times = alone ? first.times : Joined(attempts);
+  return {.x = alone ? x[0] : at::cat(x),
+          .time = times.rows,
+          .time_of = times.of_token,
+          .rope = first.state.rope,
+          .text = alone ? texts[0] : shared.Of(texts),
+          .rows = rows,
+          .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()};
 }
 
 }  // namespace reel::model::ltx

@@ -9,6 +9,7 @@
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/step_attempt.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/velocity_graphs.h"
 
@@ -37,8 +38,25 @@ class Denoiser {
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
 
  private:
+  using Company = std::vector<Attempt*>;
+  // Of those under way, the ones that reuse nothing.
+  struct FullSteps {
+    Company steps;
+    std::vector<size_t> places;        // among all
+    std::vector<at::Tensor> x, added;  // behind the first block, and by it
+  };
+
+  // Of one call of the transformer for all of them.
+  VelocityInputs InputsOf(const Company& attempts, SharedText& shared) const;
+  // The velocities of each, where each may reuse what its latest full step kept: those that do so
+  // leave the others after the first block.
+  std::vector<at::Tensor> WithCache(const Ops& ops, const Company& all);
+  at::Tensor Reused(const Ops& ops, Attempt& attempt, const at::Tensor& x) const;
+  void Others(const Ops& ops, const VelocityInputs& inputs, const FullSteps& full,
+              std::vector<at::Tensor>& velocities);
+
   VelocityGraphs velocity_;
-  SharedText shared_text_;
+  SharedText shared_text_, shared_others_text_;
 };
 
 }  // namespace reel::model::ltx

@@ -54,6 +54,8 @@ absl::StatusOr<std::unique_ptr<Generation>> EncodeStage::Plan(const GenerationSp
   state.step = state.first_step;
   state.guidance = recipe.guidance;
   state.condition_noise = spec.image_condition_noise_scale.value_or(0);
+  state.cache = StepCache({.threshold = spec.cache.threshold.value_or(kCacheThreshold),
+                           .most_reused = spec.cache.most_reused.value_or(kCacheMostReused)});
   state.stochastic = model_.scheduler.stochastic_sampling;
   state.generator = GeneratorOf(spec);
   state.other_generator = GeneratorOf(spec);
@@ -165,6 +167,7 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   next.schedule = pass.schedule;
   next.step = next.first_step = pass.first_step;
   next.times = {};
+  next.cache.Forget();
   next.guidance = pass.recipe.guidance;
   next.generator = GeneratorOf(mine.spec);
   REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,

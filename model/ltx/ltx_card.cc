@@ -5,6 +5,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "model/bridge/rows.h"
 #include "model/ltx/presets.h"
+#include "model/ltx/step_cache.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -28,6 +29,7 @@ GenerationSpec Defaults() {
   spec.image_condition_noise_scale = 0.15;
   spec.decode_timestep = 0;
   spec.decode_noise_scale = 0;
+  spec.cache = {.threshold = kCacheThreshold, .most_reused = kCacheMostReused};
   return spec;
 }
 
@@ -56,19 +58,19 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.supports_conditions = true;
   // One job's matrices fill a CPU; what jobs share there is a cache.
   card.steps_alone = model.device.is_cpu();
-  if (config.width() % kE4m3Sides == 0) {
-    card.lossy_profiles.emplace_back(kernels::kFp8Profile);
-  }
+  const bool has_e4m3 = config.width() % kE4m3Sides == 0;
+  if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
+  card.lossy_profiles.emplace_back(kernels::kCacheProfile);
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",
                          "gate_residual", "gate_residual_adaln", "attention", "cross_attention",
-                         "activation", "linear", "linear_gelu"}) {
+                         "activation", "linear", "linear_gelu", "step_cache"}) {
     card.calls.push_back({op, dtype, config.width()});
   }
   for (const char* op : {"channel_norm_silu", "conv3d"}) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
-  if (!card.lossy_profiles.empty()) card.calls.push_back({"quantize_rows", dtype, config.width()});
+  if (has_e4m3) card.calls.push_back({"quantize_rows", dtype, config.width()});
   return card;
 }
 

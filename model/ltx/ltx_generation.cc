@@ -30,6 +30,7 @@ int64_t LtxGeneration::device_bytes() const {
         &state.times.rows().embedded, &state.times.rows().rows}) {
     add(*tensor);
   }
+  bytes += state.cache.BytesOn(device);
   for (const TextKeys& keys : state.text.blocks) {
     add(keys.k);
     add(keys.v);
@@ -51,6 +52,7 @@ void LtxGeneration::MoveTo(at::Device where) {
     keys = {moved(keys.k), moved(keys.v), moved(keys.only)};
   }
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
+  there.cache = state.cache.To(where);
   state = std::move(there);  // all of it, or nothing
 }
 

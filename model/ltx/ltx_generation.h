@@ -30,6 +30,7 @@ class LtxGeneration final : public Generation {
   int64_t rows() const override;
   int64_t device_bytes() const override;
   TextFacts text_facts() const override { return texts; }
+  int reused_steps() const override { return state.cache.reused_steps(); }
   // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
   // a generation is parked before it decodes, or not at all.
   absl::Status Park(bool to_host) override;

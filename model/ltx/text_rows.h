@@ -14,10 +14,10 @@ namespace reel::model::ltx {
 // A value for one call; rows are the first dimension of all tensors.
 class TextRows {
  public:
-  // `has_one_key` of each row.
+  // `has_one_key` of each row; empty: of none of them.
   explicit TextRows(const std::vector<bool>& has_one_key);
 
-  bool none_asks() const { return asking_ == 0; }
+  bool none_asks() const { return asking_ == 0 && all_ > 0; }
   // Those of `all` that ask, in order: a view where they lie side by side.
   at::Tensor Asking(const at::Tensor& all) const;
   // The answers of all rows: [B', S, D] of those that ask, undefined where none does, and for the

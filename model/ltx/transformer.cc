@@ -41,8 +41,9 @@ at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of) {
 class SharedRows {
  public:
   explicit SharedRows(const VelocityInputs& inputs)
-      : of_clip_(inputs.rows), clips_(inputs.x.size(0)), all_(inputs.text.rows()) {
-    if (of_clip_.empty()) of_clip_.assign(static_cast<size_t>(clips_), 1);
+      : of_clip_(inputs.rows), all_(inputs.text.rows()) {
+    if (of_clip_.empty()) of_clip_.assign(static_cast<size_t>(inputs.x.size(0)), 1);
+    clips_ = static_cast<int64_t>(of_clip_.size());
     until_perturbed_ = clips_ == 1 && all_ > 1 && !inputs.perturbed.empty() ? all_ - 1 : all_;
   }
 
@@ -75,8 +76,8 @@ class SharedRows {
   }
 
   std::vector<int64_t> of_clip_;
-  const int64_t clips_, all_;
-  int64_t until_perturbed_ = 0;
+  const int64_t all_;
+  int64_t clips_ = 0, until_perturbed_ = 0;
 };
 
 // What the text says to all tokens of its rows, [B, S, D]; `x` has B rows or fewer that are shared.
@@ -178,33 +179,67 @@ TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {
   return {embedded, time_rows_(ops, at::silu(embedded))};
 }
 
-at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
+void Transformer::CheckForm(const Ops& ops) const {
   if (FormOf(ops.run()) == RowForm::kE4m3 && !has_e4m3_) {
     ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
   }
+}
+
+at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
+  CheckForm(ops);
+  return Head(ops, inputs, Blocks(ops, inputs, proj_in_(ops, inputs.x), 0, blocks_.size()));
+}
+
+FirstBlock Transformer::First(const Ops& ops, const VelocityInputs& inputs) const {
+  CheckForm(ops);
+  const at::Tensor tokens = proj_in_(ops, inputs.x);
+  const at::Tensor x = Blocks(ops, inputs, tokens, 0, 1);
+  return {x, x - SharedRows(inputs).ViewTo(tokens, x.size(0))};
+}
+
+at::Tensor Transformer::Others(const Ops& ops, const VelocityInputs& inputs) const {
+  return AllRows(inputs, Blocks(ops, inputs, inputs.x, 1, blocks_.size()));
+}
+
+at::Tensor Transformer::AllRows(const VelocityInputs& inputs, const at::Tensor& x) {
   const SharedRows shared(inputs);
-  at::Tensor h = proj_in_(ops, inputs.x);  // [clips, S, D]; later of more rows
-  // Of all blocks in one pass, [N, blocks, 6, D].
+  return shared.To(x, shared.all());
+}
+
+at::Tensor Transformer::Blocks(const Ops& ops, const VelocityInputs& inputs, at::Tensor x,
+                               size_t first, size_t end) const {
+  const SharedRows shared(inputs);
+  // Of all these blocks in one pass, [N, blocks, 6, D].
   const at::Tensor modulations =
-      scale_shift_tables_ + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
+      scale_shift_tables_.slice(0, static_cast<int64_t>(first), static_cast<int64_t>(end)) +
+      inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
   TextContext text = inputs.text;
-  if (shared.until_perturbed() < shared.all()) text = text.Rows(0, shared.until_perturbed());
-  for (size_t i = 0; i < blocks_.size(); ++i) {
+  const bool is_apart = x.size(0) == shared.all();  // since a perturbed block before these
+  if (!is_apart && shared.until_perturbed() < shared.all()) {
+    text = text.Rows(0, shared.until_perturbed());
+  }
+  for (size_t i = first; i < end; ++i) {
     const TransformerBlock& block = blocks_[i];
     const bool is_perturbed = Contains(inputs.perturbed, static_cast<int64_t>(i));
     if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
-    if (is_perturbed) h = shared.To(h, shared.all());
+    if (is_perturbed) x = shared.To(x, shared.all());
     const at::Tensor modulation =
-        ForTokens(modulations.select(1, static_cast<int64_t>(i)), inputs.time_of);
-    h = block.AttendSelf(ops, h, shared.ViewTo(modulation, h.size(0)), {inputs.rope, is_perturbed});
-    const at::Tensor answer = Answer(ops, block, h, text, i, shared);
-    h = block.Feed(ops, shared.To(h, text.rows()), answer, shared.ViewTo(modulation, text.rows()));
+        ForTokens(modulations.select(1, static_cast<int64_t>(i - first)), inputs.time_of);
+    x = block.AttendSelf(ops, x, shared.ViewTo(modulation, x.size(0)), {inputs.rope, is_perturbed});
+    const at::Tensor answer = Answer(ops, block, x, text, i, shared);
+    x = block.Feed(ops, shared.To(x, text.rows()), answer, shared.ViewTo(modulation, text.rows()));
   }
-  h = shared.To(h, shared.all());
+  return x;
+}
+
+at::Tensor Transformer::Head(const Ops& ops, const VelocityInputs& inputs,
+                             const at::Tensor& x) const {
+  const SharedRows shared(inputs);
+  const at::Tensor all = shared.To(x, shared.all());
   const at::Tensor head =
       ForTokens(scale_shift_table_ + inputs.time.embedded.unsqueeze(1), inputs.time_of);
   const std::vector<at::Tensor> rows = shared.ViewTo(head, shared.all()).unbind(2);
-  return proj_out_(ops, ops.AdalnLayerNorm(h, rows[1], rows[0], kHeadEps));
+  return proj_out_(ops, ops.AdalnLayerNorm(all, rows[1], rows[0], kHeadEps));
 }
 
 }  // namespace reel::model::ltx

@@ -22,6 +22,8 @@ struct TextContext {
   int64_t rows() const { return mask.bias.size(0); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
+  // All that the first block needs of it.
+  TextContext OfFirstBlock() const { return {{blocks[0]}, mask, has_one_key}; }
 };
 
 // What the transformer makes of N times.
@@ -48,6 +50,12 @@ struct VelocityInputs {
   std::vector<int64_t> perturbed = {};
 };
 
+// How far a call has come behind the first block, [B', S, D]: rows that are still the same are one.
+struct FirstBlock {
+  at::Tensor x;      // what all others work on
+  at::Tensor added;  // by the block, to what it was given
+};
+
 // Immutable after loading.
 class Transformer {
  public:
@@ -70,6 +78,15 @@ class Transformer {
   // the first block all of a clip's are the same.
   at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
 
+  // The same in three calls, for who may leave the second out: Head(Others(First)). Of the text
+  // First needs OfFirstBlock alone. To the others `inputs.x` is what First made of it, and
+  // `inputs.rows` is set.
+  FirstBlock First(const Ops& ops, const VelocityInputs& inputs) const;
+  at::Tensor Others(const Ops& ops, const VelocityInputs& inputs) const;  // [B, S, D]
+  at::Tensor Head(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x) const;
+  // [B', S, D] to [B, S, D].
+  static at::Tensor AllRows(const VelocityInputs& inputs, const at::Tensor& x);
+
   const TransformerConfig& config() const { return config_; }
   at::ScalarType dtype() const { return proj_in_.weight.scalar_type(); }
   int64_t bytes() const { return bytes_; }
@@ -77,6 +94,12 @@ class Transformer {
 
  private:
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
+
+  void CheckForm(const Ops& ops) const;
+  // What the blocks from `first` to before `end` make of x, whose rows are those of the block
+  // before them.
+  at::Tensor Blocks(const Ops& ops, const VelocityInputs& inputs, at::Tensor x, size_t first,
+                    size_t end) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;

@@ -64,8 +64,10 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
 
 }  // namespace
 
-VelocityGraphs::Kind VelocityGraphs::KindOf(const Ops& ops, const VelocityInputs& inputs) {
-  Kind kind{.plan = ops.run().plan.name(),
+VelocityGraphs::Kind VelocityGraphs::KindOf(Part part, const Ops& ops,
+                                            const VelocityInputs& inputs) {
+  Kind kind{.part = part,
+            .plan = ops.run().plan.name(),
             .sizes = {},
             .rows = inputs.rows,
             .perturbed = inputs.perturbed,
@@ -111,28 +113,57 @@ void VelocityGraphs::MakeRoom() {
 }
 
 at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
+  return Call(Part::kWhole, ops, inputs)[0];
+}
+
+FirstBlock VelocityGraphs::First(const Ops& ops, const VelocityInputs& inputs) {
+  const Outputs made = Call(Part::kFirst, ops, inputs);
+  return {made[0], made[1]};
+}
+
+at::Tensor VelocityGraphs::Others(const Ops& ops, const VelocityInputs& inputs) {
+  return Call(Part::kOthers, ops, inputs)[0];
+}
+
+VelocityGraphs::Outputs VelocityGraphs::Compute(Part part, const Ops& ops,
+                                                const VelocityInputs& inputs) const {
+  switch (part) {
+    case Part::kFirst: {
+      const FirstBlock first = transformer_.First(ops, inputs);
+      return {first.x, first.added};
+    }
+    case Part::kOthers:
+      return {transformer_.Others(ops, inputs)};
+    case Part::kWhole:
+      break;
+  }
+  return {transformer_.Velocity(ops, inputs)};
+}
+
+VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops,
+                                             const VelocityInputs& inputs) {
   const int64_t work_bytes = WorkBytes(inputs, transformer_.config().width());
   const int64_t input_bytes =
       BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
   const bool fits = work_bytes + input_bytes <= most_bytes_;
   if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
-    return transformer_.Velocity(ops, inputs);
+    return Compute(part, ops, inputs);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.
-  Recorded* const recorded = Find(KindOf(ops, inputs));
-  if (recorded == nullptr || recorded->refused) return transformer_.Velocity(ops, inputs);
+  Recorded* const recorded = Find(KindOf(part, ops, inputs));
+  if (recorded == nullptr || recorded->refused) return Compute(part, ops, inputs);
   recorded->input_bytes = input_bytes;
   recorded->work_bytes = work_bytes;
   if (recorded->graph != nullptr) {
     Fill(inputs, *recorded);
   } else if (!Record(ops, inputs, *recorded)) {
-    return transformer_.Velocity(ops, inputs);
+    return Compute(part, ops, inputs);
   }
   recorded->graph->Replay();
   for (const kernels::VariantUse& use : recorded->uses) {
     ops.run().counters.Count(use.op, use.variant, use.calls);
   }
-  return recorded->output;
+  return recorded->outputs;
 }
 
 bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded) {
@@ -142,7 +173,7 @@ bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Record
     recorded.how = ops.run().plan;
     recorded.graph = recorder_->Record([this, &recorded](kernels::DeviceStream stream) {
       const kernels::Execution run{recorded.how, recorded.counters, nullptr, stream};
-      recorded.output = transformer_.Velocity(Ops(run), recorded.inputs);
+      recorded.outputs = Compute(recorded.kind.part, Ops(run), recorded.inputs);
     });
     return absl::OkStatus();
   });

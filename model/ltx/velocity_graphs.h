@@ -31,12 +31,17 @@ class VelocityGraphs {
 
   const Transformer& transformer() const { return transformer_; }
 
-  // As Transformer::Velocity. The result is overwritten by the next call.
+  // As the transformer's. Results are overwritten by the next call, whichever it is.
   at::Tensor operator()(const Ops& ops, const VelocityInputs& inputs);
+  FirstBlock First(const Ops& ops, const VelocityInputs& inputs);
+  at::Tensor Others(const Ops& ops, const VelocityInputs& inputs);
 
  private:
+  enum class Part { kWhole, kFirst, kOthers };
+  using Outputs = std::vector<at::Tensor>;
   // What must be the same for a graph to serve.
   struct Kind {
+    Part part = Part::kWhole;
     std::string plan;
     std::vector<int64_t> sizes, rows, perturbed;
     std::vector<bool> has_one_key;
@@ -49,14 +54,16 @@ class VelocityGraphs {
     int64_t input_bytes = 0, work_bytes = 0;
     // The graph's own.
     VelocityInputs inputs;
-    at::Tensor output;
+    Outputs outputs;
     kernels::KernelPlan how;
     kernels::KernelCounters counters;
     std::vector<kernels::VariantUse> uses;  // of one call
     at::Tensor text, rope, time_of;         // whose contents `inputs` has; held for comparison
   };
 
-  static Kind KindOf(const Ops& ops, const VelocityInputs& inputs);
+  Outputs Call(Part part, const Ops& ops, const VelocityInputs& inputs);
+  Outputs Compute(Part part, const Ops& ops, const VelocityInputs& inputs) const;
+  static Kind KindOf(Part part, const Ops& ops, const VelocityInputs& inputs);
   // The entry of this kind, which comes to the front; null: there was none, and now is.
   Recorded* Find(Kind kind);
   // Forgets the oldest graphs until there is memory for that of the front.

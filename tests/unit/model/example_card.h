@@ -20,6 +20,7 @@ inline ModelCard ExampleCard() {
   card.defaults.guidance_scale = 3;
   card.defaults.guidance_rescale = 0;
   card.defaults.image_condition_noise_scale = 0.15;
+  card.defaults.cache = {.threshold = 0.1, .most_reused = 3};
   card.defaults.max_text_tokens = 128;
   GenerationSpec distilled;
   distilled.timesteps = {1000, 900, 500, 100};

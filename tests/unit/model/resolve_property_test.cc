@@ -34,6 +34,8 @@ class RandomSpec {
     spec.guidance_rescale = Number(1);
     if (Chance(20)) spec.decode_timestep = 0.05;
     spec.image_condition_noise_scale = Number(1);
+    spec.cache.threshold = Number(1);
+    if (Chance(2)) spec.cache.most_reused = Pick<int>({0, 3, 16}, {17, -1, kMax, kMin});
     if (Chance(2)) spec.seed = Pick<uint64_t>({0, 1, std::numeric_limits<uint64_t>::max()});
     spec.max_text_tokens = Pick<int>({0, 0, 1, 256}, {257, -1});
     for (int n = Pick<int>({0, 0, 1, 2}); n > 0; --n) spec.conditions.push_back(MakeCondition());

@@ -225,6 +225,8 @@ TEST(Resolve, RefusesNumbersThatAreNone) {
                 ElementsAre(Violation("frame_rate", "between 1 and 60")));
     EXPECT_THAT(With([&](auto& s) { s.image_condition_noise_scale = bad; }),
                 ElementsAre(Violation("image_condition_noise_scale", "between 0 and 1")));
+    EXPECT_THAT(With([&](auto& s) { s.cache.threshold = bad; }),
+                ElementsAre(Violation("cache.threshold", "between 0 and 1")));
   }
 }
 
@@ -319,14 +321,34 @@ TEST(Resolve, RefusesWhatCannotBeAKernelName) {
 }
 
 TEST(Resolve, TakesALossyProfileWhereTheModelHasAUseForIt) {
-  EXPECT_THAT(With([](auto& s) { s.kernels.profile = "fp8"; }),
-              ElementsAre(Violation("kernels.profile", "does not support fp8")));
+  for (const std::string profile : {"fp8", "cache"}) {
+    EXPECT_THAT(With([&](auto& s) { s.kernels.profile = profile; }),
+                ElementsAre(Violation("kernels.profile", "does not support " + profile)));
+  }
   ModelCard card = ExampleCard();
   card.lossy_profiles = {"fp8"};
   GenerationSpec spec;
   spec.prompt = "a fox";
   spec.kernels.profile = "fp8";
   EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 0).ok());
+}
+
+TEST(Resolve, LeavesTheCacheAsItWasSentAndBoundsIt) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  EXPECT_EQ(ResolveExample(sent).spec.cache, CacheOptions());
+  sent.cache = {.threshold = 0, .most_reused = 16};
+  EXPECT_THAT(ResolveExample(sent).violations, IsEmpty());
+  EXPECT_EQ(ResolveExample(sent).spec.cache, sent.cache);
+  EXPECT_THAT(With([](auto& s) { s.cache.most_reused = 17; }),
+              ElementsAre(Violation("cache.most_reused", "nearest: 16")));
+  EXPECT_THAT(With([](auto& s) { s.cache.most_reused = -1; }),
+              ElementsAre(Violation("cache.most_reused", "nearest: 0")));
+  ModelCard card = ExampleCard();
+  card.defaults.cache = {};
+  EXPECT_THAT(Resolve(sent, card, RequestLimits(), 0).violations,
+              ElementsAre(Violation("cache.threshold", "does not support"),
+                          Violation("cache.most_reused", "does not support")));
 }
 
 TEST(Resolve, ReportsAllViolationsAtOnce) {

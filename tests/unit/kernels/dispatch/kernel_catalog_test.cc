@@ -112,9 +112,10 @@ TEST(KernelProfiles, ALossyOneIsRefusedWhereItsVariantDoesNotRun) {
 
 TEST(KernelProfiles, TellWhichAreLossy) {
   for (const std::string& profile : BuiltInProfiles()) {
-    EXPECT_EQ(IsLossyProfile(profile), profile == "fp8") << profile;
+    EXPECT_EQ(IsLossyProfile(profile), profile == "fp8" || profile == "cache") << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
+  EXPECT_TRUE(IsLossyVariant("step_cache", "first_block"));
   EXPECT_FALSE(IsLossyVariant("linear", "aten"));
   EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));
 }

@@ -140,7 +140,7 @@ TEST_P(RowOpsTest, OperatorsInFrontOfALinearLayerWriteTheFormThatIsAskedFor) {
 }
 
 TEST_P(RowOpsTest, OnlyTheProfileFp8AsksForE4m3) {
-  for (const std::string profile : {"auto", "reference", "batch_invariant", "fp8"}) {
+  for (const std::string profile : {"auto", "reference", "batch_invariant", "fp8", "cache"}) {
     const kernels::KernelPlan plan(profile, {});
     const kernels::Execution run{plan, counters_, nullptr, {}};
     EXPECT_EQ(FormOf(run), profile == "fp8" ? RowForm::kE4m3 : RowForm::kPlain) << profile;

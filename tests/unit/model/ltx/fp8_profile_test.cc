@@ -137,7 +137,7 @@ TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
 TEST_F(Fp8Profile, IsWhatARequestOfThePipelineRuns) {
   const auto pipeline = Load(folder_, "fp32");
   ASSERT_NE(pipeline, nullptr);
-  EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("fp8"));
+  EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("fp8", "cache"));
   GenerationSpec spec;
   spec.prompt = "a boat";
   spec.width = 96;

@@ -273,6 +273,48 @@ TEST_F(TransformerGolden, APerturbedRowIsMadeWithItsPromptsUntilItDiffers) {
   }
 }
 
+// To the bit: who leaves nothing out has the same velocity.
+TEST_F(TransformerGolden, InPartsItIsTheSame) {
+  const auto model = Load(at::kFloat);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const TextContext context = model->Prepare(ops_, Draw(22, {3, 6, 32}), at::ones({3, 6}));
+  const at::Tensor time_of = at::where(at::arange(60) % 30 < 15, 0, 1).to(at::kLong).view({2, 30});
+  struct Case {
+    std::vector<int64_t> rows, perturbed;
+    bool times_differ = false;
+  };
+  for (const Case& known : std::vector<Case>{{{1}, {}},
+                                             {{3}, {}},
+                                             {{1, 2}, {}},
+                                             {{2, 1}, {}, true},
+                                             {{2}, {0}},
+                                             {{3}, {0}},
+                                             {{3}, {1}},
+                                             {{3}, {0, 1}}}) {
+    const auto clips = static_cast<int64_t>(known.rows.size());
+    int64_t rows = 0;
+    for (const int64_t own : known.rows) rows += own;
+    VelocityInputs inputs = {.x = Draw(21, {clips, 30, 8}),
+                             .time = model->Times(ops_, Draw(23, {2}).abs() * 500),
+                             .time_of = known.times_differ ? time_of : at::Tensor(),
+                             .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+                             .text = context.Rows(0, rows),
+                             .rows = known.rows,
+                             .perturbed = known.perturbed};
+    if (!known.times_differ) inputs.time = inputs.time.Slice(0, clips);
+    const at::Tensor whole = model->Velocity(ops_, inputs);
+    VelocityInputs parts = inputs;
+    parts.text = inputs.text.OfFirstBlock();
+    const FirstBlock first = model->First(ops_, parts);
+    EXPECT_EQ(first.added.sizes(), first.x.sizes());
+    parts = inputs;
+    parts.x = first.x;
+    const at::Tensor all = model->Others(ops_, parts);
+    EXPECT_EQ(all.sizes(), Transformer::AllRows(parts, first.x).sizes());
+    EXPECT_TRUE(model->Head(ops_, parts, all).equal(whole)) << rows;
+  }
+}
+
 TEST_F(TransformerGolden, RunsInSixteenBits) {
   for (const at::ScalarType dtype : {at::kBFloat16, at::kHalf}) {
     const auto model = Load(dtype);

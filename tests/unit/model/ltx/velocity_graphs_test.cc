@@ -140,6 +140,26 @@ TEST_F(VelocityGraphsTest, ACallCountsItsOperatorsHoweverItRuns) {
   EXPECT_EQ(counts_.replays, 3);
 }
 
+TEST_F(VelocityGraphsTest, ServePartsOfACallToo) {
+  for (const uint64_t seed : {1, 1, 9, 1}) {
+    VelocityInputs inputs = Inputs(seed);
+    inputs.rows = {1, 1};
+    VelocityInputs part = inputs;
+    part.text = inputs.text.OfFirstBlock();
+    const FirstBlock expected = transformer_->First(ops_, part);
+    const FirstBlock first = graphs_->First(ops_, part);
+    EXPECT_TRUE(first.x.equal(expected.x));
+    EXPECT_TRUE(first.added.equal(expected.added));
+    part = inputs;
+    part.x = first.x.clone();
+    const at::Tensor others = graphs_->Others(ops_, part);
+    EXPECT_TRUE(others.equal(transformer_->Others(ops_, part)));
+    EXPECT_TRUE(transformer_->Head(ops_, part, others).equal((*graphs_)(ops_, inputs)));
+  }
+  EXPECT_EQ(counts_.recorded, 3);
+  EXPECT_EQ(counts_.replays, 3 * 3);
+}
+
 TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
   std::vector<VelocityInputs> kinds = {Inputs(1), Inputs(1, {2, 3, 4}), Inputs(1, {2, 3, 5}, 7),
                                        Inputs(1)};

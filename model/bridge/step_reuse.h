@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands for blocks that a step leaves out, under the profile "cache": an operator of its own,
+// so that lists, statistics and timers name each step that was not computed in full.
+#pragma once
+
+#include "model/bridge/ops.h"
+
+namespace reel::model {
+
+// Whether steps of a request may leave blocks out.
+bool MayReuseSteps(const kernels::Execution& run);
+
+// x + kept, what the blocks added when they ran last.
+at::Tensor WithKept(const Ops& ops, const at::Tensor& x, const at::Tensor& kept);
+
+}  // namespace reel::model

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step of one clip while it is under way, by the step rules of the reference's three pipelines.
+#pragma once
+
+#include <vector>
+
+#include "model/bridge/ops.h"
+#include "model/ltx/denoise_state.h"
+#include "model/ltx/guidance.h"
+#include "model/ltx/step_cache.h"
+#include "model/ltx/transformer.h"
+
+namespace reel::model::ltx {
+
+// What a step changes of its clip stands here until the whole step is done.
+struct Attempt {
+  DenoiseState& state;
+  at::Tensor x;      // the tokens
+  at::Tensor sigma;  // []
+  StepTimes times;   // of the tokens
+  at::Generator generator, other_generator;
+  StepCache cache;
+
+  const Tokens& tokens() const { return state.tokens; }
+  const GuidancePoint& point() const {
+    return state.guidance.At(state.schedule.sigmas[static_cast<size_t>(state.step)]);
+  }
+  bool is_last() const { return state.step + 1 == state.schedule.steps(); }
+  // Whether a later step may reuse what this one makes, where the profile allows it.
+  bool is_kept() const { return cache.rules().uses_cache() && !is_last(); }
+  // The rows of the request's text that this step uses.
+  TextContext text() const;
+};
+
+Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
+// By what the transformer said of each of the point's rows, [point.rows(), S, C].
+void EndStep(Attempt& attempt, const at::Tensor& velocities);
+void Commit(Attempt& attempt);
+
+// The times of several clips, one behind the other.
+StepTimes Joined(const std::vector<Attempt*>& attempts);
+
+}  // namespace reel::model::ltx
