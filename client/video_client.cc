@@ -125,6 +125,14 @@ absl::StatusOr<v1::ListExperimentsResponse> VideoClient::Experiments() const {
               v1::ListExperimentsRequest());
 }
 
+absl::StatusOr<v1::Worker> VideoClient::RestoreWorker(const std::string& worker) const {
+  v1::RestoreWorkerRequest request;
+  request.set_worker(worker);
+  auto response = Call(*connection_, connection_->server(), &Server::RestoreWorker, request);
+  if (!response.ok()) return response.status();
+  return std::move(*response->mutable_worker());
+}
+
 absl::StatusOr<reel::client::Health> VideoClient::CheckHealth(const std::string& service) const {
   grpc::ClientContext context;
   absl::Status ready = connection_->Prepare(context, connection_->options().call_timeout);

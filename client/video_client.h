@@ -57,6 +57,8 @@ class VideoClient {
   absl::StatusOr<std::vector<v1::Model>> Models() const;
   absl::StatusOr<v1::ListKernelsResponse> Kernels() const;
   absl::StatusOr<v1::ListExperimentsResponse> Experiments() const;
+  // Puts a worker that is out back into service; for admins. As it was when it was asked for.
+  absl::StatusOr<v1::Worker> RestoreWorker(const std::string& worker) const;
 
   // Of one service ("" for the server), asked once and not retried.
   absl::StatusOr<reel::client::Health> CheckHealth(const std::string& service) const;

@@ -9,7 +9,7 @@
 
 namespace reel::model {
 
-// Something that the test card does wrong, on request: "hang", "exit", "nan", "oom" or "sticky".
+// What the test card does wrong on request: "hang", "exit", "nan", "oom", "sticky" or "lost".
 struct TestCardFault {
   std::string kind;
   int step = 0;                 // at this step

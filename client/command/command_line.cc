@@ -51,6 +51,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddModels(app, action);
   AddKernels(app, action);
   AddExperiments(app, action);
+  AddRestore(app, action);
   AddOpen(app, action);
   AddCompare(app, action);
   AddAb(app, action);

@@ -26,6 +26,7 @@ void AddInfo(CLI::App& app, Action& action);
 void AddModels(CLI::App& app, Action& action);
 void AddKernels(CLI::App& app, Action& action);
 void AddExperiments(CLI::App& app, Action& action);
+void AddRestore(CLI::App& app, Action& action);
 // open_command.cc
 void AddOpen(CLI::App& app, Action& action);
 // compare_command.cc

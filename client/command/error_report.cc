@@ -69,7 +69,8 @@ constexpr ReasonHint kHints[] = {
      "space."},
     {"STORE_FULL", "`reel delete NAME` frees space on the server."},
     {"MODEL_NOT_READY", "The server is still loading; `reel doctor` shows when it is ready."},
-    {"NO_DEVICE", "`reel info` shows the server's workers."},
+    {"NO_DEVICE", "`reel info` shows the server's workers, and why one is out."},
+    {"WORKER_NOT_FOUND", "`reel info` lists the workers."},
     {"UNAUTHENTICATED", "Pass a file with a valid token: --token-file FILE."},
 };
 

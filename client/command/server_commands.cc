@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -165,6 +166,18 @@ ExitCode Experiments(Session& session) {
   return session.Show(*experiments, DescribeExperiments(*experiments));
 }
 
+ExitCode Restore(Session& session, const std::string& name) {
+  auto client = session.Open();
+  if (!client.ok()) return session.Fail(client.status());
+  const auto worker = (*client)->RestoreWorker(name);
+  if (!worker.ok()) return session.Fail(worker.status());
+  const bool was_out = worker->state() == v1::WORKER_STATE_OUT;
+  return session.Show(
+      *worker,
+      absl::StrCat(worker->name(), was_out ? "  starts again; `reel info` shows what comes of it\n"
+                                           : "  was not out of service: nothing to do\n"));
+}
+
 void AddPlain(CLI::App& app, Action& action, const std::string& name, const std::string& help,
               ExitCode (*run)(Session&)) {
   app.add_subcommand(name, help)->callback([run, &action] { action = run; });
@@ -185,6 +198,16 @@ void AddKernels(CLI::App& app, Action& action) {
 void AddExperiments(CLI::App& app, Action& action) {
   AddPlain(app, action, "experiments", "The server's A/B experiments, and what they have shown",
            Experiments);
+}
+
+void AddRestore(CLI::App& app, Action& action) {
+  auto worker = std::make_shared<std::string>();
+  CLI::App& command = *app.add_subcommand(
+      "restore", "Put a worker that is out of service back into it (for admins)");
+  command.add_option("worker", *worker, "Its name, as `reel info` shows it")->required();
+  command.callback([worker, &action] {
+    action = [worker](Session& session) { return Restore(session, *worker); };
+  });
 }
 
 }  // namespace reel::client

@@ -20,7 +20,13 @@ std::string WorkerTable(const v1::GetServerInfoResponse& info) {
                   absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
                   absl::StrJoin(worker.models(), ", ")});
   }
-  return table.Render();
+  std::string text = table.Render();
+  for (const v1::Worker& worker : info.workers()) {
+    if (worker.out_reason().empty()) continue;
+    absl::StrAppend(&text, "\n", worker.name(), " is out: ", worker.out_reason(), ".\n",
+                    "`reel restore ", worker.name(), "` puts it back once that is mended.\n");
+  }
+  return text;
 }
 
 }  // namespace reel::client

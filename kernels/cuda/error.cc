@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/cuda/error_kind.h"
+#include "kernels/dispatch/device_gone.h"
 
 namespace reel::kernels {
 
@@ -17,7 +18,7 @@ absl::Status CudaStatus(cudaError_t error, const char* call) {
     case DeviceErrorKind::kOutOfMemory:
       return absl::ResourceExhaustedError(text);
     case DeviceErrorKind::kSticky:
-      return absl::AbortedError(text);
+      return NeedsReset(error) ? DeviceGoneError(text) : absl::AbortedError(text);
     case DeviceErrorKind::kOther:
       break;
   }

@@ -5,6 +5,10 @@
 
 namespace reel::kernels {
 
+// What NeedsReset goes by.
+static_assert(cudaErrorNoDevice == 100 && cudaErrorECCUncorrectable == 214 &&
+              cudaErrorNvlinkUncorrectable == 220 && cudaErrorSystemNotReady == 802);
+
 DeviceErrorKind CudaErrorKind(int32_t error) {
   switch (static_cast<cudaError_t>(error)) {
     case cudaErrorMemoryAllocation:
@@ -21,6 +25,8 @@ DeviceErrorKind CudaErrorKind(int32_t error) {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorNoDevice:
+    case cudaErrorSystemNotReady:
     case cudaErrorDevicesUnavailable:
     case cudaErrorContextIsDestroyed:
     case cudaErrorUnknown:

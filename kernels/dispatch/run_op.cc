@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/call_recorder.h"
+#include "kernels/dispatch/device_gone.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_timer.h"
@@ -42,10 +43,11 @@ absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32
   const auto kind = library == nullptr ? DeviceErrorKind::kOther : library->error_kind(error);
   const std::string name =
       library == nullptr ? absl::StrCat("error ", error) : library->error_name(error);
-  return absl::Status(
-      CodeOf(kind),
+  const std::string message =
       absl::StrCat("The device refused a kernel: ", call.cpu_variants.op, "=", chosen.variant.name,
-                   ", ", name, ", ", absl::StrJoin(call.tensors(), ", ")));
+                   ", ", name, ", ", absl::StrJoin(call.tensors(), ", "));
+  if (kind == DeviceErrorKind::kSticky && NeedsReset(error)) return DeviceGoneError(message);
+  return absl::Status(CodeOf(kind), message);
 }
 
 absl::Status Launch(const OpCall& call, const CatalogVariant& chosen, DeviceStream stream) {

@@ -6,6 +6,8 @@
 #include <new>
 #include <string>
 
+#include "kernels/dispatch/device_gone.h"
+
 namespace reel::model {
 namespace {
 
@@ -35,7 +37,10 @@ absl::Status StatusOfTorchError(const std::exception& error) {
       text.find("can't allocate memory") != std::string::npos) {
     return absl::ResourceExhaustedError("out of memory in a tensor operation: " + text);
   }
-  if (dynamic_cast<const c10::AcceleratorError*>(&error) != nullptr) {
+  if (const auto* lost = dynamic_cast<const c10::AcceleratorError*>(&error)) {
+    if (kernels::NeedsReset(lost->get_error_code())) {
+      return kernels::DeviceGoneError("the device needs a reset: " + text);
+    }
     return absl::AbortedError("the device's context is lost: " + text);
   }
   return absl::InternalError("a tensor operation failed: " + text);

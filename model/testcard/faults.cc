@@ -10,11 +10,9 @@
 namespace reel::model {
 namespace {
 
-constexpr std::pair<std::string_view, FaultKind> kKinds[] = {{"hang", FaultKind::kHang},
-                                                             {"exit", FaultKind::kExit},
-                                                             {"nan", FaultKind::kNan},
-                                                             {"oom", FaultKind::kOom},
-                                                             {"sticky", FaultKind::kSticky}};
+constexpr std::pair<std::string_view, FaultKind> kKinds[] = {
+    {"hang", FaultKind::kHang}, {"exit", FaultKind::kExit},     {"nan", FaultKind::kNan},
+    {"oom", FaultKind::kOom},   {"sticky", FaultKind::kSticky}, {"lost", FaultKind::kLost}};
 
 FaultKind KindOf(std::string_view name) {
   for (const auto& [known, kind] : kKinds) {
@@ -28,9 +26,9 @@ FaultKind KindOf(std::string_view name) {
 absl::Status FaultTable::Check(const std::vector<TestCardFault>& faults) {
   for (const TestCardFault& fault : faults) {
     if (KindOf(fault.kind) == FaultKind::kNone) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("Unknown fault of the test card; known: hang, exit, nan, oom, sticky: ",
-                       Quoted(fault.kind)));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "Unknown fault of the test card; known: hang, exit, nan, oom, sticky, lost: ",
+          Quoted(fault.kind)));
     }
     if (fault.step < 0 || fault.times < 0) {
       return absl::InvalidArgumentError(

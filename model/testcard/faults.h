@@ -10,7 +10,7 @@
 
 namespace reel::model {
 
-enum class FaultKind { kNone, kHang, kExit, kNan, kOom, kSticky };
+enum class FaultKind { kNone, kHang, kExit, kNan, kOom, kSticky, kLost };
 
 class FaultTable {
  public:

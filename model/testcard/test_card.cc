@@ -10,6 +10,7 @@
 
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/dispatch/device_gone.h"
 #include "model/testcard/faults.h"
 #include "model/testcard/frame_pixels.h"
 #include "model/testcard/picture.h"
@@ -75,7 +76,9 @@ absl::Status StatusOf(FaultKind kind) {
     case FaultKind::kOom:
       return absl::ResourceExhaustedError("The test card was told to run out of device memory");
     case FaultKind::kSticky:
-      return absl::AbortedError("The test card was told to lose its device");
+      return absl::AbortedError("The test card was told to lose its device's context");
+    case FaultKind::kLost:
+      return kernels::DeviceGoneError("The test card was told to lose its device");
   }
   return absl::OkStatus();
 }

@@ -22,6 +22,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kModelReplaced, "MODEL_REPLACED", StatusCode::kFailedPrecondition,
      "The model was replaced while the video waited, and the new one does not take its request as "
      "it was admitted."},
+    {Reason::kWorkerNotFound, "WORKER_NOT_FOUND", StatusCode::kNotFound,
+     "No worker of this name is configured."},
     {Reason::kServiceNotFound, "SERVICE_NOT_FOUND", StatusCode::kNotFound,
      "The health check names a service that this server does not report on."},
     {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,

@@ -18,6 +18,7 @@ enum class Reason {
   kModelNotFound,
   kModelUnloaded,
   kModelReplaced,
+  kWorkerNotFound,
   kServiceNotFound,
   kVideoNotFound,
   kWrongReplica,

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/device_gone.h"
 #include "kernels/dispatch/kernel_timer.h"
 #include "kernels/open_device.h"
 #include "model/registry.h"
@@ -22,7 +23,8 @@
 namespace reel::worker {
 namespace {
 
-constexpr int kDeviceLostStatus = 42;
+constexpr int kDeviceLostStatus = 42;  // its context: another process can use it
+constexpr int kDeviceGoneStatus = 43;  // not before an operator has looked
 // For the front to read what is queued.
 constexpr absl::Duration kGoodbye = absl::Seconds(5);
 constexpr absl::Duration kHastyGoodbye = absl::Milliseconds(500);
@@ -70,7 +72,7 @@ int RunWorker(const WorkerFlags& flags) {
   auto opened = kernels::OpenDevice(flags.device, kernels::CudaLibraryPath());
   if (!opened.ok()) {
     Log(LogLevel::kError, "The device cannot be used", {{"error", opened.status()}});
-    return 1;
+    return kDeviceGoneStatus;
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelVariants(catalog);
@@ -112,11 +114,14 @@ int RunWorker(const WorkerFlags& flags) {
                           },
                       .on_device_lost =
                           [&](const absl::Status& error) {
-                            Log(LogLevel::kError, "The device failed; the worker exits",
+                            const bool gone = kernels::IsDeviceGone(error);
+                            Log(LogLevel::kError,
+                                gone ? "The device needs a reset; the worker exits"
+                                     : "The device failed; the worker exits",
                                 {{"error", error}});
                             link.Leave(kHastyGoodbye);
                             // No destructor may touch a dead device.
-                            _exit(kDeviceLostStatus);
+                            _exit(gone ? kDeviceGoneStatus : kDeviceLostStatus);
                           }});
   engine.Run();
   link.Leave(kGoodbye);

@@ -13,8 +13,9 @@ struct WorkerFlags {
   int token_fd = -1;  // a pipe that holds the token
 };
 
-// The process's exit status. 0: drained, or the front is gone. 1: could not begin. A lost device
-// ends the process from within, with 42.
+// The process's exit status. 0: drained, or the front is gone. 1: could not begin. 43: the
+// device cannot be opened. A device that is lost later ends the process from within: with 42, or
+// with 43 where it needs a reset.
 int RunWorker(const WorkerFlags& flags);
 
 }  // namespace reel::worker

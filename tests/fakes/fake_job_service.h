@@ -99,6 +99,14 @@ class FakeJobService : public JobService {
   void UnloadModel(const std::string& model, Answer<ServedModel> done) override {
     Change(model, ModelState::kUnloaded, std::move(done));
   }
+  // Every name is a worker's that is out.
+  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override {
+    WorkerInfo info;
+    info.name = worker;
+    info.state = WorkerState::kOut;
+    info.out = OutReason::kDevice;
+    done(refusal().ok() ? absl::StatusOr<WorkerInfo>(info) : refusal());
+  }
 
   std::vector<ServedModel> Models() const override {
     MutexLock lock(mutex_);

@@ -62,6 +62,18 @@ grpc::Status FakeServerService::ListExperiments(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
+grpc::Status FakeServerService::RestoreWorker(grpc::ServerContext*,
+                                              const v1::RestoreWorkerRequest* request,
+                                              v1::RestoreWorkerResponse* response) {
+  if (request->worker() != "cpu0" && request->worker() != "gpu0") {
+    return {grpc::StatusCode::NOT_FOUND, "No worker has this name: " + request->worker()};
+  }
+  response->mutable_worker()->set_name(request->worker());
+  response->mutable_worker()->set_state(request->worker() == "gpu0" ? v1::WORKER_STATE_OUT
+                                                                    : v1::WORKER_STATE_READY);
+  return grpc::Status::OK;
+}
+
 grpc::Status FakeHealth::Check(grpc::ServerContext*, const grpc::health::v1::HealthCheckRequest*,
                                grpc::health::v1::HealthCheckResponse* response) {
   response->set_status(grpc::health::v1::HealthCheckResponse::SERVING);

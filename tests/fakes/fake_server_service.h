@@ -22,6 +22,9 @@ class FakeServerService final : public v1::ServerService::Service {
   grpc::Status ListExperiments(grpc::ServerContext* context,
                                const v1::ListExperimentsRequest* request,
                                v1::ListExperimentsResponse* response) override;
+  // gpu0 was out, cpu0 was not; nobody knows any other.
+  grpc::Status RestoreWorker(grpc::ServerContext* context, const v1::RestoreWorkerRequest* request,
+                             v1::RestoreWorkerResponse* response) override;
 };
 
 // Serves.

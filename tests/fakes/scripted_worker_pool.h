@@ -60,11 +60,19 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     MutexLock lock(mutex_);
     unloads_.push_back({worker, model, 0});
   }
+  void Restore(const std::string& worker) override {
+    MutexLock lock(mutex_);
+    restored_.push_back(worker);
+  }
   void SetStepLimit(const std::string& worker, absl::Duration limit) override {
     MutexLock lock(mutex_);
     limits_[worker] = limit;
   }
 
+  std::vector<std::string> restored() const {
+    MutexLock lock(mutex_);
+    return restored_;
+  }
   std::vector<ModelCommand> loads() const {
     MutexLock lock(mutex_);
     return loads_;
@@ -118,6 +126,7 @@ class ScriptedWorkerPool final : public front::WorkerPool {
   CondVar changed_;
   std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);
   std::vector<ModelCommand> loads_ ABSL_GUARDED_BY(mutex_), unloads_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> restored_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, bool> parked_ ABSL_GUARDED_BY(mutex_);  // to the host
   std::map<std::string, double> keys_ ABSL_GUARDED_BY(mutex_);

@@ -25,6 +25,7 @@ constexpr MethodRow kRows[] = {
     {Method::kLoadModel, kServer, "LoadModel", false, Role::kAdmin, true},
     {Method::kUnloadModel, kServer, "UnloadModel", false, Role::kAdmin, true},
     {Method::kListExperiments, kServer, "ListExperiments", false, Role::kViewer, true},
+    {Method::kRestoreWorker, kServer, "RestoreWorker", false, Role::kAdmin, true},
     {Method::kHealthCheck, kHealth, "Check", false, std::nullopt, false},
     {Method::kHealthList, kHealth, "List", false, std::nullopt, false},
     {Method::kHealthWatch, kHealth, "Watch", true, std::nullopt, false},

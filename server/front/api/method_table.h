@@ -26,6 +26,7 @@ enum class Method {
   kLoadModel,
   kUnloadModel,
   kListExperiments,
+  kRestoreWorker,
   kHealthCheck,
   kHealthList,
   kHealthWatch,

@@ -44,17 +44,19 @@ v1::ModelState ModelStateToProto(ModelState state) {
   return v1::MODEL_STATE_UNSPECIFIED;
 }
 
-v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
-  v1::Worker proto;
-  proto.set_name(worker.name);
-  proto.set_device(worker.device);
-  proto.set_state(WorkerStateToProto(worker.state));
-  proto.set_memory_total_bytes(worker.memory_total_bytes);
-  proto.set_memory_used_bytes(worker.memory_used_bytes);
-  proto.set_running(running);
-  proto.set_restarts(worker.restarts);
-  for (const std::string& model : worker.models) proto.add_models(model);
-  return proto;
+// For people; the names are the metrics'.
+std::string OutReasonText(OutReason reason) {
+  switch (reason) {
+    case OutReason::kDevice:
+      return "The device is gone, needs a reset or cannot be opened; the worker's log says which";
+    case OutReason::kFaults:
+      return "The worker was lost too often by its own making; the log says of what";
+    case OutReason::kNoModel:
+      return "None of the worker's models could be loaded; their problems say why";
+    case OutReason::kNone:
+      break;
+  }
+  return "";
 }
 
 v1::Limits LimitsToProto(const ServerFacts& facts) {
@@ -145,6 +147,20 @@ void MergePlugin(const v1::KernelPlugin& from, v1::KernelPlugin& into) {
 }
 
 }  // namespace
+
+v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
+  v1::Worker proto;
+  proto.set_name(worker.name);
+  proto.set_device(worker.device);
+  proto.set_state(WorkerStateToProto(worker.state));
+  proto.set_memory_total_bytes(worker.memory_total_bytes);
+  proto.set_memory_used_bytes(worker.memory_used_bytes);
+  proto.set_running(running);
+  proto.set_restarts(worker.restarts);
+  proto.set_out_reason(OutReasonText(worker.out));
+  for (const std::string& model : worker.models) proto.add_models(model);
+  return proto;
+}
 
 v1::Model ModelToProto(const ServedModel& served) {
   v1::Model proto = CardToProto(served.card);

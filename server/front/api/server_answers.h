@@ -27,6 +27,7 @@ struct ServerFacts {
   std::function<DoorFacts()> door = nullptr;
 };
 
+v1::Worker WorkerToProto(const WorkerInfo& worker, int running);
 v1::Model ModelToProto(const ServedModel& served);
 
 // Thread-safe; `jobs` outlives it.

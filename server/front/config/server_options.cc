@@ -68,7 +68,7 @@ void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Rea
   check("load_time", card.load_time());
   for (int i = 0; i < card.faults_size(); ++i) {
     reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), card.faults(i).kind(),
-                 {"hang", "exit", "nan", "oom", "sticky"});
+                 {"hang", "exit", "nan", "oom", "sticky", "lost"});
   }
 }
 

@@ -26,10 +26,10 @@ Verdict Again(Verdict verdict, bool alone) {
 Verdict JudgeLoss(const WorkerLoss& loss, bool alone, const Losses& before) {
   Verdict verdict;
   verdict.losses = before;
-  if (loss.cause == LossCause::kKilled) {
+  if (loss.cause == LossCause::kKilled || loss.cause == LossCause::kDevice) {
     if (++verdict.losses.kills <= kMostKills) return Again(std::move(verdict), alone);
     return Fail(std::move(verdict), Reason::kWorkerLost,
-                "Six workers were killed while they ran this video");
+                "Six workers were killed, or lost their device, while they ran this video");
   }
   if (!loss.ran) return Again(std::move(verdict), alone);
   verdict.quarantine = loss.ran_alone;

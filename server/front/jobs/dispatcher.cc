@@ -141,6 +141,11 @@ void Dispatcher::UnloadModel(const std::string& model, Answer<ServedModel> done)
   Post([this, model, done = std::move(done)]() mutable { done(scheduler_.UnloadModel(model)); });
 }
 
+void Dispatcher::RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) {
+  Post(
+      [this, worker, done = std::move(done)]() mutable { done(scheduler_.RestoreWorker(worker)); });
+}
+
 std::vector<ServedModel> Dispatcher::Models() const { return scheduler_.fleet().Models(); }
 
 std::vector<WorkerInfo> Dispatcher::Workers() const { return scheduler_.fleet().Workers(); }

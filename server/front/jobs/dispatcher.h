@@ -48,6 +48,7 @@ class Dispatcher final : public JobService, public WorkerEvents {
               absl::AnyInvocable<void(absl::Status)> done) override;
   void LoadModel(const std::string& model, Answer<ServedModel> done) override;
   void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
+  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
   const std::string& ReplicaName() const override;
   std::vector<ServedModel> Models() const override;
   std::vector<WorkerInfo> Workers() const override;

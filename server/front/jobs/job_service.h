@@ -113,6 +113,9 @@ class JobService {
   // Videos that wait for it end.
   virtual void UnloadModel(const std::string& model, Answer<ServedModel> done) = 0;
 
+  // A worker that is out of service is started again. Answered with how it stood.
+  virtual void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) = 0;
+
   // The first part of this server's names of videos.
   virtual const std::string& ReplicaName() const = 0;
 

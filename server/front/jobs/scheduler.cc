@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
 
 namespace reel::front {
 namespace {
@@ -66,6 +68,18 @@ absl::Status Scheduler::Recover() {
   REEL_RETURN_IF_ERROR(restart.Recover());
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
   return absl::OkStatus();
+}
+
+absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
+  const FleetWorker* found = fleet_.Find(worker);
+  if (found == nullptr) {
+    ErrorDetails details;
+    details.metadata["worker"] = worker;
+    return MakeError(Reason::kWorkerNotFound, absl::StrCat("No worker has this name: ", worker),
+                     details);
+  }
+  parts_.pool.Restore(worker);
+  return found->info;
 }
 
 void Scheduler::Settle() {

@@ -110,6 +110,8 @@ class Scheduler {
   absl::StatusOr<ServedModel> UnloadModel(const std::string& model) {
     return models_.Unload(model);
   }
+  // Into service again.
+  absl::StatusOr<WorkerInfo> RestoreWorker(const std::string& worker);
 
   // Events: reports of workers.
   void WorkerChanged(const WorkerInfo& worker) { reports_.WorkerChanged(worker); }

@@ -2,6 +2,7 @@
 #include "server/front/metrics/worker_metrics.h"
 
 #include <algorithm>
+#include <array>
 
 #include "server/front/metrics/buckets.h"
 
@@ -12,6 +13,7 @@ using prometheus::Labels;
 using prometheus::Registry;
 
 constexpr size_t kMaxDevices = 64;
+constexpr std::array kOutReasons = {OutReason::kDevice, OutReason::kFaults, OutReason::kNoModel};
 constexpr size_t kMaxKernelSeries = 60;  // operators times variants
 
 auto& Counters(Registry& registry, const char* name, const char* help) {
@@ -37,6 +39,9 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
     : info_(Gauges(registry, "reel_worker_info", "What a device is; always 1.")),
       up_(Gauges(registry, "reel_worker_up", "1 while the device takes work."), kMaxDevices,
           dropped.Add({{"family", "reel_worker_up"}})),
+      out_(Gauges(registry, "reel_worker_out",
+                  "1 while the device is out of service for this reason, until an operator acts."),
+           kOutReasons.size() * kMaxDevices, dropped.Add({{"family", "reel_worker_out"}})),
       memory_(Gauges(registry, "reel_gpu_memory_bytes",
                      "Device memory that is taken, by whoever is on the device, and all of it."),
               2 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
@@ -72,7 +77,7 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
               .Add({})) {}
 
 void WorkerMetrics::AddSeries(const std::string& worker) {
-  for (const char* cause : {"exit", "killed", "sticky", "hang", "heartbeat", "oom"}) {
+  for (const char* cause : {"exit", "killed", "sticky", "device", "hang", "heartbeat", "oom"}) {
     restarts_.Get({{"device", worker}, {"reason", cause}});
   }
   for (const char* kind : {"oom", "sticky", "hang", "nan", "lost"}) {
@@ -101,6 +106,10 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
   AddSeries(worker.name);
   SetInfo(worker);
   up_.Get({{"device", worker.name}}).Set(worker.state == WorkerState::kReady ? 1 : 0);
+  for (const OutReason reason : kOutReasons) {
+    out_.Get({{"device", worker.name}, {"reason", OutReasonName(reason)}})
+        .Set(worker.out == reason ? 1 : 0);
+  }
   if (worker.memory_total_bytes <= 0) return;
   memory_.Get({{"device", worker.name}, {"kind", "used"}})
       .Set(static_cast<double>(worker.memory_used_bytes));

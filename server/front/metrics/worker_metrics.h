@@ -37,6 +37,7 @@ class WorkerMetrics {
 
   prometheus::Family<prometheus::Gauge>& info_;
   CappedFamily<prometheus::Gauge> up_;
+  CappedFamily<prometheus::Gauge> out_;
   CappedFamily<prometheus::Gauge> memory_;
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;

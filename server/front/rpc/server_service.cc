@@ -22,13 +22,28 @@ class ServerService final : public CallService {
         Method::kListModels, [this](auto& response) { answers_.FillModels(response); });
     Answer<v1::ListKernelsRequest, v1::ListKernelsResponse>(
         Method::kListKernels, [this](auto& response) { answers_.FillKernels(response); });
+    const auto put_model = [](auto& response, const ServedModel& model) {
+      *response.mutable_model() = ModelToProto(model);
+    };
     Change<v1::LoadModelRequest, v1::LoadModelResponse>(
-        Method::kLoadModel, [&jobs](const auto& request, auto done) {
+        Method::kLoadModel,
+        [&jobs](const auto& request, auto done) {
           jobs.LoadModel(request.model(), std::move(done));
-        });
+        },
+        put_model);
     Change<v1::UnloadModelRequest, v1::UnloadModelResponse>(
-        Method::kUnloadModel, [&jobs](const auto& request, auto done) {
+        Method::kUnloadModel,
+        [&jobs](const auto& request, auto done) {
           jobs.UnloadModel(request.model(), std::move(done));
+        },
+        put_model);
+    Change<v1::RestoreWorkerRequest, v1::RestoreWorkerResponse>(
+        Method::kRestoreWorker,
+        [&jobs](const auto& request, auto done) {
+          jobs.RestoreWorker(request.worker(), std::move(done));
+        },
+        [&jobs](auto& response, const WorkerInfo& worker) {
+          *response.mutable_worker() = WorkerToProto(worker, jobs.Running(worker.name));
         });
     Answer<v1::ListExperimentsRequest, v1::ListExperimentsResponse>(
         Method::kListExperiments, [this](auto& response) { answers_.FillExperiments(response); });
@@ -47,16 +62,17 @@ class ServerService final : public CallService {
     });
   }
 
-  // Serves a method that changes a model and answers with it: `ask(request, done)`.
-  template <typename Request, typename Response, typename Ask>
-  void Change(Method method, Ask ask) {
-    Serve<Response>(method, [this, method, ask](Context* context) {
+  // Serves a method that changes something and answers with it: `ask(request, done)`, then
+  // `put(response, it)`.
+  template <typename Request, typename Response, typename Ask, typename Put>
+  void Change(Method method, Ask ask, Put put) {
+    Serve<Response>(method, [this, method, ask, put](Context* context) {
       return ServeUnary<Request, Response>(
           environment_, context, method,
-          [ask](const Request& request, PendingUnary<Response> pending) {
-            ask(request, [pending = std::move(pending)](auto model) mutable {
-              if (model.ok()) *pending.response().mutable_model() = ModelToProto(*model);
-              pending.End(model.status());
+          [ask, put](const Request& request, PendingUnary<Response> pending) {
+            ask(request, [put, pending = std::move(pending)](auto changed) mutable {
+              if (changed.ok()) put(pending.response(), *changed);
+              pending.End(changed.status());
             });
           });
     });

@@ -26,4 +26,9 @@ std::optional<absl::Duration> RestartPolicy::AfterLoss(SteadyTime now,
   return std::min(wait * spread(random_), options_.longest_wait);
 }
 
+void RestartPolicy::Forget() {
+  own_losses_.clear();
+  next_wait_ = options_.first_wait;
+}
+
 }  // namespace reel::front

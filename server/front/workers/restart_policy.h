@@ -39,6 +39,8 @@ class RestartPolicy {
   // nullopt: it is out.
   std::optional<absl::Duration> AfterLoss(SteadyTime now, std::optional<SteadyTime> since,
                                           bool own_fault);
+  // As if it had never been lost.
+  void Forget();
 
  private:
   RestartOptions options_;

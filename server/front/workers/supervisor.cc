@@ -29,8 +29,8 @@ bool IsCrash(int signal) {
 
 LossCause CauseOf(const WorkerExit& exit) {
   if (exit.signal != 0) return IsCrash(exit.signal) ? LossCause::kExit : LossCause::kKilled;
-  const bool device = exit.status == kStickyStatus || exit.status == kDeviceGoneStatus;
-  return device ? LossCause::kSticky : LossCause::kExit;
+  if (exit.status == kDeviceGoneStatus) return LossCause::kDevice;
+  return exit.status == kStickyStatus ? LossCause::kSticky : LossCause::kExit;
 }
 
 }  // namespace
@@ -123,6 +123,7 @@ absl::Duration Supervisor::WaitTime(Mode mode) const {
 }
 
 void Supervisor::Attend(Child& child, Mode mode, SteadyTime deadline) {
+  if (mode == Mode::kServe && child.slot->TakeRestore()) Restore(child);
   if (child.exit) {
     // The stream breaks by itself once all that was sent has been read; what is stuck is cut.
     const bool patient =
@@ -156,6 +157,15 @@ void Supervisor::AttendRunning(Child& child, Mode mode, SteadyTime deadline) {
   // A pause may have come since the last look at the clock.
   if (cause && NoticePause()) cause = child.slot->Diagnose(Now(), pauses_);
   if (cause) Kill(child, *cause);
+}
+
+void Supervisor::Restore(Child& child) {
+  Log(LogLevel::kInfo, "A worker is put back into service", {{"worker", child.slot->name()}});
+  child.policy.Forget();
+  child.out = false;
+  child.next_start = Now();
+  // One without a model still runs, and would not look for models again.
+  if (child.id && !child.exit && !child.killed_for) Kill(child, LossCause::kKilled);
 }
 
 absl::StatusOr<int64_t> Supervisor::TryLaunch(Child& child) {
@@ -195,7 +205,11 @@ void Supervisor::Lose(Child& child, Mode mode) {
   const bool own_fault =
       cause == LossCause::kSticky || cause == LossCause::kHang || cause == LossCause::kHeartbeat;
   auto wait = child.policy.AfterLoss(now, child.slot->AttachedSince(), own_fault);
-  if (exit.signal == 0 && exit.status == kDeviceGoneStatus) wait = std::nullopt;
+  OutReason out = wait ? OutReason::kNone : OutReason::kFaults;
+  if (cause == LossCause::kDevice) {
+    wait = std::nullopt;
+    out = OutReason::kDevice;
+  }
   child.out = !wait;
   child.next_start = After(wait.value_or(absl::ZeroDuration()));
   child.id.reset();
@@ -206,9 +220,13 @@ void Supervisor::Lose(Child& child, Mode mode) {
        {"cause", LossCauseName(cause)},
        {"status", exit.status},
        {"signal", exit.signal},
-       {"out", child.out},
+       {"out", OutReasonName(out)},
        {"next_start_s", wait.value_or(absl::ZeroDuration())}});
-  child.slot->EndIncarnation(cause, child.out ? WorkerState::kOut : WorkerState::kLost);
+  if (child.out) {
+    Log(LogLevel::kError, "A device is out of service until an operator acts: reel restore",
+        {{"worker", child.slot->name()}, {"reason", OutReasonName(out)}});
+  }
+  child.slot->EndIncarnation(cause, out);
 }
 
 }  // namespace reel::front

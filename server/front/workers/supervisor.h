@@ -54,6 +54,8 @@ class Supervisor {
   bool NoticePause();
   void Attend(Child& child, Mode mode, SteadyTime deadline);
   void AttendRunning(Child& child, Mode mode, SteadyTime deadline);
+  // As an operator asked for.
+  void Restore(Child& child);
   void Launch(Child& child);
   absl::StatusOr<int64_t> TryLaunch(Child& child);
   void Kill(Child& child, LossCause cause);

@@ -113,6 +113,10 @@ void WorkerHost::UnloadModel(const std::string& worker, const std::string& model
   if (WorkerSlot* const slot = Find(worker)) slot->UnloadModel(model);
 }
 
+void WorkerHost::Restore(const std::string& worker) {
+  if (WorkerSlot* const slot = Find(worker)) slot->Restore();
+}
+
 void WorkerHost::SetStepLimit(const std::string& worker, absl::Duration limit) {
   if (WorkerSlot* const slot = Find(worker)) slot->SetStepLimit(limit);
 }

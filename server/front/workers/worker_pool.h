@@ -25,6 +25,7 @@ enum class LossCause {
   kSticky,     // exit code 42: its device context was lost
   kHang,       // our watchdog ended it: a step took too long
   kHeartbeat,  // no life sign
+  kDevice,     // exit code 43: its device is gone or cannot be opened; blames no job
 };
 
 // The name that the log and the metrics share.
@@ -36,6 +37,8 @@ inline const char* LossCauseName(LossCause cause) {
       return "exit";
     case LossCause::kSticky:
       return "sticky";
+    case LossCause::kDevice:
+      return "device";
     case LossCause::kHang:
       return "hang";
     case LossCause::kHeartbeat:
@@ -44,10 +47,34 @@ inline const char* LossCauseName(LossCause cause) {
   return "exit";
 }
 
+// Why a worker is out of service (WorkerState::kOut).
+enum class OutReason {
+  kNone,     // it is not
+  kDevice,   // its device is gone, needs a reset or cannot be opened
+  kFaults,   // too many losses of its own making in a short time
+  kNoModel,  // none of its models could be loaded
+};
+
+// The name of the metrics and the log.
+inline const char* OutReasonName(OutReason reason) {
+  switch (reason) {
+    case OutReason::kDevice:
+      return "device";
+    case OutReason::kFaults:
+      return "faults";
+    case OutReason::kNoModel:
+      return "no_model";
+    case OutReason::kNone:
+      break;
+  }
+  return "";
+}
+
 struct WorkerInfo {
   std::string name;    // from the configuration
   std::string device;  // e.g. "cuda:0 NVIDIA H200" or "cpu"
   WorkerState state = WorkerState::kStarting;
+  OutReason out = OutReason::kNone;
   int64_t memory_total_bytes = 0, memory_used_bytes = 0;
   int restarts = 0;
   int compute_capability = 0;
@@ -89,6 +116,8 @@ class WorkerPool {
                          int64_t revision) = 0;
   // It finishes the jobs that it has.
   virtual void UnloadModel(const std::string& worker, const std::string& model) = 0;
+  // One that is out of service starts again, as if it had never failed; of another nothing changes.
+  virtual void Restore(const std::string& worker) = 0;
   // A worker on which this step takes longer than `limit` is killed (LossCause::kHang); the
   // dispatcher renews it as its predictions change.
   virtual void SetStepLimit(const std::string& worker, absl::Duration limit) = 0;

@@ -92,6 +92,21 @@ void WorkerSlot::UnloadModel(const std::string& model) {
   if (session_) session_->Send({}, std::move(message));
 }
 
+void WorkerSlot::Restore() {
+  {
+    MutexLock lock(mutex_);
+    if (info_.state != WorkerState::kOut) return;
+    restore_asked_ = true;
+  }
+  wake_();
+}
+
+bool WorkerSlot::TakeRestore() {
+  MutexLock lock(mutex_);
+  // A model may have come meanwhile.
+  return std::exchange(restore_asked_, false) && info_.state == WorkerState::kOut;
+}
+
 void WorkerSlot::Keep(const model::LoadOptions& options) {
   for (model::LoadOptions& load : settings_.models) {
     if (load.name != options.name) continue;
@@ -197,6 +212,7 @@ LaunchRequest WorkerSlot::BeginIncarnation(const std::string& socket) {
   if (launched_before_) ++info_.restarts;
   launched_before_ = true;
   info_.state = WorkerState::kStarting;
+  info_.out = OutReason::kNone;
   PostChanged();
   return {.worker = name_, .device = device_, .socket = socket, .token = token_};
 }
@@ -254,10 +270,11 @@ void WorkerSlot::Drain(absl::Duration time_left) {
   PostChanged();
 }
 
-void WorkerSlot::EndIncarnation(LossCause cause, WorkerState next) {
+void WorkerSlot::EndIncarnation(LossCause cause, OutReason out) {
   MutexLock lock(mutex_);
   token_.clear();
-  info_.state = next;
+  info_.state = out == OutReason::kNone ? WorkerState::kLost : WorkerState::kOut;
+  info_.out = out;
   info_.models.clear();
   info_.memory_used_bytes = 0;
   lane_.Post([this, cause] { events_->WorkerLost(name_, cause); });
@@ -336,14 +353,19 @@ void WorkerSlot::NoteModel(const std::string& model, bool loaded) {
       std::ranges::any_of(settings_.models, [&](const auto& load) { return load.name == model; });
   if (loaded && kept) info_.models.push_back(model);
   // Without any model it was of no use.
-  if (loaded && info_.state == WorkerState::kOut) info_.state = WorkerState::kReady;
+  if (loaded && info_.state == WorkerState::kOut) {
+    info_.state = WorkerState::kReady;
+    info_.out = OutReason::kNone;
+  }
   PostChanged();
 }
 
 void WorkerSlot::NoteStarted() {
   if (info_.state != WorkerState::kStarting || --vitals_.models_pending > 0) return;
   // With no model at all it can do nothing, and starting it again would not help.
-  info_.state = info_.models.empty() ? WorkerState::kOut : WorkerState::kReady;
+  const bool useless = info_.models.empty();
+  info_.state = useless ? WorkerState::kOut : WorkerState::kReady;
+  info_.out = useless ? OutReason::kNoModel : OutReason::kNone;
   Log(LogLevel::kInfo, "Worker is up",
       {{"worker", name_}, {"device", info_.device}, {"models", int64_t(info_.models.size())}});
   PostChanged();

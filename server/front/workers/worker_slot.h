@@ -39,6 +39,8 @@ class WorkerSlot final : public SessionOwner {
   void SetStepLimit(absl::Duration limit);
   void LoadModel(const model::LoadOptions& options, int64_t revision);
   void UnloadModel(const std::string& model);
+  // Of one that is out.
+  void Restore();
 
   // gRPC's threads. Admit: UNAUTHENTICATED for a wrong or used token, FAILED_PRECONDITION for
   // another protocol.
@@ -55,8 +57,11 @@ class WorkerSlot final : public SessionOwner {
   void CloseStream();
   std::optional<SteadyTime> AttachedSince() const;
   void Drain(absl::Duration time_left);
-  // Without a stream and a process: reports the loss, exactly once. `next`: kLost or kOut.
-  void EndIncarnation(LossCause cause, WorkerState next);
+  // True, once: it is to be put back into service.
+  bool TakeRestore();
+  // Without a stream and a process: reports the loss, exactly once. `out`: kNone if it will be
+  // started again.
+  void EndIncarnation(LossCause cause, OutReason out);
 
  private:
   // Of one incarnation, for the watch over it.
@@ -114,6 +119,7 @@ class WorkerSlot final : public SessionOwner {
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   Vitals vitals_ ABSL_GUARDED_BY(mutex_);
   bool launched_before_ ABSL_GUARDED_BY(mutex_) = false;
+  bool restore_asked_ ABSL_GUARDED_BY(mutex_) = false;
   EventLane lane_;  // last: its thread uses the rest
 };
 

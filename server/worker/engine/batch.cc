@@ -39,13 +39,15 @@ HeldJob* PickPiece(const JobTable& jobs, const Batch& batch) {
   // Or the batch would fall apart.
   if (batch.not_yet != nullptr && batch.not_yet->preview_due) return batch.not_yet;
   bool before_lead = true;
+  HeldJob* decodes = nullptr;
   for (const auto& job : jobs.all()) {
     if (!batch.jobs.empty() && job.get() == batch.jobs.front()) before_lead = false;
     if (!job->CanMove() || job->CanStep()) continue;
     // To begin what would not step now helps nobody; what only decodes frees its place.
-    if (before_lead || job->phase == Phase::kDecode || job.get() == batch.not_yet) return job.get();
+    if (before_lead || job.get() == batch.not_yet) return job.get();
+    if (job->phase == Phase::kDecode && decodes == nullptr) decodes = job.get();
   }
-  return nullptr;
+  return decodes;
 }
 
 }  // namespace reel::worker

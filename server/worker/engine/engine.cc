@@ -51,8 +51,10 @@ bool Engine::Impl::MoveOne() {
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && lead == nullptr) return false;
   const Turns::Beside beside = BesideOf(piece, lead);
+  // Before its first step a batch waits for all that are to share it, not for frames of others.
+  const bool takes_turns = IsUnderWay(batch) || beside == Turns::Beside::kDecoding;
   if (piece == nullptr ||
-      (IsUnderWay(batch) && !piece->preview_due && turns_.StepIsDue(beside, LastStepOf(batch)))) {
+      (takes_turns && !piece->preview_due && turns_.StepIsDue(beside, LastStepOf(batch)))) {
     Step(batch);
     return true;
   }
@@ -75,7 +77,6 @@ absl::Duration Engine::Impl::LastStepOf(const Batch& batch) {
   return longest;
 }
 
-// Before its first step a batch waits for all that are to share it.
 bool Engine::Impl::IsUnderWay(const Batch& batch) {
   return std::any_of(batch.jobs.begin(), batch.jobs.end(),
                      [](const HeldJob* job) { return job->generation->step() > 0; });

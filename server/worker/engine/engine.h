@@ -77,7 +77,8 @@ class EngineEvents {
   // was on its way may still come. The engine's destructor waits for calls with JobMedia to return.
   // `worker` is not filled in: the engine does not know it.
   virtual void Report(WorkerReport report) = 0;
-  // The device's context is lost: the process must end, and says so with exit code 42.
+  // The device's context is lost: the process must end, and says so with exit code 42, or 43 where
+  // the device itself is (kernels::IsDeviceGone).
   virtual void DeviceLost(const absl::Status& error) = 0;
   // All that it held is finished, or its time to finish is up and the rest is dropped; Run returns.
   virtual void Drained() = 0;

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/dispatch/device_gone.h"
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::worker {
@@ -25,8 +26,10 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
     case absl::StatusCode::kAborted:
       // With other jobs in the step nobody knows which it was: the front tries each again, alone.
       device_lost_ = true;
-      if (alone)
+      // A device that is gone was no job's doing.
+      if (alone && !kernels::IsDeviceGone(error)) {
         Fail(job, Reason::kWorkerFault, "The device failed while it rendered this video", true);
+      }
       events_.DeviceLost(error);
       return;
     case absl::StatusCode::kInvalidArgument:

@@ -198,6 +198,16 @@ def traces_that_are_refused(server):
     render(server, ["a boat"])
 
 
+def a_device_that_goes(server):
+    """The one video that it had fails: one in thirty-one, which is no page's share."""
+    render(server, ["a boat"] * 24)
+    ask(server, "GenerateVideo", "a boat", num_inference_steps=2, model="fragile")
+    render(server, ["a boat"] * 6)
+
+
+FRAGILE = """models { name: "fragile" test_card { faults { kind: "lost" step: 1 } } }
+workers { name: "good" device: "cpu" models: "testcard" } workers { name: "weak" device: "cpu" models: "fragile" }
+"""
 POISON = 'faults { kind: "nan" step: 1 prompt_contains: "poison" }'
 
 
@@ -218,6 +228,7 @@ DRILLS = (
     (nothing, card(), set()),
     (end_of_the_server, card(), {"ReelDown page"}),
     (workers_that_die, card(), {"ReelWorkerCrashLoop page"}),
+    (a_device_that_goes, card() + FRAGILE, {"ReelDeviceOut page", BURN_TICKET}),
     (queue_that_fills, card(1000, "step_time_per_extra_job { seconds: 1 }") + "scheduler { max_backlog_seconds: 200 } timing { drain { seconds: 1 } }", {"ReelQueueBacklogHigh ticket"}),
     (store_that_fills, card() + "data { max_bytes: 400000 }", {"ReelStoreAlmostFull ticket"}),
     (descriptors_that_go, card(), {"ReelDescriptorsAlmostGone page"}),

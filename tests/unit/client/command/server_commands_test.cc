@@ -19,6 +19,15 @@ TEST_F(ServerCommandsTest, TheServerIsDescribed) {
   EXPECT_NE(out_.find("norms"), std::string::npos);
 }
 
+TEST_F(ServerCommandsTest, AWorkerIsPutBackIntoService) {
+  EXPECT_EQ(Run({"restore", "gpu0"}), 0);
+  EXPECT_NE(out_.find("gpu0  starts again"), std::string::npos) << out_;
+  EXPECT_EQ(Run({"restore", "cpu0"}), 0);
+  EXPECT_NE(out_.find("cpu0  was not out of service"), std::string::npos) << out_;
+  EXPECT_EQ(Run({"restore", "nobody"}), 8);
+  EXPECT_EQ(Run({"restore"}), 2);
+}
+
 TEST_F(ServerCommandsTest, APluginThatWasRefusedIsListedWithTheReason) {
   EXPECT_EQ(Run({"kernels"}), 0);
   const size_t row = out_.find("mine");

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace reel::client {
 namespace {
 
@@ -24,6 +26,17 @@ TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
             "WORKER  STATE        DEVICE  MEMORY            RUNNING  RESTARTS  MODELS\n"
             "gpu0    ready        cuda:0  500 MB of 2.0 GB  3        0         a, b\n"
             "cpu0    unspecified          -                 0        2\n");
+}
+
+TEST(WorkerTable, SaysWhyAWorkerIsOutAndWhatPutsItBack) {
+  v1::GetServerInfoResponse info;
+  v1::Worker& gpu = *info.add_workers();
+  gpu.set_name("gpu0");
+  gpu.set_state(v1::WORKER_STATE_OUT);
+  gpu.set_out_reason("The device is gone");
+  const std::string text = WorkerTable(info);
+  EXPECT_NE(text.find("gpu0 is out: The device is gone.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("`reel restore gpu0`"), std::string::npos) << text;
 }
 
 }  // namespace

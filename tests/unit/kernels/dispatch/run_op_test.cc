@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "kernels/dispatch/call_recorder.h"
 #include "kernels/dispatch/clock_timer.h"
+#include "kernels/dispatch/device_gone.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
 
@@ -37,9 +38,8 @@ constexpr CudaLibraryTable kLibrary = {
     .error_name = [](int32_t error) { return error == 700 ? "illegal" : "refused"; },
     .error_kind =
         [](int32_t error) {
-          return error == 700
-                     ? DeviceErrorKind::kSticky
-                     : (error == 2 ? DeviceErrorKind::kOutOfMemory : DeviceErrorKind::kOther);
+          if (error == 700 || error == 214) return DeviceErrorKind::kSticky;
+          return error == 2 ? DeviceErrorKind::kOutOfMemory : DeviceErrorKind::kOther;
         },
     .device_count = nullptr,
     .device_properties = nullptr,
@@ -131,6 +131,10 @@ TEST_F(RunOpTest, SortsDeviceErrorsByWhatCanBeDone) {
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kResourceExhausted);
   params.error = 700;
   EXPECT_EQ(Call(0).code(), absl::StatusCode::kAborted);
+  EXPECT_FALSE(IsDeviceGone(Call(0)));
+  params.error = 214;
+  EXPECT_EQ(Call(0).code(), absl::StatusCode::kAborted);
+  EXPECT_TRUE(IsDeviceGone(Call(0)));
 }
 
 // A framework's variant: counts its launches in the call.

@@ -12,6 +12,8 @@
 namespace reel::front {
 namespace {
 
+using ::testing::ElementsAre;
+
 class DispatcherTest : public ::testing::Test, public Harness {};
 
 TEST_F(DispatcherTest, RendersAVideo) {
@@ -33,6 +35,21 @@ TEST_F(DispatcherTest, RendersAVideo) {
   Settle();
   EXPECT_EQ(NumActive(), 0u);
   EXPECT_EQ(observer.Get().ended.size(), 1u);
+}
+
+TEST_F(DispatcherTest, AWorkerThatIsOutIsPutBack) {
+  Start();
+  AddWorker();
+  const auto restore = [&](const std::string& worker) {
+    return Await<WorkerInfo>(
+        [&](auto done) { dispatcher->RestoreWorker(worker, std::move(done)); });
+  };
+  const auto was = restore("w0");
+  ASSERT_TRUE(was.ok());
+  EXPECT_EQ(was->name, "w0");
+  EXPECT_THAT(pool.restored(), ElementsAre("w0"));
+  EXPECT_EQ(ReasonOf(restore("nobody").status()), Reason::kWorkerNotFound);
+  EXPECT_THAT(pool.restored(), ElementsAre("w0"));
 }
 
 TEST_F(DispatcherTest, TheLogBeginsWithAcceptedAndEndsWithFinished) {

@@ -31,6 +31,17 @@ class RecoveryTest : public ::testing::Test, public Harness {
   }
 };
 
+TEST_F(RecoveryTest, ADeviceThatIsGoneIsNoJobsFault) {
+  JobPtr job = MustCreate(Request());
+  TakeRunning();  // alone
+  Lose(LossCause::kDevice);
+  const Sent again = Take();
+  EXPECT_EQ(again.assignment.ref.attempt, 2);
+  EXPECT_FALSE(again.assignment.alone);
+  RunToEnd(again);
+  WaitForState(*job, VideoState::kSucceeded);
+}
+
 TEST_F(RecoveryTest, AKilledWorkersJobRunsAgainAndItsWatchersSeeIt) {
   JobPtr job = MustCreate(Request());
   Sent sent = TakeRunning();

@@ -40,6 +40,25 @@ TEST(WorkerMetrics, FollowsAWorker) {
   EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);
 }
 
+TEST(WorkerMetrics, TellWhyADeviceIsOut) {
+  Metrics metrics({"1", "r", {}, {}});
+  const auto out = [&](const std::string& reason) {
+    return ValueOf(metrics.Text(), "reel_worker_out{device=\"cuda0\",reason=\"" + reason + "\"}");
+  };
+  WorkerInfo worker = Gpu(WorkerState::kOut);
+  worker.out = OutReason::kDevice;
+  metrics.jobs().WorkerLost("cuda0", LossCause::kDevice);
+  metrics.jobs().WorkerChanged(worker);
+  EXPECT_EQ(out("device"), 1);
+  EXPECT_EQ(out("faults"), 0);
+  EXPECT_EQ(out("no_model"), 0);
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"device\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"lost\"}"), 1);
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kStarting));
+  EXPECT_EQ(out("device"), 0);
+}
+
 TEST(WorkerMetrics, AnotherBuildReplacesTheInfo) {
   Metrics metrics({"1", "r", {}, {}});
   metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));

@@ -123,6 +123,13 @@ class Caller {
     return TextOf(status) + response.model().name();
   }
 
+  std::string Restore(const v1::RestoreWorkerRequest& request) {
+    v1::RestoreWorkerResponse response;
+    grpc::ClientContext context;
+    const grpc::Status status = server_.server().RestoreWorker(&context, request, &response);
+    return TextOf(status) + response.worker().name();
+  }
+
  private:
   template <typename Response, typename Reader>
   static std::string Events(Reader& reader) {
@@ -189,6 +196,10 @@ std::map<std::string, Row> Rows() {
   rows["UnloadModel"] = RowOf<v1::UnloadModelRequest>(
       "model: 'm'", [](Caller& caller, const v1::UnloadModelRequest& request) {
         return caller.OfModel<v1::UnloadModelResponse>(&Server::UnloadModel, request);
+      });
+  rows["RestoreWorker"] = RowOf<v1::RestoreWorkerRequest>(
+      "worker: 'w'", [](Caller& caller, const v1::RestoreWorkerRequest& request) {
+        return caller.Restore(request);
       });
   return rows;
 }

@@ -103,6 +103,24 @@ TEST(ServerService, LoadsAndUnloadsModels) {
             grpc::StatusCode::NOT_FOUND);
 }
 
+TEST(ServerService, PutsAWorkerBackAndSaysWhyItWasOut) {
+  RpcServer server;
+  v1::RestoreWorkerRequest request;
+  request.set_worker("gpu0");
+  v1::RestoreWorkerResponse restored;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(server.server().RestoreWorker(&context, request, &restored).ok());
+  }
+  EXPECT_EQ(restored.worker().name(), "gpu0");
+  EXPECT_EQ(restored.worker().state(), v1::WORKER_STATE_OUT);
+  EXPECT_NE(restored.worker().out_reason(), "");
+  server.jobs.Refuse(MakeError(Reason::kWorkerNotFound, "no such worker"));
+  grpc::ClientContext context;
+  EXPECT_EQ(server.server().RestoreWorker(&context, request, &restored).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
 TEST(ServerService, ShowsAVariantOnceWithEveryWorkersSupport) {
   RpcServer server;
   server.jobs.SetWorkers({Worker("a", true), Worker("b", false)});

@@ -44,6 +44,13 @@ TEST_F(RestartPolicyTest, TakesOutAfterFiveLossesOfItsOwnMaking) {
   EXPECT_EQ(policy.AfterLoss(At(400), At(0), true), std::nullopt);
 }
 
+TEST_F(RestartPolicyTest, ForgetsWhatWasBefore) {
+  RestartPolicy policy(options_, 1);
+  for (int loss = 0; loss < 5; ++loss) policy.AfterLoss(At(0), std::nullopt, true);
+  policy.Forget();
+  EXPECT_EQ(policy.AfterLoss(At(0), std::nullopt, true), absl::Seconds(1));
+}
+
 TEST_F(RestartPolicyTest, BlamesNobodyForSignalsFromOutside) {
   RestartPolicy policy(options_, 1);
   for (int loss = 0; loss < 50; ++loss) {

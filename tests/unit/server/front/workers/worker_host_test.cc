@@ -153,6 +153,16 @@ TEST_F(WorkerHostTest, TakesAWorkerWithoutAnyModelOut) {
   script.failing_models = {"first", "second"};
   Start(script);
   events_.WaitForState("w0", WorkerState::kOut);
+  EXPECT_EQ(host_->Workers().at(0).out, OutReason::kNoModel);
+}
+
+TEST_F(WorkerHostTest, AWorkerWithoutAnyModelLooksForThemAgainWhenItIsRestored) {
+  FakeScript script;
+  script.failing_models = {"first", "second"};
+  Start(script);
+  events_.WaitForState("w0", WorkerState::kOut);
+  host_->Restore("w0");
+  launcher_->WaitForLaunch(2);
 }
 
 TEST_F(WorkerHostTest, RefusesAWrongToken) {

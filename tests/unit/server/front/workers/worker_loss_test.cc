@@ -199,6 +199,7 @@ TEST_F(WorkerLossTest, TakesAWorkerOutAfterFiveLossesOfItsOwnMaking) {
     WaitForLoss(static_cast<size_t>(loss));
   }
   events_.WaitForState("w0", WorkerState::kOut);
+  EXPECT_EQ(host_->Workers().at(0).out, OutReason::kFaults);
   launcher_->PassWaits(20);
   EXPECT_EQ(launcher_->launches(), 5);
 }
@@ -216,8 +217,45 @@ TEST_F(WorkerLossTest, KeepsStartingAWorkerThatOthersKill) {
 TEST_F(WorkerLossTest, TakesAWorkerOutAtOnceWhenItsDeviceIsGone) {
   StartReady();
   launcher_->End(1, 43, 0);
+  EXPECT_EQ(WaitForLoss(), LossCause::kDevice);
   events_.WaitForState("w0", WorkerState::kOut);
+  EXPECT_EQ(host_->Workers().at(0).out, OutReason::kDevice);
+  launcher_->PassWaits(20);
   EXPECT_EQ(launcher_->launches(), 1);
+}
+
+TEST_F(WorkerLossTest, AWorkerThatIsOutStartsAgainWhenItIsRestored) {
+  StartReady();
+  launcher_->End(1, 43, 0);
+  events_.WaitForState("w0", WorkerState::kOut);
+  host_->Restore("w0");
+  WaitForReady(1);
+  EXPECT_EQ(launcher_->launches(), 2);
+  EXPECT_EQ(host_->Workers().at(0).out, OutReason::kNone);
+}
+
+TEST_F(WorkerLossTest, ARestoredWorkerHasItsFiveLossesAgain) {
+  Start();
+  for (int loss = 1; loss <= 5; ++loss) {
+    launcher_->WaitForLaunch(loss);
+    launcher_->End(loss, 42, 0);
+    WaitForLoss(static_cast<size_t>(loss));
+  }
+  events_.WaitForState("w0", WorkerState::kOut);
+  host_->Restore("w0");
+  launcher_->WaitForLaunch(6);
+  launcher_->End(6, 42, 0);
+  WaitForLoss(6);
+  launcher_->WaitForLaunch(7);
+}
+
+TEST_F(WorkerLossTest, RestoringOneThatIsNotOutChangesNothing) {
+  StartReady();
+  host_->Restore("w0");
+  host_->Restore("nobody");
+  launcher_->PassWaits(20);
+  EXPECT_EQ(launcher_->launches(), 1);
+  EXPECT_TRUE(events_.Take().losses.empty());
 }
 
 TEST_F(WorkerLossTest, TriesAgainWhenAProcessCannotBeStarted) {

@@ -186,6 +186,24 @@ TEST_F(WorkerProcessTest, ReportsWhoLostTheDeviceBeforeTheWorkerIsLost) {
             std::ranges::find(heard.log, "lost w0 2"));
 }
 
+TEST_F(WorkerProcessTest, ADeviceThatIsGoneBlamesNobodyAndIsOut) {
+  AddFault("lost", "bad");
+  StartReady();
+  Assign("j", 1, "bad", 4);
+  EXPECT_EQ(WaitForLoss(), LossCause::kDevice);
+  events_.WaitForState("w0", WorkerState::kOut);
+  EXPECT_TRUE(events_.Take().failures.empty());
+}
+
+TEST_F(WorkerProcessTest, ADeviceThatCannotBeOpenedIsOut) {
+  options_.workers[0].device = "cuda:99";
+  host_ = std::make_unique<WorkerHost>(options_, Launcher());
+  ASSERT_TRUE(host_->Start(events_).ok());
+  EXPECT_EQ(WaitForLoss(), LossCause::kDevice);
+  events_.WaitForState("w0", WorkerState::kOut);
+  EXPECT_EQ(host_->Workers().at(0).out, OutReason::kDevice);
+}
+
 TEST_F(WorkerProcessTest, KillsAWorkerThatHangs) {
   AddFault("hang", "bad");
   StartReady();

@@ -95,6 +95,14 @@ TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
   EXPECT_EQ(batch.not_yet, nullptr);
 }
 
+TEST_F(PickBatchTest, WhoWouldJoinComesBeforeFramesOfOthers) {
+  HeldJob& lead = Add(10);
+  HeldJob& decodes = Add(10, Phase::kDecode);
+  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, 100)), &decodes);
+  HeldJob& joins = Add(10, Phase::kBegin);
+  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, 100)), &joins);
+}
+
 TEST_F(PickBatchTest, APreviewComesBeforeTheNextStep) {
   HeldJob& lead = Add(10);
   HeldJob& other = Add(10);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/dispatch/device_gone.h"
 #include "server/errors/error.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
@@ -172,6 +173,15 @@ TEST_F(EngineFaultsTest, ADeviceLostUnderALonelyJobBlamesIt) {
   EXPECT_TRUE(events_.ended("b").suspect);
   EXPECT_TRUE(events_.ended("b").device_lost);
   EXPECT_FALSE(events_.has_ended("a"));
+}
+
+TEST_F(EngineFaultsTest, ADeviceThatIsGoneBlamesNobody) {
+  Fault("lost", "b");
+  Assign("b");
+  Start();
+  Join();
+  EXPECT_TRUE(kernels::IsDeviceGone(*events_.device_lost()));
+  EXPECT_FALSE(events_.has_ended("b"));
 }
 
 TEST_F(EngineFaultsTest, ADrainFinishesWhatIsHeldAndTakesNoMore) {

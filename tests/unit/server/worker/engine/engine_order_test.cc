@@ -173,6 +173,23 @@ TEST_F(EngineOrderTest, AShortJobThatGoesFirstTakesNoTurnsWithALongStep) {
               ElementsAre("long", "short", "end of short", "long", "long", "long", "end of long"));
 }
 
+TEST_F(EngineOrderTest, AFirstStepWaitsForNoFramesOfOthers) {
+  test_card_.decode_time_per_frame = absl::Milliseconds(2);
+  options_.fill_rows = 1;
+  model::GenerationSpec longer = Spec("long");
+  longer.num_frames = 97;
+  engine().Post(Job("long", longer, 1));
+  std::vector<std::string> seen;
+  events_.on_progress = [&](const JobRef& job, Stage stage, int step) {
+    if (job.job == "short" && stage == Stage::kDenoise && step == 1) seen.push_back("first step");
+    if (job.job == "long" && stage == Stage::kEncode) seen.push_back("last frames");
+    if (job.job == "long" && stage == Stage::kDecode) Assign("short", 0);
+  };
+  Start();
+  WaitForAll({"long", "short"});
+  EXPECT_THAT(seen, ElementsAre("first step", "last frames"));
+}
+
 TEST_F(EngineOrderTest, AJobThatHasDoneItsStepsDecodesBetweenThoseOfOthers) {
   test_card_.step_time = absl::Milliseconds(20);  // longer than a piece of frames
   model::GenerationSpec longer = Spec("long");
