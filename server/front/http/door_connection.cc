@@ -294,6 +294,7 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
       case DoorWork::Kind::kReply:
         co_return co_await SendReply(request, std::move(work.reply));
       case DoorWork::Kind::kPiece: {
+        if (work.first) buffer_.shrink_to_fit();  // a stream may live for hours
         const bool sent = co_await SendPiece(request, std::move(work));
         // What is next is made on the pool: it reads files.
         net::post(pool_, [exchange, sent] { exchange->Written(sent); });

@@ -68,18 +68,21 @@ void WorkerSlot::Send(const std::string& job, worker::v1::AttachResponse message
 
 void WorkerSlot::LoadModel(const model::LoadOptions& options, int64_t revision) {
   MutexLock lock(mutex_);
-  if (!session_) {
+  if (!session_ && info_.state == WorkerState::kOut) {
     Keep(options);
-    if (info_.state == WorkerState::kOut) {
-      PostFailure(options.name, "The worker is out of service", revision);
-    }
+    PostFailure(options.name, "The worker is out of service", revision);
     return;
   }
+  PendingLoad& load = pending_[options.name] = {options, revision};
+  if (session_) SendLoad(load);
+}
+
+void WorkerSlot::SendLoad(PendingLoad& load) {
   worker::v1::AttachResponse message;
-  *message.mutable_load_model() = LoadToProto(options);
-  message.mutable_load_model()->set_revision(revision);
-  pending_[options.name] = {options, revision};
+  *message.mutable_load_model() = LoadToProto(load.options);
+  message.mutable_load_model()->set_revision(load.revision);
   session_->Send({}, std::move(message));
+  load.sent = true;
 }
 
 void WorkerSlot::UnloadModel(const std::string& model) {
@@ -117,9 +120,16 @@ void WorkerSlot::Keep(const model::LoadOptions& options) {
 }
 
 void WorkerSlot::GiveUpLoads() {
-  for (const auto& [model, load] : std::exchange(pending_, {})) {
-    PostFailure(model, "The worker was lost while it loaded the model", load.revision);
-  }
+  const bool out = info_.state == WorkerState::kOut;
+  std::erase_if(pending_, [&](const auto& entry) {
+    const auto& [model, load] = entry;
+    if (!load.sent && !out) return false;
+    PostFailure(model,
+                load.sent ? "The worker was lost while it loaded the model"
+                          : "The worker is out of service",
+                load.revision);
+    return true;
+  });
 }
 
 void WorkerSlot::PostFailure(const std::string& model, const char* why, int64_t revision) {
@@ -161,6 +171,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   session_ = std::move(session);
   vitals_.models_pending = static_cast<int>(settings_.models.size());
   if (settings_.models.empty()) info_.state = WorkerState::kReady;  // nothing will be told
+  for (auto& [model, load] : pending_) SendLoad(load);
   PostChanged();
   return absl::OkStatus();
 }

@@ -75,10 +75,12 @@ class WorkerSlot final : public SessionOwner {
     int models_pending = 0;
   };
 
-  // A model that was sent, and not answered for.
+  // A model that was sent and not answered for, or that waits for a stream: what a worker begins
+  // with no canary looks at, so it begins with what it had.
   struct PendingLoad {
     model::LoadOptions options;
     int64_t revision = 0;
+    bool sent = false;
   };
 
   void RoomAgain();
@@ -97,7 +99,9 @@ class WorkerSlot final : public SessionOwner {
   void NoteStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What the next incarnation begins with, in place of one of its name.
   void Keep(const model::LoadOptions& options) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Models that were on their way are not any more.
+  void SendLoad(PendingLoad& load) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Models that were on their way are not any more; those that wait do so for as long as a process
+  // will come.
   void GiveUpLoads() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void PostFailure(const std::string& model, const char* why, int64_t revision);
   absl::Duration StepLimit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

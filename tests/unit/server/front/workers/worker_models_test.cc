@@ -28,8 +28,8 @@ class WorkerModelsTest : public ::testing::Test {
     options.workers = {{.name = "w0", .device = "cpu", .models = {}}};
     options.models = {ModelAt("first", ""), ModelAt("second", "/models/second")};
     options.watch_interval = absl::Milliseconds(5);
-    options.restart.first_wait = absl::Milliseconds(1);
-    options.restart.longest_wait = absl::Milliseconds(2);
+    options.restart.first_wait = wait_;
+    options.restart.longest_wait = 2 * wait_;
     auto launcher = std::make_unique<FakeLauncher>(script);
     launcher_ = launcher.get();
     host_ = std::make_unique<WorkerHost>(options, std::move(launcher));
@@ -40,6 +40,7 @@ class WorkerModelsTest : public ::testing::Test {
     events_.WaitForState("w0", WorkerState::kReady);
   }
 
+  absl::Duration wait_ = absl::Milliseconds(1);  // before a restart
   RecordingEvents events_;
   FakeLauncher* launcher_ = nullptr;  // the host's
   std::unique_ptr<WorkerHost> host_;
@@ -93,6 +94,32 @@ TEST_F(WorkerModelsTest, AWorkerThatIsLostInALoadBeginsWithWhatItHad) {
   launcher_->End(1, 0, SIGKILL);
   events_.WaitForLine("model failed w0 second");
   EXPECT_THAT(BeginsWith(*launcher_, 2), ElementsAre("first ", "second /models/second"));
+}
+
+// A canary looks at what comes in place of something; what a process begins with is not looked at.
+TEST_F(WorkerModelsTest, AReplacementWaitsForAWorkerThatIsAwayAndHasWhatItHad) {
+  wait_ = absl::Milliseconds(300);  // long enough for what comes meanwhile
+  StartReady();
+  launcher_->End(1, 0, SIGKILL);
+  events_.WaitForState("w0", WorkerState::kLost);
+  host_->LoadModel("w0", ModelAt("second", "/bad"), 7);
+  host_->LoadModel("w0", ModelAt("third", "/new"), 8);
+  EXPECT_THAT(BeginsWith(*launcher_, 2), ElementsAre("first ", "second /models/second"));
+  const auto worker = launcher_->WaitForLaunch(2);
+  for (const int64_t revision : {7, 8}) {
+    const auto load = worker->WaitFor([&](const FakeWorker::Command& command) {
+      return command.has_load_model() && command.load_model().revision() == revision;
+    });
+    ASSERT_TRUE(load.has_value());
+    worker->Send(AnswerTo(load->load_model(), revision == 8));
+  }
+  events_.WaitForLine("model failed w0 second");
+  events_.WaitUntil([](const RecordingEvents::Heard& heard) {
+    return std::ranges::count(heard.workers.at("w0").models, "third") > 0;
+  });
+  launcher_->End(2, 0, SIGKILL);
+  EXPECT_THAT(BeginsWith(*launcher_, 3),
+              ElementsAre("first ", "second /models/second", "third /new"));
 }
 
 TEST_F(WorkerModelsTest, AWorkerWithoutAnyModelComesBackWithItsFirst) {
