@@ -112,6 +112,9 @@ struct RunStats {
   std::vector<OperatorCost> operators;
   int preemptions = 0;
   int timed_steps = 0;
+  // Of the steps those that were computed in full, and those that took over what an earlier one
+  // computed (kernel profile "cache").
+  int full_steps = 0, reused_steps = 0;
 };
 
 }  // namespace reel::model

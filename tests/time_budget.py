@@ -21,7 +21,7 @@ SLOW_TESTS = {
     "lint.headers_alone": (120, "compiles every header"),
     "outside.sglang_bench": (60, "fetches packages"),
     "outside.vllm_omni_client": (40, "fetches packages"),
-    "outside.alerts": (90, "nine alerts, each of which waits before it fires"),
+    "outside.alerts": (90, "ten alerts, each of which waits before it fires"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),
 }

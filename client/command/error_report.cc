@@ -34,6 +34,8 @@ constexpr FieldFlag kFlags[] = {
     {"spec.kernels.variants", "--kernel"},
     {"spec.kernels.profile", "--kernels"},
     {"spec.kernels", "--kernels"},
+    {"spec.cache.threshold", "--cache-threshold"},
+    {"spec.cache.most_reused", "--cache-most-reused"},
     {"spec.preview.every_steps", "--preview-every"},
     {"spec.preview", "--preview-every"},
     {"spec.encoding.crf", "--crf"},

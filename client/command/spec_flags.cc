@@ -40,11 +40,17 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   conditions_.AddTo(command);
   command.add_option("--preset", preset_, "A named set of the model's defaults")->check(WhyEmpty);
   if (use != SpecUse::kComparison) {
-    command.add_option("--kernels", profile_, "Kernel profile: auto, reference, fp8 (lossy), ...")
+    command
+        .add_option("--kernels", profile_,
+                    "Kernel profile: auto, reference, fp8 (lossy), cache (lossy), ...")
         ->check(WhyEmpty);
     AddPairs(command, "--kernel", kernels_, "OP=VARIANT",
              "One operator's variant, over the profile's choice; may be repeated");
   }
+  command.add_option("--cache-threshold", cache_threshold_,
+                     "With the profile cache: steps whose first block changes less are not full; "
+                     "0 to 1");
+  command.add_option("--cache-most-reused", most_reused_, "Such steps in a row; 0 to 16");
   if (use == SpecUse::kVideo) {
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
@@ -79,6 +85,8 @@ v1::VideoSpec SpecFlags::Values() const {
   for (const auto& [op, variant] : kernels_) {
     (*spec.mutable_kernels()->mutable_variants())[op] = variant;
   }
+  if (cache_threshold_) spec.mutable_cache()->set_threshold(*cache_threshold_);
+  if (most_reused_) spec.mutable_cache()->set_most_reused(*most_reused_);
   if (preview_every_ != 0) spec.mutable_preview()->set_every_steps(preview_every_);
   if (crf_) spec.mutable_encoding()->set_crf(*crf_);
   if (!speed_.empty()) {

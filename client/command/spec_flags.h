@@ -37,7 +37,8 @@ class SpecFlags {
 
   std::optional<double> guidance_;
   std::optional<uint64_t> seed_;
-  std::optional<int> crf_;
+  std::optional<int> crf_, most_reused_;
+  std::optional<double> cache_threshold_;
   std::string speed_;
   std::map<std::string, std::string> kernels_;
   ConditionFlags conditions_;

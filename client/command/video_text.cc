@@ -52,6 +52,10 @@ void AddStats(const v1::RunStats& stats, TextTable& table) {
   }
   if (!stats.device().empty()) table.AddRow({"device", stats.device()});
   if (stats.kernels_size() > 0) table.AddRow({"kernels", Kernels(stats)});
+  if (stats.reused_steps() > 0) {
+    table.AddRow({"steps", absl::StrCat(stats.full_steps(), " in full, ", stats.reused_steps(),
+                                        " reused what an earlier one computed")});
+  }
   if (stats.restarts() > 0) table.AddRow({"restarts", absl::StrCat(stats.restarts())});
 }
 

@@ -84,17 +84,20 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
   attempts.reserve(states.size());
   Company all;
-  bool is_kept = false;
+  bool uses_cache = false;
   for (DenoiseState* state : states) {
     all.push_back(&attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state)));
-    is_kept |= all.back()->is_kept();
+    uses_cache |= all.back()->cache.rules().uses_cache();
     if (all.back()->is_last()) all.back()->cache.Forget();
   }
   // Nothing is kept for a company that may not come again.
   if (all.size() == 1) shared_text_ = shared_others_text_ = {};
+  // A last step, which keeps nothing, is made in the same parts: a device has no whole call of it
+  // to record.
   const std::vector<at::Tensor> velocities =
-      is_kept && MayReuseSteps(ops.run()) ? WithCache(ops, all)
-                                          : Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
+      uses_cache && MayReuseSteps(ops.run())
+          ? WithCache(ops, all)
+          : Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
   for (size_t i = 0; i < all.size(); ++i) EndStep(*all[i], velocities[i]);
   for (Attempt& attempt : attempts) Commit(attempt);
 }

@@ -35,6 +35,7 @@ worker::v1::Step StepToProto(const StepSample& sample) {
   step.mutable_job_rows()->Add(sample.job_rows.begin(), sample.job_rows.end());
   SetProtoDuration(*step.mutable_duration(), sample.duration);
   step.set_stage(StageToProto(sample.stage));
+  step.set_reused(sample.reused);
   for (const kernels::VariantTime& time : sample.kernels) {
     *step.add_kernels() = KernelStatToProto(time);
   }
@@ -50,6 +51,7 @@ StepSample StepFromProto(const worker::v1::Step& step) {
   sample.job_rows.assign(step.job_rows().begin(), step.job_rows().end());
   sample.duration = FromProtoDuration(step.duration());
   sample.stage = StageFromProto(step.stage());
+  sample.reused = step.reused();
   for (const v1::KernelStat& stat : step.kernels()) {
     sample.kernels.push_back(KernelStatFromProto(stat));
   }

@@ -118,6 +118,8 @@ void SetChoices(const model::GenerationSpec& spec, v1::VideoSpec& proto) {
     kernels.set_experiment(spec.kernels.experiment);
     kernels.set_arm(spec.kernels.arm);
   }
+  if (spec.cache.threshold) proto.mutable_cache()->set_threshold(*spec.cache.threshold);
+  if (spec.cache.most_reused) proto.mutable_cache()->set_most_reused(*spec.cache.most_reused);
   if (spec.preview != model::PreviewOptions()) {
     proto.mutable_preview()->set_every_steps(spec.preview.every_steps);
     proto.mutable_preview()->set_max_side(spec.preview.max_side);
@@ -136,6 +138,8 @@ void TakeChoices(const v1::VideoSpec& proto, model::GenerationSpec& spec) {
                                proto.kernels().variants().end());
   spec.kernels.experiment = proto.kernels().experiment();
   spec.kernels.arm = proto.kernels().arm();
+  if (proto.cache().has_threshold()) spec.cache.threshold = proto.cache().threshold();
+  if (proto.cache().has_most_reused()) spec.cache.most_reused = proto.cache().most_reused();
   spec.preview.every_steps = proto.preview().every_steps();
   spec.preview.max_side = proto.preview().max_side();
   spec.encoding.codec = CodecFromProto(proto.encoding().codec());

@@ -105,6 +105,8 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   proto.set_latent_tokens(stats.latent_tokens);
   proto.set_preemptions(stats.preemptions);
   proto.set_timed_steps(stats.timed_steps);
+  proto.set_full_steps(stats.full_steps);
+  proto.set_reused_steps(stats.reused_steps);
   BillToProto(stats, proto);
   return proto;
 }
@@ -135,6 +137,8 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.latent_tokens = proto.latent_tokens();
   stats.preemptions = proto.preemptions();
   stats.timed_steps = proto.timed_steps();
+  stats.full_steps = proto.full_steps();
+  stats.reused_steps = proto.reused_steps();
   BillFromProto(proto, stats);
   return stats;
 }

@@ -51,6 +51,7 @@ struct StepSample {
   absl::Duration duration;
   model::Stage stage = model::Stage::kDenoise;
   std::vector<kernels::VariantTime> kernels;  // on sampled steps
+  int reused = 0;  // how many of its jobs took over what an earlier step computed
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report

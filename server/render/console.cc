@@ -71,6 +71,9 @@ void Console::Timings(const model::RunStats& stats, int num_steps, absl::Duratio
   Line("text", stats.text_encode);
   Line("denoise", stats.denoise);
   Line("  per step", stats.denoise / std::max(1, num_steps));
+  if (stats.reused_steps > 0) {
+    std::fprintf(stderr, "%-16s %9d of %d\n", "  reused steps", stats.reused_steps, num_steps);
+  }
   Line("decode", stats.decode);
   Line("encode, exposed", stats.encode_exposed);
   Line("total", total);

@@ -87,6 +87,8 @@ class ExactRun {
       REEL_RETURN_IF_ERROR(statuses[0]);
     }
     stats_.denoise = absl::Now() - start;
+    stats_.reused_steps = generation.reused_steps();
+    stats_.full_steps = generation.step() - stats_.reused_steps;
     return absl::OkStatus();
   }
 

@@ -51,6 +51,9 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
                  "0..1; unset without a preset: the decode timestep");
   app.add_option("--image-condition-noise-scale", spec.image_condition_noise_scale,
                  "0..1, noise on fully pinned frames while they are denoised");
+  app.add_option("--cache-threshold", spec.cache.threshold,
+                 "0..1, with --kernels cache: steps whose first block changes less are not full");
+  app.add_option("--cache-most-reused", spec.cache.most_reused, "0..16, such steps in a row");
   app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text")->check(WhyNotAboveZero);
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
@@ -170,8 +173,8 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
   app.add_option("--kernels", texts.kernels,
-                 "auto, reference, batch_invariant or fp8 (lossy: linear layers in 8 bits); "
-                 "+operator=variant,... on top");
+                 "auto, reference, batch_invariant, fp8 (lossy: linear layers in 8 bits) or cache "
+                 "(lossy: steps that change little are not full); +operator=variant,... on top");
   app.add_option("--encoder-threads", options.encoder_threads,
                  "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));

@@ -14,8 +14,17 @@
 namespace reel::front {
 
 // The numbers are those in the store.
-enum class CostKind { kStep, kText, kDecode, kMemory, kOutput, kPreview, kSharedStep };
-inline constexpr int kCostKinds = 7;
+enum class CostKind {
+  kStep,
+  kText,
+  kDecode,
+  kMemory,
+  kOutput,
+  kPreview,
+  kSharedStep,
+  kReusedStep,  // that took over what an earlier one computed
+};
+inline constexpr int kCostKinds = 8;
 
 // What does not apply to a kind is 0.
 struct CellKey {

@@ -42,6 +42,19 @@ CellKey SharedKey(const SeenStep& step, double& scale) {
           std::lround(static_cast<double>(step.attention) * scale)};
 }
 
+// Of full and reused steps, as often as either was seen of this amount of work. Which ones a run
+// reuses nobody knows before; its longest steps are full ones in any case.
+double MeanWithReused(const CostCells& cells, const CellKey& full_key, double full) {
+  CellKey key = full_key;
+  key.kind = CostKind::kReusedStep;
+  const CostCell* const reused = cells.Find(key);
+  if (reused == nullptr) return full;
+  const CostCell* const seen = cells.Find(full_key);
+  const auto times = static_cast<double>(reused->count);
+  const double all = times + static_cast<double>(seen == nullptr ? 1 : seen->count);
+  return full + times / all * (reused->mean - full);
+}
+
 // Device time of previews, which no stage has.
 absl::Duration PreviewsOf(const model::RunStats& stats) {
   if (stats.mean_batch > kAlone) return absl::ZeroDuration();  // a part of the steps is others'
@@ -135,8 +148,10 @@ absl::Duration Cost::longest_step_p90() const {
 // through the cells tells, from three of them on: a constant, rows, and rows times the tokens that
 // each attends to, none of them negative. Conditions have cells of their own, since nobody knows
 // the rows that they add before their pixels are decoded; previews have a price each; steps of
-// several jobs have buckets, and are on the curve too. Text that was remembered by the worker
-// counts as it comes: its cell is a mean.
+// several jobs have buckets, and are on the curve too. Steps that took over what an earlier one
+// computed (kernel profile "cache") have cells of their own: beside full ones they would be taken
+// for the rule, and full ones for accidents. Text that was remembered by the worker counts as it
+// comes: its cell is a mean.
 //
 // A quote is of the work of the device and of the end of the encoding: what other jobs take of the
 // device in between is in the queue's time. Its p90 is what nine of the latest 100 runs stayed
@@ -146,7 +161,7 @@ CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) con
     return cells.Has(kind) || (kind == CostKind::kStep && cells.Has(CostKind::kSharedStep));
   };
   const auto own = groups_.find(std::tie(shape.model, shape.plan, shape.where));
-  if (own != groups_.end() && has(own->second)) return {&own->second, true};
+  if (own != groups_.end() && has(own->second)) return {&own->second, true, true};
   Source best;
   int most = -1;
   for (auto group = groups_.lower_bound(GroupKey(shape.model, "", ""));
@@ -155,7 +170,7 @@ CostModel::Source CostModel::SourceOf(const WorkShape& shape, CostKind kind) con
     const bool alike = shape.where.empty() || where == shape.where;
     const int likeness = 2 * static_cast<int>(alike) + static_cast<int>(plan == shape.plan);
     if (likeness <= most || !has(group->second)) continue;
-    best = {&group->second, alike};
+    best = {&group->second, alike, plan == shape.plan};
     most = likeness;
   }
   return best;
@@ -171,7 +186,8 @@ bool CostModel::PredictStep(const WorkShape& shape, const model::PassWork& work,
     pass.step = pass.step_p90 = Of(kFirstStepSeconds);
     return false;
   }
-  pass.step = Of(value->mean);
+  const CellKey key = StepKey(work, shape.condition_pixels);
+  pass.step = Of(source.own ? MeanWithReused(*source.cells, key, value->mean) : value->mean);
   pass.step_p90 = Of(value->p90);
   return source.alike;
 }
@@ -268,9 +284,10 @@ void CostModel::LearnStep(const SeenStep& step, absl::Duration took) {
   const GroupKey group(step.model, step.plan, step.where);
   const double seconds = absl::ToDoubleSeconds(took);
   if (!step.shared) {
-    return Learn(group, {CostKind::kStep, step.rows, step.attention, step.condition_pixels},
-                 seconds);
+    const CostKind kind = step.reused ? CostKind::kReusedStep : CostKind::kStep;
+    return Learn(group, {kind, step.rows, step.attention, step.condition_pixels}, seconds);
   }
+  if (step.reused) return;  // it tells of neither kind
   double scale = 1;
   const CellKey key = SharedKey(step, scale);
   Learn(group, key, seconds * scale);

@@ -72,6 +72,7 @@ struct SeenStep {
   int64_t attention = 0;         // rows times the tokens that each attends to, of all jobs in it
   int64_t condition_pixels = 0;  // of one job
   bool shared = false;           // by several jobs
+  bool reused = false;  // it took over what an earlier one computed, or one of its jobs did
 };
 
 // Work of the device for a job, the end of its encoding included; waiting for others left out.
@@ -106,6 +107,7 @@ class CostModel {
   struct Source {
     const CostCells* cells = nullptr;
     bool alike = false;  // on the same kind of device, with the same weights
+    bool own = false;    // of this plan
   };
 
   Source SourceOf(const WorkShape& shape, CostKind kind) const;

@@ -142,6 +142,7 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
     seen.where = parts_.fleet.WhereOf(*there, sample.model);
   }
   seen.shared = sample.jobs.size() > 1;
+  seen.reused = sample.reused > 0;
   for (size_t i = 0; i < sample.jobs.size() && i < sample.job_rows.size(); ++i) {
     const HeldJob* held = parts_.fleet.FindHeld(sample.jobs[i]);
     if (held == nullptr || held->shape.passes.empty()) continue;

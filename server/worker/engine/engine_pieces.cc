@@ -164,6 +164,7 @@ void Engine::Impl::Step(const Batch& batch) {
 
 void Engine::Impl::AfterStep(HeldJob& job) {
   const int step = job.generation->step();
+  job.tally.StepsDone(step, job.generation->reused_steps());
   const int every = job.spec.preview.every_steps;
   job.preview_due = every > 0 && step % every == 0;
   if (step >= job.generation->num_steps()) job.phase = Phase::kDecode;
@@ -272,7 +273,11 @@ void Engine::Impl::ReadMemory(absl::Span<HeldJob* const> jobs) {
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
                               std::vector<kernels::VariantTime> times) {
   StepSample sample;
-  for (const HeldJob* job : batch.jobs) sample.jobs.push_back(job->ref.job);
+  for (const HeldJob* job : batch.jobs) {
+    sample.jobs.push_back(job->ref.job);
+    if (stage != Stage::kDenoise) continue;
+    sample.reused += job->generation->reused_steps() > job->tally.reused_steps() ? 1 : 0;
+  }
   sample.job_rows = batch.job_rows;
   sample.model = batch.jobs.front()->spec.model;
   sample.plan = batch.jobs.front()->plan.name();

@@ -63,6 +63,8 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   if (steps_ > 0) {
     stats.mean_batch = static_cast<double>(batched_jobs_) / static_cast<double>(steps_);
   }
+  stats.full_steps = done_steps_ - reused_steps_;
+  stats.reused_steps = reused_steps_;
   for (const auto& [variant, calls] : calls_) {
     const auto& [op, name] = variant;
     stats.kernels.push_back({op, name, calls, kernels::IsLossyVariant(op, name)});

@@ -19,6 +19,9 @@ class JobTally {
   void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
   // A step of `jobs` jobs, of whose rows this job had `share`.
   void Stepped(absl::Duration took, int jobs, double share);
+  // So many steps are done, and so many of them took over what an earlier one computed.
+  void StepsDone(int done, int reused) { done_steps_ = done, reused_steps_ = reused; }
+  int reused_steps() const { return reused_steps_; }
   // Of no stage, but of the device's time all the same.
   void Previewed(absl::Duration took) { device_ += took; }
   void Decoded(absl::Duration took) { decode_ += took, device_ += took; }
@@ -41,6 +44,7 @@ class JobTally {
 
   absl::Duration text_encode_, denoise_, decode_, device_;
   int64_t steps_ = 0, batched_jobs_ = 0;
+  int done_steps_ = 0, reused_steps_ = 0;
   int64_t peak_memory_bytes_ = 0;
   std::map<Variant, int64_t> calls_;
   struct TimedStage {

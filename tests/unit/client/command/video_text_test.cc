@@ -19,5 +19,14 @@ TEST(VideoText, CountsTheStepsThatAScheduleNames) {
   EXPECT_NE(DescribeVideo(video).find(", 3 steps"), std::string::npos);
 }
 
+TEST(VideoText, TellsHowManyStepsWereReusedWhereSomeWere) {
+  v1::Video video;
+  video.mutable_stats()->set_full_steps(12);
+  EXPECT_EQ(DescribeVideo(video).find("in full"), std::string::npos);
+  video.mutable_stats()->set_reused_steps(8);
+  EXPECT_NE(DescribeVideo(video).find("12 in full, 8 reused what an earlier one computed"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace reel::client

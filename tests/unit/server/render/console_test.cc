@@ -10,6 +10,7 @@ namespace reel::render {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(Console, ShowsProgressOnATerminalOnly) {
@@ -45,6 +46,12 @@ TEST(Console, PrintsTimings) {
   const std::string text = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(text, StartsWith("load                 1.000 s\n"));
   EXPECT_THAT(text, HasSubstr("  per step           1.500 s\n"));
+  EXPECT_THAT(text, Not(HasSubstr("reused")));
+  stats.reused_steps = 1;
+  ::testing::internal::CaptureStderr();
+  Console(false).Timings(stats, 2, absl::Seconds(1), absl::Seconds(5));
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              HasSubstr("  reused steps           1 of 2\n"));
   EXPECT_THAT(text, HasSubstr("rms_norm         loops                   12 calls\n"));
 }
 

@@ -120,6 +120,15 @@ TEST(ParseRenderOptions, ReadsConditionsForTheConditionPipeline) {
   EXPECT_EQ(options->conditions[2].frame_index, 0);
 }
 
+TEST(ParseRenderOptions, ReadsWhenStepsMayBeReused) {
+  const auto options =
+      Parse({"--kernels", "cache", "--cache-threshold", "0.2", "--cache-most-reused", "2"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->spec.kernels.profile, "cache");
+  EXPECT_EQ(options->spec.cache.threshold, 0.2);
+  EXPECT_EQ(options->spec.cache.most_reused, 2);
+}
+
 TEST(ParseRenderOptions, ReadsSingleVariantsOnTopOfAProfile) {
   const auto options = Parse({"--kernels", "reference+rms_norm=loops,ltx_rope=avx2"});
   ASSERT_TRUE(options);

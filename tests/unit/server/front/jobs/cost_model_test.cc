@@ -154,6 +154,36 @@ TEST(CostModel, KeepsPlansApartButHelpsAnewOne) {
   EXPECT_FALSE(costs.Predict(other).observed);
 }
 
+void TeachReused(CostModel& costs, const WorkShape& shape, absl::Duration step, int times) {
+  SeenStep seen = StepOf(shape, shape.passes.back());
+  seen.reused = true;
+  for (int i = 0; i < times; ++i) costs.LearnStep(seen, step);
+}
+
+TEST(CostModel, ReusedStepsCountAsOftenAsTheyCameAndAreNeverTheRule) {
+  CostModel costs;
+  const WorkShape cache = Shape(256, "cache");
+  // Ten times as fast: in one cell with them full steps would count as accidents.
+  for (int run = 0; run < 10; ++run) {
+    Teach(costs, cache, absl::Milliseconds(100), 2);
+    TeachReused(costs, cache, absl::Milliseconds(10), 6);
+  }
+  const Cost cost = costs.Predict(cache);
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(cost.passes[0].step), 0.25 * 100 + 0.75 * 10, 1);
+  EXPECT_GE(cost.longest_step_p90(), absl::Milliseconds(100)) << "a step may be a full one";
+  // Of another plan full ones alone tell.
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(StepTime(costs, Shape(256, "auto"))), 100, 1);
+  CostModel again;
+  again.Parse(costs.Serialize());
+  EXPECT_EQ(StepTime(again, cache), StepTime(costs, cache));
+  // Of several jobs only some may have reused theirs.
+  SeenStep shared = StepOf(cache, cache.passes.back());
+  shared.shared = shared.reused = true;
+  const std::string before = costs.Serialize();
+  costs.LearnStep(shared, absl::Milliseconds(50));
+  EXPECT_EQ(costs.Serialize(), before);
+}
+
 TEST(CostModel, KeepsKindsOfDevicesApart) {
   CostModel costs;
   WorkShape fast = Shape(256), slow = Shape(256), fresh = Shape(256), any = Shape(256);

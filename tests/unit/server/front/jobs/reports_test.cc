@@ -128,6 +128,23 @@ StepSample SampleOf(int64_t rows, absl::Duration took) {
   return sample;
 }
 
+// A step that took over what an earlier one computed says nothing of full ones.
+TEST_F(ReportsTest, AReusedStepIsLearnedApart) {
+  for (int i = 0; i < 20; ++i) Step(SampleOf(200, absl::Seconds(1)));
+  for (int i = 0; i < 20; ++i) Step(SampleOf(400, absl::Seconds(10)));
+  StepSample reused = SampleOf(400, absl::Seconds(1));
+  reused.reused = 1;
+  for (int i = 0; i < 20; ++i) Step(reused);
+  NewJob request = Request();
+  request.spec.preset = "twice";
+  const auto estimate =
+      Await<CostEstimate>([&](auto done) { dispatcher->Estimate(request, std::move(done)); });
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  // Of these jobs nobody knows more than their rows, so that no work of the request's was seen
+  // reused.
+  EXPECT_NEAR(estimate->device_seconds, 10 + 40, 0.5);
+}
+
 TEST_F(ReportsTest, AVideoInPassesIsEstimatedAndTimedPassByPass) {
   for (int i = 0; i < 20; ++i) Step(SampleOf(200, absl::Seconds(1)));
   for (int i = 0; i < 20; ++i) Step(SampleOf(400, absl::Seconds(10)));

@@ -15,6 +15,7 @@ TEST(JobTally, SumsWhatAJobCost) {
   tally.Decoded(absl::Seconds(3));
   tally.HoldsMemory(10);
   tally.HoldsMemory(4);
+  tally.StepsDone(6, 4);
   const model::RunStats stats = tally.Stats("cpu", 8);
   EXPECT_EQ(stats.text_encode, absl::Seconds(1));
   EXPECT_EQ(stats.denoise, absl::Seconds(4));
@@ -23,6 +24,8 @@ TEST(JobTally, SumsWhatAJobCost) {
   EXPECT_DOUBLE_EQ(stats.mean_batch, 2.5);
   EXPECT_EQ(stats.peak_memory_bytes, 10);
   EXPECT_EQ(stats.latent_tokens, 8);
+  EXPECT_EQ(stats.full_steps, 2);
+  EXPECT_EQ(stats.reused_steps, 4);
 }
 
 TEST(JobTally, CountsKernelsByOperatorAndVariant) {
