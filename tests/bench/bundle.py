@@ -78,6 +78,7 @@ def fill(build, folder):
         shutil.copytree(package, folder / "python" / package.name, symlinks=False)
     for library in folder.glob("python/*/libreel_*.so"):  # copies of those in lib/
         strip(library, library)
+        (library.parent / "libreel_cuda.so").symlink_to("../../lib/libreel_cuda.so")  # it looks beside itself
     (folder / "use").write_text(USE, encoding="utf-8")
     (folder / "use").chmod(0o755)
 

@@ -152,6 +152,7 @@ void Describe(CLI::App& app, Options& options) {
   app.add_option("--device", options.device, "cpu, cuda:N or auto");
   app.add_option("--library", options.library, "libreel_cuda.so");
   app.add_option("--prompt", options.asked.prompt);
+  app.add_option("--negative-prompt", options.asked.negative_prompt);
   app.add_option("--width", options.asked.width);
   app.add_option("--height", options.asked.height);
   app.add_option("--num-frames", options.asked.num_frames);

@@ -47,30 +47,35 @@ def behind(setup):
         for spec in (setup.long, setup.small, setup.small):
             must(door.generate(spec))
         alone = [must(door.generate(setup.small | {"seed": str(n)})) for n in range(setup.repeat)]
-        first_step, ended, steps = [], [], []
+        first_step, ended, steps, waited, parked = [], [], [], [], []
         for number in range(setup.repeat):
             name = door.create(setup.long | {"seed": str(number)})
-            seen = {}
+            seen = []  # when the long one told each of its steps
 
             def note(event, now, data):
                 progress = data.get("progress", {})
                 if event == "progress" and int(progress.get("step", 0)) >= 1:
-                    seen.setdefault("running", now)
+                    seen.append(time.monotonic())
 
             with concurrent.futures.ThreadPoolExecutor(1) as pool:
                 long = pool.submit(door.watch, name, note)
-                while "running" not in seen and not long.done():
+                while not seen and not long.done():
                     time.sleep(0.002)
                 time.sleep(draw.uniform(0, 0.3))
+                called = time.monotonic()
                 heard = must(door.generate(setup.small | {"seed": str(100 + number)}))
                 times = [at for at, progress in heard.progress if int(progress.get("step", 0)) >= 1]
+                until_first = called + (times[0] if times else heard.ended)
+                waited.append(sum(called < step < until_first for step in list(seen)))
                 first_step.append(times[0] if times else heard.ended)
                 ended.append(heard.ended)
                 whole = must(long.result())
+                parked.append(whole.video["stats"].get("preemptions", 0))
                 steps.append(float(whole.video["stats"]["denoise"].rstrip("s")) / setup.long["numInferenceSteps"])
     solo, beside = spread(h.ended for h in alone), spread(ended)
     return {"alone, ms": solo, "behind, ms": beside, "p95 behind over median alone": round(beside["p95"] / solo["median"], 2),
-            "to its first step, ms": spread(first_step), "a step of the long one, ms": spread(steps)}
+            "to its first step, ms": spread(first_step), "steps of the long one meanwhile": waited, "parked": parked,
+            "a step of the long one, ms": spread(steps)}
 
 
 def same_bytes(setup):
