@@ -80,10 +80,19 @@ class SharedRows {
   int64_t clips_ = 0, until_perturbed_ = 0;
 };
 
+// Tokens of a clip. Putting what is known beside what was asked takes longer in 8 bits than asking
+// fewer: a step 3 % at 256 tokens; from 640 on it is shorter (one H200,
+// tests/bench/results/ltx.md).
+constexpr int64_t kLeastTokensIn8Bits = 512;
+
+bool IsWorthKnowing(const Ops& ops, int64_t tokens) {
+  return FormOf(ops.run()) == RowForm::kPlain || tokens >= kLeastTokensIn8Bits;
+}
+
 // What the text says to all tokens of its rows, [B, S, D]; `x` has B rows or fewer that are shared.
 at::Tensor Answer(const Ops& ops, const TransformerBlock& block, const at::Tensor& x,
                   const TextContext& text, size_t index, const SharedRows& shared) {
-  const TextRows rows(text.has_one_key);
+  const TextRows rows(IsWorthKnowing(ops, x.size(1)) ? text.has_one_key : std::vector<bool>());
   const TextKeys& keys = text.blocks[index];
   const int64_t all = text.rows();
   at::Tensor asked;

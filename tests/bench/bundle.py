@@ -51,10 +51,11 @@ def strip(source, target):
 
 
 def empty(source, target):
-    """A library of the same name with the same symbols, none of which does anything."""
+    """A library of the same name with the same functions of C, none of which does anything. C++'s would come before those of
+    the same name in libtorch: a template's destructor that does nothing breaks the heap."""
     listed = subprocess.run(["nm", "-D", "--defined-only", "--without-symbol-versions", source], capture_output=True, text=True, check=True)
-    symbols = {line.split()[-1] for line in listed.stdout.splitlines() if line.split()[-2] != "A"}
-    code = "".join(f"void {symbol}(void) {{}}\n" for symbol in sorted(symbols) if symbol not in ("_init", "_fini"))
+    symbols = {line.split()[-1] for line in listed.stdout.splitlines() if line.split()[-2] != "A" and not line.split()[-1].startswith("_Z")}
+    code = "".join(f"void {symbol}(void) {{}}\n" for symbol in sorted(symbols - {"_init", "_fini"}))
     subprocess.run(["gcc", "-w", "-fno-builtin", "-shared", "-fPIC", "-nostdlib", f"-Wl,-soname,{target.name}", "-xc", "-", "-o", target],
                    input=code, text=True, check=True)
     strip(target, target)
