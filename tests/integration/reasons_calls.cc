@@ -107,6 +107,14 @@ std::string RefusalOfNoise(const ReelServer& server) {
   return ReasonOf(status);
 }
 
+std::string RefusalOfRestore(Calls& calls) {
+  v1::RestoreWorkerRequest request;
+  request.set_worker("none");
+  v1::RestoreWorkerResponse response;
+  grpc::ClientContext context;
+  return ReasonOf(calls.server().RestoreWorker(&context, request, &response));
+}
+
 std::string RefusalOfHealth(const ReelServer& server) {
   const auto stub = grpc::health::v1::Health::NewStub(server.Connect());
   grpc::health::v1::HealthCheckRequest request;
@@ -198,6 +206,7 @@ Reasons OfRequests() {
   heard.insert(RefusalOfGet(calls, "videos/none", 10'000));
   heard.insert(RefusalOfNoise(server));
   heard.insert(RefusalOfHealth(server));
+  heard.insert(RefusalOfRestore(calls));
   heard.insert(RefusalOfUnsent(server));
   return heard;
 }
