@@ -23,13 +23,7 @@ namespace {
 
 using ::testing::IsEmpty;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kOptimised = false;
-constexpr int kJobs = 160;
-#else
-constexpr bool kOptimised = true;
-constexpr int kJobs = 1000;
-#endif
+int NumJobs() { return ProgramsAreSanitized() ? 160 : 1000; }
 constexpr int kClients = 16;
 constexpr int64_t kMiB = 1 << 20;
 
@@ -94,30 +88,30 @@ TEST(Load, SixteenClientsLoseNothingAndMixNothingUp) {
   for (int c = 0; c < kClients; ++c) {
     clients.emplace_back([&] {
       Calls calls(server.Connect());
-      for (int job = next++; job < kJobs; job = next++) RunOne(calls, job, tally);
+      for (int job = next++; job < NumJobs(); job = next++) RunOne(calls, job, tally);
     });
   }
-  for (int mark = 200; mark <= kJobs; mark += 200) {
+  for (int mark = 200; mark <= NumJobs(); mark += 200) {
     Eventually([&] { return tally.succeeded + tally.broken >= mark; }, absl::Minutes(5));
     memory.push_back(server.MemoryBytes());
   }
   for (std::thread& client : clients) client.join();
   const absl::Duration took = absl::Now() - start;
-  EXPECT_EQ(tally.succeeded, kJobs);
+  EXPECT_EQ(tally.succeeded, NumJobs());
   EXPECT_EQ(tally.mixed_up, 0);
   EXPECT_TRUE(Eventually([&] {
-    return server.Metric("reel_requests_total", "outcome=\"ok\"") == kJobs;
+    return server.Metric("reel_requests_total", "outcome=\"ok\"") == NumJobs();
   })) << server.Metric("reel_requests_total", "outcome=\"ok\"");
   EXPECT_EQ(server.Metric("reel_output_bytes_total"), static_cast<double>(tally.bytes.load()));
-  EXPECT_EQ(server.Metric("reel_frames_total"), 9.0 * kJobs);
-  EXPECT_EQ(server.Metric("reel_request_duration_seconds_count"), kJobs);
+  EXPECT_EQ(server.Metric("reel_frames_total"), 9.0 * NumJobs());
+  EXPECT_EQ(server.Metric("reel_request_duration_seconds_count"), NumJobs());
   EXPECT_EQ(server.Metric("reel_inflight_requests"), 0);
-  std::cout << "FIGURE " << kJobs << " jobs, " << kClients
+  std::cout << "FIGURE " << NumJobs() << " jobs, " << kClients
             << " clients: " << absl::ToDoubleSeconds(took) << " s, " << tally.mixed_up
             << " mixed up, reeld's memory";
   for (const int64_t bytes : memory) std::cout << " " << bytes / kMiB;
   std::cout << " MiB after each 200\n";
-  if (kOptimised) {
+  if (!ProgramsAreSanitized()) {
     EXPECT_LT(memory.back() - memory.front(), 16 * kMiB);
   }
 }
@@ -126,7 +120,7 @@ TEST(Load, SixteenClientsLoseNothingAndMixNothingUp) {
 // `round` returns what is held against it.
 template <typename Round>
 void ExpectBelow(absl::Duration bar, Round round) {
-  if (!kOptimised) {
+  if (ProgramsAreSanitized()) {
     round();
     return;
   }
@@ -172,7 +166,7 @@ absl::Duration CancelToFreeSlot(Calls& calls, const std::string& name) {
 TEST(Load, CancelFreesTheSlotWithinAStepAndFiftyMilliseconds) {
   ReelServer server;  // 20 ms a step
   Calls calls(server.Connect());
-  const int cancels = kOptimised ? 100 : 20;
+  const int cancels = ProgramsAreSanitized() ? 20 : 100;
   ExpectBelow(absl::Milliseconds(70), [&] {
     std::vector<absl::Duration> freed;
     for (int i = 0; i < cancels; ++i) {
@@ -294,7 +288,7 @@ TEST(Load, FiftyStalledReadersCostLittleMemoryAndNobodysTime) {
   std::cout << "FIGURE 50 stalled readers of " << made.file.size() / static_cast<size_t>(kMiB)
             << " MiB: memory +" << (after - before) / kMiB << " MiB, a small job's median " << alone
             << " alone, " << beside << " beside them\n";
-  if (kOptimised) {
+  if (!ProgramsAreSanitized()) {
     EXPECT_LT(after - before, 64 * kMiB);
   }
 }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -32,6 +33,11 @@ std::string BinaryPath(const std::string& name) {
   if (const char* const folder = std::getenv("REEL_BIN")) return std::string(folder) + "/" + name;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
   return self.parent_path().parent_path() / "bin" / name;
+}
+
+bool ProgramsAreSanitized() {
+  const char* const told = std::getenv("REEL_SANITIZED");
+  return told != nullptr && std::string_view(told) == "1";
 }
 
 Program::Program(const std::string& path, std::vector<std::string> arguments) {

@@ -24,6 +24,10 @@ bool Eventually(const std::function<bool()>& condition, absl::Duration timeout =
 // The path of a program of this build: in the folder REEL_BIN, or in that beside the test's own.
 std::string BinaryPath(const std::string& name);
 
+// Whether those programs are a sanitizer's: slower, with books of its own in their memory. The test
+// itself may be none (REEL_INTEGRATION_PROGRAMS).
+bool ProgramsAreSanitized();
+
 // Confined to the test's thread, but for Signal.
 class Program {
  public:

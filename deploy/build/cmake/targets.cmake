@@ -12,6 +12,10 @@ endfunction()
 # must fail there, since users compile each alone.
 option(REEL_TESTS_TOGETHER "Compile the sources of a test as one" OFF)
 
+# tests/run gives it to dev: programs that look at servers from outside are the same whoever has compiled the servers, and a
+# sanitizer's take five minutes more. For folders that set REEL_TESTS_FROM to it.
+set(REEL_INTEGRATION_PROGRAMS "" CACHE PATH "Folder of another build's integration tests, to be run with this build's programs")
+
 # reel_compile_apart(a.cc b.cc), of the folder's own.
 function(reel_compile_apart)
   set_source_files_properties(${ARGV} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -89,7 +93,12 @@ function(reel_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+  set(program ${name})
+  if(REEL_TESTS_FROM)
+    set(program ${REEL_TESTS_FROM}/${name})
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  endif()
+  add_test(NAME ${name} COMMAND ${program})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
     ENVIRONMENT "REEL_BIN=${CMAKE_BINARY_DIR}/bin;REEL_SOURCE=${CMAKE_SOURCE_DIR};${REEL_SANITIZER_ENVIRONMENT}")
   if(REEL_TESTED_IN_DEV AND NOT ARG_TORCH AND "unit" IN_LIST ARG_LABELS)
@@ -97,6 +106,10 @@ function(reel_test name)
   endif()
 endfunction()
 
-set(REEL_SANITIZER_ENVIRONMENT
+set(reel_sanitized 0)
+if(REEL_SANITIZE)
+  set(reel_sanitized 1)
+endif()
+set(REEL_SANITIZER_ENVIRONMENT "REEL_SANITIZED=${reel_sanitized}"
   "TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp:history_size=4"
   "UBSAN_OPTIONS=print_stacktrace=1")
