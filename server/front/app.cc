@@ -31,7 +31,7 @@
 #include "server/front/store/media_store.h"
 #include "server/front/stored_messages.h"
 #include "server/front/traces/collector_client.h"
-#include "server/front/traces/traced_jobs.h"
+#include "server/front/traces/traced_ends.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_host.h"
 #include "server/logging/log.h"
@@ -80,7 +80,7 @@ struct App::Impl {
   ~Impl();
 
   absl::Status OpenStores();
-  JobObserver& JobsObserver();
+  void OpenTraces();
   absl::Status StartJobs();
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
@@ -111,7 +111,7 @@ struct App::Impl {
   StreamPump pump;  // jobs may wake streams until they are gone
   std::unique_ptr<CollectorClient> collector;
   std::unique_ptr<TraceExporter> exporter;
-  std::unique_ptr<TracedJobs> traced_jobs;
+  std::unique_ptr<TracedEnds> traced_ends;
   std::unique_ptr<WorkerHost> host;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
@@ -156,15 +156,14 @@ absl::Status App::Impl::OpenStores() {
   return absl::OkStatus();
 }
 
-// The metrics, with the traces before them where they go somewhere.
-JobObserver& App::Impl::JobsObserver() {
+// Where they go somewhere.
+void App::Impl::OpenTraces() {
   const TelemetryOptions& telemetry = options.server.telemetry;
-  if (!telemetry.collector.enabled()) return metrics.jobs();
+  if (!telemetry.collector.enabled()) return;
   collector = std::make_unique<CollectorClient>(telemetry.collector);
   exporter =
       std::make_unique<TraceExporter>(MakeTraceOptions(options), *collector, metrics.traces());
-  traced_jobs = std::make_unique<TracedJobs>(metrics.jobs(), *exporter, telemetry.trace_share);
-  return *traced_jobs;
+  traced_ends = std::make_unique<TracedEnds>(*exporter, telemetry.trace_share);
 }
 
 absl::Status App::Impl::StartJobs() {
@@ -173,10 +172,11 @@ absl::Status App::Impl::StartJobs() {
     return absl::NotFoundError(absl::StrCat(
         "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
   }
+  OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options),
-      SchedulerParts{*store, *media, *host, JobsObserver(), clock, serializer});
+      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   return host->Start(*dispatcher);
 }

@@ -110,6 +110,7 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.timers.Clear({TimerKind::kRejoin, id});
   // Counted before it is seen: who saw the end finds it in the metrics.
   parts_.observer.JobEnded(video, !job.row.bound);
+  if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.row.bound);
   parts_.experiments.Ended(video);
   LogEnd(video);
   const RequestKey key{job.row.tenant, video.request_id};

@@ -8,6 +8,7 @@
 #include "server/errors/reason.h"
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"
@@ -36,6 +37,7 @@ class Endings {
     ExperimentBoard& experiments;
     MediaStore& media;
     JobObserver& observer;
+    EndListener* listener;  // may be missing
     const JobOptions& options;
     const Clock& clock;
   };

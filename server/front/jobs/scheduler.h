@@ -20,6 +20,7 @@
 #include "server/front/jobs/creation.h"
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/expiry.h"
@@ -65,6 +66,7 @@ struct SchedulerParts {
   JobObserver& observer;
   const Clock& clock;
   const VideoSerializer& serializer;
+  EndListener* end_listener = nullptr;  // may be missing
 };
 
 // Confined to one thread, but for Recover, which comes before it, draining() and fleet()'s
