@@ -23,7 +23,8 @@ if(REEL_HAS_TORCH)
     COMPONENT libtorch)  # apart for the test of packages alone: half a gigabyte
 endif()
 # The kernels lie in lib, where programs look for them, and libtorch's CUDA half and what it is linked with in lib/reel:
-# three gigabytes, which is why a package of its own would be too large for cpack's .deb.
+# three gigabytes, for images and `cmake --install`. cpack would take them too:
+# make packages of a build without CUDA.
 if(REEL_CUDA AND TARGET reel_torch_cuda)
   install(PROGRAMS $<TARGET_FILE:reel_cuda> $<TARGET_FILE:reel_torch_cuda> DESTINATION lib COMPONENT cuda)
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/$<TARGET_FILE_NAME:reel_torch_cuda>\"

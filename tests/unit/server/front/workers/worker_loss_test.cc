@@ -41,6 +41,14 @@ class WorkerLossTest : public testing::Test {
     events_.WaitUntil([&](const Heard& heard) { return heard.losses.size() >= n; });
     return events_.Take().losses.at(n - 1).second;
   }
+  // Ends its process so often, each time once it runs, and waits until that is known.
+  void Lose(int times, int status, int signal) {
+    for (int loss = 1; loss <= times; ++loss) {
+      launcher_->WaitForLaunch(loss);
+      launcher_->End(loss, status, signal);
+      WaitForLoss(static_cast<size_t>(loss));
+    }
+  }
   void WaitForReady(int restarts) {
     events_.WaitUntil([&](const Heard& heard) {
       const auto found = heard.workers.find("w0");
@@ -193,11 +201,7 @@ TEST_F(WorkerLossTest, ForgetsTheStepLimitOfTheOneBefore) {
 
 TEST_F(WorkerLossTest, TakesAWorkerOutAfterFiveLossesOfItsOwnMaking) {
   Start();
-  for (int loss = 1; loss <= 5; ++loss) {
-    launcher_->WaitForLaunch(loss);
-    launcher_->End(loss, 42, 0);
-    WaitForLoss(static_cast<size_t>(loss));
-  }
+  Lose(5, 42, 0);
   events_.WaitForState("w0", WorkerState::kOut);
   EXPECT_EQ(host_->Workers().at(0).out, OutReason::kFaults);
   launcher_->PassWaits(20);
@@ -206,11 +210,7 @@ TEST_F(WorkerLossTest, TakesAWorkerOutAfterFiveLossesOfItsOwnMaking) {
 
 TEST_F(WorkerLossTest, KeepsStartingAWorkerThatOthersKill) {
   Start();
-  for (int loss = 1; loss <= 12; ++loss) {
-    launcher_->WaitForLaunch(loss);
-    launcher_->End(loss, 0, SIGKILL);
-    WaitForLoss(static_cast<size_t>(loss));
-  }
+  Lose(12, 0, SIGKILL);
   WaitForReady(12);
 }
 
@@ -236,11 +236,7 @@ TEST_F(WorkerLossTest, AWorkerThatIsOutStartsAgainWhenItIsRestored) {
 
 TEST_F(WorkerLossTest, ARestoredWorkerHasItsFiveLossesAgain) {
   Start();
-  for (int loss = 1; loss <= 5; ++loss) {
-    launcher_->WaitForLaunch(loss);
-    launcher_->End(loss, 42, 0);
-    WaitForLoss(static_cast<size_t>(loss));
-  }
+  Lose(5, 42, 0);
   events_.WaitForState("w0", WorkerState::kOut);
   host_->Restore("w0");
   launcher_->WaitForLaunch(6);
