@@ -7,6 +7,9 @@
 WHICH is a regular expression that a test's name or one of its labels matches. A test labelled "repeated" is left out where
 another preset's tests have it. Tests are named PRESET/NAME and keep their properties. Tests
 labelled "timing" run with nothing beside them.
+
+ctest is to have two slots a core (-j). A test takes two, one labelled "integration" takes one: it waits for
+its servers most of the time (a tenth of it on a processor, in the middle), so that four of them fit on two cores.
 """
 
 import json
@@ -44,6 +47,7 @@ def entry(preset, name, command, properties):
         command = ["false"]
     full_name = quoted(f"{preset}/{name}")
     properties = dict(properties, LABELS=properties["LABELS"] + [f"preset-{preset}"])
+    properties.setdefault("PROCESSORS", 1 if "integration" in properties["LABELS"] else 2)
     if "timing" in properties["LABELS"]:
         properties["RUN_SERIAL"] = True
     words = " ".join(quoted(word) for word in command)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tests/one_suite.py gives a test the slots that it needs, and keeps those of the clock alone."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
+import one_suite
+
+
+def entry(labels, command=("program",), **properties):
+    return one_suite.entry("dev", "some_test", list(command), dict(properties, LABELS=labels))
+
+
+class OneSuiteTest(unittest.TestCase):
+    def test_what_waits_takes_one_slot_and_what_computes_takes_two(self):
+        self.assertIn("PROCESSORS [==[1]==]", entry(["integration"]))
+        self.assertIn("PROCESSORS [==[2]==]", entry(["unit"]))
+        self.assertIn("PROCESSORS [==[2]==]", entry(["lint"]))
+
+    def test_a_test_that_says_its_own_keeps_it(self):
+        self.assertIn("PROCESSORS [==[4]==]", entry(["integration"], PROCESSORS=4))
+
+    def test_what_measures_time_runs_alone(self):
+        self.assertIn("RUN_SERIAL [==[ON]==]", entry(["integration", "timing"]))
+        self.assertNotIn("RUN_SERIAL", entry(["integration"]))
+
+    def test_what_was_not_built_fails(self):
+        self.assertTrue(entry(["unit"], command=()).startswith("add_test([==[dev/some_test]==] [==[false]==])"))
+
+
+if __name__ == "__main__":
+    unittest.main()
