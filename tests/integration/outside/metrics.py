@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every metric of the dashboard and of the rules is in a live scrape, which promtool finds sound."""
+"""Every metric of the dashboards and of the rules is in a live scrape, which promtool finds sound."""
 
 import json
 import re
@@ -38,7 +38,9 @@ def families_of(text):
 
 
 def absent_metrics(families):
-    queries = [*queries_of_dashboard(ROOT / "deploy/grafana/reel.json"), *queries_of_rules(ROOT / "deploy/prometheus/rules.yaml")]
+    dashboards = sorted((ROOT / "deploy/grafana").glob("*.json"))
+    queries = [query for path in dashboards for query in queries_of_dashboard(path)]
+    queries += queries_of_rules(ROOT / "deploy/prometheus/rules.yaml")
     for where, query in queries:
         for metric in sorted(metrics_of(query)):
             if family_of(metric, families) in families:

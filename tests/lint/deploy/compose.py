@@ -44,7 +44,7 @@ def broken_rules(compose, prometheus, source, dashboards):
         "the alerts find their job": jobs.get(expected) == ["reeld:9464"],
         "the alerts are loaded": prometheus.get("rule_files") == ["rules.yaml"] and "/etc/prometheus/rules.yaml" in places,
         "Grafana asks that Prometheus": source.get("datasources", [{}])[0].get("url") == "http://prometheus:9090",
-        "Grafana finds the dashboard": dashboard_folder is not None and (dashboard_folder / "reel.json").is_file(),
+        "Grafana finds the dashboards": dashboard_folder is not None and (dashboard_folder / "service.json").is_file(),
     }
     return [name for name, holds in rules.items() if not holds], len(rules)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The queries of the dashboard and of the rules, and the metrics that they name."""
+"""The queries of dashboards and of the rules, and the metrics that they name."""
 
 import json
 import re

@@ -103,7 +103,7 @@ WALLS = [
      [r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h", r"server/front/api/call_observer\.h",
       r"server/front/http/door_observer\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
-    (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", r"server/front/config/\w+\.h", r"server/front/jobs/(job_observer|video)\.h",
+    (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", r"server/front/config/\w+\.h", r"server/front/jobs/(end_listener|video)\.h",
                                              r"server/front/workers/(file_descriptor|worker_pool)\.h"], {"absl", "json"}),
     (r"server/front/http/door_(connection|server|tls)\.(h|cc)$", SERVER_BASE + API + [r"server/front/config/\w+\.h",
       r"server/front/workers/file_descriptor\.h"], {"absl", "asio"}),

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every panel of the dashboards has data once a server has worked for a while under Debian's Prometheus, but for those of what did not happen.
+
+    dashboards.py [--seconds N] [--out FOLDER]     the pictures, into FOLDER
+"""
+
+import argparse
+import contextlib
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree
+
+from server import ROOT, find_binary, find_tool, run, running_server, wait_until_serving
+
+sys.path.insert(0, str(ROOT / "deploy/grafana"))
+from draw import Prometheus, draw  # noqa: E402
+
+# Panels that are empty after a short run on a CPU in which all goes well, and what would fill them.
+EMPTY = {
+    "Device memory": "a device with memory of its own",
+    "Certificate ends in": "TLS",
+}
+PATIENCE = 20  # seconds
+CONFIG = """
+workers { device: "cpu" }
+models { name: "ltx-demo" path: "%s" }
+experiments { name: "framework" share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
+telemetry { otlp_endpoint: "http://127.0.0.1:9" }
+"""
+
+
+@contextlib.contextmanager
+def prometheus(target):
+    with tempfile.TemporaryDirectory(prefix="reel-dashboards-") as folder:
+        config = pathlib.Path(folder, "prometheus.yaml")
+        config.write_text(f"""
+global: {{scrape_interval: 1s, evaluation_interval: 1s}}
+rule_files: [{ROOT}/deploy/prometheus/rules.yaml]
+scrape_configs: [{{job_name: reel, static_configs: [{{targets: ["{target}"]}}]}}]
+""", encoding="utf-8")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        with open(pathlib.Path(folder, "log"), "wb") as log:
+            process = subprocess.Popen([find_tool("prometheus"), f"--config.file={config}", f"--web.listen-address={address}",
+                                        f"--storage.tsdb.path={folder}/data", "--log.level=warn"], stdout=log, stderr=log)
+        try:
+            yield address
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def load(server, seconds):
+    mix = [{"prompt": "a red circle bouncing over blue waves", "width": 128, "height": 128, "num_frames": 9, "num_inference_steps": 6},
+           {"prompt": "a yellow star spinning on purple", "width": 128, "height": 128, "num_frames": 17, "num_inference_steps": 8}]
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.write("\n".join(map(json.dumps, mix)) + "\n")
+        file.flush()
+        command = [find_binary("reel"), "--server", server.grpc, "bench", "--mix", file.name, "--rate", "1.5", "--for", f"{seconds}s"]
+        answer = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=seconds + 120, check=False)
+    print(answer.stdout)
+    assert "Usage" not in answer.stdout + answer.stderr, answer.stderr
+
+
+def cancelled(server):
+    """A video that is called off while it runs, and one that is refused."""
+    reel = [find_binary("reel"), "--server", server.grpc]
+    name = run(*reel, "create", "a red circle", "--steps", "100").split()[0]
+    run(*reel, "cancel", name)
+    refused = subprocess.run([str(c) for c in reel] + ["create", "a red circle", "--width", "7"], capture_output=True, timeout=60, check=False)
+    assert refused.returncode == 3, refused
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=12)
+    parser.add_argument("--out", type=pathlib.Path)
+    args = parser.parse_args()
+    dashboards = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "deploy/grafana").glob("*.json"))}
+    started = time.time()
+    with running_server(config=CONFIG % (ROOT / "model/demo/weights")) as server, prometheus(server.metrics) as address:
+        wait_until_serving(server)
+        load(server, args.seconds)
+        cancelled(server)
+        end = time.monotonic() + PATIENCE
+        while True:  # until the last scrape has it
+            seen = Prometheus(address, (time.time() - started) / 60, interval=f"{max(5, args.seconds // 8)}s")
+            drawn = {path: draw(dashboard, seen) for path, dashboard in dashboards.items()}
+            problems = [f"{path.name}: panel '{title}' has no data" for path, (_, empty) in drawn.items() for title in empty if title not in EMPTY]
+            if not problems or time.monotonic() > end:
+                break
+            time.sleep(0.5)
+    for path, (svg, empty) in drawn.items():
+        xml.etree.ElementTree.fromstring(svg)
+        print(f"{path.name}: {len(svg) // 1024} KiB, no data: {', '.join(empty) or 'none'}")
+        if args.out:
+            args.out.mkdir(parents=True, exist_ok=True)
+            (args.out / f"{path.stem}.svg").write_text(svg, encoding="utf-8")
+    print("\n".join(problems))
+    return 1 if problems or not drawn else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
