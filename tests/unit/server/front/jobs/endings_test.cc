@@ -169,9 +169,7 @@ TEST_F(EndingsTest, AFileThatIsThereAtItsDeadlineIsTooLate) {
   const Sent sent = Take();
   Progress(sent, model::Stage::kDenoise, 10);
   Media(sent, 0, "x");
-  Settle();
-  clock.Advance(absl::Seconds(10));
-  Finish(sent, 1);  // heard of before the timer, which is due as well
+  AdvanceAndHear(absl::Seconds(10), [&] { Finish(sent, 1); });
   EXPECT_EQ(ReasonOf(WaitForState(*job, VideoState::kFailed).error), Reason::kDeadlinePassed);
   EXPECT_TRUE(pool.cancelled().empty());
   Settle();

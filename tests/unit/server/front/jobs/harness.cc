@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <future>
 
 #include "server/errors/error.h"
 
@@ -169,6 +170,20 @@ void Harness::AdvanceAndPoke(absl::Duration by) {
   clock.Advance(by);
   dispatcher->Poke();
   Settle();
+}
+
+void Harness::AdvanceAndHear(absl::Duration by, const std::function<void()>& event) {
+  // What is posted while a task runs is taken together, and timers come behind it.
+  std::promise<void> begun, posted;
+  dispatcher->NumActive([&](auto) {
+    begun.set_value();
+    posted.get_future().wait();
+  });
+  begun.get_future().wait();
+  dispatcher->NumActive([this, by](auto) { clock.Advance(by); });
+  event();
+  posted.set_value();
+  dispatcher->Flush();
 }
 
 void Harness::Settle() {

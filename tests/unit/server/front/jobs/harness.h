@@ -110,6 +110,8 @@ class Harness {
   // A worker that has loaded the card.
   void AddWorker(const std::string& name = "w0");
   void AdvanceAndPoke(absl::Duration by);
+  // Later by that much, the dispatcher hears of `event` before it looks at its timers.
+  void AdvanceAndHear(absl::Duration by, const std::function<void()>& event);
   // Until everything that was posted, and what it posted to the stores, is done.
   void Settle();
 
