@@ -23,6 +23,13 @@ struct KeyMask {
   at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
 };
 
+// Of a norm; borrowed for a call.
+struct Modulation {
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+};
+
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
 // is none.
@@ -46,12 +53,13 @@ class Ops {
                             double eps) const;
   // x + y * gate; without a gate x + y.
   at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) const;
-  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift
+  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift. Into `result` where that is defined,
+  // by the variants of kernels/; libtorch's bring memory of their own.
   struct SumAndNorm {
     at::Tensor sum, out;
   };
   SumAndNorm GateResidualAdaln(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
-                               const at::Tensor& scale, const at::Tensor& shift, double eps) const;
+                               const Modulation& modulation, SumAndNorm result = {}) const;
   // RMS norms of q and k [B, S, D] over the full width, then pairs of neighbouring channels turned.
   struct Normed {
     at::Tensor q, k;
