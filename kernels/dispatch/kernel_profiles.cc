@@ -14,12 +14,13 @@ struct Profile {
   // A variant that only this profile brings, and that makes it lossy; empty: none.
   std::string_view op = {};
   std::string_view variant = {};
+  std::string_view also = {};  // another that may run its calls
 };
 constexpr Profile kProfiles[] = {
     {"auto"},
     {"reference"},
     {"batch_invariant"},
-    {kFp8Profile, "linear", "e4m3_rows"},
+    {kFp8Profile, "linear", "e4m3_rows", "e4m3_rows_tuned"},
     {kCacheProfile, "step_cache", "first_block"},
 };
 
@@ -59,7 +60,8 @@ bool IsLossyProfile(std::string_view profile) {
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {
   return std::any_of(std::begin(kProfiles), std::end(kProfiles), [&](const Profile& profile) {
-    return !profile.variant.empty() && profile.op == op && profile.variant == variant;
+    return !profile.variant.empty() && profile.op == op &&
+           (profile.variant == variant || profile.also == variant);
   });
 }
 

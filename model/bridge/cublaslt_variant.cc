@@ -27,30 +27,46 @@ class Opened {
   bool tried_ = false;
 };
 
-MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none) {
+MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none, bool tuned) {
   const bool scaled = call.scales != nullptr;
   return {.x = call.x,
           .weight = call.weight,
           .bias = call.bias,
           .x_scale = scaled ? call.scales->rows : none,
           .weight_scale = scaled ? call.scales->outputs : none,
-          .residual = none};
+          .residual = none,
+          .tuned = tuned};
 }
 
-MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none) {
+MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none, bool tuned) {
   return {.x = call.x,
           .weight = call.weight,
           .bias = call.bias,
           .x_scale = none,
           .weight_scale = none,
           .residual = none,
-          .gelu = true};
+          .gelu = true,
+          .tuned = tuned};
 }
 
-bool GivesWhatIsAsked(const aten::LinearCall& call) {
-  return call.scales == nullptr || call.scales->type == at::kBFloat16;
+// Which calls a variant is for, and how it comes to its algorithm.
+struct Kind {
+  std::string_view variant;
+  int32_t min_sm = 80;
+  bool tuned = false;
+  bool plain = true, e4m3 = false;
+};
+constexpr Kind kTimed = {.variant = kCublasLtVariant, .e4m3 = true};
+constexpr Kind kTuned = {.variant = kTunedVariant, .min_sm = 90, .tuned = true};
+constexpr Kind kTunedE4m3 = {
+    .variant = kTunedE4m3Variant, .min_sm = 90, .tuned = true, .plain = false, .e4m3 = true};
+
+std::string WhyNot(const Kind& kind, const aten::LinearCall& call) {
+  if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
+  if (!kind.e4m3) return "it takes no e4m3 operands";
+  return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
-bool GivesWhatIsAsked(const aten::LinearGeluCall&) { return true; }
+std::string WhyNot(const Kind&, const aten::LinearGeluCall&) { return ""; }
 
 std::string WhyNot(const MatrixProduct& product) {
   const auto type = product.x.scalar_type();
@@ -68,14 +84,16 @@ std::string WhyNot(const MatrixProduct& product) {
 template <typename Call>
 class CublasLtVariant final : public kernels::HostedVariant {
  public:
-  explicit CublasLtVariant(std::shared_ptr<Opened> opened)
-      : facts_{.op = std::string(Call::op),
-               .variant = std::string(kCublasLtVariant),
+  CublasLtVariant(const Kind& kind, std::shared_ptr<Opened> opened)
+      : kind_(kind),
+        facts_{.op = std::string(Call::op),
+               .variant = std::string(kind.variant),
                .origin = "framework",
-               .min_sm = 80,
-               .max_sm = kernels::kAnyLaterSm,
+               .min_sm = kind.min_sm,
+               .max_sm = kind.tuned ? kind.min_sm : kernels::kAnyLaterSm,
                .dtypes = kernels::kAnyFloating,
-               .params_size = 0},
+               .params_size = 0,
+               .for_some_sizes = kind.tuned},
         opened_(std::move(opened)) {}
 
   const kernels::HostedVariantFacts& facts() const override { return facts_; }
@@ -83,23 +101,25 @@ class CublasLtVariant final : public kernels::HostedVariant {
   std::string Reason(const void* of) const override {
     const Call& call = *static_cast<const Call*>(of);
     if (!call.x.is_cuda()) return "it needs a GPU";
-    if (!GivesWhatIsAsked(call)) return "its products of e4m3 are bf16";
+    if (std::string reason = WhyNot(kind_, call); !reason.empty()) return reason;
     if (opened_->On(call.x.device()) == nullptr) {
       return "libreel_torch_cuda.so is not beside the library of kernels";
     }
-    const MatrixProduct product = ProductOf(call, none_);
+    const MatrixProduct product = ProductOf(call, none_, kind_.tuned);
     if (std::string reason = WhyNot(product); !reason.empty()) return reason;
-    const bool takes = opened_->On(call.x.device())->Takes(product);
-    return takes ? "" : "cublasLt has no algorithm for this size";
+    if (opened_->On(call.x.device())->Takes(product)) return "";
+    return kind_.tuned ? "no other algorithm than the library's own is known for this size"
+                       : "cublasLt has no algorithm for this size";
   }
-  bool Prefers(const void*) const override { return false; }
+  bool Prefers(const void*) const override { return kind_.tuned; }
   absl::Status Launch(const void* of, kernels::DeviceStream) const override {
     const Call& call = *static_cast<const Call*>(of);
-    call.out = opened_->On(call.x.device())->Run(ProductOf(call, none_));
+    call.out = opened_->On(call.x.device())->Run(ProductOf(call, none_, kind_.tuned));
     return absl::OkStatus();
   }
 
  private:
+  const Kind& kind_;
   const kernels::HostedVariantFacts facts_;
   const std::shared_ptr<Opened> opened_;
   const at::Tensor none_;
@@ -107,10 +127,15 @@ class CublasLtVariant final : public kernels::HostedVariant {
 
 }  // namespace
 
-kernels::HostedVariants CublasLtVariants() {
+CublasLtVariants MakeCublasLtVariants() {
+  using Linear = CublasLtVariant<aten::LinearCall>;
+  using LinearGelu = CublasLtVariant<aten::LinearGeluCall>;
   const auto opened = std::make_shared<Opened>();
-  return {std::make_shared<CublasLtVariant<aten::LinearCall>>(opened),
-          std::make_shared<CublasLtVariant<aten::LinearGeluCall>>(opened)};
+  return {.timed = {std::make_shared<Linear>(kTimed, opened),
+                    std::make_shared<LinearGelu>(kTimed, opened)},
+          .tuned = {std::make_shared<Linear>(kTunedE4m3, opened),
+                    std::make_shared<Linear>(kTuned, opened),
+                    std::make_shared<LinearGelu>(kTuned, opened)}};
 }
 
 }  // namespace reel::model

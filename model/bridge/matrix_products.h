@@ -19,6 +19,7 @@ struct MatrixProduct {
   const at::Tensor& weight_scale;  // of e4m3: fp32 [N]
   const at::Tensor& residual;      // [..., N], as the result
   bool gelu = false;
+  bool tuned = false;  // by the algorithm of a table, and only where that has one
 
   // e4m3 gives bf16.
   at::ScalarType result() const {
@@ -30,10 +31,12 @@ struct MatrixProduct {
 class MatrixProducts {
  public:
   virtual ~MatrixProducts() = default;
-  // Whether the library has an algorithm for it: at some sizes it has none.
+  // Whether there is an algorithm for it: at some sizes the library has none, and at many the
+  // table.
   virtual bool Takes(const MatrixProduct& product) = 0;
-  // [..., N], on libtorch's current stream. The first call of a size tries algorithms, unless a
-  // graph is being recorded: then, and where none may be tried, the library's own choice runs.
+  // [..., N], on libtorch's current stream. The first call of a size that is not `tuned` tries
+  // algorithms, unless a graph is being recorded: then, and where none may be tried, the library's
+  // own choice runs.
   virtual at::Tensor Run(const MatrixProduct& product) = 0;
 };
 

@@ -49,25 +49,28 @@ LtShape ShapeOf(const MatrixProduct& product) {
           .type = product.x.scalar_type(),
           .bias = product.bias.defined(),
           .gelu = product.gelu,
-          .residual = product.residual.defined()};
+          .residual = product.residual.defined(),
+          .tuned = product.tuned};
 }
 
-LtCall::LtCall(const LtShape& shape) : e4m3_(shape.type == at::kFloat8_e4m3fn) {
+LtCall::LtCall(const LtShape& shape)
+    : e4m3_(shape.type == at::kFloat8_e4m3fn),
+      in_(TypeOf(shape.type)),
+      result_(e4m3_ ? CUDA_R_16BF : in_) {
   cublasLtMatmulDesc_t operation = nullptr;
   Check(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F), "an operation");
   operation_.reset(operation);
   Set(CUBLASLT_MATMUL_DESC_TRANSA, CUBLAS_OP_T);
   Set(CUBLASLT_MATMUL_DESC_EPILOGUE, EpilogueOf(shape));
-  const cudaDataType_t in = TypeOf(shape.type), out = e4m3_ ? CUDA_R_16BF : in;
-  if (shape.bias) Set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, out);
+  if (shape.bias) Set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, result_);
   if (e4m3_) {
     Set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
     Set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F);
     Set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{1});
   }
-  weight_ = LayoutOf(in, shape.width, shape.outputs);
-  x_ = LayoutOf(in, shape.width, shape.rows);
-  out_ = LayoutOf(out, shape.outputs, shape.rows);
+  weight_ = LayoutOf(in_, shape.width, shape.outputs);
+  x_ = LayoutOf(in_, shape.width, shape.rows);
+  out_ = LayoutOf(result_, shape.outputs, shape.rows);
 }
 
 LtCall::Layout LtCall::LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns) {
@@ -110,6 +113,30 @@ std::vector<cublasLtMatmulAlgo_t> LtCall::Candidates(cublasLtHandle_t handle,
     if (result.state == CUBLAS_STATUS_SUCCESS) algorithms.push_back(result.algo);
   }
   return algorithms;
+}
+
+std::optional<cublasLtMatmulAlgo_t> LtCall::Configured(cublasLtHandle_t handle,
+                                                       const MatrixProduct& product,
+                                                       const LtAlgorithm& algorithm,
+                                                       size_t workspace) {
+  PointTo(product);
+  cublasLtMatmulAlgo_t made;
+  bool fits = cublasLtMatmulAlgoInit(handle, CUBLAS_COMPUTE_32F, CUDA_R_32F, in_, in_, result_,
+                                     result_, algorithm.id, &made) == CUBLAS_STATUS_SUCCESS;
+  const auto set = [&](cublasLtMatmulAlgoConfigAttributes_t attribute, auto value) {
+    fits = fits && cublasLtMatmulAlgoConfigSetAttribute(&made, attribute, &value, sizeof(value)) ==
+                       CUBLAS_STATUS_SUCCESS;
+  };
+  set(CUBLASLT_ALGO_CONFIG_TILE_ID, algorithm.tile);
+  set(CUBLASLT_ALGO_CONFIG_STAGES_ID, algorithm.stages);
+  set(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, algorithm.custom);
+  set(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, algorithm.cluster);
+  cublasLtMatmulHeuristicResult_t result{};
+  fits =
+      fits && cublasLtMatmulAlgoCheck(handle, operation_.get(), weight_.get(), x_.get(), out_.get(),
+                                      out_.get(), &made, &result) == CUBLAS_STATUS_SUCCESS;
+  if (!fits || result.workspaceSize > workspace) return std::nullopt;
+  return made;
 }
 
 cublasStatus_t LtCall::Run(cublasLtHandle_t handle, const MatrixProduct& product,
