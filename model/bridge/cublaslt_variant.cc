@@ -39,14 +39,16 @@ MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none, bo
 }
 
 MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none, bool tuned) {
+  const aten::LinearGeluScales* const scales = call.scales;
   return {.x = call.x,
           .weight = call.weight,
           .bias = call.bias,
-          .x_scale = none,
-          .weight_scale = none,
+          .x_scale = scales != nullptr ? scales->x : none,
+          .weight_scale = scales != nullptr ? scales->weight : none,
           .residual = none,
           .gelu = true,
-          .tuned = tuned};
+          .tuned = tuned,
+          .to_out = scales != nullptr ? &scales->to_out : nullptr};
 }
 
 // Which calls a variant is for, and how it comes to its algorithm.
@@ -60,13 +62,18 @@ constexpr Kind kTimed = {.variant = kCublasLtVariant, .e4m3 = true};
 constexpr Kind kTuned = {.variant = kTunedVariant, .min_sm = 90, .tuned = true};
 constexpr Kind kTunedE4m3 = {
     .variant = kTunedE4m3Variant, .min_sm = 90, .tuned = true, .plain = false, .e4m3 = true};
+constexpr Kind kE4m3Gelu = {
+    .variant = kE4m3GeluVariant, .min_sm = 89, .tuned = true, .plain = false, .e4m3 = true};
 
 std::string WhyNot(const Kind& kind, const aten::LinearCall& call) {
   if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
   if (!kind.e4m3) return "it takes no e4m3 operands";
   return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
-std::string WhyNot(const Kind&, const aten::LinearGeluCall&) { return ""; }
+std::string WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {
+  if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
+  return kind.plain ? "it takes no e4m3 operands" : "";
+}
 
 std::string WhyNot(const MatrixProduct& product) {
   const auto type = product.x.scalar_type();
@@ -77,8 +84,8 @@ std::string WhyNot(const MatrixProduct& product) {
   const bool sides =
       product.weight.size(0) % kE4m3Sides == 0 && product.weight.size(1) % kE4m3Sides == 0;
   if (!contiguous || !sides) return "it needs contiguous rows and sides that are multiples of 16";
-  const bool bias = !product.bias.defined() || product.bias.scalar_type() == product.result();
-  return bias ? "" : "it needs a bias of the result's type";
+  const bool bias = !product.bias.defined() || product.bias.scalar_type() == product.bias_type();
+  return bias ? "" : "it needs a bias of 16 bits";
 }
 
 template <typename Call>
@@ -90,7 +97,7 @@ class CublasLtVariant final : public kernels::HostedVariant {
                .variant = std::string(kind.variant),
                .origin = "framework",
                .min_sm = kind.min_sm,
-               .max_sm = kind.tuned ? kind.min_sm : kernels::kAnyLaterSm,
+               .max_sm = kind.min_sm == 90 ? 90 : kernels::kAnyLaterSm,
                .dtypes = kernels::kAnyFloating,
                .params_size = 0,
                .for_some_sizes = kind.tuned},
@@ -135,6 +142,7 @@ CublasLtVariants MakeCublasLtVariants() {
                     std::make_shared<LinearGelu>(kTimed, opened)},
           .tuned = {std::make_shared<Linear>(kTunedE4m3, opened),
                     std::make_shared<Linear>(kTuned, opened),
+                    std::make_shared<LinearGelu>(kE4m3Gelu, opened),
                     std::make_shared<LinearGelu>(kTuned, opened)}};
 }
 

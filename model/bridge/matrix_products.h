@@ -14,15 +14,19 @@ namespace reel::model {
 struct MatrixProduct {
   const at::Tensor& x;             // [..., K]; bf16, fp16 or e4m3
   const at::Tensor& weight;        // [N, K], as x
-  const at::Tensor& bias;          // [N], as the result
+  const at::Tensor& bias;          // [N], of bias_type()
   const at::Tensor& x_scale;       // of e4m3: fp32 [...]
   const at::Tensor& weight_scale;  // of e4m3: fp32 [N]
   const at::Tensor& residual;      // [..., N], as the result
   bool gelu = false;
   bool tuned = false;  // by the algorithm of a table, and only where that has one
+  // Of e4m3 with one scale for x and one for the weight (fp32 [1]): the result is e4m3 too, times
+  // this. By the algorithm of the table, else the library's choice.
+  const at::Tensor* to_out = nullptr;
 
-  // e4m3 gives bf16.
-  at::ScalarType result() const {
+  // e4m3 gives bf16, or e4m3.
+  at::ScalarType result() const { return to_out != nullptr ? at::kFloat8_e4m3fn : bias_type(); }
+  at::ScalarType bias_type() const {
     return x.scalar_type() == at::kFloat8_e4m3fn ? at::kBFloat16 : x.scalar_type();
   }
 };

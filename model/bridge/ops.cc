@@ -294,10 +294,12 @@ at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::
   return out;
 }
 
-at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
-                           const at::Tensor& bias) const {
+at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                           const aten::LinearGeluScales* scales) const {
   at::Tensor out;
-  if (ByLibtorch(aten::LinearGeluCall{x, weight, bias, out})) return out;
+  const aten::LinearGeluCall call = {x, weight, bias, out, scales};
+  const auto type = scales == nullptr ? x.scalar_type() : at::kBFloat16;
+  if (ByLibtorch(call.op, type, &call)) return out;
   throw KernelError(absl::FailedPreconditionError(
       "The plan was made without the variants of libtorch, and linear_gelu has no others"));
 }

@@ -83,9 +83,9 @@ class Ops {
   at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                     const aten::Sides& stride, const aten::Sides& padding) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
-  // the matrix product, before its one rounding.
-  at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight,
-                        const at::Tensor& bias) const;
+  // the matrix product, before its one rounding. With scales all but the bias are e4m3.
+  at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                        const aten::LinearGeluScales* scales = nullptr) const;
   // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),

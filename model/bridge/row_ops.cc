@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/row_ops.h"
 
+#include <optional>
+
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
 #include "kernels/dispatch/kernel_plan.h"
@@ -35,8 +37,13 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
   into.rows.values.copy_(out);
 }
 
+// In place of a fixed scale.
+constexpr double kScaleOfEachRow = 0;
+
 void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
-               const SumAndRows& into) {
+               const SumAndRows& into, double fixed_scale) {
+  const std::optional<double> fixed =
+      fixed_scale == kScaleOfEachRow ? std::nullopt : std::optional(fixed_scale);
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(of.x),
                                            .y = ViewOf(of.y),
                                            .gate = OptionalViewOf(of.gate),
@@ -48,8 +55,24 @@ void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
                                            .sum = ViewOf(into.sum),
                                            .out = ViewOf(into.rows.values),
                                            .eps = modulation.eps,
-                                           .out_scale = ViewOf(into.rows.scale)},
+                                           .out_scale = OptionalViewOf(into.rows.scale),
+                                           .static_out_scale = fixed},
                                           ops.run()));
+}
+
+template <typename Sum>
+void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation,
+              const SumAndRows& result, const Sum& sum) {
+  int64_t first = 0;
+  for (const at::Tensor& part : y.parts) {
+    const auto of = [&](const at::Tensor& t) {
+      return t.defined() ? t.slice(0, first, first + part.size(0)) : t;
+    };
+    const Modulation own = {of(modulation.scale), of(modulation.shift), modulation.eps};
+    sum({of(x), part, of(y.gate)}, own,
+        {of(result.sum), {of(result.rows.values), of(result.rows.scale)}});
+    first += part.size(0);
+  }
 }
 
 }  // namespace
@@ -86,29 +109,37 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
-  const bool plain = form == RowForm::kPlain;
-  SumAndRows result;
-  if (plain && y.parts.size() == 1) {
+  if (form == RowForm::kE4m3) return SumAdalnRmsNorm(ops, x, y, modulation, kScaleOfEachRow);
+  if (y.parts.size() == 1) {
     const auto [sum, out] = ops.GateResidualAdaln(x, y.parts[0], y.gate, modulation);
     return {sum, {out}};
   }
   const at::Tensor like = at::empty(x.sizes(), x.options());
-  result = {like, plain ? Rows{at::empty_like(like)} : EmptyE4m3Like(like)};
-  int64_t first = 0;
-  for (const at::Tensor& part : y.parts) {
-    const auto of = [&](const at::Tensor& t) {
-      return t.defined() ? t.slice(0, first, first + part.size(0)) : t;
-    };
-    const Modulation own = {of(modulation.scale), of(modulation.shift), modulation.eps};
-    const SumAndRows into = {of(result.sum), {of(result.rows.values), of(result.rows.scale)}};
-    if (plain) {
-      PlainSum(ops, {of(x), part, of(y.gate)}, own, into);
-    } else {
-      SumToE4m3(ops, {of(x), part, of(y.gate)}, own, into);
-    }
-    first += part.size(0);
-  }
+  const SumAndRows result = {like, {at::empty_like(like)}};
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
+             PlainSum(ops, of, own, into);
+           });
   return result;
+}
+
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
+                           const Modulation& modulation, double fixed_scale) {
+  SumAndRows result = {at::empty(x.sizes(), x.options()), EmptyE4m3Like(x)};
+  if (fixed_scale != kScaleOfEachRow) result.rows.scale = at::Tensor();
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
+             SumToE4m3(ops, of, own, into, fixed_scale);
+           });
+  return result;
+}
+
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
+                const at::Tensor& bias) {
+  const aten::LinearGeluScales scales = {weight.x_scale, weight.weight_scale, weight.to_out};
+  const at::Tensor codes = ops.LinearGelu(x, weight.codes, bias, &scales);
+  const at::IntArrayRef rows = codes.sizes().slice(0, static_cast<size_t>(codes.dim()) - 1);
+  return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
 }
 
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {

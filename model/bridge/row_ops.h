@@ -29,6 +29,12 @@ struct SumAndRows {
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form);
+// The same to e4m3 with that scale for all rows.
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
+                           const Modulation& modulation, double fixed_scale);
+// gelu_tanh(x W^T + b), x codes with the scale kE4m3GeluXScale.
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
+                const at::Tensor& bias);
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form);
 
 }  // namespace reel::model

@@ -125,7 +125,7 @@ absl::Status Transformer::MakeE4m3() {
                      ", the transformer's is ", config_.width()));
   }
   for (TransformerBlock& block : blocks_) {
-    for (Linear* layer : block.LayersInForm()) layer->MakeE4m3();
+    block.MakeE4m3();
   }
   has_e4m3_ = true;
   return absl::OkStatus();

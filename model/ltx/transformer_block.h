@@ -55,8 +55,8 @@ struct TransformerBlock {
 
   // Of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of the others.
   TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
-  // The layers that take their rows in FormOf(run): all that every token goes through.
-  std::vector<Linear*> LayersInForm();
+  // Of the layers that take their rows in FormOf(run): all that every token goes through.
+  void MakeE4m3();
   // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
   // the feed-forward. First the tokens look at each other, then at the text.
   at::Tensor AttendSelf(const Ops& ops, const BlockInput& input, const at::Tensor& modulation,

@@ -19,6 +19,7 @@ struct LtShape {
   int64_t rows = 0, outputs = 0, width = 0;
   at::ScalarType type = at::kBFloat16;
   bool bias = false, gelu = false, residual = false, tuned = false;
+  bool to_e4m3 = false;
 
   bool operator==(const LtShape&) const = default;
 };
@@ -64,15 +65,17 @@ class LtCall {
                                  Destroyer<&cublasLtMatrixLayoutDestroy>>;
 
   static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns);
+  // What is added has bf16's layout where the result is e4m3.
+  cublasLtMatrixLayout_t added() const { return to_e4m3_ ? added_layout_.get() : out_.get(); }
   // The library looks at bias and scales when it is asked for candidates, too.
   void PointTo(const MatrixProduct& product);
   template <typename Value>
   void Set(cublasLtMatmulDescAttributes_t attribute, Value value);
 
-  const bool e4m3_;
-  const cudaDataType_t in_, result_;
+  const bool e4m3_, to_e4m3_;
+  const cudaDataType_t in_, added_, result_;
   Operation operation_;
-  Layout weight_, x_, out_;
+  Layout weight_, x_, added_layout_, out_;
 };
 
 }  // namespace reel::model

@@ -36,7 +36,7 @@ class LtProducts final : public MatrixProducts {
   bool Takes(const MatrixProduct& product) override {
     const c10::cuda::CUDAGuard guard(device_);
     const LtShape shape = ShapeOf(product);
-    if (shape.tuned && TunedFor(shape) == nullptr) return false;
+    if (shape.tuned && !shape.to_e4m3 && TunedFor(shape) == nullptr) return false;
     return shape.rows == 0 || Find(shape, product).algorithm.has_value();
   }
 
@@ -85,8 +85,10 @@ class LtProducts final : public MatrixProducts {
         fresh.algorithm =
             fresh.call.Configured(handle(), product, *algorithm, kTunedWorkspaceBytes);
       }
-    } else {
-      const auto candidates = fresh.call.Candidates(handle(), product, kWorkspaceBytes, 1);
+    }
+    if (!fresh.algorithm.has_value() && (!shape.tuned || shape.to_e4m3)) {
+      const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
+      const auto candidates = fresh.call.Candidates(handle(), product, bytes, 1);
       if (!candidates.empty()) fresh.algorithm = candidates.front();
     }
     known_.splice(known_.begin(), added);

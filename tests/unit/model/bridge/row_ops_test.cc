@@ -164,6 +164,21 @@ TEST_P(RowOpsTest, ASumOfPartsIsThatOfTheWhole) {
   }
 }
 
+TEST_P(RowOpsTest, ASumMayHaveOneScaleForAllRows) {
+  const at::Tensor y = Values({kRowBatch, kRowTokens, kRowWidth});
+  const at::Tensor scale = Values({kRowBatch, 1, kRowWidth}),
+                   shift = Values({kRowBatch, 1, kRowWidth});
+  const auto sum_of = [&](auto form) {
+    return With("", [&](const Ops& ops) {
+      return SumAdalnRmsNorm(ops, x_, {{y}, {}}, {scale, shift, 1e-6}, form);
+    });
+  };
+  const SumAndRows fixed = sum_of(0.5), plain = sum_of(RowForm::kPlain);
+  EXPECT_TRUE(fixed.sum.equal(plain.sum));
+  EXPECT_FALSE(fixed.rows.scale.defined());
+  EXPECT_LT(RelativeError(fixed.rows.values.to(at::kDouble) * 0.5, plain.rows.values), 0.04);
+}
+
 TEST_P(RowOpsTest, OnlyTheProfileFp8AsksForE4m3) {
   for (const std::string profile : {"auto", "reference", "batch_invariant", "fp8", "cache"}) {
     const kernels::KernelPlan plan(profile, {});

@@ -134,19 +134,20 @@ TEST_F(TunedProducts, AreRefusedAtOtherSizes) {
 TEST(TunedVariants, StandFirstAndAreNotMarked) {
   kernels::KernelCatalog gpu = kernels::BuiltInCatalog({.device = 0, .sm = 90});
   AddFrameworkVariants(gpu);
-  EXPECT_EQ(gpu.VariantNames("linear_gelu").front(), kTunedVariant);
+  EXPECT_THAT(gpu.VariantNames("linear_gelu"),
+              ::testing::ElementsAre(kE4m3GeluVariant, kTunedVariant, kEpilogueVariant,
+                                     kAtenVariant, kCublasLtVariant));
   EXPECT_EQ(gpu.VariantNames("linear").front(), kTunedE4m3Variant);
   for (const auto& listing : gpu.List()) {
     for (const auto& variant : listing.variants) {
-      const bool tuned = variant.name == kTunedVariant || variant.name == kTunedE4m3Variant;
-      if (!tuned) continue;
+      const bool in_8_bits = variant.name == kTunedE4m3Variant || variant.name == kE4m3GeluVariant;
+      if (variant.name != kTunedVariant && !in_8_bits) continue;
       EXPECT_TRUE(variant.runs) << variant.reason;
       EXPECT_FALSE(variant.is_auto) << listing.op;
-      EXPECT_EQ(variant.is_lossy, variant.name == kTunedE4m3Variant);
+      EXPECT_EQ(variant.is_lossy, in_8_bits);
     }
-    const size_t behind = listing.op == "linear" ? 2 : 1;
     if (listing.op != "linear" && listing.op != "linear_gelu") continue;
-    EXPECT_TRUE(listing.variants[behind].is_auto) << listing.variants[behind].name;
+    EXPECT_TRUE(listing.variants[2].is_auto) << listing.variants[2].name;
   }
 }
 
