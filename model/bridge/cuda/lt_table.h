@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of cublasLt's algorithms takes a layer of a known size fastest on Hopper under lasting
-// load, where that is not the one that the library chooses: measured once (lt_sweep.cc of
+// load, where that is not the one that the library chooses: measured once (lt_sweep.py of
 // tests/bench/ltx), the same in every process.
 #pragma once
 
