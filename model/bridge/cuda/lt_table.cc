@@ -8,8 +8,10 @@
 namespace reel::model {
 namespace {
 
-// An algorithm's numbers mean what they mean in this version, of CUDA 13.0.
+// An algorithm's numbers mean what they mean in this version, of CUDA 13.0; how tiles fill a device
+// depends on how many multiprocessors it has. H100 and H200 on their boards (SXM) have these.
 constexpr size_t kVersion = 130100;
+constexpr int kMultiprocessors = 132;
 
 constexpr int64_t kAnyMore = std::numeric_limits<int64_t>::max();
 // The one with warp groups that take turns, or share a tile, by `custom`.
@@ -92,7 +94,8 @@ const LtAlgorithm* Find(const Entry (&entries)[kCount], const LtShape& shape) {
 
 bool IsMeasuredHere() {
   const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
-  return device->major == 9 && device->minor == 0 && cublasLtGetVersion() == kVersion;
+  return device->major == 9 && device->minor == 0 &&
+         device->multiProcessorCount == kMultiprocessors && cublasLtGetVersion() == kVersion;
 }
 
 }  // namespace
