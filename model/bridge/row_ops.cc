@@ -110,8 +110,10 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
   if (form == RowForm::kE4m3) return SumAdalnRmsNorm(ops, x, y, modulation, kScaleOfEachRow);
-  if (y.parts.size() == 1) {
-    const auto [sum, out] = ops.GateResidualAdaln(x, y.parts[0], y.gate, modulation);
+  // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
+  if (y.parts.size() == 1 || x.is_cpu()) {
+    const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
+    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
     return {sum, {out}};
   }
   const at::Tensor like = at::empty(x.sizes(), x.options());
