@@ -12,21 +12,6 @@
 namespace reel::model {
 namespace {
 
-// cublasLt of the process's device, opened at the first call. Confined to the executing thread.
-class Opened {
- public:
-  // Null where its library is not there.
-  MatrixProducts* On(at::Device device) {
-    if (!tried_) products_ = MakeMatrixProducts(device);
-    tried_ = true;
-    return products_.get();
-  }
-
- private:
-  std::unique_ptr<MatrixProducts> products_;
-  bool tried_ = false;
-};
-
 MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none, bool tuned) {
   const bool scaled = call.scales != nullptr;
   return {.x = call.x,
@@ -91,7 +76,7 @@ std::string WhyNot(const MatrixProduct& product) {
 template <typename Call>
 class CublasLtVariant final : public kernels::HostedVariant {
  public:
-  CublasLtVariant(const Kind& kind, std::shared_ptr<Opened> opened)
+  CublasLtVariant(const Kind& kind, std::shared_ptr<ProductsByDevice> opened)
       : kind_(kind),
         facts_{.op = std::string(Call::op),
                .variant = std::string(kind.variant),
@@ -128,7 +113,7 @@ class CublasLtVariant final : public kernels::HostedVariant {
  private:
   const Kind& kind_;
   const kernels::HostedVariantFacts facts_;
-  const std::shared_ptr<Opened> opened_;
+  const std::shared_ptr<ProductsByDevice> opened_;
   const at::Tensor none_;
 };
 
@@ -137,7 +122,7 @@ class CublasLtVariant final : public kernels::HostedVariant {
 CublasLtVariants MakeCublasLtVariants() {
   using Linear = CublasLtVariant<aten::LinearCall>;
   using LinearGelu = CublasLtVariant<aten::LinearGeluCall>;
-  const auto opened = std::make_shared<Opened>();
+  const auto opened = std::make_shared<ProductsByDevice>(MakeMatrixProducts);
   return {.timed = {std::make_shared<Linear>(kTimed, opened),
                     std::make_shared<LinearGelu>(kTimed, opened)},
           .tuned = {std::make_shared<Linear>(kTunedE4m3, opened),

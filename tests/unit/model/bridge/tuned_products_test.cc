@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of the sizes that the table of algorithms has, on a GPU that it was made for.
+#include <atomic>
 #include <map>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -11,6 +14,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/framework_variants.h"
+#include "model/bridge/matrix_products.h"
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
@@ -128,6 +132,34 @@ TEST_F(TunedProducts, AreRefusedAtOtherSizes) {
   Product({100, 2048, 2048}, of, "", ran);
   EXPECT_EQ(ran, kAtenVariant);
   EXPECT_THROW(Product({100, 2048, 2048}, of, std::string(kTunedVariant), ran), KernelError);
+}
+
+// Two devices of a group work at the same time, each with products of its own.
+TEST(ProductsOfDevices, AreMadeOnceForEach) {
+  class None final : public MatrixProducts {
+   public:
+    bool Takes(const MatrixProduct&) override { return false; }
+    at::Tensor Run(const MatrixProduct&) override { return {}; }
+  };
+  std::atomic<int> made = 0;
+  ProductsByDevice products([&](at::Device device) -> std::unique_ptr<MatrixProducts> {
+    ++made;
+    return device.index() == 2 ? nullptr : std::make_unique<None>();
+  });
+  std::vector<MatrixProducts*> got(8);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < got.size(); ++i) {
+    threads.emplace_back([&, i] {
+      got[i] = products.On(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(i % 2)));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 2);
+  EXPECT_NE(got[0], got[1]);
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], got[i % 2]);
+  EXPECT_EQ(products.On(at::Device(at::kCUDA, 2)), nullptr);
+  EXPECT_EQ(products.On(at::Device(at::kCUDA, 2)), nullptr);
+  EXPECT_EQ(made, 3);
 }
 
 // Listings mark what takes most sizes; in 8 bits it is one of the lossy ones.
