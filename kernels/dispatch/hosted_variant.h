@@ -24,6 +24,8 @@ struct HostedVariantFacts {
   // Of the operator's parameters, as the plug-in knows them. 0: it is the framework's, and its
   // calls are those of model/bridge.
   uint64_t params_size = 0;
+  // Better than those behind it at sizes that it knows, and at no others.
+  bool for_some_sizes = false;
 };
 
 // Confined to the executing thread; shared by a catalog and its plans. A call is a plug-in's

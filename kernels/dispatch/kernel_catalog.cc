@@ -51,20 +51,22 @@ VariantListing ListingOf(std::string_view op, const CatalogVariant& candidate,
   }
   const std::string reason =
       WhyNot(candidate, {.op = "", .dtype = dtype, .params = nullptr, .device = capability});
-  return {.name = variant.name,
-          .origin = candidate.origin,
-          .runs = reason.empty(),
-          .is_auto = false,
-          .reason = reason,
-          .dtypes = std::move(dtypes),
-          .is_lossy = IsLossyVariant(op, variant.name)};
+  return {
+      .name = variant.name,
+      .origin = candidate.origin,
+      .runs = reason.empty(),
+      .is_auto = false,
+      .reason = reason,
+      .dtypes = std::move(dtypes),
+      .is_lossy = IsLossyVariant(op, variant.name),
+      .for_some_sizes = candidate.hosted != nullptr && candidate.hosted->facts().for_some_sizes};
 }
 
 // The first that runs is what "auto" picks where its predicate takes the call.
 void MarkAuto(OpListing& op) {
   bool found = false;
   for (VariantListing& variant : op.variants) {
-    variant.is_auto = variant.runs && !variant.is_lossy && !found;
+    variant.is_auto = variant.runs && !variant.is_lossy && !variant.for_some_sizes && !found;
     found = found || variant.is_auto;
   }
 }

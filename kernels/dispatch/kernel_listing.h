@@ -17,7 +17,8 @@ struct VariantListing {
   std::string reason;  // why it cannot
   // Those of "fp16", "bf16" and "fp32" that it computes in; empty: not told.
   std::vector<std::string> dtypes = {};
-  bool is_lossy = false;  // brought by a lossy profile alone (kernel_profiles.h)
+  bool is_lossy = false;        // brought by a lossy profile alone (kernel_profiles.h)
+  bool for_some_sizes = false;  // which "auto" gives it; the others run what is marked
 };
 
 struct OpListing {

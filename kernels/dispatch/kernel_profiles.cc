@@ -2,6 +2,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 
 #include <algorithm>
+#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/absl_view.h"
@@ -9,18 +10,25 @@
 namespace reel::kernels {
 namespace {
 
+struct Brought {
+  std::string_view op, variant;
+};
 struct Profile {
   std::string_view name;
-  // A variant that only this profile brings, and that makes it lossy; empty: none.
-  std::string_view op = {};
-  std::string_view variant = {};
+  // Variants that only this profile brings, and that make it lossy; without the first it does not
+  // run.
+  std::array<Brought, 3> brings = {};
+
+  const Brought& needed() const { return brings[0]; }
+  bool is_lossy() const { return !needed().variant.empty(); }
 };
 constexpr Profile kProfiles[] = {
     {"auto"},
     {"reference"},
     {"batch_invariant"},
-    {kFp8Profile, "linear", "e4m3_rows"},
-    {kCacheProfile, "step_cache", "first_block"},
+    {kFp8Profile,
+     {{{"linear", "e4m3_rows"}, {"linear", "e4m3_rows_tuned"}, {"linear_gelu", "e4m3"}}}},
+    {kCacheProfile, {{{"step_cache", "first_block"}}}},
 };
 
 // Null for the name of none.
@@ -33,9 +41,9 @@ const Profile* Find(std::string_view name) {
 // Why the variant does not run: "" where it does.
 std::string WhyMissing(const std::vector<OpListing>& ops, const Profile& profile) {
   for (const OpListing& op : ops) {
-    if (op.op != profile.op) continue;
+    if (op.op != profile.needed().op) continue;
     for (const VariantListing& variant : op.variants) {
-      if (variant.name == profile.variant) return variant.runs ? "" : variant.reason;
+      if (variant.name == profile.needed().variant) return variant.runs ? "" : variant.reason;
     }
   }
   return "this build does not have it";
@@ -54,23 +62,25 @@ const std::vector<std::string>& BuiltInProfiles() {
 
 bool IsLossyProfile(std::string_view profile) {
   const Profile* const found = Find(profile);
-  return found != nullptr && !found->variant.empty();
+  return found != nullptr && found->is_lossy();
 }
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {
   return std::any_of(std::begin(kProfiles), std::end(kProfiles), [&](const Profile& profile) {
-    return !profile.variant.empty() && profile.op == op && profile.variant == variant;
+    return std::any_of(profile.brings.begin(), profile.brings.end(), [&](const Brought& brought) {
+      return !brought.variant.empty() && brought.op == op && brought.variant == variant;
+    });
   });
 }
 
 absl::Status CheckProfileRuns(const std::vector<OpListing>& ops, std::string_view profile) {
   const Profile* const found = Find(profile);
-  if (found == nullptr || found->variant.empty()) return absl::OkStatus();
+  if (found == nullptr || !found->is_lossy()) return absl::OkStatus();
   const std::string reason = WhyMissing(ops, *found);
   if (reason.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("The kernel profile '", View(profile), "' cannot run here: its variant '",
-                   View(found->variant), "' of '", View(found->op), "': ", reason));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "The kernel profile '", View(profile), "' cannot run here: its variant '",
+      View(found->needed().variant), "' of '", View(found->needed().op), "': ", reason));
 }
 
 }  // namespace reel::kernels

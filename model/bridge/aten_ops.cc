@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "model/bridge/e4m3_product.h"
+
 namespace reel::model::aten {
 namespace {
 
@@ -144,6 +146,7 @@ void Run(const Conv3dCall& call) {
 }
 
 void Run(const LinearGeluCall& call) {
+  if (call.scales != nullptr) return RunE4m3Gelu(call);
   call.out = at::gelu(at::linear(call.x, call.weight, call.bias), "tanh");
 }
 
@@ -157,6 +160,7 @@ void RunEpilogue(const LinearGeluCall& call) {
 // Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
 // GELU, by erf.
 std::string WhyNoEpilogue(const LinearGeluCall& call) {
+  if (call.scales != nullptr) return "its operands are e4m3 with scales";
   const auto type = call.x.scalar_type();
   const bool takes = call.x.is_cuda() && (type == at::kBFloat16 || type == at::kHalf) &&
                      call.weight.size(0) % 8 == 0 && call.weight.size(1) % 8 == 0 &&

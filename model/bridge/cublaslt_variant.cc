@@ -12,45 +12,53 @@
 namespace reel::model {
 namespace {
 
-// cublasLt of the process's device, opened at the first call. Confined to the executing thread.
-class Opened {
- public:
-  // Null where its library is not there.
-  MatrixProducts* On(at::Device device) {
-    if (!tried_) products_ = MakeMatrixProducts(device);
-    tried_ = true;
-    return products_.get();
-  }
-
- private:
-  std::unique_ptr<MatrixProducts> products_;
-  bool tried_ = false;
-};
-
-MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none) {
+MatrixProduct ProductOf(const aten::LinearCall& call, const at::Tensor& none, bool tuned) {
   const bool scaled = call.scales != nullptr;
   return {.x = call.x,
           .weight = call.weight,
           .bias = call.bias,
           .x_scale = scaled ? call.scales->rows : none,
           .weight_scale = scaled ? call.scales->outputs : none,
-          .residual = none};
+          .residual = none,
+          .tuned = tuned};
 }
 
-MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none) {
+MatrixProduct ProductOf(const aten::LinearGeluCall& call, const at::Tensor& none, bool tuned) {
+  const aten::LinearGeluScales* const scales = call.scales;
   return {.x = call.x,
           .weight = call.weight,
           .bias = call.bias,
-          .x_scale = none,
-          .weight_scale = none,
+          .x_scale = scales != nullptr ? scales->x : none,
+          .weight_scale = scales != nullptr ? scales->weight : none,
           .residual = none,
-          .gelu = true};
+          .gelu = true,
+          .tuned = tuned,
+          .to_out = scales != nullptr ? &scales->to_out : nullptr};
 }
 
-bool GivesWhatIsAsked(const aten::LinearCall& call) {
-  return call.scales == nullptr || call.scales->type == at::kBFloat16;
+// Which calls a variant is for, and how it comes to its algorithm.
+struct Kind {
+  std::string_view variant;
+  int32_t min_sm = 80;
+  bool tuned = false;
+  bool plain = true, e4m3 = false;
+};
+constexpr Kind kTimed = {.variant = kCublasLtVariant, .e4m3 = true};
+constexpr Kind kTuned = {.variant = kTunedVariant, .min_sm = 90, .tuned = true};
+constexpr Kind kTunedE4m3 = {
+    .variant = kTunedE4m3Variant, .min_sm = 90, .tuned = true, .plain = false, .e4m3 = true};
+constexpr Kind kE4m3Gelu = {
+    .variant = kE4m3GeluVariant, .min_sm = 89, .tuned = true, .plain = false, .e4m3 = true};
+
+std::string WhyNot(const Kind& kind, const aten::LinearCall& call) {
+  if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
+  if (!kind.e4m3) return "it takes no e4m3 operands";
+  return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
-bool GivesWhatIsAsked(const aten::LinearGeluCall&) { return true; }
+std::string WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {
+  if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
+  return kind.plain ? "it takes no e4m3 operands" : "";
+}
 
 std::string WhyNot(const MatrixProduct& product) {
   const auto type = product.x.scalar_type();
@@ -61,21 +69,23 @@ std::string WhyNot(const MatrixProduct& product) {
   const bool sides =
       product.weight.size(0) % kE4m3Sides == 0 && product.weight.size(1) % kE4m3Sides == 0;
   if (!contiguous || !sides) return "it needs contiguous rows and sides that are multiples of 16";
-  const bool bias = !product.bias.defined() || product.bias.scalar_type() == product.result();
-  return bias ? "" : "it needs a bias of the result's type";
+  const bool bias = !product.bias.defined() || product.bias.scalar_type() == product.bias_type();
+  return bias ? "" : "it needs a bias of 16 bits";
 }
 
 template <typename Call>
 class CublasLtVariant final : public kernels::HostedVariant {
  public:
-  explicit CublasLtVariant(std::shared_ptr<Opened> opened)
-      : facts_{.op = std::string(Call::op),
-               .variant = std::string(kCublasLtVariant),
+  CublasLtVariant(const Kind& kind, std::shared_ptr<ProductsByDevice> opened)
+      : kind_(kind),
+        facts_{.op = std::string(Call::op),
+               .variant = std::string(kind.variant),
                .origin = "framework",
-               .min_sm = 80,
-               .max_sm = kernels::kAnyLaterSm,
+               .min_sm = kind.min_sm,
+               .max_sm = kind.min_sm == 90 ? 90 : kernels::kAnyLaterSm,
                .dtypes = kernels::kAnyFloating,
-               .params_size = 0},
+               .params_size = 0,
+               .for_some_sizes = kind.tuned},
         opened_(std::move(opened)) {}
 
   const kernels::HostedVariantFacts& facts() const override { return facts_; }
@@ -83,34 +93,42 @@ class CublasLtVariant final : public kernels::HostedVariant {
   std::string Reason(const void* of) const override {
     const Call& call = *static_cast<const Call*>(of);
     if (!call.x.is_cuda()) return "it needs a GPU";
-    if (!GivesWhatIsAsked(call)) return "its products of e4m3 are bf16";
+    if (std::string reason = WhyNot(kind_, call); !reason.empty()) return reason;
     if (opened_->On(call.x.device()) == nullptr) {
       return "libreel_torch_cuda.so is not beside the library of kernels";
     }
-    const MatrixProduct product = ProductOf(call, none_);
+    const MatrixProduct product = ProductOf(call, none_, kind_.tuned);
     if (std::string reason = WhyNot(product); !reason.empty()) return reason;
-    const bool takes = opened_->On(call.x.device())->Takes(product);
-    return takes ? "" : "cublasLt has no algorithm for this size";
+    if (opened_->On(call.x.device())->Takes(product)) return "";
+    return kind_.tuned ? "no other algorithm than the library's own is known for this size"
+                       : "cublasLt has no algorithm for this size";
   }
-  bool Prefers(const void*) const override { return false; }
+  bool Prefers(const void*) const override { return kind_.tuned; }
   absl::Status Launch(const void* of, kernels::DeviceStream) const override {
     const Call& call = *static_cast<const Call*>(of);
-    call.out = opened_->On(call.x.device())->Run(ProductOf(call, none_));
+    call.out = opened_->On(call.x.device())->Run(ProductOf(call, none_, kind_.tuned));
     return absl::OkStatus();
   }
 
  private:
+  const Kind& kind_;
   const kernels::HostedVariantFacts facts_;
-  const std::shared_ptr<Opened> opened_;
+  const std::shared_ptr<ProductsByDevice> opened_;
   const at::Tensor none_;
 };
 
 }  // namespace
 
-kernels::HostedVariants CublasLtVariants() {
-  const auto opened = std::make_shared<Opened>();
-  return {std::make_shared<CublasLtVariant<aten::LinearCall>>(opened),
-          std::make_shared<CublasLtVariant<aten::LinearGeluCall>>(opened)};
+CublasLtVariants MakeCublasLtVariants() {
+  using Linear = CublasLtVariant<aten::LinearCall>;
+  using LinearGelu = CublasLtVariant<aten::LinearGeluCall>;
+  const auto opened = std::make_shared<ProductsByDevice>(MakeMatrixProducts);
+  return {.timed = {std::make_shared<Linear>(kTimed, opened),
+                    std::make_shared<LinearGelu>(kTimed, opened)},
+          .tuned = {std::make_shared<Linear>(kTunedE4m3, opened),
+                    std::make_shared<Linear>(kTuned, opened),
+                    std::make_shared<LinearGelu>(kE4m3Gelu, opened),
+                    std::make_shared<LinearGelu>(kTuned, opened)}};
 }
 
 }  // namespace reel::model

@@ -32,7 +32,31 @@ at::Tensor OnDevice(const LinearCall& call) {
   return call.bias.defined() && !adds ? out + call.bias : out;
 }
 
+constexpr double kLargestCode = 448;
+
+at::Tensor WideProduct(const LinearGeluCall& call) {
+  const LinearGeluScales& scales = *call.scales;
+  if (call.x.is_cpu()) {
+    const at::Tensor product = at::linear(call.x.to(at::kFloat), call.weight.to(at::kFloat));
+    return product * (scales.x * scales.weight);
+  }
+  auto sizes = call.x.sizes().vec();
+  sizes.back() = call.weight.size(0);
+  return at::_scaled_mm(call.x.reshape({-1, call.x.size(-1)}), call.weight.t(), scales.x,
+                        scales.weight, std::nullopt, std::nullopt, at::kBFloat16,
+                        /*use_fast_accum=*/true)
+      .view(sizes)
+      .to(at::kFloat);
+}
+
 }  // namespace
+
+void RunE4m3Gelu(const LinearGeluCall& call) {
+  const at::Tensor product = WideProduct(call);
+  const at::Tensor sum = call.bias.defined() ? product + call.bias.to(at::kFloat) : product;
+  const at::Tensor out = at::gelu(sum, "tanh") * call.scales->to_out;
+  call.out = out.clamp(-kLargestCode, kLargestCode).to(at::kFloat8_e4m3fn);
+}
 
 void RunE4m3Product(const LinearCall& call) {
   call.out = call.x.is_cpu() ? OnCpu(call) : OnDevice(call);

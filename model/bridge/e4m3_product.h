@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variant "e4m3_rows" of linear: libtorch's product of e4m3 codes with a scale for each row and
-// each output.
+// Products of e4m3 codes by libtorch. The variant "e4m3_rows" of linear: with a scale for each row
+// and each output. And linear_gelu from codes to codes, with one scale for each operand, where its
+// variant "e4m3" is not to be had.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@ namespace reel::model::aten {
 // On a GPU in 8 bits with fp32 sums, a result in bf16 that is then converted; on a CPU, which has
 // no such product, the formula in fp32.
 void RunE4m3Product(const LinearCall& call);
+void RunE4m3Gelu(const LinearGeluCall& call);
 // "": it takes the call.
 std::string WhyNotE4m3Product(const LinearCall& call);
 

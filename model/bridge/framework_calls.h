@@ -115,12 +115,19 @@ struct Conv3dCall {
   const Sides& padding;
   at::Tensor& out;
 };
+// With scales x, the weight and the result are e4m3 codes; fp32 [1] each.
+struct LinearGeluScales {
+  const at::Tensor& x;
+  const at::Tensor& weight;
+  const at::Tensor& to_out;
+};
 struct LinearGeluCall {
   static constexpr std::string_view op = "linear_gelu";
   const at::Tensor& x;
   const at::Tensor& weight;
   const at::Tensor& bias;
   at::Tensor& out;
+  const LinearGeluScales* scales = nullptr;
 };
 // What blocks added when they ran last, in their stead.
 struct StepCacheCall {

@@ -163,10 +163,12 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   catalog.AddFramework(AttentionVariants("attention", device), Place::kFirst);
   catalog.AddFramework(AttentionVariants("cross_attention", device), below_tuned);
   // Matrix products and convolutions are the vendor's; the built-in ones are for comparison.
-  catalog.AddFramework(CublasLtVariants(), Place::kFirst);
+  const CublasLtVariants cublaslt = MakeCublasLtVariants();
+  catalog.AddFramework(cublaslt.timed, Place::kFirst);
   catalog.AddFramework(LinearVariants(device), Place::kFirst);
   catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
+  catalog.AddFramework(cublaslt.tuned, Place::kFirst);
   catalog.AddFramework(StepCacheVariants(), Place::kFirst);
 }
 

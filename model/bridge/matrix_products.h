@@ -3,8 +3,12 @@
 // that a device does them fastest with.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <utility>
 
+#include "kernels/base/mutex.h"
 #include "model/bridge/aten.h"
 
 namespace reel::model {
@@ -14,14 +18,19 @@ namespace reel::model {
 struct MatrixProduct {
   const at::Tensor& x;             // [..., K]; bf16, fp16 or e4m3
   const at::Tensor& weight;        // [N, K], as x
-  const at::Tensor& bias;          // [N], as the result
+  const at::Tensor& bias;          // [N], of bias_type()
   const at::Tensor& x_scale;       // of e4m3: fp32 [...]
   const at::Tensor& weight_scale;  // of e4m3: fp32 [N]
   const at::Tensor& residual;      // [..., N], as the result
   bool gelu = false;
+  bool tuned = false;  // by the algorithm of a table, and only where that has one
+  // Of e4m3 with one scale for x and one for the weight (fp32 [1]): the result is e4m3 too, times
+  // this. By the algorithm of the table, else the library's choice.
+  const at::Tensor* to_out = nullptr;
 
-  // e4m3 gives bf16.
-  at::ScalarType result() const {
+  // e4m3 gives bf16, or e4m3.
+  at::ScalarType result() const { return to_out != nullptr ? at::kFloat8_e4m3fn : bias_type(); }
+  at::ScalarType bias_type() const {
     return x.scalar_type() == at::kFloat8_e4m3fn ? at::kBFloat16 : x.scalar_type();
   }
 };
@@ -30,11 +39,29 @@ struct MatrixProduct {
 class MatrixProducts {
  public:
   virtual ~MatrixProducts() = default;
-  // Whether the library has an algorithm for it: at some sizes it has none.
+  // Whether there is an algorithm for it: at some sizes the library has none, and at many the
+  // table.
   virtual bool Takes(const MatrixProduct& product) = 0;
-  // [..., N], on libtorch's current stream. The first call of a size tries algorithms, unless a
-  // graph is being recorded: then, and where none may be tried, the library's own choice runs.
+  // [..., N], on libtorch's current stream. The first call of a size that is not `tuned` tries
+  // algorithms, unless a graph is being recorded: then, and where none may be tried, the library's
+  // own choice runs.
   virtual at::Tensor Run(const MatrixProduct& product) = 0;
+};
+
+// Those of each device, made when it is first asked for. Any thread; what it gives out is confined
+// to the one that works on that device.
+class ProductsByDevice {
+ public:
+  using Make = std::function<std::unique_ptr<MatrixProducts>(at::Device device)>;
+  explicit ProductsByDevice(Make make) : make_(std::move(make)) {}
+
+  // Null where none can be made; then none is tried again.
+  MatrixProducts* On(at::Device device);
+
+ private:
+  const Make make_;
+  Mutex mutex_;
+  std::map<c10::DeviceIndex, std::unique_ptr<MatrixProducts>> made_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Null where libreel_torch_cuda.so does not lie beside the library of kernels that the process has

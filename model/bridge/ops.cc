@@ -154,14 +154,15 @@ at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
-                                       const at::Tensor& gate, const at::Tensor& scale,
-                                       const at::Tensor& shift, double eps) const {
-  SumAndNorm result;
-  if (ByLibtorch(
-          aten::GateResidualAdalnCall{x, y, gate, scale, shift, eps, result.sum, result.out})) {
-    return result;
+                                       const at::Tensor& gate, const Modulation& modulation,
+                                       SumAndNorm result) const {
+  const auto& [scale, shift, eps] = modulation;
+  SumAndNorm made;
+  if (ByLibtorch(aten::GateResidualAdalnCall{x, y, gate, scale, shift, eps, made.sum, made.out})) {
+    return made;
   }
-  result = {at::empty_like(x), at::empty_like(x)};
+  if (!result.sum.defined()) result = {at::empty(x.sizes(), x.options()), {}};
+  if (!result.out.defined()) result.out = at::empty_like(result.sum);
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
                                            .y = ViewOf(y),
                                            .gate = OptionalViewOf(gate),
@@ -293,10 +294,12 @@ at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::
   return out;
 }
 
-at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight,
-                           const at::Tensor& bias) const {
+at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                           const aten::LinearGeluScales* scales) const {
   at::Tensor out;
-  if (ByLibtorch(aten::LinearGeluCall{x, weight, bias, out})) return out;
+  const aten::LinearGeluCall call = {x, weight, bias, out, scales};
+  const auto type = scales == nullptr ? x.scalar_type() : at::kBFloat16;
+  if (ByLibtorch(call.op, type, &call)) return out;
   throw KernelError(absl::FailedPreconditionError(
       "The plan was made without the variants of libtorch, and linear_gelu has no others"));
 }

@@ -23,6 +23,13 @@ struct KeyMask {
   at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
 };
 
+// Of a norm; borrowed for a call.
+struct Modulation {
+  const at::Tensor& scale;
+  const at::Tensor& shift;
+  double eps;
+};
+
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
 // TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
 // is none.
@@ -46,12 +53,13 @@ class Ops {
                             double eps) const;
   // x + y * gate; without a gate x + y.
   at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) const;
-  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift
+  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift. Into `result` where that is defined,
+  // by the variants of kernels/; libtorch's bring memory of their own.
   struct SumAndNorm {
     at::Tensor sum, out;
   };
   SumAndNorm GateResidualAdaln(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
-                               const at::Tensor& scale, const at::Tensor& shift, double eps) const;
+                               const Modulation& modulation, SumAndNorm result = {}) const;
   // RMS norms of q and k [B, S, D] over the full width, then pairs of neighbouring channels turned.
   struct Normed {
     at::Tensor q, k;
@@ -75,9 +83,9 @@ class Ops {
   at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                     const aten::Sides& stride, const aten::Sides& padding) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
-  // the matrix product, before its one rounding.
-  at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight,
-                        const at::Tensor& bias) const;
+  // the matrix product, before its one rounding. With scales all but the bias are e4m3.
+  at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                        const aten::LinearGeluScales* scales = nullptr) const;
   // gelu_tanh(gate) * value; "aten" makes the gelu op by op in the tensors' type, as T5 does.
   at::Tensor GatedGelu(const at::Tensor& gate, const at::Tensor& value) const;
   // x [B, C, F, H, W]: RMS over channels, then * (1 + scale) + shift where given ([B, C, 1, 1, 1]),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/row_ops.h"
 
+#include <optional>
+
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
 #include "kernels/dispatch/kernel_plan.h"
@@ -13,12 +15,64 @@
 namespace reel::model {
 namespace {
 
+using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
 Rows EmptyE4m3Like(const at::Tensor& x) {
   const at::IntArrayRef leads = x.sizes().slice(0, static_cast<size_t>(x.dim()) - 1);
   return {at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn)),
           at::empty(leads, x.options().dtype(at::kFloat))};
+}
+
+struct GatedSum {
+  const at::Tensor &x, &y, &gate;
+};
+
+void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
+              const SumAndRows& into) {
+  const auto [sum, out] =
+      ops.GateResidualAdaln(of.x, of.y, of.gate, modulation, {into.sum, into.rows.values});
+  if (sum.is_same(into.sum)) return;
+  into.sum.copy_(sum);
+  into.rows.values.copy_(out);
+}
+
+// In place of a fixed scale.
+constexpr double kScaleOfEachRow = 0;
+
+void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
+               const SumAndRows& into, double fixed_scale) {
+  const std::optional<double> fixed =
+      fixed_scale == kScaleOfEachRow ? std::nullopt : std::optional(fixed_scale);
+  ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(of.x),
+                                           .y = ViewOf(of.y),
+                                           .gate = OptionalViewOf(of.gate),
+                                           .gate_bias = {},
+                                           .scale = ViewOf(modulation.scale),
+                                           .shift = ViewOf(modulation.shift),
+                                           .scale_bias = {},
+                                           .shift_bias = {},
+                                           .sum = ViewOf(into.sum),
+                                           .out = ViewOf(into.rows.values),
+                                           .eps = modulation.eps,
+                                           .out_scale = OptionalViewOf(into.rows.scale),
+                                           .static_out_scale = fixed},
+                                          ops.run()));
+}
+
+template <typename Sum>
+void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation,
+              const SumAndRows& result, const Sum& sum) {
+  int64_t first = 0;
+  for (const at::Tensor& part : y.parts) {
+    const auto of = [&](const at::Tensor& t) {
+      return t.defined() ? t.slice(0, first, first + part.size(0)) : t;
+    };
+    const Modulation own = {of(modulation.scale), of(modulation.shift), modulation.eps};
+    sum({of(x), part, of(y.gate)}, own,
+        {of(result.sum), {of(result.rows.values), of(result.rows.scale)}});
+    first += part.size(0);
+  }
 }
 
 }  // namespace
@@ -53,28 +107,41 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
   return rows;
 }
 
-SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const at::Tensor& y,
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
-  const auto& [scale, shift, eps] = modulation;
-  if (form == RowForm::kPlain) {
-    const auto [sum, out] = ops.GateResidualAdaln(x, y, {}, scale, shift, eps);
+  if (form == RowForm::kE4m3) return SumAdalnRmsNorm(ops, x, y, modulation, kScaleOfEachRow);
+  // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
+  if (y.parts.size() == 1 || x.is_cpu()) {
+    const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
+    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
     return {sum, {out}};
   }
-  SumAndRows result = {at::empty_like(x), EmptyE4m3Like(x)};
-  ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
-                                           .y = ViewOf(y),
-                                           .gate = {},
-                                           .gate_bias = {},
-                                           .scale = ViewOf(scale),
-                                           .shift = ViewOf(shift),
-                                           .scale_bias = {},
-                                           .shift_bias = {},
-                                           .sum = ViewOf(result.sum),
-                                           .out = ViewOf(result.rows.values),
-                                           .eps = eps,
-                                           .out_scale = ViewOf(result.rows.scale)},
-                                          ops.run()));
+  const at::Tensor like = at::empty(x.sizes(), x.options());
+  const SumAndRows result = {like, {at::empty_like(like)}};
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
+             PlainSum(ops, of, own, into);
+           });
   return result;
+}
+
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
+                           const Modulation& modulation, double fixed_scale) {
+  SumAndRows result = {at::empty(x.sizes(), x.options()), EmptyE4m3Like(x)};
+  if (fixed_scale != kScaleOfEachRow) result.rows.scale = at::Tensor();
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
+             SumToE4m3(ops, of, own, into, fixed_scale);
+           });
+  return result;
+}
+
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
+                const at::Tensor& bias) {
+  const aten::LinearGeluScales scales = {weight.x_scale, weight.weight_scale, weight.to_out};
+  const at::Tensor codes = ops.LinearGelu(x, weight.codes, bias, &scales);
+  const at::IntArrayRef rows = codes.sizes().slice(0, static_cast<size_t>(codes.dim()) - 1);
+  return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
 }
 
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {

@@ -3,6 +3,8 @@
 // that form. libtorch has none that write e4m3; plain ones are those of Ops.
 #pragma once
 
+#include <vector>
+
 #include "model/bridge/ops.h"
 
 namespace reel::model {
@@ -10,24 +12,29 @@ namespace reel::model {
 // Of the layers of a request that may have it: e4m3 under the profile "fp8".
 RowForm FormOf(const kernels::Execution& run);
 
-// Borrowed for a call.
-struct Modulation {
-  const at::Tensor& scale;
-  const at::Tensor& shift;
-  double eps;
-};
-
 // x itself, or e4m3 of it.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
 // rms(x) * (1 + scale) + shift
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
+// What is added to x, in parts of neighbouring rows (its first dimension); all but the last of a
+// part's dimensions may have the stride 0. Times `gate`, [B, 1 or S, D] of all rows, where defined.
+struct Addend {
+  const std::vector<at::Tensor>& parts;
+  const at::Tensor& gate;
+};
 // sum = x + y, and its norm as above
 struct SumAndRows {
   at::Tensor sum;
   Rows rows;
 };
-SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const at::Tensor& y,
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form);
+// The same to e4m3 with that scale for all rows.
+SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
+                           const Modulation& modulation, double fixed_scale);
+// gelu_tanh(x W^T + b), x codes with the scale kE4m3GeluXScale.
+Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
+                const at::Tensor& bias);
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form);
 
 }  // namespace reel::model

@@ -25,6 +25,20 @@ struct E4m3Weight {
   bool defined() const { return codes.defined(); }
 };
 
+// Of a linear layer with a GELU behind it: one scale for all rows of x, which is known before they
+// are made, one for the weight, and one for what comes out, which nothing can pass.
+struct E4m3Gelu {
+  at::Tensor codes;                  // [out, in]
+  at::Tensor x_scale, weight_scale;  // fp32 [1], on the weight's device
+  at::Tensor to_out;                 // 1 / out_scale, as those
+  double out_scale = 0;
+
+  bool defined() const { return codes.defined(); }
+};
+// The rows of an RMS norm reach sqrt(D), and a modulation makes some times as much of it: 448 codes
+// are enough. What is small is not lost: codes have exponents.
+inline constexpr double kE4m3GeluXScale = 1;
+
 // What 8-bit products want of both sides of a weight.
 inline constexpr int64_t kE4m3Sides = 16;
 

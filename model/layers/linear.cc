@@ -5,10 +5,14 @@
 #include <ATen/ops/exp2.h>
 #include <ATen/ops/log2.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace reel::model {
 namespace {
 
 constexpr double kLargestE4m3 = 448, kLeastMaximum = 1e-12;
+constexpr double kMostModulation = 4;  // 1 + scale
 
 }  // namespace
 
@@ -27,6 +31,22 @@ void Linear::MakeE4m3() {
   const at::Tensor largest = wide.abs().amax(1).clamp_min(kLeastMaximum);
   e4m3.scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3)));
   e4m3.codes = (wide / e4m3.scale.unsqueeze(1)).to(at::kFloat8_e4m3fn);
+}
+
+void Linear::MakeE4m3Gelu() {
+  if (gelu.defined()) return;
+  const at::Tensor wide = weight.to(at::kFloat);
+  const at::Tensor largest = wide.abs().amax().clamp_min(kLeastMaximum);
+  gelu.weight_scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3))).reshape({1});
+  gelu.codes = (wide / gelu.weight_scale).to(at::kFloat8_e4m3fn);
+  // As far as a row of the norm can reach: Cauchy and Schwarz.
+  const double row = std::sqrt(static_cast<double>(weight.size(1))) * kMostModulation;
+  double reach = row * at::sqrt((wide * wide).sum(1).amax()).item<double>();
+  if (bias.defined()) reach += bias.abs().amax().item<double>();
+  gelu.out_scale = std::max(reach, kLeastMaximum) / kLargestE4m3;
+  const auto options = gelu.weight_scale.options();
+  gelu.x_scale = at::full({1}, kE4m3GeluXScale, options);
+  gelu.to_out = at::full({1}, 1 / gelu.out_scale, options);
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,

@@ -41,17 +41,14 @@ std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
   return reuses;
 }
 
-TextKeys JoinedKeys(const std::vector<TextContext>& parts, size_t block) {
-  std::vector<at::Tensor> keys, values, only;
-  bool some_have_one = false;
+// One behind the other, of those that there are.
+at::Tensor Joined(const std::vector<TextContext>& parts, size_t block,
+                  at::Tensor TextKeys::* member) {
+  std::vector<at::Tensor> own;
   for (const TextContext& part : parts) {
-    const TextKeys& own = part.blocks[block];
-    keys.push_back(own.k);
-    values.push_back(own.v);
-    some_have_one = some_have_one || own.only.defined();
-    only.push_back(own.only.defined() ? own.only : at::zeros_like(own.v.slice(1, 0, 1)));
+    if ((part.blocks[block].*member).defined()) own.push_back(part.blocks[block].*member);
   }
-  return {at::cat(keys), at::cat(values), some_have_one ? at::cat(only) : at::Tensor()};
+  return own.empty() ? at::Tensor() : at::cat(own);
 }
 
 }  // namespace
@@ -74,7 +71,9 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   joined_.mask.bias = at::cat(biases);
   if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
   for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
-    joined_.blocks.push_back(JoinedKeys(parts, block));
+    joined_.blocks.push_back({Joined(parts, block, &TextKeys::k),
+                              Joined(parts, block, &TextKeys::v),
+                              Joined(parts, block, &TextKeys::only)});
   }
   for (const TextContext& part : parts) of_.push_back(part.blocks[0].k);
   return joined_;

@@ -2,6 +2,12 @@
 #include "model/ltx/text_rows.h"
 
 namespace reel::model::ltx {
+namespace {
+
+// Each part is a call of what takes the answers; of more, putting them together costs less.
+constexpr size_t kMostParts = 3;
+
+}  // namespace
 
 TextRows::TextRows(const std::vector<bool>& has_one_key)
     : all_(static_cast<int64_t>(has_one_key.size())) {
@@ -13,30 +19,30 @@ TextRows::TextRows(const std::vector<bool>& has_one_key)
   }
 }
 
-at::Tensor TextRows::Asking(const at::Tensor& all) const {
-  if (asking_ == all_) return all;
+at::Tensor TextRows::Of(const at::Tensor& all, bool asks) const {
   std::vector<at::Tensor> parts;
   for (const Run& run : runs_) {
-    if (run.asks) parts.push_back(all.slice(0, run.first, run.first + run.count));
+    if (run.asks == asks) parts.push_back(all.slice(0, run.first, run.first + run.count));
   }
-  return parts.size() == 1 ? parts[0] : at::cat(parts);
+  if (parts.empty()) return all.slice(0, 0, 0);
+  if (parts.size() == 1) return parts[0].size(0) == all.size(0) ? all : parts[0];
+  return at::cat(parts);
 }
 
-at::Tensor TextRows::WithKnown(const at::Tensor& asked, const at::Tensor& known,
-                               int64_t tokens) const {
-  if (asking_ == all_) return asked;
+std::vector<at::Tensor> TextRows::Answers(const at::Tensor& asked, const at::Tensor& known,
+                                          int64_t tokens) const {
   std::vector<at::Tensor> parts;
-  int64_t taken = 0;
+  int64_t asking = 0, other = 0;
   for (const Run& run : runs_) {
     if (run.asks) {
-      parts.push_back(asked.slice(0, taken, taken + run.count));
-      taken += run.count;
+      parts.push_back(asked.slice(0, asking, asking + run.count));
+      asking += run.count;
     } else {
-      parts.push_back(
-          known.slice(0, run.first, run.first + run.count).expand({run.count, tokens, -1}));
+      parts.push_back(known.slice(0, other, other + run.count).expand({run.count, tokens, -1}));
+      other += run.count;
     }
   }
-  return at::cat(parts);
+  return parts.size() > kMostParts ? std::vector{at::cat(parts)} : parts;
 }
 
 }  // namespace reel::model::ltx

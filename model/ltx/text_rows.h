@@ -14,21 +14,25 @@ namespace reel::model::ltx {
 // A value for one call; rows are the first dimension of all tensors.
 class TextRows {
  public:
-  // `has_one_key` of each row; empty: of none of them.
+  // `has_one_key` of each row.
   explicit TextRows(const std::vector<bool>& has_one_key);
 
   bool none_asks() const { return asking_ == 0 && all_ > 0; }
-  // Those of `all` that ask, in order: a view where they lie side by side.
-  at::Tensor Asking(const at::Tensor& all) const;
-  // The answers of all rows: [B', S, D] of those that ask, undefined where none does, and for the
-  // others the row of `known` [B, 1, D].
-  at::Tensor WithKnown(const at::Tensor& asked, const at::Tensor& known, int64_t tokens) const;
+  // Those of `all` that ask, in order, and the others: a view where they lie side by side.
+  at::Tensor Asking(const at::Tensor& all) const { return Of(all, true); }
+  at::Tensor Known(const at::Tensor& all) const { return Of(all, false); }
+  // The answers of all rows, in order, in few parts: of `asked` [A, S, D], undefined where none
+  // asks, and of `known` [B - A, 1, D]: one row for all of its tokens.
+  std::vector<at::Tensor> Answers(const at::Tensor& asked, const at::Tensor& known,
+                                  int64_t tokens) const;
 
  private:
   struct Run {
     bool asks = false;
     int64_t first = 0, count = 0;
   };
+
+  at::Tensor Of(const at::Tensor& all, bool asks) const;
 
   std::vector<Run> runs_;  // of rows side by side that do the same
   int64_t asking_ = 0, all_ = 0;

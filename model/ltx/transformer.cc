@@ -2,6 +2,7 @@
 #include "model/ltx/transformer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
@@ -36,76 +37,57 @@ at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of) {
   return by_time.index_select(0, time_of.flatten()).unflatten(0, time_of.sizes());
 }
 
-// Rows that are still the same: first all of a clip, and then, until the first perturbed block,
-// the last two of a clip alone. Tensors have one row for each clip, or all but the last, or all.
-class SharedRows {
+SharedRows RowsOf(const VelocityInputs& inputs, SharedRows::Order order) {
+  const int64_t clips =
+      inputs.rows.empty() ? inputs.text.rows() : static_cast<int64_t>(inputs.rows.size());
+  return {{.of_clip = inputs.rows,
+           .clips = clips,
+           .has_one_key = inputs.text.has_one_key,
+           .perturbs = !inputs.perturbed.empty()},
+          order};
+}
+
+// What is added to the tables of some blocks, for whatever rows they come to work on.
+class Modulations {
  public:
-  explicit SharedRows(const VelocityInputs& inputs)
-      : of_clip_(inputs.rows), all_(inputs.text.rows()) {
-    if (of_clip_.empty()) of_clip_.assign(static_cast<size_t>(inputs.x.size(0)), 1);
-    clips_ = static_cast<int64_t>(of_clip_.size());
-    until_perturbed_ = clips_ == 1 && all_ > 1 && !inputs.perturbed.empty() ? all_ - 1 : all_;
-  }
-
-  int64_t all() const { return all_; }
-  // How many rows differ before the first perturbed block.
-  int64_t until_perturbed() const { return until_perturbed_; }
-
-  // With a copy of its own for each of the first `count` rows.
-  at::Tensor To(const at::Tensor& x, int64_t count) const {
-    if (x.size(0) == count) return x;
-    if (x.size(0) != clips_) return at::cat({x, x.slice(0, x.size(0) - 1)});
-    std::vector<at::Tensor> rows;
-    for (int64_t clip = 0, left = count; clip < clips_; ++clip) {
-      const int64_t own = std::min(of_clip_[static_cast<size_t>(clip)], left);
-      rows.push_back(Expanded(x.slice(0, clip, clip + 1), own));
-      left -= own;
+  // `tables` [blocks, 6, D].
+  Modulations(const VelocityInputs& inputs, const SharedRows& shared, const at::Tensor& tables)
+      : time_of_(inputs.time_of),
+        shared_(shared),
+        by_time_(tables + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1)) {
+    if (!time_of_.defined() && shared_.has_several_clips()) {
+      of_all_ = shared_.To(by_time_, shared_.all());
     }
-    return at::cat(rows);
   }
-  // The same without copies where one clip is alone.
-  at::Tensor ViewTo(const at::Tensor& x, int64_t count) const {
-    return clips_ == 1 ? Expanded(x, count) : To(x, count);
+
+  // Of the block, [rows, 1 or S, 6, D].
+  at::Tensor Of(size_t block, int64_t rows) const {
+    const auto at = static_cast<int64_t>(block);
+    if (of_all_.defined() && rows == shared_.all()) return of_all_.select(1, at).unsqueeze(1);
+    return shared_.ViewTo(ForTokens(by_time_.select(1, at), time_of_), rows);
   }
 
  private:
-  static at::Tensor Expanded(const at::Tensor& x, int64_t rows) {
-    std::vector<int64_t> sizes = x.sizes().vec();
-    sizes[0] = rows;
-    return x.expand(sizes);
-  }
-
-  std::vector<int64_t> of_clip_;
-  const int64_t all_;
-  int64_t clips_ = 0, until_perturbed_ = 0;
+  const at::Tensor& time_of_;
+  const SharedRows& shared_;
+  const at::Tensor by_time_;  // [N, blocks, 6, D]
+  at::Tensor of_all_;         // the same of every row; undefined where one clip has them all
 };
 
-// Tokens of a clip. Putting what is known beside what was asked takes longer in 8 bits than asking
-// fewer: a step 3 % at 256 tokens; from 640 on it is shorter (one H200,
-// tests/bench/results/ltx.md).
-constexpr int64_t kLeastTokensIn8Bits = 512;
-
-bool IsWorthKnowing(const Ops& ops, int64_t tokens) {
-  return FormOf(ops.run()) == RowForm::kPlain || tokens >= kLeastTokensIn8Bits;
-}
-
-// What the text says to all tokens of its rows, [B, S, D]; `x` has B rows or fewer that are shared.
-at::Tensor Answer(const Ops& ops, const TransformerBlock& block, const at::Tensor& x,
-                  const TextContext& text, size_t index, const SharedRows& shared) {
-  const TextRows rows(IsWorthKnowing(ops, x.size(1)) ? text.has_one_key : std::vector<bool>());
-  const TextKeys& keys = text.blocks[index];
-  const int64_t all = text.rows();
+// What the text says to all tokens of its rows, [B, S, D] in parts; `x` has B rows or fewer that
+// are shared.
+std::vector<at::Tensor> Answers(const Ops& ops, const TransformerBlock& block, const at::Tensor& x,
+                                const TextContext& text, const TextKeys& keys,
+                                const SharedRows& shared) {
+  const TextRows rows(text.has_one_key);
   at::Tensor asked;
   if (!rows.none_asks()) {
-    const bool has_all = x.size(0) == all;
+    const bool has_all = x.size(0) == text.rows();
     at::Tensor q = block.text_attention.Query(ops, has_all ? rows.Asking(x) : x);
-    if (!has_all) q = rows.Asking(shared.To(q, all));
-    KeyMask mask;
-    mask.bias = rows.Asking(text.mask.bias);
-    if (text.mask.lengths.defined()) mask.lengths = rows.Asking(text.mask.lengths);
-    asked = block.Ask(ops, q, {rows.Asking(keys.k), rows.Asking(keys.v), {}}, mask);
+    if (!has_all) q = rows.Asking(shared.ViewTo(q, text.rows())).contiguous();
+    asked = block.Ask(ops, q, keys, text.mask);
   }
-  return rows.WithKnown(asked, keys.only, x.size(1));
+  return rows.Answers(asked, keys.only, x.size(1));
 }
 
 }  // namespace
@@ -143,7 +125,7 @@ absl::Status Transformer::MakeE4m3() {
                      ", the transformer's is ", config_.width()));
   }
   for (TransformerBlock& block : blocks_) {
-    for (Linear* layer : block.LayersInForm()) layer->MakeE4m3();
+    block.MakeE4m3();
   }
   has_e4m3_ = true;
   return absl::OkStatus();
@@ -153,32 +135,36 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
                                  const at::Tensor& mask) const {
   TextContext context;
   const at::Tensor text = caption_2_(ops, ops.GeluTanh(caption_1_(ops, embeddings.to(dtype()))));
-  context.mask.bias = ((1 - mask.to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
-  if (const at::Tensor lengths = LengthsOf(mask); lengths.defined()) {
-    context.mask.lengths = lengths.to(text.device());
-    for (int64_t row = 0; row < lengths.size(0); ++row) {
-      context.has_one_key.push_back(lengths.data_ptr<int32_t>()[row] == 1);
-    }
+  const at::Tensor lengths = LengthsOf(mask);
+  for (int64_t row = 0; row < mask.size(0); ++row) {
+    context.has_one_key.push_back(lengths.defined() && lengths.data_ptr<int32_t>()[row] == 1);
   }
-  context.has_one_key.resize(static_cast<size_t>(mask.size(0)), false);
-  const bool some = Contains(context.has_one_key, true);
+  const TextRows rows(context.has_one_key);
+  if (lengths.defined()) context.mask.lengths = rows.Asking(lengths.to(text.device()));
+  context.mask.bias =
+      ((1 - rows.Asking(mask).to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
+  const at::Tensor asked = rows.Asking(text), known = rows.Known(text).slice(1, 0, 1);
   for (const TransformerBlock& block : blocks_) {
-    context.blocks.push_back(block.KeysOf(ops, text, some));
+    context.blocks.push_back(block.KeysOf(ops, asked, known));
   }
   return context;
 }
 
 TextContext TextContext::Rows(int64_t first, int64_t count) const {
   TextContext rows;
-  rows.mask.bias = mask.bias.slice(0, first, first + count);
-  if (mask.lengths.defined()) rows.mask.lengths = mask.lengths.slice(0, first, first + count);
   const auto begin = has_one_key.begin() + first;
   rows.has_one_key.assign(begin, begin + count);
-  const auto own = [&](const at::Tensor& t) {
-    return t.defined() ? t.slice(0, first, first + count) : t;
+  const int64_t known = std::count(has_one_key.begin(), begin, true);
+  const int64_t own_known = std::count(begin, begin + count, true);
+  const auto asking = [&](const at::Tensor& t) {
+    return t.defined() ? t.slice(0, first - known, first - known + count - own_known) : t;
   };
+  rows.mask = {asking(mask.bias), asking(mask.lengths)};
   for (const TextKeys& keys : blocks) {
-    rows.blocks.push_back({own(keys.k), own(keys.v), own(keys.only)});
+    const bool has_known = keys.only.defined() && own_known > 0;
+    rows.blocks.push_back(
+        {asking(keys.k), asking(keys.v),
+         has_known ? keys.only.slice(0, known, known + own_known) : at::Tensor()});
   }
   return rows;
 }
@@ -196,54 +182,69 @@ void Transformer::CheckForm(const Ops& ops) const {
 
 at::Tensor Transformer::Velocity(const Ops& ops, const VelocityInputs& inputs) const {
   CheckForm(ops);
-  return Head(ops, inputs, Blocks(ops, inputs, proj_in_(ops, inputs.x), 0, blocks_.size()));
+  const SharedRows shared = RowsOf(inputs, SharedRows::Order::kAskingFirst);
+  const at::Tensor x = Blocks(ops, inputs, shared, proj_in_(ops, inputs.x), {0, blocks_.size()});
+  return shared.InOrderOfClips(Head(ops, inputs, shared, x));
 }
 
 FirstBlock Transformer::First(const Ops& ops, const VelocityInputs& inputs) const {
   CheckForm(ops);
+  const SharedRows shared = RowsOf(inputs, SharedRows::Order::kClips);
   const at::Tensor tokens = proj_in_(ops, inputs.x);
-  const at::Tensor x = Blocks(ops, inputs, tokens, 0, 1);
-  return {x, x - SharedRows(inputs).ViewTo(tokens, x.size(0))};
+  const at::Tensor x = Blocks(ops, inputs, shared, tokens, {0, 1});
+  return {x, x - shared.ViewTo(tokens, x.size(0))};
 }
 
 at::Tensor Transformer::Others(const Ops& ops, const VelocityInputs& inputs) const {
-  return AllRows(inputs, Blocks(ops, inputs, inputs.x, 1, blocks_.size()));
+  const SharedRows shared = RowsOf(inputs, SharedRows::Order::kClips);
+  return shared.To(Blocks(ops, inputs, shared, inputs.x, {1, blocks_.size()}), shared.all());
 }
 
 at::Tensor Transformer::AllRows(const VelocityInputs& inputs, const at::Tensor& x) {
-  const SharedRows shared(inputs);
+  const SharedRows shared = RowsOf(inputs, SharedRows::Order::kClips);
   return shared.To(x, shared.all());
 }
 
-at::Tensor Transformer::Blocks(const Ops& ops, const VelocityInputs& inputs, at::Tensor x,
-                               size_t first, size_t end) const {
-  const SharedRows shared(inputs);
-  // Of all these blocks in one pass, [N, blocks, 6, D].
-  const at::Tensor modulations =
-      scale_shift_tables_.slice(0, static_cast<int64_t>(first), static_cast<int64_t>(end)) +
-      inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
+at::Tensor Transformer::Blocks(const Ops& ops, const VelocityInputs& inputs,
+                               const SharedRows& shared, at::Tensor x, Range range) const {
+  const auto [first, end] = range;
+  const Modulations modulations(
+      inputs, shared,
+      scale_shift_tables_.slice(0, static_cast<int64_t>(first), static_cast<int64_t>(end)));
+  const auto is_perturbed = [&](size_t block) {
+    return Contains(inputs.perturbed, static_cast<int64_t>(block));
+  };
   TextContext text = inputs.text;
   const bool is_apart = x.size(0) == shared.all();  // since a perturbed block before these
   if (!is_apart && shared.until_perturbed() < shared.all()) {
     text = text.Rows(0, shared.until_perturbed());
   }
+  if (text.rows() == shared.all()) text.has_one_key = shared.has_one_key();
+  BlockInput input = {std::move(x)};
   for (size_t i = first; i < end; ++i) {
     const TransformerBlock& block = blocks_[i];
-    const bool is_perturbed = Contains(inputs.perturbed, static_cast<int64_t>(i));
-    if (is_perturbed && text.rows() < shared.all()) text = inputs.text;
-    if (is_perturbed) x = shared.To(x, shared.all());
-    const at::Tensor modulation =
-        ForTokens(modulations.select(1, static_cast<int64_t>(i - first)), inputs.time_of);
-    x = block.AttendSelf(ops, x, shared.ViewTo(modulation, x.size(0)), {inputs.rope, is_perturbed});
-    const at::Tensor answer = Answer(ops, block, x, text, i, shared);
-    x = block.Feed(ops, shared.To(x, text.rows()), answer, shared.ViewTo(modulation, text.rows()));
+    if (is_perturbed(i) && text.rows() < shared.all()) text = inputs.text;
+    if (is_perturbed(i)) input.x = shared.To(input.x, shared.all());
+    const at::Tensor own = block.AttendSelf(ops, input, modulations.Of(i - first, input.x.size(0)),
+                                            {inputs.rope, is_perturbed(i)});
+    const std::vector<at::Tensor> answers = Answers(ops, block, own, text, text.blocks[i], shared);
+    // The first block ends as it does where the others are left out, and so does one behind which
+    // rows part.
+    const bool goes_on = i > 0 && i + 1 < end && !is_perturbed(i + 1);
+    input = block.Feed(ops, shared.ViewTo(own, text.rows()), answers,
+                       modulations.Of(i - first, text.rows()),
+                       goes_on ? modulations.Of(i + 1 - first, text.rows()) : at::Tensor());
   }
-  return x;
+  return input.x;
 }
 
 at::Tensor Transformer::Head(const Ops& ops, const VelocityInputs& inputs,
                              const at::Tensor& x) const {
-  const SharedRows shared(inputs);
+  return Head(ops, inputs, RowsOf(inputs, SharedRows::Order::kClips), x);
+}
+
+at::Tensor Transformer::Head(const Ops& ops, const VelocityInputs& inputs, const SharedRows& shared,
+                             const at::Tensor& x) const {
   const at::Tensor all = shared.To(x, shared.all());
   const at::Tensor head =
       ForTokens(scale_shift_table_ + inputs.time.embedded.unsqueeze(1), inputs.time_of);

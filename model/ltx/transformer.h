@@ -8,18 +8,19 @@
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
 #include "model/layers/timestep_embedding.h"
+#include "model/ltx/shared_rows.h"
 #include "model/ltx/transformer_block.h"
 #include "model/ltx/transformer_config.h"
 
 namespace reel::model::ltx {
 
-// A prompt as the transformer needs it at every step.
+// A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
 struct TextContext {
   std::vector<TextKeys> blocks;
-  KeyMask mask;                   // its bias [B, 1, 1, L]: -10000 where there is padding
+  KeyMask mask;                   // its bias [A, 1, 1, L]: -10000 where there is padding
   std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
 
-  int64_t rows() const { return mask.bias.size(0); }
+  int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
   // All that the first block needs of it.
@@ -96,10 +97,14 @@ class Transformer {
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 
   void CheckForm(const Ops& ops) const;
-  // What the blocks from `first` to before `end` make of x, whose rows are those of the block
-  // before them.
-  at::Tensor Blocks(const Ops& ops, const VelocityInputs& inputs, at::Tensor x, size_t first,
-                    size_t end) const;
+  // What the blocks of `range` make of x, whose rows are those of the block before them.
+  struct Range {
+    size_t first, end;
+  };
+  at::Tensor Blocks(const Ops& ops, const VelocityInputs& inputs, const SharedRows& shared,
+                    at::Tensor x, Range range) const;
+  at::Tensor Head(const Ops& ops, const VelocityInputs& inputs, const SharedRows& shared,
+                  const at::Tensor& x) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;

@@ -40,6 +40,7 @@ at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const
 // gelu(expand(x)), as `contract` takes it.
 Rows Expanded(const Ops& ops, const Linear& expand, const Rows& x, RowForm form) {
   if (form == RowForm::kPlain) return {ops.LinearGelu(x.values, expand.weight, expand.bias)};
+  if (expand.gelu.defined()) return LinearGelu(ops, x.values, expand.gelu, expand.bias);
   return GeluTanh(ops, expand(ops, x), form);
 }
 
@@ -63,19 +64,23 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
-TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& text,
-                                  bool some_have_one_key) const {
-  TextKeys keys{text_attention.Key(ops, text), text_attention.to_v(ops, text), {}};
-  if (some_have_one_key) keys.only = text_attention.to_out(ops, keys.v.slice(1, 0, 1));
+TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& asked,
+                                  const at::Tensor& known) const {
+  TextKeys keys{text_attention.Key(ops, asked), text_attention.to_v(ops, asked), {}};
+  if (known.size(0) > 0) {
+    keys.only = text_attention.to_out(ops, text_attention.to_v(ops, known));
+  }
   return keys;
 }
 
-at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
+at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const BlockInput& input,
                                         const at::Tensor& modulation,
                                         const BlockContext& context) const {
   const std::vector<at::Tensor> rows = modulation.unbind(2);
   const RowForm form = FormOf(ops.run());
-  const Rows attended = AdalnRmsNorm(ops, x, {rows[1], rows[0], eps}, form);
+  const Rows attended = input.normed.values.defined()
+                            ? input.normed
+                            : AdalnRmsNorm(ops, input.x, {rows[1], rows[0], eps}, form);
   const std::vector<at::Tensor> qkv =
       self_attention.to_qkv(ops, attended).unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
@@ -84,7 +89,7 @@ at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const at::Tensor& x,
   at::Tensor h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
                                       : self_attention.Heads(ops, q, k, v, {});
   h = self_attention.to_out(ops, InForm(ops, h, form));
-  return ops.GateResidual(x, h, rows[2]);
+  return ops.GateResidual(input.x, h, rows[2]);
 }
 
 // From the bare residual stream, without norm and gate.
@@ -94,21 +99,37 @@ at::Tensor TransformerBlock::Ask(const Ops& ops, const at::Tensor& q, const Text
   return text_attention.to_out(ops, InForm(ops, heads, FormOf(ops.run())));
 }
 
-at::Tensor TransformerBlock::Feed(const Ops& ops, const at::Tensor& x, const at::Tensor& answer,
-                                  const at::Tensor& modulation) const {
+BlockInput TransformerBlock::Feed(const Ops& ops, const at::Tensor& x,
+                                  const std::vector<at::Tensor>& answers,
+                                  const at::Tensor& modulation, const at::Tensor& next) const {
   const std::vector<at::Tensor> rows = modulation.unbind(2);
   const RowForm form = FormOf(ops.run());
-  const auto [sum, normed] = SumAdalnRmsNorm(ops, x, answer, {rows[4], rows[3], eps}, form);
-  return ops.GateResidual(sum, contract(ops, Expanded(ops, expand, normed, form)), rows[5]);
+  const at::Tensor none;
+  const Addend answer = {answers, none};
+  const Modulation before = {rows[4], rows[3], eps};
+  const bool fixed = form == RowForm::kE4m3 && expand.gelu.defined();
+  const SumAndRows asked = fixed ? SumAdalnRmsNorm(ops, x, answer, before, kE4m3GeluXScale)
+                                 : SumAdalnRmsNorm(ops, x, answer, before, form);
+  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked.rows, form));
+  if (!next.defined()) return {ops.GateResidual(asked.sum, fed, rows[5])};
+  const std::vector<at::Tensor> behind = next.unbind(2);
+  const auto [sum, normed] =
+      SumAdalnRmsNorm(ops, asked.sum, {{fed}, rows[5]}, {behind[1], behind[0], eps}, form);
+  return {sum, normed};
 }
 
-std::vector<Linear*> TransformerBlock::LayersInForm() {
-  return {&self_attention.to_qkv,
-          &self_attention.to_out,
-          &text_attention.to_q,
-          &text_attention.to_out,
-          &expand,
-          &contract};
+void TransformerBlock::MakeE4m3() {
+  for (Linear* layer : {&self_attention.to_qkv, &self_attention.to_out, &text_attention.to_q,
+                        &text_attention.to_out, &contract}) {
+    layer->MakeE4m3();
+  }
+  // The one pass is for models in bf16; others have it for tests. In fp16 more passes would cost
+  // what it saves.
+  if (expand.weight.scalar_type() == at::kHalf) {
+    expand.MakeE4m3();
+  } else {
+    expand.MakeE4m3Gelu();
+  }
 }
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,

@@ -30,8 +30,15 @@ struct AttentionLayer {
 
 // What attention to the text needs of it: the same at every step.
 struct TextKeys {
-  at::Tensor k, v;  // [B, L, D]
-  at::Tensor only;  // [B, 1, D]: the answer that a row with one key gives; undefined: there is none
+  at::Tensor k, v;  // [A, L, D], of the rows that ask
+  at::Tensor only;  // [B - A, 1, D]: the answers of the others; undefined: all ask
+};
+
+// The residual stream between two blocks, and what the next one begins with where it is made
+// already.
+struct BlockInput {
+  at::Tensor x;      // [B, S, D]
+  Rows normed = {};  // its norm, modulated
 };
 
 // What is the same for all blocks, or nearly so; borrowed for a call.
@@ -46,21 +53,23 @@ struct TransformerBlock {
   at::Tensor scale_shift_table;  // [6, D]
   double eps = 1e-6;
 
-  // `some_have_one_key` of the text's rows: its first.
-  TextKeys KeysOf(const Ops& ops, const at::Tensor& text, bool some_have_one_key) const;
-  // The layers that take their rows in FormOf(run): all that every token goes through.
-  std::vector<Linear*> LayersInForm();
+  // Of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of the others.
+  TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
+  // Of the layers that take their rows in FormOf(run): all that every token goes through.
+  void MakeE4m3();
   // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
   // the feed-forward. First the tokens look at each other, then at the text.
-  at::Tensor AttendSelf(const Ops& ops, const at::Tensor& x, const at::Tensor& modulation,
+  at::Tensor AttendSelf(const Ops& ops, const BlockInput& input, const at::Tensor& modulation,
                         const BlockContext& context) const;
   // What the text says to queries `q`, text_attention.Query(x): the same for all rows with the same
   // x.
   at::Tensor Ask(const Ops& ops, const at::Tensor& q, const TextKeys& text,
                  const KeyMask& mask) const;
-  // x with the text's answer, and the feed-forward of both.
-  at::Tensor Feed(const Ops& ops, const at::Tensor& x, const at::Tensor& answer,
-                  const at::Tensor& modulation) const;
+  // x with the text's answers, in parts of neighbouring rows, and the feed-forward of both. `next`
+  // is the modulation of the block behind, whose first norm is then made with the sum, in one pass;
+  // undefined: it is not.
+  BlockInput Feed(const Ops& ops, const at::Tensor& x, const std::vector<at::Tensor>& answers,
+                  const at::Tensor& modulation, const at::Tensor& next) const;
 };
 
 // Reads transformer_blocks.`index`.

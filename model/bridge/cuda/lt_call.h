@@ -6,6 +6,7 @@
 #include <cublasLt.h>
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -17,11 +18,19 @@ namespace reel::model {
 struct LtShape {
   int64_t rows = 0, outputs = 0, width = 0;
   at::ScalarType type = at::kBFloat16;
-  bool bias = false, gelu = false, residual = false;
+  bool bias = false, gelu = false, residual = false, tuned = false;
+  bool to_e4m3 = false;
 
   bool operator==(const LtShape&) const = default;
 };
 LtShape ShapeOf(const MatrixProduct& product);
+
+// One of the library's algorithms, by the numbers that it has in one version of it.
+struct LtAlgorithm {
+  int id = 0;
+  uint32_t tile = 0, stages = 0, custom = 0;
+  uint16_t cluster = 0;
+};
 
 // Descriptors of a shape; where its tensors are is said at each call. Throws c10::Error.
 class LtCall {
@@ -33,6 +42,10 @@ class LtCall {
   std::vector<cublasLtMatmulAlgo_t> Candidates(cublasLtHandle_t handle,
                                                const MatrixProduct& product, size_t workspace,
                                                int most);
+  // Nothing where the library does not take it for this shape, or needs more than `workspace`.
+  std::optional<cublasLtMatmulAlgo_t> Configured(cublasLtHandle_t handle,
+                                                 const MatrixProduct& product,
+                                                 const LtAlgorithm& algorithm, size_t workspace);
   // Into `out` [M, N], on libtorch's current stream.
   cublasStatus_t Run(cublasLtHandle_t handle, const MatrixProduct& product,
                      const cublasLtMatmulAlgo_t& algorithm, const at::Tensor& workspace,
@@ -52,14 +65,17 @@ class LtCall {
                                  Destroyer<&cublasLtMatrixLayoutDestroy>>;
 
   static Layout LayoutOf(cudaDataType_t type, int64_t rows, int64_t columns);
+  // What is added has bf16's layout where the result is e4m3.
+  cublasLtMatrixLayout_t added() const { return to_e4m3_ ? added_layout_.get() : out_.get(); }
   // The library looks at bias and scales when it is asked for candidates, too.
   void PointTo(const MatrixProduct& product);
   template <typename Value>
   void Set(cublasLtMatmulDescAttributes_t attribute, Value value);
 
-  const bool e4m3_;
+  const bool e4m3_, to_e4m3_;
+  const cudaDataType_t in_, added_, result_;
   Operation operation_;
-  Layout weight_, x_, out_;
+  Layout weight_, x_, added_layout_, out_;
 };
 
 }  // namespace reel::model

@@ -14,12 +14,15 @@
 #include <utility>
 
 #include "model/bridge/cuda/lt_call.h"
+#include "model/bridge/cuda/lt_table.h"
 
 namespace reel::model {
 namespace {
 
 // What the library asks for on this kind of device.
 constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
+// Those of the table split no sums.
+constexpr int64_t kTunedWorkspaceBytes = int64_t{1} << 20;
 constexpr int kCandidates = 16;
 // A model has some ten for each size of video.
 constexpr size_t kMostShapes = 512;
@@ -33,6 +36,7 @@ class LtProducts final : public MatrixProducts {
   bool Takes(const MatrixProduct& product) override {
     const c10::cuda::CUDAGuard guard(device_);
     const LtShape shape = ShapeOf(product);
+    if (shape.tuned && !shape.to_e4m3 && TunedFor(shape) == nullptr) return false;
     return shape.rows == 0 || Find(shape, product).algorithm.has_value();
   }
 
@@ -44,7 +48,8 @@ class LtProducts final : public MatrixProducts {
     const at::Tensor out = at::empty(sizes, product.x.options().dtype(product.result()));
     if (out.numel() == 0) return out;
     // The allocator's: in a graph it is the graph's own.
-    const at::Tensor workspace = at::empty({kWorkspaceBytes}, product.x.options().dtype(at::kByte));
+    const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
+    const at::Tensor workspace = at::empty({bytes}, product.x.options().dtype(at::kByte));
     Known& known = Find(shape, product);
     TORCH_CHECK(known.algorithm.has_value(), "cublasLt has no algorithm for this product");
     const bool records =
@@ -73,8 +78,19 @@ class LtProducts final : public MatrixProducts {
     }
     std::list<Known> added;  // kept only when it is whole
     Known& fresh = added.emplace_front(shape);
-    const auto candidates = fresh.call.Candidates(handle(), product, kWorkspaceBytes, 1);
-    if (!candidates.empty()) fresh.algorithm = candidates.front();
+    fresh.timed = shape.tuned;  // by whoever made the table
+    if (shape.tuned) {
+      const LtAlgorithm* const algorithm = TunedFor(shape);
+      if (algorithm != nullptr) {
+        fresh.algorithm =
+            fresh.call.Configured(handle(), product, *algorithm, kTunedWorkspaceBytes);
+      }
+    }
+    if (!fresh.algorithm.has_value() && (!shape.tuned || shape.to_e4m3)) {
+      const int64_t bytes = shape.tuned ? kTunedWorkspaceBytes : kWorkspaceBytes;
+      const auto candidates = fresh.call.Candidates(handle(), product, bytes, 1);
+      if (!candidates.empty()) fresh.algorithm = candidates.front();
+    }
     known_.splice(known_.begin(), added);
     if (known_.size() > kMostShapes) known_.pop_back();
     return fresh;

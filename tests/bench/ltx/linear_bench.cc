@@ -195,7 +195,8 @@ class Bench {
          }},
         {"gate_residual_adaln to e4m3", 0,
          [=, this](size_t set) {
-           return SumAdalnRmsNorm(ops_, (*narrow)[set], (*narrow)[(set + 1) % narrow->size()],
+           return SumAdalnRmsNorm(ops_, (*narrow)[set],
+                                  {{(*narrow)[(set + 1) % narrow->size()]}, {}},
                                   {vector, vector, 1e-6}, form)
                .sum;
          }},

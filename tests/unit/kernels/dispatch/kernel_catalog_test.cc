@@ -115,6 +115,9 @@ TEST(KernelProfiles, TellWhichAreLossy) {
     EXPECT_EQ(IsLossyProfile(profile), profile == "fp8" || profile == "cache") << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
+  EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows_tuned"));
+  EXPECT_TRUE(IsLossyVariant("linear_gelu", "e4m3"));
+  EXPECT_FALSE(IsLossyVariant("linear_gelu", "tuned"));
   EXPECT_TRUE(IsLossyVariant("step_cache", "first_block"));
   EXPECT_FALSE(IsLossyVariant("linear", "aten"));
   EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));

@@ -141,7 +141,7 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
         {"gate_residual", [=](const Ops& ops) { return List(ops.GateResidual(x, y, {})); }},
         {"gate_residual_adaln",
          [=](const Ops& ops) {
-           const auto [sum, out] = ops.GateResidualAdaln(x, y, {}, rows[0], rows[1], 1e-6);
+           const auto [sum, out] = ops.GateResidualAdaln(x, y, {}, {rows[0], rows[1], 1e-6});
            return std::vector{sum, out};
          }},
         {"qk_norm_rope",

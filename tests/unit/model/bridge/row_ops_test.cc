@@ -125,7 +125,7 @@ TEST_P(RowOpsTest, OperatorsInFrontOfALinearLayerWriteTheFormThatIsAskedFor) {
                    shift = Values({kRowBatch, 1, kRowWidth});
   const auto all = [&](RowForm form) {
     return With("", [&](const Ops& ops) {
-      const auto [sum, normed] = SumAdalnRmsNorm(ops, x_, y, {scale, shift, 1e-6}, form);
+      const auto [sum, normed] = SumAdalnRmsNorm(ops, x_, {{y}, {}}, {scale, shift, 1e-6}, form);
       EXPECT_LT(RelativeError(sum, x_ + y), 1e-6);
       return std::vector{AdalnRmsNorm(ops, x_, {scale, shift, 1e-6}, form), normed,
                          GeluTanh(ops, x_, form), InForm(ops, x_, form)};
@@ -137,6 +137,46 @@ TEST_P(RowOpsTest, OperatorsInFrontOfALinearLayerWriteTheFormThatIsAskedFor) {
     EXPECT_EQ(e4m3[i].values.scalar_type(), at::kFloat8_e4m3fn);
     EXPECT_LT(RelativeError(ValuesOf(e4m3[i]), plain[i].values), 0.04) << i;
   }
+}
+
+// A part may be one row for all tokens, and x one row for the whole batch.
+TEST_P(RowOpsTest, ASumOfPartsIsThatOfTheWhole) {
+  const at::Tensor scale = Values({kRowBatch, 1, kRowWidth}),
+                   shift = Values({kRowBatch, 1, kRowWidth}),
+                   gate = Values({kRowBatch, 1, kRowWidth});
+  const at::Tensor first = Values({1, 1, kRowWidth}).expand({1, kRowTokens, kRowWidth});
+  const at::Tensor others = Values({kRowBatch - 1, kRowTokens, kRowWidth});
+  const at::Tensor x = x_.slice(0, 0, 1).expand(x_.sizes());
+  for (const RowForm form : {RowForm::kPlain, RowForm::kE4m3}) {
+    for (const at::Tensor& by : {at::Tensor(), gate}) {
+      const auto sum_of = [&](const std::vector<at::Tensor>& parts) {
+        return With("", [&](const Ops& ops) {
+          return SumAdalnRmsNorm(ops, x, {parts, by}, {scale, shift, 1e-6}, form);
+        });
+      };
+      const SumAndRows parts = sum_of({first, others}), whole = sum_of({at::cat({first, others})});
+      EXPECT_TRUE(parts.sum.equal(whole.sum));
+      EXPECT_TRUE(parts.rows.values.view(at::kByte).equal(whole.rows.values.view(at::kByte)));
+      EXPECT_EQ(parts.rows.scale.defined(), form == RowForm::kE4m3);
+      if (form == RowForm::kPlain) continue;
+      EXPECT_TRUE(parts.rows.scale.equal(whole.rows.scale));
+    }
+  }
+}
+
+TEST_P(RowOpsTest, ASumMayHaveOneScaleForAllRows) {
+  const at::Tensor y = Values({kRowBatch, kRowTokens, kRowWidth});
+  const at::Tensor scale = Values({kRowBatch, 1, kRowWidth}),
+                   shift = Values({kRowBatch, 1, kRowWidth});
+  const auto sum_of = [&](auto form) {
+    return With("", [&](const Ops& ops) {
+      return SumAdalnRmsNorm(ops, x_, {{y}, {}}, {scale, shift, 1e-6}, form);
+    });
+  };
+  const SumAndRows fixed = sum_of(0.5), plain = sum_of(RowForm::kPlain);
+  EXPECT_TRUE(fixed.sum.equal(plain.sum));
+  EXPECT_FALSE(fixed.rows.scale.defined());
+  EXPECT_LT(RelativeError(fixed.rows.values.to(at::kDouble) * 0.5, plain.rows.values), 0.04);
 }
 
 TEST_P(RowOpsTest, OnlyTheProfileFp8AsksForE4m3) {

@@ -88,8 +88,9 @@ TEST_F(Fp8Profile, KeepsTheVelocityWithinItsGates) {
   ASSERT_TRUE(model->MakeE4m3().ok());
   ExpectWithinTheGates(Velocity(*model, fp8_), expected);
   // The first and the last layers, and what is made once for a request, are as they were.
-  EXPECT_EQ(Calls()["linear=e4m3_rows"], 2 * 6);
-  EXPECT_EQ(Calls()["linear_gelu=aten"] + Calls()["linear_gelu=epilogue"], 0);
+  // The feed-forward's first layer goes from codes to codes.
+  EXPECT_EQ(Calls()["linear=e4m3_rows"], 2 * 5);
+  EXPECT_EQ(Calls()["linear_gelu=aten"] + Calls()["linear_gelu=e4m3"], 2);
   // What 8-bit layers there are changes nothing for the others.
   EXPECT_TRUE(Velocity(*model, auto_).equal(expected));
   EXPECT_EQ(Calls()["linear=e4m3_rows"], 0);
@@ -122,6 +123,37 @@ TEST_F(Fp8Profile, ALayerKeepsItsResultBesideOutlierChannels) {
   const double error = ((actual - expected).norm() / expected.norm()).item<double>();
   std::printf("one layer beside outliers: relative error %.4f\n", error);
   EXPECT_LT(error, 0.04);
+}
+
+// From codes to codes, however far a row goes in one direction: nothing is cut off, and what is
+// small beside it is still there.
+TEST_F(Fp8Profile, ALayerWithAGeluReachesAllThatANormCanSay) {
+  const kernels::Execution run = Run(fp8_);
+  const Ops ops(run);
+  const int64_t width = 256, outputs = 128;
+  Linear layer{.weight = (Draw(2, {outputs, width}) / 16).to(device_, at::kBFloat16),
+               .bias = Draw(3, {outputs}).to(device_, at::kBFloat16)};
+  layer.MakeE4m3Gelu();
+  at::Tensor x = Draw(1, {64, width});
+  for (const int64_t channel : {3, 77, 200}) x.select(1, channel).mul_(100);
+  x = x.to(device_);
+  // The first rows look along weights, which is as far as an output can get.
+  x.slice(0, 0, 8).copy_(layer.weight.slice(0, 0, 8));
+  x = x / (x * x).mean(-1, true).sqrt() * 4.0;  // a norm, and a modulation
+  const at::Tensor codes = (x / kE4m3GeluXScale).to(at::kFloat8_e4m3fn);
+  const at::Tensor out = LinearGelu(ops, codes, layer.gelu, layer.bias).values;
+  ASSERT_EQ(out.scalar_type(), at::kFloat8_e4m3fn);
+  const at::Tensor actual = out.to(at::kDouble) * layer.gelu.out_scale;
+  const at::Tensor expected = at::gelu(
+      at::linear(x.to(at::kDouble), layer.weight.to(at::kDouble), layer.bias.to(at::kDouble)),
+      "tanh");
+  EXPECT_LT(out.to(at::kFloat).abs().max().item<float>(), 448);
+  for (const auto& [first, end] : {std::pair(0, 8), std::pair(8, 64)}) {
+    const at::Tensor a = actual.slice(0, first, end), e = expected.slice(0, first, end);
+    const double error = ((a - e).norm() / e.norm()).item<double>();
+    std::printf("a layer with a GELU: relative error %.4f\n", error);
+    EXPECT_LT(error, 0.05);
+  }
 }
 
 TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
