@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/torch_device.h"
+#include "model/bridge/torch_guard.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
@@ -151,7 +154,41 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
                               "in_channels"));
 }
 
+// The other ranks' parts, each made under the scope of its device.
+absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, LtxModel& model) {
+  if (peers.empty()) return absl::OkStatus();
+  std::vector<at::Device> devices = {model.device};
+  for (const int peer : peers) {
+    REEL_ASSIGN_OR_RETURN(const at::Device device,
+                          TorchDeviceOf({.device = peer, .handle = nullptr}));
+    devices.push_back(device);
+    const ModelScope scope(device);
+    REEL_ASSIGN_OR_RETURN(
+        Transformer transformer,
+        Transformer::Load(plan.transformer, plan.transformer_config, model.dtype, device));
+    REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, model.dtype, device));
+    model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
+  }
+  model.crew = std::make_unique<RankCrew>(std::move(devices));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+bool LtxModel::has_e4m3() const {
+  return transformer.has_e4m3() &&
+         std::all_of(peers.begin(), peers.end(),
+                     [](const PeerParts& peer) { return peer.transformer.has_e4m3(); });
+}
+
+absl::Status LtxModel::MakeE4m3() {
+  if (crew == nullptr) return transformer.MakeE4m3();
+  crew->Run([this](int rank) {
+    Transformer& own = rank == 0 ? transformer : peers[static_cast<size_t>(rank) - 1].transformer;
+    if (!own.has_e4m3()) ThrowIfError(own.MakeE4m3());
+  });
+  return absl::OkStatus();
+}
 
 std::string UpsamplerFolderOf(const LoadOptions& options) {
   const std::filesystem::path path = options.path;
@@ -197,20 +234,24 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                         FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
-  return std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
-                                             .device = device,
-                                             .version = VersionOf(vae.config),
-                                             .scheduler = plan.scheduler,
-                                             .prompts = std::move(prompts),
-                                             .transformer = std::move(transformer),
-                                             .vae_config = vae.config,
-                                             .encoder = std::move(vae.encoder),
-                                             .decoder = std::move(vae.decoder),
-                                             .tiling = tiling,
-                                             .statistics = vae.statistics,
-                                             .upsampler = std::move(upsampler),
-                                             .parameters = parameters,
-                                             .weights_sha256 = weights_sha256});
+  auto model = std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
+                                                   .device = device,
+                                                   .version = VersionOf(vae.config),
+                                                   .scheduler = plan.scheduler,
+                                                   .prompts = std::move(prompts),
+                                                   .transformer = std::move(transformer),
+                                                   .vae_config = vae.config,
+                                                   .encoder = std::move(vae.encoder),
+                                                   .decoder = std::move(vae.decoder),
+                                                   .tiling = tiling,
+                                                   .statistics = vae.statistics,
+                                                   .upsampler = std::move(upsampler),
+                                                   .parameters = parameters,
+                                                   .weights_sha256 = weights_sha256,
+                                                   .crew = nullptr,
+                                                   .peers = {}});
+  if (values == Values::kStored) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, *model));
+  return model;
 }
 
 }  // namespace reel::model::ltx

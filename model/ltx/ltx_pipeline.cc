@@ -42,12 +42,20 @@ absl::Status NotReady() {
       "the generation is not ready: its text and conditions are not encoded yet");
 }
 
+std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model) {
+  auto recorder = MakeGraphRecorder(model.device);
+  if (model.crew == nullptr) {
+    return std::make_unique<Denoiser>(model.transformer, std::move(recorder));
+  }
+  std::vector<const Transformer*> peers;
+  for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);
+  return std::make_unique<Denoiser>(model.transformer, std::move(recorder), *model.crew, peers);
+}
+
 class LtxPipeline final : public Pipeline {
  public:
   LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
-      : model_(std::move(model)),
-        card_(std::move(card)),
-        denoiser_(model_->transformer, MakeGraphRecorder(model_->device)) {}
+      : model_(std::move(model)), card_(std::move(card)), denoiser_(MakeDenoiser(*model_)) {}
 
   const ModelCard& card() const override { return card_; }
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
@@ -168,7 +176,7 @@ class LtxPipeline final : public Pipeline {
   }
 
   absl::Status StepTogether(absl::Span<DenoiseState* const> states, const Ops& ops) {
-    denoiser_.Step(ops, states);
+    denoiser_->Step(ops, states);
     return absl::OkStatus();
   }
 
@@ -232,7 +240,7 @@ class LtxPipeline final : public Pipeline {
 
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
-  Denoiser denoiser_;
+  const std::unique_ptr<Denoiser> denoiser_;
   StepPace pace_;
 };
 
