@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernels/dispatch/kernel_counters.h"
+#include "model/bridge/rank_run.h"
 #include "model/ltx/denoiser.h"
 
 namespace reel::model::ltx {
@@ -104,27 +104,10 @@ GroupVelocity::Part GroupVelocity::PartOf(int rank, const Company& attempts) {
 }
 
 void GroupVelocity::Compute(const Ops& ops, std::vector<Part>& parts) {
-  std::vector<kernels::KernelCounters> counters(parts.size());
-  crew_.Run([&](int rank) {
+  RunOnRanks(crew_, ops, [&](int rank, const Ops& by) {
     Part& part = parts[static_cast<size_t>(rank)];
-    if (part.attempts.empty()) return;
-    if (rank == 0) {
-      part.made = velocity(rank)(ops, part.inputs);
-      return;
-    }
-    const at::Device device = crew_.device(rank);
-    const kernels::Execution run = {
-        .plan = ops.run().plan,
-        .counters = counters[static_cast<size_t>(rank)],
-        .timer = nullptr,  // the first rank's operators stand for all
-        .stream = {.device = device.is_cuda() ? device.index() : -1, .handle = nullptr}};
-    part.made = velocity(rank)(Ops(run), part.inputs);
+    if (!part.attempts.empty()) part.made = velocity(rank)(by, part.inputs);
   });
-  for (const kernels::KernelCounters& of_rank : counters) {
-    for (const kernels::VariantUse& use : of_rank.Uses()) {
-      ops.run().counters.Count(use.op, use.variant, use.calls);
-    }
-  }
 }
 
 std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Company& attempts) {

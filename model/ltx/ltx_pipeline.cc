@@ -15,6 +15,7 @@
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
 #include "model/ltx/frame_output.h"
+#include "model/ltx/group_decode.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
@@ -224,15 +225,25 @@ class LtxPipeline final : public Pipeline {
     const DecodePieces pieces = PiecesOf(state.shape);
     return DecodeInTiles(model_->tiling, model_->vae_config, ops, latents,
                          [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
-                           return model_->decoder.Decode(by, part, pieces, time,
-                                                         state.other_generator);
+                           return DecodeWhole(by, part, {pieces, time, state.other_generator});
                          });
   }
 
+  FrameSourcePtr DecodeWhole(const Ops& ops, const at::Tensor& latents,
+                             const DecodeInputs& inputs) const {
+    if (!IsDividedInRows(latents.size(3))) return model_->decoder.Decode(ops, latents, inputs);
+    std::vector<const VaeDecoder*> decoders = {&model_->decoder};
+    for (const PeerParts& peer : model_->peers) decoders.push_back(&peer.decoder);
+    return DecodeOnGroup(*model_->crew, decoders, ops, latents, inputs);
+  }
+  // Of latents.
+  bool IsDividedInRows(int64_t rows) const { return model_->crew != nullptr && rows > 1; }
+
   DecodePieces PiecesOf(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return {};
-    const int64_t pixels =
-        int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
+    // A rank's own.
+    const int64_t rows = IsDividedInRows(shape.height) ? (shape.height + 1) / 2 : shape.height;
+    const int64_t pixels = int64_t{kTemporal} * rows * shape.width * int64_t{kSpatial} * kSpatial;
     return {.early = std::max<int64_t>(1, kDeviceEarlyPixels / pixels),
             .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }
