@@ -9,10 +9,12 @@
 // CPUs and GPUs: what tests run on CPUs is what GPUs run.
 #include "model/bridge/rank_crew.h"
 
-#include <string>
+#include <pthread.h>
+
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 
@@ -63,6 +65,8 @@ std::exception_ptr RankCrew::Do(int rank, const std::function<void(int rank)>& w
 }
 
 void RankCrew::Serve(int rank) {
+  // For whoever looks at the process's threads.
+  pthread_setname_np(pthread_self(), absl::StrCat("rank ", rank).c_str());
   for (int done = 0;;) {
     const std::function<void(int rank)>* work = nullptr;
     {
