@@ -53,8 +53,8 @@ struct Vae {
 };
 
 absl::StatusOr<Vae> LoadVae(const WeightSet& stored, const VaeConfig& config, at::ScalarType dtype,
-                            at::Device device) {
-  Weights weights(stored, dtype, device);
+                            at::Device device, TensorsByName* shared) {
+  Weights weights(stored, dtype, device, shared);
   Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
   const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
   const at::Tensor deviation = weights.Take("latents_std", {config.latent_channels});
@@ -154,8 +154,14 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
                               "in_channels"));
 }
 
+// Of a load on a group, what its first rank has of each divided part.
+struct SharedTensors {
+  TensorsByName transformer, vae;
+};
+
 // The other ranks' parts, each made under the scope of its device.
-absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, LtxModel& model) {
+absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTensors& shared,
+                       LtxModel& model) {
   if (peers.empty()) return absl::OkStatus();
   std::vector<at::Device> devices = {model.device};
   for (const int peer : peers) {
@@ -163,10 +169,11 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, LtxModel
                           TorchDeviceOf({.device = peer, .handle = nullptr}));
     devices.push_back(device);
     const ModelScope scope(device);
-    REEL_ASSIGN_OR_RETURN(
-        Transformer transformer,
-        Transformer::Load(plan.transformer, plan.transformer_config, model.dtype, device));
-    REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, model.dtype, device));
+    REEL_ASSIGN_OR_RETURN(Transformer transformer,
+                          Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
+                                            device, &shared.transformer));
+    REEL_ASSIGN_OR_RETURN(Vae vae,
+                          LoadVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
     model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
   }
   model.crew = std::make_unique<RankCrew>(std::move(devices));
@@ -223,12 +230,16 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place));
+  const bool on_group = values == Values::kStored && !options.peers.empty();
+  SharedTensors shared;  // with all that layers were put together from, until the end of the load
+  REEL_ASSIGN_OR_RETURN(
+      Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place, on_group ? &shared.vae : nullptr));
   REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
                         LoadPromptEncoder(options, dtype, place, kPromptCacheBytes));
   const T5Encoder& text = prompts.encoder();
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place));
+                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
+                                          on_group ? &shared.transformer : nullptr));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
                         FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, place));
@@ -250,7 +261,7 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                                                    .weights_sha256 = weights_sha256,
                                                    .crew = nullptr,
                                                    .peers = {}});
-  if (values == Values::kStored) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, *model));
+  if (on_group) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, shared, *model));
   return model;
 }
 

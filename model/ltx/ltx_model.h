@@ -64,7 +64,7 @@ std::string UpsamplerFolderOf(const LoadOptions& options);
 enum class Values { kStored, kNone };
 
 // The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. A group's devices are `device` and the
-// options' `peers`; each has its own weights, from pages of the files that are read once. Throws
+// options' `peers`; the files are read once, and copied from the first device to the others. Throws
 // what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device,

@@ -212,6 +212,26 @@ TEST_F(Group, CountsTheCallsOfAllItsRanks) {
   EXPECT_EQ(attentions(Spec("text")), 2 * of_one);
 }
 
+TEST(GroupWeights, AreReadByTheFirstRankAndCopiedByTheOthers) {
+  const TinyFolder folder("0.9.5");
+  const auto stored =
+      WeightSet::OpenFolder(folder.path() + "/transformer", "diffusion_pytorch_model");
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  TensorsByName shared;
+  Weights first(*stored, at::kFloat, at::kCPU, &shared);
+  const std::string name = "proj_out.bias";
+  const at::Tensor read = first.Take(name, {8});
+  ASSERT_TRUE(read.defined());
+  ASSERT_EQ(shared.size(), 1u);
+  EXPECT_TRUE(shared.at(name).is_same(read));
+  shared.at(name) = read + 1;  // which no file has
+  Weights second(*stored, at::kFloat, at::kCPU, &shared);
+  EXPECT_TRUE(second.Take(name, {8}).equal(read + 1));
+  EXPECT_EQ(second.parameters(), first.parameters());
+  EXPECT_FALSE(second.Take(name, {9}).defined());
+  EXPECT_FALSE(second.Finish().ok());
+}
+
 // Guidance of every form, as a two-pass preset has it: one row, three, two of which one is
 // perturbed, and from the first block on.
 class GroupGuidance : public ::testing::TestWithParam<bool> {
