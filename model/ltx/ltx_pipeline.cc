@@ -241,10 +241,12 @@ class LtxPipeline final : public Pipeline {
 
   DecodePieces PiecesOf(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return {};
-    // A rank's own.
-    const int64_t rows = IsDividedInRows(shape.height) ? (shape.height + 1) / 2 : shape.height;
-    const int64_t pixels = int64_t{kTemporal} * rows * shape.width * int64_t{kSpatial} * kSpatial;
-    return {.early = std::max<int64_t>(1, kDeviceEarlyPixels / pixels),
+    const int64_t pixels =
+        int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
+    // Of a group those of a rank count, but not behind: frames leave as soon as on one device.
+    const int64_t early =
+        IsDividedInRows(shape.height) ? 2 * kDeviceEarlyPixels : kDeviceEarlyPixels;
+    return {.early = std::max<int64_t>(1, early / pixels),
             .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }
   EncodeStage encode_stage() { return {*model_, card_.limits.max_latent_tokens}; }

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/denoiser.h"
+#include "model/ltx/row_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/pipeline_run.h"
@@ -210,6 +211,32 @@ TEST_F(Group, CountsTheCallsOfAllItsRanks) {
   const int64_t of_one = attentions(one_row);
   EXPECT_GT(of_one, 0);
   EXPECT_EQ(attentions(Spec("text")), 2 * of_one);
+}
+
+// Each rank's rows, with the neighbour's beside them, are those of the whole picture with zeros
+// around it; in either memory, and where pixels are of 16 bytes or not.
+TEST(GroupRows, HaveTheNeighboursRowBesideThem) {
+  const c10::InferenceMode no_gradients;
+  RankCrew crew({at::kCPU, at::kCPU});
+  for (const auto memory : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast3d}) {
+    for (const int64_t channels : {3, 8}) {
+      for (const int64_t scale : {1, 2}) {
+        const int64_t rows = 5 * scale;
+        const at::Tensor whole = Draw(7, {1, channels, 3, rows, 4}).contiguous(memory);
+        const at::Tensor edge = at::zeros({1, channels, 3, 1, 4});
+        const at::Tensor padded = at::cat({edge, whole, edge}, 3);
+        std::vector<at::Tensor> made(2);
+        crew.Run([&](int rank) {
+          const RowPart part = RowPart::Of(crew, rank, 5);
+          made[static_cast<size_t>(rank)] =
+              part.WithEdges(part.Own(whole, scale).contiguous(memory));
+        });
+        EXPECT_TRUE(made[0].equal(padded.slice(3, 0, 3 * scale + 2)));
+        EXPECT_TRUE(made[1].equal(padded.slice(3, 3 * scale)));
+        EXPECT_TRUE(made[1].is_contiguous(memory));
+      }
+    }
+  }
 }
 
 TEST(GroupWeights, AreReadByTheFirstRankAndCopiedByTheOthers) {
