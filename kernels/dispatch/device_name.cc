@@ -13,7 +13,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr int kMostDevice = 999;
+constexpr int kMostDevice = 9999;
 
 absl::StatusOr<int> RankOf(absl::string_view member, absl::string_view device) {
   if (member == "cpu") return kCpuRank;
