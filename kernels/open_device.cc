@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/open_device.h"
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/cuda_library.h"
+#include "kernels/dispatch/device_name.h"
 #include "kernels/dispatch/device_timer.h"
 
 namespace reel::kernels {
 namespace {
-
-constexpr absl::string_view kCudaPrefix = "cuda:";
 
 absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const CudaLibraryTable* library, LoadCudaLibrary(path));
@@ -25,23 +24,37 @@ absl::StatusOr<OpenedDevice> OpenCuda(int device, const std::string& path) {
                       .library = library};
 }
 
+// One device, or several as one: with the kernels that all of them have, and the memory that each
+// of them has.
+absl::StatusOr<OpenedDevice> OpenGroup(const std::vector<int>& ranks, const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(OpenedDevice group, OpenCuda(ranks[0], path));
+  if (ranks.size() == 1) return group;
+  for (size_t i = 1; i < ranks.size(); ++i) {
+    REEL_ASSIGN_OR_RETURN(const OpenedDevice peer, OpenCuda(ranks[i], path));
+    if (peer.facts.name != group.facts.name) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the devices of a group are alike: cuda:", ranks[0], " is ",
+                       group.facts.name, ", cuda:", ranks[i], " is ", peer.facts.name));
+    }
+    group.facts.memory_bytes = std::min(group.facts.memory_bytes, peer.facts.memory_bytes);
+    group.peers.push_back(ranks[i]);
+  }
+  group.facts.name = absl::StrCat(ranks.size(), " x ", group.facts.name);
+  return group;
+}
+
 }  // namespace
 
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library) {
-  if (device == "cpu") {
-    return OpenedDevice{.stream = {}, .catalog = BuiltInCatalog(), .facts = {}, .library = nullptr};
-  }
   if (device == "auto") {
     auto first = OpenCuda(0, library);
     return first.ok() ? std::move(first) : OpenDevice("cpu", library);
   }
-  int index = 0;
-  if (!absl::StartsWith(device, kCudaPrefix) ||
-      !absl::SimpleAtoi(device.substr(kCudaPrefix.size()), &index) || index < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("A device is cpu, cuda:N or auto, not '", device, "'"));
-  }
-  return OpenCuda(index, library);
+  REEL_ASSIGN_OR_RETURN(const std::vector<int> ranks, RanksOf(device));
+  if (ranks[0] != kCpuRank) return OpenGroup(ranks, library);
+  OpenedDevice cpu = {.stream = {}, .catalog = BuiltInCatalog()};
+  cpu.peers.assign(ranks.begin() + 1, ranks.end());
+  return cpu;
 }
 
 std::unique_ptr<KernelTimer> TimerFor(const OpenedDevice& opened) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
@@ -20,15 +21,16 @@ struct DeviceFacts {
 };
 
 struct OpenedDevice {
-  DeviceStream stream;  // of a GPU its default stream
+  DeviceStream stream;  // of a GPU its default stream; of a group the first member's
   KernelCatalog catalog;
   DeviceFacts facts = {};
   const CudaLibraryTable* library = nullptr;  // of a GPU; for the rest of the process
+  std::vector<int> peers = {};                // the other members of a group
 };
 
-// `device` is "cpu", "cuda:N", or "auto": the first GPU where there is one. `library` is where
-// libreel_cuda.so lies. INVALID_ARGUMENT for another name, NOT_FOUND for a device or library that
-// is not there.
+// `device` is "auto", the first GPU where there is one, or a name that RanksOf takes
+// (device_name.h). `library` is where libreel_cuda.so lies. INVALID_ARGUMENT for another name and
+// for a group of GPUs that are not alike, NOT_FOUND for a device or library that is not there.
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library);
 
 // Times operators there: events on a GPU, the clock on a CPU.

@@ -2,8 +2,11 @@
 // The memory of a device as an engine reports it. No torch here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <utility>
+#include <vector>
 
 namespace reel::model {
 
@@ -16,5 +19,19 @@ struct DeviceMemory {
 
 // Confined to one thread. Null: there is nothing to read.
 using MemoryReader = std::function<DeviceMemory()>;
+
+// Of several devices that hold the same job; none of the readers is null.
+inline MemoryReader Greatest(std::vector<MemoryReader> readers) {
+  return [readers = std::move(readers)] {
+    DeviceMemory all;
+    for (const MemoryReader& reader : readers) {
+      const DeviceMemory own = reader();
+      all.held = std::max(all.held, own.held);
+      all.in_use = std::max(all.in_use, own.in_use);
+      all.peak = std::max(all.peak, own.peak);
+    }
+    return all;
+  };
+}
 
 }  // namespace reel::model

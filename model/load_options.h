@@ -60,6 +60,9 @@ struct LoadOptions {
   // that is read must be in it and match.
   std::string manifest_file = {};
   WarmUp warm_up = {};
+  // The devices beside the one that it is loaded for that may share its work, -1 for a CPU each: a
+  // worker's own, which no configuration sets (kernels/dispatch/device_name.h).
+  std::vector<int> peers = {};
 
   friend bool operator==(const LoadOptions&, const LoadOptions&) = default;
 };

@@ -66,9 +66,13 @@ ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream) 
   return check;
 }
 
-MemoryReader MemoryReaderFor([[maybe_unused]] kernels::DeviceStream stream) {
+MemoryReader MemoryReaderFor([[maybe_unused]] kernels::DeviceStream stream,
+                             [[maybe_unused]] const std::vector<int>& peers) {
 #ifdef REEL_HAS_TORCH
-  return TorchMemoryReader(stream);
+  std::vector<MemoryReader> readers = {TorchMemoryReader(stream)};
+  if (readers[0] == nullptr || peers.empty()) return readers[0];
+  for (const int peer : peers) readers.push_back(TorchMemoryReader({.device = peer}));
+  return Greatest(std::move(readers));
 #else
   return nullptr;
 #endif

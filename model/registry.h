@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -35,8 +36,9 @@ struct ModelCheck {
 // compared as a load does.
 ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream);
 
-// How the memory of that device is read; null where there is none to read, as on a CPU.
-MemoryReader MemoryReaderFor(kernels::DeviceStream stream);
+// How the memory of that device is read; null where there is none to read, as on a CPU. Of a group
+// each figure is that of the device where it is greatest.
+MemoryReader MemoryReaderFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});
 
 // Versions of what models run on, by name: "torch" where this build has it.
 std::map<std::string, std::string> FrameworkVersions();

@@ -43,6 +43,12 @@ void Weights::Fail(const std::string& name, const std::string& why) {
       "the weights do not match the configuration: ", stored_.source(), ": ", name, ": ", why));
 }
 
+at::Tensor Weights::Read(const StoredTensor& stored, at::ScalarType type,
+                         at::ScalarType dtype) const {
+  const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
+  return device_.is_meta() ? at::empty(stored.entry->shape, held) : CopyOf(stored, type).to(held);
+}
+
 at::Tensor Weights::Take(const std::string& name, const std::vector<int64_t>& shape) {
   return TakeAs(name, shape, dtype_);
 }
@@ -68,8 +74,14 @@ at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& 
     return {};
   }
   taken_.insert(name);
-  const at::TensorOptions held = at::TensorOptions(device_).dtype(dtype);
-  at::Tensor tensor = device_.is_meta() ? at::empty(shape, held) : CopyOf(*stored, *type).to(held);
+  at::Tensor tensor;
+  const auto known = shared_ == nullptr ? TensorsByName::iterator() : shared_->find(name);
+  if (shared_ != nullptr && known != shared_->end()) {
+    tensor = known->second.to(device_);
+  } else {
+    tensor = Read(*stored, *type, dtype);
+    if (shared_ != nullptr) shared_->emplace(name, tensor);
+  }
   bytes_ += static_cast<int64_t>(tensor.nbytes());
   parameters_ += tensor.numel();
   return tensor;

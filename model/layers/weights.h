@@ -2,6 +2,7 @@
 // Hands a component's stored tensors to its layers, in the type and on the device that it runs on.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,15 +13,21 @@
 
 namespace reel::model {
 
+// A component's tensors as the first rank of a group has them, from which the others copy theirs:
+// files are read once.
+using TensorsByName = std::map<std::string, at::Tensor, std::less<>>;
+
 // Confined to one thread, for the time of a load. Remembers the first error and gives undefined
 // tensors from then on, so that a component is built straight through and checked once, by Finish.
 // Each tensor is copied once, and its pages of the file are dropped; on libtorch's device without
 // memory (at::kMeta) nothing of the file is read but its header.
 class Weights {
  public:
-  // `stored` is borrowed.
-  Weights(const WeightSet& stored, at::ScalarType dtype, at::Device device)
-      : stored_(stored), dtype_(dtype), device_(device) {}
+  // `stored` is borrowed, and `shared`, where a group is loaded: what is in it is copied, what is
+  // not is read and added.
+  Weights(const WeightSet& stored, at::ScalarType dtype, at::Device device,
+          TensorsByName* shared = nullptr)
+      : stored_(stored), dtype_(dtype), device_(device), shared_(shared) {}
 
   // The tensor `name`, which must have this shape. `dtype` instead of the component's.
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
@@ -41,10 +48,12 @@ class Weights {
 
  private:
   void Fail(const std::string& name, const std::string& why);
+  at::Tensor Read(const StoredTensor& stored, at::ScalarType type, at::ScalarType dtype) const;
 
   const WeightSet& stored_;
   const at::ScalarType dtype_;
   const at::Device device_;
+  TensorsByName* const shared_;
   std::set<std::string, std::less<>> taken_;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;

@@ -69,8 +69,8 @@ using WritePiece =
 // Hands out as many frames at a time as come in; at first one less, which comes with the last ones.
 class Conv : public FrameSource {
  public:
-  Conv(FrameSourcePtr input, const VideoConv& conv, WritePiece write)
-      : input_(std::move(input)), conv_(conv), write_(std::move(write)) {}
+  Conv(FrameSourcePtr input, const VideoConv& conv, const Part& part, WritePiece write)
+      : input_(std::move(input)), conv_(conv), part_(part), write_(std::move(write)) {}
 
   Frames Next(const Ops& ops) override {
     for (;;) {
@@ -92,20 +92,24 @@ class Conv : public FrameSource {
  private:
   static constexpr int64_t kLookBack = 2;
 
-  FrameSum Convolve(const Ops& ops, const at::Tensor& window) const {
-    if (!window.device().is_cpu()) return conv_.Unbiased(ops, window);
-    const auto valid = [&](const at::Tensor& frames) { return conv_.Valid(ops, frames); };
+  FrameSum Convolve(const Ops& ops, const at::Tensor& own) const {
+    const at::Tensor window = part_.has_value() ? part_->WithEdges(own) : own;
+    const auto edges = part_.has_value() ? VideoConv::Edges::kGiven : VideoConv::Edges::kZeros;
+    if (!window.device().is_cpu()) return conv_.Unbiased(ops, window, edges);
+    const auto valid = [&](const at::Tensor& frames) { return conv_.Valid(ops, frames, edges); };
     return {ByFrame(window, kLookBack + 1, valid)};
   }
 
   FrameSourcePtr input_;
   const VideoConv& conv_;
+  const Part part_;
   const WritePiece write_;
   at::Tensor kept_;  // that the next output looks back at
 };
 
-FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, WritePiece write) {
-  return std::make_unique<Conv>(std::move(input), conv, std::move(write));
+FrameSourcePtr Convolved(FrameSourcePtr input, const VideoConv& conv, const Part& part,
+                         WritePiece write) {
+  return std::make_unique<Conv>(std::move(input), conv, part, std::move(write));
 }
 
 // What was handed on and will be needed again, in order.
@@ -184,19 +188,19 @@ void NormSilu(const Ops& ops, const Frames& piece, const Modulation& modulation,
 class Resnet : public FrameSource {
  public:
   Resnet(FrameSourcePtr input, const VaeResnet& resnet, const ResnetModulation& modulation,
-         ResnetNoise noise)
+         ResnetNoise noise, const Part& part)
       : resnet_(resnet), noise_(std::move(noise)) {
     const Modulation first = {modulation.scale1, modulation.shift1};
     const Modulation second = {modulation.scale2, modulation.shift2};
     FrameSourcePtr h =
-        Convolved(std::move(input), resnet.conv1,
+        Convolved(std::move(input), resnet.conv1, part,
                   [this, first](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
                     NormSilu(ops, piece, first, out, &pending_);
                   });
     h = Map(std::move(h), [this](const Ops&, const Frames& frames) {
       return WithNoise(frames, noise_.first, resnet_.noise_scale1);
     });
-    branch_ = Convolved(std::move(h), resnet.conv2,
+    branch_ = Convolved(std::move(h), resnet.conv2, part,
                         [second](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
                           NormSilu(ops, piece, second, out, nullptr);
                         });
@@ -221,7 +225,7 @@ class Resnet : public FrameSource {
 
 class Upsample : public FrameSource {
  public:
-  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage)
+  Upsample(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage, const Part& part)
       : residual_(stage.residual) {
     const auto write = [this](const Ops&, const Frames& piece, const PaddedFrames& out) {
       const at::Tensor x = piece.sum().Made();
@@ -229,7 +233,7 @@ class Upsample : public FrameSource {
       out.inner().copy_(x);
       out.CopyEnds();
     };
-    branch_ = Convolved(std::move(input), conv, write);
+    branch_ = Convolved(std::move(input), conv, part, write);
   }
 
   Frames Next(const Ops& ops) override {
@@ -255,30 +259,33 @@ FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames) {
   return std::make_unique<Slices>(std::move(input), frames);
 }
 
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv) {
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv, const Part& part) {
   const auto write = [](const Ops&, const Frames& piece, const PaddedFrames& out) {
     out.inner().copy_(piece.sum().Made());
     out.CopyEnds();
   };
-  return Convolved(std::move(input), conv, write);
+  return Convolved(std::move(input), conv, part, write);
 }
 
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            const ResnetModulation& modulation, ResnetNoise noise) {
-  return std::make_unique<Resnet>(std::move(input), resnet, modulation, std::move(noise));
+                            const ResnetModulation& modulation, ResnetNoise noise,
+                            const Part& part) {
+  return std::make_unique<Resnet>(std::move(input), resnet, modulation, std::move(noise), part);
 }
 
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage) {
-  return std::make_unique<Upsample>(std::move(input), conv, stage);
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
+                              const Part& part) {
+  return std::make_unique<Upsample>(std::move(input), conv, stage, part);
 }
 
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           const ResnetModulation& modulation) {
+                           const ResnetModulation& modulation, const Part& part) {
   const Modulation head = {modulation.scale1, modulation.shift1};
-  FrameSourcePtr h = Convolved(
-      std::move(input), conv, [head](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
-        NormSilu(ops, piece, head, out, nullptr);
-      });
+  FrameSourcePtr h =
+      Convolved(std::move(input), conv, part,
+                [head](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
+                  NormSilu(ops, piece, head, out, nullptr);
+                });
   return Map(std::move(h), [patch](const Ops&, const Frames& frames) -> Frames {
     return {Unpatchify(frames.sum().Made(), patch), frames.last};
   });

@@ -2,7 +2,10 @@
 // The decoder's layers as sources of frames; see frame_source.h.
 #pragma once
 
+#include <optional>
+
 #include "model/ltx/frame_source.h"
+#include "model/ltx/row_part.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 
@@ -14,9 +17,12 @@ FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
 // The input's, `frames` at a time at most.
 FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames);
 
+// Of a rank of a group, whose frames are some rows of the pictures; else none.
+using Part = std::optional<RowPart>;
+
 // Three taps in time; the first and the last frame of the clip are repeated. `conv` is
 // borrowed.
-FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv);
+FrameSourcePtr ConvSource(FrameSourcePtr input, const VideoConv& conv, const Part& part);
 
 // Two planes [h, w] of noise, undefined where none is injected.
 struct ResnetNoise {
@@ -25,14 +31,16 @@ struct ResnetNoise {
 
 // `resnet` is borrowed.
 FrameSourcePtr ResnetSource(FrameSourcePtr input, const VaeResnet& resnet,
-                            const ResnetModulation& modulation, ResnetNoise noise);
+                            const ResnetModulation& modulation, ResnetNoise noise,
+                            const Part& part);
 
 // Twice the rows, columns and frames, with the input added where the stage has a residual; the very
 // first frame is dropped. `conv` is borrowed.
-FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage);
+FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const UpStage& stage,
+                              const Part& part);
 
 // Norm, modulation ([1, C, 1, 1, 1] or undefined), SiLU, the last convolution, pixels in -1..1.
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
-                           const ResnetModulation& modulation);
+                           const ResnetModulation& modulation, const Part& part);
 
 }  // namespace reel::model::ltx

@@ -7,6 +7,7 @@
 
 #include "model/bridge/ops.h"
 #include "model/ltx/guidance.h"
+#include "model/ltx/rank_share.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/step_cache.h"
 #include "model/ltx/time_table.h"
@@ -44,8 +45,9 @@ struct DenoiseState {
   int step = 0;        // of the schedule
   TimeTable times;     // of the steps to come
   Guidance guidance;
-  StepCache cache;             // of the latest full step, under the profile "cache"
-  double condition_noise = 0;  // on fully pinned tokens while the video is noisy
+  StepCache cache;                // of the latest full step, under the profile "cache"
+  std::vector<RankShare> shares;  // of the ranks of a group, once it has stepped there
+  double condition_noise = 0;     // on fully pinned tokens while the video is noisy
   bool stochastic = false;
   at::Generator generator;        // the request's own, in the reference's order of draws
   at::Generator other_generator;  // for what the reference draws from its global one

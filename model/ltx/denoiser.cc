@@ -94,11 +94,14 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   // A last step, which keeps nothing, is made in the same parts: a device has no whole call of it
   // to record.
   const std::vector<at::Tensor> velocities =
-      uses_cache && MayReuseSteps(ops.run())
-          ? WithCache(ops, all)
-          : Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
+      uses_cache && MayReuseSteps(ops.run()) ? WithCache(ops, all) : WithoutCache(ops, all);
   for (size_t i = 0; i < all.size(); ++i) EndStep(*all[i], velocities[i]);
   for (Attempt& attempt : attempts) Commit(attempt);
+}
+
+std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Company& all) {
+  if (group_ != nullptr && GroupVelocity::Divides(all)) return (*group_)(ops, all);
+  return Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
 }
 
 std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) {

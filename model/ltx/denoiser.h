@@ -9,6 +9,7 @@
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/denoise_state.h"
+#include "model/ltx/group_velocity.h"
 #include "model/ltx/step_attempt.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/velocity_graphs.h"
@@ -32,6 +33,11 @@ class Denoiser {
   explicit Denoiser(const Transformer& transformer,
                     std::unique_ptr<GraphRecorder> recorder = nullptr)
       : velocity_(transformer, std::move(recorder)) {}
+  // On a group, whose first rank has `transformer`, and the others `peers`; borrowed.
+  Denoiser(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder, RankCrew& crew,
+           const std::vector<const Transformer*>& peers)
+      : velocity_(transformer, std::move(recorder)),
+        group_(std::make_unique<GroupVelocity>(crew, velocity_, peers)) {}
 
   // One step of each one's schedule, in place, with one call of the transformer: all can share it
   // (CanShareStep). What throws has changed none of them.
@@ -46,6 +52,7 @@ class Denoiser {
     std::vector<at::Tensor> x, added;  // behind the first block, and by it
   };
 
+  std::vector<at::Tensor> WithoutCache(const Ops& ops, const Company& all);
   // Of one call of the transformer for all of them.
   VelocityInputs InputsOf(const Company& attempts, SharedText& shared) const;
   // The velocities of each, where each may reuse what its latest full step kept: those that do so
@@ -56,6 +63,7 @@ class Denoiser {
               std::vector<at::Tensor>& velocities);
 
   VelocityGraphs velocity_;
+  std::unique_ptr<GroupVelocity> group_;  // null on one device
   SharedText shared_text_, shared_others_text_;
 };
 

@@ -86,8 +86,8 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
 }
 
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
-  if (FormOf(ops.run()) == RowForm::kE4m3 && !model_.transformer.has_e4m3()) {
-    return model_.transformer.MakeE4m3();
+  if (FormOf(ops.run()) == RowForm::kE4m3 && !model_.has_e4m3()) {
+    return model_.MakeE4m3();
   }
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {

@@ -53,6 +53,7 @@ void LtxGeneration::MoveTo(at::Device where) {
   }
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
   there.cache = state.cache.To(where);
+  there.shares.clear();
   state = std::move(there);  // all of it, or nothing
 }
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/torch_device.h"
+#include "model/bridge/torch_guard.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/checkpoint_config.h"
 #include "model/ltx/checkpoint_names.h"
@@ -50,8 +53,8 @@ struct Vae {
 };
 
 absl::StatusOr<Vae> LoadVae(const WeightSet& stored, const VaeConfig& config, at::ScalarType dtype,
-                            at::Device device) {
-  Weights weights(stored, dtype, device);
+                            at::Device device, TensorsByName* shared) {
+  Weights weights(stored, dtype, device, shared);
   Vae vae = {config, VaeEncoder(weights, config), VaeDecoder(weights, config), {}, 0};
   const at::Tensor mean = weights.Take("latents_mean", {config.latent_channels});
   const at::Tensor deviation = weights.Take("latents_std", {config.latent_channels});
@@ -151,7 +154,48 @@ absl::Status CheckParts(const Transformer& transformer, const T5Encoder& text, c
                               "in_channels"));
 }
 
+// Of a load on a group, what its first rank has of each divided part.
+struct SharedTensors {
+  TensorsByName transformer, vae;
+};
+
+// The other ranks' parts, each made under the scope of its device.
+absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTensors& shared,
+                       LtxModel& model) {
+  if (peers.empty()) return absl::OkStatus();
+  std::vector<at::Device> devices = {model.device};
+  for (const int peer : peers) {
+    REEL_ASSIGN_OR_RETURN(const at::Device device,
+                          TorchDeviceOf({.device = peer, .handle = nullptr}));
+    devices.push_back(device);
+    const ModelScope scope(device);
+    REEL_ASSIGN_OR_RETURN(Transformer transformer,
+                          Transformer::Load(plan.transformer, plan.transformer_config, model.dtype,
+                                            device, &shared.transformer));
+    REEL_ASSIGN_OR_RETURN(Vae vae,
+                          LoadVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
+    model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
+  }
+  model.crew = std::make_unique<RankCrew>(std::move(devices));
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+bool LtxModel::has_e4m3() const {
+  return transformer.has_e4m3() &&
+         std::all_of(peers.begin(), peers.end(),
+                     [](const PeerParts& peer) { return peer.transformer.has_e4m3(); });
+}
+
+absl::Status LtxModel::MakeE4m3() {
+  if (crew == nullptr) return transformer.MakeE4m3();
+  crew->Run([this](int rank) {
+    Transformer& own = rank == 0 ? transformer : peers[static_cast<size_t>(rank) - 1].transformer;
+    if (!own.has_e4m3()) ThrowIfError(own.MakeE4m3());
+  });
+  return absl::OkStatus();
+}
 
 std::string UpsamplerFolderOf(const LoadOptions& options) {
   const std::filesystem::path path = options.path;
@@ -186,31 +230,39 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));
   REEL_ASSIGN_OR_RETURN(const Plan plan,
                         IsFile(options.path) ? PlanSingleFile(options) : PlanFolder(options));
-  REEL_ASSIGN_OR_RETURN(Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place));
+  const bool on_group = values == Values::kStored && !options.peers.empty();
+  SharedTensors shared;  // with all that layers were put together from, until the end of the load
+  REEL_ASSIGN_OR_RETURN(
+      Vae vae, LoadVae(plan.vae, plan.vae_config, dtype, place, on_group ? &shared.vae : nullptr));
   REEL_ASSIGN_OR_RETURN(PromptEncoder prompts,
                         LoadPromptEncoder(options, dtype, place, kPromptCacheBytes));
   const T5Encoder& text = prompts.encoder();
   REEL_ASSIGN_OR_RETURN(Transformer transformer,
-                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place));
+                        Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
+                                          on_group ? &shared.transformer : nullptr));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
   REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
                         FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
-  return std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
-                                             .device = device,
-                                             .version = VersionOf(vae.config),
-                                             .scheduler = plan.scheduler,
-                                             .prompts = std::move(prompts),
-                                             .transformer = std::move(transformer),
-                                             .vae_config = vae.config,
-                                             .encoder = std::move(vae.encoder),
-                                             .decoder = std::move(vae.decoder),
-                                             .tiling = tiling,
-                                             .statistics = vae.statistics,
-                                             .upsampler = std::move(upsampler),
-                                             .parameters = parameters,
-                                             .weights_sha256 = weights_sha256});
+  auto model = std::make_unique<LtxModel>(LtxModel{.dtype = dtype,
+                                                   .device = device,
+                                                   .version = VersionOf(vae.config),
+                                                   .scheduler = plan.scheduler,
+                                                   .prompts = std::move(prompts),
+                                                   .transformer = std::move(transformer),
+                                                   .vae_config = vae.config,
+                                                   .encoder = std::move(vae.encoder),
+                                                   .decoder = std::move(vae.decoder),
+                                                   .tiling = tiling,
+                                                   .statistics = vae.statistics,
+                                                   .upsampler = std::move(upsampler),
+                                                   .parameters = parameters,
+                                                   .weights_sha256 = weights_sha256,
+                                                   .crew = nullptr,
+                                                   .peers = {}});
+  if (on_group) REEL_RETURN_IF_ERROR(LoadPeers(plan, options.peers, shared, *model));
+  return model;
 }
 
 }  // namespace reel::model::ltx

@@ -6,8 +6,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/bridge/rank_crew.h"
 #include "model/load_options.h"
 #include "model/ltx/latent_upsampler.h"
 #include "model/ltx/latents.h"
@@ -20,6 +22,12 @@
 #include "model/text/prompt_encoder.h"
 
 namespace reel::model::ltx {
+
+// What another rank of a group has of a model: all that the work of a video is divided in.
+struct PeerParts {
+  Transformer transformer;
+  VaeDecoder decoder;
+};
 
 struct LtxModel {
   at::ScalarType dtype = at::kFloat;
@@ -36,6 +44,14 @@ struct LtxModel {
   std::optional<LatentUpsampler> upsampler;  // for presets of two passes
   int64_t parameters = 0;
   std::string weights_sha256;  // of all its files together; empty without a manifest
+  // Of a group; null and none on one device, which is then `device`.
+  std::unique_ptr<RankCrew> crew;
+  std::vector<PeerParts> peers;
+
+  // Of every rank's transformer.
+  bool has_e4m3() const;
+  // Where it is missing (Transformer::MakeE4m3).
+  absl::Status MakeE4m3();
 };
 
 // Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays
@@ -47,8 +63,9 @@ std::string UpsamplerFolderOf(const LoadOptions& options);
 // take no memory and hardly any time, and the model can be looked at, not run.
 enum class Values { kStored, kNone };
 
-// The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. Throws what libtorch throws. NOT_FOUND
-// and FAILED_PRECONDITION name the file and what is wrong with it.
+// The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. A group's devices are `device` and the
+// options' `peers`; the files are read once, and copied from the first device to the others. Throws
+// what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device,
                                                        Values values = Values::kStored);

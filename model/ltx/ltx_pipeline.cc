@@ -15,6 +15,7 @@
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
 #include "model/ltx/frame_output.h"
+#include "model/ltx/group_decode.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
@@ -42,12 +43,20 @@ absl::Status NotReady() {
       "the generation is not ready: its text and conditions are not encoded yet");
 }
 
+std::unique_ptr<Denoiser> MakeDenoiser(const LtxModel& model) {
+  auto recorder = MakeGraphRecorder(model.device);
+  if (model.crew == nullptr) {
+    return std::make_unique<Denoiser>(model.transformer, std::move(recorder));
+  }
+  std::vector<const Transformer*> peers;
+  for (const PeerParts& peer : model.peers) peers.push_back(&peer.transformer);
+  return std::make_unique<Denoiser>(model.transformer, std::move(recorder), *model.crew, peers);
+}
+
 class LtxPipeline final : public Pipeline {
  public:
   LtxPipeline(std::unique_ptr<LtxModel> model, ModelCard card)
-      : model_(std::move(model)),
-        card_(std::move(card)),
-        denoiser_(model_->transformer, MakeGraphRecorder(model_->device)) {}
+      : model_(std::move(model)), card_(std::move(card)), denoiser_(MakeDenoiser(*model_)) {}
 
   const ModelCard& card() const override { return card_; }
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
@@ -168,7 +177,7 @@ class LtxPipeline final : public Pipeline {
   }
 
   absl::Status StepTogether(absl::Span<DenoiseState* const> states, const Ops& ops) {
-    denoiser_.Step(ops, states);
+    denoiser_->Step(ops, states);
     return absl::OkStatus();
   }
 
@@ -216,23 +225,35 @@ class LtxPipeline final : public Pipeline {
     const DecodePieces pieces = PiecesOf(state.shape);
     return DecodeInTiles(model_->tiling, model_->vae_config, ops, latents,
                          [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
-                           return model_->decoder.Decode(by, part, pieces, time,
-                                                         state.other_generator);
+                           return DecodeWhole(by, part, {pieces, time, state.other_generator});
                          });
   }
+
+  FrameSourcePtr DecodeWhole(const Ops& ops, const at::Tensor& latents,
+                             const DecodeInputs& inputs) const {
+    if (!IsDividedInRows(latents.size(3))) return model_->decoder.Decode(ops, latents, inputs);
+    std::vector<const VaeDecoder*> decoders = {&model_->decoder};
+    for (const PeerParts& peer : model_->peers) decoders.push_back(&peer.decoder);
+    return DecodeOnGroup(*model_->crew, decoders, ops, latents, inputs);
+  }
+  // Of latents.
+  bool IsDividedInRows(int64_t rows) const { return model_->crew != nullptr && rows > 1; }
 
   DecodePieces PiecesOf(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return {};
     const int64_t pixels =
         int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
-    return {.early = std::max<int64_t>(1, kDeviceEarlyPixels / pixels),
+    // Of a group those of a rank count, but not behind: frames leave as soon as on one device.
+    const int64_t early =
+        IsDividedInRows(shape.height) ? 2 * kDeviceEarlyPixels : kDeviceEarlyPixels;
+    return {.early = std::max<int64_t>(1, early / pixels),
             .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }
   EncodeStage encode_stage() { return {*model_, card_.limits.max_latent_tokens}; }
 
   const std::unique_ptr<LtxModel> model_;
   const ModelCard card_;
-  Denoiser denoiser_;
+  const std::unique_ptr<Denoiser> denoiser_;
   StepPace pace_;
 };
 

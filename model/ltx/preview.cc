@@ -15,7 +15,7 @@ RgbImage PreviewOf(const LtxModel& model, const at::Tensor& latents, int max_sid
   // A generator of its own: a preview must not change the video.
   at::Generator noise = at::detail::createCPUGenerator(0);
   const Ops ops(run);
-  const Frames frames = model.decoder.Decode(ops, one, {}, 0.05, noise)->Next(ops);
+  const Frames frames = model.decoder.Decode(ops, one, {{}, 0.05, noise})->Next(ops);
   at::Tensor pixels = ops.Rgb8(frames.x)[0].to(at::kCPU);  // [H, W, 3]
   const int64_t longest = std::max(pixels.size(0), pixels.size(1));
   const int64_t every = (longest + max_side - 1) / std::max(1, max_side);

@@ -94,8 +94,8 @@ std::vector<at::Tensor> Answers(const Ops& ops, const TransformerBlock& block, c
 
 absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
                                               const TransformerConfig& config, at::ScalarType dtype,
-                                              at::Device device) {
-  Weights weights(stored, dtype, device);
+                                              at::Device device, TensorsByName* shared) {
+  Weights weights(stored, dtype, device, shared);
   const int64_t width = config.width();
   Transformer model(config);
   model.proj_in_ = TakeLinear(weights, "proj_in", config.in_channels, width);

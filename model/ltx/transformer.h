@@ -61,7 +61,8 @@ struct FirstBlock {
 class Transformer {
  public:
   static absl::StatusOr<Transformer> Load(const WeightSet& stored, const TransformerConfig& config,
-                                          at::ScalarType dtype, at::Device device);
+                                          at::ScalarType dtype, at::Device device,
+                                          TensorsByName* shared = nullptr);
 
   // The blocks' layers in 8 bits, beside those that are there: what the profile "fp8" needs before
   // its first call. 0.43 of the transformer's bytes in 16 bits, until it goes; once.

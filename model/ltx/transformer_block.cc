@@ -32,6 +32,7 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_
 // As Heads, but the last of the batch keeps its values.
 at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const at::Tensor& q,
                           const at::Tensor& k, const at::Tensor& v) {
+  if (v.size(0) == 1) return v.contiguous();
   const auto but_last = [](const at::Tensor& t) { return t.slice(0, 0, t.size(0) - 1); };
   const at::Tensor heads = attention.Heads(ops, but_last(q), but_last(k), but_last(v), {});
   return at::cat({heads, v.slice(0, v.size(0) - 1)});

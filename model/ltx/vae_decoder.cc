@@ -13,8 +13,10 @@ struct VaeDecoder::Build {
   at::Generator& noise;
   at::Tensor time;  // [1], scaled; undefined where the decoder is not conditioned
   at::TensorOptions options;
-  int64_t height, width;  // of the frames so far
-  int64_t rate = 1;       // frames for a latent
+  int64_t height, width;  // of the whole frames so far
+  Part part;
+  int64_t scale = 1;  // rows for a latent's
+  int64_t rate = 1;   // frames for a latent
   FrameSourcePtr chain;
 };
 
@@ -64,14 +66,22 @@ VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(conf
                             3 * config.patch * config.patch);
 }
 
+at::Tensor VaeDecoder::DrawPlane(Build& build) {
+  const at::Tensor plane = DrawNormal({build.height, build.width}, build.noise, build.options);
+  if (!build.part.has_value()) return plane;
+  const int64_t first = build.part->first * build.scale;
+  return plane.slice(0, first, first + build.part->count * build.scale);
+}
+
 void VaeDecoder::AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time) {
   ResnetNoise noise;
   if (resnet.injects_noise()) {
-    noise.first = DrawNormal({build.height, build.width}, build.noise, build.options);
-    noise.second = DrawNormal({build.height, build.width}, build.noise, build.options);
+    noise.first = DrawPlane(build);
+    noise.second = DrawPlane(build);
   }
   const ResnetModulation modulation = time.defined() ? resnet.Modulate(time) : ResnetModulation();
-  build.chain = ResnetSource(std::move(build.chain), resnet, modulation, std::move(noise));
+  build.chain =
+      ResnetSource(std::move(build.chain), resnet, modulation, std::move(noise), build.part);
 }
 
 void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
@@ -79,27 +89,30 @@ void VaeDecoder::AddStage(Build& build, const Stage& stage) const {
   const at::Tensor time =
       stage.time.has_value() ? (*stage.time)(build.ops, build.time) : at::Tensor();
   if (stage.upsampler.has_value()) {
-    build.chain = UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout);
+    build.chain =
+        UpsampleSource(std::move(build.chain), *stage.upsampler, stage.layout, build.part);
     build.height *= 2;
     build.width *= 2;
+    build.scale *= 2;
     build.rate *= 2;
   }
   for (const VaeResnet& resnet : stage.resnets) AddResnet(build, resnet, time);
 }
 
 FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
-                                  const DecodePieces& pieces, double time,
-                                  at::Generator& noise) const {
+                                  const DecodeInputs& inputs, const RowPart* part) const {
+  const DecodePieces& pieces = inputs.pieces;
   Build build = {.ops = ops,
-                 .noise = noise,
+                 .noise = inputs.noise,
                  .time = {},
                  .options = latents.options(),
-                 .height = latents.size(3),
+                 .height = part == nullptr ? latents.size(3) : part->all,
                  .width = latents.size(4),
+                 .part = part == nullptr ? Part() : Part(*part),
                  .chain = LatentSource(latents, pieces.early)};
   ResnetModulation head;
   if (is_conditioned()) {
-    build.time = at::full({1}, time, latents.options()) * time_multiplier_;
+    build.time = at::full({1}, inputs.time, latents.options()) * time_multiplier_;
     const at::Tensor rows =
         (*time_)(ops, build.time).unflatten(1, {2, -1}) + scale_shift_table_.unsqueeze(0);
     const auto row = [&rows](int64_t i) {
@@ -108,7 +121,7 @@ FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
     head.shift1 = row(0);
     head.scale1 = row(1);
   }
-  build.chain = ConvSource(std::move(build.chain), conv_in_);
+  build.chain = ConvSource(std::move(build.chain), conv_in_, build.part);
   AddStage(build, mid_);
   for (const Stage& stage : stages_) {
     // A layer's last piece has the frame more that its first lacked: each stage begins anew.
@@ -116,7 +129,7 @@ FrameSourcePtr VaeDecoder::Decode(const Ops& ops, const at::Tensor& latents,
     build.chain = SliceSource(std::move(build.chain), latents_at_once * build.rate);
     AddStage(build, stage);
   }
-  build.chain = PixelSource(std::move(build.chain), conv_out_, config_.patch, head);
+  build.chain = PixelSource(std::move(build.chain), conv_out_, config_.patch, head, build.part);
   return SliceSource(std::move(build.chain), pieces.late * build.rate);
 }
 

@@ -19,6 +19,13 @@ struct DecodePieces {
   int64_t late = 1;   // from there, where most of the work and of the memory is
 };
 
+// How a clip is decoded.
+struct DecodeInputs {
+  DecodePieces pieces;
+  double time = 0;       // 0..1, for conditioned decoders
+  at::Generator& noise;  // for those that inject it
+};
+
 // Immutable after loading.
 class VaeDecoder {
  public:
@@ -28,11 +35,11 @@ class VaeDecoder {
   bool is_conditioned() const { return config_.timestep_conditioning; }
 
   // Frames [1, 3, f, H, W] in -1..1 of `latents` [1, C, F, h, w], not normalised, in the model's
-  // type, 8 `late` at a time at most. They equal those of pieces of any other size. `time` is 0..1,
-  // for conditioned decoders; noise for those that inject it is drawn here, in the reference's
-  // order, from `noise`. `ops` is of this call alone.
-  FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodePieces& pieces,
-                        double time, at::Generator& noise) const;
+  // type, 8 `late` at a time at most. They equal those of pieces of any other size. Noise is drawn
+  // here, in the reference's order. `ops` is of this call alone. Of a rank of a group `part` says
+  // which rows of the clip's its latents are, and so are its frames.
+  FrameSourcePtr Decode(const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs,
+                        const RowPart* part = nullptr) const;
 
  private:
   struct Stage {
@@ -46,6 +53,7 @@ class VaeDecoder {
   struct Build;
 
   Stage TakeStage(Weights& weights, const std::string& name, const UpStage& layout) const;
+  static at::Tensor DrawPlane(Build& build);
   static void AddResnet(Build& build, const VaeResnet& resnet, const at::Tensor& time);
   void AddStage(Build& build, const Stage& stage) const;
 

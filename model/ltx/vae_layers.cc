@@ -6,11 +6,11 @@ namespace reel::model::ltx {
 namespace {
 
 at::Tensor Convolve(const Ops& ops, const VideoConv& conv, const at::Tensor& x,
-                    const at::Tensor& bias) {
+                    const at::Tensor& bias, VideoConv::Edges edges) {
   const int64_t pad = conv.kernel() / 2;
   const at::Tensor rows = x.is_cuda() ? x.contiguous(FrameMemory(x)) : x;
   return ops.Conv3d(rows, conv.weight, bias, {conv.stride, conv.stride, conv.stride},
-                    {0, pad, pad});
+                    {0, edges == VideoConv::Edges::kZeros ? pad : 0, pad});
 }
 
 }  // namespace
@@ -19,13 +19,13 @@ at::MemoryFormat FrameMemory(const at::Tensor& x) {
   return x.is_cuda() ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::Contiguous;
 }
 
-at::Tensor VideoConv::Valid(const Ops& ops, const at::Tensor& x) const {
-  return Convolve(ops, *this, x, bias);
+at::Tensor VideoConv::Valid(const Ops& ops, const at::Tensor& x, Edges edges) const {
+  return Convolve(ops, *this, x, bias, edges);
 }
 
-FrameSum VideoConv::Unbiased(const Ops& ops, const at::Tensor& x) const {
-  if (!x.is_cuda()) return {Valid(ops, x)};
-  return {Convolve(ops, *this, x, {}), {}, bias};
+FrameSum VideoConv::Unbiased(const Ops& ops, const at::Tensor& x, Edges edges) const {
+  if (!x.is_cuda()) return {Valid(ops, x, edges)};
+  return {Convolve(ops, *this, x, {}, edges), {}, bias};
 }
 
 at::Tensor VideoConv::Causal(const Ops& ops, const at::Tensor& x) const {

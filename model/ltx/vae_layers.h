@@ -18,10 +18,12 @@ struct VideoConv {
   at::Tensor weight, bias;
   int64_t stride = 1;
 
-  // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1.
-  at::Tensor Valid(const Ops& ops, const at::Tensor& x) const;
+  // What stands above and below the rows: zeros, or x has it.
+  enum class Edges { kZeros, kGiven };
+  // [B, C, F, H, W] to [B, C', F - k + 1, H, W] for stride 1; H - k + 1 rows where edges are given.
+  at::Tensor Valid(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kZeros) const;
   // The same with the bias still to be added where the library would take a pass of its own for it.
-  FrameSum Unbiased(const Ops& ops, const at::Tensor& x) const;
+  FrameSum Unbiased(const Ops& ops, const at::Tensor& x, Edges edges = Edges::kZeros) const;
   // Causal: the first frame is repeated k - 1 times in front.
   at::Tensor Causal(const Ops& ops, const at::Tensor& x) const;
   int64_t kernel() const { return weight.size(2); }

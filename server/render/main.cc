@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
     return absl::IsInvalidArgument(opened.status()) ? render::kUsage : render::kFailed;
   }
   kernels::KernelCatalog& catalog = opened->catalog;
+  options->peers = opened->peers;
   model::AddModelVariants(catalog);
   if (options->check) {
     return render::CheckAndPrint(*options,

@@ -76,7 +76,7 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
   app.add_option("--dtype", options.dtype, "Of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
   app.add_option("--device", options.device,
-                 "auto (default: the first GPU, else cpu), cpu, cuda:N");
+                 "auto (default: the first GPU, else cpu), cpu, cuda:N, cuda:0+cuda:1");
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
@@ -156,6 +156,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.manifest_file = options.manifest_file;
+  load.peers = options.peers;
   return load;
 }
 

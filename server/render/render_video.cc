@@ -127,6 +127,7 @@ int RenderVideo(const RenderOptions& options, const kernels::KernelCatalog& cata
   OneJob job(options, console);
   worker::EngineOptions engine_options;
   engine_options.stream = {.device = catalog.capability().device, .handle = nullptr};
+  engine_options.peers = options.peers;
   engine_options.device = options.device;
   engine_options.encoder_threads = options.encoder_threads;
   engine_options.kernel_sample_every = 0;

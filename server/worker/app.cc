@@ -97,11 +97,12 @@ int RunWorker(const WorkerFlags& flags) {
 
   const auto timer = kernels::TimerFor(*opened);
   Engine engine({.stream = opened->stream,
+                 .peers = opened->peers,
                  .device = options.device,
                  .fill_rows = link.settings().fill_rows,
                  .kernel_sample_every = link.settings().kernel_sample_every,
                  .timer = timer.get(),
-                 .read_memory = model::MemoryReaderFor(opened->stream),
+                 .read_memory = model::MemoryReaderFor(opened->stream, opened->peers),
                  .encoder_threads = link.settings().encoder_threads},
                 catalog, link);
   EngineTarget target(engine);

@@ -120,9 +120,10 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
   if (config.workers().empty()) config.add_workers()->set_device("cpu");
   for (auto& worker : *config.mutable_workers()) {
     if (worker.name().empty()) {
-      // "cuda:0" is no legal name, "cuda0" is.
+      // "cuda:0+cuda:1" is no legal name, "cuda0-cuda1" is.
       std::string name = worker.device();
       name.erase(std::remove(name.begin(), name.end(), ':'), name.end());
+      std::replace(name.begin(), name.end(), '+', '-');
       worker.set_name(name);
     }
     if (worker.models().empty()) {

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "kernels/dispatch/device_name.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
@@ -128,12 +128,6 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
   return out;
 }
 
-bool IsDevice(const std::string& device) {
-  int index = -1;
-  return device == "cpu" || (absl::StartsWith(device, "cuda:") && device.size() <= 8 &&
-                             absl::SimpleAtoi(device.substr(5), &index) && index >= 0);
-}
-
 std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader& reader) {
   std::vector<std::string> models;
   for (const pb::Model& model : config.models()) models.push_back(model.name());
@@ -141,9 +135,9 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
   std::set<std::string> names;
   for (int i = 0; i < config.workers_size(); ++i) {
     const pb::Worker& worker = config.workers(i);
-    if (!IsDevice(worker.device())) {
-      reader.Problem(At("workers", i, "device"),
-                     absl::StrCat("must be cpu or cuda:N: '", worker.device(), "'"));
+    const absl::Status device = kernels::RanksOf(worker.device()).status();
+    if (!device.ok()) {
+      reader.Problem(At("workers", i, "device"), std::string(device.message()));
     } else {
       reader.Name(At("workers", i, "name"), worker.name(), names);
     }

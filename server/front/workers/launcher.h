@@ -13,7 +13,7 @@ namespace reel::front {
 
 struct LaunchRequest {
   std::string worker;  // its name
-  std::string device;  // "cpu", "cuda:0"
+  std::string device;  // "cpu", "cuda:0", "cuda:0+cuda:1"
   std::string socket;  // where it dials
   std::string token;   // what it says there
 };

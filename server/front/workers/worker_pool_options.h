@@ -15,7 +15,7 @@ namespace reel::front {
 
 struct WorkerOptions {
   std::string name;                 // unique
-  std::string device = "cpu";       // "cpu", "cuda:0"
+  std::string device = "cpu";       // "cpu", "cuda:0", "cuda:0+cuda:1"
   std::vector<std::string> models;  // which it loads; empty: all
 };
 

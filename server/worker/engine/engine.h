@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -26,7 +27,8 @@ namespace reel::worker {
 
 struct EngineOptions {
   kernels::DeviceStream stream;
-  std::string device;  // for people and statistics, e.g. "cpu"
+  std::vector<int> peers = {};  // the other members of a group, which the models know of alone
+  std::string device;           // for people and statistics, e.g. "cpu"
   int64_t fill_rows = 5376;
   int kernel_sample_every = 32;  // 0: never
   // Times the operators of sampled steps; outlives the engine. Null: no step is sampled.

@@ -149,7 +149,7 @@ struct Options {
 void Describe(CLI::App& app, Options& options) {
   app.add_option("--model", options.load.path, "Folder of the model")->required();
   app.add_option("--dtype", options.load.dtype, "fp32, bf16 or fp16");
-  app.add_option("--device", options.device, "cpu, cuda:N or auto");
+  app.add_option("--device", options.device, "cpu, cuda:N, cuda:0+cuda:1 or auto");
   app.add_option("--library", options.library, "libreel_cuda.so");
   app.add_option("--prompt", options.asked.prompt);
   app.add_option("--negative-prompt", options.asked.negative_prompt);
@@ -239,6 +239,7 @@ int Main(Options options) {
   auto opened = kernels::OpenDevice(options.device, options.library);
   if (!opened.ok()) return Fail(opened.status().ToString());
   model::AddModelVariants(opened->catalog);
+  options.load.peers = opened->peers;
   const auto start = Clock::now();
   const auto pipeline = model::LoadPipeline(options.load, opened->stream);
   if (!pipeline.ok()) return Fail(pipeline.status().ToString());
@@ -263,6 +264,7 @@ int Main(Options options) {
     json["num_frames"] = resolved.spec.num_frames;
     json["together"] = options.together;
     json["dtype"] = options.load.dtype;
+    json["device"] = options.device;
     std::cout << json.dump() << std::endl;
   }
   if (!options.latents_file.empty() &&

@@ -40,6 +40,15 @@ TEST(OpenDevice, NamesTheLegalNames) {
   }
 }
 
+TEST(OpenDevice, AGroupOfCpusIsOneDeviceWithAPeer) {
+  const auto opened = OpenDevice("cpu+cpu", kNoLibrary);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(opened->stream.device, -1);
+  EXPECT_THAT(opened->peers, testing::ElementsAre(-1));
+  EXPECT_THAT(opened->catalog.VariantNames("rms_norm"), testing::Contains("cpu"));
+  EXPECT_THAT(OpenDevice("cpu", kNoLibrary)->peers, testing::IsEmpty());
+}
+
 TEST(TimerFor, ACpuIsTimedByTheClock) {
   const auto opened = OpenDevice("cpu", kNoLibrary);
   ASSERT_TRUE(opened.ok()) << opened.status();

@@ -91,7 +91,7 @@ TEST_P(DecodeMemory, DoesNotGrowWithTheClip) {
     return CountingAllocator::Get().PeakOf([&] {
       at::Generator noise = at::detail::createCPUGenerator(7);
       const Ops ops(test.run);
-      const FrameSourcePtr source = decoder.Decode(ops, latents, {piece, piece}, 0.05, noise);
+      const FrameSourcePtr source = decoder.Decode(ops, latents, {{piece, piece}, 0.05, noise});
       for (bool last = false; !last;) last = source->Next(ops).last;
     });
   };

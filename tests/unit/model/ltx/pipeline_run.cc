@@ -48,11 +48,13 @@ at::Tensor CollectingSink::Values() const {
   return values;
 }
 
-std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype) {
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype,
+                               const std::vector<int>& peers) {
   LoadOptions options;
   options.name = "tiny";
   options.path = folder.path();
   options.dtype = dtype;
+  options.peers = peers;
   auto pipeline = LoadLtxPipeline(options, DeviceUnderTest()->stream);
   EXPECT_TRUE(pipeline.ok()) << pipeline.status();
   return pipeline.ok() ? *std::move(pipeline) : nullptr;

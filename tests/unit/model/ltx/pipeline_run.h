@@ -40,8 +40,9 @@ class CollectingSink : public FrameSink {
   const FrameFormat format_;
 };
 
-// On the device under test. A failure is reported, and null.
-std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32");
+// On the device under test, and on `peers` beside it. A failure is reported, and null.
+std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32",
+                               const std::vector<int>& peers = {});
 
 // Ready to step. A failure is reported, and null.
 std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,

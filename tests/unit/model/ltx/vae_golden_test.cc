@@ -33,7 +33,7 @@ class VaeGolden : public ::testing::TestWithParam<std::string> {
   at::Tensor Decode(const at::Tensor& latents, const DecodePieces& by) const {
     at::Generator noise = at::detail::createCPUGenerator(7);
     const Ops ops(test_.run);
-    const FrameSourcePtr source = decoder_->Decode(ops, latents, by, 0.05, noise);
+    const FrameSourcePtr source = decoder_->Decode(ops, latents, {by, 0.05, noise});
     std::vector<at::Tensor> pieces;
     for (bool last = false; !last;) {
       const Frames frames = source->Next(ops);
@@ -93,7 +93,8 @@ TEST_P(VaeGolden, EachPieceRunsAndCountsAsItIsTold) {
     kernels::KernelCounters counters;  // gone before the next piece
     const kernels::Execution run{test_.run.plan, counters, nullptr, test_.run.stream};
     const Ops ops(run);
-    if (piece == 0) source = decoder_->Decode(ops, Draw(32, {1, 8, 3, 2, 3}), {1, 1}, 0.05, noise);
+    if (piece == 0)
+      source = decoder_->Decode(ops, Draw(32, {1, 8, 3, 2, 3}), {{1, 1}, 0.05, noise});
     EXPECT_EQ(source->Next(ops).last, piece == 2);
     // The last one is what the one before has left over.
     EXPECT_EQ(counters.Uses().empty(), piece == 2) << piece;

@@ -45,7 +45,7 @@ class VaeTiles : public ::testing::TestWithParam<std::tuple<std::string, std::st
     const FrameSourcePtr source =
         DecodeInTiles(tiling, config_, ops, Draw(61, {1, 8, 5, 4, 5}),
                       [&](const Ops& by, const at::Tensor& part) {
-                        return decoder_->Decode(by, part, {piece, piece}, 0.05, noise);
+                        return decoder_->Decode(by, part, {{piece, piece}, 0.05, noise});
                       });
     std::vector<at::Tensor> pieces;
     for (bool last = false; !last;) {

@@ -112,6 +112,17 @@ TEST(ServerOptions, HalfATlsIsAProblem) {
               ElementsAre(StartsWith("tls.client_ca_file:")));
 }
 
+TEST(ServerOptions, AWorkerMayHaveAGroupOfDevices) {
+  const CheckedOptions checked =
+      Check("workers { device: 'cuda:0+cuda:1' } workers { device: 'cpu+cpu' }");
+  EXPECT_THAT(checked.problems, testing::IsEmpty());
+  EXPECT_EQ(checked.options.workers[0].device, "cuda:0+cuda:1");
+  EXPECT_THAT(Check("workers { device: 'cuda:0+cuda:0' }").problems,
+              Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("each device once"))));
+  EXPECT_THAT(Check("workers { device: 'cuda:0+cpu' }").problems,
+              Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("of one kind"))));
+}
+
 TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
   EXPECT_THAT(Check("models { name: 'a' path: 'x' } models { name: 'a' path: 'y' }").problems,
               Contains(HasSubstr("twice")));

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of a group at work on one thing, in one process.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "kernels/base/mutex.h"
+#include "model/bridge/aten.h"
+
+namespace reel::model {
+
+// A rank is a member of the group, counted from 0. Each but the first has a thread of its own, so
+// that all are asked for work at once; the first one's is the caller's. One rank is no group: then
+// all of it is the caller's.
+//
+// Tensors go from rank to rank by libtorch's copies, which stand in the order of both devices and
+// hold up nobody else: Note: [Copies in one process] in rank_crew.cc. Confined to one thread, but
+// for Swap.
+class RankCrew {
+ public:
+  // `devices` of the ranks; the first is the caller's.
+  explicit RankCrew(std::vector<at::Device> devices);
+  // Waits for what ranks are at.
+  ~RankCrew();
+  RankCrew(const RankCrew&) = delete;
+  RankCrew& operator=(const RankCrew&) = delete;
+
+  int size() const { return static_cast<int>(devices_.size()); }
+  at::Device device(int rank) const { return devices_[static_cast<size_t>(rank)]; }
+
+  // `work` of every rank at the same time, each under a ModelScope of its device; returns when all
+  // have returned. Throws what the lowest rank threw on its own account; the others are then done
+  // as well: Swap does not leave them waiting.
+  void Run(const std::function<void(int rank)>& work);
+
+  // Of two ranks, within Run: gives `mine` to the other and returns what that one gave, on this
+  // rank's device. Both call it as often, in the same order. `mine` is not written to any more.
+  at::Tensor Swap(int rank, const at::Tensor& mine);
+
+ private:
+  struct Member {
+    std::thread thread;
+    int turn = 0;  // of the work that it has done
+    std::exception_ptr error;
+  };
+
+  void Serve(int rank);
+  // Its error, or null.
+  std::exception_ptr Do(int rank, const std::function<void(int rank)>& work);
+  void GiveUp();
+
+  const std::vector<at::Device> devices_;
+  Mutex mutex_;
+  CondVar changed_;
+  int turn_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest work
+  const std::function<void(int rank)>* work_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a rank of this turn has failed
+  std::array<std::deque<at::Tensor>, 2> given_ ABSL_GUARDED_BY(mutex_);  // by rank
+  std::vector<Member> members_;  // of ranks from 1 on; turn and error are guarded by mutex_
+};
+
+}  // namespace reel::model

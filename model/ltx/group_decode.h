@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The decode of a clip by the ranks of a group, each some rows of every picture: frames leave in
+// order, as from one device.
+#pragma once
+
+#include <vector>
+
+#include "model/bridge/rank_crew.h"
+#include "model/ltx/frame_source.h"
+#include "model/ltx/vae_decoder.h"
+
+namespace reel::model::ltx {
+
+// As VaeDecoder::Decode. `decoders` are those of the ranks; they and `crew` are borrowed. At least
+// two rows of latents.
+FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*>& decoders,
+                             const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs);
+
+}  // namespace reel::model::ltx

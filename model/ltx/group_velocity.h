@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of the transformer whose rows are divided between the ranks of a group: each computes its
+// own, and what they say comes together on the first one's device, where the step ends as on one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "model/bridge/ops.h"
+#include "model/bridge/rank_crew.h"
+#include "model/ltx/step_attempt.h"
+#include "model/ltx/transformer.h"
+#include "model/ltx/velocity_graphs.h"
+
+namespace reel::model::ltx {
+
+class SharedText;
+
+// Confined to the engine thread.
+class GroupVelocity {
+ public:
+  using Company = std::vector<Attempt*>;
+
+  // All borrowed: `first` is the first rank's, `peers` are the transformers of the others.
+  GroupVelocity(RankCrew& crew, VelocityGraphs& first,
+                const std::vector<const Transformer*>& peers);
+  ~GroupVelocity();
+
+  // Whether there are rows for more than one rank.
+  static bool Divides(const Company& attempts);
+  // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
+  std::vector<at::Tensor> operator()(const Ops& ops, const Company& attempts);
+
+ private:
+  // Of one rank.
+  struct Part {
+    Company attempts;              // that have rows there
+    std::vector<RowRange> ranges;  // of each
+    VelocityInputs inputs;
+    at::Tensor made;
+  };
+
+  Part PartOf(int rank, const Company& attempts);
+  RankShare& ShareOf(int rank, Attempt& attempt, const RowRange& range) const;
+  at::Tensor On(int rank, const at::Tensor& x) const;
+  void Compute(const Ops& ops, std::vector<Part>& parts);
+  VelocityGraphs& velocity(int rank) {
+    return rank == 0 ? first_ : *peers_[static_cast<size_t>(rank) - 1];
+  }
+
+  RankCrew& crew_;
+  VelocityGraphs& first_;
+  std::vector<std::unique_ptr<VelocityGraphs>> peers_;
+  std::vector<std::unique_ptr<SharedText>> shared_texts_;  // of the ranks
+};
+
+}  // namespace reel::model::ltx

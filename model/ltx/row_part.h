@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures whose upper and lower rows two ranks decode. A layer needs one row of the neighbour's
+// for each convolution, and nothing else: norms are of one pixel. So the halo is exact.
+#pragma once
+
+#include <cstdint>
+
+#include "model/bridge/rank_crew.h"
+
+namespace reel::model::ltx {
+
+// A rank's part of the rows, counted in latents; `crew` is borrowed.
+struct RowPart {
+  RankCrew& crew;
+  int rank = 0;
+  int64_t first = 0, count = 0, all = 0;
+
+  // Of `all` rows, at least two, at a layer where a latent has several or one.
+  static RowPart Of(RankCrew& crew, int rank, int64_t all);
+
+  // x [B, C, F, H, W] of `scale` rows for each latent: this rank's.
+  at::Tensor Own(const at::Tensor& x, int64_t scale) const;
+  // Frames of this rank's rows with one more row above and below: the neighbour's, and zeros beyond
+  // the picture. Every rank asks as often, in the same order; within RankCrew::Run.
+  at::Tensor WithEdges(const at::Tensor& frames) const;
+};
+
+}  // namespace reel::model::ltx
