@@ -102,7 +102,7 @@ WALLS = [
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
     (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
-    (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "nats"}),
+    (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +

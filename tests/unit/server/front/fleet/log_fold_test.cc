@@ -76,6 +76,13 @@ std::vector<Case> CasesOfClaims() {
        P::kQueued,
        0,
        ""},
+  };
+}
+
+std::vector<Case> CasesOfClaimsAfterOthers() {
+  using P = FleetPhase;
+  using V = Verdict;
+  return {
       {"a claim of the past",
        {Request(), Claim(1, "n1"), Claim(2, "n2")},
        Claim(1, "n1"),
@@ -174,6 +181,13 @@ std::vector<Case> CasesOfEnds() {
        P::kClaimed,
        1,
        "n1"},
+  };
+}
+
+std::vector<Case> CasesOfLateEnds() {
+  using P = FleetPhase;
+  using V = Verdict;
+  return {
       {"of an epoch that was put back",
        {Request(), Claim(1, "n1"), Finish(1, "n1", kBack)},
        Finish(1, "n1", kDone),
@@ -298,8 +312,14 @@ void Check(const std::vector<Case>& cases) {
   }
 }
 
-TEST(LogFold, JudgesClaims) { Check(CasesOfClaims()); }
-TEST(LogFold, JudgesEnds) { Check(CasesOfEnds()); }
+TEST(LogFold, JudgesClaims) {
+  Check(CasesOfClaims());
+  Check(CasesOfClaimsAfterOthers());
+}
+TEST(LogFold, JudgesEnds) {
+  Check(CasesOfEnds());
+  Check(CasesOfLateEnds());
+}
 TEST(LogFold, JudgesRequestsAndWishes) { Check(CasesOfTheRest()); }
 
 TEST(LogFold, KnowsNothingOfAVideoWithoutItsRequest) {
