@@ -17,6 +17,7 @@ PHASES = {"set-up": 225, "build release": 560, "build dev": 450, "build tsan": 2
 TEST = 20
 # Without the preset: the slowest counts. test -> seconds and why.
 SLOW_TESTS = {
+    "fleet_storm_test": (30, "brokers and nodes that fail for as long as it takes, and elections of five seconds"),
     "load_test": (90, "a server under load for as long as it takes to see a leak"),
     "lint.headers_alone": (120, "compiles every header"),
     "outside.sglang_bench": (60, "fetches packages"),

@@ -22,6 +22,7 @@ constexpr char kIntroduction[] =
 | [server_service.proto](reel/v1/server_service.proto) | what a server is and can do: limits, models, kernels |
 | [config.proto](reel/config/v1/config.proto) | the configuration file of `reeld`, in protobuf's text format |
 | [worker.proto](reel/worker/v1/worker.proto) | between `reeld` and its workers; no public API |
+| [log.proto](reel/fleet/v1/log.proto) | what nodes of a fleet write into their log; no public API |
 | [health.proto](grpc/health/v1/health.proto), [google/rpc](google/rpc/status.proto) | of others, as they are |
 
 Within `reel.v1` source, wire and meaning stay compatible; removed numbers and names are reserved. Between `reeld`

@@ -12,6 +12,7 @@ find_package(Boost 1.81 REQUIRED CONFIG)  # headers only
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(FFMPEG REQUIRED IMPORTED_TARGET libavformat libavcodec libswscale libavutil)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3)
+pkg_check_modules(NATS REQUIRED IMPORTED_TARGET libnats)
 if(REEL_TESTS)
   pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
   find_package(GTest REQUIRED)

@@ -9,6 +9,7 @@ from tree import Finding, folder_of
 KINDS = [
     ("worker_proto", r"reel/worker/.*\.pb\.h$"),
     ("config_proto", r"reel/config/.*\.pb\.h$"),
+    ("fleet_proto", r"reel/fleet/.*\.pb\.h$"),
     ("grpc", r"(grpc|grpcpp|grpc\+\+)/|.*\.grpc\.pb\.h$"),
     ("reel_proto", r"reel/v1/.*\.pb\.h$"),
     ("protobuf", r"google/(protobuf|rpc)/|.*\.pb\.h$"),
@@ -18,6 +19,7 @@ KINDS = [
     ("cuda", r"(cuda|cudnn|cublas|nvrtc|nvtx|nvml|nccl|cub|thrust|mma)[\w./]*(\.h(pp)?)?$|driver_types\.h$|vector_types\.h$"),
     ("ffmpeg", r"lib(av|sw)\w+/"),
     ("sqlite", r"sqlite3"),
+    ("nats", r"nats/"),
     ("prometheus", r"prometheus/"),
     ("http", r"httplib\.h"),
     ("json", r"nlohmann/"),
@@ -97,6 +99,10 @@ WALLS = [
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
+    # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
+    (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
+    (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
+    (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +
@@ -168,6 +174,8 @@ CASES = [
     ("worker protocol in rpc", {"server/front/rpc/a.cc": '#include "reel/worker/v1/worker.pb.h"'}, 1),
     ("protobuf in the engine", {"server/worker/engine/e.cc": '  #  include "reel/v1/video.pb.h"'}, 1),
     ("kernels in the client", {"client/a.cc": '#include "kernels/base/tensor_view.h"'}, 1),
+    ("the broker in the judge of its log", {"server/front/fleet/log_fold.cc": "#include <nats/nats.h>"}, 1),
+    ("the broker in jobs", {"server/front/jobs/a.cc": "#include <nats/nats.h>"}, 1),
     ("ours in the client", {"client/video_client.cc": '#include "server/errors/error.h"'}, 1),
     ("a family in another", {"model/wan/wan.cc": '#include "model/ltx/presets.h"'}, 1),
     ("a family in what families share", {"model/text/t5.cc": '#include "model/ltx/presets.h"'}, 1),
@@ -184,6 +192,7 @@ CASES = [
         "kernels/rope/rope_sm80.cu": '#include <cuda_bf16.h>\n#include "kernels/rope/rope_launch.h"',
         "client/video_file.cc": '#include "kernels/base/digest/sha256.h"',
         "server/front/store/s.cc": "#include <sqlite3.h>",
+        "server/front/fleet/log_writer.cc": "#include <nats/nats.h>",
         "tests/unit/x_test.cc": "#include <torch/torch.h>",
     }, 0),
 ]

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a fleet's log is, and how long it is waited for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace reel::front {
+
+struct FleetLogOptions {
+  std::vector<std::string> urls;  // nats://HOST:PORT
+  std::string stream = "REEL";
+  int replicas = 1;
+  absl::Duration max_age = absl::Hours(24 * 7);
+  int64_t max_bytes = int64_t{8} << 30;       // a full log refuses, it forgets nothing
+  absl::Duration answer = absl::Seconds(1);   // for one question to the broker
+  absl::Duration silence = absl::Seconds(2);  // after it the stream is looked at
+  absl::Duration connect_limit = absl::Seconds(5);
+};
+
+}  // namespace reel::front

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/fleet_view.h"
+
+#include "absl/time/clock.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+
+void FleetView::OnMessage(const StoredMessage& message) {
+  const LogEntry entry = ReadEntry(message);
+  Verdict verdict;
+  {
+    const MutexLock lock(mutex_);
+    verdict = Fold(state_, entry);
+    if (IsVoid(verdict)) ++voids_[verdict];
+    changed_.NotifyAll();
+  }
+  if (!IsVoid(verdict)) return;
+  Log(LogLevel::kDebug, "a message of the fleet's log is void",
+      {{"why", NameOf(verdict)}, {"sequence", message.sequence}});
+}
+
+void FleetView::OnRebuild() {
+  const MutexLock lock(mutex_);
+  state_ = {};
+  voids_.clear();
+  ready_ = false;
+}
+
+void FleetView::OnCaughtUp(const StreamFacts&) {
+  const MutexLock lock(mutex_);
+  ready_ = true;
+  changed_.NotifyAll();
+}
+
+bool FleetView::WaitFor(uint64_t sequence, absl::Duration patience) {
+  const absl::Time end = absl::Now() + patience;
+  const MutexLock lock(mutex_);
+  while (state_.position < sequence) {
+    const absl::Duration left = end - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    changed_.WaitFor(mutex_, left);
+  }
+  return true;
+}
+
+bool FleetView::WaitUntilReady(absl::Duration patience) {
+  const absl::Time end = absl::Now() + patience;
+  const MutexLock lock(mutex_);
+  while (!ready_) {
+    const absl::Duration left = end - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    changed_.WaitFor(mutex_, left);
+  }
+  return true;
+}
+
+bool FleetView::ready() {
+  const MutexLock lock(mutex_);
+  return ready_;
+}
+
+std::optional<FleetJob> FleetView::Find(const std::string& tenant, const std::string& id) {
+  const MutexLock lock(mutex_);
+  const auto found = state_.jobs.find({tenant, id});
+  if (found == state_.jobs.end()) return std::nullopt;
+  return found->second;
+}
+
+FleetState FleetView::state() {
+  const MutexLock lock(mutex_);
+  return state_;
+}
+
+std::map<Verdict, int64_t> FleetView::voids() {
+  const MutexLock lock(mutex_);
+  return voids_;
+}
+
+}  // namespace reel::front

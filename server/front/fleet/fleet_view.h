@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one node knows of the fleet: the log, folded. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/log_fold.h"
+#include "server/front/fleet/log_tail.h"
+
+namespace reel::front {
+
+class FleetView final : public LogReader {
+ public:
+  // From a view that was kept, or from nothing.
+  explicit FleetView(FleetState state = {}) : state_(std::move(state)) {}
+
+  void OnMessage(const StoredMessage& message) override;
+  void OnRebuild() override;
+  void OnCaughtUp(const StreamFacts& facts) override;
+
+  // Reads one's own writes: whether what was stored at `sequence` has been folded, within
+  // `patience`.
+  bool WaitFor(uint64_t sequence, absl::Duration patience);
+  // Whether the view has been up to date since it was begun or begun anew.
+  bool WaitUntilReady(absl::Duration patience);
+  bool ready();
+
+  std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
+  FleetState state();
+  // Messages that were void, by why.
+  std::map<Verdict, int64_t> voids();
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  FleetState state_ ABSL_GUARDED_BY(mutex_);
+  bool ready_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<Verdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::front

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/log_connection.h"
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/fleet/server_version.h"
+#include "server/front/fleet/subjects.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+constexpr int64_t kReconnectMs = 200;
+// Two pings unanswered: a black hole is noticed after about five seconds.
+constexpr int64_t kPingMs = 2000;
+constexpr int kMostPings = 2;
+constexpr absl::Duration kDuplicates = absl::Minutes(2);
+constexpr absl::Duration kPause = absl::Milliseconds(100);
+
+absl::Status Failed(const char* what, natsStatus status, int code = 0) {
+  return absl::UnavailableError(
+      absl::StrCat(what, ": ", natsStatus_GetText(status), " (", code, ")"));
+}
+
+// On a thread of libnats. Missing permissions are told here and nowhere else.
+void OnError(natsConnection* connection, natsSubscription*, natsStatus status, void*) {
+  const char* text = nullptr;
+  natsConnection_GetLastError(connection, &text);
+  Log(LogLevel::kWarning, "the fleet's log: the broker reports an error",
+      {{"status", natsStatus_GetText(status)}, {"text", text == nullptr ? "" : text}});
+}
+
+std::string LiveSubjects() { return absl::StrCat(kLivePrefix, ".>"); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LogConnection>> LogConnection::Open(const FleetLogOptions& options) {
+  std::unique_ptr<LogConnection> connection(new LogConnection(options));
+  REEL_RETURN_IF_ERROR(connection->CheckServers());
+  REEL_RETURN_IF_ERROR(connection->Connect());
+  // A cluster that has just been started elects first.
+  const absl::Time end = absl::Now() + options.connect_limit;
+  absl::Status made = connection->MakeStream();
+  while (absl::IsUnavailable(made) && absl::Now() < end) {
+    absl::SleepFor(kPause);
+    made = connection->MakeStream();
+  }
+  REEL_RETURN_IF_ERROR(made);
+  return connection;
+}
+
+absl::Status LogConnection::CheckServers() const {
+  absl::Status nobody = absl::InvalidArgumentError("no NATS server is named");
+  bool answered = false;
+  for (const std::string& url : options_.urls) {
+    const absl::StatusOr<std::string> version = AskVersion(url, options_.answer);
+    if (!version.ok()) {
+      nobody = version.status();
+      continue;
+    }
+    REEL_RETURN_IF_ERROR(CheckVersion(*version, options_.replicas));
+    answered = true;
+  }
+  return answered ? absl::OkStatus() : nobody;
+}
+
+absl::Status LogConnection::Connect() {
+  natsOptions* made = nullptr;
+  if (natsOptions_Create(&made) != NATS_OK) return absl::InternalError("libnats has no memory");
+  const NatsOptionsPtr options(made);
+  std::vector<const char*> urls;
+  for (const std::string& url : options_.urls) urls.push_back(url.c_str());
+  natsOptions_SetServers(made, urls.data(), static_cast<int>(urls.size()));
+  natsOptions_SetTimeout(made, absl::ToInt64Milliseconds(options_.connect_limit));
+  natsOptions_SetMaxReconnect(made, -1);
+  natsOptions_SetReconnectWait(made, kReconnectMs);
+  natsOptions_SetPingInterval(made, kPingMs);
+  natsOptions_SetMaxPingsOut(made, kMostPings);
+  natsOptions_SetFailRequestsOnDisconnect(made, true);
+  natsOptions_SetErrorHandler(made, OnError, nullptr);
+  natsConnection* connection = nullptr;
+  if (const natsStatus status = natsConnection_Connect(&connection, made); status != NATS_OK) {
+    return Failed("no NATS server can be connected", status);
+  }
+  connection_.reset(connection);
+  jsOptions js_options;
+  jsOptions_Init(&js_options);
+  js_options.Wait = absl::ToInt64Milliseconds(options_.answer);
+  jsCtx* context = nullptr;
+  if (const natsStatus status = natsConnection_JetStream(&context, connection, &js_options);
+      status != NATS_OK) {
+    return Failed("JetStream cannot be used", status);
+  }
+  jet_stream_.reset(context);
+  return absl::OkStatus();
+}
+
+bool LogConnection::IsUp() const {
+  return natsConnection_Status(connection_.get()) == NATS_CONN_STATUS_CONNECTED;
+}
+
+absl::StatusOr<StreamFacts> LogConnection::Look() const {
+  jsStreamInfo* info = nullptr;
+  jsErrCode code{};
+  const natsStatus status =
+      js_GetStreamInfo(&info, jet_stream_.get(), options_.stream.c_str(), nullptr, &code);
+  const StreamInfoPtr owned(info);
+  if (status != NATS_OK) return Failed("the log cannot be looked at", status, code);
+  return StreamFacts{info->Created, info->State.FirstSeq, info->State.LastSeq};
+}
+
+absl::Status LogConnection::MakeStream() const {
+  jsStreamInfo* info = nullptr;
+  jsErrCode code{};
+  natsStatus status =
+      js_GetStreamInfo(&info, jet_stream_.get(), options_.stream.c_str(), nullptr, &code);
+  StreamInfoPtr owned(info);
+  if (status == NATS_OK) return CheckStream(*info->Config);
+  if (code != JSStreamNotFoundErr) return Failed("the log cannot be looked at", status, code);
+
+  jsRePublish live;
+  jsRePublish_Init(&live);
+  const std::string destination = LiveSubjects();
+  live.Source = ">";
+  live.Destination = destination.c_str();
+  jsStreamConfig config;
+  jsStreamConfig_Init(&config);
+  const char* subjects[] = {kJobSubjects};
+  config.Name = options_.stream.c_str();
+  config.Subjects = subjects;
+  config.SubjectsLen = 1;
+  config.Retention = js_LimitsPolicy;
+  config.Storage = js_FileStorage;
+  config.Replicas = options_.replicas;
+  config.MaxAge = absl::ToInt64Nanoseconds(options_.max_age);
+  config.MaxBytes = options_.max_bytes;
+  config.Discard = js_DiscardNew;
+  config.Duplicates = absl::ToInt64Nanoseconds(std::min(kDuplicates, options_.max_age));
+  config.RePublish = &live;
+  info = nullptr;
+  status = js_AddStream(&info, jet_stream_.get(), &config, nullptr, &code);
+  owned.reset(info);
+  // Made by another node at the same time: looked at the next time.
+  if (status != NATS_OK) return Failed("the log cannot be made", status, code);
+  return CheckStream(*info->Config);
+}
+
+absl::Status LogConnection::CheckStream(const jsStreamConfig& config) const {
+  const bool has_subjects =
+      config.SubjectsLen == 1 && std::string_view(config.Subjects[0]) == kJobSubjects;
+  const bool has_copies = config.RePublish != nullptr && config.RePublish->Destination != nullptr &&
+                          config.RePublish->Destination == LiveSubjects() &&
+                          !config.RePublish->HeadersOnly;
+  if (has_subjects && has_copies && config.Discard == js_DiscardNew &&
+      config.Retention == js_LimitsPolicy && config.Replicas == options_.replicas) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat("the stream is there and is not a log of ",
+                                                    options_.replicas,
+                                                    " replicas: ", options_.stream));
+}
+
+}  // namespace reel::front

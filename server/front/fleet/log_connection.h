@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one connection to the brokers, which comes back by itself, and what is asked of the stream.
+// Thread-safe; every call waits for the broker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/front/fleet/fleet_log_options.h"
+#include "server/front/fleet/nats_handles.h"
+
+namespace reel::front {
+
+// What the stream is now.
+struct StreamFacts {
+  int64_t created = 0;  // nanoseconds of the wall clock: another number is another stream
+  uint64_t first = 0;   // sequence of its oldest message; last + 1 when it is empty
+  uint64_t last = 0;    // highest that was given
+};
+
+class LogConnection {
+ public:
+  // Looks at the version of each server that answers, connects, and makes the stream if it is not
+  // there. UNAVAILABLE: no server, or none that has JetStream yet; FAILED_PRECONDITION: a server
+  // that is too old, or a stream of another kind.
+  static absl::StatusOr<std::unique_ptr<LogConnection>> Open(const FleetLogOptions& options);
+
+  // Nothing is published while this is false: libnats would keep it, and send it later.
+  bool IsUp() const;
+  absl::StatusOr<StreamFacts> Look() const;
+
+  const FleetLogOptions& options() const { return options_; }
+  natsConnection* connection() const { return connection_.get(); }
+  jsCtx* jet_stream() const { return jet_stream_.get(); }
+
+ private:
+  explicit LogConnection(const FleetLogOptions& options) : options_(options) {}
+  absl::Status CheckServers() const;
+  absl::Status Connect();
+  absl::Status MakeStream() const;
+  absl::Status CheckStream(const jsStreamConfig& config) const;
+
+  const FleetLogOptions options_;
+  // In this order: the context uses the connection.
+  NatsConnectionPtr connection_;
+  JetStreamPtr jet_stream_;
+};
+
+}  // namespace reel::front

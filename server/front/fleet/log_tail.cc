@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/log_tail.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/front/fleet/log_headers.h"
+#include "server/front/fleet/subjects.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(100);
+constexpr int64_t kWaitMs = 100;  // how long the end may take to be noticed
+// Without a message: the consumer is begun anew.
+constexpr absl::Duration kStalled = absl::Seconds(3);
+// Between two looks for copies that are older than the position.
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(500);
+// A leader that has just been elected may not have applied all that is committed.
+constexpr int kLooksBeforeRebuild = 20;
+
+}  // namespace
+
+LogTail::LogTail(const LogConnection& connection, TailStart start, LogReader& reader)
+    : connection_(connection),
+      reader_(reader),
+      position_(start.position),
+      created_(start.created),
+      thread_([this] { Run(); }) {}
+
+LogTail::~LogTail() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+bool LogTail::stopping() {
+  const MutexLock lock(mutex_);
+  return stopping_;
+}
+
+void LogTail::Pause(absl::Duration pause) {
+  const MutexLock lock(mutex_);
+  if (!stopping_) changed_.WaitFor(mutex_, pause);
+}
+
+void LogTail::Run() {
+  while (!stopping()) {
+    if (Listen() && CatchUp()) {
+      Follow();
+    } else {
+      Pause(kPause);
+    }
+  }
+  live_.reset();
+}
+
+// The copies first, so that between the stream's end and the first copy nothing is missed for long.
+bool LogTail::Listen() {
+  if (!connection_.IsUp()) return false;
+  if (live_ != nullptr && natsSubscription_IsValid(live_.get())) return true;
+  natsSubscription* made = nullptr;
+  const std::string subjects = absl::StrCat(kLivePrefix, ".>");
+  if (natsConnection_SubscribeSync(&made, connection_.connection(), subjects.c_str()) != NATS_OK) {
+    return false;
+  }
+  // What its queue has no room for is a hole like any other: memory stays bounded.
+  live_.reset(made);
+  return natsConnection_FlushTimeout(connection_.connection(),
+                                     absl::ToInt64Milliseconds(connection_.options().answer)) ==
+         NATS_OK;
+}
+
+bool LogTail::CatchUp() {
+  const absl::StatusOr<StreamFacts> facts = connection_.Look();
+  if (!facts.ok() || !CheckPosition(*facts)) return false;
+  if (facts->first > facts->last) position_ = std::max(position_, facts->last);  // it is empty
+  if (position_ < facts->last) {
+    if (followed_) ++holes_;
+    if (!ReadUpTo(facts->last)) return false;
+  }
+  followed_ = true;
+  reader_.OnCaughtUp(*facts);
+  return true;
+}
+
+bool LogTail::CheckPosition(const StreamFacts& facts) {
+  const bool is_other = created_ != 0 && created_ != facts.created;
+  const bool has_lost = position_ != 0 && facts.first > position_ + 1;
+  const bool is_behind = facts.last < position_;
+  if (is_behind && !is_other && ++looks_behind_ < kLooksBeforeRebuild) return false;
+  looks_behind_ = 0;
+  if (is_other || has_lost || is_behind) Rebuild(facts);
+  created_ = facts.created;
+  return true;
+}
+
+void LogTail::Rebuild(const StreamFacts& facts) {
+  Log(LogLevel::kWarning,
+      "the fleet's log is another one, or has lost its beginning: all is read anew",
+      {{"position", position_}, {"first", facts.first}, {"last", facts.last}});
+  ++rebuilds_;
+  position_ = 0;
+  reader_.OnRebuild();
+}
+
+bool LogTail::ReadUpTo(uint64_t last) {
+  jsSubOptions options;
+  jsSubOptions_Init(&options);
+  options.Stream = connection_.options().stream.c_str();
+  options.Ordered = true;
+  options.Config.DeliverPolicy = js_DeliverByStartSequence;
+  options.Config.OptStartSeq = position_ + 1;
+  natsSubscription* made = nullptr;
+  jsErrCode code{};
+  const natsStatus status =
+      js_SubscribeSync(&made, connection_.jet_stream(), kJobSubjects, nullptr, &options, &code);
+  const NatsSubscriptionPtr subscription(made);
+  if (status != NATS_OK) return false;
+  // An ordered consumer that has lost a message begins anew there; the limits would make it lose
+  // some.
+  natsSubscription_SetPendingLimits(made, -1, -1);
+  absl::Time heard = absl::Now();
+  while (position_ < last) {
+    if (stopping() || absl::Now() - heard > kStalled) return false;
+    natsMsg* next = nullptr;
+    const natsStatus got = natsSubscription_NextMsg(&next, made, kWaitMs);
+    const NatsMessagePtr message(next);
+    if (got == NATS_TIMEOUT || got == NATS_MISSED_HEARTBEAT) continue;
+    if (got != NATS_OK) return false;
+    heard = absl::Now();
+    jsMsgMetaData* data = nullptr;
+    if (natsMsg_GetMetaData(&data, next) != NATS_OK) continue;
+    const uint64_t sequence = data->Sequence.Stream;
+    jsMsgMetaData_Destroy(data);
+    if (sequence > position_) Deliver(*message, sequence, natsMsg_GetSubject(next));
+  }
+  return true;
+}
+
+void LogTail::Follow() {
+  const absl::Time begun = absl::Now();
+  absl::Time heard = begun;
+  while (!stopping()) {
+    natsMsg* next = nullptr;
+    const natsStatus got = natsSubscription_NextMsg(&next, live_.get(), kWaitMs);
+    const NatsMessagePtr message(next);
+    const absl::Time now = absl::Now();
+    if (got == NATS_OK) {
+      uint64_t sequence = 0;
+      if (!absl::SimpleAtoi(HeaderOf(*message, kSequenceHeader), &sequence)) continue;
+      if (sequence > position_ + 1) return;  // a hole
+      if (sequence == position_ + 1) {
+        Deliver(*message, sequence, HeaderOf(*message, kSubjectHeader));
+        heard = now;
+      } else if (now - begun > kBetweenLooks) {
+        return;  // sent twice, or of a stream that was made anew
+      }
+    } else if (got != NATS_TIMEOUT && got != NATS_SLOW_CONSUMER) {
+      live_.reset();
+      return;
+    }
+    // What was stored while the connection was down has no copy here.
+    if (now - heard > connection_.options().silence || !connection_.IsUp()) return;
+  }
+}
+
+void LogTail::Deliver(natsMsg& message, uint64_t sequence, std::string subject) {
+  StoredMessage stored;
+  stored.sequence = sequence;
+  stored.subject = std::move(subject);
+  stored.message_id = HeaderOf(message, kMessageIdHeader);
+  stored.payload.assign(natsMsg_GetData(&message),
+                        static_cast<size_t>(natsMsg_GetDataLength(&message)));
+  position_ = sequence;
+  reader_.OnMessage(stored);
+}
+
+}  // namespace reel::front

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the log in order and without holes, for ever, on a thread of its own. Copies that the
+// broker sends of what it stores are the quick way; whatever they leave out is read from the
+// stream.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/log_connection.h"
+#include "server/front/fleet/log_messages.h"
+
+namespace reel::front {
+
+// Called on the tail's thread.
+class LogReader {
+ public:
+  virtual ~LogReader() = default;
+  // Sequences rise; where one is left out, nothing is stored.
+  virtual void OnMessage(const StoredMessage& message) = 0;
+  // What was read is of another stream, or of one that no longer has what comes next: all is read
+  // anew.
+  virtual void OnRebuild() = 0;
+  // Everything that was stored a moment ago has been read.
+  virtual void OnCaughtUp(const StreamFacts& facts) = 0;
+};
+
+// Where a view that was kept has come to.
+struct TailStart {
+  uint64_t position = 0;
+  int64_t created = 0;  // of its stream; 0: of any
+};
+
+class LogTail {
+ public:
+  // Both outlive it.
+  LogTail(const LogConnection& connection, TailStart start, LogReader& reader);
+  ~LogTail();
+  LogTail(const LogTail&) = delete;
+  LogTail& operator=(const LogTail&) = delete;
+
+  // How often the copies had a hole, or were silent while something was stored.
+  int64_t holes() const { return holes_; }
+  int64_t rebuilds() const { return rebuilds_; }
+
+ private:
+  void Run();
+  bool Listen();
+  bool CatchUp();
+  void Follow();
+  // False: it is not known yet whether the position is one of this stream.
+  bool CheckPosition(const StreamFacts& facts);
+  bool ReadUpTo(uint64_t last);
+  void Rebuild(const StreamFacts& facts);
+  void Deliver(natsMsg& message, uint64_t sequence, std::string subject);
+  void Pause(absl::Duration pause);
+  bool stopping();
+
+  const LogConnection& connection_;
+  LogReader& reader_;
+  std::atomic<int64_t> holes_ = 0;
+  std::atomic<int64_t> rebuilds_ = 0;
+  Mutex mutex_;
+  CondVar changed_;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // Of the thread.
+  uint64_t position_;
+  int64_t created_;
+  int looks_behind_ = 0;
+  bool followed_ = false;
+  NatsSubscriptionPtr live_;
+  std::thread thread_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which version a broker is: libnats has no question for it, so the first line is read that a
+// broker sends to whoever connects.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace reel::front {
+
+// Of `INFO {...}`; INVALID_ARGUMENT where it is none.
+absl::StatusOr<std::string> VersionOfInfo(const std::string& line);
+// FAILED_PRECONDITION: three replicas before 2.10.29 lose what they acknowledged, anything
+// before 2.9 has no copies of what it stores.
+absl::Status CheckVersion(const std::string& version, int replicas);
+// Waits for `limit` at most, beside a look-up of the name. UNAVAILABLE: nobody answers there.
+absl::StatusOr<std::string> AskVersion(const std::string& url, absl::Duration limit);
+
+}  // namespace reel::front

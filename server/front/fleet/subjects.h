@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the log's messages, made and read. A name tells the video, what is said of it and the
+// epoch, so that the broker can keep each to one message and a key to the kinds that it may write.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace reel::front {
+
+// All videos; what the stream takes in.
+inline constexpr char kJobSubjects[] = "reel.j.>";
+// Under which the broker tells of what it has stored: this and the message's own name.
+inline constexpr char kLivePrefix[] = "reel.live";
+
+enum class LogKind { kRequest, kClaim, kFinish, kCancel };
+
+struct LogSubject {
+  std::string tenant;
+  std::string id;  // of the video
+  LogKind kind = LogKind::kRequest;
+  uint32_t epoch = 0;  // of claims and ends, from 1; else 0
+
+  bool operator==(const LogSubject&) const = default;
+};
+
+// INVALID_ARGUMENT: a tenant or an id that is no name, or an epoch where none belongs or the
+// reverse.
+absl::StatusOr<std::string> MakeSubject(const LogSubject& subject);
+// INVALID_ARGUMENT: whatever MakeSubject would not have made; two texts never mean the same
+// message.
+absl::StatusOr<LogSubject> ParseSubject(std::string_view text);
+
+// Of a node's signs of life, which are not stored.
+absl::StatusOr<std::string> MakeBeatSubject(std::string_view node);
+absl::StatusOr<std::string> ParseBeatSubject(std::string_view text);
+
+}  // namespace reel::front

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/integration/nats_cluster.h"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace reel::tests {
+namespace {
+
+// Members of a cluster name each other before any of them runs, so the system cannot choose when
+// they listen. What is open at the same time is told apart.
+std::vector<int> FreePorts(size_t count) {
+  std::vector<int> sockets, ports;
+  for (size_t i = 0; i < count; ++i) {
+    sockaddr_in place{};
+    place.sin_family = AF_INET;
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof place;
+    sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::bind(sockets.back(), reinterpret_cast<sockaddr*>(&place), size), 0);
+    EXPECT_EQ(::getsockname(sockets.back(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+    ports.push_back(ntohs(place.sin_port));
+  }
+  for (const int socket : sockets) ::close(socket);
+  return ports;
+}
+
+}  // namespace
+
+std::string NatsServerPath() {
+  std::vector<std::string> folders;
+  if (const char* const source = std::getenv("REEL_SOURCE")) {
+    folders.push_back(absl::StrCat(source, "/.deps/bin"));
+  }
+  if (const char* const path = std::getenv("PATH")) {
+    for (const absl::string_view folder : absl::StrSplit(path, ':')) {
+      folders.emplace_back(folder);
+    }
+  }
+  for (const std::string& folder : folders) {
+    const std::string path = folder + "/nats-server";
+    if (std::filesystem::exists(path)) return path;
+  }
+  return "";
+}
+
+NatsCluster::NatsCluster(int servers) : servers_(static_cast<size_t>(servers)) {
+  const std::vector<int> ports = FreePorts(2 * servers_.size());
+  for (size_t i = 0; i < servers_.size(); ++i) {
+    servers_[i].port = ports[2 * i];
+    servers_[i].route = ports[2 * i + 1];
+  }
+  for (int i = 0; i < servers; ++i) {
+    Server& server = servers_[static_cast<size_t>(i)];
+    server.config = folder_.Write(absl::StrCat("server", i, ".conf"), ConfigOf(i));
+    Start(i);
+  }
+}
+
+std::string NatsCluster::ConfigOf(int server) const {
+  const Server& own = servers_[static_cast<size_t>(server)];
+  std::string config =
+      absl::StrCat("server_name: s", server, "\nlisten: 127.0.0.1:", own.port,
+                   "\njetstream { store_dir: \"", folder_.File(absl::StrCat("data", server)),
+                   "\", max_mem: 16MB, max_file: 512MB, sync_interval: always }\n");
+  if (servers_.size() == 1) return config;
+  std::vector<std::string> routes;
+  for (const Server& other : servers_) {
+    routes.push_back(absl::StrCat("nats-route://127.0.0.1:", other.route));
+  }
+  absl::StrAppend(&config, "cluster { name: reel, listen: 127.0.0.1:", own.route, ", routes: [ ",
+                  absl::StrJoin(routes, ", "), " ] }\n");
+  return config;
+}
+
+std::vector<std::string> NatsCluster::urls() const {
+  std::vector<std::string> urls;
+  for (int i = 0; i < size(); ++i) urls.push_back("nats://" + address(i));
+  return urls;
+}
+
+std::string NatsCluster::address(int server) const {
+  return absl::StrCat("127.0.0.1:", servers_[static_cast<size_t>(server)].port);
+}
+
+void NatsCluster::Start(int server) {
+  Server& own = servers_[static_cast<size_t>(server)];
+  own.program =
+      std::make_unique<Program>(NatsServerPath(), std::vector<std::string>{"-c", own.config});
+}
+
+void NatsCluster::Kill(int server) {
+  program(server).Signal(SIGKILL);
+  EXPECT_TRUE(program(server).WaitForExit().ok());
+}
+
+void NatsCluster::Pause(int server) {
+  program(server).Signal(SIGSTOP);
+  // The signal stops one thread after another.
+  siginfo_t info{};
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(program(server).pid()), &info, WSTOPPED), 0);
+}
+
+void NatsCluster::Resume(int server) { program(server).Signal(SIGCONT); }
+
+}  // namespace reel::tests

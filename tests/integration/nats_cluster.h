@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers of NATS on free ports of this machine, killed, stopped and started at will.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/fakes/temp_folder.h"
+#include "tests/integration/program.h"
+
+namespace reel::tests {
+
+// Of deploy/build/setup --fleet, or the system's; empty: there is none.
+std::string NatsServerPath();
+
+// Confined to the test's thread.
+class NatsCluster {
+ public:
+  // Starts all of them; three are one cluster.
+  explicit NatsCluster(int servers);
+  NatsCluster(const NatsCluster&) = delete;
+  NatsCluster& operator=(const NatsCluster&) = delete;
+
+  int size() const { return static_cast<int>(servers_.size()); }
+  std::vector<std::string> urls() const;
+  std::string address(int server) const;
+  void Start(int server);
+  void Kill(int server);
+  // Returns when it stands still.
+  void Pause(int server);
+  void Resume(int server);
+
+ private:
+  struct Server {
+    int port = 0, route = 0;
+    std::string config;
+    std::unique_ptr<Program> program;
+  };
+
+  Program& program(int server) { return *servers_[static_cast<size_t>(server)].program; }
+  std::string ConfigOf(int server) const;
+
+  testing::TempFolder folder_;
+  std::vector<Server> servers_;
+};
+
+}  // namespace reel::tests

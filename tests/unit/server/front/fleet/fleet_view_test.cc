@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/fleet_view.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+
+namespace reel::front {
+namespace {
+
+StoredMessage Request(uint64_t sequence, int video) {
+  return {sequence, absl::StrCat("reel.j.t.v", video, ".q"), "", ""};
+}
+
+TEST(FleetView, WaitsForOnesOwnWrites) {
+  FleetView view;
+  EXPECT_FALSE(view.WaitFor(1, absl::ZeroDuration()));
+  std::thread tail([&] {
+    for (uint64_t i = 1; i <= 100; ++i) view.OnMessage(Request(i, static_cast<int>(i)));
+  });
+  EXPECT_TRUE(view.WaitFor(100, absl::Minutes(1)));
+  tail.join();
+  EXPECT_EQ(view.state().jobs.size(), 100U);
+  EXPECT_EQ(view.Find("t", "v100")->requested, 100U);
+  EXPECT_FALSE(view.Find("t", "v101").has_value());
+}
+
+TEST(FleetView, CountsWhatIsVoidByWhy) {
+  FleetView view;
+  view.OnMessage(Request(1, 1));
+  view.OnMessage(Request(1, 1));  // heard again
+  view.OnMessage(Request(2, 1));
+  view.OnMessage({3, "reel.j.t.v1.c.2", "", "\x0a\x02n1"});
+  view.OnMessage({4, "anything", "", ""});
+  const std::map<Verdict, int64_t> expected = {
+      {Verdict::kKnownJob, 1}, {Verdict::kWrongEpoch, 1}, {Verdict::kUnreadable, 1}};
+  EXPECT_EQ(view.voids(), expected);
+  EXPECT_EQ(view.state().position, 4U);
+}
+
+TEST(FleetView, IsNotReadyUntilItHasCaughtUp) {
+  FleetView view;
+  EXPECT_FALSE(view.ready());
+  EXPECT_FALSE(view.WaitUntilReady(absl::ZeroDuration()));
+  view.OnMessage(Request(1, 1));
+  view.OnCaughtUp({});
+  EXPECT_TRUE(view.WaitUntilReady(absl::ZeroDuration()));
+  view.OnRebuild();
+  EXPECT_FALSE(view.ready());
+  EXPECT_EQ(view.state(), FleetState{});
+}
+
+TEST(FleetView, GoesOnFromOneThatWasKept) {
+  FleetView first;
+  first.OnMessage(Request(1, 1));
+  FleetView second(first.state());
+  second.OnMessage(Request(1, 1));
+  second.OnMessage(Request(2, 2));
+  EXPECT_EQ(second.state().jobs.size(), 2U);
+  EXPECT_TRUE(second.voids().empty());
+}
+
+}  // namespace
+}  // namespace reel::front

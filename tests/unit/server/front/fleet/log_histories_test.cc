@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random histories of a log, read by many nodes in every way in which one can be read.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/front/fleet/log_fold.h"
+
+namespace reel::front {
+namespace {
+
+using Random = std::mt19937;
+using History = std::vector<LogEntry>;
+
+size_t Below(Random& random, size_t n) { return random() % n; }
+
+// Few videos, epochs and nodes, so that messages meet; more than half of them are void.
+LogEntry RandomEntry(Random& random, uint64_t sequence) {
+  LogEntry entry;
+  entry.sequence = sequence;
+  entry.subject = {Below(random, 8) == 0 ? "u" : "t", absl::StrCat("v", Below(random, 12)),
+                   LogKind::kRequest, 0};
+  const std::string node = absl::StrCat("n", Below(random, 3));
+  const auto epoch = static_cast<uint32_t>(1 + Below(random, 5));
+  switch (Below(random, 16)) {
+    case 0:
+      break;  // unreadable
+    case 1:
+    case 2:
+    case 3:
+      entry.said = RequestSaid{};
+      break;
+    case 4:
+      entry.subject.kind = LogKind::kCancel;
+      entry.said =
+          CancelSaid{Below(random, 2) == 0 ? CancelKind::kCancelled : CancelKind::kExpired};
+      break;
+    case 5:
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+      entry.subject.kind = LogKind::kFinish;
+      entry.subject.epoch = epoch;
+      entry.said =
+          FinishSaid{node, Below(random, 2) == 0 ? FinishKind::kReleased
+                                                 : static_cast<FinishKind>(Below(random, 3))};
+      break;
+    default:
+      entry.subject.kind = LogKind::kClaim;
+      entry.subject.epoch = epoch;
+      entry.said = ClaimSaid{node};
+  }
+  return entry;
+}
+
+History RandomHistory(Random& random) {
+  History history;
+  uint64_t sequence = 0;
+  const size_t length = 1 + Below(random, 300);
+  while (history.size() < length) {
+    sequence += Below(random, 10) == 0 ? 1 + Below(random, 5) : 1;  // purged ones
+    history.push_back(RandomEntry(random, sequence));
+  }
+  return history;
+}
+
+FleetState ReadInOrder(const History& history) {
+  FleetState state;
+  for (const LogEntry& entry : history) Fold(state, entry);
+  return state;
+}
+
+// As a node reads that is cut off, hears twice, falls back, or loses its view: never past a message
+// that it has not read, which is what the tail of the log is for.
+FleetState ReadBadly(const History& history, Random& random) {
+  FleetState state;
+  FleetState kept;
+  size_t next = 0;  // the first that it has not read
+  size_t kept_next = 0;
+  while (next < history.size()) {
+    switch (Below(random, 12)) {
+      case 0:  // again, from anywhere before
+        for (size_t i = Below(random, next + 1); i < next; ++i) {
+          EXPECT_EQ(Fold(state, history[i]), Verdict::kOld);
+        }
+        break;
+      case 1:  // one from long ago, late
+        if (next > 0) {
+          EXPECT_EQ(Fold(state, history[Below(random, next)]), Verdict::kOld);
+        }
+        break;
+      case 2:
+        kept = state;
+        kept_next = next;
+        break;
+      case 3:  // a crash: back to what was stored
+        if (Below(random, 8) == 0) {
+          state = kept;
+          next = kept_next;
+        }
+        break;
+      case 4:  // the view is deleted
+        if (Below(random, 40) == 0) {
+          state = {};
+          next = 0;
+        }
+        break;
+      default:
+        Fold(state, history[next++]);
+    }
+  }
+  return state;
+}
+
+// What must hold of any history, told by the verdicts alone.
+void CheckRules(const History& history) {
+  FleetState state;
+  std::set<std::string> requested, claimed, finished, ended;
+  for (const LogEntry& entry : history) {
+    const FleetState before = state;
+    const Verdict verdict = Fold(state, entry);
+    ASSERT_NE(verdict, Verdict::kOld);
+    if (IsVoid(verdict)) {
+      ASSERT_EQ(state.jobs, before.jobs);
+      continue;
+    }
+    const std::string video = absl::StrCat(entry.subject.tenant, "/", entry.subject.id);
+    const std::string epoch = absl::StrCat(video, "/", entry.subject.epoch);
+    ASSERT_FALSE(ended.contains(video)) << "something counted after the end";
+    const FleetJob& job = state.jobs.at({entry.subject.tenant, entry.subject.id});
+    if (std::holds_alternative<RequestSaid>(entry.said)) {
+      ASSERT_TRUE(requested.insert(video).second) << "a video was made twice";
+    } else {
+      ASSERT_TRUE(requested.contains(video));
+    }
+    if (const auto* const claim = std::get_if<ClaimSaid>(&entry.said)) {
+      ASSERT_TRUE(claimed.insert(epoch).second) << "an epoch was won twice";
+      ASSERT_EQ(job.owner, claim->node);
+    }
+    if (const auto* const finish = std::get_if<FinishSaid>(&entry.said)) {
+      ASSERT_TRUE(claimed.contains(epoch)) << "an epoch ended that nobody had";
+      ASSERT_TRUE(finished.insert(epoch).second) << "an epoch ended twice";
+      ASSERT_EQ(job.owner, finish->node) << "an epoch was ended by another";
+    }
+    if (HasEnded(job.phase)) ended.insert(video);
+  }
+}
+
+// The same without what is void: nothing void may leave a trace.
+FleetState ReadWhatCounts(const History& history) {
+  FleetState judge, state;
+  for (const LogEntry& entry : history) {
+    if (Fold(judge, entry) != Verdict::kCounted) continue;
+    EXPECT_EQ(Fold(state, entry), Verdict::kCounted);
+  }
+  return state;
+}
+
+TEST(LogHistories, EndInOneStateHoweverTheyAreRead) {
+  const unsigned seed = std::random_device{}();
+  std::cout << "seed " << seed << "\n";
+  Random random(seed);
+  size_t counted = 0, entries = 0;
+  for (int i = 0; i < 800; ++i) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed, ", history ", i));
+    const History history = RandomHistory(random);
+    const FleetState state = ReadInOrder(history);
+    ASSERT_NO_FATAL_FAILURE(CheckRules(history));
+    for (int node = 0; node < 4; ++node) ASSERT_EQ(ReadBadly(history, random), state);
+    ASSERT_EQ(ReadWhatCounts(history).jobs, state.jobs);
+    FleetState judge;
+    for (const LogEntry& entry : history) counted += Fold(judge, entry) == Verdict::kCounted;
+    entries += history.size();
+  }
+  // Of both there was enough to find something.
+  EXPECT_GT(counted, entries / 20);
+  EXPECT_LT(counted, entries / 2);
+}
+
+}  // namespace
+}  // namespace reel::front

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/log_messages.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "absl/strings/str_cat.h"
+#include "reel/fleet/v1/log.pb.h"
+
+namespace reel::front {
+namespace {
+
+namespace v1 = ::reel::fleet::v1;
+
+bool IsUnreadable(const std::string& subject, const std::string& payload) {
+  const LogEntry entry = ReadEntry({7, subject, "", payload});
+  EXPECT_EQ(entry.sequence, 7U);  // the position moves on all the same
+  return std::holds_alternative<UnreadableSaid>(entry.said);
+}
+
+TEST(LogMessages, SayWhatTheFoldAsks) {
+  v1::Claim claim;
+  claim.set_node("n1");
+  const LogEntry read = ReadEntry({3, "reel.j.t.id.c.2", "m", claim.SerializeAsString()});
+  EXPECT_EQ(read.sequence, 3U);
+  EXPECT_EQ(read.subject.epoch, 2U);
+  ASSERT_TRUE(std::holds_alternative<ClaimSaid>(read.said));
+  EXPECT_EQ(std::get<ClaimSaid>(read.said).node, "n1");
+
+  v1::Finish finish;
+  finish.set_node("n1");
+  finish.mutable_released();
+  const LogEntry end = ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()});
+  ASSERT_TRUE(std::holds_alternative<FinishSaid>(end.said));
+  EXPECT_EQ(std::get<FinishSaid>(end.said).kind, FinishKind::kReleased);
+  finish.mutable_failed()->set_reason("WORKER_LOST");
+  EXPECT_EQ(
+      std::get<FinishSaid>(ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()}).said)
+          .kind,
+      FinishKind::kFailed);
+  finish.mutable_succeeded()->set_key("media/t/id/2.mp4");
+  EXPECT_EQ(
+      std::get<FinishSaid>(ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()}).said)
+          .kind,
+      FinishKind::kSucceeded);
+
+  v1::CancelWish wish;
+  wish.set_kind(v1::CancelWish::KIND_EXPIRED);
+  EXPECT_EQ(
+      std::get<CancelSaid>(ReadEntry({5, "reel.j.t.id.x", "m", wish.SerializeAsString()}).said)
+          .kind,
+      CancelKind::kExpired);
+  wish.set_kind(v1::CancelWish::KIND_CANCELLED);
+  EXPECT_EQ(
+      std::get<CancelSaid>(ReadEntry({5, "reel.j.t.id.x", "m", wish.SerializeAsString()}).said)
+          .kind,
+      CancelKind::kCancelled);
+  EXPECT_FALSE(IsUnreadable("reel.j.t.id.q", v1::Request().SerializeAsString()));
+}
+
+TEST(LogMessages, WhatSaysNothingIsUnreadable) {
+  v1::Finish nobody;
+  nobody.mutable_released();
+  v1::Finish no_end;
+  no_end.set_node("n1");
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.c.1", ""));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.f.1", nobody.SerializeAsString()));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.f.1", no_end.SerializeAsString()));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.x", ""));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.x", "\x08\x63"));  // a kind of a later build
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.q", "\xff"));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id", ""));
+  EXPECT_TRUE(IsUnreadable("", ""));
+}
+
+TEST(LogMessages, AnyBytesAreReadOrUnreadable) {
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(absl::StrCat("seed ", seed));
+  std::mt19937 random(seed);
+  FleetState state;
+  for (uint64_t i = 1; i <= 20'000; ++i) {
+    std::string bytes(random() % 24, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    static constexpr const char* kSubjects[] = {"reel.j.t.a.q", "reel.j.t.a.c.1", "reel.j.t.a.f.1",
+                                                "reel.j.t.a.x"};
+    Fold(state, ReadEntry({i, kSubjects[random() % 4], "", bytes}));
+    ASSERT_EQ(state.position, i);
+  }
+}
+
+}  // namespace
+}  // namespace reel::front
