@@ -33,11 +33,15 @@ absl::Status TorchPluginVariant::Launch(const void* params, kernels::DeviceStrea
     if (bound == nullptr)
       return absl::InternalError("It was launched with a call it does not take");
     const c10::InferenceMode no_gradients;
-    const c10::OptionalDeviceGuard guard(device_.is_cuda() ? std::optional(device_) : std::nullopt);
-    if (device_.is_cuda() && !IsCurrent(stream, device_)) {
+    // The call's own: a group has several.
+    const at::Device device =
+        device_.is_cuda() ? at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device))
+                          : device_;
+    const c10::OptionalDeviceGuard guard(device.is_cuda() ? std::optional(device) : std::nullopt);
+    if (device.is_cuda() && !IsCurrent(stream, device)) {
       return absl::InternalError("It was called for another stream than libtorch's current one");
     }
-    torch::jit::Stack stack = bound->form->stack(params, device_);
+    torch::jit::Stack stack = bound->form->stack(params, device);
     bound->handle.callBoxed(stack);
     return absl::OkStatus();
   });
