@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/device_memory.h"
 #include "model/load_options.h"
 #include "model/model_card.h"
 #include "model/pipeline.h"
@@ -55,7 +56,7 @@ struct StepSample {
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
-  int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
+  model::DeviceMemory memory;     // as it is now; zeros where there is none to read
   model::PromptCounts prompts;    // since the last report
 };
 
@@ -82,6 +83,7 @@ struct JobFinished {
   model::RunStats stats;
   model::MediaInfo media;  // content type, size and duration; the front adds the hash
   std::vector<model::Notice> notices;
+  int64_t memory_bytes = 0;  // of the device, the most that was its own; 0: there is none to read
 };
 // Also the end of a cancelled job (kCancelled): its slot is free.
 struct JobFailed {

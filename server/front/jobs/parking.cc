@@ -80,7 +80,7 @@ void Parking::On(const WorkerReport& from, const JobParked& parked) {
 
 void Parking::BoundMemory(const FleetWorker& worker) {
   const WorkerInfo& info = worker.info;
-  if (info.memory_total_bytes == 0) return;  // a CPU's is the host's
+  if (info.memory.total == 0) return;  // a CPU's is the host's
   int64_t bytes = 0;
   const std::pair<const std::string, HeldJob>* first = nullptr;
   for (const auto& entry : worker.held) {
@@ -90,8 +90,10 @@ void Parking::BoundMemory(const FleetWorker& worker) {
     if (held.device_bytes == 0) continue;
     if (first == nullptr || held.order_key < first->second.order_key) first = &entry;
   }
-  const bool full = static_cast<double>(info.memory_used_bytes) >
-                    kNearlyFull * static_cast<double>(info.memory_total_bytes);
+  // What an allocator only keeps, the next tensors get.
+  const int64_t taken = info.memory.outside() + info.memory.in_use - info.memory.kept;
+  const bool full =
+      static_cast<double>(taken) > kNearlyFull * static_cast<double>(info.memory.total);
   if (first == nullptr || (!full && bytes <= kParkedBytesOnDevice)) return;
   parts_.slots.MoveToHost(parts_.jobs.Get(first->first));
 }

@@ -42,9 +42,12 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       out_(Gauges(registry, "reel_worker_out",
                   "1 while the device is out of service for this reason, until an operator acts."),
            kOutReasons.size() * kMaxDevices, dropped.Add({{"family", "reel_worker_out"}})),
-      memory_(Gauges(registry, "reel_gpu_memory_bytes",
-                     "Device memory that is taken, by whoever is on the device, and all of it."),
-              2 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
+      memory_(
+          Gauges(registry, "reel_gpu_memory_bytes",
+                 "Of a device's memory all (total) and what is taken by everybody on it (used), "
+                 "by the worker's allocator (reserved) and tensors (allocated), the most of "
+                 "those since it started (peak), and what of them it would give up (kept)."),
+          6 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
       restarts_(Counters(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
       errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -110,11 +113,14 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
     out_.Get({{"device", worker.name}, {"reason", OutReasonName(reason)}})
         .Set(worker.out == reason ? 1 : 0);
   }
-  if (worker.memory_total_bytes <= 0) return;
-  memory_.Get({{"device", worker.name}, {"kind", "used"}})
-      .Set(static_cast<double>(worker.memory_used_bytes));
-  memory_.Get({{"device", worker.name}, {"kind", "total"}})
-      .Set(static_cast<double>(worker.memory_total_bytes));
+  const model::DeviceMemory& memory = worker.memory;
+  if (memory.total <= 0) return;
+  const std::pair<const char*, int64_t> kinds[] = {
+      {"total", memory.total},      {"used", memory.held}, {"reserved", memory.reserved},
+      {"allocated", memory.in_use}, {"peak", memory.most}, {"kept", memory.kept}};
+  for (const auto& [kind, bytes] : kinds) {
+    memory_.Get({{"device", worker.name}, {"kind", kind}}).Set(static_cast<double>(bytes));
+  }
 }
 
 void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {

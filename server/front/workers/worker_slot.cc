@@ -155,7 +155,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   token_.clear();
   vitals_.attached = vitals_.last_message = Now();
   info_.device = hello.device();
-  info_.memory_total_bytes = hello.memory_total_bytes();
+  info_.memory.total = hello.memory_total_bytes();
   info_.compute_capability = hello.compute_capability();
   // With plug-ins the whole list comes later; until then that of the last incarnation holds.
   if (settings_.plugins.empty()) {
@@ -287,7 +287,7 @@ void WorkerSlot::EndIncarnation(LossCause cause, OutReason out) {
   info_.state = out == OutReason::kNone ? WorkerState::kLost : WorkerState::kOut;
   info_.out = out;
   info_.models.clear();
-  info_.memory_used_bytes = 0;
+  info_.memory = {.total = info_.memory.total};
   lane_.Post([this, cause] { events_->WorkerLost(name_, cause); });
   GiveUpLoads();
   PostChanged();
@@ -384,8 +384,10 @@ void WorkerSlot::NoteStarted() {
 
 void WorkerSlot::Note(const Stepped& stepped) {
   MutexLock lock(mutex_);
-  if (info_.memory_used_bytes == stepped.memory_used_bytes) return;
-  info_.memory_used_bytes = stepped.memory_used_bytes;
+  model::DeviceMemory memory = stepped.memory;
+  memory.total = info_.memory.total;
+  if (memory == info_.memory || memory.held == 0) return;
+  info_.memory = memory;
   PostChanged();
 }
 

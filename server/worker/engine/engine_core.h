@@ -22,6 +22,7 @@
 #include "server/worker/engine/file_end.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
+#include "server/worker/engine/memory_watch.h"
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
@@ -39,6 +40,7 @@ class Engine::Impl {
         events_(events),
         samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
                   .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
+        memory_(options_.read_memory),
         loader_(options_.stream, [this] { inbox_.Wake(); }) {}
 
   void Run();
@@ -133,8 +135,15 @@ class Engine::Impl {
   // Whom the step's operators are timed for; null: not at all.
   kernels::KernelTimer* TimerForStep(const Batch& batch);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
-  // Reads the device's memory after a piece that moved `jobs`.
-  void ReadMemory(absl::Span<HeldJob* const> jobs);
+  // The device's memory before a piece, and after one that moved these jobs.
+  void BeginMemory() { memory_.Begin(KeptBytes()); }
+  void NoteMemory(const Batch& batch);
+  void NoteMemory(HeldJob& job) { NoteMemory(Batch{{&job}, 1, nullptr, {1}}); }
+  void ReadMemory() { memory_.Read(KeptBytes()); }
+  // Where it is not as it was told last.
+  void TellMemory();
+  int64_t KeptBytes() const;
+  int64_t WeightBytes() const;
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
   void AfterStep(HeldJob& job);
@@ -173,7 +182,7 @@ class Engine::Impl {
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
-  model::DeviceMemory memory_;
+  MemoryWatch memory_;
   Turns turns_;
   bool device_lost_ = false;
   bool draining_ = false;

@@ -17,15 +17,15 @@ void Engine::Impl::CarryOut(LoadModel& command) {
     loader_.Start(std::move(command));
     return;
   }
-  ReadMemory({});
-  const int64_t before = memory_.in_use;
+  ReadMemory();
+  const int64_t before = memory_.last().in_use;
   auto pipeline = model::LoadPipeline(command.options, options_.stream);
   if (!pipeline.ok()) {
     Report(ModelFailed{name, pipeline.status()});
     return;
   }
-  ReadMemory({});
-  Candidate candidate{name, 0, {*std::move(pipeline), memory_.in_use - before}, {}};
+  ReadMemory();
+  Candidate candidate{name, 0, {*std::move(pipeline), memory_.last().in_use - before}, {}};
   AddWarmUps(command.options.warm_up, candidate);
   Add(std::move(candidate));
 }
@@ -55,7 +55,7 @@ void Engine::Impl::Adopt(Candidate candidate) {
   place = std::move(candidate.loaded);
   place.replaced = candidate.revision != 0;
   Report(ModelLoaded{candidate.model, card, candidate.revision, std::move(candidate.warm_ups)});
-  if (options_.read_memory) Report(Stepped{{}, memory_.held, {}});
+  TellMemory();
 }
 
 void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const {
@@ -86,7 +86,7 @@ void Engine::Impl::TakeLoaded() {
     }
     Candidate candidate{name, result.revision, {*std::move(result.pipeline)}, {}};
     const model::ModelCard& card = candidate.loaded.pipeline->card();
-    if (options_.read_memory) candidate.loaded.bytes = card.weight_bytes;
+    if (memory_.reads()) candidate.loaded.bytes = card.weight_bytes;
     auto canary = TrialVideo::Canary(StageOf(candidate));
     if (!canary.ok()) {
       RefuseCandidate(name, result.revision, canary.status());
@@ -115,7 +115,7 @@ bool Engine::Impl::TryCandidate() {
     last = trial.video.Next();
   }
   trial.took += SteadyNow() - began;
-  ReadMemory({});
+  ReadMemory();
   if (last.ok() && !*last) return true;
   if (!last.ok() && (trial.is_canary || absl::IsAborted(last.status()))) {
     const Candidate refused = std::move(next);

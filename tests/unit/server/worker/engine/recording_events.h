@@ -127,9 +127,12 @@ class RecordingEvents : public EngineEvents {
     return timed;
   }
   // One for each report.
-  std::vector<int64_t> memory_used() {
+  std::vector<model::DeviceMemory> memory() {
     MutexLock lock(mutex_);
-    return memory_used_;
+    return memory_;
+  }
+  bool WaitForMemory(int64_t held) {
+    return Wait([&] { return !memory_.empty() && memory_.back().held == held; });
   }
   std::optional<absl::Status> device_lost() {
     MutexLock lock(mutex_);
@@ -174,7 +177,7 @@ class RecordingEvents : public EngineEvents {
   void On(const JobRef&, Stepped& stepped) {
     Change([&] {
       for (StepSample& step : stepped.steps) steps_.push_back(std::move(step));
-      memory_used_.push_back(stepped.memory_used_bytes);
+      memory_.push_back(stepped.memory);
     });
   }
   void On(const JobRef& ref, JobProgress& progress) {
@@ -239,7 +242,7 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;
-  std::vector<int64_t> memory_used_;
+  std::vector<model::DeviceMemory> memory_;
   std::set<std::string> held_, held_now_;
   std::map<std::string, int64_t> parked_;  // bytes on the device
   std::optional<absl::Status> device_lost_;
