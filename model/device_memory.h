@@ -28,4 +28,7 @@ struct DeviceMemory {
 // Confined to one thread. Null: there is nothing to read. `kept` is not its to tell.
 using MemoryReader = std::function<DeviceMemory()>;
 
+// Gives back what the process's allocator keeps and nobody uses. Null: there is nothing to give.
+using MemoryReturner = std::function<void()>;
+
 }  // namespace reel::model

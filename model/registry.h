@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/counted_memory.h"
 #include "model/device_memory.h"
 #include "model/load_options.h"
 #include "model/model_card.h"
@@ -20,8 +21,11 @@ namespace reel::model {
 // Loads a model for the device of `stream`: the test card where there is no path, else by the first
 // family that recognises what lies there. Blocks for as long as that takes. FAILED_PRECONDITION
 // says what the path holds instead; the families document their own errors.
-absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
-                                                       kernels::DeviceStream stream);
+// `memory` is what the test card takes of, where there is one; its weights are the caller's to
+// count.
+absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
+    const LoadOptions& options, kernels::DeviceStream stream,
+    std::shared_ptr<CountedMemory> memory = nullptr);
 
 // What a load of a model would find, in its words.
 struct ModelCheck {
@@ -37,6 +41,9 @@ ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream);
 
 // How the memory of that device is read; null where there is none to read, as on a CPU.
 MemoryReader MemoryReaderFor(kernels::DeviceStream stream);
+
+// How what this process's allocator keeps there is given back; null where nothing is kept.
+MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
 
 // Versions of what models run on, by name: "torch" where this build has it.
 std::map<std::string, std::string> FrameworkVersions();

@@ -62,6 +62,16 @@ MemoryReader TorchMemoryReader(kernels::DeviceStream stream) {
   return Reader(stream.device);
 }
 
+MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream) {
+  if (stream.device < 0) return nullptr;
+  return [] {
+    TorchGuard([]() -> absl::Status {
+      c10::getDeviceAllocator(c10::kCUDA)->emptyCache();
+      return absl::OkStatus();
+    }).IgnoreError();  // what cannot be given back is missed by whoever asks next
+  };
+}
+
 std::string FrameworkVersion() { return TORCH_VERSION; }
 
 }  // namespace reel::model

@@ -25,13 +25,19 @@ WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& 
                           .kernel_sample_every = options.kernel_sample_every,
                           .encoder_threads = options.encoder_threads,
                           .fill_rows = options.fill_rows,
-                          .plugins = options.plugins};
+                          .plugins = options.plugins,
+                          .memory_bytes = worker.memory_bytes};
   for (const model::LoadOptions& load : options.models) {
     if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
       settings.models.push_back(load);
     }
   }
   return settings;
+}
+
+// A device's memory within the configuration's bound; 0: none of its own, no bound.
+int64_t Bounded(int64_t total, int64_t bound) {
+  return total > 0 && bound > 0 ? std::min(total, bound) : std::max(total, bound);
 }
 
 }  // namespace
@@ -155,7 +161,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   token_.clear();
   vitals_.attached = vitals_.last_message = Now();
   info_.device = hello.device();
-  info_.memory.total = hello.memory_total_bytes();
+  info_.memory.total = Bounded(hello.memory_total_bytes(), settings_.memory_bytes);
   info_.compute_capability = hello.compute_capability();
   // With plug-ins the whole list comes later; until then that of the last incarnation holds.
   if (settings_.plugins.empty()) {

@@ -41,7 +41,7 @@ class Engine::Impl {
         samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
                   .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
         memory_(options_.read_memory),
-        loader_(options_.stream, [this] { inbox_.Wake(); }) {}
+        loader_(options_.stream, options_.counted, [this] { inbox_.Wake(); }) {}
 
   void Run();
   Inbox& inbox() { return inbox_; }
@@ -53,8 +53,9 @@ class Engine::Impl {
 
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
-    int64_t bytes = 0;      // of device memory that loading it took
-    bool replaced = false;  // it came while jobs were admitted by another one's card
+    int64_t bytes = 0;            // of device memory that loading it took
+    bool replaced = false;        // it came while jobs were admitted by another one's card
+    model::CountedBytes weights;  // where they are counted
   };
   struct Trial {
     TrialVideo video;
@@ -83,6 +84,8 @@ class Engine::Impl {
   void Resume(HeldJob& job);
 
   // Models.
+  // With its weights, where they are counted; the error says that they do not fit.
+  absl::StatusOr<LoadedModel> Loaded(absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline);
   // Tries it out first, if there is something to try.
   void Add(Candidate candidate);
   void Adopt(Candidate candidate);
@@ -155,7 +158,13 @@ class Engine::Impl {
   // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
   // The device has no memory left for what moves.
+  void OutOfMemory(HeldJob& job);
+  // All that can be done without: states of parked jobs, what models and the allocator keep.
+  void ReturnMemory();
   void MoveParkedToHost();
+  bool OthersAreHeld(const HeldJob& job) const;
+  // A small video of the model; an error says that this process is of no use any more.
+  absl::Status TryDevice(model::Pipeline& pipeline);
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);

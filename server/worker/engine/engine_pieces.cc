@@ -47,6 +47,8 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   Report(job.ref, JobProgress{Stage::kTextEncode, 0, job.spec.num_steps()});
+  // It may be here because memory was short before.
+  if (job.assigned_alone) ReturnMemory();
   job.times_text = samples_.TakeStage(SteadyNow());
   job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
   kernels::KernelCounters counters;

@@ -21,6 +21,7 @@ class JobTally {
   void Stepped(absl::Duration took, int jobs, double share);
   // So many steps are done, and so many of them took over what an earlier one computed.
   void StepsDone(int done, int reused) { done_steps_ = done, reused_steps_ = reused; }
+  int done_steps() const { return done_steps_; }
   int reused_steps() const { return reused_steps_; }
   // Of no stage, but of the device's time all the same.
   void Previewed(absl::Duration took) { device_ += took; }

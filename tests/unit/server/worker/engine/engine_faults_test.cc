@@ -127,14 +127,20 @@ TEST_F(EngineFaultsTest, ABatchOutOfMemoryIsSplitAndEverybodyFinishes) {
   for (size_t i = 2; i < steps.size(); ++i) EXPECT_THAT(steps[i].jobs, SizeIs(1));
 }
 
-TEST_F(EngineFaultsTest, OutOfMemoryAloneBlamesTheJobAndSparesTheOthers) {
+TEST_F(EngineFaultsTest, OutOfMemoryInAStepAloneBlamesNobodyWhileOthersAreHeld) {
   Fault("oom", "b");
   for (const char* job : {"a", "b", "c"}) Assign(job);
   Start();
   ExpectFinished("a");
   ExpectFinished("c");
   EXPECT_EQ(ReasonFor("b"), Reason::kOutOfDeviceMemory);
-  EXPECT_TRUE(events_.ended("b").suspect);
+  EXPECT_FALSE(events_.ended("b").suspect) << "the front tries it again, with nobody else";
+  Assign("b2");
+  EXPECT_EQ(ReasonFor("b2"), Reason::kOutOfDeviceMemory);
+  EXPECT_TRUE(events_.ended("b2").suspect);
+  EXPECT_FALSE(events_.ended("b2").device_lost);
+  Assign("d");
+  ExpectFinished("d");
 }
 
 TEST_F(EngineFaultsTest, BadNumbersEndTheirJobAndSendNothing) {

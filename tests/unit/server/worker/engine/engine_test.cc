@@ -267,6 +267,7 @@ class EngineMemoryTest : public EngineTest {
   EngineMemoryTest() {
     options_.read_memory = [this] { return Read(readings_++); };
   }
+  ~EngineMemoryTest() override { Stop(); }  // it reads until then
   // Empty, then with weights of 1000 bytes; a job's tensors take 40 at most, of which 10 stay.
   virtual model::DeviceMemory Read(int reading) {
     if (reading == 0) return {.held = 500};
@@ -300,6 +301,7 @@ TEST_F(EngineMemoryTest, TellsWhatOfItWasAJobsOwn) {
 
 class IdleMemoryTest : public EngineMemoryTest {
  protected:
+  ~IdleMemoryTest() override { Stop(); }
   model::DeviceMemory Read(int) override { return {.held = held_, .reserved = 1}; }
   std::atomic<int64_t> held_ = 10;
 };

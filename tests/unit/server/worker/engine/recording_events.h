@@ -87,27 +87,17 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return ended_.count(job) != 0;
   }
-  std::string file(const std::string& job) {
-    MutexLock lock(mutex_);
-    return files_[job];
-  }
+  std::string file(const std::string& job) { return Of(files_, job); }
   // As it said last; -1: it was not parked.
   int64_t parked_bytes(const std::string& job) {
     MutexLock lock(mutex_);
     return parked_.count(job) != 0 ? parked_[job] : -1;
   }
-  int fragments(const std::string& job) {
-    MutexLock lock(mutex_);
-    return fragments_[job];
-  }
+  int fragments(const std::string& job) { return Of(fragments_, job); }
   std::vector<std::pair<model::Stage, int>> progress(const std::string& job) {
-    MutexLock lock(mutex_);
-    return progress_[job];
+    return Of(progress_, job);
   }
-  std::vector<JobPreview> previews(const std::string& job) {
-    MutexLock lock(mutex_);
-    return previews_[job];
-  }
+  std::vector<JobPreview> previews(const std::string& job) { return Of(previews_, job); }
   // Of the denoising stage.
   std::vector<StepSample> steps() {
     MutexLock lock(mutex_);
@@ -215,6 +205,11 @@ class RecordingEvents : public EngineEvents {
       ended.told = ended_[ended.ref.job].told + 1;
       ended_[ended.ref.job] = std::move(ended);
     });
+  }
+  template <typename Map>
+  typename Map::mapped_type Of(Map& map, const std::string& job) {
+    MutexLock lock(mutex_);
+    return map[job];
   }
   template <typename F>
   void Change(F change) {
