@@ -241,6 +241,7 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.need.shape.where = where;
   checked.cost = costs_.Predict(checked.need.shape);
+  checked.need.memory_bytes = costs_.PeakMemory(checked.need.shape);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;
@@ -278,6 +279,7 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
         details);
   }
   REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
+  REEL_RETURN_IF_ERROR(CheckMemory(request));
   REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
   return CheckQueue(request, load, jitter);
 }
@@ -323,6 +325,21 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
                   load.disk.stored_bytes, load.disk.limit_bytes);
   }
   return absl::OkStatus();
+}
+
+absl::Status Admission::CheckMemory(const CheckedRequest& request) const {
+  const std::optional<MemoryNeed> unfit = fleet_.Unfit(request.need);
+  if (!unfit) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},
+                      {"available_bytes", absl::StrCat(unfit->there)}};
+  details.precondition_type = "MEMORY";
+  details.precondition_subject = request.need.model;
+  const std::string text = absl::StrCat(
+      "No device has the memory for a video of this size, its model included; bytes needed: ",
+      unfit->needed, ", available: ", unfit->there);
+  details.precondition_description = text;
+  return MakeError(Reason::kTooLargeForDevice, text, details);
 }
 
 absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load& load) const {

@@ -77,6 +77,7 @@ class Admission {
   absl::Status PlanFor(const model::ModelCard& card, CheckedRequest& checked,
                        std::vector<model::FieldViolation>& out) const;
   absl::Status CheckQuota(const NewJob& job, const CheckedRequest& request, const Load& load) const;
+  absl::Status CheckMemory(const CheckedRequest& request) const;
   absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
 

@@ -34,6 +34,7 @@ struct WorkShape {
   bool weights = false;      // false: a model without weights, which has no slow first step
   int previews = 0;
   int64_t condition_pixels = 0;  // of a frame, for each picture or clip
+  int64_t memory_formula = 0;    // bytes of device memory, as its card tells
 
   int64_t tokens() const;  // of the pass with the most
   int64_t rows() const;    // of a step, of the pass with the most
@@ -86,7 +87,8 @@ class CostModel {
   CostModel& operator=(const CostModel&) = delete;
 
   Cost Predict(const WorkShape& shape) const;
-  // Highest use seen for a shape like this; 0: none seen.
+  // Of a device, beside the weights: by jobs that were seen, of this plan on its kind of device,
+  // and by the card's formula before; 0: nothing is known.
   int64_t PeakMemory(const WorkShape& shape) const;
   // Of the file, by those that were made; without one the most that its frames could take.
   OutputSize Output(const WorkShape& shape) const;
@@ -95,6 +97,10 @@ class CostModel {
   // `predicted`: its p50 at admission; zero where that was only a guess.
   void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted);
   void LearnOutput(const WorkShape& shape, int64_t bytes);
+  // Of a job that was rendered: most of the device's memory that was its own.
+  void LearnMemory(const WorkShape& shape, int64_t bytes);
+  // It ran out of memory, and needs at least so much.
+  void RaiseMemory(const WorkShape& shape, int64_t bytes);
 
   // For the store. Lines that cannot be read are skipped: they are learned again.
   std::string Serialize() const;

@@ -20,14 +20,6 @@ constexpr size_t kMostHeld = 16;
 
 }  // namespace
 
-absl::Duration FleetWorker::Backlog(const std::set<std::string>& without) const {
-  absl::Duration sum;
-  for (const auto& [job, mine] : held) {
-    if (!without.contains(job)) sum += mine.left;
-  }
-  return sum;
-}
-
 Fleet::Fleet(const JobOptions& options) : options_(options) {
   for (const ModelSource& model : options.models) served_.push_back(model.load.name);
   Publish();
@@ -277,11 +269,38 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
   return before < kFewHeld || (packs && worker.Packs(need.shape.model, rows, options_.fill_rows));
 }
 
-FleetWorker* Fleet::Place(const Need& need, const Passed& passed) {
+Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const {
+  Names names;
+  for (const auto& [name, worker] : workers_) {
+    if (HasRoom(worker, need, passed) && Suits(worker, need) && !Fits(worker, need, cards_)) {
+      names.insert(name);
+    }
+  }
+  return names;
+}
+
+std::optional<MemoryNeed> Fleet::Unfit(const Need& need) const {
+  std::optional<MemoryNeed> best;
+  for (const auto& [name, worker] : workers_) {
+    if (!MayEverRun(worker, need) || (!need.worker.empty() && need.worker != name)) continue;
+    // One that was not there yet may be larger.
+    const auto alone = NeedAlone(worker, need, cards_);
+    if (!alone || alone->needed <= alone->there) return std::nullopt;
+    if (!best || alone->there > best->there) best = alone;
+  }
+  return best;
+}
+
+bool Fleet::CountsMemory() const {
+  return std::any_of(workers_.begin(), workers_.end(),
+                     [](const auto& entry) { return entry.second.info.memory.total > 0; });
+}
+
+FleetWorker* Fleet::Place(const Need& need, const Passed& passed, const Names& closed) {
   FleetWorker* best = nullptr;
   absl::Duration best_backlog;
   for (auto& [name, worker] : workers_) {
-    if (!CanTake(worker, need, passed)) continue;
+    if (closed.contains(name) || !CanTake(worker, need, passed)) continue;
     const absl::Duration backlog = worker.Backlog(passed);
     if (best != nullptr && backlog >= best_backlog) continue;
     best = &worker;

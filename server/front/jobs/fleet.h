@@ -15,66 +15,13 @@
 #include "kernels/base/mutex.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
-#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet_worker.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/worker_memory.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
-
-// A job that a worker was given and has not reported as ended. It may outlive the ActiveJob.
-struct HeldJob {
-  int attempt = 1;
-  WorkShape shape;
-  absl::Duration left;  // predicted
-  double order_key = 0;
-  bool alone = false;
-  bool started = false;   // has reported a stage of its own
-  bool innocent = false;  // another job has cost the worker
-  std::optional<absl::Duration> cancelled_at;
-  // While it is parked: the job that goes before it.
-  std::string parked_for;
-  bool told_parked = false;  // and its worker has said so
-  // Of its state; and what of it is still on the device.
-  int64_t parked_bytes = 0, device_bytes = 0;
-  bool to_host = false;  // the worker was told to move it
-  // Since it was stepped first, or resumed; see preemption.h.
-  absl::Duration stepped_since = absl::InfiniteDuration();
-  int stepped_from = 0;
-  bool ran_enough = false;
-
-  bool parked() const { return !parked_for.empty(); }
-};
-
-struct FleetWorker {
-  WorkerInfo info;
-  std::set<std::string> loaded;  // models
-  // Of models that it has loaded once: their type may be another one elsewhere.
-  std::map<std::string, std::vector<kernels::KernelCall>> calls;
-  std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
-  std::set<std::string> loading;              // models that are on their way, beside those it has
-  std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
-  std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
-  std::map<std::string, HeldJob> held;
-  absl::Duration step_limit;  // as last set
-  bool doomed = false;        // has lost its device and will end
-
-  // Whether jobs of these many rows of a model, together, are stepped in one call.
-  bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
-    return rows <= fill_rows && !steps_alone.contains(model);
-  }
-  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
-};
-
-// What a job asks of a worker.
-struct Need {
-  std::string model;
-  std::string worker;  // empty: any
-  std::string profile;
-  std::map<std::string, std::string> variants;
-  WorkShape shape;
-  bool alone = false;
-};
 
 // Confined to the dispatcher's thread, but for what is said to be thread-safe.
 class Fleet {
@@ -118,13 +65,27 @@ class Fleet {
 
   // Jobs that workers hold and that another would go before.
   using Passed = std::set<std::string>;
+  using Names = std::set<std::string>;  // of workers
   // The worker that would finish the job first among those that can take it now; null: none. Those
-  // in `passed` take no room from it.
-  FleetWorker* Place(const Need& need, const Passed& passed = {});
-  // Whether this worker could take it now.
-  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed) const {
-    return HasRoom(worker, need, passed) && Suits(worker, need);
+  // in `passed` take no slot from it. Workers in `closed` take nothing.
+  FleetWorker* Place(const Need& need, const Passed& passed = {}, const Names& closed = {});
+  // Whether this worker could take it now, if it parked these.
+  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed,
+               const Passed& parked = {}) const {
+    return HasRoom(worker, need, passed) && Suits(worker, need) &&
+           Fits(worker, need, cards_, parked);
   }
+  // Workers that would take it now, had they the memory.
+  Names ShortOfMemory(const Need& need, const Passed& passed) const;
+  // What of a worker's memory is given to whom.
+  MemoryAccount AccountOf(const FleetWorker& worker) const {
+    return front::AccountOf(worker, cards_);
+  }
+  // Of the worker that has the most of it for the job, with nobody else there; nullopt: everything
+  // may fit, or nobody knows.
+  std::optional<MemoryNeed> Unfit(const Need& need) const;
+  // Whether a worker's memory is accounted for.
+  bool CountsMemory() const;
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.

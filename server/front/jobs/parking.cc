@@ -40,10 +40,12 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
     FleetWorker* worker = job->at_worker() ? parts_.fleet.Find(job->worker) : nullptr;
     if (worker == nullptr) continue;
     absl::Duration& before = ahead[job->worker];
+    // With all that it holds: it got its newcomers on the understanding that others leave.
+    const bool is_short = parts_.fleet.AccountOf(*worker).left() < 0;
     for (const std::string& id : parts_.preemption.Victims(NewcomerOf(*job), *worker, before)) {
       Log(LogLevel::kInfo, "A video is parked for one with less time",
           {{"video", id}, {"other", job->id()}, {"worker", job->worker}});
-      parts_.slots.Park(parts_.jobs.Get(id), job->id());
+      parts_.slots.Park(parts_.jobs.Get(id), job->id(), is_short);
     }
     before += job->cost.p90();
   }
@@ -55,7 +57,8 @@ FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed
     if (victims.empty()) continue;
     Fleet::Passed with = passed;
     with.insert(victims.begin(), victims.end());
-    if (parts_.fleet.CanTake(worker, job.need, with)) return parts_.fleet.Find(name);
+    const Fleet::Passed leave(victims.begin(), victims.end());
+    if (parts_.fleet.CanTake(worker, job.need, with, leave)) return parts_.fleet.Find(name);
   }
   return nullptr;
 }

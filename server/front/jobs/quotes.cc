@@ -26,11 +26,11 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
 }
 
 Quotes::Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
-               const CostModel& costs, const Clock& clock)
+               const Fleet& fleet, const Clock& clock)
     : admission_(admission),
       load_(load),
       quarantine_(quarantine),
-      costs_(costs),
+      fleet_(fleet),
       clock_(clock),
       random_(std::random_device("/dev/urandom")()) {}
 
@@ -69,7 +69,7 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   estimate.queue = admission_.QueueWait(load);
   estimate.run_p50 = checked.cost.p50();
   estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
-  estimate.peak_memory_bytes = costs_.PeakMemory(checked.need.shape);
+  if (fleet_.CountsMemory()) estimate.peak_memory_bytes = checked.need.memory_bytes;
   estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
   estimate.queue_position = load.queued - load.queued_behind;

@@ -26,6 +26,7 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
     job.need.shape = ShapeOf(job.log->Snapshot().spec, card, Admission::PlanName(job.need));
     job.cost = parts_.costs.Predict(job.need.shape);
+    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
   }
 }
 
