@@ -19,32 +19,9 @@
 #include "model/run_stats.h"
 #include "server/front/jobs/cost_cells.h"
 #include "server/front/jobs/tenant_bytes.h"
+#include "server/front/jobs/work_shape.h"
 
 namespace reel::front {
-
-// The part of a resolved spec that costs depend on.
-struct WorkShape {
-  std::string model;
-  std::string plan;
-  std::string where;  // weights, kind of device and build (Fleet::WhereOf); empty: any
-  std::vector<model::PassWork> passes;  // none: not known yet
-  int frames = 0;
-  int64_t frame_pixels = 0;  // of the whole clip, as it is decoded
-  int crf = 0;               // how finely it is encoded
-  bool weights = false;      // false: a model without weights, which has no slow first step
-  int previews = 0;
-  int64_t condition_pixels = 0;  // of a frame, for each picture or clip
-  int64_t memory_formula = 0;    // bytes of device memory, as its card tells
-
-  int64_t tokens() const;  // of the pass with the most
-  int64_t rows() const;    // of a step, of the pass with the most
-  int steps() const;       // of all passes
-  // The pass whose rows come nearest; there must be one. Conditions add rows to those of a pass.
-  const model::PassWork& PassWith(int64_t rows) const;
-};
-
-WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
-                  const std::string& plan);
 
 struct Cost {
   struct Pass {
