@@ -75,6 +75,7 @@ struct LoadOptions {
   // that is read must be in it and match.
   std::string manifest_file = {};
   WarmUp warm_up = {};
+  bool on_demand = false;  // at a worker's start it is looked at, not loaded
 
   friend bool operator==(const LoadOptions&, const LoadOptions&) = default;
 };

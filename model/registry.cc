@@ -58,7 +58,9 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
 ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream) {
   ModelCheck check;
   if (options.path.empty()) {
-    const auto card = TestCardOf(options, nullptr);
+    LoadOptions quick = options;
+    quick.test_card.load_time = absl::ZeroDuration();
+    const auto card = TestCardOf(quick, nullptr);
     check.status = card.status();
     if (card.ok()) check.card = (*card)->card();
     return check;

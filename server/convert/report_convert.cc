@@ -100,6 +100,12 @@ void Put(const WorkerReport&, ModelLoaded event, AttachRequest& message) {
   }
 }
 
+void Put(const WorkerReport&, ModelKnown event, AttachRequest& message) {
+  *message.mutable_model_state() = CardToModelState(event.card);
+  message.mutable_model_state()->set_model(std::move(event.model));
+  message.mutable_model_state()->set_only_known(true);
+}
+
 void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
   *message.mutable_model_state()->mutable_error() = ErrorToProto(event.error, false);
   message.mutable_model_state()->set_model(std::move(event.model));
@@ -169,6 +175,7 @@ WorkerReport Get(const worker::v1::ModelState& state) {
   if (!state.has_card()) {
     return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error()), state.revision()}};
   }
+  if (state.only_known()) return {{}, {}, ModelKnown{state.model(), CardFromModelState(state)}};
   ModelLoaded loaded{state.model(), CardFromModelState(state), state.revision()};
   for (const worker::v1::WarmedUp& video : state.warm_ups()) {
     loaded.warm_ups.push_back(

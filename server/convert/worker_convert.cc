@@ -77,6 +77,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_manifest_file(options.manifest_file);
   proto.set_text_folder(options.text_folder);
   *proto.mutable_warm_up() = WarmUpToProto(options.warm_up);
+  proto.set_on_demand(options.on_demand);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
 }
@@ -88,7 +89,8 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
           .manifest_file = proto.manifest_file(),
-          .warm_up = WarmUpFromProto(proto.warm_up())};
+          .warm_up = WarmUpFromProto(proto.warm_up()),
+          .on_demand = proto.on_demand()};
 }
 
 worker::v1::WarmUp WarmUpToProto(const model::WarmUp& warm_up) {

@@ -38,6 +38,11 @@ struct ModelLoaded {
   int64_t revision = 0;  // of the command; 0: loaded at the start of the worker
   std::vector<WarmedUp> warm_ups = {};
 };
+// Of one that is loaded on demand: it was looked at, and can be.
+struct ModelKnown {
+  std::string model;
+  model::ModelCard card;
+};
 struct ModelFailed {
   std::string model;
   absl::Status error;
@@ -94,8 +99,9 @@ struct JobFailed {
   bool device_lost = false;
 };
 
-using WorkerEvent = std::variant<KernelsListed, ModelLoaded, ModelFailed, Stepped, JobProgress,
-                                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
+using WorkerEvent =
+    std::variant<KernelsListed, ModelLoaded, ModelKnown, ModelFailed, Stepped, JobProgress,
+                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
 
 struct WorkerReport {
   std::string worker;  // filled in by the front, which knows whose stream it came on

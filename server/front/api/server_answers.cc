@@ -40,6 +40,8 @@ v1::ModelState ModelStateToProto(ModelState state) {
       return v1::MODEL_STATE_FAILED;
     case ModelState::kUnloaded:
       return v1::MODEL_STATE_UNLOADED;
+    case ModelState::kOnDemand:
+      return v1::MODEL_STATE_ON_DEMAND;
   }
   return v1::MODEL_STATE_UNSPECIFIED;
 }

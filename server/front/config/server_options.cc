@@ -124,6 +124,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     options.manifest_file = model.manifest_file();
     options.text_folder = model.text_folder();
     options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
+    options.on_demand = model.on_demand();
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }

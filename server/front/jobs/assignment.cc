@@ -2,8 +2,10 @@
 #include "server/front/jobs/assignment.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "server/front/jobs/places.h"
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
@@ -50,12 +52,15 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     if (job->at_worker()) passed.insert(job->id());
   }
   int asked = 0;
-  Fleet::Names closed;  // to those that come later: it waits for their memory
+  Fleet::Names closed;           // to those that come later: it waits for their memory
+  std::set<std::string> wanted;  // models of those that come before
   for (ActiveJob* job : order) {
     if (job->at_worker()) {
       passed.erase(job->id());
       continue;
     }
+    if (!HasModel(fleet, job->need)) closed.merge(parts_.residency.LoadFor(job->need, wanted));
+    wanted.insert(job->need.model);
     const bool room = fleet.AnyRoom(passed);
     FleetWorker* worker = room ? fleet.Place(job->need, passed, closed) : nullptr;
     if (worker == nullptr && ++asked <= kMostAsked) {

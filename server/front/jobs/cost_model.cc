@@ -21,6 +21,7 @@ constexpr double kFirstDecodeSecondsPerFrame = 0.002;
 constexpr double kFirstTextSeconds = 0.05;
 constexpr int64_t kFileHeaderBytes = 64 << 10;
 constexpr int64_t kFrameHeaderBytes = 1 << 10;
+constexpr double kFirstLoadBytesPerSecond = 1e9;
 constexpr double kMemoryFall = 0.1;
 // Of a batch that is no batch.
 constexpr double kAlone = 1.001;
@@ -221,6 +222,18 @@ void CostModel::RaiseMemory(const WorkShape& shape, int64_t bytes) {
   CostCell& cell = CellOf({shape.model, shape.plan, shape.where}, key);
   cell.mean = std::max(cell.mean, static_cast<double>(bytes) * scale);
   ++cell.count;
+}
+
+absl::Duration CostModel::LoadTime(const WorkShape& shape, int64_t weight_bytes,
+                                   bool& observed) const {
+  const auto group = groups_.find(GroupKey(shape.model, "", shape.where));
+  const CostCell* cell = group == groups_.end() ? nullptr : group->second.Find({CostKind::kLoad});
+  observed = cell != nullptr;
+  return Of(observed ? cell->mean : static_cast<double>(weight_bytes) / kFirstLoadBytesPerSecond);
+}
+
+void CostModel::LearnLoad(const std::string& model, const std::string& where, absl::Duration took) {
+  Learn({model, "", where}, {CostKind::kLoad}, absl::ToDoubleSeconds(took));
 }
 
 OutputSize CostModel::Output(const WorkShape& shape) const {

@@ -70,6 +70,10 @@ class CostModel {
   // Of the file, by those that were made; without one the most that its frames could take.
   OutputSize Output(const WorkShape& shape) const;
 
+  // Until a model serves that is loaded on demand; `observed`: not only a guess by its size.
+  absl::Duration LoadTime(const WorkShape& shape, int64_t weight_bytes, bool& observed) const;
+  void LearnLoad(const std::string& model, const std::string& where, absl::Duration took);
+
   void LearnStep(const SeenStep& step, absl::Duration took);
   // `predicted`: its p50 at admission; zero where that was only a guess.
   void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted);

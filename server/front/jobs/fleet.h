@@ -36,10 +36,14 @@ class Fleet {
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);
   void SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision = 0);
+  // It can be loaded there on demand.
+  void SetKnown(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& worker, const ModelFailed& failed);
 
   // Names of models, default first.
   void SetServed(std::vector<std::string> models);
+  // Of those, the ones that are loaded on demand.
+  void SetOnDemand(std::set<std::string> models) { on_demand_ = std::move(models); }
   const std::vector<std::string>& served() const { return served_; }
   // MODEL_NOT_FOUND for a name that is none of them, MODEL_UNLOADED for one that was taken away.
   absl::Status CheckServed(const std::string& model) const;
@@ -47,11 +51,12 @@ class Fleet {
   bool models_gone() const { return models_gone_; }
   void SetUnloaded(const std::string& model, bool unloaded);
   // A load was sent to a worker.
-  void Expect(const std::string& worker, const std::string& model, int64_t revision);
+  void Expect(const std::string& worker, const std::string& model, int64_t revision,
+              absl::Duration now);
   // Whether what a worker says of a model is still asked for.
   bool IsAwaited(const std::string& worker, const std::string& model, int64_t revision) const;
-  // The worker gets no further job of it.
-  void Unload(const std::string& worker, const std::string& model);
+  // The worker gets no further job of it; not for good: before it is loaded again.
+  void Unload(const std::string& worker, const std::string& model, bool for_good = true);
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
   std::optional<HeldJob> Release(const std::string& job, int attempt);
@@ -59,6 +64,7 @@ class Fleet {
 
   FleetWorker* Find(const std::string& worker);
   const std::map<std::string, FleetWorker>& workers() const { return workers_; }
+  const Cards& cards() const { return cards_; }
   const model::ModelCard* FindCard(const std::string& model) const;
   // Why it could not be loaded, the last time; OK: nothing known.
   absl::Status LoadError(const std::string& model) const;
@@ -81,11 +87,6 @@ class Fleet {
   MemoryAccount AccountOf(const FleetWorker& worker) const {
     return front::AccountOf(worker, cards_);
   }
-  // Of the worker that has the most of it for the job, with nobody else there; nullopt: everything
-  // may fit, or nobody knows.
-  std::optional<MemoryNeed> Unfit(const Need& need) const;
-  // Whether a worker's memory is accounted for.
-  bool CountsMemory() const;
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom(const Passed& passed = {}) const;
   // The plan that the job would run by on the worker, or why it could not: see kernels::MakePlan.
@@ -94,6 +95,8 @@ class Fleet {
   std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
+  // The same, when it is there and has loaded what it can.
+  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   // A device is out of service, and without it no worker will ever run the job.
   bool Hopeless(const Need& need) const;
   int NumReady() const;
@@ -110,7 +113,6 @@ class Fleet {
 
  private:
   ServedModel Show(const std::string& model) const;
-  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
@@ -119,7 +121,9 @@ class Fleet {
   std::map<std::string, FleetWorker> workers_;
   std::vector<std::string> served_;
   std::set<std::string> unloaded_;
+  std::set<std::string> on_demand_;
   bool models_gone_ = false;
+  int64_t uses_ = 0;
   std::map<std::string, model::ModelCard> cards_;
   bool changed_ = false;
 

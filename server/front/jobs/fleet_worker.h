@@ -44,6 +44,10 @@ struct HeldJob {
 struct FleetWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
+  std::set<std::string> known;   // that it can load on demand, whether or not it has them
+  // When jobs of a model came or went last, counted over all; and since when it is being loaded.
+  std::map<std::string, int64_t> used;
+  std::map<std::string, absl::Duration> loading_since;
   // Of models that it has loaded once: their type may be another one elsewhere.
   std::map<std::string, std::vector<kernels::KernelCall>> calls;
   std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
@@ -58,6 +62,10 @@ struct FleetWorker {
   bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
     return rows <= fill_rows && !steps_alone.contains(model);
   }
+  bool Offers(const std::string& model) const {
+    return loaded.contains(model) || known.contains(model);
+  }
+  bool HoldsJobOf(const std::string& model) const;
   absl::Duration Backlog(const std::set<std::string>& without = {}) const;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
+#include "server/front/jobs/places.h"
 
 namespace reel::front {
 
@@ -67,9 +68,10 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   estimate.spec = checked.spec;
   for (model::Condition& condition : estimate.spec.conditions) condition.bytes.reset();
   estimate.queue = admission_.QueueWait(load);
+  estimate.model_load = load.model_load;
   estimate.run_p50 = checked.cost.p50();
   estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
-  if (fleet_.CountsMemory()) estimate.peak_memory_bytes = checked.need.memory_bytes;
+  if (CountsMemory(fleet_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
   estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
   estimate.queue_position = load.queued - load.queued_behind;

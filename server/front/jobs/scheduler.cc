@@ -34,8 +34,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
       preemption_(jobs_, fleet_, share_, options_, parts.clock),
-      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, options_,
-             parts.clock}),
+      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, fleet_, costs_,
+             options_, parts.clock}),
       quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
       lookups_(jobs_, records_, replica_),
       expiry_({jobs_, records_, parts.media, ledger_, replica_, thread_, options_, parts.clock}),
@@ -53,9 +53,10 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
       parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
-      assigner_({jobs_, fleet_, share_, slots_, parking_, endings_, limits_, parts.media,
-                 parts.pool, thread_, options_, parts.clock}),
-      models_({fleet_, parts.pool, jobs_, endings_}, options_.models) {
+      models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
+      residency_({fleet_, models_, parts.observer, parts.clock}),
+      assigner_({jobs_, fleet_, share_, slots_, parking_, residency_, endings_, limits_,
+                 parts.media, parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }

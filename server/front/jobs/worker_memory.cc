@@ -6,16 +6,16 @@
 namespace reel::front {
 namespace {
 
-int64_t WeightsOf(const std::string& model, const Cards& cards) {
-  const auto card = cards.find(model);
-  return card == cards.end() ? 0 : card->second.weight_bytes;
-}
-
 int64_t UsableOf(const FleetWorker& worker) {
   return static_cast<int64_t>(static_cast<double>(worker.info.memory.total) * (1 - kMemoryMargin));
 }
 
 }  // namespace
+
+int64_t WeightsOf(const std::string& model, const Cards& cards) {
+  const auto card = cards.find(model);
+  return card == cards.end() ? 0 : card->second.weight_bytes;
+}
 
 MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards) {
   MemoryAccount account;
@@ -49,7 +49,7 @@ std::optional<MemoryNeed> NeedAlone(const FleetWorker& worker, const Need& need,
   const int64_t weights = WeightsOf(need.model, cards);
   int64_t there = usable;
   for (const std::string& other : worker.loaded) {
-    if (other != need.model) there -= WeightsOf(other, cards);
+    if (other != need.model && !worker.known.contains(other)) there -= WeightsOf(other, cards);
   }
   return MemoryNeed{need.memory_bytes + weights, std::max<int64_t>(there, 0)};
 }

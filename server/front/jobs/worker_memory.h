@@ -47,6 +47,8 @@ struct MemoryNeed {
 
 using Cards = std::map<std::string, model::ModelCard>;
 
+// 0: not known.
+int64_t WeightsOf(const std::string& model, const Cards& cards);
 MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards);
 // Whether the worker has the memory for the job now, if it parked these.
 bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards,

@@ -58,6 +58,11 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       sampled_(Counters(registry, "reel_kernel_sampled_steps_total",
                         "Steps whose operators were timed."),
                kMaxDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
+      loads_(Counters(registry, "reel_model_loads_total", "Models that came to serve."),
+             kMaxDevices, dropped.Add({{"family", "reel_model_loads_total"}})),
+      put_outs_(Counters(registry, "reel_model_put_outs_total",
+                         "Models on demand that made way for another one."),
+                kMaxDevices, dropped.Add({{"family", "reel_model_put_outs_total"}})),
       steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
              kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
       kernels_(
@@ -88,6 +93,8 @@ void WorkerMetrics::AddSeries(const std::string& worker) {
   }
   busy_.Get({{"device", worker}});
   sampled_.Get({{"device", worker}});
+  loads_.Get({{"device", worker}});
+  put_outs_.Get({{"device", worker}});
   steps_.Get({{"device", worker}}, buckets::Step());
 }
 
@@ -150,6 +157,14 @@ void WorkerMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& vi
   const char* outcome = video.status.ok() ? "ok" : "failed";
   warm_ups_.Get({{"device", worker}, {"outcome", outcome}}, buckets::Stage())
       .Observe(absl::ToDoubleSeconds(video.took));
+}
+
+void WorkerMetrics::ModelLoaded(const std::string& worker) {
+  loads_.Get({{"device", worker}}).Increment();
+}
+
+void WorkerMetrics::ModelPutOut(const std::string& worker) {
+  put_outs_.Get({{"device", worker}}).Increment();
 }
 
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {

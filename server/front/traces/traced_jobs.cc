@@ -26,6 +26,8 @@ void TracedJobs::PromptsRead(const model::PromptCounts& prompts) { next_.Prompts
 void TracedJobs::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
   next_.WarmedUp(worker, video);
 }
+void TracedJobs::ModelLoaded(const std::string& worker) { next_.ModelLoaded(worker); }
+void TracedJobs::ModelPutOut(const std::string& worker) { next_.ModelPutOut(worker); }
 void TracedJobs::WorkerChanged(const WorkerInfo& worker) { next_.WorkerChanged(worker); }
 void TracedJobs::WorkerLost(const std::string& worker, LossCause cause) {
   next_.WorkerLost(worker, cause);

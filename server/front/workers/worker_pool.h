@@ -117,6 +117,8 @@ class WorkerPool {
                          int64_t revision) = 0;
   // It finishes the jobs that it has.
   virtual void UnloadModel(const std::string& worker, const std::string& model) = 0;
+  // The same of one that is loaded on demand, and may come again.
+  virtual void PutOutModel(const std::string& worker, const std::string& model) = 0;
   // One that is out of service starts again, as if it had never failed; of another nothing changes.
   virtual void Restore(const std::string& worker) = 0;
   // A worker on which this step takes longer than `limit` is killed (LossCause::kHang); the

@@ -9,6 +9,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/convert/report_convert.h"
 #include "server/front/workers/assignment_messages.h"
+#include "server/front/workers/slot_settings.h"
 #include "server/front/workers/token.h"
 #include "server/logging/log.h"
 
@@ -19,26 +20,6 @@ namespace {
 constexpr absl::Duration kNewModelStep = absl::Minutes(2);
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
-
-WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options) {
-  WorkerSettings settings{.models = {},
-                          .kernel_sample_every = options.kernel_sample_every,
-                          .encoder_threads = options.encoder_threads,
-                          .fill_rows = options.fill_rows,
-                          .plugins = options.plugins,
-                          .memory_bytes = worker.memory_bytes};
-  for (const model::LoadOptions& load : options.models) {
-    if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
-      settings.models.push_back(load);
-    }
-  }
-  return settings;
-}
-
-// A device's memory within the configuration's bound; 0: none of its own, no bound.
-int64_t Bounded(int64_t total, int64_t bound) {
-  return total > 0 && bound > 0 ? std::min(total, bound) : std::max(total, bound);
-}
 
 }  // namespace
 
@@ -91,10 +72,12 @@ void WorkerSlot::SendLoad(PendingLoad& load) {
   load.sent = true;
 }
 
-void WorkerSlot::UnloadModel(const std::string& model) {
+void WorkerSlot::UnloadModel(const std::string& model, bool for_good) {
   MutexLock lock(mutex_);
   pending_.erase(model);
-  std::erase_if(settings_.models, [&](const auto& load) { return load.name == model; });
+  if (for_good) {
+    std::erase_if(settings_.models, [&](const auto& load) { return load.name == model; });
+  }
   if (std::erase(info_.models, model) > 0) PostChanged();
   worker::v1::AttachResponse message;
   message.mutable_unload_model()->set_model(model);
@@ -319,7 +302,7 @@ void WorkerSlot::Note(const KernelsListed& listed) {
 }
 
 void WorkerSlot::Note(const ModelLoaded& loaded) {
-  for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(loaded.model, video);
+  for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(name_, loaded.model, video);
   MutexLock lock(mutex_);
   if (loaded.revision != 0) {
     const auto pending = pending_.find(loaded.model);
@@ -336,16 +319,12 @@ void WorkerSlot::Note(const ModelLoaded& loaded) {
   NoteStarted();
 }
 
-void WorkerSlot::LogWarmUp(const std::string& model, const WarmedUp& video) const {
-  const std::string shape =
-      absl::StrCat(video.size.width, "x", video.size.height, "x", video.size.num_frames);
-  if (!video.status.ok()) {
-    Log(LogLevel::kWarning, "A model could not be warmed up; it serves",
-        {{"worker", name_}, {"model", model}, {"shape", shape}, {"error", video.status}});
-    return;
-  }
-  Log(LogLevel::kInfo, "A model was warmed up",
-      {{"worker", name_}, {"model", model}, {"shape", shape}, {"duration", video.took}});
+void WorkerSlot::Note(const ModelKnown& known) {
+  MutexLock lock(mutex_);
+  Log(LogLevel::kInfo, "A model can be loaded on demand",
+      {{"worker", name_}, {"model", known.model}, {"bytes", known.card.weight_bytes}});
+  vitals_.knows_models = true;
+  NoteStarted();
 }
 
 void WorkerSlot::Note(const ModelFailed& failed) {
@@ -380,7 +359,7 @@ void WorkerSlot::NoteModel(const std::string& model, bool loaded) {
 void WorkerSlot::NoteStarted() {
   if (info_.state != WorkerState::kStarting || --vitals_.models_pending > 0) return;
   // With no model at all it can do nothing, and starting it again would not help.
-  const bool useless = info_.models.empty();
+  const bool useless = info_.models.empty() && !vitals_.knows_models;
   info_.state = useless ? WorkerState::kOut : WorkerState::kReady;
   info_.out = useless ? OutReason::kNoModel : OutReason::kNone;
   Log(LogLevel::kInfo, "Worker is up",
@@ -392,7 +371,9 @@ void WorkerSlot::Note(const Stepped& stepped) {
   MutexLock lock(mutex_);
   model::DeviceMemory memory = stepped.memory;
   memory.total = info_.memory.total;
-  if (memory == info_.memory || memory.held == 0) return;
+  // Steps tell it all the time: as long as they do, only a change that is worth a look.
+  const int64_t grain = stepped.steps.empty() ? 0 : memory.total / kMemoryGrains;
+  if (!IsFarFrom(memory, info_.memory, grain)) return;
   info_.memory = memory;
   PostChanged();
 }

@@ -84,6 +84,8 @@ class Engine::Impl {
   void Resume(HeldJob& job);
 
   // Models.
+  // Of one that is loaded on demand: what it would be.
+  void LookAt(const model::LoadOptions& options);
   // With its weights, where they are counted; the error says that they do not fit.
   absl::StatusOr<LoadedModel> Loaded(absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline);
   // Tries it out first, if there is something to try.

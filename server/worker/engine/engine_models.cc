@@ -18,6 +18,7 @@ void Engine::Impl::CarryOut(LoadModel& command) {
     loader_.Start(std::move(command));
     return;
   }
+  if (command.options.on_demand) return LookAt(command.options);
   ReadMemory();
   const int64_t before = memory_.last().in_use;
   auto loaded = Loaded(model::LoadPipeline(command.options, options_.stream, options_.counted));
@@ -30,6 +31,15 @@ void Engine::Impl::CarryOut(LoadModel& command) {
   Candidate candidate{name, 0, *std::move(loaded), {}};
   AddWarmUps(command.options.warm_up, candidate);
   Add(std::move(candidate));
+}
+
+void Engine::Impl::LookAt(const model::LoadOptions& options) {
+  model::ModelCheck check = model::CheckModel(options, options_.stream);
+  if (check.status.ok()) {
+    Report(ModelKnown{options.name, std::move(check.card)});
+  } else {
+    Report(ModelFailed{options.name, check.status});
+  }
 }
 
 absl::StatusOr<Engine::Impl::LoadedModel> Engine::Impl::Loaded(

@@ -292,7 +292,10 @@ void Engine::Impl::NoteMemory(const Batch& batch) {
     JobTally& tally = batch.jobs[i]->tally;
     tally.HoldsMemory(held);
     // What is loaded on another thread meanwhile is no job's.
-    if (!loading_.empty()) continue;
+    if (!loading_.empty()) {
+      tally.MissedMemory();
+      continue;
+    }
     const double share = static_cast<double>(batch.job_rows[i]) / rows;
     tally.TookMemory(static_cast<int64_t>(share * static_cast<double>(growth.peak)),
                      static_cast<int64_t>(share * static_cast<double>(growth.stays)));

@@ -34,8 +34,10 @@ class JobTally {
   void HoldsMemory(int64_t bytes);
   // A piece added so much to what the device holds, at its fullest and for good; its own part.
   void TookMemory(int64_t peak, int64_t stays);
-  // Most of the device's memory that was its own.
-  int64_t own_memory() const { return own_peak_bytes_; }
+  // Nobody knows what a piece added.
+  void MissedMemory() { missed_memory_ = true; }
+  // Most of the device's memory that was its own; 0: not known.
+  int64_t own_memory() const { return missed_memory_ ? 0 : own_peak_bytes_; }
 
   // The worker's half of the statistics, but for what the end of the file brings.
   model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
@@ -52,6 +54,7 @@ class JobTally {
   int done_steps_ = 0, reused_steps_ = 0;
   int64_t peak_memory_bytes_ = 0;
   int64_t own_bytes_ = 0, own_peak_bytes_ = 0;
+  bool missed_memory_ = false;
   std::map<Variant, int64_t> calls_;
   struct TimedStage {
     int pieces = 0;

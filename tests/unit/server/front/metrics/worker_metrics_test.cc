@@ -46,6 +46,17 @@ TEST(WorkerMetrics, FollowsAWorker) {
   EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);
 }
 
+TEST(WorkerMetrics, CountModelsThatComeAndMakeWay) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_loads_total{device=\"cuda0\"}"), 0);
+  metrics.jobs().ModelLoaded("cuda0");
+  metrics.jobs().ModelLoaded("cuda0");
+  metrics.jobs().ModelPutOut("cuda0");
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_loads_total{device=\"cuda0\"}"), 2);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_put_outs_total{device=\"cuda0\"}"), 1);
+}
+
 TEST(WorkerMetrics, TellWhyADeviceIsOut) {
   Metrics metrics({"1", "r", {}, {}});
   const auto out = [&](const std::string& reason) {

@@ -185,6 +185,22 @@ TEST_F(CountedMemoryTest, WeightsThatDoNotFitAreRefused) {
   Finishes("a");
 }
 
+TEST_F(CountedMemoryTest, AModelOnDemandIsLookedAtAndTakesNothing) {
+  Have(500);
+  test_card_.load_time = absl::Hours(1);
+  model::LoadOptions load;
+  load.name = "later";
+  load.test_card = test_card_;
+  load.on_demand = true;
+  test_card_.load_time = absl::ZeroDuration();
+  engine().Post(LoadModel{load});
+  Start();
+  ASSERT_TRUE(events_.WaitForKnown("later"));
+  EXPECT_EQ(events_.known("later").weight_bytes, 1000);
+  Assign("a");
+  Finishes("a");
+}
+
 TEST_F(CountedMemoryTest, AModelThatGoesMakesRoomForTheNextCommand) {
   Have(500);
   engine().Post(UnloadModel{"testcard"});

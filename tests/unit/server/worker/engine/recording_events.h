@@ -58,6 +58,9 @@ class RecordingEvents : public EngineEvents {
   bool WaitForModel(const std::string& model) {
     return Wait([&] { return cards_.count(model) + model_errors_.count(model) != 0; });
   }
+  bool WaitForKnown(const std::string& model) {
+    return Wait([&] { return known_.count(model) != 0; });
+  }
   // Of a load beside jobs.
   bool WaitForRevision(int64_t revision) {
     return Wait([&] { return answered_.count(revision) != 0; });
@@ -128,14 +131,9 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return device_lost_;
   }
-  absl::Status model_error(const std::string& model) {
-    MutexLock lock(mutex_);
-    return model_errors_.count(model) ? model_errors_[model] : absl::Status();
-  }
-  model::ModelCard card(const std::string& model) {
-    MutexLock lock(mutex_);
-    return cards_.at(model);
-  }
+  absl::Status model_error(const std::string& model) { return Of(model_errors_, model); }
+  model::ModelCard card(const std::string& model) { return Of(cards_, model); }
+  model::ModelCard known(const std::string& model) { return Of(known_, model); }
   // Of the model that was loaded last.
   std::vector<WarmedUp> warm_ups() {
     MutexLock lock(mutex_);
@@ -157,6 +155,9 @@ class RecordingEvents : public EngineEvents {
       warm_ups_ = loaded.warm_ups;
       answered_.insert(loaded.revision);
     });
+  }
+  void On(const JobRef&, ModelKnown& known) {
+    Change([&] { known_[known.model] = known.card; });
   }
   void On(const JobRef&, ModelFailed& failed) {
     Change([&] {
@@ -209,7 +210,8 @@ class RecordingEvents : public EngineEvents {
   template <typename Map>
   typename Map::mapped_type Of(Map& map, const std::string& job) {
     MutexLock lock(mutex_);
-    return map[job];
+    const auto found = map.find(job);
+    return found == map.end() ? typename Map::mapped_type() : found->second;
   }
   template <typename F>
   void Change(F change) {
@@ -227,7 +229,7 @@ class RecordingEvents : public EngineEvents {
 
   Mutex mutex_;
   CondVar changed_;
-  std::map<std::string, model::ModelCard> cards_;
+  std::map<std::string, model::ModelCard> cards_, known_;
   std::vector<WarmedUp> warm_ups_;
   std::map<std::string, absl::Status> model_errors_;
   std::set<int64_t> answered_;  // revisions
