@@ -31,11 +31,13 @@ void Fleet::Update(const WorkerInfo& info) {
   // A list that is empty while it starts says nothing of what ModelLoaded has told.
   if (info.state == WorkerState::kStarting || info.state == WorkerState::kLost) {
     worker.loaded.clear();
-    worker.known.clear();
     worker.doomed = false;
   }
   // It begins again with all that it was sent.
-  if (info.state == WorkerState::kLost) worker.loading.clear();
+  if (info.state == WorkerState::kLost) {
+    worker.loading.clear();
+    worker.known.clear();
+  }
   for (const std::string& model : info.models) {
     // Of one on demand a list may be late: its own reports tell.
     if (CheckServed(model).ok() && !worker.known.contains(model)) worker.loaded.insert(model);

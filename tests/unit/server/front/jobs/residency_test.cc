@@ -190,6 +190,21 @@ TEST_F(ResidencyTest, AnOldListOfAWorkersModelsBringsNoneBack) {
   EXPECT_EQ(Shown("a"), ModelState::kOnDemand);
 }
 
+TEST_F(ResidencyTest, WhatAStartingWorkerKnowsIsNotForgottenWhenMoreIsHeardOfItsStart) {
+  WorkerInfo starting = ReadyWorker("w1");
+  starting.state = WorkerState::kStarting;
+  dispatcher->WorkerChanged(starting);
+  dispatcher->Report({"w1", {}, ModelKnown{"a", CardOf("a")}});
+  dispatcher->WorkerChanged(starting);  // of a model that it had loaded before that
+  dispatcher->WorkerChanged(ReadyWorker("w1"));
+  NewJob request = For("a");
+  request.spec.worker = "w1";
+  MustCreate(request);
+  Settle();
+  ASSERT_EQ(pool.loads().size(), 1u);
+  EXPECT_EQ(pool.loads()[0].worker, "w1");
+}
+
 TEST_F(ResidencyTest, OneThatCannotBeLoadedIsTriedAgainLater) {
   MustCreate(For("a"));
   Settle();
