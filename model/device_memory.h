@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "absl/status/status.h"
+
 namespace reel::model {
 
 // Bytes. All of one moment, but for the peaks.
@@ -27,6 +29,9 @@ struct DeviceMemory {
 
 // Confined to one thread. Null: there is nothing to read. `kept` is not its to tell.
 using MemoryReader = std::function<DeviceMemory()>;
+
+// Works the device a little: ABORTED where its context is lost. Null: there is none to lose.
+using DeviceProbe = std::function<absl::Status()>;
 
 // Gives back what the process's allocator keeps and nobody uses. Null: there is nothing to give.
 using MemoryReturner = std::function<void()>;

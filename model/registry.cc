@@ -89,6 +89,14 @@ MemoryReturner MemoryReturnerFor([[maybe_unused]] kernels::DeviceStream stream) 
 #endif
 }
 
+DeviceProbe DeviceProbeFor([[maybe_unused]] kernels::DeviceStream stream) {
+#ifdef REEL_HAS_TORCH
+  return TorchDeviceProbe(stream);
+#else
+  return nullptr;
+#endif
+}
+
 std::map<std::string, std::string> FrameworkVersions() {
 #ifdef REEL_HAS_TORCH
   return {{"torch", FrameworkVersion()}};

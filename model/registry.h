@@ -45,6 +45,9 @@ MemoryReader MemoryReaderFor(kernels::DeviceStream stream);
 // How what this process's allocator keeps there is given back; null where nothing is kept.
 MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
 
+// How to see that the device is not lost, after an error that does not say; null for a CPU.
+DeviceProbe DeviceProbeFor(kernels::DeviceStream stream);
+
 // Versions of what models run on, by name: "torch" where this build has it.
 std::map<std::string, std::string> FrameworkVersions();
 

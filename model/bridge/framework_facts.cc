@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "absl/time/clock.h"
+#include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -60,6 +61,11 @@ class Reader {
 MemoryReader TorchMemoryReader(kernels::DeviceStream stream) {
   if (stream.device < 0) return nullptr;
   return Reader(stream.device);
+}
+
+DeviceProbe TorchDeviceProbe(kernels::DeviceStream stream) {
+  if (stream.device < 0) return nullptr;
+  return [stream] { return ProbeTorchDevice(stream); };
 }
 
 MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream) {

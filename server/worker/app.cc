@@ -74,6 +74,8 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .kernel_sample_every = settings.kernel_sample_every,
                         .timer = timer,
                         .read_memory = model::MemoryReaderFor(opened.stream),
+                        .probe_device = model::DeviceProbeFor(opened.stream),
+                        .memory_bytes = settings.memory_bytes,
                         .return_memory = model::MemoryReturnerFor(opened.stream),
                         .encoder_threads = settings.encoder_threads};
   if (opened.stream.device < 0 && settings.memory_bytes > 0) {

@@ -48,6 +48,12 @@ void Engine::Impl::Rest() {
   if (memory_.reads()) {
     // Nobody tells what other processes do to it.
     ReadMemory();
+    const bool keeps_too_much =
+        options_.memory_bytes > 0 && memory_.last().reserved > options_.memory_bytes;
+    if (keeps_too_much && options_.return_memory) {
+      options_.return_memory();
+      ReadMemory();
+    }
     TellMemory();
     until = std::min(until, since + kLookAtMemoryEvery);
   }

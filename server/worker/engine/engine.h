@@ -34,6 +34,10 @@ struct EngineOptions {
   kernels::KernelTimer* timer = nullptr;
   // Null: no figures of memory are reported.
   model::MemoryReader read_memory = nullptr;
+  // Null: the device has no context to lose.
+  model::DeviceProbe probe_device = nullptr;
+  // What the allocator may keep beyond it is given back while nothing moves; 0: no bound.
+  int64_t memory_bytes = 0;
   // Null: no allocator keeps anything.
   model::MemoryReturner return_memory = nullptr;
   // What weights, and the test card, take of where a device has no memory of its own; null: nothing

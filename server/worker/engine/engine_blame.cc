@@ -9,7 +9,16 @@
 
 namespace reel::worker {
 
-void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
+absl::Status Engine::Impl::Diagnosed(const absl::Status& error) const {
+  const bool tells = error.ok() || absl::IsAborted(error) || absl::IsResourceExhausted(error) ||
+                     absl::IsInvalidArgument(error);
+  if (tells || options_.probe_device == nullptr) return error;
+  const absl::Status device = options_.probe_device();
+  return absl::IsAborted(device) ? device : error;
+}
+
+void Engine::Impl::Blame(HeldJob& job, const absl::Status& told, bool alone) {
+  const absl::Status error = Diagnosed(told);
   switch (error.code()) {
     case absl::StatusCode::kResourceExhausted:
       return OutOfMemory(job);

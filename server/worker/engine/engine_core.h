@@ -159,6 +159,9 @@ class Engine::Impl {
   void EndEncoded(HeldJob& job);
   // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
+  // The error, or that the device is lost where that is what it comes from: a library that was the
+  // first to meet it may say anything.
+  absl::Status Diagnosed(const absl::Status& error) const;
   // The device has no memory left for what moves.
   void OutOfMemory(HeldJob& job);
   // All that can be done without: states of parked jobs, what models and the allocator keep.

@@ -142,6 +142,7 @@ bool Engine::Impl::TryCandidate() {
   trial.took += SteadyNow() - began;
   ReadMemory();
   if (last.ok() && !*last) return true;
+  if (!last.ok()) last = Diagnosed(last.status());
   if (!last.ok() && (trial.is_canary || absl::IsAborted(last.status()))) {
     const Candidate refused = std::move(next);
     candidates_.pop_front();

@@ -188,8 +188,9 @@ void Engine::Impl::MakePreview(HeldJob& job) {
   job.tally.Previewed(piece.elapsed());
   NoteMemory(job);
   PutDown(job);
-  if (absl::IsAborted(image.status()) || absl::IsDataLoss(image.status())) {
-    Blame(job, image.status(), true);
+  const absl::Status error = Diagnosed(image.status());
+  if (absl::IsAborted(error) || absl::IsDataLoss(error)) {
+    Blame(job, error, true);
     return;
   }
   // A preview is a courtesy: one that cannot be had is left out.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -141,6 +142,34 @@ TEST_F(EngineFaultsTest, OutOfMemoryInAStepAloneBlamesNobodyWhileOthersAreHeld) 
   EXPECT_FALSE(events_.ended("b2").device_lost);
   Assign("d");
   ExpectFinished("d");
+}
+
+// The first to meet a lost device was a library of another company, which said something else.
+TEST_F(EngineFaultsTest, AnErrorThatHidesALostDeviceIsALostDevice) {
+  options_.probe_device = [] { return absl::AbortedError("an illegal memory access"); };
+  Fault("nan", "b");
+  Assign("b");
+  Start();
+  EXPECT_EQ(ReasonFor("b"), Reason::kWorkerFault);
+  EXPECT_TRUE(events_.ended("b").device_lost);
+  Join();
+  EXPECT_TRUE(events_.device_lost().has_value());
+}
+
+TEST_F(EngineFaultsTest, AnErrorOfADeviceThatWorksIsTheJobs) {
+  std::atomic<int> probed = 0;
+  options_.probe_device = [&] {
+    ++probed;
+    return absl::OkStatus();
+  };
+  Fault("nan", "b");
+  Assign("b");
+  Start();
+  EXPECT_EQ(ReasonFor("b"), Reason::kNumericalFault);
+  EXPECT_EQ(probed, 1);
+  Assign("c");
+  ExpectFinished("c");
+  Stop();
 }
 
 TEST_F(EngineFaultsTest, BadNumbersEndTheirJobAndSendNothing) {

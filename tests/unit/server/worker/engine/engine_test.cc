@@ -302,7 +302,7 @@ TEST_F(EngineMemoryTest, TellsWhatOfItWasAJobsOwn) {
 class IdleMemoryTest : public EngineMemoryTest {
  protected:
   ~IdleMemoryTest() override { Stop(); }
-  model::DeviceMemory Read(int) override { return {.held = held_, .reserved = 1}; }
+  model::DeviceMemory Read(int) override { return {.held = held_, .reserved = held_}; }
   std::atomic<int64_t> held_ = 10;
 };
 
@@ -312,6 +312,15 @@ TEST_F(IdleMemoryTest, TellsWhatOthersTakeWhileNothingMoves) {
   ASSERT_TRUE(events_.WaitForEnd("a"));
   held_ = 20;
   EXPECT_TRUE(events_.WaitForMemory(20));
+}
+
+TEST_F(IdleMemoryTest, GivesBackWhatIsKeptBeyondItsBound) {
+  options_.memory_bytes = 100;
+  options_.return_memory = [this] { held_ = 50; };
+  held_ = 200;
+  Assign("a");
+  Start();
+  EXPECT_TRUE(events_.WaitForMemory(50));
 }
 
 TEST_F(EngineTest, TellsNoMemoryWhereThereIsNoneToRead) {
