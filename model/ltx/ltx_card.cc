@@ -34,9 +34,12 @@ GenerationSpec Defaults() {
 }
 
 constexpr int64_t kWidthOf13b = 4096;
-// Of the decoder, by measurement: numbers of its type, of each pixel of the clip and of each that
-// the late layers make at once (ltx_pipeline.cc).
-constexpr int64_t kClipPixelTensors = 4, kLatePixelTensors = 64;
+// By measurement of the 2B shape in bf16 on one H100, 2026-11-25, five sizes from 256x256x25 to
+// 1536x1536x97: what libraries take whatever the size; tensors like its rows' tokens that
+// a step has at once; and of the decoder numbers of its type, of each pixel of the clip and of each
+// that the late layers make at once (ltx_pipeline.cc).
+constexpr int64_t kLibraries = int64_t{128} << 20, kStepTensors = 21;
+constexpr int64_t kClipPixelNumbers = 6, kLatePixelNumbers = 32;
 constexpr int64_t kLatePixels = int64_t{16} << 20;
 
 ModelTraits TraitsOf(const LtxModel& model) {
@@ -51,14 +54,14 @@ ModelTraits TraitsOf(const LtxModel& model) {
 // values in each block; latents in fp32, three of them, and their velocity; a step's tensors like
 // its rows' tokens; and what the decoder's late and early layers have at once.
 MemoryCosts MemoryOf(const LtxModel& model) {
-  constexpr int64_t kTexts = 2, kTextTokens = 128, kLatents = 4, kTensorsAtOnce = 10;
+  constexpr int64_t kTexts = 2, kTextTokens = 128, kLatents = 4;
   const TransformerConfig& config = model.transformer.config();
   const auto size = static_cast<int64_t>(c10::elementSize(model.dtype));
-  return {.job = kTexts * kTextTokens * config.num_layers * 2 * config.width() * size,
+  return {.job = kLibraries + kTexts * kTextTokens * config.num_layers * 2 * config.width() * size,
           .token = kLatents * config.in_channels * static_cast<int64_t>(sizeof(float)),
-          .step_row = kTensorsAtOnce * config.width() * size,
-          .clip_pixel = kClipPixelTensors * size,
-          .decode_pixel = kLatePixelTensors * size,
+          .step_row = kStepTensors * config.width() * size,
+          .clip_pixel = kClipPixelNumbers * size,
+          .decode_pixel = kLatePixelNumbers * size,
           .decode_pixels_at_once = kLatePixels};
 }
 
