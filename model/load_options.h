@@ -2,6 +2,7 @@
 // What it takes to load a model: what configurations set, and every family reads.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,19 @@ struct TestCardFault {
   friend bool operator==(const TestCardFault&, const TestCardFault&) = default;
 };
 
+// Bytes of counted memory that the test card takes; see worker.proto. All but `untold_per_token` is
+// in its card.
+struct TestCardMemory {
+  int64_t weights = 0;
+  int64_t per_token = 0;          // of a video in the making
+  int64_t per_step_row = 0;       // during a step
+  int64_t per_decoded_pixel = 0;  // of the clip, while it is decoded
+  int64_t untold_per_token = 0;   // during a step
+  int64_t kept_per_video = 0;     // from its begin on, until memory is short
+
+  friend bool operator==(const TestCardMemory&, const TestCardMemory&) = default;
+};
+
 // Settable costs of the model without weights.
 struct TestCardOptions {
   absl::Duration step_time = absl::Milliseconds(20);
@@ -26,6 +40,7 @@ struct TestCardOptions {
   absl::Duration decode_time_per_frame = absl::Milliseconds(1);
   absl::Duration load_time;
   std::vector<TestCardFault> faults;
+  TestCardMemory memory = {};
 
   friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };
@@ -60,6 +75,7 @@ struct LoadOptions {
   // that is read must be in it and match.
   std::string manifest_file = {};
   WarmUp warm_up = {};
+  bool on_demand = false;  // at a worker's start it is looked at, not loaded
   // The devices beside the one that it is loaded for that may share its work, -1 for a CPU each: a
   // worker's own, which no configuration sets (kernels/dispatch/device_name.h).
   std::vector<int> peers = {};

@@ -41,6 +41,19 @@ struct Pass {
   friend bool operator==(const Pass&, const Pass&) = default;
 };
 
+// What a job takes of a device's memory beside the weights, as far as its sizes tell: a formula, to
+// begin with, until such jobs were seen. Bytes; zeros: not known.
+struct MemoryCosts {
+  int64_t job = 0;                    // of each: its texts' keys and values
+  int64_t token = 0;                  // of each token: latents and tables
+  int64_t step_row = 0;               // of each row, while it steps
+  int64_t clip_pixel = 0;             // of each pixel of the clip, while it is decoded
+  int64_t decode_pixel = 0;           // of each pixel that is decoded at a time
+  int64_t decode_pixels_at_once = 0;  // 0: those of the whole clip
+
+  friend bool operator==(const MemoryCosts&, const MemoryCosts&) = default;
+};
+
 // A named set of values; fields left unset are not part of it.
 struct Preset {
   std::string name;
@@ -74,6 +87,7 @@ struct ModelCard {
   std::vector<kernels::KernelCall> calls;      // the operator calls that a request makes
   // Steps that several jobs share take longer where it is loaded than each job's own in turn.
   bool steps_alone = false;
+  MemoryCosts memory = {};
 };
 
 // Positions that the transformer works on for one pass over the clip.

@@ -55,6 +55,19 @@ const PassWork& LargestOf(const std::vector<PassWork>& passes) {
                            [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
 }
 
+int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
+                     int64_t clip_pixels) {
+  int64_t tokens = 0, rows = 0;
+  for (const PassWork& pass : passes) {
+    tokens = std::max(tokens, pass.tokens);
+    rows = std::max(rows, pass.rows);
+  }
+  int64_t pixels = clip_pixels;
+  if (costs.decode_pixels_at_once > 0) pixels = std::min(pixels, costs.decode_pixels_at_once);
+  const int64_t decode = costs.clip_pixel * clip_pixels + costs.decode_pixel * pixels;
+  return costs.job + costs.token * tokens + std::max(costs.step_row * rows, decode);
+}
+
 int LeastSide(std::string_view preset, const ModelCard& card) {
   const absl::Span<const Pass> passes = PassesIn(FindPreset(card, preset));
   for (int side = card.spatial_multiple; side < card.limits.max_size;

@@ -31,6 +31,11 @@ std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& 
 // The pass with the most tokens; the first of several.
 const PassWork& LargestOf(const std::vector<PassWork>& passes);
 
+// What a job of these passes takes of a device's memory at its fullest, of a clip with so many
+// pixels in all its frames.
+int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
+                     int64_t clip_pixels);
+
 // The shortest side of a video, in pixels, that leaves no pass of this preset without any; the
 // card's multiple where the card knows no such preset.
 int LeastSide(std::string_view preset, const ModelCard& card);

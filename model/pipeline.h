@@ -75,6 +75,11 @@ class Pipeline {
                                           const kernels::Execution& run) = 0;
   // Since this was asked last.
   virtual PromptCounts TakePromptCounts() { return {}; }
+  // Of its tensors what is only remembered, so that the next request is sooner done: encoded texts,
+  // recorded calls.
+  virtual int64_t kept_bytes() const { return 0; }
+  // Gives it up; what is asked for again is made again.
+  virtual void ForgetKept() {}
   // FAILED_PRECONDITION for models without latents.
   virtual absl::StatusOr<LatentsView> Latents(const Generation& generation) const = 0;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/registry.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
@@ -37,15 +39,18 @@ absl::StatusOr<ModelFamily> FamilyOf(const LoadOptions& options) {
       checkpoint.pipeline_class, "; this build reads ", absl::StrJoin(families, ", ", add_name)));
 }
 
-absl::StatusOr<std::unique_ptr<Pipeline>> TestCardOf(const LoadOptions& options) {
-  return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card);
+absl::StatusOr<std::unique_ptr<Pipeline>> TestCardOf(const LoadOptions& options,
+                                                     std::shared_ptr<CountedMemory> memory) {
+  return MakeTestCard(options.name.empty() ? "testcard" : options.name, options.test_card,
+                      std::move(memory));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
-                                                       kernels::DeviceStream stream) {
-  if (options.path.empty()) return TestCardOf(options);
+                                                       kernels::DeviceStream stream,
+                                                       std::shared_ptr<CountedMemory> memory) {
+  if (options.path.empty()) return TestCardOf(options, std::move(memory));
   REEL_ASSIGN_OR_RETURN(const ModelFamily family, FamilyOf(options));
   return family.load(options, stream);
 }
@@ -53,7 +58,9 @@ absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& option
 ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream) {
   ModelCheck check;
   if (options.path.empty()) {
-    const auto card = TestCardOf(options);
+    LoadOptions quick = options;
+    quick.test_card.load_time = absl::ZeroDuration();
+    const auto card = TestCardOf(quick, nullptr);
     check.status = card.status();
     if (card.ok()) check.card = (*card)->card();
     return check;
@@ -72,7 +79,23 @@ MemoryReader MemoryReaderFor([[maybe_unused]] kernels::DeviceStream stream,
   std::vector<MemoryReader> readers = {TorchMemoryReader(stream)};
   if (readers[0] == nullptr || peers.empty()) return readers[0];
   for (const int peer : peers) readers.push_back(TorchMemoryReader({.device = peer}));
-  return Greatest(std::move(readers));
+  return Fullest(std::move(readers));
+#else
+  return nullptr;
+#endif
+}
+
+MemoryReturner MemoryReturnerFor([[maybe_unused]] kernels::DeviceStream stream) {
+#ifdef REEL_HAS_TORCH
+  return TorchMemoryReturner(stream);
+#else
+  return nullptr;
+#endif
+}
+
+DeviceProbe DeviceProbeFor([[maybe_unused]] kernels::DeviceStream stream) {
+#ifdef REEL_HAS_TORCH
+  return TorchDeviceProbe(stream);
 #else
   return nullptr;
 #endif

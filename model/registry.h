@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_catalog.h"
+#include "model/counted_memory.h"
 #include "model/device_memory.h"
 #include "model/load_options.h"
 #include "model/model_card.h"
@@ -21,8 +22,11 @@ namespace reel::model {
 // Loads a model for the device of `stream`: the test card where there is no path, else by the first
 // family that recognises what lies there. Blocks for as long as that takes. FAILED_PRECONDITION
 // says what the path holds instead; the families document their own errors.
-absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(const LoadOptions& options,
-                                                       kernels::DeviceStream stream);
+// `memory` is what the test card takes of, where there is one; its weights are the caller's to
+// count.
+absl::StatusOr<std::unique_ptr<Pipeline>> LoadPipeline(
+    const LoadOptions& options, kernels::DeviceStream stream,
+    std::shared_ptr<CountedMemory> memory = nullptr);
 
 // What a load of a model would find, in its words.
 struct ModelCheck {
@@ -39,6 +43,12 @@ ModelCheck CheckModel(const LoadOptions& options, kernels::DeviceStream stream);
 // How the memory of that device is read; null where there is none to read, as on a CPU. Of a group
 // each figure is that of the device where it is greatest.
 MemoryReader MemoryReaderFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});
+
+// How what this process's allocator keeps there is given back; null where nothing is kept.
+MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
+
+// How to see that the device is not lost, after an error that does not say; null for a CPU.
+DeviceProbe DeviceProbeFor(kernels::DeviceStream stream);
 
 // Versions of what models run on, by name: "torch" where this build has it.
 std::map<std::string, std::string> FrameworkVersions();

@@ -55,6 +55,9 @@ constexpr ReasonHint kHints[] = {
     {"INVALID_SPEC", "`reel models` shows what each model accepts."},
     {"UNKNOWN_KERNEL", "`reel kernels` lists operators and variants."},
     {"KERNEL_UNAVAILABLE", "`reel kernels` says which variants run here, and why others do not."},
+    {"TOO_LARGE_FOR_DEVICE",
+     "Ask for a smaller or shorter video: `reel estimate` tells what it takes, `reel info` what "
+     "the devices have."},
     {"MODEL_NOT_FOUND", "`reel models` lists what is served."},
     {"VIDEO_NOT_FOUND", "`reel list` shows your videos; finished ones expire after a while."},
     {"WRONG_REPLICA",

@@ -40,6 +40,10 @@ ExitCode Create(Session& session, const CreateFlags& flags) {
 std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   TextTable table({"queue", absl::StrCat(HumanDuration(FromProto(estimate.queue())), ", ",
                                          estimate.queue_position(), " jobs ahead")});
+  if (FromProto(estimate.model_load()) > absl::ZeroDuration()) {
+    table.AddRow({"model", absl::StrCat("is loaded first, in about ",
+                                        HumanDuration(FromProto(estimate.model_load())))});
+  }
   table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", 90 % within ",
                                     HumanDuration(FromProto(estimate.run_p90())))});
   const v1::VideoSpec& spec = estimate.spec();

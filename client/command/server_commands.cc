@@ -44,6 +44,8 @@ const char* StateOf(const v1::Model& model) {
       return "failed";
     case v1::MODEL_STATE_UNLOADED:
       return "unloaded";
+    case v1::MODEL_STATE_ON_DEMAND:
+      return "on demand";
     default:
       // A server from before there were states says only this.
       return model.ready() ? "ready" : "loading";

@@ -8,15 +8,27 @@
 #include "client/command/video_text.h"
 
 namespace reel::client {
+namespace {
+
+// "19 GB of 141 GB, 12 GB by tensors, at most 15 GB": the rest is kept for the next ones, or of
+// others.
+std::string MemoryOf(const v1::Worker& worker) {
+  if (worker.memory_total_bytes() == 0) return "-";
+  std::string text = absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
+                                  HumanBytes(worker.memory_total_bytes()));
+  if (worker.memory_peak_bytes() > 0) {
+    absl::StrAppend(&text, ", ", HumanBytes(worker.memory_allocated_bytes()),
+                    " by tensors, at most ", HumanBytes(worker.memory_peak_bytes()));
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string WorkerTable(const v1::GetServerInfoResponse& info) {
   TextTable table({"WORKER", "STATE", "DEVICE", "MEMORY", "RUNNING", "RESTARTS", "MODELS"});
   for (const v1::Worker& worker : info.workers()) {
-    const std::string memory = worker.memory_total_bytes() == 0
-                                   ? "-"
-                                   : absl::StrCat(HumanBytes(worker.memory_used_bytes()), " of ",
-                                                  HumanBytes(worker.memory_total_bytes()));
-    table.AddRow({worker.name(), StateName(worker.state()), worker.device(), memory,
+    table.AddRow({worker.name(), StateName(worker.state()), worker.device(), MemoryOf(worker),
                   absl::StrCat(worker.running()), absl::StrCat(worker.restarts()),
                   absl::StrJoin(worker.models(), ", ")});
   }

@@ -4,7 +4,10 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <torch/headeronly/version.h>
 
+#include <algorithm>
+
 #include "absl/time/clock.h"
+#include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -19,15 +22,14 @@ class Reader {
   DeviceMemory operator()() {
     const absl::Status read = TorchGuard([&]() -> absl::Status {
       c10::DeviceAllocator* allocator = c10::getDeviceAllocator(c10::kCUDA);
-      const auto bytes = allocator->getDeviceStats(device_).allocated_bytes[0];
-      last_.in_use = bytes.current;
-      last_.peak = bytes.peak;
+      const auto stats = allocator->getDeviceStats(device_);
+      last_.in_use = stats.allocated_bytes[0].current;
+      last_.reserved = stats.reserved_bytes[0].current;
+      last_.peak = stats.allocated_bytes[0].peak;
+      last_.most = std::max(last_.most, last_.peak);
       allocator->resetPeakStats(device_);
-      const absl::Time now = absl::Now();
-      if (now - asked_ < kAskDriverEvery) return absl::OkStatus();
-      asked_ = now;
-      const auto [free, total] = allocator->getMemoryInfo(device_);
-      last_.held = static_cast<int64_t>(total) - static_cast<int64_t>(free);
+      AskDriver(*allocator);
+      last_.held = outside_ + last_.reserved;
       return absl::OkStatus();
     });
     // A figure that cannot be had stops nothing: the one before stands.
@@ -36,7 +38,20 @@ class Reader {
   }
 
  private:
+  // What is not this process's tensors changes seldom; what is comes from the allocator each time,
+  // so that the two are never of different moments.
+  void AskDriver(c10::DeviceAllocator& allocator) {
+    const absl::Time now = absl::Now();
+    if (now - asked_ < kAskDriverEvery) return;
+    asked_ = now;
+    const auto [free, total] = allocator.getMemoryInfo(device_);
+    last_.total = static_cast<int64_t>(total);
+    const int64_t held = last_.total - static_cast<int64_t>(free);
+    outside_ = std::max<int64_t>(held - last_.reserved, 0);
+  }
+
   const c10::DeviceIndex device_;
+  int64_t outside_ = 0;
   DeviceMemory last_;
   absl::Time asked_ = absl::InfinitePast();
 };
@@ -46,6 +61,21 @@ class Reader {
 MemoryReader TorchMemoryReader(kernels::DeviceStream stream) {
   if (stream.device < 0) return nullptr;
   return Reader(stream.device);
+}
+
+DeviceProbe TorchDeviceProbe(kernels::DeviceStream stream) {
+  if (stream.device < 0) return nullptr;
+  return [stream] { return ProbeTorchDevice(stream); };
+}
+
+MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream) {
+  if (stream.device < 0) return nullptr;
+  return [] {
+    TorchGuard([]() -> absl::Status {
+      c10::getDeviceAllocator(c10::kCUDA)->emptyCache();
+      return absl::OkStatus();
+    }).IgnoreError();  // what cannot be given back is missed by whoever asks next
+  };
 }
 
 std::string FrameworkVersion() { return TORCH_VERSION; }

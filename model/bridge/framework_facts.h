@@ -13,6 +13,12 @@ namespace reel::model {
 // driver is asked once a second at most: it answers slowly.
 MemoryReader TorchMemoryReader(kernels::DeviceStream stream);
 
+// Asks it by ProbeTorchDevice. Null for a CPU.
+DeviceProbe TorchDeviceProbe(kernels::DeviceStream stream);
+
+// Frees what its allocator keeps for the next tensors. Null for a CPU.
+MemoryReturner TorchMemoryReturner(kernels::DeviceStream stream);
+
 // Of the libtorch that this was compiled with, e.g. "2.11.0".
 std::string FrameworkVersion();
 

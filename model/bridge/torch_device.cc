@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "model/bridge/torch_guard.h"
 
 namespace reel::model {
 namespace {
@@ -29,6 +30,17 @@ absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream) {
   // fp32 means fp32: libtorch's convolutions would round to 10 bits.
   at::globalContext().setAllowTF32CuDNN(false);
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(stream.device));
+}
+
+absl::Status ProbeTorchDevice(kernels::DeviceStream stream) {
+  return TorchGuard([&]() -> absl::Status {
+    const at::Device device =
+        stream.device < 0 ? at::Device(at::kCPU)
+                          : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(stream.device));
+    const ModelScope scope(device);
+    const bool is_one = at::ones({1}, at::device(device)).item<float>() == 1;
+    return is_one ? absl::OkStatus() : absl::InternalError("The device cannot count to one");
+  });
 }
 
 }  // namespace reel::model

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "model/bridge/aten.h"
@@ -16,6 +17,10 @@ namespace reel::model {
 // TF32 off in its convolutions; the library stays until the process ends. FAILED_PRECONDITION when
 // that, or the device, is not there.
 absl::StatusOr<at::Device> TorchDeviceOf(kernels::DeviceStream stream);
+
+// Has the device make a number and waits for it: ABORTED where its context is lost, which the call
+// that lost it need not have said.
+absl::Status ProbeTorchDevice(kernels::DeviceStream stream);
 
 // While it lives, this thread works for a model: without gradients, and with the model's device as
 // the current one, on which kernels that are launched by hand go. libtorch's own calls set it for

@@ -34,6 +34,13 @@ GenerationSpec Defaults() {
 }
 
 constexpr int64_t kWidthOf13b = 4096;
+// By measurement of the 2B shape in bf16 on one H100, 2026-11-25, five sizes from 256x256x25 to
+// 1536x1536x97: what libraries take whatever the size; tensors like its rows' tokens that
+// a step has at once; and of the decoder numbers of its type, of each pixel of the clip and of each
+// that the late layers make at once (ltx_pipeline.cc).
+constexpr int64_t kLibraries = int64_t{128} << 20, kStepTensors = 21;
+constexpr int64_t kClipPixelNumbers = 6, kLatePixelNumbers = 32;
+constexpr int64_t kLatePixels = int64_t{16} << 20;
 
 ModelTraits TraitsOf(const LtxModel& model) {
   const TransformerConfig& config = model.transformer.config();
@@ -41,6 +48,21 @@ ModelTraits TraitsOf(const LtxModel& model) {
           .is_13b = config.width() >= kWidthOf13b,
           .layers = config.num_layers,
           .has_upsampler = model.upsampler.has_value()};
+}
+
+// A formula, until jobs were seen: texts of a usual length with and without guidance, keys and
+// values in each block; latents in fp32, three of them, and their velocity; a step's tensors like
+// its rows' tokens; and what the decoder's late and early layers have at once.
+MemoryCosts MemoryOf(const LtxModel& model) {
+  constexpr int64_t kTexts = 2, kTextTokens = 128, kLatents = 4;
+  const TransformerConfig& config = model.transformer.config();
+  const auto size = static_cast<int64_t>(c10::elementSize(model.dtype));
+  return {.job = kLibraries + kTexts * kTextTokens * config.num_layers * 2 * config.width() * size,
+          .token = kLatents * config.in_channels * static_cast<int64_t>(sizeof(float)),
+          .step_row = kStepTensors * config.width() * size,
+          .clip_pixel = kClipPixelNumbers * size,
+          .decode_pixel = kLatePixelNumbers * size,
+          .decode_pixels_at_once = kLatePixels};
 }
 
 }  // namespace
@@ -56,6 +78,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.defaults = Defaults();
   card.presets = PresetsFor(TraitsOf(model));
   card.supports_conditions = true;
+  card.memory = MemoryOf(model);
   // One job's matrices fill a CPU; what jobs share there is a cache.
   card.steps_alone = model.device.is_cpu();
   const bool has_e4m3 = config.width() % kE4m3Sides == 0;

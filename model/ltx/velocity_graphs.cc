@@ -95,6 +95,14 @@ VelocityGraphs::Recorded* VelocityGraphs::Find(Kind kind) {
   return nullptr;
 }
 
+int64_t VelocityGraphs::kept_bytes() const {
+  int64_t bytes = 0;
+  for (const Recorded& recorded : recorded_) {
+    if (recorded.graph != nullptr) bytes += recorded.input_bytes;
+  }
+  return bytes;
+}
+
 void VelocityGraphs::MakeRoom() {
   int64_t inputs = 0, work = 0;
   for (auto entry = recorded_.begin(); entry != recorded_.end();) {

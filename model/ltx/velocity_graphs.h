@@ -30,6 +30,10 @@ class VelocityGraphs {
       : transformer_(transformer), recorder_(std::move(recorder)), most_bytes_(most_bytes) {}
 
   const Transformer& transformer() const { return transformer_; }
+  // Of the graphs' own inputs.
+  int64_t kept_bytes() const;
+  // All of them; a size that comes again is recorded anew.
+  void Forget() { recorded_.clear(); }
 
   // As the transformer's. Results are overwritten by the next call, whichever it is.
   at::Tensor operator()(const Ops& ops, const VelocityInputs& inputs);

@@ -25,10 +25,14 @@ constexpr int64_t kBytesPerToken = 128 * 4;  // what latents of LTX-Video would 
 
 class TestCardGeneration final : public Generation {
  public:
-  TestCardGeneration(const GenerationSpec& resolved, int64_t tokens)
+  TestCardGeneration(const GenerationSpec& resolved, int64_t tokens, const TestCardOptions& options,
+                     std::shared_ptr<CountedMemory> memory)
       : spec(resolved),
         picture(spec.prompt, *spec.seed, spec.width, spec.height),
-        tokens_(tokens) {}
+        frames_bytes(memory),
+        tokens_(tokens),
+        state_bytes_(options.memory.per_token * tokens),
+        state_(std::move(memory)) {}
 
   int step() const override { return steps_done; }
   int num_steps() const override { return spec.num_steps(); }
@@ -37,21 +41,27 @@ class TestCardGeneration final : public Generation {
   absl::Status Park(bool to_host) override {
     parked = true;
     on_host_ = to_host;
-    return absl::OkStatus();
+    return to_host ? state_.Resize(0) : absl::OkStatus();
   }
   absl::Status Resume() override {
+    REEL_RETURN_IF_ERROR(TakeState());
     parked = on_host_ = false;
     return absl::OkStatus();
   }
+  absl::Status TakeState() { return state_.Resize(state_bytes_); }
+  int64_t tokens() const { return tokens_; }
 
   const GenerationSpec spec;
   const TestPicture picture;
   int steps_done = 0;
   int frames_done = 0;
   bool parked = false;
+  CountedBytes frames_bytes;  // from its first frame on
 
  private:
   int64_t tokens_;
+  int64_t state_bytes_;
+  CountedBytes state_;
   bool on_host_ = false;
 };
 
@@ -85,22 +95,37 @@ absl::Status StatusOf(FaultKind kind) {
 
 class TestCard final : public Pipeline {
  public:
-  TestCard(const std::string& name, const TestCardOptions& options)
-      : card_(TestCardModelCard(name)), options_(options), faults_(options.faults) {}
+  TestCard(const std::string& name, const TestCardOptions& options,
+           std::shared_ptr<CountedMemory> memory)
+      : card_(TestCardModelCard(name, options.memory)),
+        options_(options),
+        faults_(options.faults),
+        memory_(std::move(memory)),
+        kept_(memory_) {}
 
   const ModelCard& card() const override { return card_; }
+  int64_t kept_bytes() const override { return kept_.bytes(); }
+  void ForgetKept() override { kept_.Resize(0).IgnoreError(); }
 
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
                                                      const kernels::Execution&) override {
-    return std::make_unique<TestCardGeneration>(resolved, LatentTokens(resolved, card_));
+    return std::make_unique<TestCardGeneration>(resolved, LatentTokens(resolved, card_), options_,
+                                                memory_);
   }
 
-  absl::StatusOr<bool> BeginNext(Generation&, const kernels::Execution&) override { return true; }
+  absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution&) override {
+    REEL_RETURN_IF_ERROR(Mine(generation).TakeState());
+    REEL_RETURN_IF_ERROR(kept_.Resize(kept_.bytes() + options_.memory.kept_per_video));
+    return true;
+  }
 
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution&) override {
     const auto extra = static_cast<int>(generations.size()) - 1;
     absl::SleepFor(options_.step_time + std::max(extra, 0) * options_.step_time_per_extra_job);
+    CountedBytes work(memory_);
+    const absl::Status room = work.Resize(WorkOf(generations));
+    if (!room.ok()) return std::vector<absl::Status>(generations.size(), room);
     std::vector<absl::Status> results;
     for (Generation* generation : generations) results.push_back(FaultOf(Mine(*generation)));
     // Memory and context belong to the device: whoever was in the step shares the loss.
@@ -135,6 +160,8 @@ class TestCard final : public Pipeline {
   absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
                                   const kernels::Execution&) override {
     TestCardGeneration& mine = Mine(generation);
+    const int64_t pixels = int64_t{mine.spec.width} * mine.spec.height * mine.spec.num_frames;
+    REEL_RETURN_IF_ERROR(mine.frames_bytes.Resize(options_.memory.per_decoded_pixel * pixels));
     const int left = mine.spec.num_frames - mine.frames_done;
     const int count = std::min(mine.frames_done == 0 ? 1 : kFramesPerPiece, left);
     absl::SleepFor(count * options_.decode_time_per_frame);
@@ -153,6 +180,15 @@ class TestCard final : public Pipeline {
   }
 
  private:
+  int64_t WorkOf(absl::Span<Generation* const> generations) const {
+    int64_t bytes = 0;
+    for (Generation* generation : generations) {
+      bytes += options_.memory.per_step_row * generation->rows() +
+               options_.memory.untold_per_token * Mine(*generation).tokens();
+    }
+    return bytes;
+  }
+
   absl::Status FaultOf(const TestCardGeneration& generation) {
     if (generation.parked) return absl::FailedPreconditionError("A parked generation was stepped");
     return StatusOf(faults_.Next(generation.spec.prompt, generation.steps_done));
@@ -161,15 +197,18 @@ class TestCard final : public Pipeline {
   const ModelCard card_;
   const TestCardOptions options_;
   FaultTable faults_;
+  const std::shared_ptr<CountedMemory> memory_;
+  CountedBytes kept_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Pipeline>> MakeTestCard(const std::string& name,
-                                                       const TestCardOptions& options) {
+                                                       const TestCardOptions& options,
+                                                       std::shared_ptr<CountedMemory> memory) {
   REEL_RETURN_IF_ERROR(FaultTable::Check(options.faults));
   absl::SleepFor(options.load_time);
-  return std::make_unique<TestCard>(name, options);
+  return std::make_unique<TestCard>(name, options, std::move(memory));
 }
 
 }  // namespace reel::model

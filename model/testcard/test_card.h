@@ -14,10 +14,12 @@
 namespace reel::model {
 
 // What it accepts: the sizes and schedules of LTX-Video; no conditions.
-ModelCard TestCardModelCard(const std::string& name);
+ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory = {});
 
-// INVALID_ARGUMENT for faults that do not exist. Sleeps for the load time.
-absl::StatusOr<std::unique_ptr<Pipeline>> MakeTestCard(const std::string& name,
-                                                       const TestCardOptions& options);
+// INVALID_ARGUMENT for faults that do not exist. Sleeps for the load time. Its videos take of
+// `memory`, where there is one; its weights are the caller's to count.
+absl::StatusOr<std::unique_ptr<Pipeline>> MakeTestCard(
+    const std::string& name, const TestCardOptions& options,
+    std::shared_ptr<CountedMemory> memory = nullptr);
 
 }  // namespace reel::model

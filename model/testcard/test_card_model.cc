@@ -18,10 +18,14 @@ Preset Named(const char* name, int width, int height, int frames, int steps) {
 
 }  // namespace
 
-ModelCard TestCardModelCard(const std::string& name) {
+ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory) {
   ModelCard card;
   card.name = name;
   card.family = "test card";
+  card.weight_bytes = memory.weights;
+  card.memory = {.token = memory.per_token,
+                 .step_row = memory.per_step_row,
+                 .decode_pixel = memory.per_decoded_pixel};
   card.defaults.width = 384;
   card.defaults.height = 256;
   card.defaults.num_frames = 49;

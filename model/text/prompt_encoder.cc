@@ -100,6 +100,12 @@ absl::StatusOr<std::vector<Prompt>> PromptEncoder::Encode(const Ops& ops,
   return in_order;
 }
 
+void PromptEncoder::Forget() {
+  entries_.clear();
+  index_.clear();
+  bytes_ = 0;
+}
+
 void PromptEncoder::Remember(const Key& key, const Prompt& prompt) {
   if (BytesOf(prompt) > limit_) return;
   entries_.emplace_front(key, prompt);

@@ -41,6 +41,7 @@ class PromptEncoder {
 
   const T5Encoder& encoder() const { return encoder_; }
   int64_t cached_bytes() const { return bytes_; }
+  void Forget();
   // Since this was asked last.
   PromptCounts TakeCounts() { return std::exchange(counts_, {}); }
 

@@ -58,6 +58,25 @@ StepSample StepFromProto(const worker::v1::Step& step) {
   return sample;
 }
 
+// Without `total`, which Hello tells, and `peak`, which is of one reading.
+worker::v1::DeviceMemory MemoryToProto(const model::DeviceMemory& memory) {
+  worker::v1::DeviceMemory proto;
+  proto.set_held(memory.held);
+  proto.set_reserved(memory.reserved);
+  proto.set_allocated(memory.in_use);
+  proto.set_kept(memory.kept);
+  proto.set_most(memory.most);
+  return proto;
+}
+
+model::DeviceMemory MemoryFromProto(const worker::v1::DeviceMemory& proto) {
+  return {.held = proto.held(),
+          .reserved = proto.reserved(),
+          .in_use = proto.allocated(),
+          .kept = proto.kept(),
+          .most = proto.most()};
+}
+
 // One for each event. `report` has all but the event.
 void Put(const WorkerReport& report, KernelsListed event, AttachRequest& message) {
   worker::v1::KernelList& list = *message.mutable_kernels();
@@ -81,6 +100,12 @@ void Put(const WorkerReport&, ModelLoaded event, AttachRequest& message) {
   }
 }
 
+void Put(const WorkerReport&, ModelKnown event, AttachRequest& message) {
+  *message.mutable_model_state() = CardToModelState(event.card);
+  message.mutable_model_state()->set_model(std::move(event.model));
+  message.mutable_model_state()->set_only_known(true);
+}
+
 void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
   *message.mutable_model_state()->mutable_error() = ErrorToProto(event.error, false);
   message.mutable_model_state()->set_model(std::move(event.model));
@@ -90,7 +115,7 @@ void Put(const WorkerReport&, ModelFailed event, AttachRequest& message) {
 void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   worker::v1::StepStats& stats = *message.mutable_step_stats();
   for (const StepSample& sample : event.steps) *stats.add_steps() = StepToProto(sample);
-  stats.set_memory_used_bytes(event.memory_used_bytes);
+  if (event.memory != model::DeviceMemory()) *stats.mutable_memory() = MemoryToProto(event.memory);
   stats.set_prompt_cache_hits(event.prompts.remembered);
   stats.set_prompt_cache_misses(event.prompts.encoded);
 }
@@ -127,6 +152,7 @@ void Put(const WorkerReport& report, JobFinished event, AttachRequest& message) 
   finished.set_size_bytes(event.media.size_bytes);
   *finished.mutable_media() = MediaToProto(event.media);
   for (const model::Notice& notice : event.notices) *finished.add_notices() = NoticeToProto(notice);
+  finished.set_memory_bytes(event.memory_bytes);
 }
 
 void Put(const WorkerReport& report, JobFailed event, AttachRequest& message) {
@@ -149,6 +175,7 @@ WorkerReport Get(const worker::v1::ModelState& state) {
   if (!state.has_card()) {
     return {{}, {}, ModelFailed{state.model(), ErrorFromProto(state.error()), state.revision()}};
   }
+  if (state.only_known()) return {{}, {}, ModelKnown{state.model(), CardFromModelState(state)}};
   ModelLoaded loaded{state.model(), CardFromModelState(state), state.revision()};
   for (const worker::v1::WarmedUp& video : state.warm_ups()) {
     loaded.warm_ups.push_back(
@@ -161,7 +188,7 @@ WorkerReport Get(const worker::v1::ModelState& state) {
 WorkerReport Get(const worker::v1::StepStats& stats) {
   Stepped event;
   for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
-  event.memory_used_bytes = stats.memory_used_bytes();
+  event.memory = MemoryFromProto(stats.memory());
   event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
   return {{}, {}, std::move(event)};
 }
@@ -198,6 +225,7 @@ WorkerReport Get(const worker::v1::JobFinished& finished) {
   for (const v1::Notice& notice : finished.notices()) {
     event.notices.push_back(NoticeFromProto(notice));
   }
+  event.memory_bytes = finished.memory_bytes();
   return {{}, RefOf(finished), std::move(event)};
 }
 

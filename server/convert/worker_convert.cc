@@ -40,6 +40,7 @@ worker::v1::Configure SettingsToProto(const WorkerSettings& settings) {
   proto.set_kernel_sample_every(settings.kernel_sample_every);
   proto.set_encoder_threads(settings.encoder_threads);
   proto.set_fill_rows(settings.fill_rows);
+  proto.set_memory_bytes(settings.memory_bytes);
   for (const kernels::PluginSource& plugin : settings.plugins) {
     worker::v1::Plugin& added = *proto.add_plugins();
     added.set_name(plugin.name);
@@ -64,6 +65,7 @@ WorkerSettings SettingsFromProto(const worker::v1::Configure& proto) {
                                 .folder = plugin.folder(),
                                 .sha256 = plugin.sha256()});
   }
+  settings.memory_bytes = proto.memory_bytes();
   return settings;
 }
 
@@ -75,6 +77,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_manifest_file(options.manifest_file);
   proto.set_text_folder(options.text_folder);
   *proto.mutable_warm_up() = WarmUpToProto(options.warm_up);
+  proto.set_on_demand(options.on_demand);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
 }
@@ -86,7 +89,8 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
           .manifest_file = proto.manifest_file(),
-          .warm_up = WarmUpFromProto(proto.warm_up())};
+          .warm_up = WarmUpFromProto(proto.warm_up()),
+          .on_demand = proto.on_demand()};
 }
 
 worker::v1::WarmUp WarmUpToProto(const model::WarmUp& warm_up) {
@@ -130,6 +134,13 @@ worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {
     added.set_prompt_contains(fault.prompt_contains);
     added.set_times(fault.times);
   }
+  worker::v1::TestCardMemory& memory = *proto.mutable_memory();
+  memory.set_weights(options.memory.weights);
+  memory.set_per_token(options.memory.per_token);
+  memory.set_per_step_row(options.memory.per_step_row);
+  memory.set_per_decoded_pixel(options.memory.per_decoded_pixel);
+  memory.set_untold_per_token(options.memory.untold_per_token);
+  memory.set_kept_per_video(options.memory.kept_per_video);
   return proto;
 }
 
@@ -149,6 +160,13 @@ model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto) {
                               .prompt_contains = fault.prompt_contains(),
                               .times = fault.times()});
   }
+  const worker::v1::TestCardMemory& memory = proto.memory();
+  options.memory = {.weights = memory.weights(),
+                    .per_token = memory.per_token(),
+                    .per_step_row = memory.per_step_row(),
+                    .per_decoded_pixel = memory.per_decoded_pixel(),
+                    .untold_per_token = memory.untold_per_token(),
+                    .kept_per_video = memory.kept_per_video()};
   return options;
 }
 
@@ -164,6 +182,15 @@ worker::v1::ModelState CardToModelState(const model::ModelCard& card) {
   }
   *state.mutable_defaults() = SpecToProto(card.defaults);
   state.set_steps_alone(card.steps_alone);
+  if (card.memory != model::MemoryCosts()) {
+    worker::v1::MemoryCosts& memory = *state.mutable_memory();
+    memory.set_job(card.memory.job);
+    memory.set_token(card.memory.token);
+    memory.set_step_row(card.memory.step_row);
+    memory.set_decode_pixel(card.memory.decode_pixel);
+    memory.set_decode_pixels_at_once(card.memory.decode_pixels_at_once);
+    memory.set_clip_pixel(card.memory.clip_pixel);
+  }
   for (const model::Preset& preset : card.presets) {
     worker::v1::Preset& added = *state.add_presets();
     added.set_name(preset.name);
@@ -177,6 +204,12 @@ model::ModelCard CardFromModelState(const worker::v1::ModelState& state) {
   model::ModelCard card = CardFromProto(state.card());
   card.defaults = SpecFromProto(state.defaults());
   card.steps_alone = state.steps_alone();
+  card.memory = {.job = state.memory().job(),
+                 .token = state.memory().token(),
+                 .step_row = state.memory().step_row(),
+                 .clip_pixel = state.memory().clip_pixel(),
+                 .decode_pixel = state.memory().decode_pixel(),
+                 .decode_pixels_at_once = state.memory().decode_pixels_at_once()};
   for (const worker::v1::Preset& preset : state.presets()) {
     model::Preset& added = card.presets.emplace_back();
     added.name = preset.name();

@@ -26,6 +26,7 @@ struct WorkerSettings {
   int encoder_threads = 0;
   int64_t fill_rows = 5376;
   std::vector<kernels::PluginSource> plugins;  // in the order of opening
+  int64_t memory_bytes = 0;                    // 0: all of the device's
 };
 
 worker::v1::Configure SettingsToProto(const WorkerSettings& settings);

@@ -44,6 +44,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kShapeQuarantined, "SHAPE_QUARANTINED", StatusCode::kFailedPrecondition,
      "Videos of this model and shape crashed several workers lately; they are refused for a "
      "while."},
+    {Reason::kTooLargeForDevice, "TOO_LARGE_FOR_DEVICE", StatusCode::kFailedPrecondition,
+     "A video of this size takes more memory than any device of this server has, even alone."},
     {Reason::kOffsetPastEnd, "OFFSET_PAST_END", StatusCode::kOutOfRange,
      "The offset lies past the end of the file."},
     {Reason::kMetadataTooLarge, "METADATA_TOO_LARGE", StatusCode::kInvalidArgument,

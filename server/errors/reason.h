@@ -28,6 +28,7 @@ enum class Reason {
   kVideoNotReady,
   kVideoNotFinal,
   kShapeQuarantined,
+  kTooLargeForDevice,
   kOffsetPastEnd,
   kMetadataTooLarge,
   kUndecodableRequest,

@@ -247,7 +247,7 @@ void App::Impl::StartWatches(std::function<void()> failed) {
       board, [this] { return dispatcher->admitting(); },
       [this] {
         for (const ServedModel& model : dispatcher->Models()) {
-          if (model.ready) return true;
+          if (model.ready || model.state == ModelState::kOnDemand) return true;
         }
         return false;
       });

@@ -56,7 +56,7 @@ JobOptions MakeJobOptions(const AppOptions& app) {
 WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
   WorkerPoolOptions options;
   for (const ConfiguredWorker& worker : app.server.workers) {
-    options.workers.push_back({worker.name, worker.device, worker.models});
+    options.workers.push_back({worker.name, worker.device, worker.models, worker.memory_bytes});
   }
   options.models = app.server.models;
   options.plugins = app.server.plugins;

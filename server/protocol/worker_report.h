@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/device_memory.h"
 #include "model/load_options.h"
 #include "model/model_card.h"
 #include "model/pipeline.h"
@@ -37,6 +38,11 @@ struct ModelLoaded {
   int64_t revision = 0;  // of the command; 0: loaded at the start of the worker
   std::vector<WarmedUp> warm_ups = {};
 };
+// Of one that is loaded on demand: it was looked at, and can be.
+struct ModelKnown {
+  std::string model;
+  model::ModelCard card;
+};
 struct ModelFailed {
   std::string model;
   absl::Status error;
@@ -55,7 +61,7 @@ struct StepSample {
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report
-  int64_t memory_used_bytes = 0;  // of the device; 0 on a CPU
+  model::DeviceMemory memory;     // as it is now; zeros where there is none to read
   model::PromptCounts prompts;    // since the last report
 };
 
@@ -82,6 +88,7 @@ struct JobFinished {
   model::RunStats stats;
   model::MediaInfo media;  // content type, size and duration; the front adds the hash
   std::vector<model::Notice> notices;
+  int64_t memory_bytes = 0;  // of the device, the most that was its own; 0: there is none to read
 };
 // Also the end of a cancelled job (kCancelled): its slot is free.
 struct JobFailed {
@@ -92,8 +99,9 @@ struct JobFailed {
   bool device_lost = false;
 };
 
-using WorkerEvent = std::variant<KernelsListed, ModelLoaded, ModelFailed, Stepped, JobProgress,
-                                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
+using WorkerEvent =
+    std::variant<KernelsListed, ModelLoaded, ModelKnown, ModelFailed, Stepped, JobProgress,
+                 JobPreview, JobMedia, JobParked, JobFinished, JobFailed>;
 
 struct WorkerReport {
   std::string worker;  // filled in by the front, which knows whose stream it came on

@@ -66,6 +66,26 @@ void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, Worker
   link.Report({.worker = {}, .ref = {}, .event = KernelsListed{device.catalog.List(), listings}});
 }
 
+EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerSettings& settings,
+                              const std::string& device, kernels::KernelTimer* timer) {
+  EngineOptions options{.stream = opened.stream,
+                        .peers = opened.peers,
+                        .device = device,
+                        .fill_rows = settings.fill_rows,
+                        .kernel_sample_every = settings.kernel_sample_every,
+                        .timer = timer,
+                        .read_memory = model::MemoryReaderFor(opened.stream, opened.peers),
+                        .probe_device = model::DeviceProbeFor(opened.stream),
+                        .memory_bytes = settings.memory_bytes,
+                        .return_memory = model::MemoryReturnerFor(opened.stream),
+                        .encoder_threads = settings.encoder_threads};
+  if (opened.stream.device < 0 && settings.memory_bytes > 0) {
+    options.counted = std::make_shared<model::CountedMemory>(settings.memory_bytes);
+    options.read_memory = [counted = options.counted] { return counted->Read(); };
+  }
+  return options;
+}
+
 }  // namespace
 
 int RunWorker(const WorkerFlags& flags) {
@@ -96,15 +116,8 @@ int RunWorker(const WorkerFlags& flags) {
   OpenPlugins(flags, *opened, link);
 
   const auto timer = kernels::TimerFor(*opened);
-  Engine engine({.stream = opened->stream,
-                 .peers = opened->peers,
-                 .device = options.device,
-                 .fill_rows = link.settings().fill_rows,
-                 .kernel_sample_every = link.settings().kernel_sample_every,
-                 .timer = timer.get(),
-                 .read_memory = model::MemoryReaderFor(opened->stream, opened->peers),
-                 .encoder_threads = link.settings().encoder_threads},
-                catalog, link);
+  Engine engine(EngineOptionsOf(*opened, link.settings(), options.device, timer.get()), catalog,
+                link);
   EngineTarget target(engine);
   for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load, 0});
   link.Serve(target, {.on_broken =

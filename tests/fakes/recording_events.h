@@ -74,6 +74,9 @@ class RecordingEvents final : public WorkerEvents {
     Note(absl::StrCat("model ", from.worker, " ", loaded.card.name),
          [&](Heard& heard) { heard.cards.push_back(loaded.card); });
   }
+  void On(const WorkerReport& from, ModelKnown& known) {
+    Note(absl::StrCat("model known ", from.worker, " ", known.card.name));
+  }
   void On(const WorkerReport& from, ModelFailed& failed) {
     Note(absl::StrCat("model failed ", from.worker, " ", failed.model),
          [&](Heard& heard) { heard.failures.emplace_back(failed.model, failed.error); });

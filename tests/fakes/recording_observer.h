@@ -57,6 +57,8 @@ class RecordingObserver final : public front::JobObserver {
     ++seen_.stepped;
   }
   void WarmedUp(const std::string&, const reel::WarmedUp&) override {}
+  void ModelLoaded(const std::string&) override {}
+  void ModelPutOut(const std::string&) override {}
   void PromptsRead(const model::PromptCounts&) override {}
   void WorkerChanged(const front::WorkerInfo&) override {}
   void WorkerLost(const std::string&, front::LossCause cause) override {

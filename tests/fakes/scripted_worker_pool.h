@@ -60,6 +60,10 @@ class ScriptedWorkerPool final : public front::WorkerPool {
     MutexLock lock(mutex_);
     unloads_.push_back({worker, model, 0});
   }
+  void PutOutModel(const std::string& worker, const std::string& model) override {
+    MutexLock lock(mutex_);
+    put_out_.push_back({worker, model, 0});
+  }
   void Restore(const std::string& worker) override {
     MutexLock lock(mutex_);
     restored_.push_back(worker);
@@ -80,6 +84,11 @@ class ScriptedWorkerPool final : public front::WorkerPool {
   std::vector<ModelCommand> unloads() const {
     MutexLock lock(mutex_);
     return unloads_;
+  }
+
+  std::vector<ModelCommand> put_out() const {
+    MutexLock lock(mutex_);
+    return put_out_;
   }
 
   // The next assignment that was not taken yet; an empty worker after half a minute without one.
@@ -126,6 +135,7 @@ class ScriptedWorkerPool final : public front::WorkerPool {
   CondVar changed_;
   std::deque<Sent> sent_ ABSL_GUARDED_BY(mutex_);
   std::vector<ModelCommand> loads_ ABSL_GUARDED_BY(mutex_), unloads_ ABSL_GUARDED_BY(mutex_);
+  std::vector<ModelCommand> put_out_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> restored_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::string> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, bool> parked_ ABSL_GUARDED_BY(mutex_);  // to the host

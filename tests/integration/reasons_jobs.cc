@@ -111,9 +111,20 @@ std::string ReasonOfLoading() {
 
 }  // namespace
 
+std::string ReasonOfLittleMemory() {
+  ReelServer server(
+      {"models { name: 'testcard' test_card { memory { per_token: 1000 } } } "
+       "workers { device: 'cpu' memory_bytes: 1000 }",
+       {},
+       "",
+       true});
+  Calls calls(server.Connect());
+  return RefusalOf(calls, SmallSpec("fox"));
+}
+
 Reasons OfCapacity() {
-  Reasons heard = {ReasonOfFullQueue(), ReasonOfFullStore(), ReasonOfDraining(), ReasonOfNoDevice(),
-                   ReasonOfLoading()};
+  Reasons heard = {ReasonOfFullQueue(), ReasonOfFullStore(), ReasonOfDraining(),
+                   ReasonOfNoDevice(),  ReasonOfLoading(),   ReasonOfLittleMemory()};
   ReelServer server;
   Calls calls(server.Connect());
   const std::string known = calls.Create(Steps(4)).name();

@@ -41,7 +41,7 @@ std::vector<Part> Parts() {
       {"Capacity",
        OfCapacity,
        {"STORE_FULL", "QUEUE_FULL", "SERVER_DRAINING", "NO_DEVICE", "MODEL_NOT_READY",
-        "DEADLINE_UNREACHABLE", "DEADLINE_PASSED"}},
+        "DEADLINE_UNREACHABLE", "DEADLINE_PASSED", "TOO_LARGE_FOR_DEVICE"}},
       {"Faults",
        OfFaults,
        {"OUT_OF_DEVICE_MEMORY", "NUMERICAL_FAULT", "WORKER_LOST", "WORKER_FAULT",

@@ -40,6 +40,8 @@ v1::ModelState ModelStateToProto(ModelState state) {
       return v1::MODEL_STATE_FAILED;
     case ModelState::kUnloaded:
       return v1::MODEL_STATE_UNLOADED;
+    case ModelState::kOnDemand:
+      return v1::MODEL_STATE_ON_DEMAND;
   }
   return v1::MODEL_STATE_UNSPECIFIED;
 }
@@ -153,8 +155,12 @@ v1::Worker WorkerToProto(const WorkerInfo& worker, int running) {
   proto.set_name(worker.name);
   proto.set_device(worker.device);
   proto.set_state(WorkerStateToProto(worker.state));
-  proto.set_memory_total_bytes(worker.memory_total_bytes);
-  proto.set_memory_used_bytes(worker.memory_used_bytes);
+  proto.set_memory_total_bytes(worker.memory.total);
+  proto.set_memory_used_bytes(worker.memory.held);
+  proto.set_memory_allocated_bytes(worker.memory.in_use);
+  proto.set_memory_reserved_bytes(worker.memory.reserved);
+  proto.set_memory_kept_bytes(worker.memory.kept);
+  proto.set_memory_peak_bytes(worker.memory.most);
   proto.set_running(running);
   proto.set_restarts(worker.restarts);
   proto.set_out_reason(OutReasonText(worker.out));

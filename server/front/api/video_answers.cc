@@ -31,6 +31,9 @@ void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& pr
   }
   proto.set_queue_position(estimate.queue_position);
   proto.set_latent_tokens(static_cast<int32_t>(estimate.latent_tokens));
+  if (estimate.model_load > absl::ZeroDuration()) {
+    SetProtoDuration(*proto.mutable_model_load(), estimate.model_load);
+  }
 }
 
 void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,

@@ -66,6 +66,17 @@ void CheckTestCard(const std::string& key, const worker::v1::TestCard& card, Rea
   check("step_time_per_extra_job", card.step_time_per_extra_job());
   check("decode_time_per_frame", card.decode_time_per_frame());
   check("load_time", card.load_time());
+  const worker::v1::TestCardMemory& memory = card.memory();
+  const std::pair<const char*, int64_t> bytes[] = {
+      {"weights", memory.weights()},
+      {"per_token", memory.per_token()},
+      {"per_step_row", memory.per_step_row()},
+      {"per_decoded_pixel", memory.per_decoded_pixel()},
+      {"untold_per_token", memory.untold_per_token()},
+      {"kept_per_video", memory.kept_per_video()}};
+  for (const auto& [field, value] : bytes) {
+    reader.AtLeast(absl::StrCat(key, ".memory.", field), value, int64_t{0});
+  }
   for (int i = 0; i < card.faults_size(); ++i) {
     reader.OneOf(absl::StrCat(key, ".faults[", i, "].kind"), card.faults(i).kind(),
                  {"hang", "exit", "nan", "oom", "sticky", "lost"});
@@ -113,6 +124,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     options.manifest_file = model.manifest_file();
     options.text_folder = model.text_folder();
     options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
+    options.on_demand = model.on_demand();
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
@@ -145,7 +157,10 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
       reader.OneOf(At("workers", i, "models"), model, models);
     }
     out.push_back(
-        {worker.name(), worker.device(), {worker.models().begin(), worker.models().end()}});
+        {worker.name(),
+         worker.device(),
+         {worker.models().begin(), worker.models().end()},
+         reader.AtLeast(At("workers", i, "memory_bytes"), worker.memory_bytes(), int64_t{0})});
   }
   return out;
 }

@@ -51,6 +51,7 @@ struct ConfiguredWorker {
   std::string name;
   std::string device;               // "cuda:0", "cpu"
   std::vector<std::string> models;  // never empty
+  int64_t memory_bytes = 0;         // of the device, for models and videos; 0: all
 };
 
 struct ConfiguredProfile {

@@ -11,6 +11,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/errors/error.h"
 #include "server/front/jobs/arm_choice.h"
+#include "server/front/jobs/places.h"
 
 namespace reel::front {
 namespace {
@@ -140,7 +141,7 @@ absl::Status Admission::CheckPlan(Need& need) const {
     const bool ready = worker.info.state == WorkerState::kReady;
     if (worker.info.kernels.empty() && !ready) continue;
     // One that is up without the model will never run it.
-    if (ready && !worker.loaded.contains(need.model)) continue;
+    if (ready && !worker.Offers(need.model)) continue;
     any = true;
     const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
@@ -241,13 +242,14 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.need.shape.where = where;
   checked.cost = costs_.Predict(checked.need.shape);
+  checked.need.memory_bytes = costs_.PeakMemory(checked.need.shape);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;
 }
 
 absl::Duration Admission::QueueWait(const Load& load) const {
-  return (load.backlog - load.behind) / std::max(1, fleet_.NumReady());
+  return (load.backlog - load.behind) / std::max(1, fleet_.NumReady()) + load.model_load;
 }
 
 absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& request,
@@ -278,6 +280,7 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
         details);
   }
   REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
+  REEL_RETURN_IF_ERROR(CheckMemory(request));
   REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
   return CheckQueue(request, load, jitter);
 }
@@ -325,10 +328,26 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
   return absl::OkStatus();
 }
 
+absl::Status Admission::CheckMemory(const CheckedRequest& request) const {
+  const std::optional<MemoryNeed> unfit = Unfit(fleet_, request.need);
+  if (!unfit) return absl::OkStatus();
+  ErrorDetails details;
+  details.metadata = {{"needed_bytes", absl::StrCat(unfit->needed)},
+                      {"available_bytes", absl::StrCat(unfit->there)}};
+  details.precondition_type = "MEMORY";
+  details.precondition_subject = request.need.model;
+  const std::string text = absl::StrCat(
+      "No device has the memory for a video of this size, its model included; bytes needed: ",
+      unfit->needed, ", available: ", unfit->there);
+  details.precondition_description = text;
+  return MakeError(Reason::kTooLargeForDevice, text, details);
+}
+
 absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load& load) const {
   // A guess refuses nobody: before the first step of a model nothing is known.
   if (!request.cost.observed) return absl::OkStatus();
-  const absl::Duration needed = QueueWait(load) + request.cost.p90();
+  const absl::Duration guessed = load.guesses_load ? load.model_load : absl::ZeroDuration();
+  const absl::Duration needed = QueueWait(load) - guessed + request.cost.p90();
   if (needed <= request.timeout) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"timeout_seconds", Seconds(request.timeout)},

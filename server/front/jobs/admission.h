@@ -41,6 +41,8 @@ struct Load {
   int queued_behind = 0;
   int tenant_jobs = 0;            // queued or running, of the tenant that asks
   absl::Duration tenant_backlog;  // predicted, of the same
+  absl::Duration model_load;      // of the model that is asked for, where no worker has it
+  bool guesses_load = false;      // as far as its size tells
   TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;
@@ -77,6 +79,7 @@ class Admission {
   absl::Status PlanFor(const model::ModelCard& card, CheckedRequest& checked,
                        std::vector<model::FieldViolation>& out) const;
   absl::Status CheckQuota(const NewJob& job, const CheckedRequest& request, const Load& load) const;
+  absl::Status CheckMemory(const CheckedRequest& request) const;
   absl::Status CheckDeadline(const CheckedRequest& request, const Load& load) const;
   absl::Status CheckQueue(const CheckedRequest& request, const Load& load, double jitter) const;
 

@@ -2,8 +2,10 @@
 #include "server/front/jobs/assignment.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "server/front/jobs/places.h"
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
@@ -50,14 +52,21 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     if (job->at_worker()) passed.insert(job->id());
   }
   int asked = 0;
+  Fleet::Names closed;           // to those that come later: it waits for their memory
+  std::set<std::string> wanted;  // models of those that come before
   for (ActiveJob* job : order) {
     if (job->at_worker()) {
       passed.erase(job->id());
       continue;
     }
+    if (!HasModel(fleet, job->need)) closed.merge(parts_.residency.LoadFor(job->need, wanted));
+    wanted.insert(job->need.model);
     const bool room = fleet.AnyRoom(passed);
-    FleetWorker* worker = room ? fleet.Place(job->need, passed) : nullptr;
-    if (worker == nullptr && ++asked <= kMostAsked) worker = parts_.parking.MakeRoom(*job, passed);
+    FleetWorker* worker = room ? fleet.Place(job->need, passed, closed) : nullptr;
+    if (worker == nullptr && ++asked <= kMostAsked) {
+      worker = parts_.parking.MakeRoom(*job, passed);
+      if (worker != nullptr && closed.contains(worker->info.name)) worker = nullptr;
+    }
     if (worker != nullptr) {
       parts_.slots.Take(*job, *worker);
       placed.push_back(job);
@@ -70,6 +79,8 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
         return fleet.Suits(entry.second, job->need);
       });
       if (comes) return placed;
+    } else if (room) {
+      closed.merge(fleet.ShortOfMemory(job->need, passed));
     }
   }
   return placed;

@@ -13,6 +13,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
 #include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/residency.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/store/media_store.h"
@@ -30,6 +31,7 @@ class Assigner {
     const FairShare& share;
     Slots& slots;
     Parking& parking;
+    Residency& residency;
     Endings& endings;
     StepLimits& limits;
     MediaStore& media;

@@ -23,8 +23,9 @@ enum class CostKind {
   kPreview,
   kSharedStep,
   kReusedStep,  // that took over what an earlier one computed
+  kLoad,        // of the model, with what it makes before it serves
 };
-inline constexpr int kCostKinds = 8;
+inline constexpr int kCostKinds = 9;
 
 // What does not apply to a kind is 0.
 struct CellKey {

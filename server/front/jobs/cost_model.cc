@@ -21,6 +21,8 @@ constexpr double kFirstDecodeSecondsPerFrame = 0.002;
 constexpr double kFirstTextSeconds = 0.05;
 constexpr int64_t kFileHeaderBytes = 64 << 10;
 constexpr int64_t kFrameHeaderBytes = 1 << 10;
+constexpr double kFirstLoadBytesPerSecond = 1e9;
+constexpr double kMemoryFall = 0.1;
 // Of a batch that is no batch.
 constexpr double kAlone = 1.001;
 
@@ -32,6 +34,14 @@ CellKey StepKey(const model::PassWork& pass, int64_t condition_pixels) {
 
 CellKey ClipKey(CostKind kind, const WorkShape& shape) {
   return {kind, BucketOf(shape.frame_pixels)};
+}
+
+// Of a clip of the size in the middle of its bucket: those of others are in proportion to it.
+CellKey MemoryKey(const WorkShape& shape, double& scale) {
+  const CellKey key = ClipKey(CostKind::kMemory, shape);
+  scale = AmountOf(static_cast<int>(key.amount)) /
+          static_cast<double>(std::max<int64_t>(shape.frame_pixels, 1));
+  return {key.kind, key.amount, 0, shape.condition_pixels > 0 ? 1 : 0};
 }
 
 // A tenant may share steps in any mixture: these cells are counted in buckets.
@@ -67,45 +77,6 @@ absl::Duration PreviewsOf(const model::RunStats& stats) {
 absl::Duration WorkOf(const model::RunStats& stats) {
   return stats.text_encode + stats.denoise + PreviewsOf(stats) + stats.decode +
          stats.encode_exposed;
-}
-
-WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
-                  const std::string& plan) {
-  WorkShape shape;
-  shape.model = card.name;
-  shape.plan = plan;
-  shape.passes = model::PassesOf(resolved, card);
-  shape.frames = resolved.num_frames;
-  const model::PassWork& last = shape.passes.back();
-  shape.frame_pixels = int64_t{last.width} * last.height * resolved.num_frames;
-  shape.crf = resolved.encoding.crf.value_or(0);
-  shape.weights = card.parameters > 0;
-  if (resolved.preview.every_steps > 0) {
-    shape.previews = shape.steps() / resolved.preview.every_steps;
-  }
-  shape.condition_pixels =
-      static_cast<int64_t>(resolved.conditions.size()) * last.width * last.height;
-  return shape;
-}
-
-int64_t WorkShape::tokens() const { return passes.empty() ? 0 : model::LargestOf(passes).tokens; }
-
-int64_t WorkShape::rows() const {
-  int64_t most = 0;
-  for (const model::PassWork& pass : passes) most = std::max(most, pass.rows);
-  return most;
-}
-
-const model::PassWork& WorkShape::PassWith(int64_t rows) const {
-  return *std::min_element(passes.begin(), passes.end(), [rows](const auto& a, const auto& b) {
-    return std::abs(a.rows - rows) < std::abs(b.rows - rows);
-  });
-}
-
-int WorkShape::steps() const {
-  int steps = 0;
-  for (const model::PassWork& pass : passes) steps += pass.steps;
-  return steps;
 }
 
 absl::Duration Cost::p50() const {
@@ -226,10 +197,43 @@ Cost CostModel::Predict(const WorkShape& shape) const {
 }
 
 int64_t CostModel::PeakMemory(const WorkShape& shape) const {
-  const CostCells* cells = SourceOf(shape, CostKind::kMemory).cells;
-  const CostCell* cell =
-      cells == nullptr ? nullptr : cells->Find(ClipKey(CostKind::kMemory, shape));
-  return cell == nullptr ? 0 : static_cast<int64_t>(cell->mean);
+  const Source source = SourceOf(shape, CostKind::kMemory);
+  double scale = 1;
+  const CellKey key = MemoryKey(shape, scale);
+  const CostCell* cell = source.own && source.alike ? source.cells->Find(key) : nullptr;
+  return cell == nullptr ? shape.memory_formula : std::lround(cell->mean / scale);
+}
+
+// Too little costs a job, too much only room: up at once, down by and by.
+void CostModel::LearnMemory(const WorkShape& shape, int64_t bytes) {
+  if (bytes <= 0) return;
+  double scale = 1;
+  const CellKey key = MemoryKey(shape, scale);
+  CostCell& cell = CellOf({shape.model, shape.plan, shape.where}, key);
+  const double seen = static_cast<double>(bytes) * scale;
+  cell.mean =
+      cell.count == 0 || seen > cell.mean ? seen : cell.mean + kMemoryFall * (seen - cell.mean);
+  ++cell.count;
+}
+
+void CostModel::RaiseMemory(const WorkShape& shape, int64_t bytes) {
+  double scale = 1;
+  const CellKey key = MemoryKey(shape, scale);
+  CostCell& cell = CellOf({shape.model, shape.plan, shape.where}, key);
+  cell.mean = std::max(cell.mean, static_cast<double>(bytes) * scale);
+  ++cell.count;
+}
+
+absl::Duration CostModel::LoadTime(const WorkShape& shape, int64_t weight_bytes,
+                                   bool& observed) const {
+  const auto group = groups_.find(GroupKey(shape.model, "", shape.where));
+  const CostCell* cell = group == groups_.end() ? nullptr : group->second.Find({CostKind::kLoad});
+  observed = cell != nullptr;
+  return Of(observed ? cell->mean : static_cast<double>(weight_bytes) / kFirstLoadBytesPerSecond);
+}
+
+void CostModel::LearnLoad(const std::string& model, const std::string& where, absl::Duration took) {
+  Learn({model, "", where}, {CostKind::kLoad}, absl::ToDoubleSeconds(took));
 }
 
 OutputSize CostModel::Output(const WorkShape& shape) const {
@@ -301,11 +305,6 @@ void CostModel::LearnRun(const WorkShape& shape, const model::RunStats& stats,
         absl::ToDoubleSeconds(stats.decode + stats.encode_exposed));
   if (shape.previews > 0 && stats.mean_batch <= kAlone) {
     Learn(group, {CostKind::kPreview}, absl::ToDoubleSeconds(PreviewsOf(stats)) / shape.previews);
-  }
-  if (stats.peak_memory_bytes > 0) {
-    CostCell& peak = CellOf(group, ClipKey(CostKind::kMemory, shape));
-    peak.mean = std::max(peak.mean, static_cast<double>(stats.peak_memory_bytes));
-    ++peak.count;
   }
   if (predicted > absl::ZeroDuration()) {
     groups_[group].spread().Add(absl::FDivDuration(WorkOf(stats), predicted));

@@ -19,31 +19,9 @@
 #include "model/run_stats.h"
 #include "server/front/jobs/cost_cells.h"
 #include "server/front/jobs/tenant_bytes.h"
+#include "server/front/jobs/work_shape.h"
 
 namespace reel::front {
-
-// The part of a resolved spec that costs depend on.
-struct WorkShape {
-  std::string model;
-  std::string plan;
-  std::string where;  // weights, kind of device and build (Fleet::WhereOf); empty: any
-  std::vector<model::PassWork> passes;  // none: not known yet
-  int frames = 0;
-  int64_t frame_pixels = 0;  // of the whole clip, as it is decoded
-  int crf = 0;               // how finely it is encoded
-  bool weights = false;      // false: a model without weights, which has no slow first step
-  int previews = 0;
-  int64_t condition_pixels = 0;  // of a frame, for each picture or clip
-
-  int64_t tokens() const;  // of the pass with the most
-  int64_t rows() const;    // of a step, of the pass with the most
-  int steps() const;       // of all passes
-  // The pass whose rows come nearest; there must be one. Conditions add rows to those of a pass.
-  const model::PassWork& PassWith(int64_t rows) const;
-};
-
-WorkShape ShapeOf(const model::GenerationSpec& resolved, const model::ModelCard& card,
-                  const std::string& plan);
 
 struct Cost {
   struct Pass {
@@ -86,15 +64,24 @@ class CostModel {
   CostModel& operator=(const CostModel&) = delete;
 
   Cost Predict(const WorkShape& shape) const;
-  // Highest use seen for a shape like this; 0: none seen.
+  // Of a device, beside the weights: by jobs that were seen, of this plan on its kind of device,
+  // and by the card's formula before; 0: nothing is known.
   int64_t PeakMemory(const WorkShape& shape) const;
   // Of the file, by those that were made; without one the most that its frames could take.
   OutputSize Output(const WorkShape& shape) const;
+
+  // Until a model serves that is loaded on demand; `observed`: not only a guess by its size.
+  absl::Duration LoadTime(const WorkShape& shape, int64_t weight_bytes, bool& observed) const;
+  void LearnLoad(const std::string& model, const std::string& where, absl::Duration took);
 
   void LearnStep(const SeenStep& step, absl::Duration took);
   // `predicted`: its p50 at admission; zero where that was only a guess.
   void LearnRun(const WorkShape& shape, const model::RunStats& stats, absl::Duration predicted);
   void LearnOutput(const WorkShape& shape, int64_t bytes);
+  // Of a job that was rendered: most of the device's memory that was its own.
+  void LearnMemory(const WorkShape& shape, int64_t bytes);
+  // It ran out of memory, and needs at least so much.
+  void RaiseMemory(const WorkShape& shape, int64_t bytes);
 
   // For the store. Lines that cannot be read are skipped: they are learned again.
   std::string Serialize() const;

@@ -22,6 +22,7 @@ void Finishing::On(const WorkerReport& from, JobFinished finished) {
   job->stage = model::Stage::kEncode;
   model::RunStats stats = Complete(*job, std::move(finished.stats));
   Count(*job, stats);
+  parts_.costs.LearnMemory(job->need.shape, finished.memory_bytes);
   Video video = job->log->Snapshot();
   video.stats = std::move(stats);
   video.media = std::move(finished.media);

@@ -20,14 +20,6 @@ constexpr size_t kMostHeld = 16;
 
 }  // namespace
 
-absl::Duration FleetWorker::Backlog(const std::set<std::string>& without) const {
-  absl::Duration sum;
-  for (const auto& [job, mine] : held) {
-    if (!without.contains(job)) sum += mine.left;
-  }
-  return sum;
-}
-
 Fleet::Fleet(const JobOptions& options) : options_(options) {
   for (const ModelSource& model : options.models) served_.push_back(model.load.name);
   Publish();
@@ -42,9 +34,13 @@ void Fleet::Update(const WorkerInfo& info) {
     worker.doomed = false;
   }
   // It begins again with all that it was sent.
-  if (info.state == WorkerState::kLost) worker.loading.clear();
+  if (info.state == WorkerState::kLost) {
+    worker.loading.clear();
+    worker.known.clear();
+  }
   for (const std::string& model : info.models) {
-    if (CheckServed(model).ok()) worker.loaded.insert(model);
+    // Of one on demand a list may be late: its own reports tell.
+    if (CheckServed(model).ok() && !worker.known.contains(model)) worker.loaded.insert(model);
   }
   Publish();
 }
@@ -61,6 +57,7 @@ std::map<std::string, HeldJob> Fleet::Lose(const std::string& name) {
   if (worker == nullptr) return {};
   if (worker->info.state != WorkerState::kOut) worker->info.state = WorkerState::kLost;
   worker->loaded.clear();
+  worker->known.clear();
   worker->step_limit = absl::ZeroDuration();
   worker->doomed = false;
   auto held = std::exchange(worker->held, {});
@@ -76,6 +73,8 @@ void Fleet::SetCard(const model::ModelCard& card) {
 void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision) {
   if (FleetWorker* found = Find(worker)) {
     found->loaded.insert(card.name);
+    found->known.erase(card.name);
+    if (on_demand_.contains(card.name)) found->known.insert(card.name);
     found->loading.erase(card.name);
     // What it begins with again says nothing of a load that failed since.
     const auto failed = found->failed.find(card.name);
@@ -84,6 +83,16 @@ void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, i
     }
     found->calls[card.name] = card.calls;
     found->steps_alone.erase(card.name);
+    if (card.steps_alone) found->steps_alone.insert(card.name);
+  }
+  Publish();
+}
+
+void Fleet::SetKnown(const std::string& worker, const model::ModelCard& card) {
+  if (FleetWorker* found = Find(worker)) {
+    found->known.insert(card.name);
+    found->failed.erase(card.name);
+    found->calls[card.name] = card.calls;
     if (card.steps_alone) found->steps_alone.insert(card.name);
   }
   Publish();
@@ -134,10 +143,12 @@ void Fleet::SetUnloaded(const std::string& model, bool unloaded) {
   Publish();
 }
 
-void Fleet::Expect(const std::string& name, const std::string& model, int64_t revision) {
+void Fleet::Expect(const std::string& name, const std::string& model, int64_t revision,
+                   absl::Duration now) {
   FleetWorker* worker = Find(name);
   if (worker == nullptr) return;
   worker->asked[model] = revision;
+  worker->loading_since[model] = now;
   if (worker->info.state != WorkerState::kLost) worker->loading.insert(model);
   Publish();
 }
@@ -151,10 +162,11 @@ bool Fleet::IsAwaited(const std::string& name, const std::string& model, int64_t
   return asked != worker->second.asked.end() && asked->second == revision;
 }
 
-void Fleet::Unload(const std::string& name, const std::string& model) {
+void Fleet::Unload(const std::string& name, const std::string& model, bool for_good) {
   FleetWorker* worker = Find(name);
   if (worker == nullptr) return;
   worker->loaded.erase(model);
+  if (for_good) worker->known.erase(model);
   worker->loading.erase(model);
   worker->asked.erase(model);
   Publish();
@@ -163,6 +175,7 @@ void Fleet::Unload(const std::string& name, const std::string& model) {
 void Fleet::Hold(const std::string& worker, const std::string& job, HeldJob held) {
   FleetWorker* found = Find(worker);
   if (found == nullptr) return;
+  found->used[held.shape.model] = ++uses_;
   found->held[job] = std::move(held);
   PublishRunning(*found);
 }
@@ -173,6 +186,7 @@ std::optional<HeldJob> Fleet::Release(const std::string& job, int attempt) {
     if (found == worker.held.end() || found->second.attempt != attempt) continue;
     HeldJob released = std::move(found->second);
     worker.held.erase(found);
+    worker.used[released.shape.model] = ++uses_;
     PublishRunning(worker);
     return released;
   }
@@ -231,8 +245,10 @@ bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
 bool Fleet::MayEverRun(const FleetWorker& worker, const Need& need) const {
   if (worker.info.state == WorkerState::kOut) return false;
   // What it will have when it is up again nobody knows.
-  if (worker.info.state != WorkerState::kReady || worker.loaded.empty()) return true;
-  return worker.loaded.contains(need.model) && Plan(worker, need).ok();
+  if (worker.info.state != WorkerState::kReady || (worker.loaded.empty() && worker.known.empty())) {
+    return true;
+  }
+  return worker.Offers(need.model) && Plan(worker, need).ok();
 }
 
 bool Fleet::Hopeless(const Need& need) const {
@@ -277,11 +293,21 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
   return before < kFewHeld || (packs && worker.Packs(need.shape.model, rows, options_.fill_rows));
 }
 
-FleetWorker* Fleet::Place(const Need& need, const Passed& passed) {
+Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const {
+  Names names;
+  for (const auto& [name, worker] : workers_) {
+    if (HasRoom(worker, need, passed) && Suits(worker, need) && !Fits(worker, need, cards_)) {
+      names.insert(name);
+    }
+  }
+  return names;
+}
+
+FleetWorker* Fleet::Place(const Need& need, const Passed& passed, const Names& closed) {
   FleetWorker* best = nullptr;
   absl::Duration best_backlog;
   for (auto& [name, worker] : workers_) {
-    if (!CanTake(worker, need, passed)) continue;
+    if (closed.contains(name) || !CanTake(worker, need, passed)) continue;
     const absl::Duration backlog = worker.Backlog(passed);
     if (best != nullptr && backlog >= best_backlog) continue;
     best = &worker;
@@ -309,17 +335,20 @@ ServedModel Fleet::Show(const std::string& name) const {
   if (card != nullptr) served.card = *card;
   served.card.name = name;
   served.is_default = name == served_.front();
-  bool loading = false;
+  bool loading = false, known = false;
   for (const auto& [worker_name, worker] : workers_) {
     served.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
     loading |= worker.loading.contains(name);
+    known |= worker.known.contains(name);
   }
   const absl::Status error = LoadError(name);
   served.problem = std::string(error.message());
   served.state = unloaded_.contains(name) ? ModelState::kUnloaded
                  : served.ready           ? (loading ? ModelState::kReplacing : ModelState::kReady)
-                 : error.ok() || loading  ? ModelState::kLoading
-                                          : ModelState::kFailed;
+                 : loading                ? ModelState::kLoading
+                 : !error.ok()            ? ModelState::kFailed
+                 : known                  ? ModelState::kOnDemand
+                                          : ModelState::kLoading;
   return served;
 }
 

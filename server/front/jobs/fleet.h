@@ -15,66 +15,13 @@
 #include "kernels/base/mutex.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
-#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet_worker.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/worker_memory.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
-
-// A job that a worker was given and has not reported as ended. It may outlive the ActiveJob.
-struct HeldJob {
-  int attempt = 1;
-  WorkShape shape;
-  absl::Duration left;  // predicted
-  double order_key = 0;
-  bool alone = false;
-  bool started = false;   // has reported a stage of its own
-  bool innocent = false;  // another job has cost the worker
-  std::optional<absl::Duration> cancelled_at;
-  // While it is parked: the job that goes before it.
-  std::string parked_for;
-  bool told_parked = false;  // and its worker has said so
-  // Of its state; and what of it is still on the device.
-  int64_t parked_bytes = 0, device_bytes = 0;
-  bool to_host = false;  // the worker was told to move it
-  // Since it was stepped first, or resumed; see preemption.h.
-  absl::Duration stepped_since = absl::InfiniteDuration();
-  int stepped_from = 0;
-  bool ran_enough = false;
-
-  bool parked() const { return !parked_for.empty(); }
-};
-
-struct FleetWorker {
-  WorkerInfo info;
-  std::set<std::string> loaded;  // models
-  // Of models that it has loaded once: their type may be another one elsewhere.
-  std::map<std::string, std::vector<kernels::KernelCall>> calls;
-  std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
-  std::set<std::string> loading;              // models that are on their way, beside those it has
-  std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
-  std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
-  std::map<std::string, HeldJob> held;
-  absl::Duration step_limit;  // as last set
-  bool doomed = false;        // has lost its device and will end
-
-  // Whether jobs of these many rows of a model, together, are stepped in one call.
-  bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
-    return rows <= fill_rows && !steps_alone.contains(model);
-  }
-  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
-};
-
-// What a job asks of a worker.
-struct Need {
-  std::string model;
-  std::string worker;  // empty: any
-  std::string profile;
-  std::map<std::string, std::string> variants;
-  WorkShape shape;
-  bool alone = false;
-};
 
 // Confined to the dispatcher's thread, but for what is said to be thread-safe.
 class Fleet {
@@ -89,10 +36,14 @@ class Fleet {
   std::map<std::string, HeldJob> Lose(const std::string& worker);
   void SetCard(const model::ModelCard& card);
   void SetLoaded(const std::string& worker, const model::ModelCard& card, int64_t revision = 0);
+  // It can be loaded there on demand.
+  void SetKnown(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& worker, const ModelFailed& failed);
 
   // Names of models, default first.
   void SetServed(std::vector<std::string> models);
+  // Of those, the ones that are loaded on demand.
+  void SetOnDemand(std::set<std::string> models) { on_demand_ = std::move(models); }
   const std::vector<std::string>& served() const { return served_; }
   // MODEL_NOT_FOUND for a name that is none of them, MODEL_UNLOADED for one that was taken away.
   absl::Status CheckServed(const std::string& model) const;
@@ -100,11 +51,12 @@ class Fleet {
   bool models_gone() const { return models_gone_; }
   void SetUnloaded(const std::string& model, bool unloaded);
   // A load was sent to a worker.
-  void Expect(const std::string& worker, const std::string& model, int64_t revision);
+  void Expect(const std::string& worker, const std::string& model, int64_t revision,
+              absl::Duration now);
   // Whether what a worker says of a model is still asked for.
   bool IsAwaited(const std::string& worker, const std::string& model, int64_t revision) const;
-  // The worker gets no further job of it.
-  void Unload(const std::string& worker, const std::string& model);
+  // The worker gets no further job of it; not for good: before it is loaded again.
+  void Unload(const std::string& worker, const std::string& model, bool for_good = true);
 
   void Hold(const std::string& worker, const std::string& job, HeldJob held);
   std::optional<HeldJob> Release(const std::string& job, int attempt);
@@ -112,18 +64,28 @@ class Fleet {
 
   FleetWorker* Find(const std::string& worker);
   const std::map<std::string, FleetWorker>& workers() const { return workers_; }
+  const Cards& cards() const { return cards_; }
   const model::ModelCard* FindCard(const std::string& model) const;
   // Why it could not be loaded, the last time; OK: nothing known.
   absl::Status LoadError(const std::string& model) const;
 
   // Jobs that workers hold and that another would go before.
   using Passed = std::set<std::string>;
+  using Names = std::set<std::string>;  // of workers
   // The worker that would finish the job first among those that can take it now; null: none. Those
-  // in `passed` take no room from it.
-  FleetWorker* Place(const Need& need, const Passed& passed = {});
-  // Whether this worker could take it now.
-  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed) const {
-    return HasRoom(worker, need, passed) && Suits(worker, need);
+  // in `passed` take no slot from it. Workers in `closed` take nothing.
+  FleetWorker* Place(const Need& need, const Passed& passed = {}, const Names& closed = {});
+  // Whether this worker could take it now, if it parked these.
+  bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed,
+               const Passed& parked = {}) const {
+    return HasRoom(worker, need, passed) && Suits(worker, need) &&
+           Fits(worker, need, cards_, parked);
+  }
+  // Workers that would take it now, had they the memory.
+  Names ShortOfMemory(const Need& need, const Passed& passed) const;
+  // What of a worker's memory is given to whom.
+  MemoryAccount AccountOf(const FleetWorker& worker) const {
+    return front::AccountOf(worker, cards_);
   }
   // Whether any worker could take any job at all; cheap.
   bool AnyRoom(const Passed& passed = {}) const;
@@ -133,6 +95,8 @@ class Fleet {
   std::string WhereOf(const FleetWorker& worker, const std::string& model) const;
   // Whether the worker could ever run it, full or not.
   bool Suits(const FleetWorker& worker, const Need& need) const;
+  // The same, when it is there and has loaded what it can.
+  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   // A device is out of service, and without it no worker will ever run the job.
   bool Hopeless(const Need& need) const;
   int NumReady() const;
@@ -149,7 +113,6 @@ class Fleet {
 
  private:
   ServedModel Show(const std::string& model) const;
-  bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   bool HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const;
   void Publish();
   void PublishRunning(const FleetWorker& worker);
@@ -158,7 +121,9 @@ class Fleet {
   std::map<std::string, FleetWorker> workers_;
   std::vector<std::string> served_;
   std::set<std::string> unloaded_;
+  std::set<std::string> on_demand_;
   bool models_gone_ = false;
+  int64_t uses_ = 0;
   std::map<std::string, model::ModelCard> cards_;
   bool changed_ = false;
 

@@ -36,6 +36,9 @@ class JobObserver {
   // Texts that a worker has read since it said so last.
   virtual void PromptsRead(const model::PromptCounts& prompts) = 0;
   virtual void WarmedUp(const std::string& worker, const reel::WarmedUp& video) = 0;
+  // A model serves on a worker, or has made way there for another one.
+  virtual void ModelLoaded(const std::string& worker) = 0;
+  virtual void ModelPutOut(const std::string& worker) = 0;
   virtual void WorkerChanged(const WorkerInfo& worker) = 0;
   virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
   virtual void Gauges(const QueueGauges& gauges) = 0;

@@ -53,6 +53,7 @@ struct CostEstimate {
   absl::Status refusal;  // OK: admissible
   int queue_position = 0;
   int64_t latent_tokens = 0;
+  absl::Duration model_load;  // in `queue`
 };
 
 struct ListQuery {
@@ -69,7 +70,7 @@ struct ListPage {
   bool more = false;
 };
 
-enum class ModelState { kLoading, kReady, kReplacing, kFailed, kUnloaded };
+enum class ModelState { kLoading, kReady, kReplacing, kFailed, kUnloaded, kOnDemand };
 
 struct ServedModel {
   model::ModelCard card;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/load_figures.h"
 
+#include "server/front/jobs/places.h"
 #include "server/front/jobs/run_order.h"
 
 namespace reel::front {
@@ -20,6 +21,13 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     if (other.waits()) ahead += other.Left();
   }
   load.behind += parts_.preemption.TimeSaved({newcomer, request.need, {}}, ahead);
+  if (!HasModel(parts_.fleet, request.need)) {
+    const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
+    bool observed = false;
+    load.model_load = parts_.costs.LoadTime(request.need.shape,
+                                            card == nullptr ? 0 : card->weight_bytes, observed);
+    load.guesses_load = !observed;
+  }
   return load;
 }
 

@@ -7,7 +7,9 @@
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
@@ -30,6 +32,8 @@ class LoadFigures {
     const DrainState& drain;
     const FairShare& share;
     const Preemption& preemption;
+    const Fleet& fleet;
+    const CostModel& costs;
     const JobOptions& options;
     const Clock& clock;
   };

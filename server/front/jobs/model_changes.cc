@@ -2,6 +2,7 @@
 #include "server/front/jobs/model_changes.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,33 @@
 #include "server/logging/log.h"
 
 namespace reel::front {
+
+ModelChanges::ModelChanges(const Parts& parts, std::vector<ModelSource> sources)
+    : parts_(parts), sources_(std::move(sources)) {
+  TellOnDemand();
+}
+
+void ModelChanges::TellOnDemand() {
+  std::set<std::string> on_demand;
+  for (const ModelSource& source : sources_) {
+    if (source.load.on_demand) on_demand.insert(source.load.name);
+  }
+  parts_.fleet.SetOnDemand(std::move(on_demand));
+}
+
+void ModelChanges::LoadOn(const std::string& worker, const std::string& model) {
+  const ModelSource* source = Find(model);
+  if (source == nullptr) return;
+  Log(LogLevel::kInfo, "loading a model on demand", {{"model", model}, {"worker", worker}});
+  parts_.fleet.Expect(worker, model, ++revision_, parts_.clock.Monotonic());
+  parts_.pool.LoadModel(worker, source->load, revision_);
+}
+
+void ModelChanges::PutOut(const std::string& worker, const std::string& model) {
+  Log(LogLevel::kInfo, "a model makes way for another one", {{"model", model}, {"worker", worker}});
+  parts_.fleet.Unload(worker, model, /*for_good=*/false);
+  parts_.pool.PutOutModel(worker, model);
+}
 
 const ModelSource* ModelChanges::Find(const std::string& model) const {
   const auto found = std::find_if(sources_.begin(), sources_.end(),
@@ -29,6 +57,7 @@ void ModelChanges::SetSources(std::vector<ModelSource> sources) {
   std::vector<std::string> names;
   for (const ModelSource& source : sources_) names.push_back(source.load.name);
   parts_.fleet.SetServed(names);
+  TellOnDemand();
   for (const ModelSource& old : before) {
     const ModelSource* now = Find(old.load.name);
     if (now == nullptr) {
@@ -65,7 +94,7 @@ void ModelChanges::Send(const ModelSource& source) {
   Log(LogLevel::kInfo, "loading a model", {{"model", name}, {"path", source.load.path}});
   ++revision_;
   for (const std::string& worker : WorkersOf(source)) {
-    parts_.fleet.Expect(worker, name, revision_);
+    parts_.fleet.Expect(worker, name, revision_, parts_.clock.Monotonic());
     parts_.pool.LoadModel(worker, source.load, revision_);
   }
   // Last, so that nobody sees it ready and without a problem in between.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/front/jobs/clock.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_options.h"
@@ -25,9 +26,9 @@ class ModelChanges {
     WorkerPool& pool;
     JobTable& jobs;
     Endings& endings;
+    const Clock& clock;
   };
-  ModelChanges(const Parts& parts, std::vector<ModelSource> sources)
-      : parts_(parts), sources_(std::move(sources)) {}
+  ModelChanges(const Parts& parts, std::vector<ModelSource> sources);
 
   // Loads what is new or different, unloads what is gone. A model that a call has unloaded and that
   // has not changed stays so.
@@ -35,12 +36,16 @@ class ModelChanges {
   // Of a model of the configuration, as JobService has it; else MODEL_NOT_FOUND.
   absl::StatusOr<ServedModel> Load(const std::string& model);
   absl::StatusOr<ServedModel> Unload(const std::string& model);
+  // One that is loaded on demand comes to a worker, or makes way there.
+  void LoadOn(const std::string& worker, const std::string& model);
+  void PutOut(const std::string& worker, const std::string& model);
   // Ends jobs that wait for a model that will not come.
   void EndStranded();
 
  private:
   const ModelSource* Find(const std::string& model) const;
   std::vector<std::string> WorkersOf(const ModelSource& source) const;
+  void TellOnDemand();
   void Send(const ModelSource& source);
   void TakeAway(const std::string& model);
   ServedModel Shown(const std::string& model) const;

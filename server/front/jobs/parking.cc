@@ -40,10 +40,12 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
     FleetWorker* worker = job->at_worker() ? parts_.fleet.Find(job->worker) : nullptr;
     if (worker == nullptr) continue;
     absl::Duration& before = ahead[job->worker];
+    // With all that it holds: it got its newcomers on the understanding that others leave.
+    const bool is_short = parts_.fleet.AccountOf(*worker).left() < 0;
     for (const std::string& id : parts_.preemption.Victims(NewcomerOf(*job), *worker, before)) {
       Log(LogLevel::kInfo, "A video is parked for one with less time",
           {{"video", id}, {"other", job->id()}, {"worker", job->worker}});
-      parts_.slots.Park(parts_.jobs.Get(id), job->id());
+      parts_.slots.Park(parts_.jobs.Get(id), job->id(), is_short);
     }
     before += job->cost.p90();
   }
@@ -55,7 +57,8 @@ FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed
     if (victims.empty()) continue;
     Fleet::Passed with = passed;
     with.insert(victims.begin(), victims.end());
-    if (parts_.fleet.CanTake(worker, job.need, with)) return parts_.fleet.Find(name);
+    const Fleet::Passed leave(victims.begin(), victims.end());
+    if (parts_.fleet.CanTake(worker, job.need, with, leave)) return parts_.fleet.Find(name);
   }
   return nullptr;
 }
@@ -80,7 +83,7 @@ void Parking::On(const WorkerReport& from, const JobParked& parked) {
 
 void Parking::BoundMemory(const FleetWorker& worker) {
   const WorkerInfo& info = worker.info;
-  if (info.memory_total_bytes == 0) return;  // a CPU's is the host's
+  if (info.memory.total == 0) return;  // a CPU's is the host's
   int64_t bytes = 0;
   const std::pair<const std::string, HeldJob>* first = nullptr;
   for (const auto& entry : worker.held) {
@@ -90,8 +93,10 @@ void Parking::BoundMemory(const FleetWorker& worker) {
     if (held.device_bytes == 0) continue;
     if (first == nullptr || held.order_key < first->second.order_key) first = &entry;
   }
-  const bool full = static_cast<double>(info.memory_used_bytes) >
-                    kNearlyFull * static_cast<double>(info.memory_total_bytes);
+  // What an allocator only keeps, the next tensors get.
+  const int64_t taken = info.memory.outside() + info.memory.in_use - info.memory.kept;
+  const bool full =
+      static_cast<double>(taken) > kNearlyFull * static_cast<double>(info.memory.total);
   if (first == nullptr || (!full && bytes <= kParkedBytesOnDevice)) return;
   parts_.slots.MoveToHost(parts_.jobs.Get(first->first));
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/base/status_macros.h"
+#include "server/front/jobs/places.h"
 
 namespace reel::front {
 
@@ -26,11 +27,11 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
 }
 
 Quotes::Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
-               const CostModel& costs, const Clock& clock)
+               const Fleet& fleet, const Clock& clock)
     : admission_(admission),
       load_(load),
       quarantine_(quarantine),
-      costs_(costs),
+      fleet_(fleet),
       clock_(clock),
       random_(std::random_device("/dev/urandom")()) {}
 
@@ -67,9 +68,10 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   estimate.spec = checked.spec;
   for (model::Condition& condition : estimate.spec.conditions) condition.bytes.reset();
   estimate.queue = admission_.QueueWait(load);
+  estimate.model_load = load.model_load;
   estimate.run_p50 = checked.cost.p50();
   estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
-  estimate.peak_memory_bytes = costs_.PeakMemory(checked.need.shape);
+  if (CountsMemory(fleet_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
   estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
   estimate.queue_position = load.queued - load.queued_behind;

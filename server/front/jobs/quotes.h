@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/clock.h"
-#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/load_figures.h"
 #include "server/front/jobs/quarantine.h"
@@ -21,7 +21,7 @@ Video NewVideo(const NewJob& request, const CheckedRequest& checked, absl::Time 
 class Quotes {
  public:
   Quotes(const Admission& admission, const LoadFigures& load, const Quarantine& quarantine,
-         const CostModel& costs, const Clock& clock);
+         const Fleet& fleet, const Clock& clock);
 
   // The rules of the fields, with a fresh seed for a request that has none.
   absl::StatusOr<CheckedRequest> Check(const NewJob& job);
@@ -40,7 +40,7 @@ class Quotes {
   const Admission& admission_;
   const LoadFigures& load_;
   const Quarantine& quarantine_;
-  const CostModel& costs_;
+  const Fleet& fleet_;
   const Clock& clock_;
   std::mt19937_64 random_;
 };

@@ -10,6 +10,9 @@
 namespace reel::front {
 namespace {
 
+// What an out of memory adds to what was predicted.
+constexpr double kMemoryRaise = 1.25;
+
 bool MayHaveRun(const HeldJob& held) { return held.started && !held.innocent && !held.told_parked; }
 
 }  // namespace
@@ -44,8 +47,28 @@ void Recovery::On(const WorkerReport& from, const JobFailed& failed) {
   if (absl::IsDeadlineExceeded(failed.error)) {
     return parts_.endings.FailByDeadline(*job, JobEvent::kFailed);
   }
+  if (ReasonOf(failed.error) == Reason::kOutOfDeviceMemory) RaiseMemory(*job, failed.suspect);
   const Verdict verdict = JudgeFailure(failed, job->need.alone, job->losses);
   Execute(*job, verdict, verdict.reason);
+}
+
+void Recovery::RaiseMemory(ActiveJob& job, bool alone) {
+  const FleetWorker* worker = parts_.fleet.Find(job.worker);
+  if (worker == nullptr || worker->info.memory.total <= 0) return;
+  const MemoryAccount account = parts_.fleet.AccountOf(*worker);
+  const int64_t there = account.usable - account.outside - account.weights;
+  // Alone it had all that there was, and that was too little. Beside others nobody knows.
+  const auto raised = static_cast<int64_t>(
+      kMemoryRaise *
+      static_cast<double>(alone ? std::max(there, job.need.memory_bytes) : job.need.memory_bytes));
+  const int64_t at_least = alone ? raised : std::min(raised, there);
+  Log(LogLevel::kWarning, "A video took more of its device's memory than was predicted",
+      {{"video", job.id()},
+       {"worker", job.worker},
+       {"predicted_bytes", job.need.memory_bytes},
+       {"at_least_bytes", at_least}});
+  parts_.costs.RaiseMemory(job.need.shape, at_least);
+  job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
 }
 
 void Recovery::Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason) {

@@ -5,8 +5,10 @@
 #include <string>
 
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/drain_state.h"
 #include "server/front/jobs/endings.h"
+#include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
@@ -29,6 +31,8 @@ class Recovery {
     Endings& endings;
     ProgressLog& progress;
     Quarantine& quarantine;
+    Fleet& fleet;
+    CostModel& costs;
     const DrainState& drain;
     MediaStore& media;
     JobObserver& observer;
@@ -42,6 +46,8 @@ class Recovery {
   void Restart(ActiveJob& job, std::string_view reason, bool alone);
 
  private:
+  // It ran out of memory: with the device for itself, or beside others.
+  void RaiseMemory(ActiveJob& job, bool alone);
   void LoseJob(ActiveJob& job, const WorkerLoss& loss);
   void Execute(ActiveJob& job, const Verdict& verdict, Reason restart_reason);
   void OnRestarted(const std::string& id, const RestartRow& restart, const absl::Status& saved);

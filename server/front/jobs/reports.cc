@@ -20,12 +20,36 @@ void Reports::On(const WorkerReport& from, const ModelLoaded& loaded) {
   const model::ModelCard& card = loaded.card;
   parts_.records.KeepCard(card);
   parts_.fleet.SetCard(card);
+  NoteLoad(from.worker, loaded);
   parts_.fleet.SetLoaded(from.worker, card, loaded.revision);
+  ShapeWaiting(card);
+}
+
+void Reports::On(const WorkerReport& from, const ModelKnown& known) {
+  if (!parts_.fleet.CheckServed(known.model).ok()) return;
+  parts_.records.KeepCard(known.card);
+  parts_.fleet.SetCard(known.card);
+  parts_.fleet.SetKnown(from.worker, known.card);
+  ShapeWaiting(known.card);
+}
+
+void Reports::NoteLoad(const std::string& worker, const ModelLoaded& loaded) {
+  parts_.observer.ModelLoaded(worker);
+  const FleetWorker* there = parts_.fleet.Find(worker);
+  if (loaded.revision == 0 || there == nullptr) return;
+  const auto since = there->loading_since.find(loaded.model);
+  if (since == there->loading_since.end()) return;
+  parts_.costs.LearnLoad(loaded.model, parts_.fleet.WhereOf(*there, loaded.model),
+                         parts_.clock.Monotonic() - since->second);
+}
+
+void Reports::ShapeWaiting(const model::ModelCard& card) {
   for (auto& [id, job] : parts_.jobs) {
     // Taken up from an earlier process before any card was known.
     if (job.need.model != card.name || !job.need.shape.passes.empty()) continue;
     job.need.shape = ShapeOf(job.log->Snapshot().spec, card, Admission::PlanName(job.need));
     job.cost = parts_.costs.Predict(job.need.shape);
+    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
   }
 }
 

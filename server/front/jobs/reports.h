@@ -46,6 +46,7 @@ class Reports {
 
   void WorkerChanged(const WorkerInfo& worker);
   void On(const WorkerReport& from, const ModelLoaded& loaded);
+  void On(const WorkerReport& from, const ModelKnown& known);
   void On(const WorkerReport& from, const ModelFailed& failed);
   void On(const WorkerReport& from, const Stepped& stepped);
   void On(const WorkerReport& from, const JobProgress& progress);
@@ -54,6 +55,10 @@ class Reports {
   void MediaAppended(const JobRef& ref, const MediaGrowth& growth);
 
  private:
+  // How long it took, from the command on.
+  void NoteLoad(const std::string& worker, const ModelLoaded& loaded);
+  // Jobs that were taken up before any card of their model was known.
+  void ShapeWaiting(const model::ModelCard& card);
   void StartRun(ActiveJob& job);
   void NoteRun(const ActiveJob& job, HeldJob& held);
   SeenStep SeenOf(const std::string& worker, const StepSample& sample) const;

@@ -131,6 +131,7 @@ ActiveJob RestartOfFront::Revive(JobRow row, const Video& video) const {
   if (const model::ModelCard* card = parts_.fleet.FindCard(job.need.model)) {
     job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
     job.cost = parts_.costs.Predict(job.need.shape);
+    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
   }
   Reserve(job, video.spec);
   return job;

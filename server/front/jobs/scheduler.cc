@@ -34,9 +34,9 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
       preemption_(jobs_, fleet_, share_, options_, parts.clock),
-      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, options_,
-             parts.clock}),
-      quotes_(admission_, load_, quarantine_, costs_, parts.clock),
+      load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, fleet_, costs_,
+             options_, parts.clock}),
+      quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
       lookups_(jobs_, records_, replica_),
       expiry_({jobs_, records_, parts.media, ledger_, replica_, thread_, options_, parts.clock}),
       endings_({jobs_, records_, slots_, requests_, timers_, ledger_, charges_, experiments_,
@@ -44,8 +44,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       cancels_(jobs_, endings_, lookups_),
       finishing_({jobs_, slots_, endings_, costs_, charges_, bytes_, parts.media, parts.observer,
                   thread_, parts.clock}),
-      recovery_({jobs_, records_, slots_, endings_, progress_, quarantine_, drain_state_,
-                 parts.media, parts.observer, parts.clock}),
+      recovery_({jobs_, records_, slots_, endings_, progress_, quarantine_, fleet_, costs_,
+                 drain_state_, parts.media, parts.observer, parts.clock}),
       reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
                 parts.observer, parts.clock}),
       creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
@@ -53,9 +53,10 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
       parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
-      assigner_({jobs_, fleet_, share_, slots_, parking_, endings_, limits_, parts.media,
-                 parts.pool, thread_, options_, parts.clock}),
-      models_({fleet_, parts.pool, jobs_, endings_}, options_.models) {
+      models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
+      residency_({fleet_, models_, parts.observer, parts.clock}),
+      assigner_({jobs_, fleet_, share_, slots_, parking_, residency_, endings_, limits_,
+                 parts.media, parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }
@@ -141,7 +142,9 @@ void Scheduler::Tick() {
   ++ticks_;
   // What was learned since they came counts for all alike, or equals would change places.
   for (auto& [id, job] : jobs_) {
-    if (job.waits() && !job.need.shape.passes.empty()) job.cost = costs_.Predict(job.need.shape);
+    if (!job.waits() || job.need.shape.passes.empty()) continue;
+    job.cost = costs_.Predict(job.need.shape);
+    job.need.memory_bytes = costs_.PeakMemory(job.need.shape);
   }
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();

@@ -46,6 +46,7 @@
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/request_table.h"
+#include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
@@ -138,6 +139,7 @@ class Scheduler {
  private:
   // What a worker can say, each with the class that it belongs to.
   void On(const WorkerReport& from, ModelLoaded& event) { reports_.On(from, event); }
+  void On(const WorkerReport& from, ModelKnown& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, ModelFailed& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, Stepped& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, JobProgress& event) { reports_.On(from, event); }
@@ -194,8 +196,9 @@ class Scheduler {
   Joining joining_;
   Drain drain_;
   Parking parking_;
-  Assigner assigner_;
   ModelChanges models_;
+  Residency residency_;
+  Assigner assigner_;
 };
 
 }  // namespace reel::front

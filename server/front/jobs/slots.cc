@@ -19,6 +19,7 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   held.attempt = job.row.attempt;
   held.shape = job.need.shape;
   held.left = job.cost.p50();
+  held.memory_bytes = job.need.memory_bytes;
   held.order_key = static_cast<double>(++assignments_);
   held.alone = job.need.alone;
   fleet_.Hold(job.worker, job.id(), std::move(held));
@@ -47,16 +48,17 @@ void Slots::Arrange(const std::vector<ActiveJob*>& order) {
   }
 }
 
-void Slots::Park(ActiveJob& job, const std::string& parked_for) {
+void Slots::Park(ActiveJob& job, const std::string& parked_for, bool to_host) {
   HeldJob* held = fleet_.FindHeld(job.id());
   if (held == nullptr) return;
   held->parked_for = parked_for;
   job.clock.Enter(model::RunPart::kParked, clock_.Monotonic());
-  held->told_parked = held->ran_enough = held->to_host = false;
+  held->told_parked = held->ran_enough = false;
+  held->to_host = to_host;
   held->parked_bytes = held->device_bytes = 0;
   // Behind the other for the rest of both: what that has to decode goes first.
   held->order_key = static_cast<double>(++assignments_);
-  pool_.Park(job.worker, job.id(), /*to_host=*/false);
+  pool_.Park(job.worker, job.id(), to_host);
   pool_.Reorder(job.worker, job.id(), held->order_key);
   jobs_.MarkChanged();
 }

@@ -31,7 +31,7 @@ class Slots {
   // corrects the charge to what was used. False: the event does not apply and nothing has changed.
   bool Leave(ActiveJob& job, JobEvent event);
   // The worker goes on without the job until it is resumed, when what it was parked for is over.
-  void Park(ActiveJob& job, const std::string& parked_for);
+  void Park(ActiveJob& job, const std::string& parked_for, bool to_host);
   void Resume(ActiveJob& job);
   // Out of the device's memory.
   void MoveToHost(ActiveJob& job);

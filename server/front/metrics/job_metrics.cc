@@ -161,6 +161,8 @@ void JobMetrics::PromptsRead(const model::PromptCounts& prompts) { workers_.Prom
 void JobMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& video) {
   workers_.WarmedUp(worker, video);
 }
+void JobMetrics::ModelLoaded(const std::string& worker) { workers_.ModelLoaded(worker); }
+void JobMetrics::ModelPutOut(const std::string& worker) { workers_.ModelPutOut(worker); }
 void JobMetrics::WorkerChanged(const WorkerInfo& worker) { workers_.Changed(worker); }
 void JobMetrics::WorkerLost(const std::string& worker, LossCause cause) {
   workers_.Lost(worker, cause);

@@ -35,6 +35,8 @@ class JobMetrics final : public JobObserver {
   void Stepped(const std::string& worker, const StepSample& sample) override;
   void PromptsRead(const model::PromptCounts& prompts) override;
   void WarmedUp(const std::string& worker, const reel::WarmedUp& video) override;
+  void ModelLoaded(const std::string& worker) override;
+  void ModelPutOut(const std::string& worker) override;
   void WorkerChanged(const WorkerInfo& worker) override;
   void WorkerLost(const std::string& worker, LossCause cause) override;
   void Gauges(const QueueGauges& gauges) override;

@@ -42,9 +42,12 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       out_(Gauges(registry, "reel_worker_out",
                   "1 while the device is out of service for this reason, until an operator acts."),
            kOutReasons.size() * kMaxDevices, dropped.Add({{"family", "reel_worker_out"}})),
-      memory_(Gauges(registry, "reel_gpu_memory_bytes",
-                     "Device memory that is taken, by whoever is on the device, and all of it."),
-              2 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
+      memory_(
+          Gauges(registry, "reel_gpu_memory_bytes",
+                 "Of a device's memory all (total) and what is taken by everybody on it (used), "
+                 "by the worker's allocator (reserved) and tensors (allocated), the most of "
+                 "those since it started (peak), and what of them it would give up (kept)."),
+          6 * kMaxDevices, dropped.Add({{"family", "reel_gpu_memory_bytes"}})),
       restarts_(Counters(registry, "reel_worker_restarts_total", "Workers lost, by cause."),
                 8 * kMaxDevices, dropped.Add({{"family", "reel_worker_restarts_total"}})),
       errors_(Counters(registry, "reel_gpu_errors_total", "Faults of devices, by kind."),
@@ -55,6 +58,11 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       sampled_(Counters(registry, "reel_kernel_sampled_steps_total",
                         "Steps whose operators were timed."),
                kMaxDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
+      loads_(Counters(registry, "reel_model_loads_total", "Models that came to serve."),
+             kMaxDevices, dropped.Add({{"family", "reel_model_loads_total"}})),
+      put_outs_(Counters(registry, "reel_model_put_outs_total",
+                         "Models on demand that made way for another one."),
+                kMaxDevices, dropped.Add({{"family", "reel_model_put_outs_total"}})),
       steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
              kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
       kernels_(
@@ -85,6 +93,8 @@ void WorkerMetrics::AddSeries(const std::string& worker) {
   }
   busy_.Get({{"device", worker}});
   sampled_.Get({{"device", worker}});
+  loads_.Get({{"device", worker}});
+  put_outs_.Get({{"device", worker}});
   steps_.Get({{"device", worker}}, buckets::Step());
 }
 
@@ -110,11 +120,14 @@ void WorkerMetrics::Changed(const WorkerInfo& worker) {
     out_.Get({{"device", worker.name}, {"reason", OutReasonName(reason)}})
         .Set(worker.out == reason ? 1 : 0);
   }
-  if (worker.memory_total_bytes <= 0) return;
-  memory_.Get({{"device", worker.name}, {"kind", "used"}})
-      .Set(static_cast<double>(worker.memory_used_bytes));
-  memory_.Get({{"device", worker.name}, {"kind", "total"}})
-      .Set(static_cast<double>(worker.memory_total_bytes));
+  const model::DeviceMemory& memory = worker.memory;
+  if (memory.total <= 0) return;
+  const std::pair<const char*, int64_t> kinds[] = {
+      {"total", memory.total},      {"used", memory.held}, {"reserved", memory.reserved},
+      {"allocated", memory.in_use}, {"peak", memory.most}, {"kept", memory.kept}};
+  for (const auto& [kind, bytes] : kinds) {
+    memory_.Get({{"device", worker.name}, {"kind", kind}}).Set(static_cast<double>(bytes));
+  }
 }
 
 void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
@@ -144,6 +157,14 @@ void WorkerMetrics::WarmedUp(const std::string& worker, const reel::WarmedUp& vi
   const char* outcome = video.status.ok() ? "ok" : "failed";
   warm_ups_.Get({{"device", worker}, {"outcome", outcome}}, buckets::Stage())
       .Observe(absl::ToDoubleSeconds(video.took));
+}
+
+void WorkerMetrics::ModelLoaded(const std::string& worker) {
+  loads_.Get({{"device", worker}}).Increment();
+}
+
+void WorkerMetrics::ModelPutOut(const std::string& worker) {
+  put_outs_.Get({{"device", worker}}).Increment();
 }
 
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {

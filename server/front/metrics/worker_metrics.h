@@ -28,6 +28,8 @@ class WorkerMetrics {
   void Lost(const std::string& worker, LossCause cause);
   void Stepped(const std::string& worker, const StepSample& sample);
   void WarmedUp(const std::string& worker, const reel::WarmedUp& video);
+  void ModelLoaded(const std::string& worker);
+  void ModelPutOut(const std::string& worker);
   void PromptsRead(const model::PromptCounts& prompts);
   void JobFailed(const std::string& worker, Reason reason);
 
@@ -43,6 +45,8 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;
   CappedFamily<prometheus::Counter> sampled_;
+  CappedFamily<prometheus::Counter> loads_;
+  CappedFamily<prometheus::Counter> put_outs_;
   CappedFamily<prometheus::Histogram> steps_;
   CappedFamily<prometheus::Histogram> kernels_;
   CappedFamily<prometheus::Histogram> warm_ups_;

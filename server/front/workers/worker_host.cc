@@ -110,7 +110,11 @@ void WorkerHost::LoadModel(const std::string& worker, const model::LoadOptions& 
 }
 
 void WorkerHost::UnloadModel(const std::string& worker, const std::string& model) {
-  if (WorkerSlot* const slot = Find(worker)) slot->UnloadModel(model);
+  if (WorkerSlot* const slot = Find(worker)) slot->UnloadModel(model, /*for_good=*/true);
+}
+
+void WorkerHost::PutOutModel(const std::string& worker, const std::string& model) {
+  if (WorkerSlot* const slot = Find(worker)) slot->UnloadModel(model, /*for_good=*/false);
 }
 
 void WorkerHost::Restore(const std::string& worker) {

@@ -44,6 +44,7 @@ class WorkerHost final : public WorkerPool {
   void LoadModel(const std::string& worker, const model::LoadOptions& options,
                  int64_t revision) override;
   void UnloadModel(const std::string& worker, const std::string& model) override;
+  void PutOutModel(const std::string& worker, const std::string& model) override;
   void Restore(const std::string& worker) override;
   void SetStepLimit(const std::string& worker, absl::Duration limit) override;
 

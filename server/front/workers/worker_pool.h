@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/device_memory.h"
 #include "model/load_options.h"
 #include "server/protocol/assignment.h"
 #include "server/protocol/worker_report.h"
@@ -75,7 +76,7 @@ struct WorkerInfo {
   std::string device;  // e.g. "cuda:0 NVIDIA H200" or "cpu"
   WorkerState state = WorkerState::kStarting;
   OutReason out = OutReason::kNone;
-  int64_t memory_total_bytes = 0, memory_used_bytes = 0;
+  model::DeviceMemory memory;  // zeros on a CPU
   int restarts = 0;
   int compute_capability = 0;
   std::vector<std::string> models;          // loaded
@@ -116,6 +117,8 @@ class WorkerPool {
                          int64_t revision) = 0;
   // It finishes the jobs that it has.
   virtual void UnloadModel(const std::string& worker, const std::string& model) = 0;
+  // The same of one that is loaded on demand, and may come again.
+  virtual void PutOutModel(const std::string& worker, const std::string& model) = 0;
   // One that is out of service starts again, as if it had never failed; of another nothing changes.
   virtual void Restore(const std::string& worker) = 0;
   // A worker on which this step takes longer than `limit` is killed (LossCause::kHang); the

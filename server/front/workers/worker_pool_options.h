@@ -17,6 +17,7 @@ struct WorkerOptions {
   std::string name;                 // unique
   std::string device = "cpu";       // "cpu", "cuda:0", "cuda:0+cuda:1"
   std::vector<std::string> models;  // which it loads; empty: all
+  int64_t memory_bytes = 0;         // of the device, for models and videos; 0: all
 };
 
 struct WorkerPoolOptions {

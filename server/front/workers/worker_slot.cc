@@ -9,6 +9,7 @@
 #include "server/convert/proto_duration.h"
 #include "server/convert/report_convert.h"
 #include "server/front/workers/assignment_messages.h"
+#include "server/front/workers/slot_settings.h"
 #include "server/front/workers/token.h"
 #include "server/logging/log.h"
 
@@ -19,20 +20,6 @@ namespace {
 constexpr absl::Duration kNewModelStep = absl::Minutes(2);
 
 SteadyTime Now() { return std::chrono::steady_clock::now(); }
-
-WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options) {
-  WorkerSettings settings{.models = {},
-                          .kernel_sample_every = options.kernel_sample_every,
-                          .encoder_threads = options.encoder_threads,
-                          .fill_rows = options.fill_rows,
-                          .plugins = options.plugins};
-  for (const model::LoadOptions& load : options.models) {
-    if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
-      settings.models.push_back(load);
-    }
-  }
-  return settings;
-}
 
 }  // namespace
 
@@ -85,10 +72,12 @@ void WorkerSlot::SendLoad(PendingLoad& load) {
   load.sent = true;
 }
 
-void WorkerSlot::UnloadModel(const std::string& model) {
+void WorkerSlot::UnloadModel(const std::string& model, bool for_good) {
   MutexLock lock(mutex_);
   pending_.erase(model);
-  std::erase_if(settings_.models, [&](const auto& load) { return load.name == model; });
+  if (for_good) {
+    std::erase_if(settings_.models, [&](const auto& load) { return load.name == model; });
+  }
   if (std::erase(info_.models, model) > 0) PostChanged();
   worker::v1::AttachResponse message;
   message.mutable_unload_model()->set_model(model);
@@ -155,7 +144,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
   token_.clear();
   vitals_.attached = vitals_.last_message = Now();
   info_.device = hello.device();
-  info_.memory_total_bytes = hello.memory_total_bytes();
+  info_.memory.total = Bounded(hello.memory_total_bytes(), settings_.memory_bytes);
   info_.compute_capability = hello.compute_capability();
   // With plug-ins the whole list comes later; until then that of the last incarnation holds.
   if (settings_.plugins.empty()) {
@@ -287,7 +276,7 @@ void WorkerSlot::EndIncarnation(LossCause cause, OutReason out) {
   info_.state = out == OutReason::kNone ? WorkerState::kLost : WorkerState::kOut;
   info_.out = out;
   info_.models.clear();
-  info_.memory_used_bytes = 0;
+  info_.memory = {.total = info_.memory.total};
   lane_.Post([this, cause] { events_->WorkerLost(name_, cause); });
   GiveUpLoads();
   PostChanged();
@@ -313,7 +302,7 @@ void WorkerSlot::Note(const KernelsListed& listed) {
 }
 
 void WorkerSlot::Note(const ModelLoaded& loaded) {
-  for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(loaded.model, video);
+  for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(name_, loaded.model, video);
   MutexLock lock(mutex_);
   if (loaded.revision != 0) {
     const auto pending = pending_.find(loaded.model);
@@ -330,16 +319,12 @@ void WorkerSlot::Note(const ModelLoaded& loaded) {
   NoteStarted();
 }
 
-void WorkerSlot::LogWarmUp(const std::string& model, const WarmedUp& video) const {
-  const std::string shape =
-      absl::StrCat(video.size.width, "x", video.size.height, "x", video.size.num_frames);
-  if (!video.status.ok()) {
-    Log(LogLevel::kWarning, "A model could not be warmed up; it serves",
-        {{"worker", name_}, {"model", model}, {"shape", shape}, {"error", video.status}});
-    return;
-  }
-  Log(LogLevel::kInfo, "A model was warmed up",
-      {{"worker", name_}, {"model", model}, {"shape", shape}, {"duration", video.took}});
+void WorkerSlot::Note(const ModelKnown& known) {
+  MutexLock lock(mutex_);
+  Log(LogLevel::kInfo, "A model can be loaded on demand",
+      {{"worker", name_}, {"model", known.model}, {"bytes", known.card.weight_bytes}});
+  vitals_.knows_models = true;
+  NoteStarted();
 }
 
 void WorkerSlot::Note(const ModelFailed& failed) {
@@ -374,7 +359,7 @@ void WorkerSlot::NoteModel(const std::string& model, bool loaded) {
 void WorkerSlot::NoteStarted() {
   if (info_.state != WorkerState::kStarting || --vitals_.models_pending > 0) return;
   // With no model at all it can do nothing, and starting it again would not help.
-  const bool useless = info_.models.empty();
+  const bool useless = info_.models.empty() && !vitals_.knows_models;
   info_.state = useless ? WorkerState::kOut : WorkerState::kReady;
   info_.out = useless ? OutReason::kNoModel : OutReason::kNone;
   Log(LogLevel::kInfo, "Worker is up",
@@ -384,8 +369,12 @@ void WorkerSlot::NoteStarted() {
 
 void WorkerSlot::Note(const Stepped& stepped) {
   MutexLock lock(mutex_);
-  if (info_.memory_used_bytes == stepped.memory_used_bytes) return;
-  info_.memory_used_bytes = stepped.memory_used_bytes;
+  model::DeviceMemory memory = stepped.memory;
+  memory.total = info_.memory.total;
+  // Steps tell it all the time: as long as they do, only a change that is worth a look.
+  const int64_t grain = stepped.steps.empty() ? 0 : memory.total / kMemoryGrains;
+  if (!IsFarFrom(memory, info_.memory, grain)) return;
+  info_.memory = memory;
   PostChanged();
 }
 

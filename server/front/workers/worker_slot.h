@@ -38,7 +38,8 @@ class WorkerSlot final : public SessionOwner {
   void Send(const std::string& job, worker::v1::AttachResponse message);
   void SetStepLimit(absl::Duration limit);
   void LoadModel(const model::LoadOptions& options, int64_t revision);
-  void UnloadModel(const std::string& model);
+  // Not for good: the next incarnation begins with it as with the others.
+  void UnloadModel(const std::string& model, bool for_good);
   // Of one that is out.
   void Restore();
 
@@ -73,6 +74,7 @@ class WorkerSlot final : public SessionOwner {
     absl::Duration step_limit = absl::InfiniteDuration();
     bool paused = false;  // we do not read, so silence means nothing
     int models_pending = 0;
+    bool knows_models = false;  // that are loaded on demand
   };
 
   // A model that was sent and not answered for, or that waits for a stream: what a worker begins
@@ -91,7 +93,7 @@ class WorkerSlot final : public SessionOwner {
   void Note(const Event&) {}
   void Note(const KernelsListed& kernels);
   void Note(const ModelLoaded& loaded);
-  void LogWarmUp(const std::string& model, const WarmedUp& video) const;
+  void Note(const ModelKnown& known);
   void Note(const ModelFailed& failed);
   void Note(const Stepped& stepped);
   void NoteModel(const std::string& model, bool loaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -8,6 +8,12 @@
 #include "server/worker/engine/engine_core.h"
 
 namespace reel::worker {
+namespace {
+
+// While nothing moves.
+constexpr absl::Duration kLookAtMemoryEvery = absl::Seconds(2);
+
+}  // namespace
 
 // Between any two pieces: commands, deadlines, finished encoders. Nothing here waits but the last
 // line, and that only when nobody can move.
@@ -38,7 +44,20 @@ void Engine::Impl::Rest() {
   for (const auto& job : jobs_.all()) {
     if (job->phase == Phase::kEncode) job->file_end->EngineRests(since);
   }
-  inbox_.WaitUntil(std::min(jobs_.FirstDeadline(), drain_end_));
+  absl::Time until = std::min(jobs_.FirstDeadline(), drain_end_);
+  if (memory_.reads()) {
+    // Nobody tells what other processes do to it.
+    ReadMemory();
+    const bool keeps_too_much =
+        options_.memory_bytes > 0 && memory_.last().reserved > options_.memory_bytes;
+    if (keeps_too_much && options_.return_memory) {
+      options_.return_memory();
+      ReadMemory();
+    }
+    TellMemory();
+    until = std::min(until, since + kLookAtMemoryEvery);
+  }
+  inbox_.WaitUntil(until);
   const absl::Time now = SteadyNow();
   for (const auto& job : jobs_.all()) {
     if (job->phase == Phase::kEncode) job->file_end->EngineMoves(now);

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "kernels/dispatch/execution.h"
+#include "model/counted_memory.h"
 #include "model/registry.h"
 #include "model/resolve.h"
 #include "server/protocol/assignment.h"
@@ -35,6 +36,15 @@ struct EngineOptions {
   kernels::KernelTimer* timer = nullptr;
   // Null: no figures of memory are reported.
   model::MemoryReader read_memory = nullptr;
+  // Null: the device has no context to lose.
+  model::DeviceProbe probe_device = nullptr;
+  // What the allocator may keep beyond it is given back while nothing moves; 0: no bound.
+  int64_t memory_bytes = 0;
+  // Null: no allocator keeps anything.
+  model::MemoryReturner return_memory = nullptr;
+  // What weights, and the test card, take of where a device has no memory of its own; null: nothing
+  // is counted.
+  std::shared_ptr<model::CountedMemory> counted = nullptr;
   int encoder_threads = 0;  // of a video; 0: as many as the machine has cores, up to 16
   // Those of the specs that are assigned: the same as where they were resolved.
   model::RequestLimits limits = {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is to blame for an error, and how a job ends that is not finished.
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,17 +9,19 @@
 
 namespace reel::worker {
 
-void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
+absl::Status Engine::Impl::Diagnosed(const absl::Status& error) const {
+  const bool tells = error.ok() || absl::IsAborted(error) || absl::IsResourceExhausted(error) ||
+                     absl::IsInvalidArgument(error);
+  if (tells || options_.probe_device == nullptr) return error;
+  const absl::Status device = options_.probe_device();
+  return absl::IsAborted(device) ? device : error;
+}
+
+void Engine::Impl::Blame(HeldJob& job, const absl::Status& told, bool alone) {
+  const absl::Status error = Diagnosed(told);
   switch (error.code()) {
     case absl::StatusCode::kResourceExhausted:
-      if (!job.ran_out_of_memory) {
-        job.ran_out_of_memory = job.alone = true;
-        MoveParkedToHost();
-        return;
-      }
-      Fail(job, Reason::kOutOfDeviceMemory,
-           "The device ran out of memory, although no other job was on it", true);
-      return;
+      return OutOfMemory(job);
     case absl::StatusCode::kDataLoss:
       Fail(job, Reason::kNumericalFault, "The model computed NaN or Inf, so nothing was sent",
            true);
@@ -49,6 +52,60 @@ void Engine::Impl::Blame(HeldJob& job, const absl::Status& error, bool alone) {
   }
 }
 
+void Engine::Impl::OutOfMemory(HeldJob& job) {
+  ReturnMemory();
+  // A decoder that was interrupted cannot go on where it was.
+  const bool may_go_on = job.phase != Phase::kDecode;
+  if (may_go_on && !job.ran_out_of_memory) {
+    job.ran_out_of_memory = job.alone = true;
+    return;
+  }
+  if (OthersAreHeld(job) || (!may_go_on && !job.assigned_alone)) {
+    // The front tries it again, with the device for itself.
+    Fail(job, Reason::kOutOfDeviceMemory, "The device ran out of memory beside what else it held",
+         false);
+    return;
+  }
+  job.generation = nullptr;
+  ReturnMemory();
+  const absl::Status device = TryDevice(*job.pipeline);
+  device_lost_ = !device.ok();
+  Fail(job, Reason::kOutOfDeviceMemory,
+       "The device ran out of memory, although no other job was on it", true);
+  if (device_lost_) events_.DeviceLost(device);
+}
+
+void Engine::Impl::ReturnMemory() {
+  MoveParkedToHost();
+  for (const auto& [name, model] : models_) model.pipeline->ForgetKept();
+  for (const LoadedModel& model : leaving_) model.pipeline->ForgetKept();
+  if (options_.return_memory) options_.return_memory();
+}
+
+bool Engine::Impl::OthersAreHeld(const HeldJob& job) const {
+  return std::any_of(jobs_.all().begin(), jobs_.all().end(), [&](const auto& other) {
+    return other.get() != &job && other->generation != nullptr &&
+           (!other->parked || other->generation->device_bytes() > 0);
+  });
+}
+
+absl::Status Engine::Impl::TryDevice(model::Pipeline& pipeline) {
+  auto canary = TrialVideo::Canary({pipeline, catalog_, options_.stream, options_.limits});
+  if (!canary.ok()) return absl::OkStatus();  // a model that takes no small video tells nothing
+  absl::StatusOr<bool> last = false;
+  while (last.ok() && !*last) {
+    PieceClock::Piece piece(clock_);
+    last = canary->Next();
+  }
+  ReadMemory();
+  const model::DeviceMemory& memory = memory_.last();
+  // What other processes hold no end of this one gives back.
+  if (absl::IsResourceExhausted(last.status()) && memory.outside() > memory.total / 2) {
+    return absl::OkStatus();
+  }
+  return last.status();
+}
+
 void Engine::Impl::MoveParkedToHost() {
   for (const auto& job : jobs_.all()) {
     if (!job->parked || job->generation == nullptr || job->generation->device_bytes() == 0)
@@ -68,7 +125,7 @@ void Engine::Impl::Fail(HeldJob& job, Reason reason, std::string_view message, b
   // A preset may make more of the spec's steps.
   const int num_steps =
       job.generation != nullptr ? job.generation->num_steps() : job.spec.num_steps();
-  int steps = job.phase == Phase::kEncode ? num_steps : 0;
+  int steps = job.phase == Phase::kEncode ? num_steps : job.tally.done_steps();
   if (job.generation != nullptr) steps = job.generation->step();
   const JobRef ref = job.ref;
   Release(job);

@@ -75,7 +75,7 @@ void Engine::Impl::CarryOut(Assignment& command) {
   }
   job->spec = std::move(command.spec);
   job->order_key = command.order_key;
-  job->alone = command.alone;
+  job->alone = job->assigned_alone = command.alone;
   job->planned_rows = model::PassesOf(job->spec, job->pipeline->card()).front().rows;
   job->deadline = SteadyNow() + command.time_left;
   if (!job->spec.conditions.empty()) {

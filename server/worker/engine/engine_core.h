@@ -22,6 +22,7 @@
 #include "server/worker/engine/file_end.h"
 #include "server/worker/engine/held_job.h"
 #include "server/worker/engine/inbox.h"
+#include "server/worker/engine/memory_watch.h"
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
@@ -39,7 +40,8 @@ class Engine::Impl {
         events_(events),
         samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
                   .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
-        loader_(options_.stream, [this] { inbox_.Wake(); }) {}
+        memory_(options_.read_memory),
+        loader_(options_.stream, options_.counted, [this] { inbox_.Wake(); }) {}
 
   void Run();
   Inbox& inbox() { return inbox_; }
@@ -51,8 +53,9 @@ class Engine::Impl {
 
   struct LoadedModel {
     std::unique_ptr<model::Pipeline> pipeline;
-    int64_t bytes = 0;      // of device memory that loading it took
-    bool replaced = false;  // it came while jobs were admitted by another one's card
+    int64_t bytes = 0;            // of device memory that loading it took
+    bool replaced = false;        // it came while jobs were admitted by another one's card
+    model::CountedBytes weights;  // where they are counted
   };
   struct Trial {
     TrialVideo video;
@@ -81,6 +84,10 @@ class Engine::Impl {
   void Resume(HeldJob& job);
 
   // Models.
+  // Of one that is loaded on demand: what it would be.
+  void LookAt(const model::LoadOptions& options);
+  // With its weights, where they are counted; the error says that they do not fit.
+  absl::StatusOr<LoadedModel> Loaded(absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline);
   // Tries it out first, if there is something to try.
   void Add(Candidate candidate);
   void Adopt(Candidate candidate);
@@ -133,8 +140,15 @@ class Engine::Impl {
   // Whom the step's operators are timed for; null: not at all.
   kernels::KernelTimer* TimerForStep(const Batch& batch);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
-  // Reads the device's memory after a piece that moved `jobs`.
-  void ReadMemory(absl::Span<HeldJob* const> jobs);
+  // The device's memory before a piece, and after one that moved these jobs.
+  void BeginMemory() { memory_.Begin(KeptBytes()); }
+  void NoteMemory(const Batch& batch);
+  void NoteMemory(HeldJob& job) { NoteMemory(Batch{{&job}, 1, nullptr, {1}}); }
+  void ReadMemory() { memory_.Read(KeptBytes()); }
+  // Where it is not as it was told last.
+  void TellMemory();
+  int64_t KeptBytes() const;
+  int64_t WeightBytes() const;
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
   void AfterStep(HeldJob& job);
@@ -145,8 +159,17 @@ class Engine::Impl {
   void EndEncoded(HeldJob& job);
   // What a pipeline's error means; `alone`: no other job was in the piece.
   void Blame(HeldJob& job, const absl::Status& error, bool alone);
+  // The error, or that the device is lost where that is what it comes from: a library that was the
+  // first to meet it may say anything.
+  absl::Status Diagnosed(const absl::Status& error) const;
   // The device has no memory left for what moves.
+  void OutOfMemory(HeldJob& job);
+  // All that can be done without: states of parked jobs, what models and the allocator keep.
+  void ReturnMemory();
   void MoveParkedToHost();
+  bool OthersAreHeld(const HeldJob& job) const;
+  // A small video of the model; an error says that this process is of no use any more.
+  absl::Status TryDevice(model::Pipeline& pipeline);
   void Fail(HeldJob& job, Reason reason, std::string_view message, bool suspect);
   // Out of the table, with everything that it held.
   void Release(HeldJob& job);
@@ -173,7 +196,7 @@ class Engine::Impl {
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
-  model::DeviceMemory memory_;
+  MemoryWatch memory_;
   Turns turns_;
   bool device_lost_ = false;
   bool draining_ = false;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
 #include "model/warm_up_sizes.h"
 #include "server/logging/log.h"
 #include "server/worker/engine/engine_core.h"
@@ -18,17 +19,38 @@ void Engine::Impl::CarryOut(LoadModel& command) {
     loader_.Start(std::move(command));
     return;
   }
-  ReadMemory({});
-  const int64_t before = memory_.in_use;
-  auto pipeline = model::LoadPipeline(command.options, options_.stream);
-  if (!pipeline.ok()) {
-    Report(ModelFailed{name, pipeline.status()});
+  if (command.options.on_demand) return LookAt(command.options);
+  ReadMemory();
+  const int64_t before = memory_.last().in_use;
+  auto loaded = Loaded(model::LoadPipeline(command.options, options_.stream, options_.counted));
+  if (!loaded.ok()) {
+    Report(ModelFailed{name, loaded.status()});
     return;
   }
-  ReadMemory({});
-  Candidate candidate{name, 0, {*std::move(pipeline), memory_.in_use - before}, {}};
+  ReadMemory();
+  loaded->bytes = memory_.last().in_use - before;
+  Candidate candidate{name, 0, *std::move(loaded), {}};
   AddWarmUps(command.options.warm_up, candidate);
   Add(std::move(candidate));
+}
+
+void Engine::Impl::LookAt(const model::LoadOptions& options) {
+  model::ModelCheck check = model::CheckModel(options, options_.stream);
+  if (check.status.ok()) {
+    Report(ModelKnown{options.name, std::move(check.card)});
+  } else {
+    Report(ModelFailed{options.name, check.status});
+  }
+}
+
+absl::StatusOr<Engine::Impl::LoadedModel> Engine::Impl::Loaded(
+    absl::StatusOr<std::unique_ptr<model::Pipeline>> pipeline) {
+  if (!pipeline.ok()) return pipeline.status();
+  LoadedModel loaded;
+  loaded.pipeline = *std::move(pipeline);
+  loaded.weights = model::CountedBytes(options_.counted);
+  REEL_RETURN_IF_ERROR(loaded.weights.Resize(loaded.pipeline->card().weight_bytes));
+  return loaded;
 }
 
 void Engine::Impl::CarryOut(UnloadModel& command) {
@@ -37,6 +59,8 @@ void Engine::Impl::CarryOut(UnloadModel& command) {
   if (found == models_.end()) return;
   leaving_.push_back(std::move(found->second));
   models_.erase(found);
+  // The next command may load another one in its place.
+  DropUnusedModels();
 }
 
 void Engine::Impl::Add(Candidate candidate) {
@@ -56,7 +80,7 @@ void Engine::Impl::Adopt(Candidate candidate) {
   place = std::move(candidate.loaded);
   place.replaced = candidate.revision != 0;
   Report(ModelLoaded{candidate.model, card, candidate.revision, std::move(candidate.warm_ups)});
-  if (options_.read_memory) Report(Stepped{{}, memory_.held, {}});
+  TellMemory();
 }
 
 void Engine::Impl::AddWarmUps(const model::WarmUp& warm_up, Candidate& candidate) const {
@@ -81,13 +105,14 @@ void Engine::Impl::TakeLoaded() {
   for (LoadResult& result : loader_.Take()) {
     const std::string name = result.options.name;
     if (!IsAwaited(name, result.revision)) continue;
-    if (!result.pipeline.ok()) {
-      RefuseCandidate(name, result.revision, result.pipeline.status());
+    auto loaded = Loaded(std::move(result.pipeline));
+    if (!loaded.ok()) {
+      RefuseCandidate(name, result.revision, loaded.status());
       continue;
     }
-    Candidate candidate{name, result.revision, {*std::move(result.pipeline)}, {}};
+    Candidate candidate{name, result.revision, *std::move(loaded), {}};
     const model::ModelCard& card = candidate.loaded.pipeline->card();
-    if (options_.read_memory) candidate.loaded.bytes = card.weight_bytes;
+    if (memory_.reads()) candidate.loaded.bytes = card.weight_bytes;
     auto canary = TrialVideo::Canary(StageOf(candidate));
     if (!canary.ok()) {
       RefuseCandidate(name, result.revision, canary.status());
@@ -116,8 +141,9 @@ bool Engine::Impl::TryCandidate() {
     last = trial.video.Next();
   }
   trial.took += SteadyNow() - began;
-  ReadMemory({});
+  ReadMemory();
   if (last.ok() && !*last) return true;
+  if (!last.ok()) last = Diagnosed(last.status());
   if (!last.ok() && (trial.is_canary || absl::IsAborted(last.status()))) {
     const Candidate refused = std::move(next);
     candidates_.pop_front();
@@ -166,7 +192,12 @@ bool Engine::Impl::IsAwaited(const std::string& model, int64_t revision) const {
 }
 
 void Engine::Impl::DropUnusedModels() {
-  std::erase_if(leaving_, [this](const auto& model) { return !jobs_.Uses(model.pipeline.get()); });
+  const auto gone = std::erase_if(
+      leaving_, [this](const auto& model) { return !jobs_.Uses(model.pipeline.get()); });
+  if (gone == 0) return;
+  if (options_.return_memory) options_.return_memory();
+  ReadMemory();
+  TellMemory();
 }
 
 }  // namespace reel::worker

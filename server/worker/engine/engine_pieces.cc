@@ -47,12 +47,16 @@ void Engine::Impl::Create(HeldJob& job) {
     return;
   }
   Report(job.ref, JobProgress{Stage::kTextEncode, 0, job.spec.num_steps()});
+  // It may be here because memory was short before.
+  if (job.assigned_alone) ReturnMemory();
   job.times_text = samples_.TakeStage(SteadyNow());
   job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
   kernels::KernelCounters counters;
+  BeginMemory();
   PieceClock::Piece piece(clock_);
   auto generation =
       job.pipeline->Create(job.spec, Execution(job, counters, TimerIf(job.times_text)));
+  NoteMemory(job);
   TextPieceDone(job, piece.elapsed(), counters);
   if (!generation.ok()) {
     Blame(job, generation.status(), true);
@@ -86,12 +90,12 @@ void Engine::Impl::ReportPiece(HeldJob& job, Stage stage, absl::Duration took, b
 void Engine::Impl::Begin(HeldJob& job) {
   job.clock.Enter(model::RunPart::kText, ClockNow(), {.timed = job.times_text});
   kernels::KernelCounters counters;
+  BeginMemory();
   PieceClock::Piece piece(clock_);
   const auto ready =
       job.pipeline->BeginNext(*job.generation, Execution(job, counters, TimerIf(job.times_text)));
+  NoteMemory(job);
   TextPieceDone(job, piece.elapsed(), counters);
-  HeldJob* const moved = &job;
-  ReadMemory({&moved, 1});
   if (!ready.ok()) {
     Blame(job, ready.status(), true);
   } else if (*ready) {
@@ -127,6 +131,7 @@ void Engine::Impl::Step(const Batch& batch) {
   }
   std::vector<absl::Status> statuses;
   absl::Duration took;
+  BeginMemory();
   {
     PieceClock::Piece piece(clock_);
     statuses = lead.pipeline->Step(generations, Execution(lead, counters, timer));
@@ -149,7 +154,7 @@ void Engine::Impl::Step(const Batch& batch) {
       job.tally.Timed(Stage::kDenoise, timed, times);
     }
   }
-  ReadMemory(batch.jobs);
+  NoteMemory(batch);
   ReportStep(batch, Stage::kDenoise, took, times);
   for (size_t i = 0; i < batch.jobs.size() && !device_lost_; ++i) {
     const absl::Status status =
@@ -176,13 +181,16 @@ void Engine::Impl::MakePreview(HeldJob& job) {
   const int side = job.spec.preview.max_side;
   job.clock.Enter(model::RunPart::kPreview, ClockNow());
   kernels::KernelCounters counters;
+  BeginMemory();
   PieceClock::Piece piece(clock_);
   const auto image =
       job.pipeline->Preview(*job.generation, side, Execution(job, counters, nullptr));
   job.tally.Previewed(piece.elapsed());
+  NoteMemory(job);
   PutDown(job);
-  if (absl::IsAborted(image.status()) || absl::IsDataLoss(image.status())) {
-    Blame(job, image.status(), true);
+  const absl::Status error = Diagnosed(image.status());
+  if (absl::IsAborted(error) || absl::IsDataLoss(error)) {
+    Blame(job, error, true);
     return;
   }
   // A preview is a courtesy: one that cannot be had is left out.
@@ -224,6 +232,7 @@ void Engine::Impl::Decode(HeldJob& job) {
   job.clock.Enter(model::RunPart::kDecode, ClockNow(), {.timed = job.times_decode});
   absl::StatusOr<bool> last = false;
   absl::Duration took;
+  BeginMemory();
   {
     PieceClock::Piece piece(clock_);
     last = job.pipeline->DecodeNext(*job.generation, *job.encoder,
@@ -233,8 +242,7 @@ void Engine::Impl::Decode(HeldJob& job) {
   PutDown(job);
   job.tally.Decoded(took);
   job.tally.Used(counters.Uses());
-  HeldJob* const moved = &job;
-  ReadMemory({&moved, 1});
+  NoteMemory(job);
   ReportPiece(job, Stage::kDecode, took, job.times_decode);
   if (!last.ok()) {
     // The sink's error comes back through the pipeline; the encoder itself knows best.
@@ -256,18 +264,50 @@ void Engine::Impl::StartEncoding(HeldJob& job) {
   success.finished.stats.prompt_tokens = job.texts.prompt_tokens;
   success.finished.stats.negative_prompt_tokens = job.texts.negative_prompt_tokens;
   success.finished.notices = std::move(job.texts.notices);
+  success.finished.memory_bytes = job.tally.own_memory();
   job.file_end->Expect(std::move(success));
   job.encoder->Finish();
 }
 
-void Engine::Impl::ReadMemory(absl::Span<HeldJob* const> jobs) {
-  if (!options_.read_memory) return;
-  memory_ = options_.read_memory();
+int64_t Engine::Impl::KeptBytes() const {
+  int64_t kept = 0;
+  for (const auto& [name, model] : models_) kept += model.pipeline->kept_bytes();
+  for (const LoadedModel& model : leaving_) kept += model.pipeline->kept_bytes();
+  return kept;
+}
+
+int64_t Engine::Impl::WeightBytes() const {
   int64_t weights = 0;
   for (const auto& [name, model] : models_) weights += model.bytes;
   for (const LoadedModel& model : leaving_) weights += model.bytes;
   for (const Candidate& next : candidates_) weights += next.loaded.bytes;
-  for (HeldJob* job : jobs) job->tally.HoldsMemory(memory_.peak - weights);
+  return weights;
+}
+
+void Engine::Impl::NoteMemory(const Batch& batch) {
+  if (!memory_.reads()) return;
+  const MemoryWatch::Growth growth = memory_.End(KeptBytes());
+  const int64_t held = memory_.last().peak - WeightBytes();
+  const auto rows = static_cast<double>(std::max<int64_t>(batch.rows, 1));
+  for (size_t i = 0; i < batch.jobs.size(); ++i) {
+    JobTally& tally = batch.jobs[i]->tally;
+    tally.HoldsMemory(held);
+    // What is loaded on another thread meanwhile is no job's.
+    if (!loading_.empty()) {
+      tally.MissedMemory();
+      continue;
+    }
+    const double share = static_cast<double>(batch.job_rows[i]) / rows;
+    tally.TookMemory(static_cast<int64_t>(share * static_cast<double>(growth.peak)),
+                     static_cast<int64_t>(share * static_cast<double>(growth.stays)));
+  }
+}
+
+void Engine::Impl::TellMemory() {
+  if (!memory_.TakeChanged()) return;
+  Stepped report;
+  report.memory = memory_.last();
+  Report(std::move(report));
 }
 
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
@@ -287,7 +327,8 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   sample.kernels = std::move(times);
   Stepped report;
   report.steps.push_back(std::move(sample));
-  report.memory_used_bytes = memory_.held;
+  memory_.TakeChanged();
+  report.memory = memory_.last();
   report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
   Report(std::move(report));
 }

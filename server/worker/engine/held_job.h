@@ -35,7 +35,8 @@ struct HeldJob {
   absl::Time deadline;       // steady
   Phase phase = Phase::kCreate;
   bool alone = false;
-  bool steps_alone = false;  // its model's jobs share no steps here
+  bool assigned_alone = false;  // by the front: nobody else is here
+  bool steps_alone = false;     // its model's jobs share no steps here
   bool parked = false;
   bool preview_due = false;
   bool times_text = false, times_decode = false;  // as the rule of samples took them

@@ -34,6 +34,11 @@ void JobTally::HoldsMemory(int64_t bytes) {
   peak_memory_bytes_ = std::max(peak_memory_bytes_, bytes);
 }
 
+void JobTally::TookMemory(int64_t peak, int64_t stays) {
+  own_peak_bytes_ = std::max(own_peak_bytes_, own_bytes_ + peak);
+  own_bytes_ += stays;
+}
+
 void JobTally::AddOperators(model::Stage stage, model::RunPart part, absl::Duration whole,
                             model::RunStats& stats) const {
   const auto found = timed_.find(stage);

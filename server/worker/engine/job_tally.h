@@ -21,6 +21,7 @@ class JobTally {
   void Stepped(absl::Duration took, int jobs, double share);
   // So many steps are done, and so many of them took over what an earlier one computed.
   void StepsDone(int done, int reused) { done_steps_ = done, reused_steps_ = reused; }
+  int done_steps() const { return done_steps_; }
   int reused_steps() const { return reused_steps_; }
   // Of no stage, but of the device's time all the same.
   void Previewed(absl::Duration took) { device_ += took; }
@@ -31,6 +32,12 @@ class JobTally {
              const std::vector<kernels::VariantTime>& times);
   bool has_timed_step() const { return timed_.count(model::Stage::kDenoise) != 0; }
   void HoldsMemory(int64_t bytes);
+  // A piece added so much to what the device holds, at its fullest and for good; its own part.
+  void TookMemory(int64_t peak, int64_t stays);
+  // Nobody knows what a piece added.
+  void MissedMemory() { missed_memory_ = true; }
+  // Most of the device's memory that was its own; 0: not known.
+  int64_t own_memory() const { return missed_memory_ ? 0 : own_peak_bytes_; }
 
   // The worker's half of the statistics, but for what the end of the file brings.
   model::RunStats Stats(const std::string& device, int64_t latent_tokens) const;
@@ -46,6 +53,8 @@ class JobTally {
   int64_t steps_ = 0, batched_jobs_ = 0;
   int done_steps_ = 0, reused_steps_ = 0;
   int64_t peak_memory_bytes_ = 0;
+  int64_t own_bytes_ = 0, own_peak_bytes_ = 0;
+  bool missed_memory_ = false;
   std::map<Variant, int64_t> calls_;
   struct TimedStage {
     int pieces = 0;

@@ -38,7 +38,7 @@ void ModelLoader::Run() {
       next = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    auto pipeline = model::LoadPipeline(next.options, stream_);
+    auto pipeline = model::LoadPipeline(next.options, stream_, memory_);
     {
       MutexLock lock(mutex_);
       results_.push_back({std::move(next.options), next.revision, std::move(pipeline)});

@@ -26,8 +26,10 @@ struct LoadResult {
 class ModelLoader {
  public:
   // `done` is called on the loader's thread after each load.
-  ModelLoader(kernels::DeviceStream stream, absl::AnyInvocable<void()> done)
-      : stream_(stream), done_(std::move(done)) {}
+  // Models take of `memory` on the engine thread alone.
+  ModelLoader(kernels::DeviceStream stream, std::shared_ptr<model::CountedMemory> memory,
+              absl::AnyInvocable<void()> done)
+      : stream_(stream), memory_(std::move(memory)), done_(std::move(done)) {}
   // Waits for the load that is under way; a load cannot be broken off.
   ~ModelLoader();
 
@@ -39,6 +41,7 @@ class ModelLoader {
   void Run();
 
   const kernels::DeviceStream stream_;
+  const std::shared_ptr<model::CountedMemory> memory_;
   absl::AnyInvocable<void()> done_;
   Mutex mutex_;
   CondVar changed_;

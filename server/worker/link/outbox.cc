@@ -28,7 +28,7 @@ bool IsStale(const AttachRequest& queued, const AttachRequest& newer) {
 
 void Gather(worker::v1::StepStats& queued, worker::v1::StepStats& newer) {
   for (worker::v1::Step& step : *newer.mutable_steps()) *queued.add_steps() = std::move(step);
-  queued.set_memory_used_bytes(newer.memory_used_bytes());
+  if (newer.has_memory()) *queued.mutable_memory() = newer.memory();
   queued.set_prompt_cache_hits(queued.prompt_cache_hits() + newer.prompt_cache_hits());
   queued.set_prompt_cache_misses(queued.prompt_cache_misses() + newer.prompt_cache_misses());
   const int surplus = queued.steps_size() - Outbox::kMaxSteps;

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from device_memory import smi_bytes
 from figures import must, serving, spread
 
 # Takes all of a GPU's memory but what is asked for, says so, and holds it until its stdin closes.
@@ -75,6 +76,36 @@ def killed(setup):
             hit += heard.restarts >= 1
             same += heard.sha256 == want.sha256
     return {"from the kill to the whole video, ms": spread(times), "hit in time": hit, "the same bytes": f"{same} of {len(times)}"}
+
+
+def illegal_access(setup):
+    """A kernel reads from nowhere in one video while another one runs: who fails, who does not, and when the device serves again."""
+    folder = pathlib.Path(setup.trap)
+    config = f'plugin_root: "{folder.parent}"\nplugins {{ name: "trap" folder: "{folder.name}" }}\n'
+    poison = setup.usual | {"kernels": {"variants": {"rms_norm": "trap"}}}
+    with serving(setup, config=config) as door:
+        good = must(door.generate(setup.small | {"seed": "1"}))
+        must(door.generate(setup.small | {"kernels": {"variants": {"rms_norm": "trap"}}}))
+        before, worker = smi_bytes(), worker_of(door.server)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            beside = pool.submit(door.generate, setup.long | {"numInferenceSteps": 20})
+            time.sleep(1)
+            began = time.monotonic()
+            failed = door.generate(poison)
+            known = time.monotonic() - began
+            after = must(door.generate(setup.small | {"seed": "1"}))
+            served = time.monotonic() - began
+            other = beside.result()
+        then, after_bytes = worker_of(door.server), smi_bytes()
+        again = door.generate(poison)
+        log = door.server.log.read_text()
+        return {"the poisoner": failed.error[:300] or "succeeded", "its restarts": failed.restarts, "known after, s": round(known, 2),
+                "the next good one done after, s": round(served, 2), "its bytes": "the same" if after.sha256 == good.sha256 else "others",
+                "the one beside it": other.error[:200] or "succeeded", "the other's restarts": other.restarts,
+                "the worker": "another process" if then != worker else "the same process",
+                "reeld": "the same process" if door.server.process.poll() is None else "ended",
+                "the device's memory, GiB": [round(b / 2**30, 2) for b in (before, after_bytes)], "the poisoner again": again.error[:300] or "succeeded",
+                "losses in the log": [line[:200] for line in log.splitlines() if "sticky" in line or "device failed" in line][:6]}
 
 
 def out_of_memory(setup):

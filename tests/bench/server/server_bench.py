@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "integration/outside")]
 import company  # noqa: E402
 import device_faults  # noqa: E402
+import device_memory  # noqa: E402
 import requests_alone  # noqa: E402
 
 PARTS = {
@@ -34,6 +35,10 @@ PARTS = {
     "cancels": device_faults.cancels,
     "killed": device_faults.killed,
     "memory": device_faults.out_of_memory,
+    "trap": device_faults.illegal_access,
+    "accounts": device_memory.accounts,
+    "too_little": device_memory.too_little,
+    "swaps": device_memory.swaps,
 }
 
 
@@ -66,6 +71,9 @@ def main():
     parser.add_argument("--long", type=shape, default="1216x704x121x8")
     parser.add_argument("--profiles", default="auto,fp8", help="kernel profiles of the part `requests`")
     parser.add_argument("--repeat", type=int, default=8)
+    parser.add_argument("--shapes", default="256x256x25,512x320x49,768x512x49,768x512x121,1216x704x121", help="WxHxFRAMES,... of the part `accounts`")
+    parser.add_argument("--beside", type=int, default=1 << 30, help="bytes for a small video, of the part `swaps`")
+    parser.add_argument("--trap", help="a folder with the packed plug-in of trap_norm.cu, in a folder for plug-ins; the part `trap`")
     parser.add_argument("--load-limit", type=float, default=120, help="seconds until a server is ready")
     parser.add_argument("--part-limit", type=int, default=300, help="seconds for a part")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("server_bench.json"))

@@ -38,6 +38,17 @@ TEST(PassesOf, IsOnePlainPassWhereThePresetSaysNothing) {
   EXPECT_EQ(PassesOf(spec, ExampleCard())[0].steps, 40);
 }
 
+TEST(PeakMemoryOf, IsThatOfTheLargestPassOrOfTheDecodeWhicheverIsMore) {
+  const std::vector<PassWork> passes = {{.tokens = 10, .rows = 30}, {.tokens = 20, .rows = 20}};
+  EXPECT_EQ(PeakMemoryOf({.job = 1000, .token = 10, .step_row = 1}, passes, 100),
+            1000 + 10 * 20 + 30);
+  EXPECT_EQ(PeakMemoryOf({.job = 1000, .step_row = 1, .decode_pixel = 2}, passes, 100),
+            1000 + 2 * 100);
+  const MemoryCosts in_pieces = {.clip_pixel = 1, .decode_pixel = 2, .decode_pixels_at_once = 40};
+  EXPECT_EQ(PeakMemoryOf(in_pieces, passes, 100), 100 + 2 * 40);
+  EXPECT_EQ(PeakMemoryOf({}, passes, 100), 0);
+}
+
 TEST(PassesOf, ScalesEachPassFromTheOneBefore) {
   EXPECT_THAT(PassesOf(Spec("twice"), ExampleCard()),
               ElementsAre(PassWork{128, 96, 36, 3 * 36, 40}, PassWork{256, 192, 144, 2 * 144, 13}));

@@ -16,6 +16,8 @@ TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
   gpu.set_device("cuda:0");
   gpu.set_memory_total_bytes(2'000'000'000);
   gpu.set_memory_used_bytes(500'000'000);
+  gpu.set_memory_allocated_bytes(300'000'000);
+  gpu.set_memory_peak_bytes(400'000'000);
   gpu.set_running(3);
   gpu.add_models("a");
   gpu.add_models("b");
@@ -23,9 +25,12 @@ TEST(WorkerTable, HasARowForEachWorkerAndSaysWhereTheMemoryIsUnknown) {
   cpu.set_name("cpu0");
   cpu.set_restarts(2);
   EXPECT_EQ(WorkerTable(info),
-            "WORKER  STATE        DEVICE  MEMORY            RUNNING  RESTARTS  MODELS\n"
-            "gpu0    ready        cuda:0  500 MB of 2.0 GB  3        0         a, b\n"
-            "cpu0    unspecified          -                 0        2\n");
+            "WORKER  STATE        DEVICE  MEMORY                                              "
+            " RUNNING  RESTARTS  MODELS\n"
+            "gpu0    ready        cuda:0  500 MB of 2.0 GB, 300 MB by tensors, at most 400 MB"
+            "  3        0         a, b\n"
+            "cpu0    unspecified          -                                                   "
+            " 0        2\n");
 }
 
 TEST(WorkerTable, SaysWhyAWorkerIsOutAndWhatPutsItBack) {

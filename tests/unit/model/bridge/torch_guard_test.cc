@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/dispatch/device_gone.h"
+#include "model/bridge/torch_device.h"
 
 namespace reel::model {
 namespace {
@@ -34,6 +35,10 @@ TEST(TorchGuard, AKernelsStatusComesBackAsItWas) {
   });
   EXPECT_TRUE(kernels::IsDeviceGone(status));
   EXPECT_EQ(status.message(), "gone");
+}
+
+TEST(TorchGuard, ADeviceThatWorksPassesItsProbe) {
+  EXPECT_TRUE(ProbeTorchDevice({.device = -1, .handle = nullptr}).ok());
 }
 
 }  // namespace

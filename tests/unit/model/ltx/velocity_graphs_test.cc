@@ -199,6 +199,16 @@ TEST_F(VelocityGraphsTest, KeepTheLatestThatMemoryIsSetApartFor) {
   EXPECT_EQ(counts_.recorded, 6);
 }
 
+TEST_F(VelocityGraphsTest, AreForgottenWhenMemoryIsShort) {
+  const VelocityInputs inputs = Inputs(1);
+  for (int call = 0; call < 2; ++call) ExpectSame(inputs);
+  EXPECT_GT(graphs_->kept_bytes(), 0);
+  graphs_->Forget();
+  EXPECT_EQ(graphs_->kept_bytes(), 0);
+  for (int call = 0; call < 3; ++call) ExpectSame(inputs);
+  EXPECT_EQ(counts_.recorded, 2);
+}
+
 TEST_F(VelocityGraphsTest, AreNotLostWhenNeighboursComeAndGo) {
   const VelocityInputs two = Inputs(1);
   VelocityInputs one = two;

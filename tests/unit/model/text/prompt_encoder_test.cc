@@ -113,6 +113,17 @@ TEST_F(PromptEncoderTest, ForgetsTheOldestBeyondItsBytes) {
   EXPECT_TRUE(b_again.embeddings.equal(b.embeddings));
 }
 
+TEST_F(PromptEncoderTest, ForgetsAllWhenItIsTold) {
+  PromptEncoder prompts = Load(1 << 20);
+  const Prompt before = Encode(prompts, "a");
+  prompts.Forget();
+  EXPECT_EQ(prompts.cached_bytes(), 0);
+  const Prompt after = Encode(prompts, "a");
+  EXPECT_NE(after.embeddings.data_ptr(), before.embeddings.data_ptr());
+  EXPECT_TRUE(after.embeddings.equal(before.embeddings));
+  EXPECT_GT(prompts.cached_bytes(), 0);
+}
+
 TEST_F(PromptEncoderTest, RemembersNothingThatIsTooLarge) {
   PromptEncoder prompts = Load(1);
   Encode(prompts, "a");

@@ -97,6 +97,30 @@ TEST(ReportConvert, AModelIsLoadedUnderItsConfiguredNameOrFailed) {
   EXPECT_EQ(std::get<ModelFailed>(failed->event).error, error);
 }
 
+TEST(ReportConvert, AModelThatIsOnlyKnownIsNotLoaded) {
+  model::ModelCard card;
+  card.weight_bytes = 5;
+  card.memory = {1, 2, 3, 4, 5, 6};
+  const auto report = ReportFromProto(ReportToProto({"w", {}, ModelKnown{"m", card}}));
+  const auto* known = std::get_if<ModelKnown>(&report->event);
+  ASSERT_NE(known, nullptr);
+  EXPECT_EQ(known->model, "m");
+  EXPECT_EQ(known->card.weight_bytes, 5);
+  EXPECT_EQ(known->card.memory, card.memory);
+}
+
+TEST(ReportConvert, TellsADevicesMemoryWithAndWithoutTexts) {
+  Stepped told;
+  told.prompts = {1, 2};
+  const auto without = ReportFromProto(ReportToProto({"w", {}, told}));
+  EXPECT_EQ(std::get<Stepped>(without->event).memory, model::DeviceMemory());
+  EXPECT_EQ(std::get<Stepped>(without->event).prompts.encoded, 2);
+  told.memory = {.held = 5, .reserved = 4, .in_use = 3, .kept = 1, .most = 6};
+  const auto with = ReportFromProto(ReportToProto({"w", {}, told}));
+  EXPECT_EQ(std::get<Stepped>(with->event).memory, told.memory);
+  EXPECT_EQ(std::get<Stepped>(with->event).prompts.encoded, 2);
+}
+
 TEST(ReportConvert, ListsKernelsInTheNameOfTheWorker) {
   KernelsListed listed;
   listed.kernels = {{"rope", {{"loops", "built-in", true, true, ""}}}};

@@ -18,6 +18,7 @@ TEST(WorkerConvert, CarriesTheWholeCard) {
   // Facts that are the front's, and those that the card repeats for clients.
   v1::Model& card = *state.mutable_card();
   state.set_model(card.name());
+  state.clear_only_known();
   card.clear_is_default();
   card.clear_ready();
   card.clear_state();

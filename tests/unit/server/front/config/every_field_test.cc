@@ -25,7 +25,8 @@ constexpr char kBase[] = R"(
   auth { tokens_file: "/t" tenants { name: "a" } }
   models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x"
     warm_up { sizes { width: 64 height: 96 num_frames: 9 } } }
-  models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 } } }
+  models { name: "t" test_card { faults { kind: "exit" step: 3 prompt_contains: "x" times: 2 }
+    memory { weights: 1 } } }
   workers { name: "w" device: "cpu" models: "m" }
   kernel_profiles { name: "p" variants { key: "a" value: "b" } }
   experiments {
@@ -71,18 +72,23 @@ std::string TextOf(const ServerOptions& o) {
   }
   dump.Line(o.data.folder, o.data.max_bytes, o.data.keep, o.data.replica);
   for (const model::LoadOptions& m : o.models) {
-    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off);
+    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off, m.on_demand);
     for (const model::WarmUpSize& size : m.warm_up.sizes) {
       dump.Line(size.width, size.height, size.num_frames);
     }
     const model::TestCardOptions& card = m.test_card;
     dump.Line(card.step_time, card.step_time_per_extra_job, card.decode_time_per_frame,
               card.load_time);
+    dump.Line(card.memory.weights, card.memory.per_token, card.memory.per_step_row,
+              card.memory.per_decoded_pixel, card.memory.untold_per_token,
+              card.memory.kept_per_video);
     for (const auto& fault : card.faults) {
       dump.Line(fault.kind, fault.step, fault.prompt_contains, fault.times);
     }
   }
-  for (const ConfiguredWorker& w : o.workers) dump.Line(w.name, w.device, w.models);
+  for (const ConfiguredWorker& w : o.workers) {
+    dump.Line(w.name, w.device, w.models, w.memory_bytes);
+  }
   for (const ConfiguredProfile& p : o.kernel_profiles) dump.Line(p.name, p.base, p.variants);
   for (const ConfiguredExperiment& e : o.experiments) {
     dump.Line(e.name, e.model, e.share);

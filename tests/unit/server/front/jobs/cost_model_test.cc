@@ -300,21 +300,16 @@ TEST(CostModel, AnAccidentIsNotLearnedANewStateOfThingsIs) {
   EXPECT_NEAR(absl::ToDoubleSeconds(StepTime(costs, Shape(256))), 10, 0.1);
 }
 
-TEST(CostModel, LearnsTextDecodeAndMemoryFromARun) {
+TEST(CostModel, LearnsTextAndDecodeFromARun) {
   CostModel costs;
   model::RunStats stats;
   stats.text_encode = absl::Seconds(2);
   stats.decode = absl::Seconds(3);
   stats.encode_exposed = absl::Seconds(1);
-  stats.peak_memory_bytes = 5'000'000'000;
-  costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
-  stats.peak_memory_bytes = 4'000'000'000;
   costs.LearnRun(Shape(256), stats, absl::ZeroDuration());
   const Cost cost = costs.Predict(Shape(256));
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.text), 2, 0.01);
   EXPECT_NEAR(absl::ToDoubleSeconds(cost.decode), 4, 0.01);
-  EXPECT_EQ(costs.PeakMemory(Shape(256)), 5'000'000'000);
-  EXPECT_EQ(costs.PeakMemory(Shape(512)), 0);
 }
 
 TEST(CostModel, SurvivesBeingWrittenDown) {

@@ -268,7 +268,7 @@ void Harness::Load(const std::string& worker, const model::ModelCard& card) {
 }
 
 void Harness::Step(const StepSample& sample, const std::string& worker) {
-  dispatcher->Report({worker, {}, Stepped{{sample}, 0, {}}});
+  dispatcher->Report({worker, {}, Stepped{{sample}, {}, {}}});
 }
 
 void Harness::LosesDevice(const Sent& sent) {

@@ -46,6 +46,15 @@ class ParkingTest : public ::testing::Test, public Harness {
     Settle();
   }
 
+  // In GiB.
+  static model::DeviceMemory MemoryOf(int64_t total, int64_t held, int64_t reserved,
+                                      int64_t in_use) {
+    return {.total = total << 30,
+            .held = held << 30,
+            .reserved = reserved << 30,
+            .in_use = in_use << 30};
+  }
+
   JobPtr job_;
 };
 
@@ -216,8 +225,7 @@ TEST_F(ParkingTest, AParkedJobIsNotToBlameForTheLossOfItsWorker) {
 
 TEST_F(ParkingTest, StatesLeaveADeviceWhoseMemoryIsShort) {
   WorkerInfo info = dispatcher->Workers()[0];
-  info.memory_total_bytes = int64_t{100} << 30;
-  info.memory_used_bytes = int64_t{80} << 30;
+  info.memory = MemoryOf(100, 80, 80, 80);
   dispatcher->WorkerChanged(info);
   const Sent running = StartLong(Request());
   MustCreate(Tight());
@@ -238,8 +246,29 @@ TEST_F(ParkingTest, StatesLeaveADeviceWhoseMemoryIsShort) {
 
 TEST_F(ParkingTest, StatesLeaveADeviceThatIsNearlyFull) {
   WorkerInfo info = dispatcher->Workers()[0];
-  info.memory_total_bytes = int64_t{100} << 30;
-  info.memory_used_bytes = int64_t{91} << 30;
+  info.memory = MemoryOf(100, 91, 90, 90);
+  dispatcher->WorkerChanged(info);
+  const Sent running = StartLong(Request());
+  MustCreate(Tight());
+  Take();
+  Parked(running);
+  EXPECT_TRUE(pool.parked_to_host(running));
+}
+
+TEST_F(ParkingTest, WhatAnAllocatorOnlyKeepsMakesNoDeviceFull) {
+  WorkerInfo info = dispatcher->Workers()[0];
+  info.memory = MemoryOf(100, 97, 96, 20);
+  dispatcher->WorkerChanged(info);
+  const Sent running = StartLong(Request());
+  MustCreate(Tight());
+  Take();
+  Parked(running);
+  EXPECT_FALSE(pool.parked_to_host(running));
+}
+
+TEST_F(ParkingTest, WhatOthersHoldMakesADeviceFull) {
+  WorkerInfo info = dispatcher->Workers()[0];
+  info.memory = MemoryOf(100, 97, 22, 20);
   dispatcher->WorkerChanged(info);
   const Sent running = StartLong(Request());
   MustCreate(Tight());

@@ -15,8 +15,7 @@ WorkerInfo Gpu(WorkerState state) {
   worker.device = "cuda:0 NVIDIA H200";
   worker.state = state;
   worker.compute_capability = 90;
-  worker.memory_used_bytes = 7;
-  worker.memory_total_bytes = 9;
+  worker.memory = {.total = 9, .held = 7, .reserved = 6, .in_use = 4, .kept = 1, .most = 5};
   worker.versions = {{"torch", "2.11"}, {"cuda", "13.0"}};
   return worker;
 }
@@ -33,11 +32,29 @@ TEST(WorkerMetrics, FollowsAWorker) {
                     "reel_worker_info{arch=\"90\",cuda=\"13.0\",device=\"cuda0\","
                     "gpu=\"cuda:0 NVIDIA H200\",torch=\"2.11\"}"),
             1);
-  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"used\"}"), 7);
-  EXPECT_EQ(ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"total\"}"), 9);
+  const auto memory = [&](const std::string& kind) {
+    return ValueOf(text, "reel_gpu_memory_bytes{device=\"cuda0\",kind=\"" + kind + "\"}");
+  };
+  EXPECT_EQ(memory("total"), 9);
+  EXPECT_EQ(memory("used"), 7);
+  EXPECT_EQ(memory("reserved"), 6);
+  EXPECT_EQ(memory("allocated"), 4);
+  EXPECT_EQ(memory("peak"), 5);
+  EXPECT_EQ(memory("kept"), 1);
   EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"sticky\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_worker_restarts_total{device=\"cuda0\",reason=\"killed\"}"), 0);
   EXPECT_EQ(ValueOf(text, "reel_gpu_errors_total{device=\"cuda0\",kind=\"sticky\"}"), 1);
+}
+
+TEST(WorkerMetrics, CountModelsThatComeAndMakeWay) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_loads_total{device=\"cuda0\"}"), 0);
+  metrics.jobs().ModelLoaded("cuda0");
+  metrics.jobs().ModelLoaded("cuda0");
+  metrics.jobs().ModelPutOut("cuda0");
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_loads_total{device=\"cuda0\"}"), 2);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_put_outs_total{device=\"cuda0\"}"), 1);
 }
 
 TEST(WorkerMetrics, TellWhyADeviceIsOut) {

@@ -86,6 +86,18 @@ TEST_F(WorkerModelsTest, TheNextProcessBeginsWithWhatWasLoadedLast) {
   EXPECT_THAT(BeginsWith(*launcher_, 2), ElementsAre("second /new"));
 }
 
+TEST_F(WorkerModelsTest, OneThatMakesWayIsKeptForTheNextProcess) {
+  StartReady();
+  const auto worker = launcher_->WaitForLaunch(1);
+  host_->PutOutModel("w0", "second");
+  ASSERT_TRUE(worker->WaitFor([](const FakeWorker::Command& command) {
+    return command.has_unload_model() && command.unload_model().model() == "second";
+  }));
+  EXPECT_THAT(host_->Workers().at(0).models, ElementsAre("first"));
+  launcher_->End(1, 0, SIGKILL);
+  EXPECT_THAT(BeginsWith(*launcher_, 2), ElementsAre("first ", "second /models/second"));
+}
+
 TEST_F(WorkerModelsTest, AWorkerThatIsLostInALoadBeginsWithWhatItHad) {
   StartReady();
   const auto worker = launcher_->WaitForLaunch(1);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -127,14 +128,48 @@ TEST_F(EngineFaultsTest, ABatchOutOfMemoryIsSplitAndEverybodyFinishes) {
   for (size_t i = 2; i < steps.size(); ++i) EXPECT_THAT(steps[i].jobs, SizeIs(1));
 }
 
-TEST_F(EngineFaultsTest, OutOfMemoryAloneBlamesTheJobAndSparesTheOthers) {
+TEST_F(EngineFaultsTest, OutOfMemoryInAStepAloneBlamesNobodyWhileOthersAreHeld) {
   Fault("oom", "b");
   for (const char* job : {"a", "b", "c"}) Assign(job);
   Start();
   ExpectFinished("a");
   ExpectFinished("c");
   EXPECT_EQ(ReasonFor("b"), Reason::kOutOfDeviceMemory);
-  EXPECT_TRUE(events_.ended("b").suspect);
+  EXPECT_FALSE(events_.ended("b").suspect) << "the front tries it again, with nobody else";
+  Assign("b2");
+  EXPECT_EQ(ReasonFor("b2"), Reason::kOutOfDeviceMemory);
+  EXPECT_TRUE(events_.ended("b2").suspect);
+  EXPECT_FALSE(events_.ended("b2").device_lost);
+  Assign("d");
+  ExpectFinished("d");
+}
+
+// The first to meet a lost device was a library of another company, which said something else.
+TEST_F(EngineFaultsTest, AnErrorThatHidesALostDeviceIsALostDevice) {
+  options_.probe_device = [] { return absl::AbortedError("an illegal memory access"); };
+  Fault("nan", "b");
+  Assign("b");
+  Start();
+  EXPECT_EQ(ReasonFor("b"), Reason::kWorkerFault);
+  EXPECT_TRUE(events_.ended("b").device_lost);
+  Join();
+  EXPECT_TRUE(events_.device_lost().has_value());
+}
+
+TEST_F(EngineFaultsTest, AnErrorOfADeviceThatWorksIsTheJobs) {
+  std::atomic<int> probed = 0;
+  options_.probe_device = [&] {
+    ++probed;
+    return absl::OkStatus();
+  };
+  Fault("nan", "b");
+  Assign("b");
+  Start();
+  EXPECT_EQ(ReasonFor("b"), Reason::kNumericalFault);
+  EXPECT_EQ(probed, 1);
+  Assign("c");
+  ExpectFinished("c");
+  Stop();
 }
 
 TEST_F(EngineFaultsTest, BadNumbersEndTheirJobAndSendNothing) {

@@ -261,26 +261,66 @@ TEST_F(EngineTest, TheHeartbeatSeesAStepUnderWay) {
   ASSERT_TRUE(events_.WaitForEnd("a"));
 }
 
-TEST_F(EngineTest, TellsTheDevicesMemoryAndThatOfAJobBesideTheWeights) {
-  struct Script {
-    int readings = 0;
-  };
-  const auto script = std::make_shared<Script>();
-  // Empty, then with weights of 1000 bytes; the job's tensors take 40 at most.
-  options_.read_memory = [script] {
-    const int reading = script->readings++;
-    if (reading == 0) return model::DeviceMemory{.held = 500, .in_use = 0, .peak = 0};
-    if (reading == 1) return model::DeviceMemory{.held = 1600, .in_use = 1000, .peak = 1300};
-    return model::DeviceMemory{.held = 2000, .in_use = 1010, .peak = reading == 3 ? 1040 : 1020};
-  };
+// Each piece of a job reads the memory twice. Of the first two readings the model is loaded.
+class EngineMemoryTest : public EngineTest {
+ protected:
+  EngineMemoryTest() {
+    options_.read_memory = [this] { return Read(readings_++); };
+  }
+  ~EngineMemoryTest() override { Stop(); }  // it reads until then
+  // Empty, then with weights of 1000 bytes; a job's tensors take 40 at most, of which 10 stay.
+  virtual model::DeviceMemory Read(int reading) {
+    if (reading == 0) return {.held = 500};
+    if (reading == 1) return {.held = 1600, .reserved = 1100, .in_use = 1000, .peak = 1300};
+    const int64_t peak = reading == 5 ? 1040 : 1020;
+    return {.held = 2000, .reserved = 1500, .in_use = reading < 3 ? 1000 : 1010, .peak = peak};
+  }
+  std::atomic<int> readings_ = 0;
+};
+
+TEST_F(EngineMemoryTest, TellsTheDevicesMemoryAndThatOfAJobBesideTheWeights) {
   Assign("a");
   Start();
   ASSERT_TRUE(events_.WaitForEnd("a"));
   EXPECT_EQ(events_.ended("a").result.stats.peak_memory_bytes, 40);
-  const std::vector<int64_t> held = events_.memory_used();
-  ASSERT_FALSE(held.empty());
-  EXPECT_EQ(held.front(), 1600);  // before any step
-  EXPECT_EQ(held.back(), 2000);
+  const std::vector<model::DeviceMemory> told = events_.memory();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front().held, 1600);  // before any step
+  EXPECT_EQ(told.back().held, 2000);
+  EXPECT_EQ(told.back().reserved, 1500);
+  EXPECT_EQ(told.back().in_use, 1010);
+}
+
+TEST_F(EngineMemoryTest, TellsWhatOfItWasAJobsOwn) {
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  // Creating it left 10; its text took 30 more for a moment.
+  EXPECT_EQ(events_.ended("a").result.memory_bytes, 40);
+}
+
+class IdleMemoryTest : public EngineMemoryTest {
+ protected:
+  ~IdleMemoryTest() override { Stop(); }
+  model::DeviceMemory Read(int) override { return {.held = held_, .reserved = held_}; }
+  std::atomic<int64_t> held_ = 10;
+};
+
+TEST_F(IdleMemoryTest, TellsWhatOthersTakeWhileNothingMoves) {
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  held_ = 20;
+  EXPECT_TRUE(events_.WaitForMemory(20));
+}
+
+TEST_F(IdleMemoryTest, GivesBackWhatIsKeptBeyondItsBound) {
+  options_.memory_bytes = 100;
+  options_.return_memory = [this] { held_ = 50; };
+  held_ = 200;
+  Assign("a");
+  Start();
+  EXPECT_TRUE(events_.WaitForMemory(50));
 }
 
 TEST_F(EngineTest, TellsNoMemoryWhereThereIsNoneToRead) {
@@ -288,7 +328,7 @@ TEST_F(EngineTest, TellsNoMemoryWhereThereIsNoneToRead) {
   Start();
   ASSERT_TRUE(events_.WaitForEnd("a"));
   EXPECT_EQ(events_.ended("a").result.stats.peak_memory_bytes, 0);
-  for (const int64_t bytes : events_.memory_used()) EXPECT_EQ(bytes, 0);
+  for (const auto& memory : events_.memory()) EXPECT_EQ(memory, model::DeviceMemory());
 }
 
 }  // namespace

@@ -28,6 +28,17 @@ TEST(JobTally, SumsWhatAJobCost) {
   EXPECT_EQ(stats.reused_steps, 4);
 }
 
+TEST(JobTally, ItsOwnMemoryIsTheMostOfAllPiecesOrNotKnown) {
+  JobTally tally;
+  tally.TookMemory(30, 10);
+  tally.TookMemory(15, -5);
+  EXPECT_EQ(tally.own_memory(), 30);
+  tally.TookMemory(40, 0);
+  EXPECT_EQ(tally.own_memory(), 45);
+  tally.MissedMemory();
+  EXPECT_EQ(tally.own_memory(), 0);
+}
+
 TEST(JobTally, CountsKernelsByOperatorAndVariant) {
   JobTally tally;
   tally.Used({{"rms_norm", "loops", 3}, {"rope", "loops", 1}});

@@ -34,7 +34,7 @@ class DoneLoads {
 
 TEST(ModelLoader, LoadsOneAfterTheOther) {
   DoneLoads done;
-  ModelLoader loader({}, [&] { done.Add(); });
+  ModelLoader loader({}, nullptr, [&] { done.Add(); });
   EXPECT_TRUE(loader.Take().empty());
   loader.Start(LoadOf("a", 1));
   loader.Start(LoadOf("b", 2, "/nowhere"));

@@ -58,6 +58,9 @@ class RecordingEvents : public EngineEvents {
   bool WaitForModel(const std::string& model) {
     return Wait([&] { return cards_.count(model) + model_errors_.count(model) != 0; });
   }
+  bool WaitForKnown(const std::string& model) {
+    return Wait([&] { return known_.count(model) != 0; });
+  }
   // Of a load beside jobs.
   bool WaitForRevision(int64_t revision) {
     return Wait([&] { return answered_.count(revision) != 0; });
@@ -87,27 +90,17 @@ class RecordingEvents : public EngineEvents {
     MutexLock lock(mutex_);
     return ended_.count(job) != 0;
   }
-  std::string file(const std::string& job) {
-    MutexLock lock(mutex_);
-    return files_[job];
-  }
+  std::string file(const std::string& job) { return Of(files_, job); }
   // As it said last; -1: it was not parked.
   int64_t parked_bytes(const std::string& job) {
     MutexLock lock(mutex_);
     return parked_.count(job) != 0 ? parked_[job] : -1;
   }
-  int fragments(const std::string& job) {
-    MutexLock lock(mutex_);
-    return fragments_[job];
-  }
+  int fragments(const std::string& job) { return Of(fragments_, job); }
   std::vector<std::pair<model::Stage, int>> progress(const std::string& job) {
-    MutexLock lock(mutex_);
-    return progress_[job];
+    return Of(progress_, job);
   }
-  std::vector<JobPreview> previews(const std::string& job) {
-    MutexLock lock(mutex_);
-    return previews_[job];
-  }
+  std::vector<JobPreview> previews(const std::string& job) { return Of(previews_, job); }
   // Of the denoising stage.
   std::vector<StepSample> steps() {
     MutexLock lock(mutex_);
@@ -127,22 +120,20 @@ class RecordingEvents : public EngineEvents {
     return timed;
   }
   // One for each report.
-  std::vector<int64_t> memory_used() {
+  std::vector<model::DeviceMemory> memory() {
     MutexLock lock(mutex_);
-    return memory_used_;
+    return memory_;
+  }
+  bool WaitForMemory(int64_t held) {
+    return Wait([&] { return !memory_.empty() && memory_.back().held == held; });
   }
   std::optional<absl::Status> device_lost() {
     MutexLock lock(mutex_);
     return device_lost_;
   }
-  absl::Status model_error(const std::string& model) {
-    MutexLock lock(mutex_);
-    return model_errors_.count(model) ? model_errors_[model] : absl::Status();
-  }
-  model::ModelCard card(const std::string& model) {
-    MutexLock lock(mutex_);
-    return cards_.at(model);
-  }
+  absl::Status model_error(const std::string& model) { return Of(model_errors_, model); }
+  model::ModelCard card(const std::string& model) { return Of(cards_, model); }
+  model::ModelCard known(const std::string& model) { return Of(known_, model); }
   // Of the model that was loaded last.
   std::vector<WarmedUp> warm_ups() {
     MutexLock lock(mutex_);
@@ -165,6 +156,9 @@ class RecordingEvents : public EngineEvents {
       answered_.insert(loaded.revision);
     });
   }
+  void On(const JobRef&, ModelKnown& known) {
+    Change([&] { known_[known.model] = known.card; });
+  }
   void On(const JobRef&, ModelFailed& failed) {
     Change([&] {
       model_errors_[failed.model] = failed.error;
@@ -174,7 +168,7 @@ class RecordingEvents : public EngineEvents {
   void On(const JobRef&, Stepped& stepped) {
     Change([&] {
       for (StepSample& step : stepped.steps) steps_.push_back(std::move(step));
-      memory_used_.push_back(stepped.memory_used_bytes);
+      memory_.push_back(stepped.memory);
     });
   }
   void On(const JobRef& ref, JobProgress& progress) {
@@ -213,6 +207,12 @@ class RecordingEvents : public EngineEvents {
       ended_[ended.ref.job] = std::move(ended);
     });
   }
+  template <typename Map>
+  typename Map::mapped_type Of(Map& map, const std::string& job) {
+    MutexLock lock(mutex_);
+    const auto found = map.find(job);
+    return found == map.end() ? typename Map::mapped_type() : found->second;
+  }
   template <typename F>
   void Change(F change) {
     MutexLock lock(mutex_);
@@ -229,7 +229,7 @@ class RecordingEvents : public EngineEvents {
 
   Mutex mutex_;
   CondVar changed_;
-  std::map<std::string, model::ModelCard> cards_;
+  std::map<std::string, model::ModelCard> cards_, known_;
   std::vector<WarmedUp> warm_ups_;
   std::map<std::string, absl::Status> model_errors_;
   std::set<int64_t> answered_;  // revisions
@@ -239,7 +239,7 @@ class RecordingEvents : public EngineEvents {
   std::map<std::string, int> fragments_;
   std::map<std::string, Ended> ended_;
   std::vector<StepSample> steps_;
-  std::vector<int64_t> memory_used_;
+  std::vector<model::DeviceMemory> memory_;
   std::set<std::string> held_, held_now_;
   std::map<std::string, int64_t> parked_;  // bytes on the device
   std::optional<absl::Status> device_lost_;

@@ -112,7 +112,7 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
   for (int i = 0; i < Outbox::kMaxSteps + 10; ++i) {
     Message message;
     message.mutable_step_stats()->add_steps()->set_rows(i);
-    message.mutable_step_stats()->set_memory_used_bytes(i);
+    message.mutable_step_stats()->mutable_memory()->set_held(i);
     message.mutable_step_stats()->set_prompt_cache_hits(1);
     message.mutable_step_stats()->set_prompt_cache_misses(2);
     outbox.Push(message);
@@ -120,7 +120,7 @@ TEST(Outbox, GathersStepsAndForgetsTheOldest) {
   const Message gathered = *outbox.Pop();
   ASSERT_EQ(gathered.step_stats().steps_size(), Outbox::kMaxSteps);
   EXPECT_EQ(gathered.step_stats().steps(0).rows(), 10);
-  EXPECT_EQ(gathered.step_stats().memory_used_bytes(), Outbox::kMaxSteps + 9);
+  EXPECT_EQ(gathered.step_stats().memory().held(), Outbox::kMaxSteps + 9);
   // Of what is counted nothing is forgotten.
   EXPECT_EQ(gathered.step_stats().prompt_cache_hits(), Outbox::kMaxSteps + 10);
   EXPECT_EQ(gathered.step_stats().prompt_cache_misses(), 2 * (Outbox::kMaxSteps + 10));

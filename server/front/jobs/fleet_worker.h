@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker as the dispatcher's thread knows it, what it holds, and what a job asks of one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+// A job that a worker was given and has not reported as ended. It may outlive the ActiveJob.
+struct HeldJob {
+  int attempt = 1;
+  WorkShape shape;
+  absl::Duration left;       // predicted
+  int64_t memory_bytes = 0;  // of the device, at its fullest; predicted
+  double order_key = 0;
+  bool alone = false;
+  bool started = false;   // has reported a stage of its own
+  bool innocent = false;  // another job has cost the worker
+  std::optional<absl::Duration> cancelled_at;
+  // While it is parked: the job that goes before it.
+  std::string parked_for;
+  bool told_parked = false;  // and its worker has said so
+  // Of its state; and what of it is still on the device.
+  int64_t parked_bytes = 0, device_bytes = 0;
+  bool to_host = false;  // the worker was told to move it
+  // Since it was stepped first, or resumed; see preemption.h.
+  absl::Duration stepped_since = absl::InfiniteDuration();
+  int stepped_from = 0;
+  bool ran_enough = false;
+
+  bool parked() const { return !parked_for.empty(); }
+};
+
+struct FleetWorker {
+  WorkerInfo info;
+  std::set<std::string> loaded;  // models
+  std::set<std::string> known;   // that it can load on demand, whether or not it has them
+  // When jobs of a model came or went last, counted over all; and since when it is being loaded.
+  std::map<std::string, int64_t> used;
+  std::map<std::string, absl::Duration> loading_since;
+  // Of models that it has loaded once: their type may be another one elsewhere.
+  std::map<std::string, std::vector<kernels::KernelCall>> calls;
+  std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
+  std::set<std::string> loading;              // models that are on their way, beside those it has
+  std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
+  std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
+  std::map<std::string, HeldJob> held;
+  absl::Duration step_limit;  // as last set
+  bool doomed = false;        // has lost its device and will end
+
+  // Whether jobs of these many rows of a model, together, are stepped in one call.
+  bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
+    return rows <= fill_rows && !steps_alone.contains(model);
+  }
+  bool Offers(const std::string& model) const {
+    return loaded.contains(model) || known.contains(model);
+  }
+  bool HoldsJobOf(const std::string& model) const;
+  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
+};
+
+// What a job asks of a worker.
+struct Need {
+  std::string model;
+  std::string worker;  // empty: any
+  std::string profile;
+  std::map<std::string, std::string> variants;
+  WorkShape shape;
+  int64_t memory_bytes = 0;  // of the device, at its fullest; predicted
+  bool alone = false;
+};
+
+}  // namespace reel::front

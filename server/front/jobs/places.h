@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which workers a job could have a place at, by its model and by their memory.
+#pragma once
+
+#include <optional>
+
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/fleet_worker.h"
+#include "server/front/jobs/worker_memory.h"
+
+namespace reel::front {
+
+// Whether a worker that may run the job has its model, or will soon.
+bool HasModel(const Fleet& fleet, const Need& need);
+// The worker that would load the model of the job on demand, the one with most room; null: none
+// would.
+const FleetWorker* Offering(const Fleet& fleet, const Need& need);
+// Of the worker that has the most memory for the job, with nobody else there; nullopt: it may fit,
+// or nobody knows.
+std::optional<MemoryNeed> Unfit(const Fleet& fleet, const Need& need);
+// Whether any worker's memory is accounted for.
+bool CountsMemory(const Fleet& fleet);
+
+}  // namespace reel::front

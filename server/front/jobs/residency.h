@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of the models that are loaded on demand a worker has: one comes for the first job that
+// wants it, and where there is no room, those make way that nobody has used for longest.
+//
+// Note: [Residency]
+// A worker that starts says of such a model what it would be, and has none of them. A request for
+// one waits in the queue as for a model that is loading; for the first of its model a worker that
+// knows it is told to load it, the one with most room, after as many others have made way as it
+// takes. None does that is not on demand, has a job there, or is wanted by a job that comes before.
+// Where they are not enough, the worker is given nothing that comes after until it is. While a
+// model is on its way its weights are counted, and jobs of others go on. It is loaded by one worker
+// only, for as long as that one has it; that swaps follow each other where the queue's order mixes
+// two models with room for one is the price of that order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/model_changes.h"
+
+namespace reel::front {
+
+// A model that could not be loaded is tried again after so long, where somebody waits for it.
+inline constexpr absl::Duration kLoadAgain = absl::Seconds(30);
+
+// Of a worker, those that make way for the job and its model, the one used longest ago first. None
+// that has jobs, that is not on demand or that is in `wanted`. nullopt: they are not enough.
+std::optional<std::vector<std::string>> WhoMakesWay(const FleetWorker& worker, const Need& need,
+                                                    const std::set<std::string>& wanted,
+                                                    const Cards& cards);
+
+// Confined to the dispatcher's thread.
+class Residency {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Fleet& fleet;
+    ModelChanges& models;
+    JobObserver& observer;
+    const Clock& clock;
+  };
+  explicit Residency(const Parts& parts) : parts_(parts) {}
+
+  // For a job whose model no worker has; those before it want `wanted`. The workers that must come
+  // to rest first, and are to be given nothing that comes after it.
+  Fleet::Names LoadFor(const Need& need, const std::set<std::string>& wanted);
+
+ private:
+  const Parts parts_;
+  std::map<std::pair<std::string, std::string>, absl::Duration> begun_;  // by worker and model
+};
+
+}  // namespace reel::front
