@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -113,6 +114,24 @@ TEST_F(FleetLogTest, RacersForOneSubjectHaveOneWinner) {
   }
   for (const auto& view : views) EXPECT_TRUE(view->WaitFor(kRounds, kSoon));
   for (const auto& view : views) EXPECT_EQ(view->state(), views[0]->state());
+}
+
+// libnats 3.4 hangs when a subscription ends while messages for it come, if nobody takes care.
+TEST_F(FleetLogTest, TailsThatComeAndGoWhileOthersWriteHangNobody) {
+  FleetView view;
+  const auto log = Open(view);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; !done; ++i) Write(*log, i);
+  });
+  for (int i = 0; i < 150; ++i) {
+    FleetView other;
+    const front::LogTail tail(log->connection(), {}, other);
+    EXPECT_TRUE(other.WaitUntilReady(kSoon));
+  }
+  done = true;
+  writer.join();
+  EXPECT_TRUE(view.WaitFor(log->connection().Look()->last, kSoon));
 }
 
 TEST_F(FleetLogTest, ReadsItsOwnWritesSoon) {

@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr absl::Duration kPause = absl::Milliseconds(50);
+constexpr absl::Duration kBetweenTries = absl::Milliseconds(50);
 // Of JetStream; those that libnats 3.4 has no name for have their number from the server's.
 constexpr int kWrongLastSequence = 10071;
 constexpr int kWrongLastSequenceConstant = 10164;
@@ -65,8 +65,8 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
       if (!refusal.ok() && !was_sent) return refusal;
       was_sent = true;
     }
-    if (absl::Now() + kPause > end) return WriteResult{};
-    absl::SleepFor(kPause);
+    if (absl::Now() + kBetweenTries > end) return WriteResult{};
+    absl::SleepFor(kBetweenTries);
   }
 }
 
