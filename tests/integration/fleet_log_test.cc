@@ -217,6 +217,29 @@ TEST_F(FleetLogTest, AHoleIsReadFromTheStream) {
   EXPECT_EQ(far.state().jobs.size(), 526U);
 }
 
+// A hole while the connection stays up: a copy that comes three too early.
+TEST_F(FleetLogTest, ACopyThatIsNotTheNextIsReadFromTheStream) {
+  FleetView view;
+  const auto log = Open(view);
+  ASSERT_TRUE(view.WaitFor(Write(*log, 1), kSoon));
+  for (uint64_t round = 0; round < 10; ++round) {
+    const uint64_t next = 2 + 3 * round;
+    natsMsg* made = nullptr;
+    ASSERT_EQ(natsMsg_Create(&made, "reel.live.reel.j.t.early.q", nullptr, "", 0), NATS_OK);
+    const front::NatsMessagePtr early(made);
+    natsMsgHeader_Set(made, "Nats-Sequence", absl::StrCat(next + 2).c_str());
+    natsMsgHeader_Set(made, "Nats-Subject", "reel.j.t.early.q");
+    ASSERT_EQ(natsConnection_PublishMsg(log->connection().connection(), made), NATS_OK);
+    for (uint64_t i = 0; i < 3; ++i) Write(*log, static_cast<int>(next + i));
+    ASSERT_TRUE(view.WaitFor(next + 2, kSoon));
+  }
+  FleetView fresh;
+  const auto other = Open(fresh);
+  ASSERT_TRUE(fresh.WaitFor(31, kSoon));
+  EXPECT_EQ(view.state(), fresh.state());
+  EXPECT_FALSE(view.Find("t", "early").has_value());
+}
+
 TEST_F(FleetLogTest, AViewThatWasKeptGoesOnAndOneOfAnotherStreamIsRebuilt) {
   FleetView all;
   const auto log = Open(all);

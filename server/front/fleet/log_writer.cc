@@ -54,8 +54,11 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
           js_Publish(&made, connection_.jet_stream(), write.subject.c_str(), write.payload.data(),
                      static_cast<int>(write.payload.size()), &options, &code);
       const PublishAckPtr ack(made);
-      // Also when it was a repetition: the id is nobody else's.
-      if (status == NATS_OK) return WriteResult{Outcome::kWon, ack->Sequence};
+      // Also when it was a repetition: the id is nobody else's. Without a sequence the leader knows
+      // the id of a message that its cluster has not agreed upon yet, and may never.
+      if (status == NATS_OK && ack->Sequence != 0) {
+        return WriteResult{Outcome::kWon, ack->Sequence};
+      }
       if (IsTaken(code)) {
         // Stored before: by a rival, unless a try of one's own came to no answer.
         if (!was_sent) return WriteResult{Outcome::kLost, 0};
