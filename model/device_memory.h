@@ -32,8 +32,8 @@ struct DeviceMemory {
 // Confined to one thread. Null: there is nothing to read. `kept` is not its to tell.
 using MemoryReader = std::function<DeviceMemory()>;
 
-// Of several devices that hold the same jobs, the fullest; its peaks are the greatest of any. None of
-// the readers is null.
+// Of several devices that hold the same jobs, the fullest; its peaks are the greatest of any. None
+// of the readers is null.
 inline MemoryReader Fullest(std::vector<MemoryReader> readers) {
   return [readers = std::move(readers)] {
     DeviceMemory all = readers.front()();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iostream>
 #include <memory>
 #include <thread>
@@ -115,6 +116,24 @@ TEST_F(FleetLogTest, RacersForOneSubjectHaveOneWinner) {
   for (const auto& view : views) EXPECT_EQ(view->state(), views[0]->state());
 }
 
+// libnats 3.4 hangs when a subscription ends while messages for it come, if nobody takes care.
+TEST_F(FleetLogTest, TailsThatComeAndGoWhileOthersWriteHangNobody) {
+  FleetView view;
+  const auto log = Open(view);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int i = 0; !done; ++i) Write(*log, i);
+  });
+  for (int i = 0; i < 150; ++i) {
+    FleetView other;
+    const front::LogTail tail(log->connection(), {}, other);
+    EXPECT_TRUE(other.WaitUntilReady(kSoon));
+  }
+  done = true;
+  writer.join();
+  EXPECT_TRUE(view.WaitFor(log->connection().Look()->last, kSoon));
+}
+
 TEST_F(FleetLogTest, ReadsItsOwnWritesSoon) {
   FleetView view;
   const auto log = Open(view);
@@ -196,6 +215,29 @@ TEST_F(FleetLogTest, AHoleIsReadFromTheStream) {
   ASSERT_TRUE(near.WaitFor(far.state().position, kSoon));
   EXPECT_EQ(far.state(), near.state());
   EXPECT_EQ(far.state().jobs.size(), 526U);
+}
+
+// A hole while the connection stays up: a copy that comes three too early.
+TEST_F(FleetLogTest, ACopyThatIsNotTheNextIsReadFromTheStream) {
+  FleetView view;
+  const auto log = Open(view);
+  ASSERT_TRUE(view.WaitFor(Write(*log, 1), kSoon));
+  for (uint64_t round = 0; round < 10; ++round) {
+    const uint64_t next = 2 + 3 * round;
+    natsMsg* made = nullptr;
+    ASSERT_EQ(natsMsg_Create(&made, "reel.live.reel.j.t.early.q", nullptr, "", 0), NATS_OK);
+    const front::NatsMessagePtr early(made);
+    natsMsgHeader_Set(made, "Nats-Sequence", absl::StrCat(next + 2).c_str());
+    natsMsgHeader_Set(made, "Nats-Subject", "reel.j.t.early.q");
+    ASSERT_EQ(natsConnection_PublishMsg(log->connection().connection(), made), NATS_OK);
+    for (uint64_t i = 0; i < 3; ++i) Write(*log, static_cast<int>(next + i));
+    ASSERT_TRUE(view.WaitFor(next + 2, kSoon));
+  }
+  FleetView fresh;
+  const auto other = Open(fresh);
+  ASSERT_TRUE(fresh.WaitFor(31, kSoon));
+  EXPECT_EQ(view.state(), fresh.state());
+  EXPECT_FALSE(view.Find("t", "early").has_value());
 }
 
 TEST_F(FleetLogTest, AViewThatWasKeptGoesOnAndOneOfAnotherStreamIsRebuilt) {

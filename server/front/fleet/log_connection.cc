@@ -20,7 +20,7 @@ constexpr int64_t kReconnectMs = 200;
 constexpr int64_t kPingMs = 2000;
 constexpr int kMostPings = 2;
 constexpr absl::Duration kDuplicates = absl::Minutes(2);
-constexpr absl::Duration kPause = absl::Milliseconds(100);
+constexpr absl::Duration kBeforeRetry = absl::Milliseconds(100);
 
 absl::Status Failed(const char* what, natsStatus status, int code = 0) {
   return absl::UnavailableError(
@@ -47,11 +47,26 @@ absl::StatusOr<std::unique_ptr<LogConnection>> LogConnection::Open(const FleetLo
   const absl::Time end = absl::Now() + options.connect_limit;
   absl::Status made = connection->MakeStream();
   while (absl::IsUnavailable(made) && absl::Now() < end) {
-    absl::SleepFor(kPause);
+    absl::SleepFor(kBeforeRetry);
     made = connection->MakeStream();
   }
   REEL_RETURN_IF_ERROR(made);
   return connection;
+}
+
+// Its threads end first; then nobody looks anything up.
+LogConnection::~LogConnection() { natsConnection_Close(connection_.get()); }
+
+void LogConnection::Retire(NatsSubscriptionPtr subscription) const {
+  if (subscription == nullptr) return;
+  natsSubscription_Unsubscribe(subscription.get());
+  // The answer to a ping comes after all that was on its way, on the thread that looks up.
+  if (natsConnection_FlushTimeout(connection_.get(), absl::ToInt64Milliseconds(options_.answer)) ==
+      NATS_OK) {
+    return;
+  }
+  const MutexLock lock(mutex_);
+  retired_.push_back(std::move(subscription));
 }
 
 absl::Status LogConnection::CheckServers() const {

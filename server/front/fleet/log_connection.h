@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kernels/base/mutex.h"
 #include "server/front/fleet/fleet_log_options.h"
 #include "server/front/fleet/nats_handles.h"
 
@@ -32,9 +34,18 @@ class LogConnection {
   bool IsUp() const;
   absl::StatusOr<StreamFacts> Look() const;
 
+  // The only way to end a subscription. libnats 3.4 reads a subscription that it has looked up
+  // without holding it: one that is freed while a message for it comes is read all the same, and
+  // the connection's thread then hangs or crashes.
+  void Retire(NatsSubscriptionPtr subscription) const;
+
   const FleetLogOptions& options() const { return options_; }
   natsConnection* connection() const { return connection_.get(); }
   jsCtx* jet_stream() const { return jet_stream_.get(); }
+
+  ~LogConnection();
+  LogConnection(const LogConnection&) = delete;
+  LogConnection& operator=(const LogConnection&) = delete;
 
  private:
   explicit LogConnection(const FleetLogOptions& options) : options_(options) {}
@@ -44,6 +55,8 @@ class LogConnection {
   absl::Status CheckStream(const jsStreamConfig& config) const;
 
   const FleetLogOptions options_;
+  mutable Mutex mutex_;
+  mutable std::vector<NatsSubscriptionPtr> retired_ ABSL_GUARDED_BY(mutex_);
   // In this order: the context uses the connection.
   NatsConnectionPtr connection_;
   JetStreamPtr jet_stream_;

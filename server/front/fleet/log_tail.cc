@@ -59,13 +59,14 @@ void LogTail::Run() {
       Pause(kPause);
     }
   }
-  live_.reset();
+  connection_.Retire(std::move(live_));
 }
 
 // The copies first, so that between the stream's end and the first copy nothing is missed for long.
 bool LogTail::Listen() {
   if (!connection_.IsUp()) return false;
   if (live_ != nullptr && natsSubscription_IsValid(live_.get())) return true;
+  connection_.Retire(std::move(live_));
   natsSubscription* made = nullptr;
   const std::string subjects = absl::StrCat(kLivePrefix, ".>");
   if (natsConnection_SubscribeSync(&made, connection_.connection(), subjects.c_str()) != NATS_OK) {
@@ -122,16 +123,22 @@ bool LogTail::ReadUpTo(uint64_t last) {
   jsErrCode code{};
   const natsStatus status =
       js_SubscribeSync(&made, connection_.jet_stream(), kJobSubjects, nullptr, &options, &code);
-  const NatsSubscriptionPtr subscription(made);
+  NatsSubscriptionPtr subscription(made);
   if (status != NATS_OK) return false;
   // An ordered consumer that has lost a message begins anew there; the limits would make it lose
   // some.
   natsSubscription_SetPendingLimits(made, -1, -1);
+  const bool done = Drain(*made, last);
+  connection_.Retire(std::move(subscription));
+  return done;
+}
+
+bool LogTail::Drain(natsSubscription& subscription, uint64_t last) {
   absl::Time heard = absl::Now();
   while (position_ < last) {
     if (stopping() || absl::Now() - heard > kStalled) return false;
     natsMsg* next = nullptr;
-    const natsStatus got = natsSubscription_NextMsg(&next, made, kWaitMs);
+    const natsStatus got = natsSubscription_NextMsg(&next, &subscription, kWaitMs);
     const NatsMessagePtr message(next);
     if (got == NATS_TIMEOUT || got == NATS_MISSED_HEARTBEAT) continue;
     if (got != NATS_OK) return false;
@@ -164,7 +171,7 @@ void LogTail::Follow() {
         return;  // sent twice, or of a stream that was made anew
       }
     } else if (got != NATS_TIMEOUT && got != NATS_SLOW_CONSUMER) {
-      live_.reset();
+      connection_.Retire(std::move(live_));
       return;
     }
     // What was stored while the connection was down has no copy here.

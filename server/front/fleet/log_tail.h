@@ -54,6 +54,7 @@ class LogTail {
   // False: it is not known yet whether the position is one of this stream.
   bool CheckPosition(const StreamFacts& facts);
   bool ReadUpTo(uint64_t last);
+  bool Drain(natsSubscription& subscription, uint64_t last);
   void Rebuild(const StreamFacts& facts);
   void Deliver(natsMsg& message, uint64_t sequence, std::string subject);
   void Pause(absl::Duration pause);

@@ -10,7 +10,7 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr absl::Duration kPause = absl::Milliseconds(50);
+constexpr absl::Duration kBetweenTries = absl::Milliseconds(50);
 // Of JetStream; those that libnats 3.4 has no name for have their number from the server's.
 constexpr int kWrongLastSequence = 10071;
 constexpr int kWrongLastSequenceConstant = 10164;
@@ -54,8 +54,11 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
           js_Publish(&made, connection_.jet_stream(), write.subject.c_str(), write.payload.data(),
                      static_cast<int>(write.payload.size()), &options, &code);
       const PublishAckPtr ack(made);
-      // Also when it was a repetition: the id is nobody else's.
-      if (status == NATS_OK) return WriteResult{Outcome::kWon, ack->Sequence};
+      // Also when it was a repetition: the id is nobody else's. Without a sequence the leader knows
+      // the id of a message that its cluster has not agreed upon yet, and may never.
+      if (status == NATS_OK && ack->Sequence != 0) {
+        return WriteResult{Outcome::kWon, ack->Sequence};
+      }
       if (IsTaken(code)) {
         // Stored before: by a rival, unless a try of one's own came to no answer.
         if (!was_sent) return WriteResult{Outcome::kLost, 0};
@@ -65,8 +68,8 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
       if (!refusal.ok() && !was_sent) return refusal;
       was_sent = true;
     }
-    if (absl::Now() + kPause > end) return WriteResult{};
-    absl::SleepFor(kPause);
+    if (absl::Now() + kBetweenTries > end) return WriteResult{};
+    absl::SleepFor(kBetweenTries);
   }
 }
 

@@ -19,7 +19,7 @@ struct NatsDeleter {
 using NatsOptionsPtr = std::unique_ptr<natsOptions, NatsDeleter<natsOptions_Destroy>>;
 // Closes the connection too.
 using NatsConnectionPtr = std::unique_ptr<natsConnection, NatsDeleter<natsConnection_Destroy>>;
-// Unsubscribes too.
+// Of one that may have messages only by LogConnection::Retire.
 using NatsSubscriptionPtr =
     std::unique_ptr<natsSubscription, NatsDeleter<natsSubscription_Destroy>>;
 using NatsMessagePtr = std::unique_ptr<natsMsg, NatsDeleter<natsMsg_Destroy>>;
