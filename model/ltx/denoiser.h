@@ -43,11 +43,13 @@ class Denoiser {
   // (CanShareStep). What throws has changed none of them.
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
 
+  // On the first device of a group.
   int64_t kept_bytes() const { return velocity_.kept_bytes(); }
   // What it holds of earlier steps.
   void ForgetKept() {
     velocity_.Forget();
     shared_text_ = shared_others_text_ = SharedText();
+    if (group_ != nullptr) group_->ForgetKept();
   }
 
  private:

@@ -33,6 +33,13 @@ GroupVelocity::GroupVelocity(RankCrew& crew, VelocityGraphs& first,
 
 GroupVelocity::~GroupVelocity() = default;
 
+void GroupVelocity::ForgetKept() {
+  crew_.Run([this](int rank) {
+    if (rank > 0) velocity(rank).Forget();
+    *shared_texts_[static_cast<size_t>(rank)] = SharedText();
+  });
+}
+
 bool GroupVelocity::Divides(const Company& attempts) {
   return std::any_of(attempts.begin(), attempts.end(),
                      [](const Attempt* attempt) { return attempt->point().rows() > 1; });

@@ -30,6 +30,8 @@ class GroupVelocity {
   static bool Divides(const Company& attempts);
   // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
   std::vector<at::Tensor> operator()(const Ops& ops, const Company& attempts);
+  // What the ranks hold of earlier calls, but for the graphs of the first one.
+  void ForgetKept();
 
  private:
   // Of one rank.

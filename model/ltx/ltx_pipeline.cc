@@ -61,12 +61,12 @@ class LtxPipeline final : public Pipeline {
   const ModelCard& card() const override { return card_; }
   PromptCounts TakePromptCounts() override { return model_->prompts.TakeCounts(); }
   int64_t kept_bytes() const override {
-    return model_->prompts.cached_bytes() + denoiser_.kept_bytes();
+    return model_->prompts.cached_bytes() + denoiser_->kept_bytes();
   }
   void ForgetKept() override {
     const ModelScope scope(model_->device);
     model_->prompts.Forget();
-    denoiser_.ForgetKept();
+    denoiser_->ForgetKept();
   }
 
   absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
