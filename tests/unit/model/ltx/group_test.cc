@@ -69,6 +69,7 @@ void ExpectSame(const at::Tensor& actual, const at::Tensor& expected, const std:
 struct Variation {
   std::string dtype = "fp32";
   bool parks = false;
+  bool forgets = false;       // between steps, as where memory is short
   Sameness sameness = {};     // of the latents
   double frame_bound = 1e-5;  // on CPUs; of their deviation
 };
@@ -87,7 +88,7 @@ class Group : public LtxPipeline {
   }
 
   static Made Make(Pipeline& pipeline, const GenerationSpec& spec, const kernels::Execution& run,
-                   bool parks = false) {
+                   const Variation& how = {}) {
     Made made;
     const auto generation = Begin(pipeline, spec, run);
     if (generation == nullptr) return made;
@@ -95,7 +96,8 @@ class Group : public LtxPipeline {
       StepAll(pipeline, {generation.get()}, run);
       if (::testing::Test::HasFatalFailure()) return made;
       made.latents.push_back(LatentsOf(pipeline, *generation));
-      if (!parks) continue;
+      if (how.forgets) pipeline.ForgetKept();
+      if (!how.parks) continue;
       EXPECT_TRUE(generation->Park(true).ok());
       EXPECT_TRUE(generation->Resume().ok());
     }
@@ -109,7 +111,7 @@ class Group : public LtxPipeline {
     const auto one = Load(folder, how.dtype), group = Load(folder, how.dtype, Peers());
     ASSERT_NE(one, nullptr);
     ASSERT_NE(group, nullptr);
-    const Made expected = Make(*one, spec, run), made = Make(*group, spec, run, how.parks);
+    const Made expected = Make(*one, spec, run), made = Make(*group, spec, run, how);
     ASSERT_EQ(made.latents.size(), expected.latents.size());
     for (size_t i = 0; i < made.latents.size(); ++i) {
       ExpectSame(made.latents[i], expected.latents[i], what + " step " + std::to_string(i + 1),
@@ -174,6 +176,11 @@ TEST_F(Group, AParkedVideoGoesOnTheSame) {
   const TinyFolder folder("0.9.0");
   const TestRun test;
   ExpectSameVideo(folder, Spec("text"), test.run, "parked", {.parks = true});
+}
+
+TEST_F(Group, WhatIsForgottenIsMadeAgainTheSame) {
+  const TestRun test;
+  ExpectSameVideo(TinyFolder("0.9.0"), Spec("text"), test.run, "forgotten", {.forgets = true});
 }
 
 TEST_F(Group, ItsRanksHaveLayersInEightBits) {
