@@ -16,6 +16,7 @@ from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of
 # Families without a series until something happens that a short run on a CPU does not do. They must be named in the
 # sources of the metrics.
 LATER = {
+    "reel_experiment_requests_total": "an experiment in the configuration",
     "reel_experiment_step_seconds_total": "an experiment in the configuration",
     "reel_experiment_steps_total": "an experiment in the configuration",
     "reel_kernel_duration_seconds": "a model that calls operators",
