@@ -26,7 +26,8 @@ class EngineTest : public ::testing::Test {
     test_card_.decode_time_per_frame = absl::ZeroDuration();
     options_.device = "cpu";
   }
-  ~EngineTest() override { Stop(); }
+  // Not in the destructor: the engine may call what a derived fixture has.
+  void TearDown() override { Stop(); }
 
   // Starts the loop after the commands that were posted so far, so that they meet in one batch.
   void Start() {

@@ -267,7 +267,6 @@ class EngineMemoryTest : public EngineTest {
   EngineMemoryTest() {
     options_.read_memory = [this] { return Read(readings_++); };
   }
-  ~EngineMemoryTest() override { Stop(); }  // it reads until then
   // Empty, then with weights of 1000 bytes; a job's tensors take 40 at most, of which 10 stay.
   virtual model::DeviceMemory Read(int reading) {
     if (reading == 0) return {.held = 500};
