@@ -26,6 +26,7 @@ import threading
 import time
 import urllib.request
 
+from scraper import prometheus
 from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
 
 FASTER = 50
@@ -54,39 +55,14 @@ def firing(address):
 
 
 @contextlib.contextmanager
-def prometheus(target):
-    """Watches one server; yields its own address."""
-    with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder:
-        rules, config = pathlib.Path(folder, "rules.yaml"), pathlib.Path(folder, "prometheus.yaml")
-        rules.write_text(faster_rules(), encoding="utf-8")
-        config.write_text(f"""
-global: {{scrape_interval: 200ms, scrape_timeout: 200ms, evaluation_interval: 200ms}}
-rule_files: [{rules}]
-scrape_configs: [{{job_name: reel, static_configs: [{{targets: ["{target}"]}}]}}]
-""", encoding="utf-8")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        with open(pathlib.Path(folder, "log"), "wb") as log:
-            process = subprocess.Popen([find_tool("prometheus"), f"--config.file={config}", f"--web.listen-address={address}",
-                                        f"--storage.tsdb.path={folder}/data", "--log.level=warn"], stdout=log, stderr=log)
-        try:
-            end = time.monotonic() + PATIENCE
-            while not watches(address) or firing(address):  # before its first scrape it knows of no server
-                assert time.monotonic() < end, f"no Prometheus: {pathlib.Path(folder, 'log').read_text()[-2000:]}"
-                time.sleep(0.1)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def watches(address):
-    """It has scraped the server: what happens from now on, it sees."""
-    try:
-        with urllib.request.urlopen(f"http://{address}/api/v1/query?query=up", timeout=5) as answer:
-            return any(sample["value"][1] == "1" for sample in json.load(answer)["data"]["result"])
-    except OSError:
-        return False
+def quiet_prometheus(target):
+    """With the faster rules, once no alert fires: before its first scrape it knows of no server."""
+    with prometheus(target, faster_rules(), "200ms") as address:
+        end = time.monotonic() + PATIENCE
+        while firing(address):
+            assert time.monotonic() < end, f"an alert fires before anything went wrong: {firing(address)}"
+            time.sleep(0.1)
+        yield address
 
 
 def value(server, metric):
@@ -242,7 +218,7 @@ def drill(happens, config, expected):
     with running_server(config=config) as server:
         if "tls {" not in config:  # where the probe is in plain text
             wait_until_serving(server)
-        with prometheus(server.metrics) as watcher:
+        with quiet_prometheus(server.metrics) as watcher:
             begin = time.monotonic()
             happens(server)
             fired, first, end = set(), None, time.monotonic() + PATIENCE

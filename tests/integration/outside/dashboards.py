@@ -6,17 +6,16 @@
 """
 
 import argparse
-import contextlib
 import json
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree
 
-from server import ROOT, find_binary, find_tool, run, running_server, wait_until_serving
+from scraper import prometheus
+from server import ROOT, find_binary, run, running_server, wait_until_serving
 
 sys.path.insert(0, str(ROOT / "deploy/grafana"))
 from draw import Prometheus, draw  # noqa: E402
@@ -33,27 +32,6 @@ models { name: "ltx-demo" path: "%s" }
 experiments { name: "framework" share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
 telemetry { otlp_endpoint: "http://127.0.0.1:9" }
 """
-
-
-@contextlib.contextmanager
-def prometheus(target):
-    with tempfile.TemporaryDirectory(prefix="reel-dashboards-") as folder:
-        config = pathlib.Path(folder, "prometheus.yaml")
-        config.write_text(f"""
-global: {{scrape_interval: 1s, evaluation_interval: 1s}}
-rule_files: [{ROOT}/deploy/prometheus/rules.yaml]
-scrape_configs: [{{job_name: reel, static_configs: [{{targets: ["{target}"]}}]}}]
-""", encoding="utf-8")
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        with open(pathlib.Path(folder, "log"), "wb") as log:
-            process = subprocess.Popen([find_tool("prometheus"), f"--config.file={config}", f"--web.listen-address={address}",
-                                        f"--storage.tsdb.path={folder}/data", "--log.level=warn"], stdout=log, stderr=log)
-        try:
-            yield address
-        finally:
-            process.terminate()
-            process.wait(30)
 
 
 def load(server, seconds):
@@ -84,7 +62,8 @@ def main():
     args = parser.parse_args()
     dashboards = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "deploy/grafana").glob("*.json"))}
     started = time.time()
-    with running_server(config=CONFIG % (ROOT / "model/demo/weights")) as server, prometheus(server.metrics) as address:
+    rules = (ROOT / "deploy/prometheus/rules.yaml").read_text(encoding="utf-8")
+    with running_server(config=CONFIG % (ROOT / "model/demo/weights")) as server, prometheus(server.metrics, rules, "1s") as address:
         wait_until_serving(server)
         load(server, args.seconds)
         cancelled(server)

@@ -15,40 +15,10 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kSteps = 3;
-
 bool OnCpu() { return DeviceUnderTest()->stream.device < 0; }
 
 // Beside the device under test; none where there is one GPU alone.
 std::vector<int> Peers() { return OnCpu() ? std::vector<int>{-1} : DeviceUnderTest()->peers; }
-
-GenerationSpec Spec(const std::string& kind) {
-  GenerationSpec spec;
-  spec.prompt = "a red fox walks through a snowy forest. cinematic, 35mm film";
-  spec.negative_prompt = "worst quality, blurry";
-  spec.width = kPictureWidth;
-  spec.height = kPictureHeight;
-  spec.num_frames = kind == "condition" ? 33 : 17;
-  spec.frame_rate = 25;
-  spec.num_inference_steps = kSteps;
-  spec.guidance_scale = 3;
-  spec.guidance_rescale = 0.7;
-  spec.seed = 0;
-  spec.denoise_strength = 1;
-  spec.image_condition_noise_scale = 0.15;
-  spec.decode_timestep = 0.05;
-  spec.decode_noise_scale = 0.025;
-  spec.max_text_tokens = 24;
-  if (kind == "image") {
-    spec.condition_pipeline = ConditionPipeline::kImage;
-    spec.conditions = {Pinned(Pictures(1), 0, 1)};
-  }
-  if (kind == "condition") {
-    spec.conditions = {Pinned(Pictures(1), 0, 1), Pinned(Pictures(1, true), 16, 0.8),
-                       Pinned(Pictures(9), 24, 0.9)};
-  }
-  return spec;
-}
 
 // `bound` of the expected values' deviation, where they need not be the same bits.
 struct Sameness {
@@ -132,7 +102,7 @@ TEST_P(EveryPipeline, IsTheSameOnAGroup) {
   const TinyFolder folder(version);
   if (kind == "condition") folder.TakeSchedulerOf("0.9.5");
   const TestRun test(source);
-  ExpectSameVideo(folder, Spec(kind), test.run, version + " " + kind);
+  ExpectSameVideo(folder, TinySpec(kind), test.run, version + " " + kind);
 }
 
 INSTANTIATE_TEST_SUITE_P(Generations, EveryPipeline,
@@ -146,7 +116,7 @@ TEST_F(Group, OddSizesAreTheSame) {
   const TestRun test(Source::kKernels);
   for (const auto& [width, height, frames] : std::vector<std::tuple<int, int, int>>{
            {32, 32, 1}, {96, 32, 9}, {160, 96, 25}, {32, 160, 9}}) {
-    GenerationSpec spec = Spec("text");
+    GenerationSpec spec = TinySpec("text");
     spec.width = width;
     spec.height = height;
     spec.num_frames = frames;
@@ -158,7 +128,7 @@ TEST_F(Group, OddSizesAreTheSame) {
 TEST_F(Group, OneRowAndAnEmptyNegativePromptAreTheSame) {
   const TinyFolder folder("0.9.1");
   const TestRun test;
-  GenerationSpec spec = Spec("text");
+  GenerationSpec spec = TinySpec("text");
   spec.negative_prompt = "";
   ExpectSameVideo(folder, spec, test.run, "empty negative prompt");
   spec.guidance_scale = 1;
@@ -169,18 +139,19 @@ TEST_F(Group, SixteenBitsAreTheSame) {
   if (!OnCpu()) GTEST_SKIP() << "the bound is for 32 bits";
   const TinyFolder folder("0.9.5");
   const TestRun test;
-  ExpectSameVideo(folder, Spec("image"), test.run, "bf16", {.dtype = "bf16", .frame_bound = 2e-2});
+  ExpectSameVideo(folder, TinySpec("image"), test.run, "bf16",
+                  {.dtype = "bf16", .frame_bound = 2e-2});
 }
 
 TEST_F(Group, AParkedVideoGoesOnTheSame) {
   const TinyFolder folder("0.9.0");
   const TestRun test;
-  ExpectSameVideo(folder, Spec("text"), test.run, "parked", {.parks = true});
+  ExpectSameVideo(folder, TinySpec("text"), test.run, "parked", {.parks = true});
 }
 
 TEST_F(Group, WhatIsForgottenIsMadeAgainTheSame) {
   const TestRun test;
-  ExpectSameVideo(TinyFolder("0.9.0"), Spec("text"), test.run, "forgotten", {.forgets = true});
+  ExpectSameVideo(TinyFolder("0.9.0"), TinySpec("text"), test.run, "forgotten", {.forgets = true});
 }
 
 TEST_F(Group, ItsRanksHaveLayersInEightBits) {
@@ -188,7 +159,7 @@ TEST_F(Group, ItsRanksHaveLayersInEightBits) {
   if (!plan.ok()) GTEST_SKIP() << "SKIPPED: " << plan.status();
   kernels::KernelCounters counters;
   const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
-  ExpectSameVideo(TinyFolder("0.9.5"), Spec("text"), run, "fp8");
+  ExpectSameVideo(TinyFolder("0.9.5"), TinySpec("text"), run, "fp8");
 }
 
 TEST_F(Group, ReusedStepsAreTheFirstRanks) {
@@ -196,7 +167,7 @@ TEST_F(Group, ReusedStepsAreTheFirstRanks) {
   ASSERT_TRUE(plan.ok()) << plan.status();
   kernels::KernelCounters counters;
   const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
-  GenerationSpec spec = Spec("text");
+  GenerationSpec spec = TinySpec("text");
   spec.num_inference_steps = 8;
   spec.cache.threshold = 10;  // every step that may be is reused
   ExpectSameVideo(TinyFolder("0.9.0"), spec, run, "cache");
@@ -210,7 +181,7 @@ TEST_F(Group, CountsTheCallsOfAllItsRanks) {
   const TestRun test;
   const auto group = Load(folder, "fp32", Peers());
   ASSERT_NE(group, nullptr);
-  const auto generation = Begin(*group, Spec("text"), test.run);
+  const auto generation = Begin(*group, TinySpec("text"), test.run);
   ASSERT_NE(generation, nullptr);
   const auto attentions = [&](GenerationSpec spec) {
     const auto video = Begin(*group, spec, test.run);
@@ -221,11 +192,11 @@ TEST_F(Group, CountsTheCallsOfAllItsRanks) {
     for (const auto& use : counters.Uses()) calls += use.op == "attention" ? use.calls : 0;
     return calls;
   };
-  GenerationSpec one_row = Spec("text");
+  GenerationSpec one_row = TinySpec("text");
   one_row.guidance_scale = 1;
   const int64_t of_one = attentions(one_row);
   EXPECT_GT(of_one, 0);
-  EXPECT_EQ(attentions(Spec("text")), 2 * of_one);
+  EXPECT_EQ(attentions(TinySpec("text")), 2 * of_one);
 }
 
 }  // namespace

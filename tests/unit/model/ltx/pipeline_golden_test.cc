@@ -16,36 +16,8 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kHeight = kPictureHeight, kWidth = kPictureWidth, kSteps = 3;
+constexpr int kHeight = kPictureHeight, kWidth = kPictureWidth;
 constexpr int64_t kFrameStride = 7;
-
-GenerationSpec Spec(const std::string& kind) {
-  GenerationSpec spec;
-  spec.prompt = "a red fox walks through a snowy forest. cinematic, 35mm film";
-  spec.negative_prompt = "worst quality, blurry";
-  spec.width = kWidth;
-  spec.height = kHeight;
-  spec.num_frames = kind == "condition" ? 33 : 17;
-  spec.frame_rate = 25;
-  spec.num_inference_steps = kSteps;
-  spec.guidance_scale = 3;
-  spec.guidance_rescale = 0.7;
-  spec.seed = 0;
-  spec.denoise_strength = 1;
-  spec.image_condition_noise_scale = 0.15;
-  spec.decode_timestep = 0.05;
-  spec.decode_noise_scale = 0.025;
-  spec.max_text_tokens = 24;
-  if (kind == "image") {
-    spec.condition_pipeline = ConditionPipeline::kImage;
-    spec.conditions = {Pinned(Pictures(1), 0, 1)};
-  }
-  if (kind == "condition") {
-    spec.conditions = {Pinned(Pictures(1), 0, 1), Pinned(Pictures(1, true), 16, 0.8),
-                       Pinned(Pictures(9), 24, 0.9)};
-  }
-  return spec;
-}
 
 class PipelineGolden
     : public LtxPipeline,
@@ -59,13 +31,13 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
   TestRun test(source);
-  const auto generation = Begin(*pipeline, Spec(kind), test.run);
+  const auto generation = Begin(*pipeline, TinySpec(kind), test.run);
   ASSERT_NE(generation, nullptr);
-  ASSERT_EQ(generation->num_steps(), kSteps);
+  ASSERT_EQ(generation->num_steps(), kTinySteps);
   const std::string label =
       version + " " + kind + (source == Source::kKernels ? ", own kernels" : "");
   const at::Tensor steps = golden[kind + ".latents"];  // [steps, 1, S, C]
-  for (int i = 0; i < kSteps; ++i) {
+  for (int i = 0; i < kTinySteps; ++i) {
     ASSERT_NO_FATAL_FAILURE(StepAll(*pipeline, {generation.get()}, test.run));
     const at::Tensor latents = LatentsOf(*pipeline, *generation);
     const at::Tensor tokens = latents.flatten(1).transpose(0, 1);
@@ -74,10 +46,10 @@ TEST_P(PipelineGolden, EqualsDiffusersAfterEveryStepAndInTheFrames) {
               kLatentBound);
   }
   const CollectingSink sink = DecodeAll(*pipeline, *generation, test.run);
-  EXPECT_EQ(sink.num_frames, Spec(kind).num_frames);
+  EXPECT_EQ(sink.num_frames, TinySpec(kind).num_frames);
   // Bounded pieces, whatever the clip; on a GPU a clip as small as this is one.
   const bool on_cpu = test.run.stream.device < 0;
-  EXPECT_LE(sink.most, on_cpu ? 8 : Spec(kind).num_frames);
+  EXPECT_LE(sink.most, on_cpu ? 8 : TinySpec(kind).num_frames);
   const at::Tensor frames = sink.Values().slice(0, 0, std::nullopt, kFrameStride);
   EXPECT_LT(Compare(label + " frames", frames, golden[kind + ".frames"]).worst, kFrameBound);
 }
@@ -102,8 +74,8 @@ TEST_F(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
   const auto pipeline = Load(folder);
   ASSERT_NE(pipeline, nullptr);
   TestRun test;
-  std::vector<GenerationSpec> specs = {Spec("text"), Spec("image"), Spec("condition"), Spec("text"),
-                                       Spec("text")};
+  std::vector<GenerationSpec> specs = {TinySpec("text"), TinySpec("image"), TinySpec("condition"),
+                                       TinySpec("text"), TinySpec("text")};
   specs[3].width = 64;
   specs[3].num_frames = 9;
   specs[3].guidance_scale = 1;
@@ -117,7 +89,7 @@ TEST_F(LtxPipeline, AStepOfSeveralIsEachOnesOwnStep) {
   std::vector<std::unique_ptr<Generation>> together;
   for (const GenerationSpec& spec : specs) {
     const auto generation = Begin(*pipeline, spec, test.run);
-    for (int i = 0; i < kSteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
+    for (int i = 0; i < kTinySteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
     alone.push_back(LatentsOf(*pipeline, *generation));
     together.push_back(Begin(*pipeline, spec, test.run));
   }
@@ -148,8 +120,8 @@ TEST_F(LtxPipeline, APreviewAndALookAtTheLatentsChangeNothing) {
   TestRun test;
   std::vector<std::vector<uint8_t>> videos;
   for (const bool looks : {false, true}) {
-    const auto generation = Begin(*pipeline, Spec("text"), test.run);
-    for (int i = 0; i < kSteps; ++i) {
+    const auto generation = Begin(*pipeline, TinySpec("text"), test.run);
+    for (int i = 0; i < kTinySteps; ++i) {
       StepAll(*pipeline, {generation.get()}, test.run);
       if (!looks) continue;
       const auto preview = pipeline->Preview(*generation, 48, test.run);
@@ -175,14 +147,14 @@ TEST_P(SixteenBits, AreNotTwiceAsFarFromThirtyTwoAsDiffusersAre) {
   const auto pipeline = Load(folder, "bf16");
   ASSERT_NE(pipeline, nullptr);
   TestRun test(source);
-  const auto generation = Begin(*pipeline, Spec(kind), test.run);
+  const auto generation = Begin(*pipeline, TinySpec(kind), test.run);
   ASSERT_NE(generation, nullptr);
-  for (int i = 0; i < kSteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
+  for (int i = 0; i < kTinySteps; ++i) StepAll(*pipeline, {generation.get()}, test.run);
   const at::Tensor ours = LatentsOf(*pipeline, *generation).flatten(1).transpose(0, 1);
   const auto video = [&ours](const at::Tensor& tokens) {
     return tokens[0].slice(0, tokens.size(1) - ours.size(0));
   };
-  const at::Tensor exact = video(Golden(version)[kind + ".latents"][kSteps - 1]);
+  const at::Tensor exact = video(Golden(version)[kind + ".latents"][kTinySteps - 1]);
   const at::Tensor theirs = video(Golden::In("bf16")[version + "." + kind]);
   const auto distance = [&exact](const at::Tensor& x) {
     return (x - exact).pow(2).mean().sqrt().item<double>();
@@ -206,14 +178,14 @@ TEST_F(LtxPipeline, RefusesWhatItCannotRender) {
   const auto code = [&](const GenerationSpec& spec) {
     return pipeline->Create(spec, test.run).status().code();
   };
-  GenerationSpec spec = Spec("text");
+  GenerationSpec spec = TinySpec("text");
   spec.width = 100;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
-  spec = Spec("text");
+  spec = TinySpec("text");
   spec.num_frames = 16;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code(Spec("condition")), absl::StatusCode::kInvalidArgument);
-  spec = Spec("image");
+  EXPECT_EQ(code(TinySpec("condition")), absl::StatusCode::kInvalidArgument);
+  spec = TinySpec("image");
   spec.conditions[0].pixels = nullptr;
   EXPECT_EQ(code(spec), absl::StatusCode::kInvalidArgument);
   spec.conditions[0].pixels = Pictures(1);

@@ -34,6 +34,34 @@ Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, doubl
   return condition;
 }
 
+GenerationSpec TinySpec(const std::string& kind) {
+  GenerationSpec spec;
+  spec.prompt = "a red fox walks through a snowy forest. cinematic, 35mm film";
+  spec.negative_prompt = "worst quality, blurry";
+  spec.width = kPictureWidth;
+  spec.height = kPictureHeight;
+  spec.num_frames = kind == "condition" ? 33 : 17;
+  spec.frame_rate = 25;
+  spec.num_inference_steps = kTinySteps;
+  spec.guidance_scale = 3;
+  spec.guidance_rescale = 0.7;
+  spec.seed = 0;
+  spec.denoise_strength = 1;
+  spec.image_condition_noise_scale = 0.15;
+  spec.decode_timestep = 0.05;
+  spec.decode_noise_scale = 0.025;
+  spec.max_text_tokens = 24;
+  if (kind == "image") {
+    spec.condition_pipeline = ConditionPipeline::kImage;
+    spec.conditions = {Pinned(Pictures(1), 0, 1)};
+  }
+  if (kind == "condition") {
+    spec.conditions = {Pinned(Pictures(1), 0, 1), Pinned(Pictures(1, true), 16, 0.8),
+                       Pinned(Pictures(9), 24, 0.9)};
+  }
+  return spec;
+}
+
 absl::Status CollectingSink::Push(const FramesView& frames) {
   most = std::max(most, frames.num_frames);
   num_frames += frames.num_frames;

@@ -24,6 +24,11 @@ std::shared_ptr<const ConditionPixels> Pictures(int frames, bool inverted = fals
 
 Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, double strength);
 
+// A request of each of the reference's pipelines, "text", "image" and "condition", as the goldens
+// have it.
+inline constexpr int kTinySteps = 3;
+GenerationSpec TinySpec(const std::string& kind);
+
 class CollectingSink : public FrameSink {
  public:
   explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}

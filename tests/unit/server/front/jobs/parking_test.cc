@@ -55,6 +55,18 @@ class ParkingTest : public ::testing::Test, public Harness {
             .in_use = in_use << 30};
   }
 
+  // Whether the state of a parked job leaves a device with that memory.
+  bool ParkedLeaves(const model::DeviceMemory& memory) {
+    WorkerInfo info = dispatcher->Workers()[0];
+    info.memory = memory;
+    dispatcher->WorkerChanged(info);
+    const Sent running = StartLong(Request());
+    MustCreate(Tight());
+    Take();
+    Parked(running);
+    return pool.parked_to_host(running);
+  }
+
   JobPtr job_;
 };
 
@@ -245,36 +257,15 @@ TEST_F(ParkingTest, StatesLeaveADeviceWhoseMemoryIsShort) {
 }
 
 TEST_F(ParkingTest, StatesLeaveADeviceThatIsNearlyFull) {
-  WorkerInfo info = dispatcher->Workers()[0];
-  info.memory = MemoryOf(100, 91, 90, 90);
-  dispatcher->WorkerChanged(info);
-  const Sent running = StartLong(Request());
-  MustCreate(Tight());
-  Take();
-  Parked(running);
-  EXPECT_TRUE(pool.parked_to_host(running));
+  EXPECT_TRUE(ParkedLeaves(MemoryOf(100, 91, 90, 90)));
 }
 
 TEST_F(ParkingTest, WhatAnAllocatorOnlyKeepsMakesNoDeviceFull) {
-  WorkerInfo info = dispatcher->Workers()[0];
-  info.memory = MemoryOf(100, 97, 96, 20);
-  dispatcher->WorkerChanged(info);
-  const Sent running = StartLong(Request());
-  MustCreate(Tight());
-  Take();
-  Parked(running);
-  EXPECT_FALSE(pool.parked_to_host(running));
+  EXPECT_FALSE(ParkedLeaves(MemoryOf(100, 97, 96, 20)));
 }
 
 TEST_F(ParkingTest, WhatOthersHoldMakesADeviceFull) {
-  WorkerInfo info = dispatcher->Workers()[0];
-  info.memory = MemoryOf(100, 97, 22, 20);
-  dispatcher->WorkerChanged(info);
-  const Sent running = StartLong(Request());
-  MustCreate(Tight());
-  Take();
-  Parked(running);
-  EXPECT_TRUE(pool.parked_to_host(running));
+  EXPECT_TRUE(ParkedLeaves(MemoryOf(100, 97, 22, 20)));
 }
 
 TEST_F(ParkingTest, OneThatHadItsLastStepWhenItWasParkedGoesOn) {
