@@ -37,13 +37,8 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
   into.rows.values.copy_(out);
 }
 
-// In place of a fixed scale.
-constexpr double kScaleOfEachRow = 0;
-
 void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
-               const SumAndRows& into, double fixed_scale) {
-  const std::optional<double> fixed =
-      fixed_scale == kScaleOfEachRow ? std::nullopt : std::optional(fixed_scale);
+               const SumAndRows& into, std::optional<double> fixed_scale) {
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(of.x),
                                            .y = ViewOf(of.y),
                                            .gate = OptionalViewOf(of.gate),
@@ -56,7 +51,7 @@ void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
                                            .out = ViewOf(into.rows.values),
                                            .eps = modulation.eps,
                                            .out_scale = OptionalViewOf(into.rows.scale),
-                                           .static_out_scale = fixed},
+                                           .static_out_scale = fixed_scale},
                                           ops.run()));
 }
 
@@ -73,6 +68,20 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
         {of(result.sum), {of(result.rows.values), of(result.rows.scale)}});
     first += part.size(0);
   }
+}
+
+// With the scale of each row, unless one for all is given.
+SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
+                     const Modulation& modulation, std::optional<double> fixed_scale) {
+  const SumAndRows result = {at::empty(x.sizes(), x.options()),
+                             fixed_scale.has_value()
+                                 ? Rows{at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn))}
+                                 : EmptyE4m3Like(x)};
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
+             SumToE4m3(ops, of, own, into, fixed_scale);
+           });
+  return result;
 }
 
 }  // namespace
@@ -109,7 +118,7 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
-  if (form == RowForm::kE4m3) return SumAdalnRmsNorm(ops, x, y, modulation, kScaleOfEachRow);
+  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt);
   // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
   if (y.parts.size() == 1 || x.is_cpu()) {
     const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
@@ -127,13 +136,7 @@ SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, double fixed_scale) {
-  SumAndRows result = {at::empty(x.sizes(), x.options()), EmptyE4m3Like(x)};
-  if (fixed_scale != kScaleOfEachRow) result.rows.scale = at::Tensor();
-  EachPart(x, y, modulation, result,
-           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
-             SumToE4m3(ops, of, own, into, fixed_scale);
-           });
-  return result;
+  return AllToE4m3(ops, x, y, modulation, fixed_scale);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
