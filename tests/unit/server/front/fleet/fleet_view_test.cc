@@ -35,8 +35,8 @@ TEST(FleetView, CountsWhatIsVoidByWhy) {
   view.OnMessage(Request(2, 1));
   view.OnMessage({3, "reel.j.t.v1.c.2", "", "\x0a\x02n1"});
   view.OnMessage({4, "anything", "", ""});
-  const std::map<Verdict, int64_t> expected = {
-      {Verdict::kKnownJob, 1}, {Verdict::kWrongEpoch, 1}, {Verdict::kUnreadable, 1}};
+  const std::map<FoldVerdict, int64_t> expected = {
+      {FoldVerdict::kKnownJob, 1}, {FoldVerdict::kWrongEpoch, 1}, {FoldVerdict::kUnreadable, 1}};
   EXPECT_EQ(view.voids(), expected);
   EXPECT_EQ(view.state().position, 4U);
 }

@@ -9,17 +9,21 @@
 namespace reel::front {
 namespace {
 
-LogEntry Request() { return {0, {"t", "a", LogKind::kRequest, 0}, RequestSaid{}}; }
-LogEntry Claim(uint32_t epoch, std::string node) {
+FoldEntry Request() { return {0, {"t", "a", LogKind::kRequest, 0}, RequestSaid{}}; }
+FoldEntry Claim(uint32_t epoch, std::string node) {
   return {0, {"t", "a", LogKind::kClaim, epoch}, ClaimSaid{std::move(node)}};
 }
-LogEntry Finish(uint32_t epoch, std::string node, FinishKind kind) {
+FoldEntry Finish(uint32_t epoch, std::string node, FinishKind kind) {
   return {0, {"t", "a", LogKind::kFinish, epoch}, FinishSaid{std::move(node), kind}};
 }
-LogEntry Wish(CancelKind kind = CancelKind::kCancelled) {
+FoldEntry Wish(CancelKind kind = CancelKind::kCancelled) {
   return {0, {"t", "a", LogKind::kCancel, 0}, CancelSaid{kind}};
 }
-LogEntry Junk() { return {0, {"t", "a", LogKind::kRequest, 0}, UnreadableSaid{}}; }
+FoldEntry Bind(uint32_t number, std::string video, std::string request_id = "r") {
+  return {0, {"t", std::move(request_id), LogKind::kBinding, number},
+          BindingSaid{std::move(video), "hash"}};
+}
+FoldEntry Junk() { return {0, {"t", "a", LogKind::kRequest, 0}, UnreadableSaid{}}; }
 
 constexpr FinishKind kDone = FinishKind::kSucceeded;
 constexpr FinishKind kBroke = FinishKind::kFailed;
@@ -28,9 +32,9 @@ constexpr FinishKind kBack = FinishKind::kReleased;
 // What came before, one more message, and what becomes of it.
 struct Case {
   std::string name;
-  std::vector<LogEntry> before;  // all of them count
-  LogEntry entry;
-  Verdict verdict = Verdict::kCounted;
+  std::vector<FoldEntry> before;  // all of them count
+  FoldEntry entry;
+  FoldVerdict verdict = FoldVerdict::kCounted;
   FleetPhase phase = FleetPhase::kQueued;
   uint32_t epoch = 0;
   std::string owner;
@@ -38,7 +42,7 @@ struct Case {
 
 std::vector<Case> CasesOfClaims() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a first claim", {Request()}, Claim(1, "n1"), V::kCounted, P::kClaimed, 1, "n1"},
       {"a rival's of the same epoch",
@@ -81,7 +85,7 @@ std::vector<Case> CasesOfClaims() {
 
 std::vector<Case> CasesOfClaimsAfterOthers() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a claim of the past",
        {Request(), Claim(1, "n1"), Claim(2, "n2")},
@@ -130,7 +134,7 @@ std::vector<Case> CasesOfClaimsAfterOthers() {
 
 std::vector<Case> CasesOfEnds() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a success",
        {Request(), Claim(1, "n1")},
@@ -186,7 +190,7 @@ std::vector<Case> CasesOfEnds() {
 
 std::vector<Case> CasesOfLateEnds() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"of an epoch that was put back",
        {Request(), Claim(1, "n1"), Finish(1, "n1", kBack)},
@@ -228,7 +232,7 @@ std::vector<Case> CasesOfLateEnds() {
 
 std::vector<Case> CasesOfTheRest() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a request", {}, Request(), V::kCounted, P::kQueued, 0, ""},
       {"the same request", {Request()}, Request(), V::kKnownJob, P::kQueued, 0, ""},
@@ -290,12 +294,12 @@ void Check(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
     FleetState state;
-    for (LogEntry entry : one.before) {
+    for (FoldEntry entry : one.before) {
       entry.sequence = state.position + 1;
-      ASSERT_EQ(Fold(state, entry), Verdict::kCounted);
+      ASSERT_EQ(Fold(state, entry), FoldVerdict::kCounted);
     }
     const FleetState before = state;
-    LogEntry entry = one.entry;
+    FoldEntry entry = one.entry;
     entry.sequence = state.position + 5;  // what was purged in between leaves a gap
     EXPECT_STREQ(NameOf(Fold(state, entry)), NameOf(one.verdict));
     EXPECT_EQ(state.position, before.position + 5);
@@ -307,7 +311,7 @@ void Check(const std::vector<Case>& cases) {
     EXPECT_EQ(job.epoch, one.epoch);
     EXPECT_EQ(job.owner, one.owner);
     const FleetState after = state;
-    EXPECT_EQ(Fold(state, entry), Verdict::kOld);
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kOld);
     EXPECT_EQ(state, after);
   }
 }
@@ -322,32 +326,126 @@ TEST(LogFold, JudgesEnds) {
 }
 TEST(LogFold, JudgesRequestsAndWishes) { Check(CasesOfTheRest()); }
 
+// What of a request id came before, one more message, and what the id stands for then.
+struct BindingCase {
+  std::string name;
+  std::vector<FoldEntry> before;  // all of them count
+  FoldEntry entry;
+  FoldVerdict verdict = FoldVerdict::kCounted;
+  FleetBinding binding;
+};
+
+std::vector<BindingCase> CasesOfBindings() {
+  using V = FoldVerdict;
+  const FleetBinding first{1, "a", "hash"};
+  const FleetBinding second{2, "b", "hash"};
+  return {
+      {"a first binding", {}, Bind(1, "a"), V::kCounted, first},
+      {"of a video that is there", {Request()}, Bind(1, "a"), V::kCounted, first},
+      {"a rival's", {Bind(1, "a")}, Bind(1, "b"), V::kWrongEpoch, first},
+      {"one that leaves a number out", {Bind(1, "a")}, Bind(3, "b"), V::kWrongEpoch, first},
+      {"again before the video has come", {Bind(1, "a")}, Bind(2, "b"), V::kBound, first},
+      {"while it waits", {Bind(1, "a"), Request()}, Bind(2, "b"), V::kBound, first},
+      {"while it runs", {Bind(1, "a"), Request(), Claim(1, "n1")}, Bind(2, "b"), V::kBound, first},
+      {"of what has a result",
+       {Bind(1, "a"), Request(), Claim(1, "n1"), Finish(1, "n1", kDone)},
+       Bind(2, "b"),
+       V::kBound,
+       first},
+      {"after a failure",
+       {Bind(1, "a"), Request(), Claim(1, "n1"), Finish(1, "n1", kBroke)},
+       Bind(2, "b"),
+       V::kCounted,
+       second},
+      {"after a cancel", {Bind(1, "a"), Request(), Wish()}, Bind(2, "b"), V::kCounted, second},
+      {"after an expiry",
+       {Bind(1, "a"), Request(), Wish(CancelKind::kExpired)},
+       Bind(2, "b"),
+       V::kCounted,
+       second},
+      {"the first number after a failure",
+       {Bind(1, "a"), Request(), Wish()},
+       Bind(1, "b"),
+       V::kWrongEpoch,
+       first},
+  };
+}
+
+TEST(LogFold, JudgesRequestIds) {
+  for (const BindingCase& one : CasesOfBindings()) {
+    SCOPED_TRACE(one.name);
+    FleetState state;
+    for (FoldEntry entry : one.before) {
+      entry.sequence = state.position + 1;
+      ASSERT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+    }
+    FoldEntry entry = one.entry;
+    entry.sequence = state.position + 1;
+    EXPECT_STREQ(NameOf(Fold(state, entry)), NameOf(one.verdict));
+    EXPECT_EQ(state.position, entry.sequence);
+    EXPECT_EQ(state.bindings.at({"t", "r"}), one.binding);
+  }
+}
+
+TEST(LogFold, KeepsRequestIdsOfTenantsAndVideosApart) {
+  FleetState state;
+  FoldEntry entry = Bind(1, "a", "a");  // the name of a video
+  entry.sequence = 1;
+  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+  entry = Request();
+  entry.sequence = 2;
+  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+  entry = Bind(1, "b", "a");
+  entry.sequence = 3;
+  entry.subject.tenant = "other";
+  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+  EXPECT_EQ(state.bindings.size(), 2U);
+}
+
+TEST(LogFold, KeepsWhatOnesOwnersSay) {
+  FleetState state;
+  FoldEntry request{1, {"t", "a", LogKind::kRequest, 0}, RequestSaid{"asked"}};
+  Fold(state, request);
+  Fold(state, {2, {"t", "a", LogKind::kClaim, 1}, ClaimSaid{"n1", "1.2.3.4:5"}});
+  const FleetJob& job = state.jobs.at({"t", "a"});
+  EXPECT_EQ(job.video, "asked");
+  EXPECT_EQ(job.address, "1.2.3.4:5");
+  Fold(state, {3, {"t", "a", LogKind::kFinish, 1}, FinishSaid{"n1", kBack, "put back", 1}});
+  EXPECT_EQ(job.video, "asked");
+  Fold(state, {4, {"t", "a", LogKind::kClaim, 2}, ClaimSaid{"n2", ""}});
+  Fold(state, {5, {"t", "a", LogKind::kFinish, 1}, FinishSaid{"n1", kDone, "void", 2}});
+  EXPECT_EQ(job.video, "asked");
+  Fold(state, {6, {"t", "a", LogKind::kFinish, 2}, FinishSaid{"n2", kDone, "done", 7}});
+  EXPECT_EQ(job.video, "done");
+  EXPECT_EQ(job.last_sequence, 7U);
+}
+
 TEST(LogFold, KnowsNothingOfAVideoWithoutItsRequest) {
   FleetState state;
-  for (LogEntry entry : {Claim(1, "n1"), Finish(1, "n1", kDone), Wish()}) {
+  for (FoldEntry entry : {Claim(1, "n1"), Finish(1, "n1", kDone), Wish()}) {
     entry.sequence = state.position + 1;
-    EXPECT_EQ(Fold(state, entry), Verdict::kUnknownJob);
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kUnknownJob);
   }
   EXPECT_TRUE(state.jobs.empty());
 }
 
 TEST(LogFold, KeepsTenantsApart) {
   FleetState state;
-  LogEntry request = Request();
+  FoldEntry request = Request();
   request.sequence = 1;
   Fold(state, request);
-  LogEntry claim = Claim(1, "n1");
+  FoldEntry claim = Claim(1, "n1");
   claim.sequence = 2;
   claim.subject.tenant = "other";
-  EXPECT_EQ(Fold(state, claim), Verdict::kUnknownJob);
+  EXPECT_EQ(Fold(state, claim), FoldVerdict::kUnknownJob);
 }
 
 TEST(LogFold, NamesEveryVerdict) {
-  EXPECT_STREQ(NameOf(Verdict::kCounted), "counted");
-  EXPECT_STREQ(NameOf(Verdict::kOld), "old");
-  EXPECT_FALSE(IsVoid(Verdict::kCounted));
-  EXPECT_FALSE(IsVoid(Verdict::kOld));
-  EXPECT_TRUE(IsVoid(Verdict::kUnreadable));
+  EXPECT_STREQ(NameOf(FoldVerdict::kCounted), "counted");
+  EXPECT_STREQ(NameOf(FoldVerdict::kOld), "old");
+  EXPECT_FALSE(IsVoid(FoldVerdict::kCounted));
+  EXPECT_FALSE(IsVoid(FoldVerdict::kOld));
+  EXPECT_TRUE(IsVoid(FoldVerdict::kUnreadable));
 }
 
 }  // namespace
