@@ -74,7 +74,9 @@ FoldVerdict Bind(FleetState& state, const FleetState::Key& key, uint32_t number,
 
 }  // namespace
 
-bool IsVoid(FoldVerdict verdict) { return verdict != FoldVerdict::kCounted && verdict != FoldVerdict::kOld; }
+bool IsVoid(FoldVerdict verdict) {
+  return verdict != FoldVerdict::kCounted && verdict != FoldVerdict::kOld;
+}
 
 const char* NameOf(FoldVerdict verdict) {
   switch (verdict) {

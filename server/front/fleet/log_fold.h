@@ -46,8 +46,7 @@ struct UnreadableSaid {};
 struct FoldEntry {
   uint64_t sequence = 0;  // in the stream, from 1
   LogSubject subject;     // meaningless where it is unreadable
-  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid, BindingSaid>
-      said;
+  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid, BindingSaid> said;
 };
 
 enum class FoldVerdict {

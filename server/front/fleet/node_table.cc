@@ -37,7 +37,8 @@ void NodeTable::Forgive() {
 bool NodeTable::IsSilent(const std::string& node) const {
   if (node == self_) return false;
   const auto found = nodes_.find(node);
-  const absl::Duration since = found == nodes_.end() ? began_ : std::max(found->second.heard, began_);
+  const absl::Duration since =
+      found == nodes_.end() ? began_ : std::max(found->second.heard, began_);
   return observed_ - since > silence_;
 }
 

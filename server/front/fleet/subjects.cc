@@ -62,8 +62,8 @@ const char* LetterOf(LogKind kind) {
 }
 
 bool ReadKind(std::string_view letter, LogKind& kind) {
-  for (const LogKind one :
-       {LogKind::kRequest, LogKind::kClaim, LogKind::kFinish, LogKind::kCancel, LogKind::kBinding}) {
+  for (const LogKind one : {LogKind::kRequest, LogKind::kClaim, LogKind::kFinish, LogKind::kCancel,
+                            LogKind::kBinding}) {
     if (letter != LetterOf(one)) continue;
     kind = one;
     return true;

@@ -6,28 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/server/front/fleet/fold_entries.h"
+
 namespace reel::front {
 namespace {
-
-FoldEntry Request() { return {0, {"t", "a", LogKind::kRequest, 0}, RequestSaid{}}; }
-FoldEntry Claim(uint32_t epoch, std::string node) {
-  return {0, {"t", "a", LogKind::kClaim, epoch}, ClaimSaid{std::move(node)}};
-}
-FoldEntry Finish(uint32_t epoch, std::string node, FinishKind kind) {
-  return {0, {"t", "a", LogKind::kFinish, epoch}, FinishSaid{std::move(node), kind}};
-}
-FoldEntry Wish(CancelKind kind = CancelKind::kCancelled) {
-  return {0, {"t", "a", LogKind::kCancel, 0}, CancelSaid{kind}};
-}
-FoldEntry Bind(uint32_t number, std::string video, std::string request_id = "r") {
-  return {0, {"t", std::move(request_id), LogKind::kBinding, number},
-          BindingSaid{std::move(video), "hash"}};
-}
-FoldEntry Junk() { return {0, {"t", "a", LogKind::kRequest, 0}, UnreadableSaid{}}; }
-
-constexpr FinishKind kDone = FinishKind::kSucceeded;
-constexpr FinishKind kBroke = FinishKind::kFailed;
-constexpr FinishKind kBack = FinishKind::kReleased;
 
 // What came before, one more message, and what becomes of it.
 struct Case {
@@ -325,100 +307,6 @@ TEST(LogFold, JudgesEnds) {
   Check(CasesOfLateEnds());
 }
 TEST(LogFold, JudgesRequestsAndWishes) { Check(CasesOfTheRest()); }
-
-// What of a request id came before, one more message, and what the id stands for then.
-struct BindingCase {
-  std::string name;
-  std::vector<FoldEntry> before;  // all of them count
-  FoldEntry entry;
-  FoldVerdict verdict = FoldVerdict::kCounted;
-  FleetBinding binding;
-};
-
-std::vector<BindingCase> CasesOfBindings() {
-  using V = FoldVerdict;
-  const FleetBinding first{1, "a", "hash"};
-  const FleetBinding second{2, "b", "hash"};
-  return {
-      {"a first binding", {}, Bind(1, "a"), V::kCounted, first},
-      {"of a video that is there", {Request()}, Bind(1, "a"), V::kCounted, first},
-      {"a rival's", {Bind(1, "a")}, Bind(1, "b"), V::kWrongEpoch, first},
-      {"one that leaves a number out", {Bind(1, "a")}, Bind(3, "b"), V::kWrongEpoch, first},
-      {"again before the video has come", {Bind(1, "a")}, Bind(2, "b"), V::kBound, first},
-      {"while it waits", {Bind(1, "a"), Request()}, Bind(2, "b"), V::kBound, first},
-      {"while it runs", {Bind(1, "a"), Request(), Claim(1, "n1")}, Bind(2, "b"), V::kBound, first},
-      {"of what has a result",
-       {Bind(1, "a"), Request(), Claim(1, "n1"), Finish(1, "n1", kDone)},
-       Bind(2, "b"),
-       V::kBound,
-       first},
-      {"after a failure",
-       {Bind(1, "a"), Request(), Claim(1, "n1"), Finish(1, "n1", kBroke)},
-       Bind(2, "b"),
-       V::kCounted,
-       second},
-      {"after a cancel", {Bind(1, "a"), Request(), Wish()}, Bind(2, "b"), V::kCounted, second},
-      {"after an expiry",
-       {Bind(1, "a"), Request(), Wish(CancelKind::kExpired)},
-       Bind(2, "b"),
-       V::kCounted,
-       second},
-      {"the first number after a failure",
-       {Bind(1, "a"), Request(), Wish()},
-       Bind(1, "b"),
-       V::kWrongEpoch,
-       first},
-  };
-}
-
-TEST(LogFold, JudgesRequestIds) {
-  for (const BindingCase& one : CasesOfBindings()) {
-    SCOPED_TRACE(one.name);
-    FleetState state;
-    for (FoldEntry entry : one.before) {
-      entry.sequence = state.position + 1;
-      ASSERT_EQ(Fold(state, entry), FoldVerdict::kCounted);
-    }
-    FoldEntry entry = one.entry;
-    entry.sequence = state.position + 1;
-    EXPECT_STREQ(NameOf(Fold(state, entry)), NameOf(one.verdict));
-    EXPECT_EQ(state.position, entry.sequence);
-    EXPECT_EQ(state.bindings.at({"t", "r"}), one.binding);
-  }
-}
-
-TEST(LogFold, KeepsRequestIdsOfTenantsAndVideosApart) {
-  FleetState state;
-  FoldEntry entry = Bind(1, "a", "a");  // the name of a video
-  entry.sequence = 1;
-  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
-  entry = Request();
-  entry.sequence = 2;
-  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
-  entry = Bind(1, "b", "a");
-  entry.sequence = 3;
-  entry.subject.tenant = "other";
-  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
-  EXPECT_EQ(state.bindings.size(), 2U);
-}
-
-TEST(LogFold, KeepsWhatOnesOwnersSay) {
-  FleetState state;
-  FoldEntry request{1, {"t", "a", LogKind::kRequest, 0}, RequestSaid{"asked"}};
-  Fold(state, request);
-  Fold(state, {2, {"t", "a", LogKind::kClaim, 1}, ClaimSaid{"n1", "1.2.3.4:5"}});
-  const FleetJob& job = state.jobs.at({"t", "a"});
-  EXPECT_EQ(job.video, "asked");
-  EXPECT_EQ(job.address, "1.2.3.4:5");
-  Fold(state, {3, {"t", "a", LogKind::kFinish, 1}, FinishSaid{"n1", kBack, "put back", 1}});
-  EXPECT_EQ(job.video, "asked");
-  Fold(state, {4, {"t", "a", LogKind::kClaim, 2}, ClaimSaid{"n2", ""}});
-  Fold(state, {5, {"t", "a", LogKind::kFinish, 1}, FinishSaid{"n1", kDone, "void", 2}});
-  EXPECT_EQ(job.video, "asked");
-  Fold(state, {6, {"t", "a", LogKind::kFinish, 2}, FinishSaid{"n2", kDone, "done", 7}});
-  EXPECT_EQ(job.video, "done");
-  EXPECT_EQ(job.last_sequence, 7U);
-}
 
 TEST(LogFold, KnowsNothingOfAVideoWithoutItsRequest) {
   FleetState state;
