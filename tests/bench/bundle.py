@@ -76,7 +76,7 @@ def fill(build, folder):
     for library in (build / "lib").glob("libreel_*.so"):
         strip(library, folder / "lib" / library.name)
     for package in (build / "python").glob("*"):
-        shutil.copytree(package, folder / "python" / package.name, symlinks=False)
+        shutil.copytree(package, folder / "python" / package.name, symlinks=False, ignore_dangling_symlinks=True)
     for library in folder.glob("python/*/libreel_*.so"):  # copies of those in lib/
         strip(library, library)
         (library.parent / "libreel_cuda.so").symlink_to("../../lib/libreel_cuda.so")  # it looks beside itself

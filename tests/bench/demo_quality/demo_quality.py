@@ -5,6 +5,7 @@
   demo_quality.py --out DIR                             model/demo/weights through diffusers, on the CPU
   demo_quality.py --out DIR --device cuda --batch 20
   demo_quality.py --out DIR --reel build/release/bin/reel-render
+  demo_quality.py --out DIR --reel build/cuda/bin/reel-render --device cuda:0 --dtype bf16 --kernels fp8 --processes 12
   demo_quality.py --out DIR --truth                     the judge's own test: clips of the generator
 
 Writes score.md, prompts.tsv (each prompt with what was wanted and what was seen) and sheet.png.
@@ -36,7 +37,8 @@ def clips_of(options: argparse.Namespace, prompts: list, settings: renderers.Set
         scenes = draw(len(prompts), torch.Generator().manual_seed(options.seed), Mix(0.0, SCENE_SHARE, 0.0), unseen=True)
         return renderers.with_generator(scenes, settings)
     if options.reel:
-        return renderers.with_reel(options.reel, options.model, prompts, settings)
+        reel = renderers.Reel(options.reel, options.device, options.dtype, options.kernels, options.processes)
+        return renderers.with_reel(reel, options.model, prompts, settings)
     return renderers.with_diffusers(options.model, prompts, settings, options.device, options.batch)
 
 
@@ -70,6 +72,9 @@ def main() -> int:
     parser.add_argument("--negative", default="")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--dtype", default="fp32", help="of --reel's weights")
+    parser.add_argument("--kernels", default="auto", help="--reel's profile")
+    parser.add_argument("--processes", type=int, default=1, help="clips that --reel renders at a time")
     parser.add_argument("--judges", type=int, default=2, help="processes that look at clips")
     parser.add_argument("--strips", type=int, default=48, help="clips on the sheet")
     options = parser.parse_args()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who makes the clips: diffusers' LTXPipeline, Reel's own reel-render, or the generator itself (the judge's own test)."""
 
+import concurrent.futures
 import pathlib
 import subprocess
 import tempfile
@@ -39,18 +40,35 @@ def with_diffusers(model: pathlib.Path, prompts: list[Prompt], settings: Setting
         yield from video.permute(0, 1, 3, 4, 2).float().cpu().numpy()
 
 
-def with_reel(binary: pathlib.Path, model: pathlib.Path, prompts: list[Prompt], settings: Settings) -> Iterator[np.ndarray]:
+@dataclass(frozen=True)
+class Reel:
+    """reel-render, and how it renders."""
+    binary: pathlib.Path
+    device: str
+    dtype: str
+    kernels: str
+    together: int  # processes at a time
+
+
+def with_reel(reel: Reel, model: pathlib.Path, prompts: list[Prompt], settings: Settings) -> Iterator[np.ndarray]:
     from safetensors.numpy import load_file
-    with tempfile.TemporaryDirectory() as folder:
-        output = pathlib.Path(folder) / "clip.safetensors"
-        for prompt in prompts:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(reel.together) as pool:
+
+        def render(numbered: tuple[int, Prompt]) -> np.ndarray:
+            number, prompt = numbered
+            output = pathlib.Path(folder) / f"{number}.safetensors"
+            negative = ["--negative-prompt", settings.negative] if settings.negative else []
             subprocess.run(
-                [binary, "--model", model, "--prompt", prompt.text, "--negative-prompt", settings.negative,
+                [reel.binary, "--model", model, "--prompt", prompt.text, *negative,
                  "--width", str(settings.width), "--height", str(settings.height), "--num-frames", str(settings.frames),
                  "--steps", str(settings.steps), "--guidance-scale", str(settings.guidance),
-                 "--frame-rate", str(settings.frame_rate), "--seed", str(prompt.seed), "--dtype", "fp32",
-                 "--device", "cpu", "--output", output], check=True, stdout=subprocess.DEVNULL)
-            yield load_file(output)["frames"]
+                 "--frame-rate", str(settings.frame_rate), "--seed", str(prompt.seed), "--dtype", reel.dtype,
+                 "--device", reel.device, "--kernels", reel.kernels, "--output", output], check=True, stdout=subprocess.DEVNULL)
+            clip = load_file(output)["frames"]
+            output.unlink()
+            return clip
+
+        yield from pool.map(render, enumerate(prompts))
 
 
 def with_generator(scenes, settings: Settings) -> Iterator[np.ndarray]:

@@ -40,7 +40,11 @@ def swapped(wanted: Verdict, seen: Verdict) -> bool:
 
 
 def table(options: argparse.Namespace, rows: dict[float, dict[str, float]]) -> str:
-    maker = "the generator itself" if options.truth else "reel-render" if options.reel else f"diffusers on {options.device}"
+    maker = f"diffusers on {options.device}"
+    if options.truth:
+        maker = "the generator itself"
+    elif options.reel:
+        maker = f"reel-render on {options.device}, {options.dtype}, {options.kernels}"
     lines = [f"{options.count} unseen prompts, {options.width}x{options.height}x{options.frames} at {options.frame_rate} fps, "
              f"{options.steps} steps, by {maker}; percent of the clips", "",
              "| guidance | " + " | ".join(COLUMNS) + " |", "|" + "---|" * (len(COLUMNS) + 1)]
