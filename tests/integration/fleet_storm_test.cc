@@ -228,8 +228,8 @@ class Storm {
     std::map<std::string, std::string> winners;
     front::FleetState state;
     for (const auto& [sequence, message] : whole.messages()) {
-      const front::LogEntry entry = front::ReadEntry(message);
-      if (Fold(state, entry) != front::Verdict::kCounted) continue;
+      const front::FoldEntry entry = front::ReadEntry(message);
+      if (Fold(state, entry) != front::FoldVerdict::kCounted) continue;
       const auto* const claim = std::get_if<front::ClaimSaid>(&entry.said);
       if (claim == nullptr) continue;
       const std::string epoch =

@@ -7,8 +7,8 @@
 namespace reel::front {
 
 void FleetView::OnMessage(const StoredMessage& message) {
-  const LogEntry entry = ReadEntry(message);
-  Verdict verdict;
+  const FoldEntry entry = ReadEntry(message);
+  FoldVerdict verdict;
   {
     const MutexLock lock(mutex_);
     verdict = Fold(state_, entry);
@@ -72,7 +72,7 @@ FleetState FleetView::state() {
   return state_;
 }
 
-std::map<Verdict, int64_t> FleetView::voids() {
+std::map<FoldVerdict, int64_t> FleetView::voids() {
   const MutexLock lock(mutex_);
   return voids_;
 }

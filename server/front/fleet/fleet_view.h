@@ -33,14 +33,14 @@ class FleetView final : public LogReader {
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
   FleetState state();
   // Messages that were void, by why.
-  std::map<Verdict, int64_t> voids();
+  std::map<FoldVerdict, int64_t> voids();
 
  private:
   Mutex mutex_;
   CondVar changed_;
   FleetState state_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
-  std::map<Verdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
+  std::map<FoldVerdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::front

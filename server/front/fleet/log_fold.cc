@@ -9,19 +9,24 @@ FleetPhase EndOf(CancelKind wish) {
 }
 
 // One for each kind of message, for a video that is known and has not ended.
-Verdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
+FoldVerdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
   // Of a queued video or of one that another holds: whether that one is silent no message can tell.
-  if (epoch != job.epoch + 1) return Verdict::kWrongEpoch;
+  if (epoch != job.epoch + 1) return FoldVerdict::kWrongEpoch;
   job.phase = FleetPhase::kClaimed;
   job.epoch = epoch;
   job.owner = claim.node;
-  return Verdict::kCounted;
+  job.address = claim.address;
+  return FoldVerdict::kCounted;
 }
 
-Verdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
-  if (epoch != job.epoch) return Verdict::kWrongEpoch;
-  if (job.phase != FleetPhase::kClaimed) return Verdict::kNotHeld;
-  if (finish.node != job.owner) return Verdict::kNotClaimant;
+FoldVerdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
+  if (epoch != job.epoch) return FoldVerdict::kWrongEpoch;
+  if (job.phase != FleetPhase::kClaimed) return FoldVerdict::kNotHeld;
+  if (finish.node != job.owner) return FoldVerdict::kNotClaimant;
+  if (finish.kind != FinishKind::kReleased && !finish.video.empty()) {
+    job.video = finish.video;
+    job.last_sequence = finish.last_sequence;
+  }
   switch (finish.kind) {
     case FinishKind::kSucceeded:
       job.phase = FleetPhase::kSucceeded;
@@ -34,45 +39,69 @@ Verdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
       job.phase = job.wish ? EndOf(*job.wish) : FleetPhase::kQueued;
       break;
   }
-  return Verdict::kCounted;
+  return FoldVerdict::kCounted;
 }
 
-Verdict Judge(FleetJob& job, uint32_t, const CancelSaid& wish) {
-  if (job.wish) return Verdict::kWishedBefore;
+FoldVerdict Judge(FleetJob& job, uint32_t, const CancelSaid& wish) {
+  if (job.wish) return FoldVerdict::kWishedBefore;
   job.wish = wish.kind;
   if (job.phase == FleetPhase::kQueued) job.phase = EndOf(wish.kind);
-  return Verdict::kCounted;
+  return FoldVerdict::kCounted;
 }
 
-Verdict Judge(FleetJob&, uint32_t, const RequestSaid&) { return Verdict::kKnownJob; }
-Verdict Judge(FleetJob&, uint32_t, const UnreadableSaid&) { return Verdict::kUnreadable; }
+FoldVerdict Judge(FleetJob&, uint32_t, const RequestSaid&) { return FoldVerdict::kKnownJob; }
+// Neither comes here.
+FoldVerdict Judge(FleetJob&, uint32_t, const BindingSaid&) { return FoldVerdict::kBound; }
+FoldVerdict Judge(FleetJob&, uint32_t, const UnreadableSaid&) { return FoldVerdict::kUnreadable; }
+
+// Its video has ended, and nobody can fetch anything of it.
+bool IsFree(const FleetState& state, const FleetState::Key& key, const FleetBinding& binding) {
+  const auto job = state.jobs.find({key.first, binding.video});
+  return job != state.jobs.end() && HasEnded(job->second.phase) &&
+         job->second.phase != FleetPhase::kSucceeded;
+}
+
+// A video that has yet to come holds its request id: whoever asks again brings the same one.
+FoldVerdict Bind(FleetState& state, const FleetState::Key& key, uint32_t number,
+                 const BindingSaid& said) {
+  const auto found = state.bindings.find(key);
+  const bool first = found == state.bindings.end();
+  if (number != (first ? 1 : found->second.number + 1)) return FoldVerdict::kWrongEpoch;
+  if (!first && !IsFree(state, key, found->second)) return FoldVerdict::kBound;
+  state.bindings[key] = {number, said.video, said.spec_hash};
+  return FoldVerdict::kCounted;
+}
 
 }  // namespace
 
-bool IsVoid(Verdict verdict) { return verdict != Verdict::kCounted && verdict != Verdict::kOld; }
+bool IsVoid(FoldVerdict verdict) {
+  return verdict != FoldVerdict::kCounted && verdict != FoldVerdict::kOld;
+}
 
-const char* NameOf(Verdict verdict) {
+const char* NameOf(FoldVerdict verdict) {
   switch (verdict) {
-    case Verdict::kCounted:
+    case FoldVerdict::kCounted:
       return "counted";
-    case Verdict::kOld:
+    case FoldVerdict::kOld:
       return "old";
-    case Verdict::kUnreadable:
+    case FoldVerdict::kUnreadable:
       return "unreadable";
-    case Verdict::kUnknownJob:
+    case FoldVerdict::kUnknownJob:
       return "unknown_job";
-    case Verdict::kKnownJob:
+    case FoldVerdict::kKnownJob:
       return "known_job";
-    case Verdict::kEnded:
+    case FoldVerdict::kEnded:
       return "ended";
-    case Verdict::kWrongEpoch:
+    case FoldVerdict::kWrongEpoch:
       return "wrong_epoch";
-    case Verdict::kNotClaimant:
+    case FoldVerdict::kNotClaimant:
       return "not_claimant";
-    case Verdict::kNotHeld:
+    case FoldVerdict::kNotHeld:
       return "not_held";
-    case Verdict::kWishedBefore:
+    case FoldVerdict::kWishedBefore:
       return "wished_before";
+    case FoldVerdict::kBound:
+      return "bound";
   }
   return "";
 }
@@ -81,20 +110,25 @@ bool HasEnded(FleetPhase phase) {
   return phase != FleetPhase::kQueued && phase != FleetPhase::kClaimed;
 }
 
-Verdict Fold(FleetState& state, const LogEntry& entry) {
-  if (entry.sequence <= state.position) return Verdict::kOld;
+FoldVerdict Fold(FleetState& state, const FoldEntry& entry) {
+  if (entry.sequence <= state.position) return FoldVerdict::kOld;
   state.position = entry.sequence;
-  if (std::holds_alternative<UnreadableSaid>(entry.said)) return Verdict::kUnreadable;
+  if (std::holds_alternative<UnreadableSaid>(entry.said)) return FoldVerdict::kUnreadable;
   const FleetState::Key key{entry.subject.tenant, entry.subject.id};
+  if (const auto* const binding = std::get_if<BindingSaid>(&entry.said)) {
+    return Bind(state, key, entry.subject.epoch, *binding);
+  }
   const auto found = state.jobs.find(key);
   if (found == state.jobs.end()) {
-    if (!std::holds_alternative<RequestSaid>(entry.said)) return Verdict::kUnknownJob;
+    const auto* const request = std::get_if<RequestSaid>(&entry.said);
+    if (request == nullptr) return FoldVerdict::kUnknownJob;
     FleetJob& job = state.jobs[key];
     job.requested = entry.sequence;
-    return Verdict::kCounted;
+    job.video = request->video;
+    return FoldVerdict::kCounted;
   }
-  if (std::holds_alternative<RequestSaid>(entry.said)) return Verdict::kKnownJob;
-  if (HasEnded(found->second.phase)) return Verdict::kEnded;
+  if (std::holds_alternative<RequestSaid>(entry.said)) return FoldVerdict::kKnownJob;
+  if (HasEnded(found->second.phase)) return FoldVerdict::kEnded;
   return std::visit(
       [&](const auto& said) { return Judge(found->second, entry.subject.epoch, said); },
       entry.said);

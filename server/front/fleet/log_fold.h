@@ -18,28 +18,38 @@ namespace reel::front {
 enum class CancelKind { kCancelled, kExpired };
 enum class FinishKind { kSucceeded, kFailed, kReleased };
 
-// What a message says, as far as the fold asks. Everything else is for those who act upon it.
-struct RequestSaid {};
+// What a message says. Videos are opaque bytes here: the fold keeps them for those who act upon it.
+struct RequestSaid {
+  std::string video = {};
+};
 struct ClaimSaid {
   std::string node;
+  std::string address = {};
 };
 struct FinishSaid {
   std::string node;
   FinishKind kind = FinishKind::kFailed;
+  std::string video = {};
+  uint64_t last_sequence = 0;
 };
 struct CancelSaid {
   CancelKind kind = CancelKind::kCancelled;
 };
+// A request id stands for a video.
+struct BindingSaid {
+  std::string video;  // its id
+  std::string spec_hash;
+};
 // Bytes that are no message of the log's.
 struct UnreadableSaid {};
 
-struct LogEntry {
+struct FoldEntry {
   uint64_t sequence = 0;  // in the stream, from 1
   LogSubject subject;     // meaningless where it is unreadable
-  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid> said;
+  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid, BindingSaid> said;
 };
 
-enum class Verdict {
+enum class FoldVerdict {
   kCounted,
   kOld,  // at or before the position: delivered again, and no news
   // Void: the state is as before, but for its position.
@@ -50,11 +60,12 @@ enum class Verdict {
   kWrongEpoch,   // a claim that does not follow the last one, an end of another epoch
   kNotClaimant,  // an end by a node that does not hold the epoch
   kNotHeld,      // an end of an epoch that has ended
-  kWishedBefore
+  kWishedBefore,
+  kBound  // a binding of a request id whose video lives, has a result, or has yet to come
 };
-bool IsVoid(Verdict verdict);
+bool IsVoid(FoldVerdict verdict);
 // One word for logs and metrics, e.g. "wrong_epoch".
-const char* NameOf(Verdict verdict);
+const char* NameOf(FoldVerdict verdict);
 
 enum class FleetPhase { kQueued, kClaimed, kSucceeded, kFailed, kCancelled, kExpired };
 
@@ -65,20 +76,33 @@ struct FleetJob {
   uint64_t requested = 0;  // sequence of the request: its place in the queue
   // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
   std::optional<CancelKind> wish;
+  std::string video;           // as it was asked for; once it has ended, as its owner left it
+  std::string address;         // of the owner
+  uint64_t last_sequence = 0;  // of a success: its last entry's, in the owner's count
 
   bool operator==(const FleetJob&) const = default;
 };
 bool HasEnded(FleetPhase phase);
 
+// What a request id stands for.
+struct FleetBinding {
+  uint32_t number = 0;  // how often it was bound: free again after an end without a result
+  std::string video;
+  std::string spec_hash;
+
+  bool operator==(const FleetBinding&) const = default;
+};
+
 struct FleetState {
   using Key = std::pair<std::string, std::string>;  // tenant, id
   uint64_t position = 0;                            // sequence of the last message
   std::map<Key, FleetJob> jobs;
+  std::map<Key, FleetBinding> bindings;  // by tenant and request id
 
   bool operator==(const FleetState&) const = default;
 };
 
 // `entry` may be any, in any order; sequences at or below the position change nothing.
-Verdict Fold(FleetState& state, const LogEntry& entry);
+FoldVerdict Fold(FleetState& state, const FoldEntry& entry);
 
 }  // namespace reel::front

@@ -9,7 +9,7 @@ namespace reel::front {
 namespace {
 
 namespace v1 = ::reel::fleet::v1;
-using Said = decltype(LogEntry::said);
+using Said = decltype(FoldEntry::said);
 
 template <typename Message>
 std::optional<Message> Parse(const std::string& bytes) {
@@ -21,19 +21,22 @@ std::optional<Message> Parse(const std::string& bytes) {
 Said ReadClaim(const std::string& bytes) {
   const std::optional<v1::Claim> claim = Parse<v1::Claim>(bytes);
   if (!claim || claim->node().empty()) return UnreadableSaid{};
-  return ClaimSaid{claim->node()};
+  return ClaimSaid{claim->node(), claim->address()};
 }
 
 Said ReadFinish(const std::string& bytes) {
   const std::optional<v1::Finish> finish = Parse<v1::Finish>(bytes);
   if (!finish || finish->node().empty()) return UnreadableSaid{};
+  FinishSaid said{finish->node(), FinishKind::kFailed, finish->video(), finish->last_sequence()};
   switch (finish->end_case()) {
     case v1::Finish::kSucceeded:
-      return FinishSaid{finish->node(), FinishKind::kSucceeded};
+      said.kind = FinishKind::kSucceeded;
+      return said;
     case v1::Finish::kFailed:
-      return FinishSaid{finish->node(), FinishKind::kFailed};
+      return said;
     case v1::Finish::kReleased:
-      return FinishSaid{finish->node(), FinishKind::kReleased};
+      said.kind = FinishKind::kReleased;
+      return said;
     case v1::Finish::END_NOT_SET:
       break;
   }
@@ -51,11 +54,19 @@ Said ReadWish(const std::string& bytes) {
   return UnreadableSaid{};
 }
 
+Said ReadBinding(const std::string& bytes) {
+  const std::optional<v1::Binding> binding = Parse<v1::Binding>(bytes);
+  if (!binding || binding->video().empty()) return UnreadableSaid{};
+  return BindingSaid{binding->video(), binding->spec_hash()};
+}
+
 Said Read(LogKind kind, const std::string& bytes) {
   switch (kind) {
     case LogKind::kRequest:
-      if (Parse<v1::Request>(bytes)) return RequestSaid{};
+      if (const auto request = Parse<v1::Request>(bytes)) return RequestSaid{request->video()};
       break;
+    case LogKind::kBinding:
+      return ReadBinding(bytes);
     case LogKind::kClaim:
       return ReadClaim(bytes);
     case LogKind::kFinish:
@@ -68,14 +79,97 @@ Said Read(LogKind kind, const std::string& bytes) {
 
 }  // namespace
 
-LogEntry ReadEntry(const StoredMessage& message) {
-  LogEntry entry;
+FoldEntry ReadEntry(const StoredMessage& message) {
+  FoldEntry entry;
   entry.sequence = message.sequence;
   const absl::StatusOr<LogSubject> subject = ParseSubject(message.subject);
   if (!subject.ok()) return entry;
   entry.subject = *subject;
   entry.said = Read(subject->kind, message.payload);
   return entry;
+}
+
+std::string WriteRequest(const std::string& video) {
+  v1::Request request;
+  request.set_video(video);
+  return request.SerializeAsString();
+}
+
+std::string WriteClaim(const ClaimSaid& claim) {
+  v1::Claim message;
+  message.set_node(claim.node);
+  message.set_address(claim.address);
+  return message.SerializeAsString();
+}
+
+std::string WriteFinish(const FinishSaid& finish, const std::string& reason) {
+  v1::Finish message;
+  message.set_node(finish.node);
+  message.set_video(finish.video);
+  message.set_last_sequence(finish.last_sequence);
+  switch (finish.kind) {
+    case FinishKind::kSucceeded:
+      message.mutable_succeeded();
+      break;
+    case FinishKind::kFailed:
+      message.mutable_failed()->set_reason(reason);
+      break;
+    case FinishKind::kReleased:
+      message.mutable_released()->set_why(reason);
+      break;
+  }
+  return message.SerializeAsString();
+}
+
+std::string WriteWish(CancelKind kind) {
+  v1::CancelWish wish;
+  wish.set_kind(kind == CancelKind::kExpired ? v1::CancelWish::KIND_EXPIRED
+                                             : v1::CancelWish::KIND_CANCELLED);
+  return wish.SerializeAsString();
+}
+
+std::string WriteBinding(const BindingSaid& binding) {
+  v1::Binding message;
+  message.set_video(binding.video);
+  message.set_spec_hash(binding.spec_hash);
+  return message.SerializeAsString();
+}
+
+std::string WriteBeat(const NodeBeat& beat) {
+  v1::Beat message;
+  message.set_node(beat.node);
+  message.set_address(beat.address);
+  message.set_build(beat.build);
+  message.set_position(beat.position);
+  message.set_process(beat.process);
+  message.set_claimed(beat.claimed);
+  message.set_room(beat.room);
+  message.set_draining(beat.draining);
+  for (const NodeBeat::Model& model : beat.models) {
+    v1::BeatModel& out = *message.add_models();
+    out.set_name(model.name);
+    out.set_ready_devices(model.ready_devices);
+    out.set_card(model.card);
+  }
+  return message.SerializeAsString();
+}
+
+std::optional<NodeBeat> ReadBeat(const std::string& bytes) {
+  const std::optional<v1::Beat> message = Parse<v1::Beat>(bytes);
+  if (!message || message->node().empty()) return std::nullopt;
+  NodeBeat beat;
+  beat.node = message->node();
+  beat.address = message->address();
+  beat.build = message->build();
+  beat.position = message->position();
+  beat.process = message->process();
+  beat.claimed = message->claimed();
+  beat.room = message->room();
+  beat.draining = message->draining();
+  for (const v1::BeatModel& model : message->models()) {
+    beat.models.push_back({model.name(), model.ready_devices(), model.card()});
+  }
+  return beat;
 }
 
 }  // namespace reel::front

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "server/front/fleet/log_fold.h"
 
@@ -18,8 +20,34 @@ struct StoredMessage {
   std::string payload;
 };
 
+// What nodes write. An end without a result, the name of its reason: "CANCELLED_BY_OWNER".
+std::string WriteRequest(const std::string& video);
+std::string WriteClaim(const ClaimSaid& claim);
+std::string WriteFinish(const FinishSaid& finish, const std::string& reason);
+std::string WriteWish(CancelKind kind);
+std::string WriteBinding(const BindingSaid& binding);
+
+// A node's sign of life.
+struct NodeBeat {
+  struct Model {
+    std::string name;
+    int ready_devices = 0;
+    std::string card;  // opaque here
+  };
+  std::string node, address, build;
+  uint64_t position = 0;
+  uint64_t process = 0;  // random
+  int claimed = 0;
+  int room = 0;
+  bool draining = false;
+  std::vector<Model> models;
+};
+std::string WriteBeat(const NodeBeat& beat);
+// nullopt: bytes that are none, or of no node.
+std::optional<NodeBeat> ReadBeat(const std::string& bytes);
+
 // Unreadable: a subject that is none, bytes that are not its message, a claim or an end without a
 // node, an end or a wish that says nothing that this build knows.
-LogEntry ReadEntry(const StoredMessage& message);
+FoldEntry ReadEntry(const StoredMessage& message);
 
 }  // namespace reel::front

@@ -41,7 +41,9 @@ bool ReadToken(std::string_view token, std::string& name) {
   return IsName(name);
 }
 
-bool HasEpoch(LogKind kind) { return kind == LogKind::kClaim || kind == LogKind::kFinish; }
+bool HasEpoch(LogKind kind) {
+  return kind == LogKind::kClaim || kind == LogKind::kFinish || kind == LogKind::kBinding;
+}
 
 const char* LetterOf(LogKind kind) {
   switch (kind) {
@@ -53,13 +55,15 @@ const char* LetterOf(LogKind kind) {
       return "f";
     case LogKind::kCancel:
       return "x";
+    case LogKind::kBinding:
+      return "r";
   }
   return "";
 }
 
 bool ReadKind(std::string_view letter, LogKind& kind) {
-  for (const LogKind one :
-       {LogKind::kRequest, LogKind::kClaim, LogKind::kFinish, LogKind::kCancel}) {
+  for (const LogKind one : {LogKind::kRequest, LogKind::kClaim, LogKind::kFinish, LogKind::kCancel,
+                            LogKind::kBinding}) {
     if (letter != LetterOf(one)) continue;
     kind = one;
     return true;

@@ -16,13 +16,13 @@ inline constexpr char kJobSubjects[] = "reel.j.>";
 // Under which the broker tells of what it has stored: this and the message's own name.
 inline constexpr char kLivePrefix[] = "reel.live";
 
-enum class LogKind { kRequest, kClaim, kFinish, kCancel };
+enum class LogKind { kRequest, kClaim, kFinish, kCancel, kBinding };
 
 struct LogSubject {
   std::string tenant;
-  std::string id;  // of the video
+  std::string id;  // of the video; of a binding: the request id
   LogKind kind = LogKind::kRequest;
-  uint32_t epoch = 0;  // of claims and ends, from 1; else 0
+  uint32_t epoch = 0;  // of claims and ends, or which binding of its request id; from 1, else 0
 
   bool operator==(const LogSubject&) const = default;
 };

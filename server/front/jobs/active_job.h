@@ -43,6 +43,7 @@ struct ActiveJob {
   Losses losses;
   int preemptions = 0;
   int bound_calls = 0;
+  uint32_t epoch = 0;  // of a fleet's claim, by which it is this server's; 0: it is no fleet's
   bool waits_for_owner = false;  // after a restart of reeld
   bool told_start = false;       // its start was counted in the metrics
   bool reserving = false;        // a block of log numbers is being reserved

@@ -259,7 +259,7 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
     return Unavailable(Reason::kServerDraining, "The server is shutting down",
                        absl::Seconds(5) * jitter);
   }
-  if (fleet_.Hopeless(request.need)) {
+  if (!load.of_fleet && fleet_.Hopeless(request.need)) {
     return Unavailable(Reason::kNoDevice,
                        fleet_.AllOut() ? "Every device is out of service"
                                        : "Every device that could run this is out of service",
@@ -280,7 +280,7 @@ absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& reque
         details);
   }
   REEL_RETURN_IF_ERROR(CheckQuota(job, request, load));
-  REEL_RETURN_IF_ERROR(CheckMemory(request));
+  if (!load.of_fleet) REEL_RETURN_IF_ERROR(CheckMemory(request));
   REEL_RETURN_IF_ERROR(CheckDeadline(request, load));
   return CheckQueue(request, load, jitter);
 }

@@ -46,6 +46,7 @@ struct Load {
   TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;
+  bool of_fleet = false;  // other servers may take what this one could not
 };
 
 // Confined to the dispatcher's thread. The references outlive it.

@@ -87,6 +87,28 @@ void Dispatcher::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
   });
 }
 
+void Dispatcher::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
+  Post([this, adopted = std::move(adopted), done = std::move(done)]() mutable {
+    scheduler_.Adopt(std::move(adopted), std::move(done));
+  });
+}
+
+void Dispatcher::Abandon(const std::string& id) {
+  Post([this, id] { scheduler_.Abandon(id); });
+}
+
+void Dispatcher::EndAdopted(const std::string& id, bool expired) {
+  Post([this, id, expired] { scheduler_.EndAdopted(id, expired); });
+}
+
+void Dispatcher::AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done) {
+  Post([this, done = std::move(done)]() mutable { done(scheduler_.AbandonUnsent()); });
+}
+
+void Dispatcher::LearnCard(std::string card) {
+  Post([this, card = std::move(card)] { scheduler_.LearnCard(card); });
+}
+
 void Dispatcher::Validate(NewJob job, Answer<Video> done) {
   Post([this, job = std::move(job), done = std::move(done)]() mutable {
     scheduler_.Validate(std::move(job), std::move(done));

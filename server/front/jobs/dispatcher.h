@@ -36,6 +36,14 @@ class Dispatcher final : public JobService, public WorkerEvents {
   // Blocks until everything that was posted so far is done.
   void Flush();
 
+  // What a fleet decides of its jobs: see Adoption.
+  void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
+  void Abandon(const std::string& id);
+  void EndAdopted(const std::string& id, bool expired);
+  void AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done);
+  // A model's card, serialised, of another server.
+  void LearnCard(std::string card);
+
   // JobService
   void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;
   void Validate(NewJob job, Answer<Video> done) override;

@@ -53,10 +53,34 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
   video.stats = std::move(bill);
   video.end_time = wall;
   video.expire_time = wall + parts_.options.keep_failed;
-  parts_.records.Record(job, RowFailed{state, video.expire_time}, video,
-                        [this, id, video](const absl::Status& saved) mutable {
-                          OnEnded(id, std::move(video), 0, saved);
+  Store(job, RowFailed{state, video.expire_time}, video, 0);
+}
+
+void Endings::Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
+  if (job.epoch == 0) return Save(job, event, video, sequence);
+  parts_.journal->End(job.id(), job.epoch, video, sequence,
+                      parts_.thread.Here<absl::Status>([this, id = job.id(), event, video,
+                                                        sequence](const absl::Status& counts) {
+                        ActiveJob& ended = parts_.jobs.Get(id);
+                        if (!counts.ok()) return Forget(ended);
+                        Save(ended, event, video, sequence);
+                      }));
+}
+
+void Endings::Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
+  parts_.records.Record(job, event, video,
+                        [this, id = job.id(), video, sequence](const absl::Status& saved) mutable {
+                          OnEnded(id, std::move(video), sequence, saved);
                         });
+}
+
+void Endings::Forget(ActiveJob& job) {
+  const std::string id = job.id();
+  Log(LogLevel::kWarning, "A video is another server's now", {{"video", id}});
+  parts_.timers.Clear({TimerKind::kDeadline, id});
+  parts_.media.Remove(id, job.row.attempt, nullptr);
+  parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
+  parts_.jobs.Remove(id);
 }
 
 model::RunStats Endings::Bill(const ActiveJob& job) const {
@@ -93,10 +117,7 @@ void Endings::Succeed(ActiveJob& job, Video video, const MediaDigest& digest) {
   const uint64_t sequence = job.log->TakeSequence();
   const RowSucceeded event{video.expire_time, digest.size, job.log->fragment_ends(), sequence,
                            digest.blocks};
-  parts_.records.Record(job, event, video,
-                        [this, id, sequence, video](const absl::Status& saved) mutable {
-                          OnEnded(id, std::move(video), sequence, saved);
-                        });
+  Store(job, event, video, sequence);
 }
 
 void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,

@@ -8,12 +8,14 @@
 #include "server/errors/reason.h"
 #include "server/front/jobs/charges.h"
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/experiment_board.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/tenant_ledger.h"
@@ -38,6 +40,8 @@ class Endings {
     MediaStore& media;
     JobObserver& observer;
     EndListener* listener;  // may be missing
+    EndJournal* journal;    // missing: no job is a fleet's
+    const OwnThread& thread;
     const JobOptions& options;
     const Clock& clock;
   };
@@ -52,6 +56,8 @@ class Endings {
   void FailByDeadline(ActiveJob& job, JobEvent event);
   // The media file is complete.
   void Succeed(ActiveJob& job, Video video, const MediaDigest& digest);
+  // It was this server's and is another's: all of it goes, and it is no end. No worker has it.
+  void Forget(ActiveJob& job);
 
  private:
   void End(ActiveJob& job, JobEvent event, VideoState state, absl::Status error);
@@ -59,6 +65,9 @@ class Endings {
   model::RunStats Bill(const ActiveJob& job) const;
   // The parts of a run that ends now.
   void Close(const ActiveJob& job, model::RunStats& stats) const;
+  // The end is decided: it is stored, of a fleet's job once its journal has it.
+  void Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
+  void Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
   void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
   // The store could not write the end; a success becomes a failure.
   void KeepFailure(ActiveJob& job, Video& video, const absl::Status& saved);

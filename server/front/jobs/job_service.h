@@ -43,6 +43,12 @@ struct NewJob {
   std::map<std::string, std::string> labels;
   std::string trace_id;
   CallerSpan caller_span;
+  // Set: the load of the fleet that it is for, which decides in place of this server's own.
+  struct FleetLoad {
+    int queued = 0;
+    int tenant_jobs = 0;
+  };
+  std::optional<FleetLoad> fleet_load;
 };
 
 struct CostEstimate {

@@ -8,6 +8,14 @@ namespace reel::front {
 
 Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   Load load = Of(job.tenant);
+  if (job.fleet_load) {
+    load.of_fleet = true;
+    load.queued = job.fleet_load->queued;
+    load.tenant_jobs = job.fleet_load->tenant_jobs;
+    // Of other servers nobody knows them; what is here says little of when the video would start.
+    load.backlog = load.tenant_backlog = absl::ZeroDuration();
+    return load;
+  }
   const absl::Duration now = parts_.clock.Monotonic();
   const Waiting newcomer = {job.tenant, job.priority, now, now + request.timeout,
                             request.cost.p90()};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/restart.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "kernels/base/mutex.h"
 #include "kernels/base/status_macros.h"
+#include "server/front/jobs/video_id.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -91,6 +91,10 @@ absl::Status RestartOfFront::LearnAgain() {
 }
 
 void RestartOfFront::TakeUp(JobRow row) {
+  if (parts_.options.in_fleet && ReplicaOf(row.id) == parts_.replica.name()) {
+    // Whose it is now the fleet's log says, and nothing here does.
+    return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
+  }
   const auto video = parts_.records.Read(row);
   if (!video.ok()) {
     // Nothing of it is known; a row that is live for good would help nobody.
@@ -99,7 +103,9 @@ void RestartOfFront::TakeUp(JobRow row) {
     return parts_.store.Remove(row.id, absl::InfinitePast(), nullptr);
   }
   const bool ran = row.state == RowState::kRunning;
-  ActiveJob& job = parts_.jobs.Add(Revive(std::move(row), *video));
+  const auto sent = condition_bytes_.find(row.id);
+  const int64_t condition_bytes = sent == condition_bytes_.end() ? 0 : sent->second;
+  ActiveJob& job = parts_.jobs.Add(parts_.revival.Revive(std::move(row), *video, condition_bytes));
   parts_.requests.Claim({job.row.tenant, job.row.request_id}, job.id());
   if (job.deadline <= parts_.clock.Monotonic()) {
     return parts_.endings.FailByDeadline(job, JobEvent::kEnded);
@@ -110,45 +116,6 @@ void RestartOfFront::TakeUp(JobRow row) {
         "The server restarted, which ended the only call that the video was for");
   }
   Resume(job, ran);
-}
-
-ActiveJob RestartOfFront::Revive(JobRow row, const Video& video) const {
-  const absl::Duration now = parts_.clock.Monotonic();
-  ActiveJob job(Phase::kQueued);
-  job.row = std::move(row);
-  job.row.video.clear();
-  job.priority = video.priority;
-  job.log = std::make_shared<LoggedJob>(video, job.row, parts_.media);
-  job.waits_for_owner = job.row.bound;
-  const absl::Duration asked = video.deadline - video.create_time;
-  const absl::Duration left = std::clamp(video.deadline - parts_.clock.Wall(), absl::ZeroDuration(),
-                                         std::max(asked, absl::ZeroDuration()));
-  job.accepted = job.last_event = job.stage_since = now;
-  job.deadline = now + left;
-  job.need.model = video.spec.model;
-  job.need.worker = video.spec.worker;
-  parts_.admission.ExpandProfile(video.spec.kernels, job.need);
-  if (const model::ModelCard* card = parts_.fleet.FindCard(job.need.model)) {
-    job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
-    job.cost = parts_.costs.Predict(job.need.shape);
-    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
-  }
-  Reserve(job, video.spec);
-  return job;
-}
-
-// What was let in stays, though its tenant may have no room for it now.
-void RestartOfFront::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
-  const auto sent = condition_bytes_.find(job.row.id);
-  job.condition_bytes = sent == condition_bytes_.end() ? 0 : sent->second;
-  WorkShape shape = job.need.shape;
-  if (shape.passes.empty()) {
-    shape.frames = spec.num_frames;
-    shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
-  }
-  const TenantBytes tenant = parts_.bytes.Of(job.row.tenant);
-  job.reserved_bytes =
-      ReservationFor(parts_.costs.Output(shape), job.condition_bytes, tenant).value_or(0);
 }
 
 void RestartOfFront::Resume(ActiveJob& job, bool ran) {

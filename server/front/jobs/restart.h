@@ -8,8 +8,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "server/front/jobs/admission.h"
-#include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
@@ -20,6 +18,7 @@
 #include "server/front/jobs/recovery.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/request_table.h"
+#include "server/front/jobs/revival.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
 #include "server/front/jobs/video_serializer.h"
@@ -42,9 +41,8 @@ class RestartOfFront {
     RequestTable& requests;
     Fleet& fleet;
     CostModel& costs;
-    const Admission& admission;
+    const Revival& revival;
     TenantLedger& ledger;
-    const ByteQuota& bytes;
     TimerQueue& timers;
     Recovery& recovery;
     Endings& endings;
@@ -61,8 +59,6 @@ class RestartOfFront {
   absl::Status KeepFiles();
   absl::Status LearnAgain();
   void TakeUp(JobRow row);
-  ActiveJob Revive(JobRow row, const Video& video) const;
-  void Reserve(ActiveJob& job, const model::GenerationSpec& spec) const;
   void Resume(ActiveJob& job, bool ran);
 
   const Parts parts_;

@@ -40,7 +40,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       lookups_(jobs_, records_, replica_),
       expiry_({jobs_, records_, parts.media, ledger_, replica_, thread_, options_, parts.clock}),
       endings_({jobs_, records_, slots_, requests_, timers_, ledger_, charges_, experiments_,
-                parts.media, parts.observer, parts.end_listener, options_, parts.clock}),
+                parts.media, parts.observer, parts.end_listener, parts.end_journal, thread_,
+                options_, parts.clock}),
       cancels_(jobs_, endings_, lookups_),
       finishing_({jobs_, slots_, endings_, costs_, charges_, bytes_, parts.media, parts.observer,
                   thread_, parts.clock}),
@@ -48,6 +49,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
                  drain_state_, parts.media, parts.observer, parts.clock}),
       reports_({jobs_, records_, fleet_, costs_, bytes_, progress_, endings_, limits_,
                 parts.observer, parts.clock}),
+      revival_({admission_, fleet_, costs_, bytes_, parts.media, options_, parts.clock}),
+      adoption_({jobs_, records_, slots_, endings_, timers_, progress_, revival_}),
       creation_({jobs_, records_, requests_, quotes_, expiry_, progress_, share_, timers_,
                  parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
@@ -64,8 +67,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
 
 absl::Status Scheduler::Recover() {
   RestartOfFront restart({parts_.store, parts_.media, parts_.serializer, replica_, jobs_, records_,
-                          requests_, fleet_, costs_, admission_, ledger_, bytes_, timers_,
-                          recovery_, endings_, options_, parts_.clock});
+                          requests_, fleet_, costs_, revival_, ledger_, timers_, recovery_,
+                          endings_, options_, parts_.clock});
   REEL_RETURN_IF_ERROR(restart.Recover());
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic());
   return absl::OkStatus();
@@ -81,6 +84,12 @@ absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
   }
   parts_.pool.Restore(worker);
   return found->info;
+}
+
+void Scheduler::LearnCard(const std::string& card) {
+  const auto parsed = parts_.serializer.ParseCard(card);
+  // What a worker of this server has said of it stands.
+  if (parsed.ok() && fleet_.FindCard(parsed->name) == nullptr) fleet_.SetCard(*parsed);
 }
 
 void Scheduler::Settle() {

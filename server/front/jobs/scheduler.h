@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/front/jobs/admission.h"
+#include "server/front/jobs/adoption.h"
 #include "server/front/jobs/assignment.h"
 #include "server/front/jobs/byte_quota.h"
 #include "server/front/jobs/cancels.h"
@@ -20,6 +21,7 @@
 #include "server/front/jobs/creation.h"
 #include "server/front/jobs/drain.h"
 #include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/end_listener.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/experiment_board.h"
@@ -48,6 +50,7 @@
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
+#include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/jobs/tenant_ledger.h"
@@ -68,6 +71,7 @@ struct SchedulerParts {
   const Clock& clock;
   const VideoSerializer& serializer;
   EndListener* end_listener = nullptr;  // may be missing
+  EndJournal* end_journal = nullptr;    // missing: it is in no fleet
 };
 
 // Confined to one thread, but for Recover, which comes before it, draining() and fleet()'s
@@ -115,6 +119,16 @@ class Scheduler {
   }
   // Into service again.
   absl::StatusOr<WorkerInfo> RestoreWorker(const std::string& worker);
+
+  // Events: what a fleet decides.
+  void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
+    adoption_.Adopt(std::move(adopted), std::move(done));
+  }
+  void Abandon(const std::string& id) { adoption_.Abandon(id); }
+  void EndAdopted(const std::string& id, bool expired) { adoption_.End(id, expired); }
+  std::vector<std::string> AbandonUnsent() { return adoption_.AbandonUnsent(); }
+  // Of a model that another server has.
+  void LearnCard(const std::string& card);
 
   // Events: reports of workers.
   void WorkerChanged(const WorkerInfo& worker) { reports_.WorkerChanged(worker); }
@@ -192,6 +206,8 @@ class Scheduler {
   Finishing finishing_;
   Recovery recovery_;
   Reports reports_;
+  Revival revival_;
+  Adoption adoption_;
   Creation creation_;
   Joining joining_;
   Drain drain_;

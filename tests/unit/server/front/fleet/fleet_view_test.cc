@@ -11,7 +11,7 @@
 namespace reel::front {
 namespace {
 
-StoredMessage Request(uint64_t sequence, int video) {
+StoredMessage RequestOf(uint64_t sequence, int video) {
   return {sequence, absl::StrCat("reel.j.t.v", video, ".q"), "", ""};
 }
 
@@ -19,7 +19,7 @@ TEST(FleetView, WaitsForOnesOwnWrites) {
   FleetView view;
   EXPECT_FALSE(view.WaitFor(1, absl::ZeroDuration()));
   std::thread tail([&] {
-    for (uint64_t i = 1; i <= 100; ++i) view.OnMessage(Request(i, static_cast<int>(i)));
+    for (uint64_t i = 1; i <= 100; ++i) view.OnMessage(RequestOf(i, static_cast<int>(i)));
   });
   EXPECT_TRUE(view.WaitFor(100, absl::Minutes(1)));
   tail.join();
@@ -30,13 +30,13 @@ TEST(FleetView, WaitsForOnesOwnWrites) {
 
 TEST(FleetView, CountsWhatIsVoidByWhy) {
   FleetView view;
-  view.OnMessage(Request(1, 1));
-  view.OnMessage(Request(1, 1));  // heard again
-  view.OnMessage(Request(2, 1));
+  view.OnMessage(RequestOf(1, 1));
+  view.OnMessage(RequestOf(1, 1));  // heard again
+  view.OnMessage(RequestOf(2, 1));
   view.OnMessage({3, "reel.j.t.v1.c.2", "", "\x0a\x02n1"});
   view.OnMessage({4, "anything", "", ""});
-  const std::map<Verdict, int64_t> expected = {
-      {Verdict::kKnownJob, 1}, {Verdict::kWrongEpoch, 1}, {Verdict::kUnreadable, 1}};
+  const std::map<FoldVerdict, int64_t> expected = {
+      {FoldVerdict::kKnownJob, 1}, {FoldVerdict::kWrongEpoch, 1}, {FoldVerdict::kUnreadable, 1}};
   EXPECT_EQ(view.voids(), expected);
   EXPECT_EQ(view.state().position, 4U);
 }
@@ -45,7 +45,7 @@ TEST(FleetView, IsNotReadyUntilItHasCaughtUp) {
   FleetView view;
   EXPECT_FALSE(view.ready());
   EXPECT_FALSE(view.WaitUntilReady(absl::ZeroDuration()));
-  view.OnMessage(Request(1, 1));
+  view.OnMessage(RequestOf(1, 1));
   view.OnCaughtUp({});
   EXPECT_TRUE(view.WaitUntilReady(absl::ZeroDuration()));
   view.OnRebuild();
@@ -55,10 +55,10 @@ TEST(FleetView, IsNotReadyUntilItHasCaughtUp) {
 
 TEST(FleetView, GoesOnFromOneThatWasKept) {
   FleetView first;
-  first.OnMessage(Request(1, 1));
+  first.OnMessage(RequestOf(1, 1));
   FleetView second(first.state());
-  second.OnMessage(Request(1, 1));
-  second.OnMessage(Request(2, 2));
+  second.OnMessage(RequestOf(1, 1));
+  second.OnMessage(RequestOf(2, 2));
   EXPECT_EQ(second.state().jobs.size(), 2U);
   EXPECT_TRUE(second.voids().empty());
 }

@@ -6,31 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "tests/unit/server/front/fleet/fold_entries.h"
+
 namespace reel::front {
 namespace {
-
-LogEntry Request() { return {0, {"t", "a", LogKind::kRequest, 0}, RequestSaid{}}; }
-LogEntry Claim(uint32_t epoch, std::string node) {
-  return {0, {"t", "a", LogKind::kClaim, epoch}, ClaimSaid{std::move(node)}};
-}
-LogEntry Finish(uint32_t epoch, std::string node, FinishKind kind) {
-  return {0, {"t", "a", LogKind::kFinish, epoch}, FinishSaid{std::move(node), kind}};
-}
-LogEntry Wish(CancelKind kind = CancelKind::kCancelled) {
-  return {0, {"t", "a", LogKind::kCancel, 0}, CancelSaid{kind}};
-}
-LogEntry Junk() { return {0, {"t", "a", LogKind::kRequest, 0}, UnreadableSaid{}}; }
-
-constexpr FinishKind kDone = FinishKind::kSucceeded;
-constexpr FinishKind kBroke = FinishKind::kFailed;
-constexpr FinishKind kBack = FinishKind::kReleased;
 
 // What came before, one more message, and what becomes of it.
 struct Case {
   std::string name;
-  std::vector<LogEntry> before;  // all of them count
-  LogEntry entry;
-  Verdict verdict = Verdict::kCounted;
+  std::vector<FoldEntry> before;  // all of them count
+  FoldEntry entry;
+  FoldVerdict verdict = FoldVerdict::kCounted;
   FleetPhase phase = FleetPhase::kQueued;
   uint32_t epoch = 0;
   std::string owner;
@@ -38,7 +24,7 @@ struct Case {
 
 std::vector<Case> CasesOfClaims() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a first claim", {Request()}, Claim(1, "n1"), V::kCounted, P::kClaimed, 1, "n1"},
       {"a rival's of the same epoch",
@@ -81,7 +67,7 @@ std::vector<Case> CasesOfClaims() {
 
 std::vector<Case> CasesOfClaimsAfterOthers() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a claim of the past",
        {Request(), Claim(1, "n1"), Claim(2, "n2")},
@@ -130,7 +116,7 @@ std::vector<Case> CasesOfClaimsAfterOthers() {
 
 std::vector<Case> CasesOfEnds() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a success",
        {Request(), Claim(1, "n1")},
@@ -186,7 +172,7 @@ std::vector<Case> CasesOfEnds() {
 
 std::vector<Case> CasesOfLateEnds() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"of an epoch that was put back",
        {Request(), Claim(1, "n1"), Finish(1, "n1", kBack)},
@@ -228,7 +214,7 @@ std::vector<Case> CasesOfLateEnds() {
 
 std::vector<Case> CasesOfTheRest() {
   using P = FleetPhase;
-  using V = Verdict;
+  using V = FoldVerdict;
   return {
       {"a request", {}, Request(), V::kCounted, P::kQueued, 0, ""},
       {"the same request", {Request()}, Request(), V::kKnownJob, P::kQueued, 0, ""},
@@ -290,12 +276,12 @@ void Check(const std::vector<Case>& cases) {
   for (const Case& one : cases) {
     SCOPED_TRACE(one.name);
     FleetState state;
-    for (LogEntry entry : one.before) {
+    for (FoldEntry entry : one.before) {
       entry.sequence = state.position + 1;
-      ASSERT_EQ(Fold(state, entry), Verdict::kCounted);
+      ASSERT_EQ(Fold(state, entry), FoldVerdict::kCounted);
     }
     const FleetState before = state;
-    LogEntry entry = one.entry;
+    FoldEntry entry = one.entry;
     entry.sequence = state.position + 5;  // what was purged in between leaves a gap
     EXPECT_STREQ(NameOf(Fold(state, entry)), NameOf(one.verdict));
     EXPECT_EQ(state.position, before.position + 5);
@@ -307,7 +293,7 @@ void Check(const std::vector<Case>& cases) {
     EXPECT_EQ(job.epoch, one.epoch);
     EXPECT_EQ(job.owner, one.owner);
     const FleetState after = state;
-    EXPECT_EQ(Fold(state, entry), Verdict::kOld);
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kOld);
     EXPECT_EQ(state, after);
   }
 }
@@ -324,30 +310,30 @@ TEST(LogFold, JudgesRequestsAndWishes) { Check(CasesOfTheRest()); }
 
 TEST(LogFold, KnowsNothingOfAVideoWithoutItsRequest) {
   FleetState state;
-  for (LogEntry entry : {Claim(1, "n1"), Finish(1, "n1", kDone), Wish()}) {
+  for (FoldEntry entry : {Claim(1, "n1"), Finish(1, "n1", kDone), Wish()}) {
     entry.sequence = state.position + 1;
-    EXPECT_EQ(Fold(state, entry), Verdict::kUnknownJob);
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kUnknownJob);
   }
   EXPECT_TRUE(state.jobs.empty());
 }
 
 TEST(LogFold, KeepsTenantsApart) {
   FleetState state;
-  LogEntry request = Request();
+  FoldEntry request = Request();
   request.sequence = 1;
   Fold(state, request);
-  LogEntry claim = Claim(1, "n1");
+  FoldEntry claim = Claim(1, "n1");
   claim.sequence = 2;
   claim.subject.tenant = "other";
-  EXPECT_EQ(Fold(state, claim), Verdict::kUnknownJob);
+  EXPECT_EQ(Fold(state, claim), FoldVerdict::kUnknownJob);
 }
 
 TEST(LogFold, NamesEveryVerdict) {
-  EXPECT_STREQ(NameOf(Verdict::kCounted), "counted");
-  EXPECT_STREQ(NameOf(Verdict::kOld), "old");
-  EXPECT_FALSE(IsVoid(Verdict::kCounted));
-  EXPECT_FALSE(IsVoid(Verdict::kOld));
-  EXPECT_TRUE(IsVoid(Verdict::kUnreadable));
+  EXPECT_STREQ(NameOf(FoldVerdict::kCounted), "counted");
+  EXPECT_STREQ(NameOf(FoldVerdict::kOld), "old");
+  EXPECT_FALSE(IsVoid(FoldVerdict::kCounted));
+  EXPECT_FALSE(IsVoid(FoldVerdict::kOld));
+  EXPECT_TRUE(IsVoid(FoldVerdict::kUnreadable));
 }
 
 }  // namespace

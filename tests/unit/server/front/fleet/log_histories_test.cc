@@ -15,21 +15,28 @@ namespace reel::front {
 namespace {
 
 using Random = std::mt19937;
-using History = std::vector<LogEntry>;
+using History = std::vector<FoldEntry>;
 
 size_t Below(Random& random, size_t n) { return random() % n; }
 
 // Few videos, epochs and nodes, so that messages meet; more than half of them are void.
-LogEntry RandomEntry(Random& random, uint64_t sequence) {
-  LogEntry entry;
+FoldEntry RandomEntry(Random& random, uint64_t sequence) {
+  FoldEntry entry;
   entry.sequence = sequence;
   entry.subject = {Below(random, 8) == 0 ? "u" : "t", absl::StrCat("v", Below(random, 12)),
                    LogKind::kRequest, 0};
   const std::string node = absl::StrCat("n", Below(random, 3));
   const auto epoch = static_cast<uint32_t>(1 + Below(random, 5));
-  switch (Below(random, 16)) {
+  switch (Below(random, 19)) {
     case 0:
       break;  // unreadable
+    case 16:
+    case 17:
+    case 18:
+      entry.subject = {entry.subject.tenant, absl::StrCat("r", Below(random, 3)), LogKind::kBinding,
+                       static_cast<uint32_t>(1 + Below(random, 4))};
+      entry.said = BindingSaid{absl::StrCat("v", Below(random, 12)), "hash"};
+      break;
     case 1:
     case 2:
     case 3:
@@ -72,7 +79,7 @@ History RandomHistory(Random& random) {
 
 FleetState ReadInOrder(const History& history) {
   FleetState state;
-  for (const LogEntry& entry : history) Fold(state, entry);
+  for (const FoldEntry& entry : history) Fold(state, entry);
   return state;
 }
 
@@ -87,12 +94,12 @@ FleetState ReadBadly(const History& history, Random& random) {
     switch (Below(random, 12)) {
       case 0:  // again, from anywhere before
         for (size_t i = Below(random, next + 1); i < next; ++i) {
-          EXPECT_EQ(Fold(state, history[i]), Verdict::kOld);
+          EXPECT_EQ(Fold(state, history[i]), FoldVerdict::kOld);
         }
         break;
       case 1:  // one from long ago, late
         if (next > 0) {
-          EXPECT_EQ(Fold(state, history[Below(random, next)]), Verdict::kOld);
+          EXPECT_EQ(Fold(state, history[Below(random, next)]), FoldVerdict::kOld);
         }
         break;
       case 2:
@@ -118,16 +125,34 @@ FleetState ReadBadly(const History& history, Random& random) {
   return state;
 }
 
+// A request id stands for another video only when the last one came and ended without a result.
+void CheckBinding(const FleetState& before, const FoldEntry& entry) {
+  const auto bound = before.bindings.find({entry.subject.tenant, entry.subject.id});
+  if (bound == before.bindings.end()) {
+    ASSERT_EQ(entry.subject.epoch, 1U);
+    return;
+  }
+  ASSERT_EQ(entry.subject.epoch, bound->second.number + 1);
+  const FleetJob& job = before.jobs.at({entry.subject.tenant, bound->second.video});
+  ASSERT_TRUE(HasEnded(job.phase)) << "a live video lost its request id";
+  ASSERT_NE(job.phase, FleetPhase::kSucceeded) << "a request would be rendered twice";
+}
+
 // What must hold of any history, told by the verdicts alone.
 void CheckRules(const History& history) {
   FleetState state;
   std::set<std::string> requested, claimed, finished, ended;
-  for (const LogEntry& entry : history) {
+  for (const FoldEntry& entry : history) {
     const FleetState before = state;
-    const Verdict verdict = Fold(state, entry);
-    ASSERT_NE(verdict, Verdict::kOld);
+    const FoldVerdict verdict = Fold(state, entry);
+    ASSERT_NE(verdict, FoldVerdict::kOld);
     if (IsVoid(verdict)) {
       ASSERT_EQ(state.jobs, before.jobs);
+      ASSERT_EQ(state.bindings, before.bindings);
+      continue;
+    }
+    if (std::holds_alternative<BindingSaid>(entry.said)) {
+      ASSERT_NO_FATAL_FAILURE(CheckBinding(before, entry));
       continue;
     }
     const std::string video = absl::StrCat(entry.subject.tenant, "/", entry.subject.id);
@@ -155,9 +180,9 @@ void CheckRules(const History& history) {
 // The same without what is void: nothing void may leave a trace.
 FleetState ReadWhatCounts(const History& history) {
   FleetState judge, state;
-  for (const LogEntry& entry : history) {
-    if (Fold(judge, entry) != Verdict::kCounted) continue;
-    EXPECT_EQ(Fold(state, entry), Verdict::kCounted);
+  for (const FoldEntry& entry : history) {
+    if (Fold(judge, entry) != FoldVerdict::kCounted) continue;
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
   }
   return state;
 }
@@ -174,8 +199,9 @@ TEST(LogHistories, EndInOneStateHoweverTheyAreRead) {
     ASSERT_NO_FATAL_FAILURE(CheckRules(history));
     for (int node = 0; node < 4; ++node) ASSERT_EQ(ReadBadly(history, random), state);
     ASSERT_EQ(ReadWhatCounts(history).jobs, state.jobs);
+    ASSERT_EQ(ReadWhatCounts(history).bindings, state.bindings);
     FleetState judge;
-    for (const LogEntry& entry : history) counted += Fold(judge, entry) == Verdict::kCounted;
+    for (const FoldEntry& entry : history) counted += Fold(judge, entry) == FoldVerdict::kCounted;
     entries += history.size();
   }
   // Of both there was enough to find something.

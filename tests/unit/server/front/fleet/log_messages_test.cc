@@ -14,7 +14,7 @@ namespace {
 namespace v1 = ::reel::fleet::v1;
 
 bool IsUnreadable(const std::string& subject, const std::string& payload) {
-  const LogEntry entry = ReadEntry({7, subject, "", payload});
+  const FoldEntry entry = ReadEntry({7, subject, "", payload});
   EXPECT_EQ(entry.sequence, 7U);  // the position moves on all the same
   return std::holds_alternative<UnreadableSaid>(entry.said);
 }
@@ -22,7 +22,7 @@ bool IsUnreadable(const std::string& subject, const std::string& payload) {
 TEST(LogMessages, SayWhatTheFoldAsks) {
   v1::Claim claim;
   claim.set_node("n1");
-  const LogEntry read = ReadEntry({3, "reel.j.t.id.c.2", "m", claim.SerializeAsString()});
+  const FoldEntry read = ReadEntry({3, "reel.j.t.id.c.2", "m", claim.SerializeAsString()});
   EXPECT_EQ(read.sequence, 3U);
   EXPECT_EQ(read.subject.epoch, 2U);
   ASSERT_TRUE(std::holds_alternative<ClaimSaid>(read.said));
@@ -31,7 +31,7 @@ TEST(LogMessages, SayWhatTheFoldAsks) {
   v1::Finish finish;
   finish.set_node("n1");
   finish.mutable_released();
-  const LogEntry end = ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()});
+  const FoldEntry end = ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()});
   ASSERT_TRUE(std::holds_alternative<FinishSaid>(end.said));
   EXPECT_EQ(std::get<FinishSaid>(end.said).kind, FinishKind::kReleased);
   finish.mutable_failed()->set_reason("WORKER_LOST");
@@ -87,6 +87,45 @@ TEST(LogMessages, AnyBytesAreReadOrUnreadable) {
     Fold(state, ReadEntry({i, kSubjects[random() % 4], "", bytes}));
     ASSERT_EQ(state.position, i);
   }
+}
+
+TEST(LogMessages, AreReadAsTheyWereWritten) {
+  const auto read = [](const char* kind, const std::string& bytes) {
+    return ReadEntry({1, absl::StrCat("reel.j.t.id.", kind), "", bytes}).said;
+  };
+  EXPECT_EQ(std::get<RequestSaid>(read("q", WriteRequest("video"))).video, "video");
+  const auto claim = std::get<ClaimSaid>(read("c.1", WriteClaim({"n1", "h:1"})));
+  EXPECT_EQ(claim.node, "n1");
+  EXPECT_EQ(claim.address, "h:1");
+  for (const FinishKind kind :
+       {FinishKind::kSucceeded, FinishKind::kFailed, FinishKind::kReleased}) {
+    const auto end =
+        std::get<FinishSaid>(read("f.1", WriteFinish({"n1", kind, "video", 9}, "WHY")));
+    EXPECT_EQ(end.node, "n1");
+    EXPECT_EQ(end.kind, kind);
+    EXPECT_EQ(end.video, "video");
+    EXPECT_EQ(end.last_sequence, 9U);
+  }
+  for (const CancelKind kind : {CancelKind::kCancelled, CancelKind::kExpired}) {
+    EXPECT_EQ(std::get<CancelSaid>(read("x", WriteWish(kind))).kind, kind);
+  }
+  const auto binding = std::get<BindingSaid>(read("r.1", WriteBinding({"prod-a", "hash"})));
+  EXPECT_EQ(binding.video, "prod-a");
+  EXPECT_EQ(binding.spec_hash, "hash");
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.r.1", WriteBinding({"", "hash"})));
+}
+
+TEST(LogMessages, BeatsAreReadAsTheyWereWritten) {
+  NodeBeat beat{"n1", "h:1", "build", 7, 8, 2, 3, true, {}};
+  beat.models.push_back({"ltx", 2, std::string("card\0", 5)});
+  const auto read = ReadBeat(WriteBeat(beat));
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(WriteBeat(*read), WriteBeat(beat));
+  EXPECT_EQ(read->models[0].card.size(), 5U);
+  EXPECT_EQ(read->room, 3);
+  EXPECT_TRUE(read->draining);
+  EXPECT_FALSE(ReadBeat("\x0a\xff").has_value());
+  EXPECT_FALSE(ReadBeat("").has_value());
 }
 
 }  // namespace

@@ -155,7 +155,8 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options, SchedulerParts{*store, *media, pool, observer, clock, serializer});
+      options,
+      SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr, end_journal});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/node_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace reel::front {
+
+void NodeTable::Hear(NodeBeat beat) {
+  if (beat.node == self_) own_names_[beat.process] = observed_;
+  std::string name = beat.node;
+  nodes_[std::move(name)] = {std::move(beat), observed_};
+}
+
+void NodeTable::Tick(absl::Duration now, bool connected) {
+  const absl::Duration gap = now - last_tick_;
+  last_tick_ = now;
+  const bool was_connected = std::exchange(connected_, connected);
+  // What was sent meanwhile may still be on its way: everybody gets the whole time again.
+  if (!connected || !was_connected || gap > longest_gap_) return Forgive();
+  observed_ += gap;
+  for (auto node = nodes_.begin(); node != nodes_.end();) {
+    // Long forgotten ones would stay for ever; for the rest they are as those never heard.
+    const bool gone = observed_ - node->second.heard > 100 * silence_;
+    node = gone ? nodes_.erase(node) : std::next(node);
+  }
+}
+
+void NodeTable::Forgive() {
+  began_ = observed_;
+  for (auto& [name, node] : nodes_) {
+    if (observed_ - node.heard <= silence_) node.heard = observed_;
+  }
+}
+
+bool NodeTable::IsSilent(const std::string& node) const {
+  if (node == self_) return false;
+  const auto found = nodes_.find(node);
+  const absl::Duration since =
+      found == nodes_.end() ? began_ : std::max(found->second.heard, began_);
+  return observed_ - since > silence_;
+}
+
+std::map<std::string, NodeBeat> NodeTable::Alive() const {
+  std::map<std::string, NodeBeat> alive;
+  for (const auto& [name, node] : nodes_) {
+    if (observed_ - node.heard <= silence_) alive.emplace(name, node.beat);
+  }
+  return alive;
+}
+
+bool NodeTable::HasDouble(uint64_t own_process) const {
+  for (const auto& [process, heard] : own_names_) {
+    if (process != own_process && observed_ - heard <= silence_) return true;
+  }
+  return false;
+}
+
+}  // namespace reel::front

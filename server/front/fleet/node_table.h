@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of a fleet as one of them sees the others, by their beats. Silence is counted on the
+// observer's own clock, and only while it could have heard: what it slept through, or was cut off
+// for, proves nothing of anybody.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+#include "server/front/fleet/log_messages.h"
+
+namespace reel::front {
+
+// Confined to one thread. Times are of a steady clock.
+class NodeTable {
+ public:
+  // `self` is never silent. Between two ticks there is less than `longest_gap`, or the observer was
+  // paused.
+  NodeTable(std::string self, absl::Duration silence, absl::Duration longest_gap)
+      : self_(std::move(self)), silence_(silence), longest_gap_(longest_gap) {}
+
+  void Hear(NodeBeat beat);
+  // Time has passed. `connected`: beats could come.
+  void Tick(absl::Duration now, bool connected);
+
+  // Whether it may be taken over. One that was never heard is silent from the first tick on.
+  bool IsSilent(const std::string& node) const;
+  // Those that are not silent, by name; of this node what it hears of itself.
+  std::map<std::string, NodeBeat> Alive() const;
+  // Another process beats under this node's name, and has not been silent yet.
+  bool HasDouble(uint64_t own_process) const;
+
+ private:
+  struct Node {
+    NodeBeat beat;
+    absl::Duration heard;  // in observed_
+  };
+  void Forgive();
+
+  const std::string self_;
+  const absl::Duration silence_, longest_gap_;
+  absl::Duration observed_;  // time in which beats could have come
+  absl::Duration began_;     // in observed_: since then everybody could be heard without a break
+  absl::Duration last_tick_ = -absl::InfiniteDuration();
+  bool connected_ = false;
+  std::map<std::string, Node> nodes_;
+  std::map<uint64_t, absl::Duration> own_names_;  // processes that beat as this node
+};
+
+}  // namespace reel::front

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/adoption.h"
+
+#include <utility>
+
+namespace reel::front {
+namespace {
+
+// Numbers of an owner's log are above those of the owners before it.
+constexpr uint64_t kSequencesPerEpoch = 1'000'000;
+
+JobRow RowOf(const AdoptedJob& adopted) {
+  JobRow row;
+  row.id = adopted.video.id;
+  row.tenant = adopted.video.tenant;
+  row.attempt = adopted.attempt;
+  row.create_time = adopted.video.create_time;
+  row.reserved_sequence = (adopted.epoch - 1) * kSequencesPerEpoch;
+  return row;
+}
+
+}  // namespace
+
+void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
+  const std::string id = adopted.video.id;
+  if (parts_.jobs.Find(id) != nullptr) {
+    return done(absl::UnavailableError("an earlier attempt of the video still ends here"));
+  }
+  adopted.video.state = VideoState::kQueued;
+  adopted.video.attempt = adopted.attempt;
+  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, 0);
+  revived.epoch = adopted.epoch;
+  ActiveJob& job = parts_.jobs.Add(std::move(revived));
+  Apply(RowReserved{}, job.row);
+  job.log->Reserve(job.row.reserved_sequence);
+  // The fleet's log has it: nothing waits for this row but its file's later owner.
+  parts_.records.Create(job, [this, id](const absl::Status& created) {
+    ActiveJob* stored = parts_.jobs.Find(id);
+    if (created.ok() || stored == nullptr) return;
+    parts_.endings.Fail(*stored, JobEvent::kEnded, created);
+  });
+  parts_.timers.Set({TimerKind::kDeadline, id}, job.deadline);
+  parts_.progress.Add(job, true, 0, absl::ZeroDuration());
+  done(std::shared_ptr<Job>(job.log));
+}
+
+void Adoption::Abandon(const std::string& id) {
+  ActiveJob* job = parts_.jobs.Find(id);
+  if (job == nullptr || !parts_.slots.Leave(*job, JobEvent::kEnded)) return;
+  parts_.endings.Forget(*job);
+}
+
+void Adoption::End(const std::string& id, bool expired) {
+  ActiveJob* job = parts_.jobs.Find(id);
+  if (job == nullptr) return;
+  if (expired) return parts_.endings.FailByDeadline(*job, JobEvent::kEnded);
+  parts_.endings.Cancel(*job, Reason::kCancelledByOwner, "The video was cancelled");
+}
+
+std::vector<std::string> Adoption::AbandonUnsent() {
+  std::vector<std::string> ids;
+  for (const auto& [id, job] : parts_.jobs) {
+    if (job.epoch > 0 && job.phase() == Phase::kQueued) ids.push_back(id);
+  }
+  for (const std::string& id : ids) Abandon(id);
+  return ids;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that were admitted by a fleet and are this server's to run, until it is told otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/endings.h"
+#include "server/front/jobs/job_records.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/revival.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/timer_queue.h"
+
+namespace reel::front {
+
+struct AdoptedJob {
+  Video video;         // as it was admitted
+  uint32_t epoch = 1;  // by which it is this server's
+  int attempt = 1;     // above all that this server has made for it
+};
+
+// Confined to the dispatcher's thread.
+class Adoption {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    JobRecords& records;
+    Slots& slots;
+    Endings& endings;
+    TimerQueue& timers;
+    ProgressLog& progress;
+    const Revival& revival;
+  };
+  explicit Adoption(const Parts& parts) : parts_(parts) {}
+
+  // UNAVAILABLE while an earlier attempt of the same video still ends here.
+  void Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done);
+  // It is another's now: it stops, and nobody is told of an end. Of one whose end is decided the
+  // journal says the same.
+  void Abandon(const std::string& id);
+  // Its end is wished for.
+  void End(const std::string& id, bool expired);
+  // Abandons what no worker has; their ids.
+  std::vector<std::string> AbandonUnsent();
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the end of a job that another server may have taken over is written before it counts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "server/front/jobs/video.h"
+
+namespace reel::front {
+
+class EndJournal {
+ public:
+  virtual ~EndJournal() = default;
+  // On the dispatcher's thread; it must not wait. `last_sequence`: of the log's final entry.
+  // `done` comes on any thread, however long it takes: OK: the end counts; anything else: it does
+  // not, since the job is no longer this server's.
+  virtual void End(const std::string& id, uint32_t epoch, const Video& video,
+                   uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) = 0;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/revival.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace reel::front {
+
+ActiveJob Revival::Revive(JobRow row, const Video& video, int64_t condition_bytes) const {
+  const absl::Duration now = parts_.clock.Monotonic();
+  ActiveJob job(Phase::kQueued);
+  job.row = std::move(row);
+  job.row.video.clear();
+  job.priority = video.priority;
+  job.log = std::make_shared<LoggedJob>(video, job.row, parts_.media);
+  job.waits_for_owner = job.row.bound;
+  const absl::Duration asked = video.deadline - video.create_time;
+  const absl::Duration left = std::clamp(video.deadline - parts_.clock.Wall(), absl::ZeroDuration(),
+                                         std::max(asked, absl::ZeroDuration()));
+  job.accepted = job.last_event = job.stage_since = now;
+  job.deadline = now + left;
+  job.need.model = video.spec.model;
+  job.need.worker = video.spec.worker;
+  parts_.admission.ExpandProfile(video.spec.kernels, job.need);
+  if (const model::ModelCard* card = parts_.fleet.FindCard(job.need.model)) {
+    job.need.shape = ShapeOf(video.spec, *card, Admission::PlanName(job.need));
+    job.cost = parts_.costs.Predict(job.need.shape);
+    job.need.memory_bytes = parts_.costs.PeakMemory(job.need.shape);
+  }
+  job.condition_bytes = condition_bytes;
+  Reserve(job, video.spec);
+  return job;
+}
+
+// What was let in stays, though its tenant may have no room for it now.
+void Revival::Reserve(ActiveJob& job, const model::GenerationSpec& spec) const {
+  WorkShape shape = job.need.shape;
+  if (shape.passes.empty()) {
+    shape.frames = spec.num_frames;
+    shape.frame_pixels = int64_t{spec.width} * spec.height * spec.num_frames;
+  }
+  const TenantBytes tenant = parts_.bytes.Of(job.row.tenant);
+  job.reserved_bytes =
+      ReservationFor(parts_.costs.Output(shape), job.condition_bytes, tenant).value_or(0);
+}
+
+}  // namespace reel::front

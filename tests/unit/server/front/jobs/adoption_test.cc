@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that a fleet admitted and this server runs, for as long as they are its own.
+#include "server/front/jobs/adoption.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::front {
+namespace {
+
+// A fleet's log that answers when the test says so.
+class ScriptedJournal final : public EndJournal {
+ public:
+  struct End {
+    std::string id;
+    uint32_t epoch = 0;
+    Video video;
+    uint64_t last_sequence = 0;
+    absl::AnyInvocable<void(absl::Status)> done;
+  };
+  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
+           absl::AnyInvocable<void(absl::Status)> done) override {
+    MutexLock lock(mutex_);
+    ends_.push_back({id, epoch, video, last_sequence, std::move(done)});
+  }
+  std::vector<struct End> Take() {
+    MutexLock lock(mutex_);
+    return std::exchange(ends_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<struct End> ends_ ABSL_GUARDED_BY(mutex_);
+};
+
+class AdoptionTest : public ::testing::Test, public Harness {
+ protected:
+  void SetUp() override {
+    options.replica = "prod";
+    options.in_fleet = true;
+    end_journal = &journal_;
+    Start();
+    AddWorker();
+  }
+  AdoptedJob JobOf(uint32_t epoch, int attempt) {
+    auto video = Await<Video>([&](auto done) { dispatcher->Validate(Request(), std::move(done)); });
+    EXPECT_TRUE(video.ok()) << video.status();
+    video->id = "prod-abcdefghijklmnopqrstuvwxyz";
+    return {*std::move(video), epoch, attempt};
+  }
+  absl::StatusOr<JobPtr> Adopt(AdoptedJob job) {
+    return Await<JobPtr>([&](auto done) { dispatcher->Adopt(std::move(job), std::move(done)); });
+  }
+  JobPtr MustAdopt(uint32_t epoch = 1, int attempt = 1) {
+    auto job = Adopt(JobOf(epoch, attempt));
+    EXPECT_TRUE(job.ok()) << job.status();
+    return *job;
+  }
+  // The one end that the journal was told.
+  struct ScriptedJournal::End TakeEnd() {
+    Settle();
+    auto ends = journal_.Take();
+    EXPECT_EQ(ends.size(), 1U);
+    return std::move(ends.front());
+  }
+  const std::string id_ = "prod-abcdefghijklmnopqrstuvwxyz";
+  ScriptedJournal journal_;
+};
+
+TEST_F(AdoptionTest, ASuccessIsToldOnlyWhenTheJournalHasIt) {
+  JobPtr job = MustAdopt(2, 3);
+  const Sent sent = Take();
+  EXPECT_EQ(sent.assignment.ref.job, id_);
+  EXPECT_EQ(sent.assignment.ref.attempt, 3);
+  RunToEnd(sent);
+  auto end = TakeEnd();
+  EXPECT_FALSE(IsFinal(job->state()));
+  EXPECT_EQ(end.id, id_);
+  EXPECT_EQ(end.epoch, 2U);
+  EXPECT_EQ(end.video.state, VideoState::kSucceeded);
+  EXPECT_EQ(end.video.media.size_bytes, 6);
+  EXPECT_GT(end.last_sequence, 1'000'000U);  // above those of the owner before
+  std::move(end.done)(absl::OkStatus());
+  WaitForState(*job, VideoState::kSucceeded);
+  EXPECT_EQ(FindEntry<FinishedEvent>(*job)->sequence, end.last_sequence);
+  Settle();
+  EXPECT_EQ(NumActive(), 0U);
+  EXPECT_EQ(ReadAll(**Find(id_)), "frames");
+}
+
+TEST_F(AdoptionTest, AnEndThatDoesNotCountLeavesNothing) {
+  JobPtr job = MustAdopt();
+  RunToEnd(Take());
+  auto end = TakeEnd();
+  std::move(end.done)(absl::AbortedError("taken over"));
+  Settle();
+  EXPECT_FALSE(IsFinal(job->state()));
+  EXPECT_EQ(NumActive(), 0U);
+  EXPECT_FALSE(Find(id_).ok());
+}
+
+TEST_F(AdoptionTest, WhatIsAnothersStopsAndIsNoEnd) {
+  JobPtr job = MustAdopt();
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 3);
+  Settle();
+  dispatcher->Abandon(id_);
+  Settle();
+  EXPECT_EQ(NumActive(), 0U);
+  EXPECT_TRUE(journal_.Take().empty());
+  EXPECT_FALSE(IsFinal(job->state()));
+  // It may come back, as a later attempt.
+  CancelledAtWorker(sent);
+  MustAdopt(3, 2);
+  EXPECT_EQ(Take().assignment.ref.attempt, 2);
+}
+
+TEST_F(AdoptionTest, AnAbandonedJobWhoseEndIsDecidedIsTheJournalsToJudge) {
+  MustAdopt();
+  RunToEnd(Take());
+  auto end = TakeEnd();
+  dispatcher->Abandon(id_);
+  EXPECT_TRUE(absl::IsUnavailable(Adopt(JobOf(2, 2)).status()));
+  std::move(end.done)(absl::AbortedError("taken over"));
+  Settle();
+  EXPECT_EQ(NumActive(), 0U);
+}
+
+TEST_F(AdoptionTest, AWishEndsItThroughTheJournal) {
+  JobPtr job = MustAdopt();
+  Take();
+  dispatcher->EndAdopted(id_, false);
+  auto end = TakeEnd();
+  EXPECT_EQ(end.video.state, VideoState::kCancelled);
+  EXPECT_FALSE(IsFinal(job->state()));
+  std::move(end.done)(absl::OkStatus());
+  WaitForState(*job, VideoState::kCancelled);
+}
+
+TEST_F(AdoptionTest, AfterARestartTheLogAloneSaysWhoseItIs) {
+  MustAdopt();
+  Take();
+  Settle();
+  Start();
+  Settle();
+  EXPECT_EQ(NumActive(), 0U);
+  EXPECT_FALSE(Find(id_).ok());
+}
+
+TEST_F(AdoptionTest, WhatNoWorkerHasCanBeGivenUp) {
+  dispatcher->WorkerLost("w0", LossCause::kKilled);
+  MustAdopt();
+  std::vector<std::string> ids;
+  dispatcher->AbandonUnsent([&](std::vector<std::string> given) { ids = std::move(given); });
+  Settle();
+  EXPECT_EQ(ids, std::vector<std::string>{id_});
+  EXPECT_EQ(NumActive(), 0U);
+}
+
+TEST_F(AdoptionTest, AFleetsLoadDecidesInPlaceOfOnesOwn) {
+  NewJob job = Request();
+  job.fleet_load = NewJob::FleetLoad{0, 256};
+  auto refused = Await<Video>([&](auto done) { dispatcher->Validate(job, std::move(done)); });
+  EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
+  job.fleet_load = NewJob::FleetLoad{options.max_queued_jobs, 0};
+  refused = Await<Video>([&](auto done) { dispatcher->Validate(job, std::move(done)); });
+  EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
+}
+
+}  // namespace
+}  // namespace reel::front
