@@ -7,8 +7,6 @@
 # Another one by name and digest: --build-arg BUILD_BASE=debian:12@sha256:...
 ARG BUILD_BASE=debian:12
 ARG BASE=debian:12-slim
-# Or an image that has what this stage leaves: /src with deploy, and /installed.
-ARG BUILT=build
 
 FROM ${BUILD_BASE} AS build
 ARG KIND=cpu
@@ -31,10 +29,8 @@ RUN apt-get update \
     && install -d -o reel -g reel -m 0700 /var/lib/reel \
     && install -d /etc/reel
 
-FROM ${BUILT} AS built
-
 # It needs Python, and the list of the other stage's packages.
-FROM built AS papers
+FROM build AS papers
 ARG REVISION=unknown
 COPY --from=runtime /var/lib/dpkg/status /status
 RUN deploy/container/bill_of_materials.py --packages /status --installed /installed --revision "$REVISION" --out /papers
@@ -45,7 +41,7 @@ LABEL org.opencontainers.image.title="reel" \
       org.opencontainers.image.version="0.2.0" \
       org.opencontainers.image.revision="${REVISION}" \
       org.opencontainers.image.licenses="GPL-2.0-or-later"
-COPY --from=built /installed /usr
+COPY --from=build /installed /usr
 COPY --from=papers /papers /usr/share/doc/reel
 COPY deploy/config/container.textproto /etc/reel/reel.textproto
 # Everything but these is read-only at run time; the socket of the workers lies in /tmp.

@@ -8,6 +8,7 @@ REEL_TEST_CONTAINER=1 builds that as well, from nothing, in a quarter of an hour
 import json
 import os
 import pathlib
+import re
 import signal
 import shutil
 import subprocess
@@ -36,6 +37,13 @@ os.execvp("chroot", ["chroot", root, "setpriv", "--reuid", user, "--regid", user
 """
 
 
+def without_compiling(text):
+    """With an image in the place of the first stage; all else as it stands. buildah 1.28 knows no stage by an argument's value."""
+    shortened, stages = re.subn(r"^FROM \S+ AS build\n.*?(?=^FROM )", f"FROM {BUILT} AS build\n\n", text, flags=re.MULTILINE | re.DOTALL)
+    assert stages == 1 and "compile" not in shortened, "the Dockerfile has no first stage that compiles"
+    return shortened
+
+
 def build(buildah):
     debian(buildah, SLIM)
     bases = ["--build-arg", f"BASE={SLIM}", "--build-arg", f"REVISION={REVISION}"]
@@ -53,7 +61,9 @@ def build(buildah):
     buildah("copy", "-q", "--from", "localhost/reel-content", python, "/", "/")
     buildah("config", "--workingdir", "/src", python)
     buildah("commit", "-q", "--rm", python, BUILT)
-    buildah.build(ROOT, IMAGE, *bases, "--build-arg", f"BUILT={BUILT}", "--build-arg", "BUILD_BASE=localhost/none")
+    dockerfile = buildah.folder / "Dockerfile"
+    dockerfile.write_text(without_compiling((ROOT / "Dockerfile").read_text(encoding="utf-8")), encoding="utf-8")
+    buildah.build(ROOT, IMAGE, *bases, "-f", dockerfile)
 
 
 def check_settings(settings):
