@@ -22,6 +22,7 @@ SLOW_TESTS = {
     "lint.headers_alone": (120, "compiles every header"),
     "outside.sglang_bench": (60, "fetches packages"),
     "outside.vllm_omni_client": (40, "fetches packages"),
+    "outside.container_image": (90, "makes a Debian, and an image of a gigabyte upon it"),
     "outside.alerts": (90, "ten alerts, each of which waits before it fires"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),

@@ -23,8 +23,7 @@ if(REEL_HAS_TORCH)
     COMPONENT libtorch)  # apart for the test of packages alone: half a gigabyte
 endif()
 # The kernels lie in lib, where programs look for them, and libtorch's CUDA half and what it is linked with in lib/reel:
-# three gigabytes, for images and `cmake --install`. cpack would take them too:
-# make packages of a build without CUDA.
+# three gigabytes, for images and `cmake --install`; packages leave out the component.
 if(REEL_CUDA AND TARGET reel_torch_cuda)
   install(PROGRAMS $<TARGET_FILE:reel_cuda> $<TARGET_FILE:reel_torch_cuda> DESTINATION lib COMPONENT cuda)
   install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/$<TARGET_FILE_NAME:reel_torch_cuda>\"
@@ -37,7 +36,7 @@ if(REEL_CUDA AND TARGET reel_torch_cuda)
     file(GLOB found ${wheels}/cu13/lib/lib${library}.so.*)
     list(APPEND cuda_half ${found})
   endforeach()
-  install(FILES ${cuda_half} DESTINATION lib/reel COMPONENT libtorch)
+  install(FILES ${cuda_half} DESTINATION lib/reel COMPONENT cuda)
 endif()
 
 install(DIRECTORY model/demo/weights/ DESTINATION share/reel/models/ltx-demo)
@@ -56,6 +55,7 @@ reel_install_words(reel share/bash-completion/completions completion bash)
 reel_install_words(reel.fish share/fish/vendor_completions.d completion fish)
 
 set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_INSTALL_CMAKE_PROJECTS "${CMAKE_BINARY_DIR};reel;Unspecified;/" "${CMAKE_BINARY_DIR};reel;libtorch;/")  # not cuda
 set(CPACK_PACKAGE_NAME reel)
 set(CPACK_PACKAGE_VENDOR "The Reel project")
 set(CPACK_PACKAGE_CONTACT "The Reel project <reel@example.com>")

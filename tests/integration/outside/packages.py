@@ -22,6 +22,15 @@ def make_packages(build, scratch):
     return next(scratch.glob("*.deb")), next(scratch.glob("*.tar.gz"))
 
 
+def check_components(build):
+    """What cpack takes by itself: libtorch's CPU half, and nothing of three gigabytes for GPUs."""
+    configured = re.search(r'CPACK_INSTALL_CMAKE_PROJECTS "(.*)"', (build / "CPackConfig.cmake").read_text(encoding="utf-8"))[1].split(";")
+    assert configured[2::4] == ["Unspecified", "libtorch"], configured
+    for_gpus = [line for line in (ROOT / "deploy/build/cmake/install.cmake").read_text(encoding="utf-8").splitlines()
+                if line.strip().startswith("install(") and "cuda_half" in line]
+    assert for_gpus and all("COMPONENT cuda)" in line for line in for_gpus), for_gpus
+
+
 def check_deb(deb):
     """The image's list of packages is held to the binaries by lint.container; a virtual name stands for one of them."""
     wanted = [line for line in (ROOT / "deploy/container/runtime-packages.txt").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
@@ -64,6 +73,7 @@ def main():
         skip("this build has no packages, or this system no dpkg")
     with tempfile.TemporaryDirectory(prefix="reel-packages-") as name:
         scratch = pathlib.Path(name)
+        check_components(build)
         deb, tarball = make_packages(build, scratch)
         check_deb(deb)
         elsewhere = scratch / "some where else"

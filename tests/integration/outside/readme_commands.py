@@ -28,7 +28,7 @@ RUN = {
 }
 BUILDS = "builds the tree, from which this test comes"
 CLUSTER = "wants a cluster; lint.deploy_kubernetes renders and checks what it would apply"
-DOCKER = "wants a Docker daemon; outside.container_image builds and runs the image"
+DOCKER = "wants a Docker daemon; outside.container_image builds and runs the image by buildah"
 RESULTS = "how figures of a GPU were made"
 MEASURES = "measures for minutes, or on a GPU"
 ANOTHER = "wants libtorch's headers and a minute of a compiler; kernels' own tests build such plug-ins"
