@@ -26,10 +26,11 @@ SERVING_SECONDS = 60
 # Namespaces of its own: the ports are the image's, and its root is read-only but for what it names.
 CONTAIN = """
 import fcntl, os, socket, struct, subprocess, sys
-root, data, user, *command = sys.argv[1:]
+root, user, *command = sys.argv[1:]
 with socket.socket() as loopback:
     fcntl.ioctl(loopback, 0x8914, struct.pack("16sh14x", b"lo", 1))  # SIOCSIFFLAGS, IFF_UP
-for mount in (["--rbind", root, root], ["--bind", data, f"{root}/var/lib/reel"], ["-t", "tmpfs", "tmpfs", f"{root}/tmp"],
+volume = f"size=256m,mode=700,uid={user},gid={user}"  # of its own: this machine's disk may have no room by the server's rule
+for mount in (["--rbind", root, root], ["-t", "tmpfs", "-o", volume, "tmpfs", f"{root}/var/lib/reel"], ["-t", "tmpfs", "tmpfs", f"{root}/tmp"],
               ["-t", "proc", "proc", f"{root}/proc"], ["--rbind", "/dev", f"{root}/dev"], ["-o", "remount,bind,ro", root]):
     subprocess.run(["mount", *mount], check=True)
 os.execvp("chroot", ["chroot", root, "setpriv", "--reuid", user, "--regid", user, "--clear-groups", "--no-new-privs",
@@ -89,12 +90,11 @@ def check_papers(root):
 class Container:
     """The image's entry point in namespaces of its own."""
 
-    def __init__(self, root, data, settings):
+    def __init__(self, root, log, settings):
         self.root, self.user = root, settings["User"].partition(":")[0]
-        os.chown(data, int(self.user), int(self.user))
-        self.log = open(data.parent / "log", "w+b")
-        self.process = subprocess.Popen(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", sys.executable, "-c", CONTAIN, root, data,
-                                         self.user, *settings["Entrypoint"]], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.log = open(log, "w+b")
+        self.process = subprocess.Popen(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", sys.executable, "-c", CONTAIN, root, self.user,
+                                         *settings["Entrypoint"]], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
 
     def pid(self):
         """Of reeld, which is the first in there."""
@@ -140,11 +140,9 @@ def main():
         built = time.monotonic() - start
         settings = buildah.settings(IMAGE)
         check_settings(settings)
-        data = buildah.folder / "data"
-        data.mkdir()
         with buildah.mounted(IMAGE) as root:
             check_papers(root)
-            container = Container(root, data, settings)
+            container = Container(root, buildah.folder / "log", settings)
             try:
                 container.wait()
                 container.check_restrictions()
