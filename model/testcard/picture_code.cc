@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "kernels/base/fnv1a.h"
+
 namespace reel::model {
 namespace {
 
@@ -29,25 +31,6 @@ uint32_t Check(const PictureCode& code) {
       (uint64_t{code.hash} << kFrameBits | static_cast<uint64_t>(code.frame)) * 0x9E3779B97F4A7C15;
   return static_cast<uint32_t>(mixed >> (64 - kCheckBits));
 }
-
-class Fnv1a {
- public:
-  void Add(std::string_view bytes) {
-    for (const char c : bytes) AddByte(static_cast<unsigned char>(c));
-  }
-  void Add(uint32_t value) {
-    for (int shift = 0; shift < 32; shift += 8) AddByte(value >> shift & 0xFF);
-  }
-  // The low bits of FNV mix badly: fold the high half in.
-  uint32_t value() const {
-    const uint64_t mixed = (hash_ ^ hash_ >> 29) * 0xBF58476D1CE4E5B9;
-    return static_cast<uint32_t>(mixed >> 32);
-  }
-
- private:
-  void AddByte(uint32_t byte) { hash_ = (hash_ ^ byte) * 0x100000001B3; }
-  uint64_t hash_ = 0xCBF29CE484222325;
-};
 
 bool IsWhite(absl::Span<const uint8_t> luma, int stride, const CodeLayout& layout, int index) {
   // The outer quarter of a block is where compression bleeds.

@@ -2,7 +2,6 @@
 #include "server/front/fleet/node_table.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace reel::front {
@@ -20,11 +19,10 @@ void NodeTable::Tick(absl::Duration now, bool connected) {
   // What was sent meanwhile may still be on its way: everybody gets the whole time again.
   if (!connected || !was_connected || gap > longest_gap_) return Forgive();
   observed_ += gap;
-  for (auto node = nodes_.begin(); node != nodes_.end();) {
-    // Long forgotten ones would stay for ever; for the rest they are as those never heard.
-    const bool gone = observed_ - node->second.heard > 100 * silence_;
-    node = gone ? nodes_.erase(node) : std::next(node);
-  }
+  // Long forgotten ones would stay for ever; for the rest they are as those never heard.
+  const absl::Duration oldest = observed_ - 100 * silence_;
+  std::erase_if(nodes_, [&](const auto& entry) { return entry.second.heard < oldest; });
+  std::erase_if(own_names_, [&](const auto& entry) { return entry.second < oldest; });
 }
 
 void NodeTable::Forgive() {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A browser's own EventSource, behind connections that break, hears each durable event of a video once and ends by itself: it sends the
-last id that it saw, and 204 after the last event ends its retries."""
+"""A browser's own EventSource, behind connections that break, hears no piece of a video twice and its end once, and ends by itself: it
+sends the last id that it saw, and 204 after the last event ends its retries."""
 
 import json
 import sys
