@@ -144,6 +144,10 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
   const aten::LinearGeluScales scales = {weight.x_scale, weight.weight_scale, weight.to_out};
   const at::Tensor codes = ops.LinearGelu(x, weight.codes, bias, &scales);
   const at::IntArrayRef rows = codes.sizes().slice(0, static_cast<size_t>(codes.dim()) - 1);
+  const int64_t count = c10::multiply_integers(rows);
+  if (count <= weight.out_scales.size(0)) {
+    return {codes, weight.out_scales.slice(0, 0, count).view(rows)};
+  }
   return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
 }
 
