@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-OURS = ["--kernel-regex", "kernel_substring=reel"]
+OURS = ["--kernel-name", "kernel_substring=reel"]
 ONE_EACH = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 TOOLS = {
     # Each allocation by itself, so that no pool hides a read behind its end. That goes without graphs alone: one step.
