@@ -5,11 +5,12 @@
 // (CrossAttentionVectorAccepts), other strides as they come. Products on tensor cores with fp32
 // sums, the softmax in fp32 over all keys at once, its weights rounded to the type for the second
 // product, one rounding at the end.
-// A block has the keys and values of a head in shared memory and a range of its queries. A warp has
-// 32 queries at a time, to which it applies everything that it reads of keys and values; their
-// scores, weights and sums stay in registers. Queries come from memory and outputs go there in runs
-// of 64 bytes, the next queries while the softmax of these is made.
-// Bound by memory, 2 (2 S + 2 L) B N Dh bytes, with the tensor cores not far behind.
+// A block has the keys and values of a head in shared memory, of those that count (in thirty-twos
+// or sixty-fours where they are few), and a range of its queries. A warp has 32 queries at a time,
+// to which it applies everything that it reads of keys and values; their scores, weights and sums
+// stay in registers. Queries come from memory and outputs go there in runs of 64 bytes, the next
+// queries while the softmax of these is made. Bound by memory, 2 (2 S + 2 L) B N Dh bytes, with the
+// tensor cores not far behind.
 #include <algorithm>
 
 #include "kernels/attention/attention_launch.h"
@@ -35,7 +36,9 @@ __device__ T* HeadOf(const AttentionOperand& operand, int64_t batch, int64_t hea
   return static_cast<T*>(operand.data) + batch * operand.strides[0] + head * operand.strides[2];
 }
 
-template <typename T, int kWidth, bool kRowBias>
+// kUsed: there are no more keys. Weights of keys that do not count are 0, and their products add
+// nothing, so the bits do not depend on how many take part.
+template <typename T, int kWidth, bool kRowBias, int kUsed>
 __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias)))
     CrossAttend(const __grid_constant__ CrossCall call) {
   extern __shared__ uint4 shared_vectors[];
@@ -64,33 +67,34 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias))
       shared.bias,
       p.q_scale.data == nullptr ? nullptr : HeadOf<const float>(p.q_scale, batch, 0),
       keys};
-  StageKeys<T, kWidth>(HeadOf<const T>(p.k, batch, head), p.k.strides[1], keys, shared.keys);
+  StageKeys<T, kWidth, kUsed>(HeadOf<const T>(p.k, batch, head), p.k.strides[1], keys, shared.keys);
   Queries<kTiles, kWidth> queries;
   LoadQueries(q, p.q.strides[1], left(first), queries);
-  StageValues<T, kWidth>(HeadOf<const T>(p.v, batch, head), p.v.strides[1], keys, shared.values);
+  StageValues<T, kWidth, kUsed>(HeadOf<const T>(p.v, batch, head), p.v.strides[1], keys,
+                                shared.values);
   StageBias<T, kRowBias>(terms.bias, keys, shared.bias);
   AwaitAllCopies();
   __syncthreads();
   for (; first < end; first += kStep) {
-    Scores<kTiles> scores;
-    Multiply<T>(queries, shared.keys, scores);
+    Scores<kTiles, kUsed> scores;
+    Multiply<T, kTiles, kWidth, kUsed>(queries, shared.keys, scores);
     float factors[2 * kTiles];
     RowFactors<T, kTiles>(terms, first, left(first), factors);
     if constexpr (kRowBias) {
-      AddRowBias(terms, first, left(first), factors, scores);
+      AddRowBias<T, kTiles, kUsed>(terms, first, left(first), factors, scores);
     } else {
-      AddHeadBias(terms, factors, scores);
+      AddHeadBias<T, kTiles, kUsed>(terms, factors, scores);
     }
-    LeaveOut(keys, scores);
-    Weights<kTiles> weights;
+    LeaveOut<kTiles, kUsed>(keys, scores);
+    Weights<kTiles, kUsed> weights;
     Sums<kTiles> sums;
-    Softmax<T>(scores, weights, sums);
+    Softmax<T, kTiles, kUsed>(scores, weights, sums);
     q += kStep * p.q.strides[1];
     LoadQueries(q, p.q.strides[1], left(first + kStep), queries);
 #pragma unroll 1
     for (int part = 0; part < kWidth / 64; ++part) {
-      MultiplyAndStore<T, kWidth>(weights, sums, shared.values, part, out, p.out.strides[1],
-                                  left(first));
+      MultiplyAndStore<T, kWidth, kTiles, kUsed>(weights, sums, shared.values, part, out,
+                                                 p.out.strides[1], left(first));
     }
     out += kStep * p.out.strides[1];
   }
@@ -107,7 +111,7 @@ int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
   return std::min(parts, (runs - 1) / kCrossWarps + 1);
 }
 
-template <typename T, int kWidth, bool kRowBias>
+template <typename T, int kWidth, bool kRowBias, int kUsed = kKeys>
 int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
   constexpr int kTiles = TilesFor(kRowBias);
   constexpr int64_t kQueries = 16 * kTiles;
@@ -120,7 +124,7 @@ int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStrea
   const int64_t parts = (runs - 1) / runs_of_part + 1;
   // More would write 256 GB at least.
   if (heads * parts > 0x7fffffff) return cudaErrorInvalidConfiguration;
-  const auto kernel = CrossAttend<T, kWidth, kRowBias>;
+  const auto kernel = CrossAttend<T, kWidth, kRowBias, kUsed>;
   if constexpr (kBytes > kAlwaysThere) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
@@ -131,15 +135,19 @@ int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStrea
   return cudaGetLastError();
 }
 
+template <typename T, int kWidth>
+int32_t LaunchWide(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
+  const bool row_bias = p.bias.data != nullptr && p.bias.strides[1] != 0;
+  if (row_bias) return LaunchCross<T, kWidth, true>(p, multiprocessors, stream);
+  if (p.keys <= 32) return LaunchCross<T, kWidth, false, 32>(p, multiprocessors, stream);
+  if (p.keys <= 64) return LaunchCross<T, kWidth, false, 64>(p, multiprocessors, stream);
+  return LaunchCross<T, kWidth, false>(p, multiprocessors, stream);
+}
+
 template <typename T>
 int32_t LaunchTyped(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
-  const bool row_bias = p.bias.data != nullptr && p.bias.strides[1] != 0;
-  if (p.width == 64) {
-    return row_bias ? LaunchCross<T, 64, true>(p, multiprocessors, stream)
-                    : LaunchCross<T, 64, false>(p, multiprocessors, stream);
-  }
-  return row_bias ? LaunchCross<T, 128, true>(p, multiprocessors, stream)
-                  : LaunchCross<T, 128, false>(p, multiprocessors, stream);
+  return p.width == 64 ? LaunchWide<T, 64>(p, multiprocessors, stream)
+                       : LaunchWide<T, 128>(p, multiprocessors, stream);
 }
 
 }  // namespace

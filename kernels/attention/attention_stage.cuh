@@ -11,7 +11,7 @@ namespace reel::kernels {
 
 inline constexpr int kCrossWarps = 4;
 inline constexpr int kCrossThreads = 32 * kCrossWarps;
-inline constexpr int kKeys = 128;  // in shared memory, zeros behind the last
+inline constexpr int kKeys = 128;  // that shared memory has room for; zeros behind the last
 inline constexpr float kLog2E = 1.44269504f;
 
 template <int kWidth>
@@ -40,20 +40,20 @@ struct Lane {
 __device__ inline Lane ThisLane() { return {threadIdx.x % 32 / 4, threadIdx.x % 4}; }
 __device__ inline float MinusInfinity() { return __uint_as_float(0xff800000u); }
 
-// The vectors of this thread among those of all keys: `body(key, chunk)`.
-template <int kWidth, typename Body>
+// The vectors of this thread among those of the first kUsed keys: `body(key, chunk)`.
+template <int kWidth, int kUsed, typename Body>
 __device__ inline void ForEachVector(const Body& body) {
   constexpr unsigned kChunks = kWidth / 8;
 #pragma unroll 8
-  for (int n = 0; n < static_cast<int>(kKeys * kChunks / kCrossThreads); ++n) {
+  for (int n = 0; n < static_cast<int>(kUsed * kChunks / kCrossThreads); ++n) {
     const unsigned i = n * kCrossThreads + threadIdx.x;
     body(i / kChunks, i % kChunks);
   }
 }
 
-template <typename T, int kWidth>
+template <typename T, int kWidth, int kUsed>
 __device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint4* to) {
-  ForEachVector<kWidth>([&](unsigned key, unsigned chunk) {
+  ForEachVector<kWidth, kUsed>([&](unsigned key, unsigned chunk) {
     const bool there = key < keys;
     const T* from = k + (there ? key * stride : 0) + chunk * 8;
     CopyAsync16(SharedAddress(to + KeyVector<kWidth>(key, chunk)), from, there);
@@ -62,9 +62,9 @@ __device__ inline void StageKeys(const T* k, int64_t stride, unsigned keys, uint
 
 // Word w of the vector 4 g + c goes to word c of the vector 4 g + w: of four neighbouring outputs
 // of the second product a lane then has 8 channels that lie side by side.
-template <typename T, int kWidth>
+template <typename T, int kWidth, int kUsed>
 __device__ inline void StageValues(const T* v, int64_t stride, unsigned keys, uint4* to) {
-  ForEachVector<kWidth>([&](unsigned key, unsigned chunk) {
+  ForEachVector<kWidth, kUsed>([&](unsigned key, unsigned chunk) {
     uint4 raw = {0, 0, 0, 0};
     if (key < keys) raw = *reinterpret_cast<const uint4*>(v + key * stride + chunk * 8);
     const uint32_t words[4] = {raw.x, raw.y, raw.z, raw.w};

@@ -25,19 +25,20 @@ __device__ inline float Exp2(float x) {
   return y;
 }
 
-template <int kTiles>
-using Scores = float[kTiles][kKeys / 8][4];
+// Of the first kUsed keys, as all that follows.
+template <int kTiles, int kUsed>
+using Scores = float[kTiles][kUsed / 8][4];
 
 // The order of channels in a product is free: a lane's vector of 8 serves two products of 16.
-template <typename T, int kTiles, int kWidth>
+template <typename T, int kTiles, int kWidth, int kUsed>
 __device__ inline void Multiply(const Queries<kTiles, kWidth>& queries, const uint4* keys,
-                                Scores<kTiles>& scores) {
+                                Scores<kTiles, kUsed>& scores) {
   const Lane lane = ThisLane();
   // Every other vector lies at a constant distance.
   const uint4* at[2] = {keys + KeyVector<kWidth>(lane.row, lane.column),
                         keys + KeyVector<kWidth>(lane.row, 4 + lane.column)};
 #pragma unroll
-  for (int n = 0; n < kKeys / 8; n += 2) {
+  for (int n = 0; n < kUsed / 8; n += 2) {
 #pragma unroll
     for (int t = 0; t < kTiles; ++t) {
 #pragma unroll
@@ -87,12 +88,12 @@ __device__ inline void RowFactors(const ScoreTerms<T>& terms, int64_t first, int
 }
 
 // One bias for all rows of the head.
-template <typename T, int kTiles>
+template <typename T, int kTiles, int kUsed>
 __device__ inline void AddHeadBias(const ScoreTerms<T>& terms, const float (&factors)[2 * kTiles],
-                                   Scores<kTiles>& scores) {
+                                   Scores<kTiles, kUsed>& scores) {
   const Lane lane = ThisLane();
 #pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n) {
+  for (int n = 0; n < kUsed / 8; ++n) {
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const float bias = terms.shared_bias[8 * n + 2 * lane.column + i];
@@ -106,15 +107,16 @@ __device__ inline void AddHeadBias(const ScoreTerms<T>& terms, const float (&fac
 }
 
 // One of its own for every row.
-template <typename T, int kTiles>
+template <typename T, int kTiles, int kUsed>
 __device__ inline void AddRowBias(const ScoreTerms<T>& terms, int64_t first, int left,
-                                  const float (&factors)[2 * kTiles], Scores<kTiles>& scores) {
+                                  const float (&factors)[2 * kTiles],
+                                  Scores<kTiles, kUsed>& scores) {
   const Lane lane = ThisLane();
 #pragma unroll
   for (int r = 0; r < 2 * kTiles; ++r) {
     const bool there = static_cast<int>(8 * r + lane.row) < left;
 #pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
+    for (int n = 0; n < kUsed / 8; ++n) {
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const unsigned key = 8 * n + 2 * lane.column + i;
@@ -128,12 +130,12 @@ __device__ inline void AddRowBias(const ScoreTerms<T>& terms, int64_t first, int
 }
 
 // Minus infinity behind the last key, whatever the product with zeros is there.
-template <int kTiles>
-__device__ inline void LeaveOut(unsigned keys, Scores<kTiles>& scores) {
-  if (keys == kKeys) return;
+template <int kTiles, int kUsed>
+__device__ inline void LeaveOut(unsigned keys, Scores<kTiles, kUsed>& scores) {
+  if (keys == kUsed) return;
   const Lane lane = ThisLane();
 #pragma unroll
-  for (int n = 0; n < kKeys / 8; ++n) {
+  for (int n = 0; n < kUsed / 8; ++n) {
 #pragma unroll
     for (int i = 0; i < 4 * kTiles; ++i) {
       if (8 * n + 2 * lane.column + i % 2 >= keys) scores[i / 4][n][i % 4] = MinusInfinity();
@@ -152,28 +154,28 @@ __device__ inline float RowSum(float value) {
 }
 
 // As the second product takes them: 16 keys at a time, rows and columns as in MultiplyAdd's a.
-template <int kTiles>
-using Weights = uint32_t[kTiles][kKeys / 16][4];
+template <int kTiles, int kUsed>
+using Weights = uint32_t[kTiles][kUsed / 16][4];
 template <int kTiles>
 using Sums = float[kTiles][2];
 
 // A NaN is passed over by the maximum, and brought back by its exponential.
-template <typename T, int kTiles>
-__device__ inline void Softmax(const Scores<kTiles>& scores, Weights<kTiles>& weights,
+template <typename T, int kTiles, int kUsed>
+__device__ inline void Softmax(const Scores<kTiles, kUsed>& scores, Weights<kTiles, kUsed>& weights,
                                Sums<kTiles>& sums) {
 #pragma unroll
   for (int r = 0; r < 2 * kTiles; ++r) {
     const int t = r / 2, half = r % 2;
     float largest = MinusInfinity();
 #pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
+    for (int n = 0; n < kUsed / 8; ++n) {
       largest = fmaxf(largest, fmaxf(scores[t][n][2 * half], scores[t][n][2 * half + 1]));
     }
     largest = RowMax(largest);
     const float less = LessFor<T>(largest);
     float sum = 0;
 #pragma unroll
-    for (int n = 0; n < kKeys / 8; ++n) {
+    for (int n = 0; n < kUsed / 8; ++n) {
       const float low = Exp2(scores[t][n][2 * half] + less);
       const float high = Exp2(scores[t][n][2 * half + 1] + less);
       sum += low + high;
@@ -184,10 +186,10 @@ __device__ inline void Softmax(const Scores<kTiles>& scores, Weights<kTiles>& we
 }
 
 // 64 channels from `part` * 64 on, divided by the sums and stored.
-template <typename T, int kWidth, int kTiles>
-__device__ inline void MultiplyAndStore(const Weights<kTiles>& weights, const Sums<kTiles>& sums,
-                                        const uint4* values, int part, T* out, int64_t stride,
-                                        int left) {
+template <typename T, int kWidth, int kTiles, int kUsed>
+__device__ inline void MultiplyAndStore(const Weights<kTiles, kUsed>& weights,
+                                        const Sums<kTiles>& sums, const uint4* values, int part,
+                                        T* out, int64_t stride, int left) {
   float sum[kTiles][8][4] = {};
   const unsigned in_warp = threadIdx.x % 32;
   const uint4* at[4];
@@ -196,7 +198,7 @@ __device__ inline void MultiplyAndStore(const Weights<kTiles>& weights, const Su
     at[u] = values + ValueVector<kWidth>(in_warp % 16, 2 * u + in_warp / 16) + 8 * part;
   }
 #pragma unroll
-  for (int k = 0; k < kKeys / 16; ++k) {
+  for (int k = 0; k < kUsed / 16; ++k) {
 #pragma unroll
     for (int u = 0; u < 8; u += 2) {
       uint32_t b[4];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/cuda/error_kind.h"
+#include "kernels/cuda/graph_zeros.h"
 #include "kernels/cuda/library_variants.h"
 
 namespace reel::kernels {
@@ -84,6 +85,7 @@ extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_c
       .event_record = &EventRecord,
       .nanoseconds_between = &NanosecondsBetween,
       .event_destroy = &EventDestroy,
+      .zeros_as_kernels = &ZerosAsKernels,
   };
   return &table;
 }

@@ -62,8 +62,11 @@ struct CudaLibraryTable {
   // Both recorded; waits for `end`.
   int32_t (*nanoseconds_between)(void* start, void* end, int64_t* nanoseconds);
   void (*event_destroy)(void* event);
+  // In a recorded graph (cudaGraph_t) that has no executable form yet: kernels in the place of
+  // small memory that it sets to zero; how many.
+  int32_t (*zeros_as_kernels)(void* graph, int32_t* replaced);
 };
-inline constexpr int32_t kCudaLibraryVersion = 2;
+inline constexpr int32_t kCudaLibraryVersion = 3;
 inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
 // Variants from typed functions.

@@ -9,7 +9,9 @@ namespace reel::model {
 std::unique_ptr<GraphRecorder> MakeGraphRecorder(at::Device device) {
   if (!device.is_cuda()) return nullptr;
   const auto entry = reinterpret_cast<GraphRecorderEntry>(FindInTorchCuda(kGraphRecorderEntry));
-  return std::unique_ptr<GraphRecorder>(entry == nullptr ? nullptr : entry(device.index()));
+  const kernels::CudaLibraryTable* const kernels = OpenedKernels();
+  if (entry == nullptr || kernels == nullptr) return nullptr;
+  return std::unique_ptr<GraphRecorder>(entry(device.index(), kernels->zeros_as_kernels));
 }
 
 }  // namespace reel::model

@@ -161,7 +161,7 @@ Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
   if (ByLibtorch(aten::GateResidualAdalnCall{x, y, gate, scale, shift, eps, made.sum, made.out})) {
     return made;
   }
-  if (!result.sum.defined()) result = {at::empty(x.sizes(), x.options()), {}};
+  if (!result.sum.defined()) result.sum = at::empty(x.sizes(), x.options());
   if (!result.out.defined()) result.out = at::empty_like(result.sum);
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
                                            .y = ViewOf(y),

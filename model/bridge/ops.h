@@ -53,8 +53,8 @@ class Ops {
                             double eps) const;
   // x + y * gate; without a gate x + y.
   at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) const;
-  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift. Into `result` where that is defined,
-  // by the variants of kernels/; libtorch's bring memory of their own.
+  // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift. Into what `result` has of
+  // both, by the variants of kernels/; libtorch's bring memory of their own.
   struct SumAndNorm {
     at::Tensor sum, out;
   };

@@ -19,22 +19,24 @@ using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
 Rows EmptyE4m3Like(const at::Tensor& x) {
-  const at::IntArrayRef leads = x.sizes().slice(0, static_cast<size_t>(x.dim()) - 1);
-  return {at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn)),
-          at::empty(leads, x.options().dtype(at::kFloat))};
+  return EmptyRows(x.sizes(), x.options(), RowForm::kE4m3);
 }
 
 struct GatedSum {
   const at::Tensor &x, &y, &gate;
 };
 
+// libtorch's variants bring memory of their own.
+void PutInto(const at::Tensor& into, const at::Tensor& made) {
+  if (!made.is_same(into)) into.copy_(made);
+}
+
 void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
               const SumAndRows& into) {
   const auto [sum, out] =
       ops.GateResidualAdaln(of.x, of.y, of.gate, modulation, {into.sum, into.rows.values});
-  if (sum.is_same(into.sum)) return;
-  into.sum.copy_(sum);
-  into.rows.values.copy_(out);
+  PutInto(into.sum, sum);
+  PutInto(into.rows.values, out);
 }
 
 void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
@@ -72,19 +74,29 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
 
 // With the scale of each row, unless one for all is given.
 SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
-                     const Modulation& modulation, std::optional<double> fixed_scale) {
-  const SumAndRows result = {at::empty(x.sizes(), x.options()),
-                             fixed_scale.has_value()
-                                 ? Rows{at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn))}
-                                 : EmptyE4m3Like(x)};
+                     const Modulation& modulation, std::optional<double> fixed_scale,
+                     const Rows& into) {
+  const SumAndRows result = {
+      at::empty(x.sizes(), x.options()),
+      into.values.defined()
+          ? into
+          : EmptyRows(x.sizes(), x.options(), RowForm::kE4m3, fixed_scale.has_value())};
   EachPart(x, y, modulation, result,
-           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
-             SumToE4m3(ops, of, own, into, fixed_scale);
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
+             SumToE4m3(ops, of, own, to, fixed_scale);
            });
   return result;
 }
 
 }  // namespace
+
+Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, RowForm form,
+               bool fixed_scale) {
+  if (form == RowForm::kPlain) return {at::empty(sizes, options)};
+  const at::Tensor codes = at::empty(sizes, options.dtype(at::kFloat8_e4m3fn));
+  if (fixed_scale) return {codes};
+  return {codes, at::empty(sizes.slice(0, sizes.size() - 1), options.dtype(at::kFloat))};
+}
 
 RowForm FormOf(const kernels::Execution& run) {
   return run.plan.profile() == kernels::kFp8Profile ? RowForm::kE4m3 : RowForm::kPlain;
@@ -99,10 +111,16 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   return rows;
 }
 
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form,
+                  const Rows& into) {
   const auto& [scale, shift, eps] = modulation;
-  if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, scale, shift, eps)};
-  Rows rows = EmptyE4m3Like(x);
+  if (form == RowForm::kPlain) {
+    const at::Tensor made = ops.AdalnRmsNorm(x, scale, shift, eps);
+    if (!into.values.defined()) return {made};
+    into.values.copy_(made);
+    return into;
+  }
+  const Rows rows = into.values.defined() ? into : EmptyE4m3Like(x);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
@@ -117,26 +135,28 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form) {
-  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt);
+                           const Modulation& modulation, RowForm form, const Rows& into) {
+  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt, into);
   // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
   if (y.parts.size() == 1 || x.is_cpu()) {
     const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
-    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
-    return {sum, {out}};
+    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation, {{}, into.values});
+    if (!into.values.defined()) return {sum, {out}};
+    PutInto(into.values, out);
+    return {sum, into};
   }
   const at::Tensor like = at::empty(x.sizes(), x.options());
-  const SumAndRows result = {like, {at::empty_like(like)}};
+  const SumAndRows result = {like, into.values.defined() ? into : Rows{at::empty_like(like)}};
   EachPart(x, y, modulation, result,
-           [&](const GatedSum& of, const Modulation& own, const SumAndRows& into) {
-             PlainSum(ops, of, own, into);
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
+             PlainSum(ops, of, own, to);
            });
   return result;
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale) {
-  return AllToE4m3(ops, x, y, modulation, fixed_scale);
+                           const Modulation& modulation, double fixed_scale, const Rows& into) {
+  return AllToE4m3(ops, x, y, modulation, fixed_scale, into);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
@@ -144,6 +164,10 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
   const aten::LinearGeluScales scales = {weight.x_scale, weight.weight_scale, weight.to_out};
   const at::Tensor codes = ops.LinearGelu(x, weight.codes, bias, &scales);
   const at::IntArrayRef rows = codes.sizes().slice(0, static_cast<size_t>(codes.dim()) - 1);
+  const int64_t count = c10::multiply_integers(rows);
+  if (count <= weight.out_scales.size(0)) {
+    return {codes, weight.out_scales.slice(0, 0, count).view(rows)};
+  }
   return {codes, at::full(rows, weight.out_scale, codes.options().dtype(at::kFloat))};
 }
 

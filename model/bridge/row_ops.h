@@ -14,8 +14,13 @@ RowForm FormOf(const kernels::Execution& run);
 
 // x itself, or e4m3 of it.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
-// rms(x) * (1 + scale) + shift
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
+// Memory for rows [..., D] of such sizes; with `fixed_scale` they have one for all, which the layer
+// knows.
+Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, RowForm form,
+               bool fixed_scale = false);
+// rms(x) * (1 + scale) + shift. Here and below rows go `into` such memory where it is defined.
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form,
+                  const Rows& into = {});
 // What is added to x, in parts of neighbouring rows (its first dimension); all but the last of a
 // part's dimensions may have the stride 0. Times `gate`, [B, 1 or S, D] of all rows, where defined.
 struct Addend {
@@ -28,10 +33,10 @@ struct SumAndRows {
   Rows rows;
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form);
+                           const Modulation& modulation, RowForm form, const Rows& into = {});
 // The same to e4m3 with that scale for all rows.
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale);
+                           const Modulation& modulation, double fixed_scale, const Rows& into = {});
 // gelu_tanh(x W^T + b), x codes with the scale kE4m3GeluXScale.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);

@@ -31,6 +31,7 @@ struct E4m3Gelu {
   at::Tensor codes;                  // [out, in]
   at::Tensor x_scale, weight_scale;  // fp32 [1], on the weight's device
   at::Tensor to_out;                 // 1 / out_scale, as those
+  at::Tensor out_scales;             // fp32 [kE4m3GeluRows], out_scale each
   double out_scale = 0;
 
   bool defined() const { return codes.defined(); }
@@ -38,6 +39,8 @@ struct E4m3Gelu {
 // The rows of an RMS norm reach sqrt(D), and a modulation makes some times as much of it: 448 codes
 // are enough. What is small is not lost: codes have exponents.
 inline constexpr double kE4m3GeluXScale = 1;
+// As many as two rows of the largest video have; more get a vector of their own at each call.
+inline constexpr int64_t kE4m3GeluRows = int64_t{1} << 16;
 
 // What 8-bit products want of both sides of a weight.
 inline constexpr int64_t kE4m3Sides = 16;

@@ -31,4 +31,13 @@ void* FindInTorchCuda(const char* function) {
   return library == nullptr ? nullptr : dlsym(library, function);
 }
 
+const kernels::CudaLibraryTable* OpenedKernels() {
+  void* const opened = dlopen(kKernels, RTLD_LAZY | RTLD_NOLOAD);
+  if (opened == nullptr) return nullptr;
+  using Entry = const kernels::CudaLibraryTable* (*)();
+  const auto entry = reinterpret_cast<Entry>(dlsym(opened, kernels::kCudaLibraryEntry));
+  dlclose(opened);  // what RTLD_NOLOAD has counted
+  return entry == nullptr ? nullptr : entry();
+}
+
 }  // namespace reel::model

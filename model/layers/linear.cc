@@ -47,6 +47,7 @@ void Linear::MakeE4m3Gelu() {
   const auto options = gelu.weight_scale.options();
   gelu.x_scale = at::full({1}, kE4m3GeluXScale, options);
   gelu.to_out = at::full({1}, 1 / gelu.out_scale, options);
+  gelu.out_scales = at::full({kE4m3GeluRows}, gelu.out_scale, options);
 }
 
 Linear TakeLinear(Weights& weights, const std::string& name, int64_t in, int64_t out,

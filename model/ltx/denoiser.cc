@@ -2,6 +2,7 @@
 #include "model/ltx/denoiser.h"
 
 #include "model/bridge/step_reuse.h"
+#include "model/ltx/packing/step_groups.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -90,7 +91,10 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
     if (all.back()->is_last()) all.back()->cache.Forget();
   }
   // Nothing is kept for a company that may not come again.
-  if (all.size() == 1) shared_text_ = shared_others_text_ = {};
+  if (all.size() == 1) {
+    shared_texts_.clear();
+    shared_others_text_ = {};
+  }
   // A last step, which keeps nothing, is made in the same parts: a device has no whole call of it
   // to record.
   const std::vector<at::Tensor> velocities =
@@ -101,11 +105,29 @@ void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
 
 std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Company& all) {
   if (group_ != nullptr && GroupVelocity::Divides(all)) return (*group_)(ops, all);
-  return Apart(all, velocity_(ops, InputsOf(all, shared_text_)));
+  std::vector<const DenoiseState*> states;
+  for (const Attempt* attempt : all) states.push_back(&attempt->state);
+  const std::vector<std::vector<size_t>> places = GroupsOf(states);
+  std::vector<Company> groups;
+  std::vector<VelocityInputs> inputs;
+  shared_texts_.resize(places.size());
+  for (const std::vector<size_t>& of_group : places) {
+    Company& group = groups.emplace_back();
+    for (const size_t place : of_group) group.push_back(all[place]);
+    inputs.push_back(InputsOf(group, shared_texts_[inputs.size()]));
+  }
+  const std::vector<at::Tensor> made = velocity_(ops, inputs);
+  std::vector<at::Tensor> velocities(all.size());
+  for (size_t group = 0; group < groups.size(); ++group) {
+    const std::vector<at::Tensor> own = Apart(groups[group], made[group]);
+    for (size_t i = 0; i < own.size(); ++i) velocities[places[group][i]] = own[i];
+  }
+  return velocities;
 }
 
 std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) {
-  const VelocityInputs inputs = InputsOf(all, shared_text_);
+  shared_texts_.resize(1);
+  const VelocityInputs inputs = InputsOf(all, shared_texts_[0]);
   VelocityInputs of_first = inputs;
   of_first.text = inputs.text.OfFirstBlock();
   const FirstBlock first = velocity_.First(ops, of_first);

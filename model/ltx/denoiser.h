@@ -40,7 +40,8 @@ class Denoiser {
         group_(std::make_unique<GroupVelocity>(crew, velocity_, peers)) {}
 
   // One step of each one's schedule, in place, with one call of the transformer: all can share it
-  // (CanShareStep). What throws has changed none of them.
+  // (CanShareStep), or, on one device and where none uses the step cache, be packed (CanPackStep).
+  // What throws has changed none of them.
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
 
   // On the first device of a group.
@@ -48,7 +49,8 @@ class Denoiser {
   // What it holds of earlier steps.
   void ForgetKept() {
     velocity_.Forget();
-    shared_text_ = shared_others_text_ = SharedText();
+    shared_texts_.clear();
+    shared_others_text_ = {};
     if (group_ != nullptr) group_->ForgetKept();
   }
 
@@ -73,7 +75,8 @@ class Denoiser {
 
   VelocityGraphs velocity_;
   std::unique_ptr<GroupVelocity> group_;  // null on one device
-  SharedText shared_text_, shared_others_text_;
+  std::vector<SharedText> shared_texts_;  // of the groups of the latest company
+  SharedText shared_others_text_;
 };
 
 }  // namespace reel::model::ltx

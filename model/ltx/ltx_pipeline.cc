@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "model/bridge/random.h"
+#include "model/bridge/step_reuse.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/card_file.h"
@@ -19,6 +20,7 @@
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
+#include "model/ltx/packing/step_groups.h"
 #include "model/ltx/preview.h"
 #include "model/ltx/step_pace.h"
 #include "model/ltx/vae_tiles.h"
@@ -106,7 +108,7 @@ class LtxPipeline final : public Pipeline {
       std::vector<size_t> places;
       for (size_t j = i; j < generations.size(); ++j) {
         DenoiseState& state = Mine(*generations[j]).state;
-        if (taken[j] || (j > i && !MayJoin(*together[0], state))) continue;
+        if (taken[j] || (j > i && !MayJoin(*together[0], state, run))) continue;
         taken[j] = true;
         together.push_back(&state);
         places.push_back(j);
@@ -180,8 +182,13 @@ class LtxPipeline final : public Pipeline {
     return absl::OkStatus();
   }
 
-  bool MayJoin(const DenoiseState& first, const DenoiseState& other) const {
-    return !model_->device.is_cpu() && CanShareStep(first, other);
+  // Whatever the sizes, but for a group of devices and steps that may be left out, which look at
+  // one size at a time.
+  bool MayJoin(const DenoiseState& first, const DenoiseState& other,
+               const kernels::Execution& run) const {
+    if (model_->device.is_cpu()) return false;
+    const bool packs = model_->crew == nullptr && !MayReuseSteps(run);
+    return packs ? CanPackStep(first, other) : CanShareStep(first, other);
   }
 
   absl::Status StepTogether(absl::Span<DenoiseState* const> states, const Ops& ops) {

@@ -2,54 +2,19 @@
 // The transformer that says where a noisy latent should go: LTXVideoTransformer3DModel.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/layers/linear.h"
 #include "model/layers/timestep_embedding.h"
-#include "model/ltx/shared_rows.h"
-#include "model/ltx/transformer_block.h"
+#include "model/ltx/block_walk.h"
 #include "model/ltx/transformer_config.h"
+#include "model/ltx/velocity_inputs.h"
 
 namespace reel::model::ltx {
-
-// A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
-struct TextContext {
-  std::vector<TextKeys> blocks;
-  KeyMask mask;                   // its bias [A, 1, 1, L]: -10000 where there is padding
-  std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
-
-  int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
-  // Those of the batch from `first` on; views.
-  TextContext Rows(int64_t first, int64_t count) const;
-  // All that the first block needs of it.
-  TextContext OfFirstBlock() const { return {{blocks[0]}, mask, has_one_key}; }
-};
-
-// What the transformer makes of N times.
-struct TimeRows {
-  at::Tensor embedded;  // [N, D]
-  at::Tensor rows;      // [N, 6 D], for every block
-
-  TimeRows Slice(int64_t first, int64_t count) const {
-    return {embedded.slice(0, first, first + count), rows.slice(0, first, first + count)};
-  }
-};
-
-// One call of the transformer: for every clip some rows, which differ in their text.
-struct VelocityInputs {
-  at::Tensor x;             // tokens [clips, S, C]
-  TimeRows time;            // of the clips' times
-  at::Tensor time_of = {};  // [clips, S]: which of them a token has; undefined: each clip has one
-  RopeTable rope;           // of S tokens
-  TextContext text;         // of B rows: those of the first clip, then those of the next
-  std::vector<int64_t> rows = {};  // of each clip; empty: one each
-  // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
-  // own value. Of a clip alone it has the text of the row before it, and is made once with that one
-  // up to the first of these blocks.
-  std::vector<int64_t> perturbed = {};
-};
 
 // How far a call has come behind the first block, [B', S, D]: rows that are still the same are one.
 struct FirstBlock {
@@ -70,7 +35,8 @@ class Transformer {
   absl::Status MakeE4m3();
   bool has_e4m3() const { return has_e4m3_; }
 
-  // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts.
+  // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts; padding behind it
+  // is left out, but for some.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
   // `times` [N] fp32 in 0..1000.
@@ -79,6 +45,14 @@ class Transformer {
   // [B, S, C], in the model's type. What rows have in common is computed once: up to the text of
   // the first block all of a clip's are the same.
   at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
+  // The same of several groups, in each of which clips have one size: rows of all of them go
+  // through layers together. Where there are several, nothing is perturbed.
+  std::vector<at::Tensor> Velocities(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
+
+  // The same block by block, for who stops in between: Velocities is End of Begin, once that walk
+  // is done.
+  std::unique_ptr<BlockWalk> Begin(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
+  std::vector<at::Tensor> End(const Ops& ops, const BlockWalk& walk) const;
 
   // The same in three calls, for who may leave the second out: Head(Others(First)). Of the text
   // First needs OfFirstBlock alone. To the others `inputs.x` is what First made of it, and
@@ -98,14 +72,8 @@ class Transformer {
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 
   void CheckForm(const Ops& ops) const;
-  // What the blocks of `range` make of x, whose rows are those of the block before them.
-  struct Range {
-    size_t first, end;
-  };
-  at::Tensor Blocks(const Ops& ops, const VelocityInputs& inputs, const SharedRows& shared,
-                    at::Tensor x, Range range) const;
-  at::Tensor Head(const Ops& ops, const VelocityInputs& inputs, const SharedRows& shared,
-                  const at::Tensor& x) const;
+  // What the last layer takes, of all rows.
+  at::Tensor HeadRows(const Ops& ops, const StepGroup& group, const at::Tensor& x) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;

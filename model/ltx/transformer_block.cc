@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/transformer_block.h"
 
+#include <utility>
+
 #include "model/bridge/row_ops.h"
+#include "model/ltx/packing/packed_rows.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -36,6 +39,16 @@ at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const
   const auto but_last = [](const at::Tensor& t) { return t.slice(0, 0, t.size(0) - 1); };
   const at::Tensor heads = attention.Heads(ops, but_last(q), but_last(k), but_last(v), {});
   return at::cat({heads, v.slice(0, v.size(0) - 1)});
+}
+
+// What the tokens of a group say to each other, before the last projection; of `qkv` [B, S, 3 D].
+at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const at::Tensor& qkv,
+                    const BlockContext& group) {
+  const std::vector<at::Tensor> rows = qkv.unflatten(2, {3, -1}).unbind(2);
+  const auto [q, k] = ops.QkNormRope(rows[0], attention.norm_q, rows[1], attention.norm_k,
+                                     kQueryKeyEps, group.rope);
+  return group.is_perturbed ? PerturbedHeads(ops, attention, q, k, rows[2])
+                            : attention.Heads(ops, q, k, rows[2], {});
 }
 
 // gelu(expand(x)), as `contract` takes it.
@@ -74,49 +87,82 @@ TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& asked,
   return keys;
 }
 
-at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const BlockInput& input,
-                                        const at::Tensor& modulation,
-                                        const BlockContext& context) const {
-  const std::vector<at::Tensor> rows = modulation.unbind(2);
+std::vector<at::Tensor> TransformerBlock::AttendSelf(
+    const Ops& ops, const BlockInput& input, const std::vector<BlockContext>& groups) const {
   const RowForm form = FormOf(ops.run());
-  const Rows attended = input.normed.values.defined()
-                            ? input.normed
-                            : AdalnRmsNorm(ops, input.x, {rows[1], rows[0], eps}, form);
-  const std::vector<at::Tensor> qkv =
-      self_attention.to_qkv(ops, attended).unflatten(2, {3, -1}).unbind(2);
-  const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
-                                     kQueryKeyEps, context.rope);
-  const at::Tensor& v = qkv[2];
-  at::Tensor h = context.is_perturbed ? PerturbedHeads(ops, self_attention, q, k, v)
-                                      : self_attention.Heads(ops, q, k, v, {});
-  h = self_attention.to_out(ops, InForm(ops, h, form));
-  return ops.GateResidual(input.x, h, rows[2]);
+  const PackedRows rows(input.x);
+  const Rows attended =
+      input.normed.values.defined()
+          ? input.normed
+          : rows.Made(form, false, [&](size_t group, const Rows& into) {
+              const std::vector<at::Tensor> m = groups[group].modulation.unbind(2);
+              return AdalnRmsNorm(ops, input.x[group], {m[1], m[0], eps}, form, into);
+            });
+  const at::Tensor qkv = self_attention.to_qkv(ops, attended);
+  std::vector<at::Tensor> heads;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    heads.push_back(OwnHeads(ops, self_attention, rows.Part(qkv, group), groups[group]));
+  }
+  const at::Tensor h = self_attention.to_out(ops, InForm(ops, rows.Together(heads), form));
+  std::vector<at::Tensor> own;
+  for (size_t group = 0; group < groups.size(); ++group) {
+    own.push_back(ops.GateResidual(input.x[group], rows.Part(h, group),
+                                   groups[group].modulation.select(2, 2)));
+  }
+  return own;
 }
 
 // From the bare residual stream, without norm and gate.
-at::Tensor TransformerBlock::Ask(const Ops& ops, const at::Tensor& q, const TextKeys& text,
-                                 const KeyMask& mask) const {
-  const at::Tensor heads = text_attention.Heads(ops, q, text.k, text.v, mask);
-  return text_attention.to_out(ops, InForm(ops, heads, FormOf(ops.run())));
+std::vector<at::Tensor> TransformerBlock::Ask(const Ops& ops,
+                                              const std::vector<TextQuestion>& questions) const {
+  std::vector<at::Tensor> heads;
+  for (const TextQuestion& asked : questions) {
+    heads.push_back(text_attention.Heads(ops, asked.q, asked.keys.k, asked.keys.v, asked.mask));
+  }
+  const PackedRows rows(heads);
+  const at::Tensor all =
+      text_attention.to_out(ops, InForm(ops, rows.Together(heads), FormOf(ops.run())));
+  std::vector<at::Tensor> answers;
+  for (size_t i = 0; i < heads.size(); ++i) answers.push_back(rows.Part(all, i));
+  return answers;
 }
 
-BlockInput TransformerBlock::Feed(const Ops& ops, const at::Tensor& x,
-                                  const std::vector<at::Tensor>& answers,
-                                  const at::Tensor& modulation, const at::Tensor& next) const {
-  const std::vector<at::Tensor> rows = modulation.unbind(2);
+BlockInput TransformerBlock::Feed(const Ops& ops, const std::vector<at::Tensor>& x,
+                                  const std::vector<std::vector<at::Tensor>>& answers,
+                                  const std::vector<BlockContext>& groups) const {
   const RowForm form = FormOf(ops.run());
-  const at::Tensor none;
-  const Addend answer = {answers, none};
-  const Modulation before = {rows[4], rows[3], eps};
   const bool fixed = form == RowForm::kE4m3 && expand.gelu.defined();
-  const SumAndRows asked = fixed ? SumAdalnRmsNorm(ops, x, answer, before, kE4m3GeluXScale)
-                                 : SumAdalnRmsNorm(ops, x, answer, before, form);
-  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked.rows, form));
-  if (!next.defined()) return {ops.GateResidual(asked.sum, fed, rows[5])};
-  const std::vector<at::Tensor> behind = next.unbind(2);
-  const auto [sum, normed] =
-      SumAdalnRmsNorm(ops, asked.sum, {{fed}, rows[5]}, {behind[1], behind[0], eps}, form);
-  return {sum, normed};
+  const PackedRows rows(x);
+  const at::Tensor none;
+  BlockInput result;
+  std::vector<at::Tensor> sums(groups.size());
+  const Rows asked = rows.Made(form, fixed, [&](size_t group, const Rows& into) {
+    const std::vector<at::Tensor> m = groups[group].modulation.unbind(2);
+    const Addend answer = {answers[group], none};
+    const Modulation before = {m[4], m[3], eps};
+    SumAndRows made = fixed ? SumAdalnRmsNorm(ops, x[group], answer, before, kE4m3GeluXScale, into)
+                            : SumAdalnRmsNorm(ops, x[group], answer, before, form, into);
+    sums[group] = std::move(made.sum);
+    return made.rows;
+  });
+  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked, form));
+  result.x.resize(groups.size());
+  if (!groups[0].next.defined()) {
+    for (size_t group = 0; group < groups.size(); ++group) {
+      result.x[group] = ops.GateResidual(sums[group], rows.Part(fed, group),
+                                         groups[group].modulation.select(2, 5));
+    }
+    return result;
+  }
+  result.normed = rows.Made(form, false, [&](size_t group, const Rows& into) {
+    const std::vector<at::Tensor> behind = groups[group].next.unbind(2);
+    SumAndRows made = SumAdalnRmsNorm(
+        ops, sums[group], {{rows.Part(fed, group)}, groups[group].modulation.select(2, 5)},
+        {behind[1], behind[0], eps}, form, into);
+    result.x[group] = std::move(made.sum);
+    return made.rows;
+  });
+  return result;
 }
 
 void TransformerBlock::MakeE4m3() {

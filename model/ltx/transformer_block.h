@@ -34,17 +34,29 @@ struct TextKeys {
   at::Tensor only;  // [B - A, 1, D]: the answers of the others; undefined: all ask
 };
 
-// The residual stream between two blocks, and what the next one begins with where it is made
-// already.
-struct BlockInput {
-  at::Tensor x;      // [B, S, D]
-  Rows normed = {};  // its norm, modulated
+// Of a group: queries [A, S, D], and the text that they are put to; borrowed.
+struct TextQuestion {
+  at::Tensor q;
+  const TextKeys& keys;
+  const KeyMask& mask;
 };
 
-// What is the same for all blocks, or nearly so; borrowed for a call.
+// The residual stream between two blocks, a part for each group of clips of one size, and what the
+// next one begins with where it is made already.
+struct BlockInput {
+  std::vector<at::Tensor> x;  // [B, S, D] of each
+  Rows normed = {};           // the norms of all, modulated, together (PackedRows)
+};
+
+// Of a group and a block.
 struct BlockContext {
   const RopeTable& rope;
   bool is_perturbed = false;  // the last of the batch attends to nothing but itself
+  // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward.
+  at::Tensor modulation;
+  // That of the block behind, whose first norm is then made with the sum, in one pass; undefined,
+  // of all groups: it is not.
+  at::Tensor next = {};
 };
 
 struct TransformerBlock {
@@ -57,19 +69,17 @@ struct TransformerBlock {
   TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
   // Of the layers that take their rows in FormOf(run): all that every token goes through.
   void MakeE4m3();
-  // x [B, S, D]; `modulation` [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of
-  // the feed-forward. First the tokens look at each other, then at the text.
-  at::Tensor AttendSelf(const Ops& ops, const BlockInput& input, const at::Tensor& modulation,
-                        const BlockContext& context) const;
-  // What the text says to queries `q`, text_attention.Query(x): the same for all rows with the same
-  // x.
-  at::Tensor Ask(const Ops& ops, const at::Tensor& q, const TextKeys& text,
-                 const KeyMask& mask) const;
-  // x with the text's answers, in parts of neighbouring rows, and the feed-forward of both. `next`
-  // is the modulation of the block behind, whose first norm is then made with the sum, in one pass;
-  // undefined: it is not.
-  BlockInput Feed(const Ops& ops, const at::Tensor& x, const std::vector<at::Tensor>& answers,
-                  const at::Tensor& modulation, const at::Tensor& next) const;
+  // Layers see the rows of all groups in one call, the rest each by itself. First the tokens look
+  // at each other, then at the text.
+  std::vector<at::Tensor> AttendSelf(const Ops& ops, const BlockInput& input,
+                                     const std::vector<BlockContext>& groups) const;
+  // What texts say to queries, text_attention.Query(x): the same for all rows with the same x.
+  std::vector<at::Tensor> Ask(const Ops& ops, const std::vector<TextQuestion>& questions) const;
+  // What each x makes of its text's answers, in parts of neighbouring rows, and of the feed-forward
+  // of both.
+  BlockInput Feed(const Ops& ops, const std::vector<at::Tensor>& x,
+                  const std::vector<std::vector<at::Tensor>>& answers,
+                  const std::vector<BlockContext>& groups) const;
 };
 
 // Reads transformer_blocks.`index`.

@@ -27,8 +27,21 @@ constexpr size_t kMostKinds = 64;  // with or without a graph
 // its norm, queries, keys and values before and after their norm, heads; in the feed-forward as
 // many.
 constexpr int64_t kTensorsAtOnce = 10;
-int64_t WorkBytes(const VelocityInputs& inputs, int64_t width) {
-  return kTensorsAtOnce * inputs.text.rows() * inputs.x.size(1) * width * inputs.x.element_size();
+int64_t WorkBytes(absl::Span<const VelocityInputs> groups, int64_t width) {
+  int64_t bytes = 0;
+  for (const VelocityInputs& inputs : groups) {
+    bytes += kTensorsAtOnce * inputs.text.rows() * inputs.x.size(1) * width *
+             static_cast<int64_t>(inputs.x.element_size());
+  }
+  return bytes;
+}
+
+// Many of several sizes are seldom the same for long, and large enough to be asked for in time.
+constexpr int64_t kMostPackedRows = 2048;
+bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
+  int64_t rows = 0;
+  for (const VelocityInputs& inputs : groups) rows += inputs.text.rows() * inputs.x.size(1);
+  return groups.size() == 1 || rows <= kMostPackedRows;
 }
 
 int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
@@ -64,21 +77,21 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
 
 }  // namespace
 
-VelocityGraphs::Kind VelocityGraphs::KindOf(Part part, const Ops& ops,
-                                            const VelocityInputs& inputs) {
-  Kind kind{.part = part,
-            .plan = ops.run().plan.name(),
-            .sizes = {},
-            .rows = inputs.rows,
-            .perturbed = inputs.perturbed,
-            .has_one_key = inputs.text.has_one_key};
-  for (const at::Tensor& tensor :
-       {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
-        inputs.text.mask.bias, inputs.text.mask.lengths}) {
-    kind.sizes.push_back(tensor.defined() ? tensor.dim() : -1);
-    if (!tensor.defined()) continue;
-    const at::IntArrayRef sizes = tensor.sizes();
-    kind.sizes.insert(kind.sizes.end(), sizes.begin(), sizes.end());
+VelocityGraphs::Kind VelocityGraphs::KindOf(Part part, const Ops& ops, Groups groups) {
+  Kind kind{.part = part, .plan = ops.run().plan.name(), .groups = {}};
+  for (const VelocityInputs& inputs : groups) {
+    GroupKind& own = kind.groups.emplace_back(GroupKind{.sizes = {},
+                                                        .rows = inputs.rows,
+                                                        .perturbed = inputs.perturbed,
+                                                        .has_one_key = inputs.text.has_one_key});
+    for (const at::Tensor& tensor :
+         {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
+          inputs.text.mask.bias, inputs.text.mask.lengths}) {
+      own.sizes.push_back(tensor.defined() ? tensor.dim() : -1);
+      if (!tensor.defined()) continue;
+      const at::IntArrayRef sizes = tensor.sizes();
+      own.sizes.insert(own.sizes.end(), sizes.begin(), sizes.end());
+    }
   }
   return kind;
 }
@@ -120,52 +133,50 @@ void VelocityGraphs::MakeRoom() {
   }
 }
 
-at::Tensor VelocityGraphs::operator()(const Ops& ops, const VelocityInputs& inputs) {
-  return Call(Part::kWhole, ops, inputs)[0];
-}
-
 FirstBlock VelocityGraphs::First(const Ops& ops, const VelocityInputs& inputs) {
-  const Outputs made = Call(Part::kFirst, ops, inputs);
+  const Outputs made = Call(Part::kFirst, ops, {&inputs, 1});
   return {made[0], made[1]};
 }
 
 at::Tensor VelocityGraphs::Others(const Ops& ops, const VelocityInputs& inputs) {
-  return Call(Part::kOthers, ops, inputs)[0];
+  return Call(Part::kOthers, ops, {&inputs, 1})[0];
 }
 
-VelocityGraphs::Outputs VelocityGraphs::Compute(Part part, const Ops& ops,
-                                                const VelocityInputs& inputs) const {
+VelocityGraphs::Outputs VelocityGraphs::Compute(Part part, const Ops& ops, Groups groups) const {
   switch (part) {
     case Part::kFirst: {
-      const FirstBlock first = transformer_.First(ops, inputs);
+      const FirstBlock first = transformer_.First(ops, groups[0]);
       return {first.x, first.added};
     }
     case Part::kOthers:
-      return {transformer_.Others(ops, inputs)};
+      return {transformer_.Others(ops, groups[0])};
     case Part::kWhole:
       break;
   }
-  return {transformer_.Velocity(ops, inputs)};
+  return transformer_.Velocities(ops, groups);
 }
 
-VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops,
-                                             const VelocityInputs& inputs) {
-  const int64_t work_bytes = WorkBytes(inputs, transformer_.config().width());
-  const int64_t input_bytes =
-      BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
-  const bool fits = work_bytes + input_bytes <= most_bytes_;
+VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops, Groups groups) {
+  const int64_t work_bytes = WorkBytes(groups, transformer_.config().width());
+  int64_t input_bytes = 0;
+  for (const VelocityInputs& inputs : groups) {
+    input_bytes += BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
+  }
+  const bool fits = work_bytes + input_bytes <= most_bytes_ && MayComeAgain(groups);
   if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
-    return Compute(part, ops, inputs);
+    return Compute(part, ops, groups);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.
-  Recorded* const recorded = Find(KindOf(part, ops, inputs));
-  if (recorded == nullptr || recorded->refused) return Compute(part, ops, inputs);
+  Recorded* const recorded = Find(KindOf(part, ops, groups));
+  if (recorded == nullptr || recorded->refused) return Compute(part, ops, groups);
   recorded->input_bytes = input_bytes;
   recorded->work_bytes = work_bytes;
   if (recorded->graph != nullptr) {
-    Fill(inputs, *recorded);
-  } else if (!Record(ops, inputs, *recorded)) {
-    return Compute(part, ops, inputs);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      Fill(groups[i], recorded->inputs[i], recorded->filled[i]);
+    }
+  } else if (!Record(ops, groups, *recorded)) {
+    return Compute(part, ops, groups);
   }
   recorded->graph->Replay();
   for (const kernels::VariantUse& use : recorded->uses) {
@@ -174,10 +185,34 @@ VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops,
   return recorded->outputs;
 }
 
-bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Recorded& recorded) {
+VelocityGraphs::Filled VelocityGraphs::FilledBy(const VelocityInputs& inputs) {
+  return {inputs.text.blocks[0].k, inputs.rope.index(), inputs.time_of};
+}
+
+void VelocityGraphs::Fill(const VelocityInputs& inputs, VelocityInputs& own, Filled& filled) {
+  own.x.copy_(inputs.x);
+  own.time.embedded.copy_(inputs.time.embedded);
+  own.time.rows.copy_(inputs.time.rows);
+  if (own.time_of.defined() && !filled.time_of.is_same(inputs.time_of)) {
+    own.time_of.copy_(inputs.time_of);
+  }
+  if (!filled.rope.is_same(inputs.rope.index())) {
+    own.rope.cos_sin().copy_(inputs.rope.cos_sin());
+    own.rope.index().copy_(inputs.rope.index());
+  }
+  if (!filled.text.is_same(inputs.text.blocks[0].k)) {
+    at::_foreach_copy_(PartsOf(own.text), PartsOf(inputs.text));
+  }
+  filled = FilledBy(inputs);
+}
+
+bool VelocityGraphs::Record(const Ops& ops, Groups groups, Recorded& recorded) {
   MakeRoom();
   const absl::Status status = TorchGuard([&] {
-    recorded.inputs = CopyOf(inputs, transformer_.config().width());
+    recorded.inputs.clear();
+    for (const VelocityInputs& inputs : groups) {
+      recorded.inputs.push_back(CopyOf(inputs, transformer_.config().width()));
+    }
     recorded.how = ops.run().plan;
     recorded.graph = recorder_->Record([this, &recorded](kernels::DeviceStream stream) {
       const kernels::Execution run{recorded.how, recorded.counters, nullptr, stream};
@@ -195,30 +230,8 @@ bool VelocityGraphs::Record(const Ops& ops, const VelocityInputs& inputs, Record
     return false;
   }
   recorded.uses = recorded.counters.Uses();
-  recorded.text = inputs.text.blocks[0].k;
-  recorded.rope = inputs.rope.index();
-  recorded.time_of = inputs.time_of;
+  for (const VelocityInputs& inputs : groups) recorded.filled.push_back(FilledBy(inputs));
   return true;
-}
-
-void VelocityGraphs::Fill(const VelocityInputs& inputs, Recorded& recorded) {
-  VelocityInputs& own = recorded.inputs;
-  own.x.copy_(inputs.x);
-  own.time.embedded.copy_(inputs.time.embedded);
-  own.time.rows.copy_(inputs.time.rows);
-  if (own.time_of.defined() && !recorded.time_of.is_same(inputs.time_of)) {
-    own.time_of.copy_(inputs.time_of);
-    recorded.time_of = inputs.time_of;
-  }
-  if (!recorded.rope.is_same(inputs.rope.index())) {
-    own.rope.cos_sin().copy_(inputs.rope.cos_sin());
-    own.rope.index().copy_(inputs.rope.index());
-    recorded.rope = inputs.rope.index();
-  }
-  if (!recorded.text.is_same(inputs.text.blocks[0].k)) {
-    at::_foreach_copy_(PartsOf(own.text), PartsOf(inputs.text));
-    recorded.text = inputs.text.blocks[0].k;
-  }
 }
 
 }  // namespace reel::model::ltx

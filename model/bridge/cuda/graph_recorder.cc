@@ -4,6 +4,7 @@
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <c10/util/Exception.h>
 
 #include <utility>
 
@@ -16,7 +17,7 @@ class CudaGraph final : public DeviceGraph {
   at::cuda::CUDAGraph& graph() { return graph_; }
 
  private:
-  at::cuda::CUDAGraph graph_;
+  at::cuda::CUDAGraph graph_{/*keep_graph=*/true};  // it is made executable once it is whole
 };
 
 // From its begin to its end a stream records. One that is left half-way by an exception ends too,
@@ -50,8 +51,10 @@ class Capture {
 
 class CudaGraphRecorder final : public GraphRecorder {
  public:
-  explicit CudaGraphRecorder(int device)
-      : device_(static_cast<c10::DeviceIndex>(device)), pool_(at::cuda::graph_pool_handle()) {}
+  CudaGraphRecorder(int device, ZerosAsKernels zeros)
+      : device_(static_cast<c10::DeviceIndex>(device)),
+        zeros_(zeros),
+        pool_(at::cuda::graph_pool_handle()) {}
 
   std::unique_ptr<DeviceGraph> Record(
       std::function<void(kernels::DeviceStream stream)> body) override {
@@ -62,11 +65,17 @@ class CudaGraphRecorder final : public GraphRecorder {
     Capture capture(made->graph(), pool_);
     body({.device = device_, .handle = stream.stream()});
     capture.End();
+    int32_t replaced = 0;
+    const int32_t error = zeros_(made->graph().raw_cuda_graph(), &replaced);
+    TORCH_CHECK(error == cudaSuccess, "a recorded graph could not be changed: ",
+                cudaGetErrorName(static_cast<cudaError_t>(error)));
+    made->graph().instantiate();
     return made;
   }
 
  private:
   const c10::DeviceIndex device_;
+  const ZerosAsKernels zeros_;
   const at::cuda::MempoolId_t pool_;
 };
 
@@ -74,6 +83,6 @@ class CudaGraphRecorder final : public GraphRecorder {
 }  // namespace reel::model
 
 extern "C" __attribute__((visibility("default"))) reel::model::GraphRecorder* reel_graph_recorder(
-    int device) {
-  return new reel::model::CudaGraphRecorder(device);
+    int device, reel::model::ZerosAsKernels zeros) {
+  return new reel::model::CudaGraphRecorder(device, zeros);
 }

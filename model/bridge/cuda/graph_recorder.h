@@ -3,12 +3,16 @@
 // opened only where a device is.
 #pragma once
 
+#include <cstdint>
+
 #include "model/bridge/device_graph.h"
 
 namespace reel::model {
 
+// CudaLibraryTable::zeros_as_kernels.
+using ZerosAsKernels = int32_t (*)(void* graph, int32_t* replaced);
 // The caller owns what it returns.
-using GraphRecorderEntry = GraphRecorder* (*)(int device);
+using GraphRecorderEntry = GraphRecorder* (*)(int device, ZerosAsKernels zeros);
 inline constexpr char kGraphRecorderEntry[] = "reel_graph_recorder";
 
 }  // namespace reel::model

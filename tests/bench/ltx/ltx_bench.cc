@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_counters.h"
@@ -64,26 +66,46 @@ absl::StatusOr<std::unique_ptr<model::Generation>> Begin(model::Pipeline& pipeli
   return generation;
 }
 
-// `together` videos of one spec, which step in one call; the first of them is decoded. A step
-// returns when the device is done with the one before it, the last one with itself.
-absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const model::GenerationSpec& spec,
-                              int together, const kernels::Execution& run) {
+// Videos that step together. Their sizes take turns: the first has that of specs[0].
+struct Company {
+  std::vector<model::GenerationSpec> specs;
+  int together = 1;
+  bool apart = false;  // those of one size in a call of their own
+};
+
+// Those of `batch` that are stepped in each call.
+std::vector<std::vector<model::Generation*>> CallsOf(const Company& company,
+                                                     const std::vector<model::Generation*>& batch) {
+  if (!company.apart) return {batch};
+  std::vector<std::vector<model::Generation*>> calls(std::min(company.specs.size(), batch.size()));
+  for (size_t i = 0; i < batch.size(); ++i) calls[i % company.specs.size()].push_back(batch[i]);
+  return calls;
+}
+
+// The first of them is decoded. A step returns when the device is done with the one before it, the
+// last one with itself.
+absl::StatusOr<Times> RunOnce(model::Pipeline& pipeline, const Company& company,
+                              const kernels::Execution& run) {
   Times times;
   bench::ResetPeaks(run.stream.device);
   times.idle = bench::Peaks(run.stream.device);
   std::vector<std::unique_ptr<model::Generation>> generations;
   std::vector<model::Generation*> batch;
   auto start = Clock::now();
-  for (int i = 0; i < together; ++i) {
+  for (int i = 0; i < company.together; ++i) {
+    const auto& spec = company.specs[static_cast<size_t>(i) % company.specs.size()];
     REEL_ASSIGN_OR_RETURN(auto generation, Begin(pipeline, spec, run));
     batch.push_back(generation.get());
     generations.push_back(std::move(generation));
   }
-  times.text_ms = MillisecondsSince(start) / together;
+  times.text_ms = MillisecondsSince(start) / company.together;
+  const auto calls = CallsOf(company, batch);
   while (batch[0]->step() < batch[0]->num_steps()) {
     start = Clock::now();
-    for (const absl::Status& status : pipeline.Step(batch, run)) REEL_RETURN_IF_ERROR(status);
-    times.steps_ms.push_back(MillisecondsSince(start) / together);
+    for (const auto& call : calls) {
+      for (const absl::Status& status : pipeline.Step(call, run)) REEL_RETURN_IF_ERROR(status);
+    }
+    times.steps_ms.push_back(MillisecondsSince(start) / company.together);
   }
   REEL_ASSIGN_OR_RETURN(const model::LatentsView latents, pipeline.Latents(*batch[0]));
   times.latents.assign(latents.data.begin(), latents.data.end());
@@ -142,8 +164,9 @@ struct Options {
   model::GenerationSpec asked;
   std::string device = "auto", library = kernels::CudaLibraryPath(), latents_file;
   std::vector<std::string> profiles = {"reference", "auto"};
-  int repeat = 3, warm_up = 1, together = 1;
-  bool questions = false;
+  std::vector<std::string> sizes;
+  int repeat = 3, warm_up = 1, together = 0;
+  bool questions = false, apart = false;
 };
 
 void Describe(CLI::App& app, Options& options) {
@@ -164,8 +187,13 @@ void Describe(CLI::App& app, Options& options) {
       ->delimiter(',');
   app.add_option("--repeat", options.repeat);
   app.add_option("--warm-up", options.warm_up);
-  app.add_option("--together", options.together, "Videos that step in one call; times are for each")
+  app.add_option("--together", options.together,
+                 "Videos that step in one call; times are for each (one, or one of each size)")
       ->check(CLI::Range(1, 64));
+  app.add_option("--sizes", options.sizes,
+                 "256x256x25,384x256x25: sizes that take turns among them, for that of the options")
+      ->delimiter(',');
+  app.add_flag("--apart", options.apart, "Those of one size step in a call of their own");
   app.add_flag(
       "--questions", options.questions,
       "One run for each line of stdin, {\"profile\": \"auto\"}, answered by a line of JSON");
@@ -184,9 +212,32 @@ absl::StatusOr<kernels::KernelPlan> PlanOf(const kernels::KernelCatalog& catalog
   return catalog.Plan(parts[0], variants);
 }
 
+// Of "256x256x25".
+absl::Status TakeSize(const std::string& size, model::GenerationSpec& spec) {
+  const std::vector<std::string> sides = absl::StrSplit(size, 'x');
+  int* const of[] = {&spec.width, &spec.height, &spec.num_frames};
+  bool fits = sides.size() == std::size(of);
+  for (size_t i = 0; fits && i < sides.size(); ++i) fits = absl::SimpleAtoi(sides[i], of[i]);
+  return fits ? absl::OkStatus() : absl::InvalidArgumentError("no size WxHxFRAMES: " + size);
+}
+
+absl::StatusOr<Company> CompanyOf(const Options& options, const model::ModelCard& card) {
+  std::vector<model::GenerationSpec> asked = {options.asked};
+  asked.resize(std::max<size_t>(options.sizes.size(), 1), options.asked);
+  Company company{{}, options.together, options.apart};
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (!options.sizes.empty()) REEL_RETURN_IF_ERROR(TakeSize(options.sizes[i], asked[i]));
+    const auto resolved = model::Resolve(asked[i], card, model::RequestLimits(), 0);
+    if (!resolved.ok()) return absl::InvalidArgumentError(resolved.violations[0].description);
+    company.specs.push_back(resolved.spec);
+  }
+  if (company.together == 0) company.together = static_cast<int>(asked.size());
+  return company;
+}
+
 // Each profile's runs, one of each in turn, and its calls of the last.
 absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
-                    model::Pipeline& pipeline, const model::GenerationSpec& spec,
+                    model::Pipeline& pipeline, const Company& company,
                     std::vector<std::vector<Times>>& runs,
                     std::vector<kernels::KernelCounters>& counters) {
   for (int i = 0; i < options.warm_up + options.repeat; ++i) {
@@ -195,16 +246,15 @@ absl::Status RunAll(const Options& options, kernels::OpenedDevice& device,
                             PlanOf(device.catalog, options.profiles[p]));
       counters[p] = {};
       const kernels::Execution run{plan, counters[p], nullptr, device.stream};
-      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, spec, options.together, run));
+      REEL_ASSIGN_OR_RETURN(Times times, RunOnce(pipeline, company, run));
       if (i >= options.warm_up) runs[p].push_back(std::move(times));
     }
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<nlohmann::json> Answer(const std::string& line, const Options& options,
-                                      kernels::OpenedDevice& device, model::Pipeline& pipeline,
-                                      const model::GenerationSpec& spec) {
+absl::StatusOr<nlohmann::json> Answer(const std::string& line, kernels::OpenedDevice& device,
+                                      model::Pipeline& pipeline, const Company& company) {
   const nlohmann::json question = nlohmann::json::parse(line, nullptr, false);
   if (!question.is_object() || !question.contains("profile") || !question["profile"].is_string()) {
     return absl::InvalidArgumentError("a question names a profile");
@@ -214,7 +264,7 @@ absl::StatusOr<nlohmann::json> Answer(const std::string& line, const Options& op
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, device.stream};
   const auto start = Clock::now();
-  REEL_ASSIGN_OR_RETURN(const Times times, RunOnce(pipeline, spec, options.together, run));
+  REEL_ASSIGN_OR_RETURN(const Times times, RunOnce(pipeline, company, run));
   const double request_ms = MillisecondsSince(start);
   nlohmann::json answer = Report(profile, {times}, counters);
   answer["request_ms"] = request_ms;
@@ -224,10 +274,10 @@ absl::StatusOr<nlohmann::json> Answer(const std::string& line, const Options& op
 
 // Another program decides whose turn it is, so that its arms and these stand under one load. A
 // question that fails is answered, and the next one still counts.
-int AnswerQuestions(const Options& options, kernels::OpenedDevice& device,
-                    model::Pipeline& pipeline, const model::GenerationSpec& spec) {
+int AnswerQuestions(kernels::OpenedDevice& device, model::Pipeline& pipeline,
+                    const Company& company) {
   for (std::string line; std::getline(std::cin, line);) {
-    const auto answer = Answer(line, options, device, pipeline, spec);
+    const auto answer = Answer(line, device, pipeline, company);
     const nlohmann::json said =
         answer.ok() ? *answer : nlohmann::json{{"error", answer.status().ToString()}};
     std::cout << said.dump() << std::endl;
@@ -244,25 +294,25 @@ int Main(Options options) {
   const auto pipeline = model::LoadPipeline(options.load, opened->stream);
   if (!pipeline.ok()) return Fail(pipeline.status().ToString());
   const double load_ms = MillisecondsSince(start);
-  const auto resolved =
-      model::Resolve(options.asked, (*pipeline)->card(), model::RequestLimits(), 0);
-  if (!resolved.ok()) return Fail(resolved.violations[0].description);
+  const auto company = CompanyOf(options, (*pipeline)->card());
+  if (!company.ok()) return Fail(std::string(company.status().message()));
 
-  if (options.questions) return AnswerQuestions(options, *opened, **pipeline, resolved.spec);
+  if (options.questions) return AnswerQuestions(*opened, **pipeline, *company);
   std::vector<std::vector<Times>> runs(options.profiles.size());
   std::vector<kernels::KernelCounters> counters(options.profiles.size());
-  if (const absl::Status status =
-          RunAll(options, *opened, **pipeline, resolved.spec, runs, counters);
+  if (const absl::Status status = RunAll(options, *opened, **pipeline, *company, runs, counters);
       !status.ok()) {
     return Fail(status.ToString());
   }
   for (size_t p = 0; p < options.profiles.size(); ++p) {
     nlohmann::json json = Report(options.profiles[p], runs[p], counters[p]);
     json["load_ms"] = load_ms;
-    json["width"] = resolved.spec.width;
-    json["height"] = resolved.spec.height;
-    json["num_frames"] = resolved.spec.num_frames;
-    json["together"] = options.together;
+    json["width"] = company->specs[0].width;
+    json["height"] = company->specs[0].height;
+    json["num_frames"] = company->specs[0].num_frames;
+    json["together"] = company->together;
+    if (!options.sizes.empty()) json["sizes"] = options.sizes;
+    if (company->apart) json["apart"] = true;
     json["dtype"] = options.load.dtype;
     json["device"] = options.device;
     std::cout << json.dump() << std::endl;

@@ -5,6 +5,7 @@ import concurrent.futures
 import random
 import time
 
+from door_client import seconds
 from figures import must, serving, spread
 
 
@@ -16,10 +17,20 @@ def keep_in_flight(door, specs, width):
     return time.monotonic() - began, [must(h) for h in heard]
 
 
+def device_share(took, heard):
+    """Where a device's time went, in ms of each video; `nobody's` is what no video was charged for."""
+    stats = [h.video["stats"] for h in heard]
+    of = {"text": sum(seconds(s.get("textEncode")) for s in stats), "decode": sum(seconds(s.get("decode")) for s in stats)}
+    charged = sum(float(s.get("deviceSeconds", 0)) for s in stats)
+    of |= {"steps": charged - sum(of.values()), "nobody's": took - charged}
+    return {part: round(1000 * value / len(heard), 2) for part, value in of.items()}
+
+
 def rate(door, spec, width, count):
     took, heard = keep_in_flight(door, [spec | {"seed": str(n)} for n in range(count)], width)
     return {"videos a second": round(count / took, 3), "each, ms": spread(h.ended for h in heard),
-            "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2)}
+            "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2),
+            "device, ms a video": device_share(took, heard)}
 
 
 def curve(setup):
@@ -30,14 +41,15 @@ def curve(setup):
         for width in widths:
             keep_in_flight(door, [setup.small] * width, width)  # sizes that share for the first time
         equal = {width: rate(door, setup.small, width, max(8, 2 * width, setup.repeat)) for width in widths}
-        mixture = {}
+        mixture, shares = {}, {}
         for width in (1, 8):
             specs = [mixed[n % 3] | {"seed": str(n)} for n in range(24)]
             keep_in_flight(door, specs[:8], width)
-            took, _ = keep_in_flight(door, specs, width)
+            took, heard = keep_in_flight(door, specs, width)
             mixture[width] = round(len(specs) / took, 3)
+            shares[width] = device_share(took, heard)
     return {"equal": equal, "gain of 8 over 1": round(equal[8]["videos a second"] / equal[1]["videos a second"], 2),
-            "mixture, videos a second": mixture, "gain of the mixture": round(mixture[8] / mixture[1], 2)}
+            "mixture, videos a second": mixture, "mixture, device, ms a video": shares, "gain of the mixture": round(mixture[8] / mixture[1], 2)}
 
 
 def behind(setup):

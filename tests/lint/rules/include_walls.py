@@ -76,7 +76,8 @@ WALLS = [
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
-    # Each other folder is a family: it sees what families share, and no other family.
+    # Each other folder is a family: it sees what families share, and no other family; its own folders see each other.
+    (r"model/ltx/", MODEL_API + [MODEL_SHARED, "kernels/", "model/ltx/"], {"absl", "torch", "json"}),
     (r"model/\w+/", MODEL_API + [MODEL_SHARED, "kernels/"], {"absl", "torch", "json"}),
     # Of others alone: what of ours changes is not precompiled, but for the public API's messages.
     (r"deploy/build/headers/", ["deploy/build/headers/"], {"absl", "grpc", "reel_proto"}),

@@ -362,5 +362,39 @@ TEST_F(OnDeviceLarge, ConvertsFramesBeyondTwoToThe31Elements) {
   });
 }
 
+// Counters of libraries, recorded: kernels in the place of small zeros, and everything in order.
+TEST_F(OnDevice, SmallZerosOfAGraphAreKernels) {
+  const TensorView bytes = Zeros(Dtype::kF32, {4096}), copy = Zeros(Dtype::kF32, {4096});
+  auto* const from = static_cast<char*>(bytes.data);
+  const size_t size = 4096 * sizeof(float);
+  const cudaStream_t stream = streams_[0].view().handle();
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(from, 0x7f, size, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(from + 4, 0, 4, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(from + 17, 0, 5, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(from + 4096, 0, 4096, stream), cudaSuccess);
+  EXPECT_EQ(cudaMemsetAsync(from + 8192, 0, 4097, stream), cudaSuccess);  // no counter
+  EXPECT_EQ(cudaMemcpyAsync(copy.data, from, size, cudaMemcpyDeviceToDevice, stream), cudaSuccess);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  int32_t replaced = 0;
+  ASSERT_EQ(library_->zeros_as_kernels(graph, &replaced), cudaSuccess);
+  EXPECT_EQ(replaced, 3);
+  cudaGraphExec_t exec = nullptr;
+  ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(cudaMemset(copy.data, 1, size), cudaSuccess);
+    EXPECT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    const Bytes read = Read(copy);
+    const auto is_zero = [](size_t i) {
+      return (i >= 4 && i < 8) || (i >= 17 && i < 22) || (i >= 4096 && i < 8192 + 4097);
+    };
+    for (size_t i = 0; i < read.size(); ++i) ASSERT_EQ(read[i], is_zero(i) ? 0 : 0x7f) << i;
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(exec), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+}
+
 }  // namespace
 }  // namespace reel::kernels

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "model/ltx/rope.h"
@@ -70,11 +71,12 @@ TEST(BlockChain, IsItsBlocksOneByOne) {
     const TransformerBlock block = TakeTransformerBlock(weights, i, config);
     const at::Tensor modulation =
         block.scale_shift_table + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
-    x = block.AttendSelf(ops, {x}, modulation, {inputs.rope});
-    const at::Tensor answer =
-        block.Ask(ops, block.text_attention.Query(ops, x),
-                  inputs.text.blocks[static_cast<size_t>(i)], inputs.text.mask);
-    x = block.Feed(ops, x, {answer}, modulation, {}).x;
+    const std::vector<BlockContext> group = {{inputs.rope, false, modulation}};
+    x = block.AttendSelf(ops, {{x}}, group)[0];
+    const std::vector<at::Tensor> answer =
+        block.Ask(ops, {{block.text_attention.Query(ops, x),
+                         inputs.text.blocks[static_cast<size_t>(i)], inputs.text.mask}});
+    x = block.Feed(ops, {x}, {answer}, group).x[0];
   }
   test.counters = {};
   EXPECT_LT(Compare("blocks", model->Others(ops, inputs), x).relative, 1e-6);

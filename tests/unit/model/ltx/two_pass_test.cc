@@ -214,7 +214,12 @@ TEST_F(TwoPass, SharesStepsWithOthersOnBothSidesOfTheUpsampling) {
   }
   EXPECT_EQ(together[0]->rows(), 4 * rows);
   for (size_t i = 0; i < specs.size(); ++i) {
-    EXPECT_TRUE(LatentsOf(*pipeline_, *together[i]).equal(alone[i])) << i;
+    const at::Tensor latents = LatentsOf(*pipeline_, *together[i]);
+    if (test.run.stream.device < 0) {
+      EXPECT_TRUE(latents.equal(alone[i])) << i;
+    } else {  // where both sizes share a call of the transformer
+      EXPECT_LT(Compare("shared steps " + std::to_string(i), latents, alone[i]).relative, 2e-5);
+    }
   }
 }
 

@@ -178,6 +178,25 @@ TEST_F(VelocityGraphsTest, AreOfOneKindOfCall) {
   EXPECT_EQ(counts_.recorded, 5);
 }
 
+TEST_F(VelocityGraphsTest, OfSeveralSizesAreOfThatCompany) {
+  const std::vector<VelocityInputs> company = {Inputs(1), Inputs(5, {1, 2, 2}, 7)};
+  std::vector<VelocityInputs> others = {Inputs(11), Inputs(13, {1, 2, 2}, 7)};
+  const auto expect_same = [&](const std::vector<VelocityInputs>& groups) {
+    const std::vector<at::Tensor> expected = transformer_->Velocities(ops_, groups);
+    const std::vector<at::Tensor> made = (*graphs_)(ops_, groups);
+    ASSERT_EQ(made.size(), groups.size());
+    for (size_t i = 0; i < groups.size(); ++i) EXPECT_TRUE(made[i].equal(expected[i]));
+  };
+  for (int call = 0; call < 2; ++call) expect_same(company);
+  expect_same(others);
+  others[0] = company[0];  // one of them comes back
+  expect_same(others);
+  EXPECT_EQ(counts_.recorded, 1);
+  EXPECT_EQ(counts_.replays, 3);
+  for (int call = 0; call < 2; ++call) ExpectSame(company[0]);  // alone it is another call
+  EXPECT_EQ(counts_.recorded, 2);
+}
+
 TEST_F(VelocityGraphsTest, KeepTheLatestThatMemoryIsSetApartFor) {
   std::vector<VelocityInputs> sizes;
   for (int64_t width = 1; width <= 5; ++width) sizes.push_back(Inputs(1, {1, 2, width}));
@@ -261,6 +280,10 @@ TEST_F(VelocityGraphsTest, ADevicesOwnGraphsGiveTheBitsOfTheCallsAsTheyAre) {
     ExpectSame(one);
     ExpectSame(other);
     ExpectSame(Inputs(3, {1, 2, 2}));
+    const std::vector<VelocityInputs> groups = {Inputs(3, {1, 2, 2}), one};
+    const std::vector<at::Tensor> expected = transformer_->Velocities(ops_, groups);
+    const std::vector<at::Tensor> made = (*graphs_)(ops_, groups);
+    for (size_t i = 0; i < groups.size(); ++i) EXPECT_TRUE(made[i].equal(expected[i]));
   }
 }
 
