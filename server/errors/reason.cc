@@ -29,7 +29,7 @@ constexpr ReasonRow kRows[] = {
     {Reason::kVideoNotFound, "VIDEO_NOT_FOUND", StatusCode::kNotFound,
      "No such video, or it belongs to another tenant."},
     {Reason::kWrongReplica, "WRONG_REPLICA", StatusCode::kNotFound,
-     "The name is of a video that another server made and alone knows; the message names both."},
+     "Another server alone knows the video, or has its file; the message names both."},
     {Reason::kVideoExpired, "VIDEO_EXPIRED", StatusCode::kNotFound,
      "The video of this request id existed and has been removed."},
     {Reason::kRequestIdConflict, "REQUEST_ID_CONFLICT", StatusCode::kAlreadyExists,
@@ -92,6 +92,9 @@ constexpr ReasonRow kRows[] = {
      "More work waits than the devices can do in reasonable time; try again later."},
     {Reason::kServerDraining, "SERVER_DRAINING", StatusCode::kUnavailable,
      "The server is shutting down and takes no new work."},
+    {Reason::kFleetUnavailable, "FLEET_UNAVAILABLE", StatusCode::kUnavailable,
+     "The log that the servers of a fleet share cannot be reached or takes no more; try again, "
+     "with the same request id."},
     {Reason::kNoDevice, "NO_DEVICE", StatusCode::kUnavailable,
      "Every device that could run it is out of service."},
     {Reason::kModelNotReady, "MODEL_NOT_READY", StatusCode::kUnavailable,

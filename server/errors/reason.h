@@ -51,6 +51,7 @@ enum class Reason {
   kStoreFull,
   kQueueFull,
   kServerDraining,
+  kFleetUnavailable,
   kNoDevice,
   kModelNotReady,
   kDeadlineUnreachable,

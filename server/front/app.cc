@@ -4,14 +4,13 @@
 #include <grpcpp/impl/codegen/service_type.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/app_parts.h"
+#include "server/front/fleet/nats_port.h"
 #include "server/front/health/health_board.h"
 #include "server/front/health/health_monitor.h"
 #include "server/front/health/health_service.h"
@@ -21,6 +20,8 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/node/fleet_service.h"
+#include "server/front/port_file.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/self_check.h"
 #include "server/front/rpc/server_service.h"
@@ -44,16 +45,6 @@ constexpr int kPumpThreads = 2;
 constexpr absl::Duration kFlush = absl::Seconds(2);
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 constexpr absl::Duration kWorkerDrain = absl::Milliseconds(500);
-
-// Readers never see half of it.
-absl::Status WritePortFile(const std::string& path, const std::string& text) {
-  const std::string draft = path + ".part";
-  std::ofstream(draft) << text;
-  if (std::rename(draft.c_str(), path.c_str()) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("The port file cannot be written: ", path));
-  }
-  return absl::OkStatus();
-}
 
 // As ListModels tells them, a line each.
 std::string ProblemsOf(const std::vector<ServedModel>& models) {
@@ -82,12 +73,15 @@ struct App::Impl {
   absl::Status OpenStores();
   void OpenTraces();
   absl::Status StartJobs();
+  absl::Status JoinFleet();
   absl::Status StartServers();
   absl::Status StartPlaintextHealth();
   absl::Status StartDoor(const ServerFacts& facts);
   DoorFacts OpenDoor();
   void StartWatches(std::function<void()> failed);
   void DrainJobs();
+  // Past its limit: a fleet's node gives back what it has not done.
+  absl::Duration DrainSlack() const { return absl::Seconds(fleet == nullptr ? 1 : 3); }
   bool hurried() {
     MutexLock lock(mutex);
     return hurry;
@@ -113,7 +107,9 @@ struct App::Impl {
   std::unique_ptr<TraceExporter> exporter;
   std::unique_ptr<TracedEnds> traced_ends;
   std::unique_ptr<WorkerHost> host;
+  std::unique_ptr<FleetService> fleet;  // null: this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
+  JobService* jobs = nullptr;  // for the doors: one of the two above
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
   std::unique_ptr<GrpcServer> grpc_server, health_server;
   std::unique_ptr<HttpServer> http_server;
@@ -141,6 +137,7 @@ App::Impl::~Impl() {
   grpc_server.reset();
   // The host reports to the dispatcher, which commands the host: the reports stop first.
   if (host != nullptr) host->Stop();
+  if (fleet != nullptr) fleet->Stop();
   dispatcher.reset();
 }
 
@@ -174,11 +171,25 @@ absl::Status App::Impl::StartJobs() {
   }
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
+  if (options.server.fleet.enabled()) {
+    fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock);
+  }
   dispatcher = std::make_unique<Dispatcher>(
-      MakeJobOptions(options),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get()});
+      MakeJobOptions(options), SchedulerParts{*store, *media, *host, metrics.jobs(), clock,
+                                              serializer, traced_ends.get(), fleet.get()});
+  jobs = dispatcher.get();
   REEL_RETURN_IF_ERROR(dispatcher->Start());
+  REEL_RETURN_IF_ERROR(JoinFleet());
   return host->Start(*dispatcher);
+}
+
+absl::Status App::Impl::JoinFleet() {
+  if (fleet == nullptr) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(options.server));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, NatsPort::Open(log, fleet->reader()));
+  fleet->Start(std::move(port), *dispatcher);
+  jobs = fleet.get();
+  return absl::OkStatus();
 }
 
 absl::Status App::Impl::StartPlaintextHealth() {
@@ -193,7 +204,7 @@ absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
   const HttpOptions& http = options.server.http;
   if (!http.enabled()) return absl::OkStatus();
   door =
-      std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *dispatcher},
+      std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *jobs},
                              DoorOptions{{http.listen.loopback(), http.hosts, http.allow_origins},
                                          http.playground,
                                          http.model_aliases},
@@ -217,19 +228,20 @@ DoorFacts App::Impl::OpenDoor() {
 absl::Status App::Impl::StartServers() {
   const RequestRules rules = MakeRules(options.server);
   video_service =
-      MakeVideoService(environment, *dispatcher, pump, {rules, options.server.timing.write_stall});
+      MakeVideoService(environment, *jobs, pump, {rules, options.server.timing.write_stall});
   const ServerFacts facts{
       options.version, options.revision, started, rules, 256, [this] { return OpenDoor(); }};
-  server_service = MakeServerService(environment, *dispatcher, facts);
+  server_service = MakeServerService(environment, *jobs, facts);
   health_service = MakeHealthService(environment, board);
   REEL_RETURN_IF_ERROR(StartPlaintextHealth());
   REEL_ASSIGN_OR_RETURN(
       http_server,
-      HttpServer::Start(options.server.metrics_listen,
-                        {[this] { return metrics.Text(); },
-                         [this] { return board.Serving(kHealthLiveness).value_or(false); },
-                         [this] { return board.Serving(kHealthVideoService).value_or(false); },
-                         [this] { return ProblemsOf(dispatcher->Models()); }}));
+      HttpServer::Start(
+          options.server.metrics_listen,
+          {[this] { return metrics.Text(); },
+           [this] { return board.Serving(kHealthLiveness).value_or(false); },
+           [this] { return board.Serving(kHealthVideoService).value_or(false); },
+           [this] { return ProblemsOf(dispatcher->Models()) + (fleet ? fleet->Problem() : ""); }}));
   GrpcServerOptions server;
   server.address = options.server.listen.ToString();
   server.tls = options.server.tls;
@@ -244,7 +256,7 @@ absl::Status App::Impl::StartServers() {
 
 void App::Impl::StartWatches(std::function<void()> failed) {
   monitor = std::make_unique<HealthMonitor>(
-      board, [this] { return dispatcher->admitting(); },
+      board, [this] { return jobs->admitting(); },
       [this] {
         for (const ServedModel& model : dispatcher->Models()) {
           if (model.ready || model.state == ModelState::kOnDemand) return true;
@@ -267,14 +279,18 @@ void App::Impl::StartWatches(std::function<void()> failed) {
 
 void App::Impl::DrainJobs() {
   const TimingOptions& timing = options.server.timing;
-  dispatcher->Drain(timing.propagation, timing.drain, [this] {
+  const auto drained = [this] {
     MutexLock lock(mutex);
     jobs_drained = true;
     changed.NotifyAll();
-  });
+  };
+  if (fleet == nullptr) {
+    dispatcher->Drain(timing.propagation, timing.drain, drained);
+  } else {
+    fleet->Drain(timing.propagation, timing.drain, drained);
+  }
   // The dispatcher keeps to its limits; should it hang, the rest goes on.
-  const absl::Duration end =
-      clock.Monotonic() + timing.propagation + timing.drain + absl::Seconds(1);
+  const absl::Duration end = clock.Monotonic() + timing.propagation + timing.drain + DrainSlack();
   MutexLock lock(mutex);
   while (!jobs_drained && clock.Monotonic() < end) {
     changed.WaitFor(mutex, end - clock.Monotonic());
@@ -344,7 +360,7 @@ void App::Hurry() {
 
 absl::Duration App::longest_drain() const {
   const TimingOptions& timing = impl_->options.server.timing;
-  return timing.propagation + timing.drain + absl::Seconds(5);
+  return timing.propagation + timing.drain + impl_->DrainSlack() + absl::Seconds(4);
 }
 
 void App::Reload() {

@@ -2,11 +2,14 @@
 #include "server/front/app_parts.h"
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "server/front/config/nats_credentials.h"
 #include "server/front/rpc/grpc_server.h"
 
 namespace reel::front {
@@ -22,6 +25,37 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server) {
     }
   }
   return sources;
+}
+
+absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server) {
+  const NatsOptions& nats = server.fleet.nats;
+  FleetLogOptions options;
+  options.urls = nats.urls;
+  options.replicas = nats.replicas;
+  options.max_bytes = nats.max_bytes;
+  if (nats.credentials_file.empty()) return options;
+  REEL_ASSIGN_OR_RETURN(NatsCredentials credentials, ReadNatsCredentials(nats.credentials_file));
+  options.user = std::move(credentials.user);
+  options.password = std::move(credentials.password);
+  return options;
+}
+
+NodeOptions MakeNodeOptions(const AppOptions& app) {
+  const FleetOptions& fleet = app.server.fleet;
+  NodeOptions options;
+  options.fleet = fleet.name;
+  options.node = fleet.node;
+  options.address = fleet.advertise;
+  options.build = absl::StrCat(app.version, " ", app.revision);
+  std::random_device random("/dev/urandom");
+  options.process = (uint64_t{random()} << 32) | random();
+  for (const ConfiguredTenant& tenant : app.server.auth.tenants) {
+    options.weights[tenant.name] = tenant.weight;
+  }
+  options.beat = fleet.beat;
+  options.silence = fleet.silence;
+  options.lease = fleet.lease;
+  return options;
 }
 
 JobOptions MakeJobOptions(const AppOptions& app) {
@@ -49,7 +83,8 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   options.max_timeout = server.timing.max_timeout;
   options.heartbeat = server.timing.heartbeat;
   options.keep = server.data.keep;
-  options.replica = server.data.replica;
+  options.in_fleet = server.fleet.enabled();
+  options.replica = options.in_fleet ? server.fleet.name : server.data.replica;
   return options;
 }
 

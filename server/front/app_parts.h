@@ -6,9 +6,11 @@
 
 #include "server/front/api/request_convert.h"
 #include "server/front/app.h"
+#include "server/front/fleet/fleet_log_options.h"
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/node/node_options.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_pool_options.h"
@@ -17,6 +19,10 @@ namespace reel::front {
 
 // With the workers that have each.
 std::vector<ModelSource> SourcesOf(const ServerOptions& server);
+
+// Of a server that is part of a fleet. The credentials are read now.
+absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
+NodeOptions MakeNodeOptions(const AppOptions& app);
 
 JobOptions MakeJobOptions(const AppOptions& app);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);

@@ -47,6 +47,18 @@ std::string CudaLibrary(const std::string& worker_binary) {
   return (folder.parent_path() / "lib" / "libreel_cuda.so").string();
 }
 
+// As a legal name; empty where there is none.
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof name - 1) != 0) return "";
+  std::string legal;
+  for (const char* c = name; *c != 0 && legal.size() < 63; ++c) {
+    const char lower = *c >= 'A' && *c <= 'Z' ? static_cast<char>(*c - 'A' + 'a') : *c;
+    legal += lower;
+  }
+  return legal;
+}
+
 int PrintProblems(const std::vector<std::string>& problems) {
   for (const std::string& problem : problems) std::fprintf(stderr, "reeld: %s\n", problem.c_str());
   std::fprintf(stderr, "reeld: the configuration has %zu problem%s\n", problems.size(),
@@ -148,7 +160,8 @@ int main(int argc, char** argv) {
       .xdg_state_home = Environment("XDG_STATE_HOME"),
       .home = Environment("HOME"),
       .models_folder = reel::model::BundledModelsFolder(),
-      .cuda_library = CudaLibrary(parsed.flags.worker_binary)};
+      .cuda_library = CudaLibrary(parsed.flags.worker_binary),
+      .host_name = HostName()};
   const auto loaded = reel::front::LoadOptions(parsed.flags, surroundings);
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {

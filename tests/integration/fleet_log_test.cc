@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/nats_port.h"
 #include "tests/integration/cutting_proxy.h"
 #include "tests/integration/nats_cluster.h"
 
@@ -303,6 +304,39 @@ TEST_F(FleetLogTest, AFullLogRefusesAndForgetsNothing) {
   EXPECT_GT(stored, 10U);
   EXPECT_EQ(log->connection().Look()->first, 1U);
   EXPECT_EQ(log->connection().Look()->last, stored);
+}
+
+TEST_F(FleetLogTest, BeatsAreHeardByAllAndKeptByNobody) {
+  FleetView view, other_view;
+  const auto one = front::NatsPort::Open(options_, view);
+  ASSERT_TRUE(one.ok()) << one.status();
+  const auto other = front::NatsPort::Open(options_, other_view);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_TRUE((*other)->TakeBeats().empty());
+  std::vector<std::string> heard, own;
+  for (int i = 0; i < 3; ++i) (*one)->SendBeat("n.1", absl::StrCat("beat ", i));
+  EXPECT_TRUE(Eventually([&] {
+    for (std::string& beat : (*other)->TakeBeats()) heard.push_back(std::move(beat));
+    for (std::string& beat : (*one)->TakeBeats()) own.push_back(std::move(beat));
+    return heard.size() == 3 && own.size() == 3;
+  }));
+  EXPECT_EQ(heard, (std::vector<std::string>{"beat 0", "beat 1", "beat 2"}));
+  EXPECT_EQ(own, heard);
+  // Nothing is sent while nobody can hear it.
+  cluster_->Kill(0);
+  EXPECT_TRUE(Eventually([&] { return !(*one)->IsUp(); }));
+  (*one)->SendBeat("n.1", "late");
+  cluster_->Start(0);
+  EXPECT_TRUE(Eventually([&] { return (*one)->IsUp() && (*other)->IsUp(); }));
+  std::string last;
+  EXPECT_TRUE(Eventually([&] {
+    (*one)->SendBeat("n.1", "again");
+    for (const std::string& beat : (*other)->TakeBeats()) {
+      EXPECT_NE(beat, "late");
+      last = beat;
+    }
+    return last == "again";
+  }));
 }
 
 TEST_F(FleetLogTest, AStreamOfAnotherKindIsNotTaken) {

@@ -21,6 +21,7 @@ using config::v1::Timing;
 using google::protobuf::util::TimeUtil;
 
 constexpr char kTestCard[] = "testcard";
+constexpr int64_t kDefaultLogBytes = int64_t{8} << 30;
 
 // A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
 std::string NameOfPath(const std::string& path) {
@@ -132,6 +133,21 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
   }
 }
 
+// Not of an unset fleet: setting a field would make one.
+void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
+  using config::v1::Fleet;
+  if (!config.has_fleet()) return;
+  Fleet& fleet = *config.mutable_fleet();
+  if (fleet.node().empty()) fleet.set_node(surroundings.host_name);
+  if (fleet.advertise().empty()) fleet.set_advertise(config.listen());
+  DefaultDuration(fleet, &Fleet::has_beat, &Fleet::mutable_beat, 1);
+  DefaultDuration(fleet, &Fleet::has_silence, &Fleet::mutable_silence, 5);
+  DefaultDuration(fleet, &Fleet::has_lease, &Fleet::mutable_lease, 15);
+  config::v1::Nats& nats = *fleet.mutable_nats();
+  if (nats.replicas() == 0) nats.set_replicas(1);
+  if (nats.max_bytes() == 0) nats.set_max_bytes(kDefaultLogBytes);
+}
+
 }  // namespace
 
 std::vector<std::string> ApplyFlags(const Flags& flags, const Surroundings& surroundings,
@@ -181,6 +197,7 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   if (scheduler.order().empty()) scheduler.set_order("steps");
   const auto listen = ParseAddress(config.listen());
   FillTiming(listen.ok() && listen->loopback(), config);
+  FillFleet(surroundings, config);
   auto& telemetry = *config.mutable_telemetry();
   if (telemetry.log_level().empty()) telemetry.set_log_level("info");
   if (telemetry.kernel_sample_every() == 0) telemetry.set_kernel_sample_every(32);

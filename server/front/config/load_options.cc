@@ -7,6 +7,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/named_parts.h"
+#include "server/front/config/nats_credentials.h"
 #include "server/front/config/read_file.h"
 #include "server/front/config/secret_file.h"
 #include "server/front/config/tls_files.h"
@@ -60,6 +61,13 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
     loaded.problems.push_back(std::move(problem));
   }
   CheckTlsFiles(loaded.options.tls, loaded.problems);
+  if (const std::string& file = loaded.options.fleet.nats.credentials_file; !file.empty()) {
+    const auto credentials = ReadNatsCredentials(file);
+    if (!credentials.ok()) {
+      loaded.problems.push_back(
+          absl::StrCat("fleet.nats.credentials_file: ", Text(credentials.status())));
+    }
+  }
   if (!loaded.options.auth.tokens_file.empty()) {
     auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);
     if (tokens.ok()) {

@@ -11,6 +11,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/convert/worker_convert.h"
 #include "server/front/config/experiment_options.h"
+#include "server/front/config/fleet_options.h"
 #include "server/front/config/legal_name.h"
 #include "server/front/config/option_reader.h"
 #include "server/front/config/plugin_options.h"
@@ -350,6 +351,7 @@ CheckedOptions MakeServerOptions(const pb::ServerConfig& config) {
   ReadScheduler(config.scheduler(), reader, out.scheduler);
   ReadTiming(config.timing(), reader, out.timing);
   ReadTelemetry(config.telemetry(), reader, out.telemetry);
+  if (config.has_fleet()) ReadFleet(config, reader, out);
   RefuseUnbuilt(config, reader);
   return checked;
 }

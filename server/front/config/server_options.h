@@ -102,6 +102,22 @@ struct HttpOptions {
   bool enabled() const { return !listen.host.empty(); }
 };
 
+struct NatsOptions {
+  std::vector<std::string> urls;
+  int replicas = 1;
+  std::string credentials_file;  // empty: none
+  int64_t max_bytes = 0;
+};
+
+struct FleetOptions {
+  std::string name;  // empty: this server is alone
+  std::string node;
+  std::string advertise;
+  NatsOptions nats;
+  absl::Duration beat, silence, lease;
+  bool enabled() const { return !name.empty(); }
+};
+
 struct ServerOptions {
   Address listen, metrics_listen;
   std::string health_listen;  // empty: none
@@ -118,6 +134,7 @@ struct ServerOptions {
   SchedulerOptions scheduler;
   TimingOptions timing;
   TelemetryOptions telemetry;
+  FleetOptions fleet;
   std::vector<std::string> warnings;  // for the log: legal, but worth a look
 };
 

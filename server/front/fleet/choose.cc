@@ -30,6 +30,13 @@ Weight WeightOf(std::string_view node, std::string_view video) {
 
 size_t WindowOf(size_t nodes) { return std::max(kLeastWindow, 2 * nodes); }
 
+bool SuitsBest(const std::string& video, const std::string& self,
+               const std::vector<std::string>& nodes) {
+  const Weight own = WeightOf(self, video);
+  return std::all_of(nodes.begin(), nodes.end(),
+                     [&](const std::string& node) { return WeightOf(node, video) <= own; });
+}
+
 std::vector<std::string> ChooseClaims(const std::vector<std::string>& waiting,
                                       const std::string& self,
                                       const std::vector<std::string>& nodes, size_t room) {
@@ -37,14 +44,10 @@ std::vector<std::string> ChooseClaims(const std::vector<std::string>& waiting,
   std::vector<std::pair<Weight, std::string>> others;
   for (const std::string& video : waiting) {
     if (chosen.size() == room) return chosen;
-    const Weight own = WeightOf(self, video);
-    const bool is_own = std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
-      return WeightOf(node, video) <= own;
-    });
-    if (is_own) {
+    if (SuitsBest(video, self, nodes)) {
       chosen.push_back(video);
     } else {
-      others.emplace_back(own, video);
+      others.emplace_back(WeightOf(self, video), video);
     }
   }
   std::sort(others.rbegin(), others.rend());

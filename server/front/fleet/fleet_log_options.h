@@ -12,6 +12,7 @@ namespace reel::front {
 
 struct FleetLogOptions {
   std::vector<std::string> urls;  // nats://HOST:PORT
+  std::string user, password;     // empty: none
   std::string stream = "REEL";
   int replicas = 1;
   absl::Duration max_age = absl::Hours(24 * 7);

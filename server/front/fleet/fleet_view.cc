@@ -15,22 +15,29 @@ void FleetView::OnMessage(const StoredMessage& message) {
     if (IsVoid(verdict)) ++voids_[verdict];
     changed_.NotifyAll();
   }
+  if (listener_ != nullptr) listener_->OnFolded({entry.subject.tenant, entry.subject.id});
   if (!IsVoid(verdict)) return;
   Log(LogLevel::kDebug, "a message of the fleet's log is void",
       {{"why", NameOf(verdict)}, {"sequence", message.sequence}});
 }
 
 void FleetView::OnRebuild() {
-  const MutexLock lock(mutex_);
-  state_ = {};
-  voids_.clear();
-  ready_ = false;
+  {
+    const MutexLock lock(mutex_);
+    state_ = {};
+    voids_.clear();
+    ready_ = false;
+  }
+  if (listener_ != nullptr) listener_->OnAnew();
 }
 
 void FleetView::OnCaughtUp(const StreamFacts&) {
-  const MutexLock lock(mutex_);
-  ready_ = true;
-  changed_.NotifyAll();
+  {
+    const MutexLock lock(mutex_);
+    ready_ = true;
+    changed_.NotifyAll();
+  }
+  if (listener_ != nullptr) listener_->OnCaughtUp();
 }
 
 bool FleetView::WaitFor(uint64_t sequence, absl::Duration patience) {
@@ -65,6 +72,19 @@ std::optional<FleetJob> FleetView::Find(const std::string& tenant, const std::st
   const auto found = state_.jobs.find({tenant, id});
   if (found == state_.jobs.end()) return std::nullopt;
   return found->second;
+}
+
+std::optional<FleetBinding> FleetView::FindBinding(const std::string& tenant,
+                                                   const std::string& request_id) {
+  const MutexLock lock(mutex_);
+  const auto found = state_.bindings.find({tenant, request_id});
+  if (found == state_.bindings.end()) return std::nullopt;
+  return found->second;
+}
+
+uint64_t FleetView::position() {
+  const MutexLock lock(mutex_);
+  return state_.position;
 }
 
 FleetState FleetView::state() {

@@ -10,14 +10,27 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_fold.h"
-#include "server/front/fleet/log_tail.h"
+#include "server/front/fleet/log_reader.h"
 
 namespace reel::front {
 
+// Told what has changed, on the tail's thread with no lock held.
+class ViewListener {
+ public:
+  virtual ~ViewListener() = default;
+  // A message was folded; it may have changed this video or this request id.
+  virtual void OnFolded(const FleetState::Key& key) = 0;
+  // Nothing that was known is known any more.
+  virtual void OnAnew() = 0;
+  // Everything that was stored a moment ago is known.
+  virtual void OnCaughtUp() = 0;
+};
+
 class FleetView final : public LogReader {
  public:
-  // From a view that was kept, or from nothing.
-  explicit FleetView(FleetState state = {}) : state_(std::move(state)) {}
+  // From a view that was kept, or from nothing. `listener` may be missing; it outlives the tail.
+  explicit FleetView(FleetState state = {}, ViewListener* listener = nullptr)
+      : listener_(listener), state_(std::move(state)) {}
 
   void OnMessage(const StoredMessage& message) override;
   void OnRebuild() override;
@@ -31,11 +44,15 @@ class FleetView final : public LogReader {
   bool ready();
 
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
+  std::optional<FleetBinding> FindBinding(const std::string& tenant, const std::string& request_id);
+  uint64_t position();
+  // A copy of all of it.
   FleetState state();
   // Messages that were void, by why.
   std::map<FoldVerdict, int64_t> voids();
 
  private:
+  ViewListener* const listener_;
   Mutex mutex_;
   CondVar changed_;
   FleetState state_ ABSL_GUARDED_BY(mutex_);

@@ -41,17 +41,23 @@ std::string LiveSubjects() { return absl::StrCat(kLivePrefix, ".>"); }
 
 absl::StatusOr<std::unique_ptr<LogConnection>> LogConnection::Open(const FleetLogOptions& options) {
   std::unique_ptr<LogConnection> connection(new LogConnection(options));
-  REEL_RETURN_IF_ERROR(connection->CheckServers());
-  REEL_RETURN_IF_ERROR(connection->Connect());
-  // A cluster that has just been started elects first.
+  // Servers that have just been started do not listen yet, and a cluster elects first.
   const absl::Time end = absl::Now() + options.connect_limit;
-  absl::Status made = connection->MakeStream();
-  while (absl::IsUnavailable(made) && absl::Now() < end) {
+  absl::Status opened = connection->TryOpen();
+  while (absl::IsUnavailable(opened) && absl::Now() < end) {
     absl::SleepFor(kBeforeRetry);
-    made = connection->MakeStream();
+    opened = connection->TryOpen();
   }
-  REEL_RETURN_IF_ERROR(made);
+  REEL_RETURN_IF_ERROR(opened);
   return connection;
+}
+
+absl::Status LogConnection::TryOpen() {
+  if (jet_stream_ == nullptr) {
+    REEL_RETURN_IF_ERROR(CheckServers());
+    REEL_RETURN_IF_ERROR(Connect());
+  }
+  return MakeStream();
 }
 
 // Its threads end first; then nobody looks anything up.
@@ -98,6 +104,9 @@ absl::Status LogConnection::Connect() {
   natsOptions_SetMaxPingsOut(made, kMostPings);
   natsOptions_SetFailRequestsOnDisconnect(made, true);
   natsOptions_SetErrorHandler(made, OnError, nullptr);
+  if (!options_.user.empty()) {
+    natsOptions_SetUserInfo(made, options_.user.c_str(), options_.password.c_str());
+  }
   natsConnection* connection = nullptr;
   if (const natsStatus status = natsConnection_Connect(&connection, made); status != NATS_OK) {
     return Failed("no NATS server can be connected", status);

@@ -3,7 +3,6 @@
 // Thread-safe; every call waits for the broker.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,22 +11,16 @@
 #include "absl/status/statusor.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/fleet_log_options.h"
+#include "server/front/fleet/log_reader.h"
 #include "server/front/fleet/nats_handles.h"
 
 namespace reel::front {
 
-// What the stream is now.
-struct StreamFacts {
-  int64_t created = 0;  // nanoseconds of the wall clock: another number is another stream
-  uint64_t first = 0;   // sequence of its oldest message; last + 1 when it is empty
-  uint64_t last = 0;    // highest that was given
-};
-
 class LogConnection {
  public:
   // Looks at the version of each server that answers, connects, and makes the stream if it is not
-  // there. UNAVAILABLE: no server, or none that has JetStream yet; FAILED_PRECONDITION: a server
-  // that is too old, or a stream of another kind.
+  // there; within `connect_limit`. UNAVAILABLE: no server, or none that has JetStream yet;
+  // FAILED_PRECONDITION: a server that is too old, or a stream of another kind.
   static absl::StatusOr<std::unique_ptr<LogConnection>> Open(const FleetLogOptions& options);
 
   // Nothing is published while this is false: libnats would keep it, and send it later.
@@ -49,6 +42,7 @@ class LogConnection {
 
  private:
   explicit LogConnection(const FleetLogOptions& options) : options_(options) {}
+  absl::Status TryOpen();
   absl::Status CheckServers() const;
   absl::Status Connect();
   absl::Status MakeStream() const;

@@ -8,6 +8,13 @@ FleetPhase EndOf(CancelKind wish) {
   return wish == CancelKind::kExpired ? FleetPhase::kExpired : FleetPhase::kCancelled;
 }
 
+// Nobody holds it.
+void EndByWish(FleetJob& job) {
+  job.phase = EndOf(*job.wish);
+  if (!job.wish_video.empty()) job.video = std::move(job.wish_video);
+  job.wish_video.clear();
+}
+
 // One for each kind of message, for a video that is known and has not ended.
 FoldVerdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
   // Of a queued video or of one that another holds: whether that one is silent no message can tell.
@@ -36,23 +43,34 @@ FoldVerdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
       break;
     // Nobody is left who could end it.
     case FinishKind::kReleased:
-      job.phase = job.wish ? EndOf(*job.wish) : FleetPhase::kQueued;
+      job.phase = FleetPhase::kQueued;
+      if (job.wish) EndByWish(job);
       break;
   }
+  if (HasEnded(job.phase)) job.wish_video.clear();
   return FoldVerdict::kCounted;
 }
 
 FoldVerdict Judge(FleetJob& job, uint32_t, const CancelSaid& wish) {
   if (job.wish) return FoldVerdict::kWishedBefore;
   job.wish = wish.kind;
-  if (job.phase == FleetPhase::kQueued) job.phase = EndOf(wish.kind);
+  job.wish_video = wish.video;
+  if (job.phase == FleetPhase::kQueued) EndByWish(job);
   return FoldVerdict::kCounted;
 }
 
 FoldVerdict Judge(FleetJob&, uint32_t, const RequestSaid&) { return FoldVerdict::kKnownJob; }
+FoldVerdict Judge(FleetJob&, uint32_t, const DeleteSaid&) { return FoldVerdict::kNotEnded; }
 // Neither comes here.
 FoldVerdict Judge(FleetJob&, uint32_t, const BindingSaid&) { return FoldVerdict::kBound; }
 FoldVerdict Judge(FleetJob&, uint32_t, const UnreadableSaid&) { return FoldVerdict::kUnreadable; }
+
+FoldVerdict Delete(FleetJob& job) {
+  if (job.deleted) return FoldVerdict::kEnded;
+  job.deleted = true;
+  job.video.clear();
+  return FoldVerdict::kCounted;
+}
 
 // Its video has ended, and nobody can fetch anything of it.
 bool IsFree(const FleetState& state, const FleetState::Key& key, const FleetBinding& binding) {
@@ -100,6 +118,8 @@ const char* NameOf(FoldVerdict verdict) {
       return "not_held";
     case FoldVerdict::kWishedBefore:
       return "wished_before";
+    case FoldVerdict::kNotEnded:
+      return "not_ended";
     case FoldVerdict::kBound:
       return "bound";
   }
@@ -125,10 +145,14 @@ FoldVerdict Fold(FleetState& state, const FoldEntry& entry) {
     FleetJob& job = state.jobs[key];
     job.requested = entry.sequence;
     job.video = request->video;
+    job.caller_node = request->caller_node;
     return FoldVerdict::kCounted;
   }
   if (std::holds_alternative<RequestSaid>(entry.said)) return FoldVerdict::kKnownJob;
-  if (HasEnded(found->second.phase)) return FoldVerdict::kEnded;
+  if (HasEnded(found->second.phase)) {
+    const bool deletes = std::holds_alternative<DeleteSaid>(entry.said);
+    return deletes ? Delete(found->second) : FoldVerdict::kEnded;
+  }
   return std::visit(
       [&](const auto& said) { return Judge(found->second, entry.subject.epoch, said); },
       entry.said);

@@ -21,6 +21,7 @@ enum class FinishKind { kSucceeded, kFailed, kReleased };
 // What a message says. Videos are opaque bytes here: the fold keeps them for those who act upon it.
 struct RequestSaid {
   std::string video = {};
+  std::string caller_node = {};  // where its bytes are waited for; empty: nowhere
 };
 struct ClaimSaid {
   std::string node;
@@ -34,7 +35,10 @@ struct FinishSaid {
 };
 struct CancelSaid {
   CancelKind kind = CancelKind::kCancelled;
+  std::string video = {};  // as it has ended where nobody holds it
 };
+// What has ended is to be shown no more.
+struct DeleteSaid {};
 // A request id stands for a video.
 struct BindingSaid {
   std::string video;  // its id
@@ -46,7 +50,9 @@ struct UnreadableSaid {};
 struct FoldEntry {
   uint64_t sequence = 0;  // in the stream, from 1
   LogSubject subject;     // meaningless where it is unreadable
-  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid, BindingSaid> said;
+  std::variant<UnreadableSaid, RequestSaid, ClaimSaid, FinishSaid, CancelSaid, BindingSaid,
+               DeleteSaid>
+      said;
 };
 
 enum class FoldVerdict {
@@ -61,7 +67,8 @@ enum class FoldVerdict {
   kNotClaimant,  // an end by a node that does not hold the epoch
   kNotHeld,      // an end of an epoch that has ended
   kWishedBefore,
-  kBound  // a binding of a request id whose video lives, has a result, or has yet to come
+  kNotEnded,  // a deletion of a video that is queued or claimed
+  kBound      // a binding of a request id whose video lives, has a result, or has yet to come
 };
 bool IsVoid(FoldVerdict verdict);
 // One word for logs and metrics, e.g. "wrong_epoch".
@@ -76,7 +83,10 @@ struct FleetJob {
   uint64_t requested = 0;  // sequence of the request: its place in the queue
   // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
   std::optional<CancelKind> wish;
+  std::string wish_video;      // what becomes of it where it ends by the wish alone
   std::string video;           // as it was asked for; once it has ended, as its owner left it
+  bool deleted = false;        // of what has ended: the video is empty, its request id is not free
+  std::string caller_node;     // as its request says
   std::string address;         // of the owner
   uint64_t last_sequence = 0;  // of a success: its last entry's, in the owner's count
 

@@ -46,10 +46,10 @@ Said ReadFinish(const std::string& bytes) {
 Said ReadWish(const std::string& bytes) {
   const std::optional<v1::CancelWish> wish = Parse<v1::CancelWish>(bytes);
   if (wish && wish->kind() == v1::CancelWish::KIND_CANCELLED) {
-    return CancelSaid{CancelKind::kCancelled};
+    return CancelSaid{CancelKind::kCancelled, wish->video()};
   }
   if (wish && wish->kind() == v1::CancelWish::KIND_EXPIRED) {
-    return CancelSaid{CancelKind::kExpired};
+    return CancelSaid{CancelKind::kExpired, wish->video()};
   }
   return UnreadableSaid{};
 }
@@ -63,7 +63,9 @@ Said ReadBinding(const std::string& bytes) {
 Said Read(LogKind kind, const std::string& bytes) {
   switch (kind) {
     case LogKind::kRequest:
-      if (const auto request = Parse<v1::Request>(bytes)) return RequestSaid{request->video()};
+      if (const auto request = Parse<v1::Request>(bytes)) {
+        return RequestSaid{request->video(), request->caller_node()};
+      }
       break;
     case LogKind::kBinding:
       return ReadBinding(bytes);
@@ -73,6 +75,9 @@ Said Read(LogKind kind, const std::string& bytes) {
       return ReadFinish(bytes);
     case LogKind::kCancel:
       return ReadWish(bytes);
+    case LogKind::kDelete:
+      if (Parse<v1::Deletion>(bytes)) return DeleteSaid{};
+      break;
   }
   return UnreadableSaid{};
 }
@@ -89,10 +94,11 @@ FoldEntry ReadEntry(const StoredMessage& message) {
   return entry;
 }
 
-std::string WriteRequest(const std::string& video) {
-  v1::Request request;
-  request.set_video(video);
-  return request.SerializeAsString();
+std::string WriteRequest(const RequestSaid& request) {
+  v1::Request message;
+  message.set_video(request.video);
+  message.set_caller_node(request.caller_node);
+  return message.SerializeAsString();
 }
 
 std::string WriteClaim(const ClaimSaid& claim) {
@@ -121,12 +127,15 @@ std::string WriteFinish(const FinishSaid& finish, const std::string& reason) {
   return message.SerializeAsString();
 }
 
-std::string WriteWish(CancelKind kind) {
-  v1::CancelWish wish;
-  wish.set_kind(kind == CancelKind::kExpired ? v1::CancelWish::KIND_EXPIRED
-                                             : v1::CancelWish::KIND_CANCELLED);
-  return wish.SerializeAsString();
+std::string WriteWish(const CancelSaid& wish) {
+  v1::CancelWish message;
+  message.set_kind(wish.kind == CancelKind::kExpired ? v1::CancelWish::KIND_EXPIRED
+                                                     : v1::CancelWish::KIND_CANCELLED);
+  message.set_video(wish.video);
+  return message.SerializeAsString();
 }
+
+std::string WriteDeletion() { return v1::Deletion().SerializeAsString(); }
 
 std::string WriteBinding(const BindingSaid& binding) {
   v1::Binding message;

@@ -21,10 +21,11 @@ struct StoredMessage {
 };
 
 // What nodes write. An end without a result, the name of its reason: "CANCELLED_BY_OWNER".
-std::string WriteRequest(const std::string& video);
+std::string WriteRequest(const RequestSaid& request);
 std::string WriteClaim(const ClaimSaid& claim);
 std::string WriteFinish(const FinishSaid& finish, const std::string& reason);
-std::string WriteWish(CancelKind kind);
+std::string WriteWish(const CancelSaid& wish);
+std::string WriteDeletion();
 std::string WriteBinding(const BindingSaid& binding);
 
 // A node's sign of life.

@@ -11,22 +11,9 @@
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_connection.h"
-#include "server/front/fleet/log_messages.h"
+#include "server/front/fleet/log_reader.h"
 
 namespace reel::front {
-
-// Called on the tail's thread.
-class LogReader {
- public:
-  virtual ~LogReader() = default;
-  // Sequences rise; where one is left out, nothing is stored.
-  virtual void OnMessage(const StoredMessage& message) = 0;
-  // What was read is of another stream, or of one that no longer has what comes next: all is read
-  // anew.
-  virtual void OnRebuild() = 0;
-  // Everything that was stored a moment ago has been read.
-  virtual void OnCaughtUp(const StreamFacts& facts) = 0;
-};
 
 // Where a view that was kept has come to.
 struct TailStart {

@@ -3,7 +3,6 @@
 // is none for a thread that others wait for.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -11,27 +10,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/front/fleet/log_connection.h"
+#include "server/front/fleet/log_write.h"
 
 namespace reel::front {
-
-struct LogWrite {
-  std::string subject;
-  std::string payload;
-  // Of this attempt and of no other, also not of this node's last one: it tells one's own message
-  // from a rival's.
-  std::string message_id;
-  bool repeated = false;  // it was written before, under this id, and that came to no answer
-};
-
-struct WriteResult {
-  enum class Outcome {
-    kWon,     // stored, at `sequence`. Whether it counts the fold says
-    kLost,    // the subject was written by another
-    kUnknown  // it may be stored, now or later: the fold says it, or the same message written again
-  };
-  Outcome outcome = Outcome::kUnknown;
-  uint64_t sequence = 0;
-};
 
 class LogWriter {
  public:

@@ -57,13 +57,15 @@ const char* LetterOf(LogKind kind) {
       return "x";
     case LogKind::kBinding:
       return "r";
+    case LogKind::kDelete:
+      return "d";
   }
   return "";
 }
 
 bool ReadKind(std::string_view letter, LogKind& kind) {
   for (const LogKind one : {LogKind::kRequest, LogKind::kClaim, LogKind::kFinish, LogKind::kCancel,
-                            LogKind::kBinding}) {
+                            LogKind::kBinding, LogKind::kDelete}) {
     if (letter != LetterOf(one)) continue;
     kind = one;
     return true;

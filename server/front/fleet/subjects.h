@@ -16,7 +16,7 @@ inline constexpr char kJobSubjects[] = "reel.j.>";
 // Under which the broker tells of what it has stored: this and the message's own name.
 inline constexpr char kLivePrefix[] = "reel.live";
 
-enum class LogKind { kRequest, kClaim, kFinish, kCancel, kBinding };
+enum class LogKind { kRequest, kClaim, kFinish, kCancel, kBinding, kDelete };
 
 struct LogSubject {
   std::string tenant;
@@ -34,7 +34,8 @@ absl::StatusOr<std::string> MakeSubject(const LogSubject& subject);
 // message.
 absl::StatusOr<LogSubject> ParseSubject(std::string_view text);
 
-// Of a node's signs of life, which are not stored.
+// Of nodes' signs of life, which are not stored.
+inline constexpr char kBeatSubjects[] = "reel.hb.*";
 absl::StatusOr<std::string> MakeBeatSubject(std::string_view node);
 absl::StatusOr<std::string> ParseBeatSubject(std::string_view text);
 

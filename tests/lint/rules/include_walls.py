@@ -104,6 +104,9 @@ WALLS = [
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
     (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
     (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
+    # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
+    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/workers/worker_pool\.h",
+                                                  r"server/front/fleet/(choose|fleet_view|log_\w+|node_table|subjects)\.h"], {"absl"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +

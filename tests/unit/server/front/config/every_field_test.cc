@@ -34,6 +34,8 @@ constexpr char kBase[] = R"(
     arms { name: "x" profile: "auto" weight: 2 } arms { name: "y" profile: "p" weight: 3 }
   }
   plugins { name: "k" folder: "f" } plugin_root: "/plugins"
+  fleet { name: "prod" node: "n1" advertise: "h:1"
+    nats { urls: "nats://127.0.0.1:4222" urls: "nats://h:1" insecure: true credentials_file: "/c" } }
 )";
 
 class Dump {
@@ -101,6 +103,9 @@ std::string TextOf(const ServerOptions& o) {
             o.timing.heartbeat, o.timing.write_stall);
   dump.Line(o.telemetry.log_level, o.telemetry.log_format, o.telemetry.kernel_sample_every,
             o.telemetry.collector.ToString(), o.telemetry.trace_share);
+  dump.Line(o.fleet.name, o.fleet.node, o.fleet.advertise, o.fleet.beat, o.fleet.silence,
+            o.fleet.lease, o.fleet.nats.urls, o.fleet.nats.replicas, o.fleet.nats.credentials_file,
+            o.fleet.nats.max_bytes);
   return dump.text_;
 }
 

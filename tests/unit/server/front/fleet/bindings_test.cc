@@ -104,5 +104,47 @@ TEST(Bindings, KeepsWhatOnesOwnersSay) {
   EXPECT_EQ(job.last_sequence, 7U);
 }
 
+// Folds entries as they come.
+FleetState StateAfter(std::vector<FoldEntry> entries) {
+  FleetState state;
+  for (FoldEntry& entry : entries) {
+    entry.sequence = state.position + 1;
+    Fold(state, entry);
+  }
+  return state;
+}
+
+FoldEntry WishThatLeaves(std::string video) {
+  FoldEntry wish = Wish();
+  std::get<CancelSaid>(wish.said).video = std::move(video);
+  return wish;
+}
+
+TEST(Bindings, AWishSaysWhatBecomesOfWhatNobodyHolds) {
+  const FleetState::Key key{"t", "a"};
+  EXPECT_EQ(StateAfter({Request(), WishThatLeaves("gone")}).jobs.at(key).video, "gone");
+  const FleetState back =
+      StateAfter({Request(), Claim(1, "n1"), WishThatLeaves("gone"), Finish(1, "n1", kBack)});
+  EXPECT_EQ(back.jobs.at(key).phase, FleetPhase::kCancelled);
+  EXPECT_EQ(back.jobs.at(key).video, "gone");
+  // Who holds it says it better.
+  FoldEntry end = Finish(1, "n1", kBroke);
+  std::get<FinishSaid>(end.said).video = "ended";
+  const FleetState ended = StateAfter({Request(), Claim(1, "n1"), WishThatLeaves("gone"), end});
+  EXPECT_EQ(ended.jobs.at(key).video, "ended");
+}
+
+TEST(Bindings, ADeletionHidesWhatHasEndedAndHoldsItsRequestId) {
+  const FleetState::Key key{"t", "a"};
+  std::vector<FoldEntry> entries = {Bind(1, "a"), Request(), Deletion()};
+  EXPECT_FALSE(StateAfter(entries).jobs.at(key).deleted);
+  entries = {Bind(1, "a"),           Request(),  Claim(1, "n1"),
+             Finish(1, "n1", kDone), Deletion(), Bind(2, "b")};
+  const FleetState deleted = StateAfter(entries);
+  EXPECT_TRUE(deleted.jobs.at(key).deleted);
+  EXPECT_TRUE(deleted.jobs.at(key).video.empty());
+  EXPECT_EQ(deleted.bindings.at({"t", "r"}).video, "a");
+}
+
 }  // namespace
 }  // namespace reel::front

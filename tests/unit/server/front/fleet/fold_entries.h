@@ -24,6 +24,7 @@ inline FoldEntry Bind(uint32_t number, std::string video, std::string request_id
           {"t", std::move(request_id), LogKind::kBinding, number},
           BindingSaid{std::move(video), "hash"}};
 }
+inline FoldEntry Deletion() { return {0, {"t", "a", LogKind::kDelete, 0}, DeleteSaid{}}; }
 inline FoldEntry Junk() { return {0, {"t", "a", LogKind::kRequest, 0}, UnreadableSaid{}}; }
 
 inline constexpr FinishKind kDone = FinishKind::kSucceeded;

@@ -27,7 +27,7 @@ FoldEntry RandomEntry(Random& random, uint64_t sequence) {
                    LogKind::kRequest, 0};
   const std::string node = absl::StrCat("n", Below(random, 3));
   const auto epoch = static_cast<uint32_t>(1 + Below(random, 5));
-  switch (Below(random, 19)) {
+  switch (Below(random, 20)) {
     case 0:
       break;  // unreadable
     case 16:
@@ -36,6 +36,10 @@ FoldEntry RandomEntry(Random& random, uint64_t sequence) {
       entry.subject = {entry.subject.tenant, absl::StrCat("r", Below(random, 3)), LogKind::kBinding,
                        static_cast<uint32_t>(1 + Below(random, 4))};
       entry.said = BindingSaid{absl::StrCat("v", Below(random, 12)), "hash"};
+      break;
+    case 19:
+      entry.subject.kind = LogKind::kDelete;
+      entry.said = DeleteSaid{};
       break;
     case 1:
     case 2:
@@ -141,7 +145,7 @@ void CheckBinding(const FleetState& before, const FoldEntry& entry) {
 // What must hold of any history, told by the verdicts alone.
 void CheckRules(const History& history) {
   FleetState state;
-  std::set<std::string> requested, claimed, finished, ended;
+  std::set<std::string> requested, claimed, finished, ended, deleted;
   for (const FoldEntry& entry : history) {
     const FleetState before = state;
     const FoldVerdict verdict = Fold(state, entry);
@@ -157,7 +161,11 @@ void CheckRules(const History& history) {
     }
     const std::string video = absl::StrCat(entry.subject.tenant, "/", entry.subject.id);
     const std::string epoch = absl::StrCat(video, "/", entry.subject.epoch);
-    ASSERT_FALSE(ended.contains(video)) << "something counted after the end";
+    const bool deletes = std::holds_alternative<DeleteSaid>(entry.said);
+    ASSERT_EQ(ended.contains(video), deletes) << "something counted after the end";
+    if (deletes) {
+      ASSERT_TRUE(deleted.insert(video).second) << "a video was deleted twice";
+    }
     const FleetJob& job = state.jobs.at({entry.subject.tenant, entry.subject.id});
     if (std::holds_alternative<RequestSaid>(entry.said)) {
       ASSERT_TRUE(requested.insert(video).second) << "a video was made twice";

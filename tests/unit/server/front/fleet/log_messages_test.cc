@@ -93,7 +93,9 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
   const auto read = [](const char* kind, const std::string& bytes) {
     return ReadEntry({1, absl::StrCat("reel.j.t.id.", kind), "", bytes}).said;
   };
-  EXPECT_EQ(std::get<RequestSaid>(read("q", WriteRequest("video"))).video, "video");
+  const auto request = std::get<RequestSaid>(read("q", WriteRequest({"video", "n1"})));
+  EXPECT_EQ(request.video, "video");
+  EXPECT_EQ(request.caller_node, "n1");
   const auto claim = std::get<ClaimSaid>(read("c.1", WriteClaim({"n1", "h:1"})));
   EXPECT_EQ(claim.node, "n1");
   EXPECT_EQ(claim.address, "h:1");
@@ -107,8 +109,12 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
     EXPECT_EQ(end.last_sequence, 9U);
   }
   for (const CancelKind kind : {CancelKind::kCancelled, CancelKind::kExpired}) {
-    EXPECT_EQ(std::get<CancelSaid>(read("x", WriteWish(kind))).kind, kind);
+    const auto wish = std::get<CancelSaid>(read("x", WriteWish({kind, "ended"})));
+    EXPECT_EQ(wish.kind, kind);
+    EXPECT_EQ(wish.video, "ended");
   }
+  EXPECT_TRUE(std::holds_alternative<DeleteSaid>(read("d", WriteDeletion())));
+  EXPECT_TRUE(IsUnreadable("reel.j.t.id.d", "\xff"));
   const auto binding = std::get<BindingSaid>(read("r.1", WriteBinding({"prod-a", "hash"})));
   EXPECT_EQ(binding.video, "prod-a");
   EXPECT_EQ(binding.spec_hash, "hash");

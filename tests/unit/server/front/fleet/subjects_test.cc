@@ -19,6 +19,7 @@ TEST(Subjects, AreMadeAndReadBack) {
       {{"t1", "prod-abc", LogKind::kFinish, 12}, "reel.j.t1.prod-abc.f.12"},
       {{"t1", "6f1c-0b", LogKind::kBinding, 2}, "reel.j.t1.6f1c-0b.r.2"},
       {{"a_b-C9", "x", LogKind::kCancel, 0}, "reel.j.a_b-C9.x.x"},
+      {{"t1", "prod-abc", LogKind::kDelete, 0}, "reel.j.t1.prod-abc.d"},
       {{"acme.film", "x", LogKind::kRequest, 0}, "reel.j.acme~film.x.q"},
       {{"t", "x", LogKind::kClaim, 999'999'999}, "reel.j.t.x.c.999999999"},
   };

@@ -155,8 +155,9 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options,
-      SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr, end_journal});
+      options, SchedulerParts{*store, *media, pool, observer, clock,
+                              shared_serializer == nullptr ? serializer : *shared_serializer,
+                              nullptr, end_journal});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/fleet_options.h"
+
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/legal_name.h"
+
+namespace reel::front {
+namespace {
+
+constexpr char kScheme[] = "nats://";
+constexpr size_t kSchemeSize = sizeof kScheme - 1;
+constexpr int kMostReplicas = 5;
+constexpr int64_t kLeastLogBytes = int64_t{1} << 20;
+constexpr absl::Duration kShortestBeat = absl::Milliseconds(100);
+constexpr absl::Duration kLongest = absl::Minutes(10);
+
+void ReadUrl(const std::string& key, const std::string& url, bool insecure, OptionReader& reader) {
+  if (absl::StartsWith(url, "tls://")) {
+    return reader.Problem(key,
+                          "TLS to NATS servers is not built yet: nats://, with insecure in a "
+                          "network that encrypts");
+  }
+  if (!absl::StartsWith(url, kScheme)) {
+    return reader.Problem(key, absl::StrCat("must be nats://HOST:PORT: '", url, "'"));
+  }
+  if (url.find('@') != std::string::npos) {
+    // Not shown: it has a password.
+    return reader.Problem(key,
+                          "must have no user and no password: they belong into "
+                          "credentials_file");
+  }
+  const Address address = reader.ReadAddress(key, url.substr(kSchemeSize));
+  if (address.host.empty()) return;
+  if (address.port == 0) reader.Problem(key, "the port must be 1..65535");
+  if (!address.loopback() && !insecure) {
+    reader.Problem(key, absl::StrCat("is reached without encryption (", address.ToString(),
+                                     "): set insecure where the network encrypts"));
+  }
+}
+
+NatsOptions ReadNats(const config::v1::Nats& nats, OptionReader& reader) {
+  NatsOptions out;
+  out.urls = {nats.urls().begin(), nats.urls().end()};
+  if (out.urls.empty()) reader.Problem("fleet.nats.urls", "needs at least one");
+  for (size_t i = 0; i < out.urls.size(); ++i) {
+    ReadUrl(absl::StrCat("fleet.nats.urls[", i, "]"), out.urls[i], nats.insecure(), reader);
+  }
+  out.replicas = reader.AtLeast("fleet.nats.replicas", nats.replicas(), 1);
+  if (out.replicas > kMostReplicas) {
+    reader.Problem("fleet.nats.replicas",
+                   absl::StrCat("must be at most ", kMostReplicas, ": ", out.replicas));
+  }
+  out.credentials_file = nats.credentials_file();
+  out.max_bytes = reader.AtLeast("fleet.nats.max_bytes", nats.max_bytes(), kLeastLogBytes);
+  return out;
+}
+
+void ReadTimes(const config::v1::Fleet& fleet, OptionReader& reader, FleetOptions& out) {
+  out.beat = reader.ReadDuration("fleet.beat", fleet.beat());
+  out.silence = reader.ReadDuration("fleet.silence", fleet.silence());
+  out.lease = reader.ReadDuration("fleet.lease", fleet.lease());
+  const auto check = [&](const char* key, absl::Duration value, absl::Duration least,
+                         const char* what) {
+    if (value >= least && value <= kLongest) return;
+    reader.Problem(key,
+                   absl::StrCat("must be ", what, " (", absl::FormatDuration(least), ") to ",
+                                absl::FormatDuration(kLongest), ": ", absl::FormatDuration(value)));
+  };
+  check("fleet.beat", out.beat, kShortestBeat, "the least");
+  check("fleet.silence", out.silence, 3 * out.beat, "three beats");
+  check("fleet.lease", out.lease, out.silence, "silence");
+}
+
+}  // namespace
+
+void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, ServerOptions& out) {
+  const config::v1::Fleet& fleet = config.fleet();
+  out.fleet.name = fleet.name();
+  out.fleet.node = fleet.node();
+  if (!IsLegalReplica(fleet.name())) {
+    reader.Problem("fleet.name",
+                   absl::StrCat("must be 1 to 16 of a-z and 0-9: '", fleet.name(), "'"));
+  }
+  if (!IsLegalName(fleet.node())) {
+    reader.Problem("fleet.node", absl::StrCat("is no legal name: '", fleet.node(), "'"));
+  }
+  if (!config.data().replica().empty()) {
+    reader.Problem("data.replica", "belongs to a server that is alone: leave it out beside fleet");
+  }
+  const Address advertised = reader.ReadAddress("fleet.advertise", fleet.advertise());
+  if (advertised.host == "0.0.0.0" || advertised.host == "::") {
+    reader.Problem("fleet.advertise",
+                   absl::StrCat("must be an address at which clients reach this server: ",
+                                advertised.ToString()));
+  }
+  out.fleet.advertise = fleet.advertise();
+  out.fleet.nats = ReadNats(fleet.nats(), reader);
+  ReadTimes(fleet, reader, out.fleet);
+}
+
+}  // namespace reel::front

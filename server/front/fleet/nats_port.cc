@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/nats_port.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/fleet/subjects.h"
+
+namespace reel::front {
+namespace {
+
+// A thousand nodes' beats of a few seconds; what comes beyond them is lost, as beats may be.
+constexpr int kMostBeats = 4096;
+constexpr int kMostBeatBytes = 64 << 20;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NatsPort>> NatsPort::Open(const FleetLogOptions& options,
+                                                         LogReader& reader) {
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<FleetLog> log, FleetLog::Open(options, {}, reader));
+  std::unique_ptr<NatsPort> port(new NatsPort(std::move(log)));
+  REEL_RETURN_IF_ERROR(port->Subscribe());
+  return port;
+}
+
+NatsPort::~NatsPort() {
+  const MutexLock lock(mutex_);
+  log_->connection().Retire(std::move(beats_));
+}
+
+absl::Status NatsPort::Subscribe() {
+  natsSubscription* made = nullptr;
+  const natsStatus status =
+      natsConnection_SubscribeSync(&made, log_->connection().connection(), kBeatSubjects);
+  if (status != NATS_OK) {
+    return absl::UnavailableError(
+        absl::StrCat("beats of other nodes cannot be heard: ", natsStatus_GetText(status)));
+  }
+  natsSubscription_SetPendingLimits(made, kMostBeats, kMostBeatBytes);
+  const MutexLock lock(mutex_);
+  beats_.reset(made);
+  return absl::OkStatus();
+}
+
+void NatsPort::SendBeat(const std::string& node, const std::string& beat) {
+  const absl::StatusOr<std::string> subject = MakeBeatSubject(node);
+  // libnats would keep it while the connection is down, and send it later: a sign of life of a
+  // node that may be dead.
+  if (!subject.ok() || !IsUp()) return;
+  natsConnection_Publish(log_->connection().connection(), subject->c_str(), beat.data(),
+                         static_cast<int>(beat.size()));
+}
+
+std::vector<std::string> NatsPort::TakeBeats() {
+  std::vector<std::string> beats;
+  const MutexLock lock(mutex_);
+  for (int i = 0; i < kMostBeats; ++i) {
+    natsMsg* next = nullptr;
+    const natsStatus status = natsSubscription_NextMsg(&next, beats_.get(), 0);
+    const NatsMessagePtr message(next);
+    if (status == NATS_SLOW_CONSUMER) continue;  // some were lost; the rest is there
+    if (status != NATS_OK) break;
+    beats.emplace_back(natsMsg_GetData(next), static_cast<size_t>(natsMsg_GetDataLength(next)));
+  }
+  return beats;
+}
+
+}  // namespace reel::front

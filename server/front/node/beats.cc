@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/beats.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "server/front/node/means.h"
+
+namespace reel::front {
+namespace {
+
+// Between two ticks there is less, or this node was paused.
+constexpr absl::Duration kLongestGap = absl::Seconds(1);
+// Beats that tell of news come no faster.
+constexpr absl::Duration kLeastBetween = absl::Milliseconds(100);
+// Cards are large, and seldom news.
+constexpr int64_t kBeatsPerCard = 10;
+
+}  // namespace
+
+Beats::Beats(const Parts& parts)
+    : parts_(parts), nodes_(parts.options.node, parts.options.silence, kLongestGap) {}
+
+void Beats::Tick(absl::Duration now, const Own& own) {
+  Hear();
+  nodes_.Tick(now, parts_.port.IsUp());
+  alive_ = nodes_.Alive();
+  const bool news = own.room != told_.room || own.draining != told_.draining;
+  if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
+  sent_ = now;
+  Send(own);
+}
+
+void Beats::Hear() {
+  for (const std::string& bytes : parts_.port.TakeBeats()) {
+    std::optional<NodeBeat> beat = ReadBeat(bytes);
+    if (!beat) continue;
+    for (const NodeBeat::Model& model : beat->models) {
+      if (model.card.empty() || !learned_.insert(model.name).second) continue;
+      parts_.jobs.LearnCard(model.card);
+    }
+    nodes_.Hear(*std::move(beat));
+  }
+}
+
+void Beats::Send(const Own& own) {
+  told_ = own;
+  NodeBeat beat;
+  beat.node = parts_.options.node;
+  beat.address = parts_.options.address;
+  beat.build = parts_.options.build;
+  beat.process = parts_.options.process;
+  beat.position = own.position;
+  beat.claimed = own.claimed;
+  beat.room = own.room;
+  beat.draining = own.draining;
+  const bool with_cards = count_++ % kBeatsPerCard == 0;
+  const Means means = MeansOf(parts_.jobs);
+  for (const ServedModel& model : parts_.jobs.Models()) {
+    if (!model.has_card) continue;
+    const std::string& name = model.card.name;
+    beat.models.push_back({name, means.models.contains(name) ? means.devices : 0,
+                           with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
+  }
+  parts_.port.SendBeat(beat.node, WriteBeat(beat));
+}
+
+std::map<std::string, int> Beats::RoomFor(const std::string& model) const {
+  std::map<std::string, int> room;
+  for (const auto& [name, beat] : alive_) {
+    if (name == parts_.options.node || beat.draining || beat.room <= 0) continue;
+    const bool has = std::any_of(
+        beat.models.begin(), beat.models.end(),
+        [&](const NodeBeat::Model& one) { return one.name == model && one.ready_devices > 0; });
+    if (has) room[name] = beat.room;
+  }
+  return room;
+}
+
+bool Beats::IsServing(const std::string& node) const {
+  const auto known = alive_.find(node);
+  if (known != alive_.end()) return !known->second.draining;
+  return !nodes_.IsSilent(node);
+}
+
+int Beats::NumServing() const {
+  int serving = 1;
+  for (const auto& [name, beat] : alive_) {
+    serving += name != parts_.options.node && !beat.draining ? 1 : 0;
+  }
+  return serving;
+}
+
+}  // namespace reel::front

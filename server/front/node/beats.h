@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signs of life: this node's own, and what those of others say.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/fleet/node_table.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/video_serializer.h"
+#include "server/front/node/node_options.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class Beats {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    LogPort& port;
+    Dispatcher& jobs;
+    const VideoSerializer& serializer;
+    const NodeOptions& options;
+  };
+  explicit Beats(const Parts& parts);
+
+  // What is told of this node.
+  struct Own {
+    uint64_t position = 0;
+    int claimed = 0;
+    int room = 0;
+    bool draining = false;
+    bool operator==(const Own&) const = default;
+  };
+  // Time has passed: hears, and beats when it is time, or when its room has changed.
+  void Tick(absl::Duration now, const Own& own);
+
+  const NodeTable& nodes() const { return nodes_; }
+  // Nodes that could claim a video of this model now, by name, with how many.
+  std::map<std::string, int> RoomFor(const std::string& model) const;
+  // Lives and takes videos, as far as is known.
+  bool IsServing(const std::string& node) const;
+  // Nodes that take videos; this one counts.
+  int NumServing() const;
+
+ private:
+  void Hear();
+  void Send(const Own& own);
+
+  const Parts parts_;
+  NodeTable nodes_;
+  std::map<std::string, NodeBeat> alive_;  // as of the last tick
+  absl::Duration sent_ = -absl::InfiniteDuration();
+  int64_t count_ = 0;
+  Own told_;
+  std::set<std::string> learned_;  // models
+};
+
+}  // namespace reel::front

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/claimer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/front/fleet/choose.h"
+#include "server/front/fleet/log_messages.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+// Whom a video suits best claims it at once; the others let so long pass.
+constexpr absl::Duration kGrace = absl::Milliseconds(250);
+constexpr absl::Duration kClaimPatience = absl::Seconds(10);
+
+}  // namespace
+
+// One for each device that has not begun yet: what runs and what is next to run.
+int Claimer::Room(const Means& means) const {
+  return means.devices - parts_.holdings.waiting() - static_cast<int>(claiming_.size());
+}
+
+void Claimer::Settle(absl::Duration now) {
+  Forget();
+  const Means means = MeansOf(parts_.jobs);
+  int room = Room(means);
+  idle_ = std::max(0, means.idle - parts_.holdings.waiting() - static_cast<int>(claiming_.size()));
+  for (const Key& key : Orphans(means)) {
+    const KnownVideo& video = *parts_.index.Find(key);
+    // Of one that is only to be ended no device is needed.
+    const bool only_ends = video.wished;
+    if (claiming_.contains(key) || (!only_ends && room <= 0) || !IsOurs(key, video, now)) continue;
+    Claim(key);
+    room -= only_ends ? 0 : 1;
+  }
+  if (room <= 0) return;
+  for (const Key& key : Candidates(means)) {
+    if (room <= 0) break;
+    if (claiming_.contains(key) || !IsOurs(key, *parts_.index.Find(key), now)) continue;
+    Claim(key);
+    --room;
+  }
+}
+
+std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
+  std::vector<Key> orphans;
+  for (const Key& key : parts_.index.claimed()) {
+    const KnownVideo& video = *parts_.index.Find(key);
+    if (video.owner == parts_.options.node || !parts_.beats.nodes().IsSilent(video.owner)) continue;
+    if (video.wished || means.CanRun(video)) orphans.push_back(key);
+  }
+  return orphans;
+}
+
+std::vector<Claimer::Key> Claimer::Candidates(const Means& means) const {
+  const size_t nodes = static_cast<size_t>(parts_.beats.NumServing());
+  std::vector<Key> head = parts_.index.Head(
+      WindowOf(nodes), parts_.options.weights,
+      [&](const KnownVideo& video) { return means.CanRun(video) && !IsLeftToItsCaller(video); });
+  if (means.idle > 0) return head;
+  // All devices here are busy: what idle ones elsewhere will take is theirs.
+  std::vector<Key> rest;
+  std::map<std::string, int> taken;
+  for (const Key& key : head) {
+    const KnownVideo& video = *parts_.index.Find(key);
+    const std::string& model = video.model;
+    if (video.caller_node == parts_.options.node) {
+      rest.push_back(key);
+      continue;
+    }
+    int elsewhere = 0;
+    for (const auto& [node, room] : parts_.beats.RoomFor(model)) elsewhere += room;
+    if (taken[model]++ >= elsewhere) rest.push_back(key);
+  }
+  return rest;
+}
+
+bool Claimer::IsLeftToItsCaller(const KnownVideo& video) const {
+  return !video.caller_node.empty() && video.caller_node != parts_.options.node &&
+         parts_.beats.IsServing(video.caller_node);
+}
+
+bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now) {
+  if (video.caller_node == parts_.options.node) return true;
+  std::vector<std::string> nodes;
+  for (const auto& [node, room] : parts_.beats.RoomFor(video.model)) nodes.push_back(node);
+  if (SuitsBest(key.second, parts_.options.node, nodes)) return true;
+  return now - noticed_.try_emplace(key, now).first->second >= kGrace;
+}
+
+void Claimer::Claim(const Key& key) {
+  const uint32_t epoch = parts_.index.Find(key)->epoch + 1;
+  claiming_[key] = epoch;
+  parts_.holdings.Expect(key, epoch);
+  parts_.writes.Put(
+      {key.first, key.second, LogKind::kClaim, epoch},
+      WriteClaim({parts_.options.node, parts_.options.address}), kClaimPatience,
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, key](const absl::StatusOr<WriteResult>& written) { OnWritten(key, written); }));
+}
+
+// Won or lost, the view will show it (Forget).
+void Claimer::OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written) {
+  const bool told = written.ok() && written->outcome != WriteResult::Outcome::kUnknown;
+  if (told) return;
+  claiming_.erase(key);
+  if (written.ok()) return;
+  Log(LogLevel::kWarning, "A claim could not be written into the fleet's log",
+      {{"video", key.second}, {"error", written.status()}});
+}
+
+void Claimer::Forget() {
+  std::erase_if(claiming_, [&](const auto& claim) {
+    const KnownVideo* const video = parts_.index.Find(claim.first);
+    return video == nullptr || !video->live() || video->epoch >= claim.second;
+  });
+  std::erase_if(noticed_, [&](const auto& entry) {
+    const KnownVideo* const video = parts_.index.Find(entry.first);
+    if (video == nullptr || !video->live()) return true;
+    return video->phase == FleetPhase::kClaimed && !parts_.beats.nodes().IsSilent(video->owner);
+  });
+}
+
+}  // namespace reel::front

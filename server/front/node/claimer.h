@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which videos this node claims: waiting ones that it has room for, and those of nodes that are
+// silent.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/holdings.h"
+#include "server/front/node/means.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class Claimer {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    WriteQueue& writes;
+    const VideoIndex& index;
+    const Beats& beats;
+    Holdings& holdings;
+    const OwnThread& thread;
+    const NodeOptions& options;
+  };
+  explicit Claimer(const Parts& parts) : parts_(parts) {}
+
+  // Something has changed, or time has passed.
+  void Settle(absl::Duration now);
+  // Devices that have nothing to do, but for what is about to begin.
+  int idle() const { return idle_; }
+
+ private:
+  // How many it may claim now.
+  int Room(const Means& means) const;
+  std::vector<Key> Candidates(const Means& means) const;
+  std::vector<Key> Orphans(const Means& means) const;
+  // Of one whose caller waits at another node for its bytes, which only flow there.
+  bool IsLeftToItsCaller(const KnownVideo& video) const;
+  // Long enough there that who suits better has had its time.
+  bool IsOurs(const Key& key, const KnownVideo& video, absl::Duration now);
+  void Claim(const Key& key);
+  void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
+  void Forget();
+
+  const Parts parts_;
+  int idle_ = 0;
+  std::map<Key, uint32_t> claiming_;       // by the epoch that is being written
+  std::map<Key, absl::Duration> noticed_;  // when it could first be claimed
+};
+
+}  // namespace reel::front

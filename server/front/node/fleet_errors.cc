@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_errors.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kRetry = absl::Seconds(2);
+
+ErrorDetails OfVideo(const std::string& id) {
+  ErrorDetails details;
+  const std::string name = absl::StrCat("videos/", id);
+  details.metadata = {{"video", name}};
+  details.resource_type = "video";
+  details.resource_name = name;
+  return details;
+}
+
+}  // namespace
+
+absl::Status FleetUnavailable(std::string_view why) {
+  ErrorDetails details;
+  details.retry_after = kRetry;
+  return MakeError(Reason::kFleetUnavailable, why, details);
+}
+
+absl::Status NotWritten(const absl::Status& status) {
+  if (absl::IsResourceExhausted(status)) return FleetUnavailable("The fleet's log is full");
+  if (absl::IsInvalidArgument(status)) {
+    return MakeInvalid(Reason::kInvalidRequest,
+                       {{"spec", "is too large for the log that the servers of a fleet share"}});
+  }
+  if (status.ok()) {
+    return FleetUnavailable("The fleet's log has not answered; the request may have been taken");
+  }
+  return FleetUnavailable("The fleet's log cannot be reached");
+}
+
+absl::Status NoSuchVideo(const std::string& id) {
+  return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), OfVideo(id));
+}
+
+absl::Status VideoStillLives(const std::string& id) {
+  ErrorDetails details = OfVideo(id);
+  details.precondition_type = "STATE";
+  details.precondition_subject = absl::StrCat("videos/", id);
+  details.precondition_description = "the video is queued or running";
+  return MakeError(Reason::kVideoNotFinal,
+                   absl::StrCat("The video is queued or running; cancel it first: videos/", id),
+                   details);
+}
+
+absl::Status RequestIdTaken(const std::string& request_id, const std::string& id) {
+  ErrorDetails details = OfVideo(id);
+  details.metadata["request_id"] = request_id;
+  return MakeError(
+      Reason::kRequestIdConflict,
+      absl::StrCat("The request id was used for a video with a different spec: videos/", id),
+      details);
+}
+
+absl::Status RequestIdGone(const std::string& request_id) {
+  ErrorDetails details;
+  details.metadata = {{"request_id", request_id}};
+  details.resource_type = "video";
+  details.resource_name = request_id;
+  return MakeError(Reason::kVideoExpired, "The video of this request id was removed", details);
+}
+
+}  // namespace reel::front

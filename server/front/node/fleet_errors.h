@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What callers hear of a fleet.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace reel::front {
+
+// FLEET_UNAVAILABLE. `why`: a static sentence.
+absl::Status FleetUnavailable(std::string_view why);
+// Nothing was written, or nobody knows whether it was; OK statuses are of the latter kind.
+absl::Status NotWritten(const absl::Status& status);
+absl::Status NoSuchVideo(const std::string& id);
+absl::Status VideoStillLives(const std::string& id);
+absl::Status RequestIdTaken(const std::string& request_id, const std::string& id);
+absl::Status RequestIdGone(const std::string& request_id);
+
+}  // namespace reel::front

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_node.h"
+
+#include <optional>
+#include <utility>
+
+#include "server/front/node/fleet_errors.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr int64_t kTicksPerSecond = 10;
+// For what a drain gives back to be written.
+constexpr absl::Duration kLastWrites = absl::Seconds(2);
+
+}  // namespace
+
+FleetNode::FleetNode(const Parts& parts)
+    : parts_(parts),
+      index_(parts.serializer),
+      faces_(parts.view, parts.serializer),
+      beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
+      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, parts.thread,
+                 parts.waker, parts.options, parts.clock}),
+      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, parts.thread, parts.options}),
+      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
+                   waiters_, parts.thread, parts.options, parts.clock}),
+      wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
+               parts.options, parts.clock}),
+      reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
+      started_(parts.clock.Monotonic()),
+      ticked_(started_),
+      last_up_(started_) {}
+
+void FleetNode::Settle() {
+  const absl::Duration now = parts_.clock.Monotonic();
+  WatchLease(now);
+  TakeChanges();
+  if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
+  waiters_.Settle(now);
+  if (parts_.view.ready() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
+}
+
+void FleetNode::TakeChanges() {
+  const ViewChanges::Taken taken = parts_.changes.Take();
+  if (taken.anew) {
+    index_.Clear();
+    stale_ = true;
+  }
+  for (const Key& key : taken.keys) Learn(key);
+  // Before all is known, what is not there yet may be.
+  if (!parts_.view.ready()) {
+    stale_ = true;
+    return;
+  }
+  if (!std::exchange(stale_, false)) {
+    for (const Key& key : taken.keys) holdings_.Settle(key);
+  } else {
+    holdings_.SettleAll(false);
+  }
+}
+
+void FleetNode::Learn(const Key& key) {
+  const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  if (!job) return;  // a request id, or a message that is void
+  const KnownVideo* const before = index_.Find(key);
+  const bool was_deleted = before != nullptr && before->deleted;
+  index_.Update(key, *job);
+  faces_.Update(key, *job);
+  if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
+    deleting_.insert(key);
+    DeleteHere(key);
+  }
+}
+
+// Its end may not be stored here yet: then it is tried again.
+void FleetNode::DeleteHere(const Key& key) {
+  parts_.jobs.Delete({key.first}, key.second,
+                     parts_.thread.Here<absl::Status>([this, key](const absl::Status& status) {
+                       if (!absl::IsFailedPrecondition(status)) deleting_.erase(key);
+                     }));
+}
+
+void FleetNode::Tick(absl::Duration now) {
+  ticked_ = now;
+  const bool each_second = ticks_++ % kTicksPerSecond == 0;
+  beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
+                    draining_ ? 0 : claimer_.idle(), draining_});
+  if (!parts_.view.ready()) return;
+  if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
+  if (!each_second) return;
+  faces_.Prune();
+  for (const Key& key : deleting_) DeleteHere(key);
+  if (parts_.port.IsUp()) wishes_.Tick();
+}
+
+// By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
+void FleetNode::WatchLease(absl::Duration now) {
+  if (parts_.port.IsUp()) {
+    last_up_ = now;
+    cut_off_ = false;
+  }
+  const bool slept = now - ticked_ > parts_.options.lease;
+  const bool was_cut_off = now - last_up_ > parts_.options.lease;
+  if (slept || (was_cut_off && !std::exchange(cut_off_, true))) holdings_.StopAll();
+}
+
+bool FleetNode::MayAct() {
+  const bool is_double = beats_.nodes().HasDouble(parts_.options.process);
+  if (is_double && !told_double_) {
+    Log(LogLevel::kError,
+        "Another process takes part in the fleet under this node's name; nothing is claimed",
+        {{"node", parts_.options.node}});
+  }
+  told_double_ = is_double;
+  return !is_double;
+}
+
+void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done) {
+  const bool bound = job.bound;
+  submission_.Create(
+      std::move(job), std::move(spec_hash),
+      [this, bound, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> made) mutable {
+        if (made.ok()) wishes_.Join((*made)->Snapshot().id, bound);
+        done(std::move(made));
+      });
+}
+
+void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  const std::optional<Key> key = reads_.Reached(reach, id);
+  if (key) return wishes_.Cancel(*key, std::move(done));
+  if (reads_.IsFleets(id)) return done(NoSuchVideo(id));
+  parts_.jobs.Cancel(reach, id, std::move(done));
+}
+
+void FleetNode::Delete(const Reach& reach, const std::string& id,
+                       absl::AnyInvocable<void(absl::Status)> done) {
+  const std::optional<Key> key = reads_.Reached(reach, id);
+  if (!key) {
+    if (reads_.IsFleets(id)) return done(NoSuchVideo(id));
+    return parts_.jobs.Delete(reach, id, std::move(done));
+  }
+  if (index_.Find(*key)->live()) return done(VideoStillLives(id));
+  wishes_.Delete(*key, std::move(done));
+}
+
+void FleetNode::Leave(const std::string& id, LeaveReason reason) {
+  if (!wishes_.Leave(id, reason)) parts_.jobs.Leave(id, reason);
+}
+
+void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,
+                      absl::AnyInvocable<void()> done) {
+  draining_ = true;
+  holdings_.StartDrain();
+  auto drained = parts_.thread.Here<bool>([this, done = std::move(done)](bool) mutable {
+    holdings_.FinishDrain();
+    waiters_.Add([this] { return holdings_.idle(); }, parts_.clock.Monotonic() + kLastWrites,
+                 [done = std::move(done)](bool) mutable { done(); });
+  });
+  parts_.jobs.Drain(propagation, limit,
+                    [drained = std::move(drained)]() mutable { drained(true); });
+}
+
+}  // namespace reel::front

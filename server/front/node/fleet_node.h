@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// One server's part in a fleet: everything that its thread decides, in order. Settle runs after
+// every event.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/claimer.h"
+#include "server/front/node/fleet_reads.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/holdings.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/submission.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/view_changes.h"
+#include "server/front/node/wishes.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class FleetNode {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    LogPort& port;
+    WriteQueue& writes;
+    FleetView& view;
+    ViewChanges& changes;
+    const VideoSerializer& serializer;
+    const OwnThread& thread;
+    std::shared_ptr<JobListener> waker;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit FleetNode(const Parts& parts);
+
+  // Does what follows from what has changed, and from the time that has passed.
+  void Settle();
+
+  // Events: calls.
+  void Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done);
+  void Validate(NewJob job, Answer<Video> done) {
+    submission_.Validate(std::move(job), std::move(done));
+  }
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
+    reads_.Find(reach, id, std::move(done));
+  }
+  void List(const ListQuery& query, Answer<ListPage> done) { reads_.List(query, std::move(done)); }
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
+  void Delete(const Reach& reach, const std::string& id,
+              absl::AnyInvocable<void(absl::Status)> done);
+  void Leave(const std::string& id, LeaveReason reason);
+
+  // Events: of this server's own jobs.
+  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
+           absl::AnyInvocable<void(absl::Status)> done) {
+    holdings_.End(id, epoch, video, last_sequence, std::move(done));
+  }
+  // As Dispatcher::Drain; what is left then goes back to the fleet.
+  void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
+
+ private:
+  void TakeChanges();
+  void Learn(const Key& key);
+  void DeleteHere(const Key& key);
+  void Tick(absl::Duration now);
+  void WatchLease(absl::Duration now);
+  // Nothing of another process under this name is touched while that may be alive.
+  bool MayAct();
+
+  const Parts parts_;
+  VideoIndex index_;
+  VideoFaces faces_;
+  FoldWaiters waiters_;
+  Beats beats_;
+  Holdings holdings_;
+  Claimer claimer_;
+  Submission submission_;
+  Wishes wishes_;
+  FleetReads reads_;
+
+  std::set<Key> deleting_;  // in this server's own store
+  const absl::Duration started_;
+  absl::Duration ticked_, last_up_;
+  int64_t ticks_ = 0;
+  bool draining_ = false;
+  bool cut_off_ = false;  // for longer than the lease, and told so
+  bool stale_ = true;     // what is held is to be looked at anew
+  bool told_double_ = false;
+};
+
+}  // namespace reel::front

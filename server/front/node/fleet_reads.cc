@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_reads.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "server/front/jobs/video_id.h"
+#include "server/front/node/fleet_errors.h"
+
+namespace reel::front {
+
+// What a page is made of, until it is full.
+struct FleetReads::Listing {
+  ListQuery query;  // what is asked of the store next
+  size_t size = 0;  // of the page
+  std::vector<Video> videos;
+  size_t of_store = 0;
+  absl::Time enough = absl::InfinitePast();  // what is older has no place on it
+  Answer<ListPage> done;
+};
+
+bool FleetReads::IsFleets(const std::string& id) const {
+  return ReplicaOf(id) == parts_.options.fleet;
+}
+
+bool FleetReads::IsShown(const KnownVideo& video) const {
+  if (!video.readable || video.deleted) return false;
+  return video.live() || video.expire_time > parts_.clock.Wall();
+}
+
+std::optional<FleetReads::Key> FleetReads::Reached(const Reach& reach,
+                                                   const std::string& id) const {
+  const std::optional<Key> key =
+      reach.everybodys ? parts_.index.FindId(id) : std::optional<Key>(Key{reach.tenant, id});
+  const KnownVideo* const video = key ? parts_.index.Find(*key) : nullptr;
+  if (video == nullptr || !IsShown(*video)) return std::nullopt;
+  return key;
+}
+
+void FleetReads::Find(const Reach& reach, const std::string& id,
+                      Answer<std::shared_ptr<Job>> done) {
+  const std::optional<Key> key = Reached(reach, id);
+  if (!key) {
+    if (IsFleets(id)) return done(NoSuchVideo(id));
+    return parts_.jobs.Find(reach, id, std::move(done));
+  }
+  std::shared_ptr<FleetVideo> face = parts_.faces.Find(*key);
+  if (face == nullptr) return done(NoSuchVideo(id));
+  const KnownVideo& video = *parts_.index.Find(*key);
+  const bool is_here = video.phase == FleetPhase::kSucceeded && video.owner == parts_.options.node;
+  if (!is_here) return done(std::shared_ptr<Job>(std::move(face)));
+  // Its file is.
+  parts_.jobs.Find(
+      reach, id, [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {
+        if (own.ok()) face->SetLocal(*std::move(own));
+        done(std::shared_ptr<Job>(std::move(face)));
+      });
+}
+
+std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
+  std::vector<Video> page;
+  const auto wanted = static_cast<size_t>(query.page_size) + 1;
+  parts_.index.Walk(
+      query.before_time, query.before_id, [&](const Key& key, const KnownVideo& known) {
+        const VideoState state = StateOf(known.phase);
+        const bool of_state =
+            query.states.empty() ||
+            std::find(query.states.begin(), query.states.end(), state) != query.states.end();
+        if (query.reach.Covers(key.first) && of_state && IsShown(known)) {
+          if (const auto face = parts_.faces.Find(key)) page.push_back(face->Snapshot());
+        }
+        return page.size() < wanted;
+      });
+  return page;
+}
+
+void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {
+  auto listing = std::make_shared<Listing>();
+  listing->query = query;
+  listing->size = static_cast<size_t>(query.page_size);
+  listing->videos = FleetsPage(query);
+  if (listing->videos.size() > listing->size) listing->enough = listing->videos.back().create_time;
+  listing->done = std::move(done);
+  AskStore(std::move(listing));
+}
+
+// Its rows of the fleet's videos are how this node runs them, and the view has them.
+void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
+  const ListQuery query = listing->query;
+  parts_.jobs.List(
+      query,
+      parts_.thread.Here<absl::StatusOr<ListPage>>(
+          [this, listing = std::move(listing)](const absl::StatusOr<ListPage>& page) mutable {
+            if (!page.ok()) return listing->done(page.status());
+            for (const Video& video : page->videos) {
+              if (IsFleets(video.id)) continue;
+              listing->videos.push_back(video);
+              ++listing->of_store;
+            }
+            if (!page->more || listing->of_store > listing->size ||
+                page->videos.back().create_time < listing->enough) {
+              return Finish(*listing);
+            }
+            listing->query.before_time = page->videos.back().create_time;
+            listing->query.before_id = page->videos.back().id;
+            AskStore(std::move(listing));
+          }));
+}
+
+void FleetReads::Finish(Listing& listing) {
+  std::sort(listing.videos.begin(), listing.videos.end(), [](const Video& a, const Video& b) {
+    return std::tie(a.create_time, a.id) > std::tie(b.create_time, b.id);
+  });
+  ListPage page;
+  page.more = listing.videos.size() > listing.size;
+  if (page.more) listing.videos.resize(listing.size);
+  page.videos = std::move(listing.videos);
+  listing.done(std::move(page));
+}
+
+}  // namespace reel::front

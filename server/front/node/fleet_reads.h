@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Videos by name and page: the fleet's from the view, others from this server's own store.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class FleetReads {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    const VideoIndex& index;
+    VideoFaces& faces;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit FleetReads(const Parts& parts) : parts_(parts) {}
+
+  // A video that the view has, that the caller reaches, and that has neither expired nor been
+  // deleted.
+  std::optional<Key> Reached(const Reach& reach, const std::string& id) const;
+  // Whether the name is of a video that only the view may show.
+  bool IsFleets(const std::string& id) const;
+
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
+  void List(const ListQuery& query, Answer<ListPage> done);
+
+ private:
+  struct Listing;
+  bool IsShown(const KnownVideo& video) const;
+  // Of the fleet's; one more than the page has.
+  std::vector<Video> FleetsPage(const ListQuery& query) const;
+  void AskStore(std::shared_ptr<Listing> listing);
+  static void Finish(Listing& listing);
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_service.h"
+
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kLongestWait = absl::Milliseconds(100);
+
+// A job here has something new: its node may have room. Many wakes are one look.
+class NodeWaker final : public JobListener {
+ public:
+  explicit NodeWaker(std::shared_ptr<Inbox<OwnThread::Task>> inbox) : inbox_(std::move(inbox)) {}
+  void Wake() override {
+    if (woken_.exchange(true)) return;
+    inbox_->Put([this] { woken_ = false; });
+  }
+
+ private:
+  const std::shared_ptr<Inbox<OwnThread::Task>> inbox_;
+  std::atomic<bool> woken_ = false;
+};
+
+}  // namespace
+
+FleetService::FleetService(NodeOptions options, const VideoSerializer& serializer,
+                           const Clock& clock)
+    : options_(std::move(options)),
+      serializer_(serializer),
+      clock_(clock),
+      inbox_(std::make_shared<Inbox<Task>>()),
+      own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
+      waker_(std::make_shared<NodeWaker>(inbox_)),
+      changes_([inbox = inbox_] { inbox->Put([] {}); }),
+      view_({}, &changes_) {}
+
+FleetService::~FleetService() { Stop(); }
+
+void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
+  jobs_ = &jobs;
+  port_ = std::move(port);
+  writes_ =
+      std::make_unique<WriteQueue>(*port_, absl::StrCat(options_.node, ".", options_.process));
+  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
+      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, options_, clock_});
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void FleetService::Stop() {
+  inbox_->Close();
+  if (thread_.joinable()) thread_.join();
+  // It may still call back into the inbox, which is closed, and nowhere else.
+  writes_.reset();
+  port_.reset();
+  node_.reset();
+}
+
+void FleetService::Loop() {
+  std::vector<Task> tasks;
+  node_->Settle();
+  while (inbox_->TakeAll(tasks, kLongestWait)) {
+    for (Task& task : tasks) task();
+    tasks.clear();
+    node_->Settle();
+  }
+}
+
+void FleetService::Post(absl::AnyInvocable<void(FleetNode&)> task) {
+  inbox_->Put([this, task = std::move(task)]() mutable { task(*node_); });
+}
+
+void FleetService::Poke() {
+  for (int round = 0; round < 2; ++round) {
+    Mutex mutex;
+    CondVar reached;
+    bool done = false;
+    inbox_->Put([&] {
+      const MutexLock lock(mutex);
+      done = true;
+      reached.NotifyAll();
+    });
+    const MutexLock lock(mutex);
+    while (!done) reached.Wait(mutex);
+  }
+}
+
+bool FleetService::admitting() const { return jobs_->admitting() && HasLog(); }
+
+std::string FleetService::Problem() const {
+  return HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+}
+
+void FleetService::Drain(absl::Duration propagation, absl::Duration limit,
+                         absl::AnyInvocable<void()> done) {
+  Post([propagation, limit, done = std::move(done)](FleetNode& node) mutable {
+    node.Drain(propagation, limit, std::move(done));
+  });
+}
+
+void FleetService::End(const std::string& id, uint32_t epoch, const Video& video,
+                       uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) {
+  Post([id, epoch, video, last_sequence, done = std::move(done)](FleetNode& node) mutable {
+    node.End(id, epoch, video, last_sequence, std::move(done));
+  });
+}
+
+void FleetService::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
+  std::string hash = Sha256Hex(job.spec_sent);
+  job.spec_sent.clear();
+  Post([job = std::move(job), hash = std::move(hash),
+        done = std::move(done)](FleetNode& node) mutable {
+    node.Create(std::move(job), std::move(hash), std::move(done));
+  });
+}
+
+void FleetService::Validate(NewJob job, Answer<Video> done) {
+  Post([job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
+    node.Validate(std::move(job), std::move(done));
+  });
+}
+
+void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
+  jobs_->Estimate(std::move(job), std::move(done));
+}
+
+void FleetService::Leave(const std::string& id, LeaveReason reason) {
+  Post([id, reason](FleetNode& node) { node.Leave(id, reason); });
+}
+
+void FleetService::Find(const Reach& reach, const std::string& id,
+                        Answer<std::shared_ptr<Job>> done) {
+  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
+    node.Find(reach, id, std::move(done));
+  });
+}
+
+void FleetService::List(ListQuery query, Answer<ListPage> done) {
+  Post([query = std::move(query), done = std::move(done)](FleetNode& node) mutable {
+    node.List(query, std::move(done));
+  });
+}
+
+void FleetService::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
+    node.Cancel(reach, id, std::move(done));
+  });
+}
+
+void FleetService::Delete(const Reach& reach, const std::string& id,
+                          absl::AnyInvocable<void(absl::Status)> done) {
+  Post([reach, id, done = std::move(done)](FleetNode& node) mutable {
+    node.Delete(reach, id, std::move(done));
+  });
+}
+
+void FleetService::LoadModel(const std::string& model, Answer<ServedModel> done) {
+  jobs_->LoadModel(model, std::move(done));
+}
+void FleetService::UnloadModel(const std::string& model, Answer<ServedModel> done) {
+  jobs_->UnloadModel(model, std::move(done));
+}
+void FleetService::RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) {
+  jobs_->RestoreWorker(worker, std::move(done));
+}
+
+}  // namespace reel::front

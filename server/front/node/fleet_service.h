@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doors' JobService of a server that is part of a fleet: calls about the fleet's videos go
+// through its log, all others to the dispatcher.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/end_journal.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/video_serializer.h"
+#include "server/front/node/fleet_node.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/view_changes.h"
+#include "server/front/node/write_queue.h"
+#include "server/front/store/inbox.h"
+
+namespace reel::front {
+
+// Thread-safe. Answers come on its thread or on the dispatcher's.
+class FleetService final : public JobService, public EndJournal {
+ public:
+  // The dispatcher is made with this as its journal. All outlive it.
+  FleetService(NodeOptions options, const VideoSerializer& serializer, const Clock& clock);
+  ~FleetService() override;
+
+  // Who folds the log, for the port of Start.
+  LogReader& reader() { return view_; }
+  // `jobs` is used until Stop. Once.
+  void Start(std::unique_ptr<LogPort> port, Dispatcher& jobs);
+  // Before the dispatcher goes. What is unanswered stays so.
+  void Stop();
+
+  // As Dispatcher::Drain.
+  void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
+  // Looks at the clock again, for tests that set it, and returns when all that was posted is done.
+  void Poke();
+
+  // Why nothing is admitted though workers are ready, a line for people; empty: nothing known.
+  std::string Problem() const;
+
+  // EndJournal
+  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
+           absl::AnyInvocable<void(absl::Status)> done) override;
+
+  // JobService
+  void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;
+  void Validate(NewJob job, Answer<Video> done) override;
+  void Estimate(NewJob job, Answer<CostEstimate> done) override;
+  void Leave(const std::string& id, LeaveReason reason) override;
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override;
+  void List(ListQuery query, Answer<ListPage> done) override;
+  void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
+  void Delete(const Reach& reach, const std::string& id,
+              absl::AnyInvocable<void(absl::Status)> done) override;
+  void LoadModel(const std::string& model, Answer<ServedModel> done) override;
+  void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
+  void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
+  const std::string& ReplicaName() const override { return options_.fleet; }
+  std::vector<ServedModel> Models() const override { return jobs_->Models(); }
+  std::vector<WorkerInfo> Workers() const override { return jobs_->Workers(); }
+  int Running(const std::string& worker) const override { return jobs_->Running(worker); }
+  std::vector<std::string> KernelProfiles() const override { return jobs_->KernelProfiles(); }
+  std::vector<std::string> LossyKernelProfiles() const override {
+    return jobs_->LossyKernelProfiles();
+  }
+  std::vector<ExperimentReport> Experiments() const override { return jobs_->Experiments(); }
+  bool draining() const override { return jobs_->draining(); }
+  // Not while its log is out of reach either.
+  bool admitting() const override;
+
+ private:
+  bool HasLog() const { return port_->IsUp() && view_.ready(); }
+  using Task = OwnThread::Task;
+  void Post(absl::AnyInvocable<void(FleetNode&)> task);
+  void Loop();
+
+  const NodeOptions options_;
+  const VideoSerializer& serializer_;
+  const Clock& clock_;
+  const std::shared_ptr<Inbox<Task>> inbox_;
+  const OwnThread own_thread_;
+  const std::shared_ptr<JobListener> waker_;
+  ViewChanges changes_;
+  mutable FleetView view_;
+  // From Start on, in this order.
+  Dispatcher* jobs_ = nullptr;
+  std::unique_ptr<LogPort> port_;  // tells the view
+  std::unique_ptr<WriteQueue> writes_;
+  std::unique_ptr<FleetNode> node_;
+  std::thread thread_;
+};
+
+}  // namespace reel::front

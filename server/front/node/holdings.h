@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The videos that are this node's by the log: begun when its own view says so, stopped when it says
+// so no longer, and ended or given back in writing.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class Holdings {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    WriteQueue& writes;
+    FleetView& view;
+    const VideoIndex& index;
+    VideoFaces& faces;
+    FoldWaiters& waiters;
+    const OwnThread& thread;
+    std::shared_ptr<JobListener> waker;  // of the node's thread
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit Holdings(Parts parts) : parts_(std::move(parts)) {}
+
+  // This process is about to write that claim. What the log says is this node's and no claim of
+  // this process, an earlier one has left.
+  void Expect(const Key& key, uint32_t epoch) { claims_.insert({key, epoch}); }
+  // The view of this video has changed, or time has passed.
+  void Settle(const Key& key);
+  // All that is this node's by the view; before it, `strangers_may_go` says whether what an earlier
+  // process of this name has left may be given back.
+  void SettleAll(bool strangers_may_go);
+
+  // A job here has ended: `done` hears whether that counts.
+  void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
+           absl::AnyInvocable<void(absl::Status)> done);
+
+  // The lease is over: others may have taken all of it.
+  void StopAll();
+  // What no worker has goes back; nothing new is begun.
+  void StartDrain();
+  // The rest goes back.
+  void FinishDrain();
+  // Nothing is held, and all that was to be written is.
+  bool idle() const { return held_.empty() && releasing_.empty(); }
+
+  size_t size() const { return held_.size(); }
+  // Not begun on a device yet.
+  int waiting() const;
+
+ private:
+  struct Held {
+    uint32_t epoch = 0;
+    std::shared_ptr<Job> job;  // null: not adopted yet
+    bool asked = false;        // to be adopted
+    bool wished = false;       // it was told that its end is wished for
+    bool ending = false;
+  };
+  using Claim = std::pair<Key, uint32_t>;
+  bool IsMine(const Key& key, uint32_t epoch) const;
+  void Begin(const Key& key, uint32_t epoch);
+  void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
+  void TellWish(const Key& key, Held& held);
+  void Drop(const Key& key);
+  std::vector<Key> NotEnding() const;
+  void GiveBack(const std::vector<Key>& keys, const std::string& why);
+  void Release(const Key& key, uint32_t epoch, const std::string& why);
+  void OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
+                    absl::AnyInvocable<void(absl::Status)> done);
+  void EndWithoutVideo(const Claim& claim);
+  void Confirm(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done);
+
+  const Parts parts_;
+  std::set<Claim> claims_;
+  std::map<Key, Held> held_;
+  std::set<Claim> releasing_;
+  bool strangers_may_go_ = false;
+  bool draining_ = false;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this server can serve at the moment. A value.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "server/front/jobs/job_service.h"
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+
+struct Means {
+  int devices = 0;  // ready ones
+  int idle = 0;     // of those, with nothing to do
+  std::set<std::string> models, workers;
+
+  bool CanRun(const KnownVideo& video) const {
+    return models.contains(video.model) && (video.worker.empty() || workers.contains(video.worker));
+  }
+};
+
+Means MeansOf(const JobService& jobs);
+
+}  // namespace reel::front

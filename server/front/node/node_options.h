@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one node is, and how long others are waited for. Values; checked where the configuration is
+// read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace reel::front {
+
+struct NodeOptions {
+  std::string fleet;                      // first part of the names of videos
+  std::string node;                       // unlike any other of the fleet
+  std::string address;                    // HOST:PORT where others reach its API
+  std::string build;                      // revision
+  uint64_t process = 0;                   // random
+  std::map<std::string, double> weights;  // shares of tenants; of others 1
+  absl::Duration beat = absl::Seconds(1);
+  absl::Duration silence = absl::Seconds(5);  // after it a node may be taken over
+  absl::Duration lease = absl::Seconds(15);   // cut off or paused for so long it stops its work
+};
+
+}  // namespace reel::front

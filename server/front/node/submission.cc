@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/submission.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "server/errors/error.h"
+#include "server/front/fleet/log_messages.h"
+#include "server/front/jobs/video_id.h"
+#include "server/front/node/fleet_errors.h"
+#include "server/front/node/means.h"
+
+namespace reel::front {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+// For the whole way through the log; a caller's own deadline may be sooner.
+constexpr absl::Duration kWayPatience = absl::Seconds(10);
+// Who has bound a request id writes its video next.
+constexpr absl::Duration kUntilRequested = absl::Seconds(1);
+// Each is another who was quicker.
+constexpr int kMostRounds = 8;
+constexpr int kMostOpen = 4096;
+
+bool HasNoResult(const FleetJob& job) {
+  return HasEnded(job.phase) && job.phase != FleetPhase::kSucceeded;
+}
+
+}  // namespace
+
+absl::Status Submission::Takes(const NewJob& job) const {
+  if (!job.spec.conditions.empty()) {
+    return MakeInvalid(Reason::kInvalidSpec,
+                       {{"spec.conditions", "servers of a fleet take none yet"}});
+  }
+  if (!parts_.view.ready() || !parts_.port.IsUp()) {
+    return FleetUnavailable("The fleet's log cannot be reached");
+  }
+  if (open_ >= kMostOpen) return FleetUnavailable("Too many requests wait for the fleet's log");
+  return absl::OkStatus();
+}
+
+// Each server's limit is for its own share of the queue.
+NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
+  const int serving = parts_.beats.NumServing();
+  return {(parts_.index.queued() + serving - 1) / serving, parts_.index.Live(tenant)};
+}
+
+void Submission::Validate(NewJob job, Answer<Video> done) {
+  if (absl::Status taken = Takes(job); !taken.ok()) return done(std::move(taken));
+  job.fleet_load = Load(job.tenant);
+  parts_.jobs.Validate(std::move(job), std::move(done));
+}
+
+void Submission::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done) {
+  if (absl::Status taken = Takes(job); !taken.ok()) return done(std::move(taken));
+  auto attempt = std::make_shared<Attempt>();
+  attempt->job = std::move(job);
+  attempt->spec_hash = std::move(spec_hash);
+  attempt->done = std::move(done);
+  attempt->end = parts_.clock.Monotonic() + kWayPatience;
+  ++open_;
+  if (const std::string& id = attempt->job.request_id; !id.empty()) {
+    const auto [found, is_first] = behind_.try_emplace({attempt->job.tenant, id});
+    if (!is_first) return found->second.push_back(std::move(attempt));
+  }
+  Next(attempt);
+}
+
+void Submission::Leave(const Attempt& attempt) {
+  --open_;
+  if (attempt.job.request_id.empty()) return;
+  const auto found = behind_.find({attempt.job.tenant, attempt.job.request_id});
+  if (found->second.empty()) {
+    behind_.erase(found);
+    return;
+  }
+  // As an event of its own: there may be many.
+  auto next = parts_.thread.Here<Shared>([this](const Shared& waited) { Next(waited); });
+  next(std::move(found->second.front()));
+  found->second.pop_front();
+}
+
+absl::Duration Submission::Patience(const Attempt& attempt) const {
+  return std::max(attempt.end - parts_.clock.Monotonic(), absl::ZeroDuration());
+}
+
+void Submission::Next(const Shared& attempt) {
+  if (++attempt->rounds > kMostRounds || Patience(*attempt) <= absl::ZeroDuration()) {
+    return Refuse(attempt, NotWritten(absl::OkStatus()));
+  }
+  if (!attempt->job.request_id.empty() && Join(attempt) != Bound::kFree) return;
+  if (!attempt->checked) return Check(attempt);
+  if (attempt->job.request_id.empty()) return Request(attempt);
+  Bind(attempt);
+}
+
+// What the request id stands for is the answer.
+Submission::Bound Submission::Join(const Shared& attempt) {
+  const std::string& tenant = attempt->job.tenant;
+  const auto binding = parts_.view.FindBinding(tenant, attempt->job.request_id);
+  if (!binding) return Bound::kFree;
+  const std::optional<FleetJob> job = parts_.view.Find(tenant, binding->video);
+  if (job && HasNoResult(*job)) return Bound::kFree;
+  if (binding->spec_hash != attempt->spec_hash) {
+    Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
+    return Bound::kAnswered;
+  }
+  if (job && job->deleted) {
+    Refuse(attempt, RequestIdGone(attempt->job.request_id));
+    return Bound::kAnswered;
+  }
+  if (job) {
+    attempt->video.id = binding->video;
+    Tell(attempt);
+    return Bound::kAnswered;
+  }
+  // Its writer is about to write it, or was lost on the way: then it is written here.
+  const FleetState::Key key{tenant, binding->video};
+  parts_.waiters.Add([this, key] { return parts_.view.Find(key.first, key.second).has_value(); },
+                     parts_.clock.Monotonic() + kUntilRequested,
+                     [this, attempt, key](bool there) {
+                       if (there) return Next(attempt);
+                       if (!attempt->checked) return Check(attempt);
+                       attempt->video.id = key.second;
+                       Request(attempt);
+                     });
+  return Bound::kWaits;
+}
+
+void Submission::Check(const Shared& attempt) {
+  NewJob job = attempt->job;
+  job.fleet_load = Load(job.tenant);
+  parts_.jobs.Validate(std::move(job), parts_.thread.Here<absl::StatusOr<Video>>(
+                                           [this, attempt](absl::StatusOr<Video> video) {
+                                             if (!video.ok())
+                                               return Refuse(attempt, video.status());
+                                             attempt->video = *std::move(video);
+                                             attempt->checked = true;
+                                             Next(attempt);
+                                           }));
+}
+
+void Submission::Bind(const Shared& attempt) {
+  const std::string& tenant = attempt->job.tenant;
+  const std::string& request_id = attempt->job.request_id;
+  attempt->video.id = NewVideoId(parts_.options.fleet);
+  const auto before = parts_.view.FindBinding(tenant, request_id);
+  const uint32_t number = before ? before->number + 1 : 1;
+  parts_.writes.Put({tenant, request_id, LogKind::kBinding, number},
+                    WriteBinding({attempt->video.id, attempt->spec_hash}), Patience(*attempt),
+                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                        [this, attempt, number](const absl::StatusOr<WriteResult>& written) {
+                          OnBound(attempt, number, written);
+                        }));
+}
+
+void Submission::OnBound(const Shared& attempt, uint32_t number,
+                         const absl::StatusOr<WriteResult>& written) {
+  if (!written.ok() || written->outcome == Outcome::kUnknown) {
+    return Refuse(attempt, NotWritten(written.status()));
+  }
+  // Mine or another's: it is there.
+  const auto bound = [this, attempt] {
+    return parts_.view.FindBinding(attempt->job.tenant, attempt->job.request_id);
+  };
+  parts_.waiters.Add(
+      [bound, number] {
+        const auto binding = bound();
+        return binding && binding->number >= number;
+      },
+      attempt->end,
+      [this, attempt, bound](bool there) {
+        if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
+        if (bound()->video == attempt->video.id) return Request(attempt);
+        Next(attempt);
+      });
+}
+
+void Submission::Request(const Shared& attempt) {
+  if (attempt->video.id.empty()) attempt->video.id = NewVideoId(parts_.options.fleet);
+  // Bytes flow to callers of the node alone that renders.
+  const bool stays =
+      attempt->job.bound && MeansOf(parts_.jobs).models.contains(attempt->video.spec.model);
+  parts_.writes.Put(
+      {attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
+      WriteRequest({parts_.faces.Write(attempt->video), stays ? parts_.options.node : ""}),
+      Patience(*attempt),
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, attempt](const absl::StatusOr<WriteResult>& written) {
+            OnRequested(attempt, written);
+          }));
+}
+
+void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written) {
+  if (!written.ok() || written->outcome == Outcome::kUnknown) {
+    return Refuse(attempt, NotWritten(written.status()));
+  }
+  // Written by this one or by another who had the same request id: read back, it is the answer.
+  parts_.waiters.Add([this, key = KeyOf(*attempt)] { return parts_.index.Find(key) != nullptr; },
+                     attempt->end,
+                     [this, attempt](bool there) {
+                       if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
+                       Tell(attempt);
+                     });
+}
+
+void Submission::Tell(const Shared& attempt) {
+  Leave(*attempt);
+  std::shared_ptr<FleetVideo> face = parts_.faces.Find(KeyOf(*attempt));
+  if (face == nullptr) {
+    return attempt->done(FleetUnavailable("The fleet's log has lost the video"));
+  }
+  attempt->done(std::shared_ptr<Job>(std::move(face)));
+}
+
+void Submission::Refuse(const Shared& attempt, const absl::Status& why) {
+  Leave(*attempt);
+  attempt->done(why);
+}
+
+}  // namespace reel::front

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a call to a video that the fleet has: checked here, bound to its request id, written into
+// the log, and read back from it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class Submission {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    LogPort& port;
+    WriteQueue& writes;
+    FleetView& view;
+    const VideoIndex& index;
+    const Beats& beats;
+    VideoFaces& faces;
+    FoldWaiters& waiters;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit Submission(const Parts& parts) : parts_(parts) {}
+
+  // `spec_hash`: of the spec as it was sent.
+  void Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done);
+  // Every check of Create, and nothing written.
+  void Validate(NewJob job, Answer<Video> done);
+
+ private:
+  struct Attempt {
+    NewJob job;
+    std::string spec_hash;
+    Answer<std::shared_ptr<Job>> done;
+    Video video;
+    bool checked = false;  // `video` is what would be written
+    int rounds = 0;
+    absl::Duration end;  // by then it has its answer
+  };
+  using Shared = std::shared_ptr<Attempt>;
+  enum class Bound { kFree, kAnswered, kWaits };
+
+  absl::Status Takes(const NewJob& job) const;
+  NewJob::FleetLoad Load(const std::string& tenant) const;
+  // One look at the request id, and the next step.
+  void Next(const Shared& attempt);
+  Bound Join(const Shared& attempt);
+  void Check(const Shared& attempt);
+  void Bind(const Shared& attempt);
+  void OnBound(const Shared& attempt, uint32_t number, const absl::StatusOr<WriteResult>& written);
+  void Request(const Shared& attempt);
+  void OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written);
+  void Tell(const Shared& attempt);
+  void Refuse(const Shared& attempt, const absl::Status& why);
+  FleetState::Key KeyOf(const Attempt& attempt) const {
+    return {attempt.job.tenant, attempt.video.id};
+  }
+  absl::Duration Patience(const Attempt& attempt) const;
+
+  // The next call with its request id.
+  void Leave(const Attempt& attempt);
+
+  const Parts parts_;
+  int open_ = 0;
+  // Calls that wait for one with the same request id, which is under way: one node writes it once.
+  std::map<FleetState::Key, std::deque<Shared>> behind_;
+};
+
+}  // namespace reel::front

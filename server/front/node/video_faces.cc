@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/video_faces.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "server/errors/error.h"
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kKeepUntold = absl::Hours(1);
+
+// It has ended, and whoever ended it left it as it was asked for.
+void EndUntold(FleetPhase phase, Video& video) {
+  video.state = StateOf(phase);
+  if (phase == FleetPhase::kCancelled) {
+    video.error = MakeError(Reason::kCancelledByOwner, "The video was cancelled");
+  } else if (phase == FleetPhase::kExpired) {
+    video.error = MakeError(Reason::kDeadlinePassed, "The deadline passed before the video began");
+  } else {
+    video.error = MakeError(Reason::kInternal, "The end of the video could not be written");
+  }
+  video.expire_time = std::max(video.deadline, video.create_time) + kKeepUntold;
+}
+
+}  // namespace
+
+absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) const {
+  REEL_ASSIGN_OR_RETURN(Video video, serializer_.Parse(job.video));
+  // The name under which it stands counts, whatever the bytes say.
+  video.tenant = key.first;
+  video.id = key.second;
+  if (HasEnded(job.phase) && !IsFinal(video.state)) EndUntold(job.phase, video);
+  return video;
+}
+
+std::shared_ptr<FleetVideo> VideoFaces::Find(const Key& key) {
+  const auto known = faces_.find(key);
+  if (known != faces_.end()) {
+    if (auto face = known->second.lock()) return face;
+  }
+  const std::optional<FleetJob> job = view_.Find(key.first, key.second);
+  if (!job) return nullptr;
+  auto video = Read(key, *job);
+  if (!video.ok()) return nullptr;
+  auto face = std::make_shared<FleetVideo>(*job, *std::move(video));
+  const auto local = locals_.find(key);
+  if (local != locals_.end()) face->SetLocal(local->second);
+  faces_[key] = face;
+  return face;
+}
+
+void VideoFaces::Update(const Key& key, const FleetJob& job) {
+  const auto known = faces_.find(key);
+  if (known == faces_.end()) return;
+  const auto face = known->second.lock();
+  if (face == nullptr) {
+    faces_.erase(known);
+    return;
+  }
+  auto video = Read(key, job);
+  if (video.ok()) face->Update(job, *std::move(video));
+}
+
+void VideoFaces::SetLocal(const Key& key, std::shared_ptr<Job> local) {
+  if (local == nullptr) {
+    locals_.erase(key);
+  } else {
+    locals_[key] = local;
+  }
+  const auto known = faces_.find(key);
+  if (known == faces_.end()) return;
+  if (const auto face = known->second.lock()) face->SetLocal(std::move(local));
+}
+
+void VideoFaces::Prune() {
+  std::erase_if(faces_, [](const auto& entry) { return entry.second.expired(); });
+}
+
+}  // namespace reel::front

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+namespace {
+
+// Of one tenant so many are looked at for some that this node can run.
+constexpr int kMostLooks = 4096;
+
+int RankOf(Priority priority) {
+  switch (priority) {
+    case Priority::kLow:
+      return 1;
+    case Priority::kNormal:
+      return 0;
+    case Priority::kHigh:
+      return -1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+VideoState StateOf(FleetPhase phase) {
+  switch (phase) {
+    case FleetPhase::kQueued:
+      return VideoState::kQueued;
+    case FleetPhase::kClaimed:
+      return VideoState::kRunning;
+    case FleetPhase::kSucceeded:
+      return VideoState::kSucceeded;
+    // One whose time is over has failed by that.
+    case FleetPhase::kFailed:
+    case FleetPhase::kExpired:
+      return VideoState::kFailed;
+    case FleetPhase::kCancelled:
+      return VideoState::kCancelled;
+  }
+  return VideoState::kFailed;
+}
+
+void VideoIndex::Clear() {
+  videos_.clear();
+  tenants_of_ids_.clear();
+  tenants_.clear();
+  claimed_.clear();
+  deadlines_.clear();
+  by_age_.clear();
+  queued_ = 0;
+}
+
+const KnownVideo* VideoIndex::Find(const Key& key) const {
+  const auto found = videos_.find(key);
+  return found == videos_.end() ? nullptr : &found->second;
+}
+
+std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
+  const auto found = tenants_of_ids_.find(id);
+  if (found == tenants_of_ids_.end()) return std::nullopt;
+  return Key{found->second, id};
+}
+
+int VideoIndex::Live(const std::string& tenant) const {
+  const auto found = tenants_.find(tenant);
+  if (found == tenants_.end()) return 0;
+  return found->second.claimed + static_cast<int>(found->second.queue.size());
+}
+
+void VideoIndex::Update(const Key& key, const FleetJob& job) {
+  const auto [found, is_new] = videos_.try_emplace(key);
+  KnownVideo& video = found->second;
+  const bool was_live = !is_new && video.live();
+  if (!is_new) Take(key, video);
+  video.phase = job.phase;
+  video.epoch = job.epoch;
+  video.owner = job.owner;
+  video.address = job.address;
+  video.requested = job.requested;
+  video.caller_node = job.caller_node;
+  video.wished = job.wish.has_value();
+  video.expires = job.wish == CancelKind::kExpired;
+  video.deleted = job.deleted;
+  // Its bytes change when it ends, and at no other time.
+  if (is_new || (was_live && !video.live())) Read(job, video);
+  Put(key, video);
+}
+
+void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
+  const absl::StatusOr<Video> read = serializer_.Parse(job.video);
+  video.readable = read.ok();
+  if (!read.ok()) return;
+  video.model = read->spec.model;
+  video.worker = read->spec.worker;
+  video.priority = read->priority;
+  video.create_time = read->create_time;
+  video.deadline = read->deadline;
+  if (!video.live()) video.expire_time = read->expire_time;
+}
+
+void VideoIndex::Take(const Key& key, const KnownVideo& video) {
+  if (!video.readable) return;
+  by_age_.erase({video.create_time, key.second, key.first});
+  if (!video.live()) return;
+  deadlines_.erase({video.deadline, key});
+  Tenant& tenant = tenants_[key.first];
+  if (video.phase == FleetPhase::kClaimed) {
+    --tenant.claimed;
+    claimed_.erase(key);
+  } else {
+    tenant.queue.erase({RankOf(video.priority), video.requested, key});
+    --queued_;
+  }
+  if (tenant.queue.empty() && tenant.claimed == 0) tenants_.erase(key.first);
+}
+
+void VideoIndex::Put(const Key& key, const KnownVideo& video) {
+  // Of two tenants' videos under one id, which no gateway makes, the first counts.
+  tenants_of_ids_.try_emplace(key.second, key.first);
+  if (!video.readable) return;
+  by_age_.insert({video.create_time, key.second, key.first});
+  if (!video.live()) return;
+  deadlines_.insert({video.deadline, key});
+  Tenant& tenant = tenants_[key.first];
+  if (video.phase == FleetPhase::kClaimed) {
+    ++tenant.claimed;
+    claimed_.insert(key);
+  } else {
+    tenant.queue.insert({RankOf(video.priority), video.requested, key});
+    ++queued_;
+  }
+}
+
+std::vector<VideoIndex::Key> VideoIndex::Head(size_t window,
+                                              const std::map<std::string, double>& weights,
+                                              const Accept& accept) const {
+  struct Turn {
+    const Tenant* tenant;
+    double weight;
+    std::set<Place>::const_iterator next;
+    int taken, looked = 0;
+  };
+  std::vector<Turn> turns;
+  for (const auto& [name, tenant] : tenants_) {
+    if (tenant.queue.empty()) continue;
+    const auto weight = weights.find(name);
+    turns.push_back({&tenant, weight == weights.end() ? 1 : weight->second, tenant.queue.begin(),
+                     tenant.claimed});
+  }
+  std::vector<Key> head;
+  while (head.size() < window && !turns.empty()) {
+    auto first = turns.begin();
+    for (auto turn = turns.begin(); turn != turns.end(); ++turn) {
+      const double own = (turn->taken + 1) / turn->weight;
+      const double best = (first->taken + 1) / first->weight;
+      // Alike: who has waited longest.
+      if (own < best || (own == best && std::get<1>(*turn->next) < std::get<1>(*first->next))) {
+        first = turn;
+      }
+    }
+    const Key& key = std::get<Key>(*first->next);
+    if (accept(videos_.at(key))) {
+      head.push_back(key);
+      ++first->taken;
+    }
+    if (++first->next == first->tenant->queue.end() || ++first->looked == kMostLooks) {
+      turns.erase(first);
+    }
+  }
+  return head;
+}
+
+void VideoIndex::Walk(absl::Time before_time, const std::string& before_id,
+                      const std::function<bool(const Key&, const KnownVideo&)>& visit) const {
+  // The first page has no video before it.
+  auto next = before_id.empty() ? by_age_.end() : by_age_.lower_bound({before_time, before_id, ""});
+  while (next != by_age_.begin()) {
+    --next;
+    const Key key{std::get<2>(*next), std::get<1>(*next)};
+    if (!visit(key, videos_.at(key))) return;
+  }
+}
+
+}  // namespace reel::front

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fleet's videos as a node decides by them: what the view has, without its bytes, in the order
+// in which it is asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/fleet/log_fold.h"
+#include "server/front/jobs/video.h"
+#include "server/front/jobs/video_serializer.h"
+
+namespace reel::front {
+
+struct KnownVideo {
+  FleetPhase phase = FleetPhase::kQueued;
+  uint32_t epoch = 0;
+  std::string owner, address;
+  uint64_t requested = 0;
+  bool wished = false, expires = false;  // its end is wished for, since its time is over
+  bool deleted = false;
+  bool readable = false;  // what follows is known
+  std::string model, worker, caller_node;
+  Priority priority = Priority::kNormal;
+  absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
+
+  bool live() const { return !HasEnded(phase); }
+};
+
+// As a client sees it.
+VideoState StateOf(FleetPhase phase);
+
+// Confined to one thread.
+class VideoIndex {
+ public:
+  using Key = FleetState::Key;
+  using Accept = std::function<bool(const KnownVideo&)>;
+  explicit VideoIndex(const VideoSerializer& serializer) : serializer_(serializer) {}
+
+  void Clear();
+  void Update(const Key& key, const FleetJob& job);
+  const KnownVideo* Find(const Key& key) const;
+  // Under which name of a tenant the view has it.
+  std::optional<Key> FindId(const std::string& id) const;
+
+  // The head of the queue: tenants in turn by what each has running for its weight; of one tenant
+  // by priority, then by age. Only what is accepted.
+  std::vector<Key> Head(size_t window, const std::map<std::string, double>& weights,
+                        const Accept& accept) const;
+  int queued() const { return queued_; }
+  // Queued and claimed ones of a tenant.
+  int Live(const std::string& tenant) const;
+  const std::set<Key>& claimed() const { return claimed_; }
+  // Queued or claimed, by when they end at the latest.
+  const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
+
+  // Newest first, those that come after this one; until `visit` says false.
+  void Walk(absl::Time before_time, const std::string& before_id,
+            const std::function<bool(const Key&, const KnownVideo&)>& visit) const;
+
+ private:
+  using Place = std::tuple<int, uint64_t, Key>;  // minus the priority, sequence of the request
+  struct Tenant {
+    std::set<Place> queue;
+    int claimed = 0;
+  };
+  void Take(const Key& key, const KnownVideo& video);
+  void Put(const Key& key, const KnownVideo& video);
+  void Read(const FleetJob& job, KnownVideo& video) const;
+
+  const VideoSerializer& serializer_;
+  std::map<Key, KnownVideo> videos_;
+  std::map<std::string, std::string> tenants_of_ids_;
+  std::map<std::string, Tenant> tenants_;
+  std::set<Key> claimed_;
+  std::set<std::pair<absl::Time, Key>> deadlines_;
+  std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
+  int queued_ = 0;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/view_changes.h"
+
+#include <utility>
+
+namespace reel::front {
+
+ViewChanges::Taken ViewChanges::Take() {
+  const MutexLock lock(mutex_);
+  told_ = false;
+  return std::exchange(taken_, {});
+}
+
+void ViewChanges::OnFolded(const FleetState::Key& key) {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    taken_.keys.insert(key);
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+void ViewChanges::OnAnew() {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    taken_ = {true, {}};
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+void ViewChanges::OnCaughtUp() {
+  bool first = false;
+  {
+    const MutexLock lock(mutex_);
+    first = Note();
+  }
+  if (first) wake_();
+}
+
+}  // namespace reel::front

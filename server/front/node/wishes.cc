@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/wishes.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/errors/error.h"
+#include "server/front/fleet/choose.h"
+#include "server/front/fleet/log_messages.h"
+#include "server/front/node/fleet_errors.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kWishPatience = absl::Seconds(10);
+constexpr absl::Duration kKeepFailed = absl::Hours(1);
+constexpr size_t kMostAtOnce = 1000;
+
+absl::Status EndOf(const std::string& id, Reason reason, std::string_view text) {
+  ErrorDetails details;
+  details.metadata = {{"video", absl::StrCat("videos/", id)}};
+  return MakeError(reason, text, details);
+}
+
+std::string_view TextOf(LeaveReason reason) {
+  return reason == LeaveReason::kSlowReader
+             ? "The last stream of the video was closed: its client read nothing for too long"
+             : "The last client of the video has disconnected";
+}
+
+}  // namespace
+
+void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done done) {
+  const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
+  if (face == nullptr) return done(NoSuchVideo(key.second));
+  Video ended = face->Snapshot();
+  ended.state = kind == CancelKind::kExpired ? VideoState::kFailed : VideoState::kCancelled;
+  ended.error = std::move(error);
+  ended.end_time = parts_.clock.Wall();
+  ended.expire_time = ended.end_time + kKeepFailed;
+  const auto noted = [this, key] {
+    const KnownVideo* const video = parts_.index.Find(key);
+    return video == nullptr || video->wished || !video->live();
+  };
+  parts_.writes.Put(
+      {key.first, key.second, LogKind::kCancel, 0}, WriteWish({kind, parts_.faces.Write(ended)}),
+      kWishPatience,
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, noted,
+           done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
+            if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
+              return done(NotWritten(written.status()));
+            }
+            parts_.waiters.Add(noted, parts_.clock.Monotonic() + kWishPatience,
+                               [done = std::move(done)](bool there) mutable {
+                                 done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
+                               });
+          }));
+}
+
+void Wishes::Cancel(const Key& key, Answer<Video> done) {
+  const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
+  if (face == nullptr) return done(NoSuchVideo(key.second));
+  Video before = face->Snapshot();
+  const KnownVideo* const known = parts_.index.Find(key);
+  if (known == nullptr || !known->live() || known->wished) return done(std::move(before));
+  Write(key, CancelKind::kCancelled,
+        EndOf(key.second, Reason::kCancelledByOwner, "The video was cancelled"),
+        [before = std::move(before), done = std::move(done)](const absl::Status& noted) mutable {
+          if (!noted.ok()) return done(noted);
+          done(std::move(before));
+        });
+}
+
+void Wishes::Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done) {
+  parts_.writes.Put(
+      {key.first, key.second, LogKind::kDelete, 0}, WriteDeletion(), kWishPatience,
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, key, done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {
+            if (!written.ok() || written->outcome == WriteResult::Outcome::kUnknown) {
+              return done(NotWritten(written.status()));
+            }
+            parts_.waiters.Add(
+                [this, key] {
+                  const KnownVideo* const video = parts_.index.Find(key);
+                  return video == nullptr || video->deleted;
+                },
+                parts_.clock.Monotonic() + kWishPatience,
+                [done = std::move(done)](bool there) mutable {
+                  done(there ? absl::OkStatus() : NotWritten(absl::OkStatus()));
+                });
+          }));
+}
+
+void Wishes::Join(const std::string& id, bool bound) {
+  if (bound) {
+    ++bound_[id];
+  } else {
+    // Somebody wants it whatever becomes of calls.
+    bound_.erase(id);
+  }
+}
+
+bool Wishes::Leave(const std::string& id, LeaveReason reason) {
+  const std::optional<Key> key = parts_.index.FindId(id);
+  if (!key) return false;
+  const auto found = bound_.find(id);
+  if (found == bound_.end() || --found->second > 0) return true;
+  bound_.erase(found);
+  const KnownVideo* const known = parts_.index.Find(*key);
+  if (known == nullptr || !known->live() || known->wished) return true;
+  const bool late = reason == LeaveReason::kDeadline;
+  Write(*key, late ? CancelKind::kExpired : CancelKind::kCancelled,
+        late ? EndOf(id, Reason::kDeadlinePassed, "The deadline passed before the video was done")
+             : EndOf(id, Reason::kOwnerLeft, TextOf(reason)),
+        [](const absl::Status&) {});
+  return true;
+}
+
+void Wishes::Tick() {
+  const absl::Time now = parts_.clock.Wall();
+  std::vector<std::string> nodes;
+  for (const auto& [name, beat] : parts_.beats.nodes().Alive()) nodes.push_back(name);
+  std::vector<Key> due;
+  for (const auto& [deadline, key] : parts_.index.deadlines()) {
+    if (deadline > now || due.size() == kMostAtOnce) break;
+    const KnownVideo& video = *parts_.index.Find(key);
+    const bool held = video.phase == FleetPhase::kClaimed;
+    if (video.wished || expiring_.contains(key)) continue;
+    // Its owner ends it.
+    if (held && !parts_.beats.nodes().IsSilent(video.owner)) continue;
+    // One node for each, as long as that one does it.
+    const bool ours = SuitsBest(key.second, parts_.options.node, nodes);
+    if (ours || deadline + parts_.options.silence < now) due.push_back(key);
+  }
+  for (const Key& key : due) {
+    expiring_.insert(key);
+    Write(
+        key, CancelKind::kExpired,
+        EndOf(key.second, Reason::kDeadlinePassed, "The deadline passed before the video was done"),
+        [this, key](const absl::Status&) { expiring_.erase(key); });
+  }
+}
+
+}  // namespace reel::front

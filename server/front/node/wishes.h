@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends that callers and time ask for, and what is deleted, in writing.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/time/time.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_faces.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class Wishes {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    WriteQueue& writes;
+    const VideoIndex& index;
+    const Beats& beats;
+    VideoFaces& faces;
+    FoldWaiters& waiters;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit Wishes(const Parts& parts) : parts_(parts) {}
+
+  // Of a video that the view has. As it stood when the wish was noted.
+  void Cancel(const Key& key, Answer<Video> done);
+  // Of one that has ended.
+  void Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done);
+
+  // A call that its video depends on.
+  void Join(const std::string& id, bool bound);
+  // Whether it was one of those; the last one takes the video along.
+  bool Leave(const std::string& id, LeaveReason reason);
+
+  // Time has passed: what is queued, or held by a silent node, ends at its deadline.
+  void Tick();
+
+ private:
+  using Done = absl::AnyInvocable<void(absl::Status)>;
+  // The video ends so where nobody holds it.
+  void Write(const Key& key, CancelKind kind, absl::Status error, Done done);
+
+  const Parts parts_;
+  std::map<std::string, int> bound_;  // calls by video
+  std::set<Key> expiring_;
+};
+
+}  // namespace reel::front

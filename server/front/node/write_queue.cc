@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/write_queue.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace reel::front {
+namespace {
+
+// One that finds no answer lets the others try.
+constexpr absl::Duration kOneTry = absl::Milliseconds(200);
+constexpr absl::Duration kBetweenRounds = absl::Milliseconds(50);
+
+}  // namespace
+
+WriteQueue::WriteQueue(LogPort& port, std::string writer)
+    : port_(port), writer_(std::move(writer)), thread_([this] { Run(); }) {}
+
+WriteQueue::~WriteQueue() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void WriteQueue::Put(const LogSubject& subject, std::string payload, absl::Duration patience,
+                     Done done) {
+  const absl::StatusOr<std::string> name = MakeSubject(subject);
+  if (!name.ok()) return done(name.status());
+  Item item{{*name, std::move(payload), ""}, absl::Now() + patience, std::move(done)};
+  const MutexLock lock(mutex_);
+  item.write.message_id = absl::StrCat(writer_, ".", ++written_);
+  items_.push_back(std::move(item));
+  ++size_;
+  changed_.NotifyAll();
+}
+
+size_t WriteQueue::size() {
+  const MutexLock lock(mutex_);
+  return size_;
+}
+
+void WriteQueue::Run() {
+  std::vector<Item> left;
+  for (;;) {
+    std::vector<Item> items = std::move(left);
+    left.clear();
+    {
+      const MutexLock lock(mutex_);
+      if (!items.empty() && items_.empty() && !stopping_) changed_.WaitFor(mutex_, kBetweenRounds);
+      while (items.empty() && items_.empty() && !stopping_) changed_.Wait(mutex_);
+      if (stopping_) return;
+      for (Item& item : items_) items.push_back(std::move(item));
+      items_.clear();
+    }
+    for (Item& item : items) {
+      if (!Try(item)) {
+        left.push_back(std::move(item));
+        continue;
+      }
+      const MutexLock lock(mutex_);
+      --size_;
+      if (stopping_) return;
+    }
+  }
+}
+
+bool WriteQueue::Try(Item& item) {
+  const absl::Duration patience = item.end - absl::Now();
+  absl::StatusOr<WriteResult> result = port_.Write(item.write, std::min(patience, kOneTry));
+  const bool over = absl::Now() >= item.end;
+  if (result.ok() && result->outcome == WriteResult::Outcome::kUnknown) {
+    item.write.repeated = true;
+    if (!over) return false;
+  }
+  // What can be neither written nor read by anybody stays so.
+  const bool may_come =
+      absl::IsUnavailable(result.status()) || absl::IsResourceExhausted(result.status());
+  if (may_come && item.end == absl::InfiniteFuture()) return false;
+  item.done(std::move(result));
+  return true;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that writes into the fleet's log, so that none that decides waits for a broker.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/fleet/subjects.h"
+
+namespace reel::front {
+
+// Thread-safe.
+class WriteQueue {
+ public:
+  // On the thread of the queue: what LogWriter::Write says, in the end.
+  using Done = absl::AnyInvocable<void(absl::StatusOr<WriteResult>)>;
+
+  // `writer` begins the id of each message: no other writer's begins like it. `port` outlives it.
+  WriteQueue(LogPort& port, std::string writer);
+  // What is not written stays unanswered.
+  ~WriteQueue();
+  WriteQueue(const WriteQueue&) = delete;
+  WriteQueue& operator=(const WriteQueue&) = delete;
+
+  // Tried until it is won, lost or refused, or `patience` is over. With infinite patience also a
+  // log that is full or away is waited for.
+  void Put(const LogSubject& subject, std::string payload, absl::Duration patience, Done done);
+  // So many wait.
+  size_t size();
+
+ private:
+  struct Item {
+    LogWrite write;
+    absl::Time end;
+    Done done;
+  };
+  void Run();
+  // True: it is answered.
+  bool Try(Item& item);
+
+  LogPort& port_;
+  const std::string writer_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<Item> items_ ABSL_GUARDED_BY(mutex_);
+  uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t size_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a server listens, for scripts that let the system choose ports.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace reel::front {
+
+// Readers never see half of it.
+absl::Status WritePortFile(const std::string& path, const std::string& text);
+
+}  // namespace reel::front

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fleet's log and its beats in memory: each subject once, all in one order, for several nodes of
+// one test.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/fleet/log_reader.h"
+
+namespace reel::testing {
+
+// Thread-safe.
+class MemoryLog {
+ public:
+  // One node's door. What is written while it is cut is refused; nothing is heard either, and all
+  // that was missed comes when it is whole again.
+  class Port final : public front::LogPort {
+   public:
+    Port(MemoryLog& log, front::LogReader& reader);
+    ~Port() override;
+    bool IsUp() const override { return up_; }
+    absl::StatusOr<front::WriteResult> Write(const front::LogWrite& write, absl::Duration) override;
+    void SendBeat(const std::string& node, const std::string& beat) override;
+    std::vector<std::string> TakeBeats() override;
+
+   private:
+    friend class MemoryLog;
+    MemoryLog& log_;
+    front::LogReader& reader_;
+    std::atomic<bool> up_ = true;
+    // Under the log's mutex.
+    std::vector<std::string> beats_;
+    size_t read_ = 0;
+  };
+
+  std::unique_ptr<Port> Join(front::LogReader& reader) {
+    return std::make_unique<Port>(*this, reader);
+  }
+  void Cut(Port& port);
+  void Mend(Port& port);
+  // As a message of a node that the test plays.
+  bool Append(const std::string& subject, const std::string& payload);
+  // Writes that end like this are answered with nothing, and stored all the same.
+  void ForgetAnswersOf(const std::string& ending);
+
+  // Subjects in their order.
+  std::vector<std::string> subjects();
+  // Of those with this in them.
+  int Count(const std::string& part);
+  // Writes that were lost.
+  int lost() { return lost_; }
+
+ private:
+  bool Store(const front::LogWrite& write, uint64_t& sequence)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TellAll() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  std::vector<front::StoredMessage> messages_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, size_t> by_subject_ ABSL_GUARDED_BY(mutex_);
+  std::set<Port*> ports_ ABSL_GUARDED_BY(mutex_);
+  std::string forgotten_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<int> lost_ = 0;
+};
+
+}  // namespace reel::testing

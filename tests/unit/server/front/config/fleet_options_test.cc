@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/config/fleet_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "reel/config/v1/config.pb.h"
+#include "server/front/config/config_text.h"
+#include "server/front/config/default_config.h"
+#include "server/front/config/nats_credentials.h"
+#include "tests/fakes/temp_folder.h"
+
+namespace reel::front {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+
+CheckedOptions CheckFleet(const std::string& text) {
+  config::v1::ServerConfig config;
+  EXPECT_THAT(ParseConfigText(text, config), IsEmpty());
+  Surroundings surroundings = {"/state", ""};
+  surroundings.host_name = "host-7";
+  FillDefaults(surroundings, config);
+  return MakeServerOptions(config);
+}
+
+TEST(FleetOptions, WithoutTheBlockAServerIsAlone) {
+  EXPECT_FALSE(CheckFleet("").options.fleet.enabled());
+}
+
+TEST(FleetOptions, ANameAndABrokerAreEnough) {
+  const CheckedOptions checked =
+      CheckFleet(R"(fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } })");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  const FleetOptions& fleet = checked.options.fleet;
+  EXPECT_EQ(fleet.name, "prod");
+  EXPECT_EQ(fleet.node, "host-7");
+  EXPECT_EQ(fleet.advertise, "127.0.0.1:50051");
+  EXPECT_EQ(fleet.beat, absl::Seconds(1));
+  EXPECT_EQ(fleet.silence, absl::Seconds(5));
+  EXPECT_EQ(fleet.lease, absl::Seconds(15));
+  EXPECT_EQ(fleet.nats.replicas, 1);
+  EXPECT_EQ(fleet.nats.max_bytes, int64_t{8} << 30);
+}
+
+TEST(FleetOptions, ListsEveryProblemWithItsKey) {
+  const CheckedOptions checked = CheckFleet(R"(
+    listen: "0.0.0.0:50051" insecure_listen: true
+    data { replica: "eu1" }
+    fleet {
+      name: "Prod-1" node: "a b"
+      nats { urls: "nats://10.1.2.3:4222" urls: "tls://127.0.0.1:4222" urls: "127.0.0.1:4222"
+             urls: "nats://me:hunter2@127.0.0.1:4222" replicas: 7 max_bytes: 5 }
+      beat { seconds: 2 } silence { seconds: 5 } lease { seconds: 4 }
+    })");
+  EXPECT_THAT(checked.problems,
+              UnorderedElementsAre(
+                  StartsWith("fleet.name:"), StartsWith("fleet.node:"), StartsWith("data.replica:"),
+                  AllOf(StartsWith("fleet.advertise:"), HasSubstr("0.0.0.0")),
+                  AllOf(StartsWith("fleet.nats.urls[0]:"), HasSubstr("insecure")),
+                  AllOf(StartsWith("fleet.nats.urls[1]:"), HasSubstr("TLS")),
+                  AllOf(StartsWith("fleet.nats.urls[2]:"), HasSubstr("nats://HOST:PORT")),
+                  AllOf(StartsWith("fleet.nats.urls[3]:"), Not(HasSubstr("hunter2"))),
+                  StartsWith("fleet.nats.replicas:"), StartsWith("fleet.nats.max_bytes:"),
+                  AllOf(StartsWith("fleet.silence:"), HasSubstr("three beats")),
+                  StartsWith("fleet.lease:")));
+}
+
+TEST(FleetOptions, NeedABroker) {
+  EXPECT_THAT(CheckFleet(R"(fleet { name: "prod" })").problems,
+              ElementsAre(StartsWith("fleet.nats.urls:")));
+}
+
+TEST(NatsCredentials, AreOneLineOfAFileThatNobodyElseReads) {
+  reel::testing::TempFolder folder;
+  const std::string path = folder.path() + "/credentials";
+  const auto write = [&](const std::string& text, mode_t mode) {
+    std::ofstream(path) << text;
+    ASSERT_EQ(chmod(path.c_str(), mode), 0);
+  };
+  write("gateway:hunter2:with a colon\n", 0600);
+  const auto read = ReadNatsCredentials(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->user, "gateway");
+  EXPECT_EQ(read->password, "hunter2:with a colon");
+  for (const std::string bad : {"", "gateway", ":hunter2", "gateway:", "a:hunter2\nb:c\n"}) {
+    write(bad, 0600);
+    const auto refused = ReadNatsCredentials(path);
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << bad;
+    EXPECT_THAT(refused.status().message(), Not(HasSubstr("hunter2")));
+  }
+  write("gateway:hunter2\n", 0644);
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadNatsCredentials(path).status()));
+}
+
+}  // namespace
+}  // namespace reel::front

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Servers of one fleet, each whole but for its workers, over one log in memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/front/node/fleet_service.h"
+#include "tests/fakes/memory_log.h"
+#include "tests/unit/server/front/jobs/harness.h"
+
+namespace reel::front {
+
+// One server. Its clock goes on when a test says so; its beats are sent by a tick, which a look at
+// the clock makes.
+class Member : public Harness {
+ public:
+  Member(reel::testing::MemoryLog& log, const VideoSerializer& shared, std::string name)
+      : name_(std::move(name)), log_(log) {
+    options.replica = "prod";
+    options.in_fleet = true;
+    shared_serializer = &shared;
+  }
+  ~Member() { Kill(); }
+
+  // A process; a second time another one, on the same folder.
+  void Begin(bool with_worker = true) {
+    Kill();
+    NodeOptions node;
+    node.fleet = "prod";
+    node.node = name_;
+    node.address = name_ + ":1";
+    node.process = ++processes_;
+    service = std::make_unique<FleetService>(node, *shared_serializer, clock);
+    end_journal = service.get();
+    Start();
+    if (with_worker) AddWorker();
+    // As it would from the beats of another.
+    dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
+    auto joined = log_.Join(service->reader());
+    port = joined.get();
+    service->Start(std::move(joined), *dispatcher);
+    Pass(absl::ZeroDuration());
+  }
+  // Nothing of it is told to anybody.
+  void Kill() {
+    if (service != nullptr) service->Stop();
+    port = nullptr;
+    dispatcher.reset();
+    service.reset();
+  }
+  void Pass(absl::Duration by) {
+    clock.Advance(by);
+    service->Poke();
+    dispatcher->Flush();
+    service->Poke();
+  }
+
+  absl::StatusOr<JobPtr> Ask(NewJob job) {
+    return Await<JobPtr>([&](auto done) { service->Create(std::move(job), std::move(done)); });
+  }
+  JobPtr MustAsk(NewJob job) {
+    auto made = Ask(std::move(job));
+    EXPECT_TRUE(made.ok()) << made.status();
+    return made.ok() ? *made : nullptr;
+  }
+  absl::StatusOr<JobPtr> Get(const std::string& id, const Reach& reach = {"t"}) {
+    return Await<JobPtr>([&](auto done) { service->Find(reach, id, std::move(done)); });
+  }
+  VideoState StateOf(const std::string& id) {
+    auto job = Get(id);
+    EXPECT_TRUE(job.ok()) << job.status();
+    return job.ok() ? (*job)->state() : VideoState::kFailed;
+  }
+  std::vector<std::string> Page(ListQuery query) {
+    auto page = Await<ListPage>([&](auto done) { service->List(query, std::move(done)); });
+    EXPECT_TRUE(page.ok()) << page.status();
+    std::vector<std::string> ids;
+    for (const Video& video : page->videos) ids.push_back(video.id);
+    return ids;
+  }
+
+  std::unique_ptr<FleetService> service;
+  reel::testing::MemoryLog::Port* port = nullptr;
+
+ private:
+  const std::string name_;
+  reel::testing::MemoryLog& log_;
+  uint64_t processes_ = 0;
+};
+
+class FleetFixture : public ::testing::Test {
+ protected:
+  Member& Add(const std::string& name, bool with_worker = true) {
+    auto& member = members_[name];
+    member = std::make_unique<Member>(log_, serializer_, name);
+    member->Begin(with_worker);
+    return *member;
+  }
+  // In steps that are no pause, so that beats come and go.
+  void Pass(absl::Duration by) {
+    for (absl::Duration passed; passed < by; passed += kStep) {
+      for (auto& [name, member] : members_) {
+        if (member->service != nullptr) member->Pass(kStep);
+      }
+    }
+  }
+  // Until that is so; half a minute of real time at most.
+  template <typename Condition>
+  bool Comes(Condition condition) {
+    const absl::Time end = absl::Now() + absl::Seconds(30);
+    while (!condition() && absl::Now() < end) Pass(kStep);
+    return condition();
+  }
+  // The one that has an assignment, when one has.
+  Member* WhoRuns() {
+    Member* runs = nullptr;
+    EXPECT_TRUE(Comes([&] {
+      for (auto& [name, member] : members_) {
+        if (member->pool.num_waiting() > 0) runs = member.get();
+      }
+      return runs != nullptr;
+    }));
+    return runs;
+  }
+
+  static constexpr absl::Duration kStep = absl::Milliseconds(200);
+  reel::testing::MemoryLog log_;
+  reel::testing::MemorySerializer serializer_;
+  std::map<std::string, std::unique_ptr<Member>> members_;
+};
+
+inline NewJob RequestWithId(const std::string& request_id,
+                            const std::string& prompt = "a red fox") {
+  NewJob job;
+  job.tenant = "t";
+  job.spec.prompt = prompt;
+  job.spec_sent = prompt;
+  job.request_id = request_id;
+  return job;
+}
+
+}  // namespace reel::front
