@@ -6,10 +6,11 @@
 
 WHICH is a regular expression that a test's name or one of its labels matches. A test labelled "repeated" is left out where
 another preset's tests have it. Tests are named PRESET/NAME and keep their properties. Tests
-labelled "timing" run with nothing beside them.
+labelled "timing" run with nothing beside them, when all others have ended.
 
-ctest is to have two slots a core (-j). A test takes two, one labelled "integration" takes one: it waits for
-its servers most of the time (a tenth of it on a processor, in the middle), so that four of them fit on two cores.
+ctest is to have three slots a core (-j). A test takes three, one labelled "integration" takes one: it waits for its servers
+most of the time (a tenth of it on a processor, in the middle). One labelled "waits" looks at a clock, and takes a core that
+it hardly uses. The longest begin first, so that none of them is left over at the end.
 """
 
 import json
@@ -17,6 +18,10 @@ import pathlib
 import re
 import subprocess
 import sys
+
+import time_budget
+
+SLOTS_A_CORE = 3
 
 
 def tests_of(preset, which):
@@ -45,14 +50,16 @@ def cmake_value(value):
 def entry(preset, name, command, properties):
     if not command:  # its program was not built: it must not pass, nor vanish
         command = ["false"]
-    full_name = quoted(f"{preset}/{name}")
+    full_name = f"{preset}/{name}"
     properties = dict(properties, LABELS=properties["LABELS"] + [f"preset-{preset}"])
-    properties.setdefault("PROCESSORS", 1 if "integration" in properties["LABELS"] else 2)
+    waits = "waits" in properties["LABELS"] or "integration" not in properties["LABELS"]
+    properties.setdefault("PROCESSORS", SLOTS_A_CORE if waits else 1)
+    properties["COST"] = time_budget.budget_of_test(full_name)
     if "timing" in properties["LABELS"]:
         properties["RUN_SERIAL"] = True
     words = " ".join(quoted(word) for word in command)
     settings = " ".join(f"{key} {quoted(cmake_value(value))}" for key, value in sorted(properties.items()))
-    return f"add_test({full_name} {words})\nset_tests_properties({full_name} PROPERTIES {settings})\n"
+    return f"add_test({quoted(full_name)} {words})\nset_tests_properties({quoted(full_name)} PROPERTIES {settings})\n"
 
 
 def main():

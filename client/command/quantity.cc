@@ -16,7 +16,7 @@ std::string HumanBytes(int64_t bytes) {
     value /= 1000;
     unit = next;
   }
-  return absl::StrFormat(value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+  return absl::StrFormat("%.*f %s", value < 9.95 ? 1 : 0, value, unit);
 }
 
 std::string HumanDuration(absl::Duration duration) {

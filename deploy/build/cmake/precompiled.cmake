@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Headers that many sources read, compiled once for all of them.
 
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  # As GCC has it, where ccache finds the paths that it may write relative to the checkout; CMake's own way hides them.
+  # A header of the same size is the same one: a fresh checkout's are all younger than what ccache knows.
+  set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -Winvalid-pch -include <PCH_HEADER>)
+  set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Winvalid-pch -Xclang -fno-pch-timestamp -x c++-header -include <PCH_HEADER>)
+endif()
+
 # reel_precompiled_header(test tests/test_header.h LIBRARIES GTest::gmock OPTIONS -O0)
 # offers a header to reel_use_header(target test). LIBRARIES is what it takes to compile it; OPTIONS go to those that
 # use it, too, since a header serves only what is compiled in the same way.

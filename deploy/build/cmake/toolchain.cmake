@@ -16,7 +16,7 @@ if(CCACHE_PROGRAM)
   # The base folder and the hashed folder make a hit in one checkout serve another; without the two liberties
   # nothing that uses a precompiled header is kept.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+      CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 find_program(MOLD_PROGRAM mold)
@@ -44,5 +44,6 @@ option(REEL_WARNINGS_AS_ERRORS "A warning stops the build" OFF)
 add_library(reel_warnings INTERFACE)
 target_compile_options(reel_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wconversion;-Wshadow;-Wnon-virtual-dtor>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-sign-conversion>  # GCC's -Wconversion does not mean it for C++
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${REEL_WARNINGS_AS_ERRORS}>>:-Werror>)
 target_include_directories(reel_warnings INTERFACE ${CMAKE_SOURCE_DIR})

@@ -26,7 +26,7 @@ __attribute__((constructor)) void Leave() { abort(); }
 [[maybe_unused]] int32_t Fail(const void*, size_t, void*) { return 7; }
 [[maybe_unused]] int TakesNothing(const void*, size_t) { return 0; }
 
-constexpr ReelPluginVariantV1 kVariant = {
+[[maybe_unused]] constexpr ReelPluginVariantV1 kVariant = {
 #ifdef BAD_OPERATOR
     "rms_morn",
 #elif defined(BAD_OPERATOR_WITHOUT_TEST)
@@ -84,7 +84,7 @@ constexpr uint32_t kNumVariants = 0;
 #else
 constexpr uint32_t kNumVariants = 1;
 #endif
-constexpr ReelPluginV1 kPlugin = {kVersion, kNumVariants, &kVariant, nullptr, nullptr};
+[[maybe_unused]] constexpr ReelPluginV1 kPlugin = {kVersion, kNumVariants, &kVariant, nullptr, nullptr};
 
 }  // namespace
 

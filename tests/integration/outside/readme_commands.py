@@ -53,7 +53,7 @@ NOT_RUN = {
     "tests/README.md": {"./tests/run": BUILDS},
     "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/": MEASURES},
     "tests/bench/results/nvidia-h200/README.md": {"": RESULTS},
-    "tests/fuzz/README.md": {"deploy/build/setup --fuzz": "installs clang", "tests/fuzz/run": "fuzzes for half an hour"},
+    "tests/fuzz/README.md": {"deploy/build/setup --tests": "installs clang", "tests/fuzz/run": "fuzzes for half an hour"},
     "tests/golden/README.md": {"tests/golden/processors": "its programs are tests of their own, and take minutes"},
     "tests/lint/README.md": {"tests/lint/lint.py                  #": "each rule is a test of its own", "ctest": "this test is one of ctest's"},
 }

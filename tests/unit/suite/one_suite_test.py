@@ -14,10 +14,18 @@ def entry(labels, command=("program",), **properties):
 
 
 class OneSuiteTest(unittest.TestCase):
-    def test_what_waits_takes_one_slot_and_what_computes_takes_two(self):
+    def test_what_waits_for_servers_takes_a_slot_and_what_computes_takes_a_core(self):
         self.assertIn("PROCESSORS [==[1]==]", entry(["integration"]))
-        self.assertIn("PROCESSORS [==[2]==]", entry(["unit"]))
-        self.assertIn("PROCESSORS [==[2]==]", entry(["lint"]))
+        self.assertIn("PROCESSORS [==[3]==]", entry(["unit"]))
+        self.assertIn("PROCESSORS [==[3]==]", entry(["lint"]))
+
+    def test_what_looks_at_a_clock_takes_a_core_but_not_the_machine(self):
+        self.assertIn("PROCESSORS [==[3]==]", entry(["integration", "waits"]))
+        self.assertNotIn("RUN_SERIAL", entry(["integration", "waits"]))
+
+    def test_the_longest_begin_first(self):
+        self.assertIn("COST [==[90]==]", one_suite.entry("release", "outside.alerts", ["program"], {"LABELS": ["integration"]}))
+        self.assertIn("COST [==[20]==]", entry(["unit"]))
 
     def test_a_test_that_says_its_own_keeps_it(self):
         self.assertIn("PROCESSORS [==[4]==]", entry(["integration"], PROCESSORS=4))

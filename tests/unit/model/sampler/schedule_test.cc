@@ -85,7 +85,7 @@ TEST(Schedule, RefusesStepsAndTimestepsThatMakeNoSchedule) {
   EXPECT_EQ(SpacedSchedule(Static(), 0, 10).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(LinearQuadraticSchedule(Static(), 0).status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(LinearQuadraticSchedule(Dynamic(), 8).status().code(), StatusCode::kFailedPrecondition);
-  EXPECT_EQ(GivenSchedule(Dynamic(), {{1000.0}}).status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(GivenSchedule(Dynamic(), {1000.0}).status().code(), StatusCode::kFailedPrecondition);
   for (const std::vector<double>& given :
        {std::vector<double>{}, {1001}, {-1}, {nan}, {500, 500}, {500, 600}}) {
     EXPECT_EQ(GivenSchedule(Static(), given).status().code(), StatusCode::kInvalidArgument);
