@@ -16,9 +16,10 @@ import urllib.parse
 from browser import opened_page
 from cut_proxy import CutProxy
 from javascript_client import install
-from python_client import CARD
 from server import ROOT, find_tool, running_server, wait_until_serving
 
+# A file grows for a second.
+CARD = "models { name: 'testcard' test_card { step_time { nanos: 20000000 } decode_time_per_frame { nanos: 20000000 } } }\n"
 # Bytes of the first connections. Each begins with the answer that lets the other origin in.
 FILE_CUTS, EVENT_CUTS = (3_000, 100_000), (4_000, 3_000)
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>use</title><link rel="icon" href="data:,">
