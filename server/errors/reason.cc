@@ -85,7 +85,7 @@ constexpr ReasonRow kRows[] = {
      "Only over HTTP: the server had no answer within 10 seconds; what was asked may still "
      "happen."},
     {Reason::kTenantQuota, "TENANT_QUOTA", StatusCode::kResourceExhausted,
-     "The tenant has reached its limit of jobs, device seconds or stored bytes."},
+     "The tenant has reached its limit of jobs, device seconds, stored bytes or open streams."},
     {Reason::kStoreFull, "STORE_FULL", StatusCode::kResourceExhausted,
      "The disk for results is above its limit."},
     {Reason::kQueueFull, "QUEUE_FULL", StatusCode::kUnavailable,

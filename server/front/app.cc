@@ -207,7 +207,8 @@ absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
       std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *jobs},
                              DoorOptions{{http.listen.loopback(), http.hosts, http.allow_origins},
                                          http.playground,
-                                         http.model_aliases},
+                                         http.model_aliases,
+                                         http.max_streams_per_tenant},
                              facts);
   REEL_ASSIGN_OR_RETURN(
       door_server,

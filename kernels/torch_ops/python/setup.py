@@ -9,6 +9,7 @@ import pathlib
 import shutil
 
 from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -37,9 +38,14 @@ class BuildWithLibraries(build_py):
                 shutil.copy2(folder / name, package / name)
 
 
+class Wheel(bdist_wheel):
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]  # the libraries know nothing of Python
+
+
 class Compiled(Distribution):
     def has_ext_modules(self):
         return True  # the package is of one platform
 
 
-setup(cmdclass={"build_py": BuildWithLibraries}, distclass=Compiled)
+setup(cmdclass={"build_py": BuildWithLibraries, "bdist_wheel": Wheel}, distclass=Compiled)

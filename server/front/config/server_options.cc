@@ -24,6 +24,7 @@ namespace pb = config::v1;
 // Who calls where there are no tokens.
 constexpr char kOnlyTenant[] = "default";
 constexpr int kMaxWarmUps = 16;
+constexpr int kStreamsPerTenant = 64;
 
 using Reader = OptionReader;
 
@@ -273,6 +274,11 @@ void ReadHttp(const pb::ServerConfig& config, Reader& reader, HttpOptions& out) 
   }
   out.playground = !http.has_playground() || http.playground();
   out.model_aliases = {http.model_aliases().begin(), http.model_aliases().end()};
+  // Without tokens all callers are one tenant, and a bound would let one of them shut the others
+  // out.
+  const int usual = config.auth().tokens_file().empty() ? 0 : kStreamsPerTenant;
+  const int given = reader.AtLeast("http.max_streams_per_tenant", http.max_streams_per_tenant(), 0);
+  out.max_streams_per_tenant = given == 0 ? usual : given;
   if (http.listen().empty() || http.listen() == "-") return;
   out.listen = reader.ReadAddress("http.listen", http.listen());
   if (!out.enabled()) return;

@@ -99,6 +99,7 @@ struct HttpOptions {
   bool playground = true;
   bool tls = false;
   std::map<std::string, std::string> model_aliases;  // name to served name
+  int max_streams_per_tenant = 0;                    // 0: any number
   bool enabled() const { return !listen.host.empty(); }
 };
 

@@ -83,6 +83,7 @@ Door::Door(const DoorParts& parts, DoorOptions options, ServerFacts facts)
     : parts_(parts),
       guard_(std::move(options.guard)),
       page_(options.page),
+      streams_(options.streams_per_tenant),
       rules_(facts.rules),
       facade_(parts, facts, std::move(options.model_aliases)),
       openapi_(OpenApiJson(facts.version)),
@@ -134,6 +135,16 @@ absl::Status Door::CheckBody(DoorRequest& request) const {
                    "application/x-www-form-urlencoded, as its Content-Type says");
 }
 
+absl::Status Door::TakePlace(const DoorRequest& request, DoorExchange& exchange) const {
+  const Method rpc = request.row->rpc;
+  const bool streams =
+      rpc == Method::kGenerateVideo || rpc == Method::kWatchVideo || rpc == Method::kDownloadVideo;
+  if (!streams) return absl::OkStatus();
+  REEL_ASSIGN_OR_RETURN(auto place, streams_.Take(request.principal.tenant));
+  exchange.Hold(std::move(place));
+  return absl::OkStatus();
+}
+
 void Door::Complete(const DoorRequest& request, DoorReply& reply) const {
   reply.Add("X-Request-Id", request.request_id);
   if (request.facade() && !reply.error.ok()) reply.body = FacadeErrorBody(reply.error);
@@ -141,6 +152,9 @@ void Door::Complete(const DoorRequest& request, DoorReply& reply) const {
 }
 
 void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
+  if (const absl::Status full = TakePlace(request, *exchange); !full.ok()) {
+    return exchange->Reply(ErrorReply(full));
+  }
   switch (request.row->route) {
     case DoorRoute::kCreate:
       return Create(request, exchange);

@@ -13,6 +13,7 @@
 #include "server/front/http/door_guard.h"
 #include "server/front/http/door_request.h"
 #include "server/front/http/facade.h"
+#include "server/front/http/tenant_streams.h"
 
 namespace reel::front {
 
@@ -20,6 +21,7 @@ struct DoorOptions {
   DoorGuardOptions guard;
   bool page = true;
   std::map<std::string, std::string> model_aliases;  // of the facade
+  int streams_per_tenant = 0;                        // 0: any number
 };
 
 // Thread-safe.
@@ -38,6 +40,8 @@ class Door {
   using Exchange = std::shared_ptr<DoorExchange>;
 
   absl::Status CheckBody(DoorRequest& request) const;
+  // A place among its tenant's streams, where the reply is one.
+  absl::Status TakePlace(const DoorRequest& request, DoorExchange& exchange) const;
   void Create(const DoorRequest& request, const Exchange& exchange) const;
   void Generate(const DoorRequest& request, const Exchange& exchange) const;
   void Estimate(const DoorRequest& request, const Exchange& exchange) const;
@@ -57,6 +61,7 @@ class Door {
   const DoorParts parts_;
   const DoorGuard guard_;
   const bool page_;
+  const TenantStreams streams_;
   const RequestRules rules_;
   const Facade facade_;
   const std::string openapi_;

@@ -64,6 +64,11 @@ void DoorExchange::Stream(std::unique_ptr<DoorBody> body, std::function<absl::St
   driver->Start();
 }
 
+void DoorExchange::Hold(std::shared_ptr<const void> place) {
+  MutexLock lock(mutex_);
+  if (!detached_) place_ = std::move(place);
+}
+
 void DoorExchange::OnEnd(std::function<void(StreamEnd)> on_end) {
   {
     MutexLock lock(mutex_);
@@ -170,10 +175,12 @@ void DoorExchange::Detach() {
   std::shared_ptr<StreamDriver> driver;
   std::function<void(StreamEnd)> on_end;
   std::optional<DoorWork> untaken;  // may hold what holds this
+  std::shared_ptr<const void> place;
   {
     MutexLock lock(mutex_);
     if (std::exchange(detached_, true)) return;
     untaken.swap(work_);
+    place.swap(place_);
     wake_ = nullptr;
     driver = driver_;
     on_end = std::move(on_end_);

@@ -57,6 +57,8 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
   // A reply may come within `patience` of the request's arrival, instead of the usual time. `late`:
   // what else is told then; of a stream its body says it.
   void WaitAtMost(absl::Duration patience, absl::Status late = absl::OkStatus());
+  // Something that is the caller's until Detach.
+  void Hold(std::shared_ptr<const void> place);
   // How the stream ended, for those that depend on it; at once when the connection has gone.
   void OnEnd(std::function<void(StreamEnd)> on_end);
 
@@ -103,6 +105,7 @@ class DoorExchange final : public std::enable_shared_from_this<DoorExchange>, pr
   std::optional<DoorWork> work_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<StreamDriver> driver_ ABSL_GUARDED_BY(mutex_);
   std::function<void(StreamEnd)> on_end_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const void> place_ ABSL_GUARDED_BY(mutex_);
   std::string video_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Duration> patience_ ABSL_GUARDED_BY(mutex_);
   absl::Status late_ ABSL_GUARDED_BY(mutex_);

@@ -5,12 +5,12 @@ and at a phone's width. It is fetched from the npm registry by name, into a fold
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 from browser import opened_page
-from server import find_tool, running_server, skip, wait_until_serving
+from npm_package import fetch
+from server import running_server, wait_until_serving
 
 VERSION = "4.14.1"
 # Of the page as it stands; links to what and how follow in the failure.
@@ -20,15 +20,10 @@ PASSED = "axe.run(document).then((found) => found.passes.length)"
 LEAST_RULES = 15  # a run that looks at nothing breaks no rule either
 
 
-def fetch():
-    """The text of axe-core."""
+def text_of_axe():
     with tempfile.TemporaryDirectory(prefix="reel-axe-") as folder:
-        fetched = subprocess.run([find_tool("npm"), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
-                                  f"axe-core@{VERSION}"], cwd=folder, capture_output=True, text=True, check=False)
-        script = pathlib.Path(folder, "node_modules/axe-core/axe.min.js")
-        if fetched.returncode or not script.exists():
-            skip(f"axe-core {VERSION} cannot be fetched: {fetched.stderr[-300:]}")
-        return script.read_text(encoding="utf-8")
+        fetch(folder, f"axe-core@{VERSION}")
+        return pathlib.Path(folder, "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
 
 
 def look(page, axe, what):
@@ -47,7 +42,7 @@ def check_the_check(page, axe):
 
 
 def main():
-    axe = fetch()
+    axe = text_of_axe()
     with running_server("--http", "127.0.0.1:0", config="models { name: 'testcard' test_card {} }") as server, opened_page() as page:
         wait_until_serving(server)
         for width in (1280, 360):

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
+from debian_root import PATIENCE_SECONDS, make_debian
 from server import find_tool, run, skip
 
 SUITE = "bookworm"
@@ -17,7 +18,6 @@ SUITE = "bookworm"
 SETTINGS = ("/etc/pip.conf",)
 WORDS = re.compile(r"PIP_\w+")
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
-PATIENCE_SECONDS = 600
 
 
 class Buildah:
@@ -65,24 +65,10 @@ def opened():
             subprocess.run([buildah.program, *buildah.store, "rm", "--all"], capture_output=True, check=False)
 
 
-def apt_options():
-    """The host's own ways of getting packages."""
-    told = run("apt-config", "dump", "--no-empty")
-    return [f"--aptopt={line}" for line in told.splitlines() if re.match(r"Acquire::(?!IndexTargets)", line)]
-
-
-def mirror():
-    targets = run("apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)", "Identifier: Packages")
-    return [line.split()[2] for line in targets.splitlines() if line.startswith("Debian Debian ")][:1]
-
-
 def debian(buildah, name):
     """What debian:12-slim is, by mmdebstrap, and with certificates, where the host's mirror wants those."""
     root = buildah.folder / "debian"
-    made = subprocess.run([find_tool("mmdebstrap"), "--variant=minbase", "--include=ca-certificates", *apt_options(), SUITE, root, *mirror()],
-                          capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False)
-    if made.returncode:
-        skip(f"mmdebstrap makes no {SUITE} here: {made.stderr[-500:]}")
+    make_debian(root, SUITE, "minbase", "ca-certificates")
     for file in SETTINGS:
         if pathlib.Path(file).is_file():
             shutil.copy(file, root / file[1:])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page in a headless Chromium: a video plays while it is made, prompts with markup are text, the policy refuses nothing,
+"""The page in a headless Chromium: it fills itself once the server knows its model, a video plays while it is made, prompts with markup are text, the policy refuses nothing,
 and a phone's width is enough. REEL_PAGE_SHOTS=FOLDER keeps pictures."""
 
 import os
@@ -12,6 +12,8 @@ from server import running_server, wait_until_serving
 
 # Frames take their time, as a big model's do.
 SLOW = "models { name: 'testcard' test_card { step_time { nanos: 20000000 } decode_time_per_frame { nanos: 30000000 } } }"
+# Its limits are known only once it is loaded, which takes longer than the page needs to ask what there is.
+LATE = "models { name: 'testcard' test_card { load_time { seconds: 4 } } }"
 MARKUP = "<img src=x onerror=\"window.hacked=1\"><b>bold</b> & a red circle"
 NOTE_START = """
   window.began = null;
@@ -90,7 +92,22 @@ def check_pair(page):
     shoot(page, "pair")
 
 
+def check_early():
+    """A page that is opened before a worker is ready fills itself, and keeps what was chosen and typed meanwhile."""
+    with running_server("--http", "127.0.0.1:0", config=LATE) as server, opened_page() as page:
+        page.open(f"http://{server.http}/", 1280)
+        page.wait("models.length > 0 && byId('estimate').textContent === 'The server is loading its model.'")
+        assert page.evaluate("[byId('preset').options.length, byId('width').placeholder]") == [1, ""], "it was told all at once"
+        page.evaluate("byId('kernels-b').value = 'auto'; byId('prompt').focus()")
+        fill(page, prompt="a red circle", width=256)
+        page.wait("byId('width').placeholder !== '' && byId('preset').options.length > 1 && !byId('preset-row').hidden")
+        assert page.evaluate("[byId('kernels-b').value, byId('width').value, document.activeElement.id]") == ["auto", "256", "prompt"]
+        page.wait("byId('estimate').textContent.startsWith('Estimate: ')")
+        assert page.errors == [], page.errors
+
+
 def main():
+    check_early()
     with running_server("--http", "127.0.0.1:0", config=SLOW) as server:
         with opened_page() as page:
             page.open(f"http://{server.http}/", 1280)  # perhaps before a worker is ready

@@ -1,62 +1,84 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every command in a fenced `sh` block of a README is run here as it stands there, or a list says why not. A new command must be put
-into one of the two."""
+"""Every command in a fenced `sh` block of a README is run here as it stands there, or by another test, or a list says why not. A new command must be
+put into one of the lists.
 
+Only addresses, and the folder of the programs, are others here. What would reach for a cluster goes as far as one goes without: `helm template` for
+`helm install`, `kustomize build` for `kubectl apply -k`. Servers get free ports, and are ended when they serve. Where weights of LTX-Video are wanted
+lies ltx-demo, which has their shape, with small videos and few steps as its defaults; the server has it as well.
+"""
+
+import contextlib
+import json
 import os
 import pathlib
 import re
+import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
-from server import ROOT, find_binary, find_tool, run, running_server, wait_until_serving
+from python_client import WHEELS
+from server import ROOT, find_binary, find_tool, run, running_server, wait_for_health, wait_for_ports, wait_until_serving
 
 PATIENCE_SECONDS = 300
 
-# README -> beginnings of its commands that are run, in this order.
+# README -> beginnings of its commands that are run. Those of one block share a shell.
 RUN = {
-    "README.md": ["build/release/bin/reel generate", "curl -s http://127.0.0.1:9464/metrics"],
+    "README.md": ["build/release/bin/reel generate", "grpcurl", "curl -s http://127.0.0.1:9464/metrics", "build/release/bin/reeld --model LTX-Video",
+                  "build/release/bin/reel-render --model LTX-Video"],
     "client/README.md": ["reel generate \"a red", "name=$(reel create", "reel generate \"a cyan", "reel generate \"a big", "reel compare",
-                         "reel experiments", "reel doctor", "grpcurl"],
-    "deploy/kubernetes/README.md": ["cd ltx-video", "printf '%s studio user"],
-    "kernels/plugins/example/README.md": ["mkdir", "g++ -std=c++20 -O3 -fPIC -shared -I.", "deploy/kernels/pack --name example-norms",
-                                          "build/release/bin/reel-worker --probe_plugin=mine"],
+                         "reel experiments", "reel top", "reel bench", "reel restore", "reel doctor", "grpcurl"],
+    "client/go/README.md": ["client/go/generate", "go mod edit"],
+    "client/javascript/README.md": ["npm pack", "reeld --http=127.0.0.1:8080"],
+    "client/python/README.md": ["pip install client/python"],
+    "deploy/helm/README.md": ["helm install"],
+    "deploy/kubernetes/README.md": ["kubectl apply -k", "cd ltx-video", "printf '%s studio user"],
+    "server/front/http/README.md": ["name=$(curl", "curl -N", "curl -so"],
+    "server/render/README.md": ["reel-render"],
     "tests/lint/README.md": ["tests/lint/lint.py sizes links"],
 }
+# Begins -> what is put there instead.
+WITHOUT_A_CLUSTER = {"helm install": "helm template --kube-version 1.31", "kubectl apply -k": "kustomize build"}
+# Beginnings of those that end when they are told to.
+SERVERS = ("build/release/bin/reeld --model LTX-Video", "reeld --http=127.0.0.1:8080")
+# Beginnings of those that go to a server with the test card and a worker that is out of service.
+ON_CARD = ("reel top", "reel bench", "reel restore")
+# README -> beginnings of its commands that another test runs, and which; with other folders than they name, no more.
+ELSEWHERE = {
+    "deploy/README.md": {"cmake --install": "outside.packages", "cd build/release && cpack": "outside.packages"},
+    "deploy/kernels/README.md": {"deploy/kernels/build": "torch_ops_repository_test", "deploy/kernels/wheel": "outside.kernels_wheel",
+                                 "python -c": "torch_ops_repository_test"},
+    "kernels/plugins/example/README.md": {"": "plugin_readme_test"},
+}
 BUILDS = "builds the tree, from which this test comes"
-CLUSTER = "wants a cluster; lint.deploy_kubernetes renders and checks what it would apply"
+CLUSTER = "wants a cluster"
 DOCKER = "wants a Docker daemon; outside.container_image builds and runs the image by buildah"
-RESULTS = "how figures of a GPU were made"
 MEASURES = "measures for minutes, or on a GPU"
-ANOTHER = "wants libtorch's headers and a minute of a compiler; kernels' own tests build such plug-ins"
 # README -> beginnings of its commands that are not, and why.
 NOT_RUN = {
-    "README.md": {"./deploy/quickstart": BUILDS, "./tests/run": BUILDS, "grpcurl": "outside.readme_line runs it", "deploy/build/setup": BUILDS,
-                  "build/release/bin/reeld --model": "wants weights of gigabytes", "build/release/bin/reel-render --model": "the same"},
-    "client/README.md": {"reel ab": "40 pairs of videos, and fp8 wants a GPU", "reel top": "never ends; client_command_test has --once",
-                         "reel bench": "a minute of load; load_test runs the command",
-                         "reel restore": "wants a worker that is out of service; device_out_test puts one back", "cmake": BUILDS, "ctest": BUILDS},
-    "client/go/README.md": {"client/go/generate": "outside.go_client runs it", "go mod edit": "outside.go_client runs it"},
-    "client/javascript/README.md": {"npm pack": "outside.javascript_client runs it", "reeld --http": "never ends; outside.page starts one"},
-    "client/python/README.md": {"pip install": "outside.python_client runs it"},
-    "deploy/README.md": {"cmake --install": "outside.packages runs it", "cd build/release && cpack": "outside.packages runs it"},
-    "deploy/compose/README.md": {"docker compose": "wants a Docker daemon; lint checks the file"},
+    "README.md": {"./deploy/quickstart": "builds the tree; outside.first_video runs it in a fresh clone, by hand", "./tests/run": BUILDS, "deploy/build/setup": BUILDS},
+    "client/README.md": {"reel ab": "40 pairs of videos, and fp8 wants a GPU; compare_test has a shorter one", "cmake": BUILDS, "ctest": BUILDS},
+    "deploy/compose/README.md": {"docker compose": "wants a Docker daemon; lint.compose checks the file"},
     "deploy/container/README.md": {"docker build": DOCKER, "docker run": DOCKER},
-    "deploy/helm/README.md": {"helm install": CLUSTER},
-    "deploy/kubernetes/README.md": {"kubectl": CLUSTER},
-    "kernels/plugins/example/README.md": {"torch=": ANOTHER, "g++ -std=c++20 -O3 -fPIC -shared -isystem": ANOTHER,
-                                          "deploy/kernels/pack --name example-torch": ANOTHER,
-                                          "build/release/bin/reel-worker --probe_plugin=boxed": ANOTHER},
+    "deploy/kubernetes/README.md": {"kubectl -n reel create": CLUSTER},
     "tests/README.md": {"./tests/run": BUILDS},
-    "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/": MEASURES},
-    "tests/bench/results/nvidia-h200/README.md": {"": RESULTS},
+    "tests/bench/e2e/README.md": {"python3": MEASURES},
+    "tests/bench/kernels/README.md": {"": MEASURES},
+    "tests/bench/ltx/README.md": {"": MEASURES},
+    "tests/bench/server/README.md": {"": MEASURES},
     "tests/fuzz/README.md": {"deploy/build/setup --tests": "installs clang", "tests/fuzz/run": "fuzzes for half an hour"},
     "tests/golden/README.md": {"tests/golden/processors": "its programs are tests of their own, and take minutes"},
     "tests/lint/README.md": {"tests/lint/lint.py                  #": "each rule is a test of its own", "ctest": "this test is one of ctest's"},
 }
+# A worker of its own that is out of service once it was asked for a video.
+CARD = """models { name: "testcard" test_card {} } models { name: "fragile" test_card { faults { kind: "lost" step: 1 } } }
+workers { name: "good" device: "cpu" models: "testcard" } workers { name: "gpu0" device: "cpu" models: "fragile" }
+"""
 
 
 def readmes():
@@ -69,37 +91,45 @@ def readmes():
 
 
 def commands():
-    """(README, command) of every fenced block of a shell; a line that ends with a backslash goes on."""
+    """(README, number of the block, command) of every fenced block of a shell; a line that ends with a backslash goes on."""
     for readme in readmes():
         text = (ROOT / readme).read_text(encoding="utf-8")
-        for block in re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for number, block in enumerate(re.findall(r"^```(?:sh|bash)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
             for line in block.replace("\\\n", " ").splitlines():
                 if line.strip() and not line.startswith("#"):
-                    yield readme, line
+                    yield readme, number, line
 
 
 def sort_out(found):
-    """Those to be run. Fails for a command that neither list knows, or both, and for a list's row without a command."""
-    rows = {(readme, begin): False for table in (RUN, NOT_RUN) for readme, begins in table.items() for begin in begins}
-    chosen = []
-    for readme, command in found:
-        to_run = [b for b in RUN.get(readme, ()) if command.startswith(b)]
-        left = [b for b in NOT_RUN.get(readme, ()) if command.startswith(b)]
-        assert len(to_run) + len(left) == 1, f"{readme}: in RUN or in NOT_RUN of this test, once: {command} ({to_run}, {left})"
-        rows[readme, (to_run + left)[0]] = True
-        if to_run:
-            chosen.append((readme, command))
+    """Those to be run, and how many run elsewhere. Fails for a command that no list knows, or two do, and for a list's row without a command."""
+    tables = (RUN, ELSEWHERE, NOT_RUN)
+    rows = {(readme, begin): False for table in tables for readme, begins in table.items() for begin in begins}
+    chosen, elsewhere = [], 0
+    for readme, number, command in found:
+        fits = [[begin for begin in table.get(readme, ()) if command.startswith(begin)] for table in tables]
+        assert sum(map(len, fits)) == 1, f"{readme}: in one list of this test, once: {command} ({fits})"
+        rows[readme, sum(fits, [])[0]] = True
+        elsewhere += len(fits[1])
+        if fits[0]:
+            chosen.append((readme, number, command))
     unused = [row for row, used in rows.items() if not used]
     assert not unused, f"no README has these any more: {unused}"
-    return chosen
+    return chosen, elsewhere
+
+
+def check_elsewhere():
+    """The tests that are named are there."""
+    scripts = {path.stem for folder in ("integration/outside", "unit") for path in (ROOT / "tests" / folder).rglob("*.py")}
+    missing = {test for begins in ELSEWHERE.values() for test in begins.values() if re.sub(r"^(outside\.|torch_ops_)", "", test) not in scripts}
+    assert not missing, f"no such tests: {missing}"
 
 
 def check_the_check():
-    for unknown in (("README.md", "rm -rf ~"), ("new/README.md", "reel top")):
+    for unknown in (("README.md", 0, "rm -rf ~"), ("new/README.md", 0, "reel top")):
         try:
             sort_out([*commands(), unknown])
         except AssertionError as refused:
-            assert unknown[1] in str(refused)
+            assert unknown[2] in str(refused)
         else:
             raise AssertionError(f"{unknown} was not noticed")
 
@@ -112,36 +142,111 @@ def write_picture(path, colour):
                      chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
 
 
+def write_quick_model(folder):
+    folder.mkdir()
+    for entry in (ROOT / "model/demo/weights").iterdir():
+        if entry.name not in ("reel.json", "SHA256SUMS"):
+            (folder / entry.name).symlink_to(entry)
+    told = json.loads((ROOT / "model/demo/weights/reel.json").read_text(encoding="utf-8"))
+    told["defaults"] |= {"width": 128, "height": 128, "steps": 4}
+    (folder / "reel.json").write_text(json.dumps(told), encoding="utf-8")
+
+
 def furnish(folder):
     """A place like the root of a clone, with what the commands take for granted."""
     for entry in ROOT.iterdir():
-        if entry.name not in ("build", ".git"):
+        if entry.name in ("client", "proto"):  # packing writes beside the sources
+            shutil.copytree(entry, folder / entry.name)
+        elif entry.name not in ("build", ".git"):
             (folder / entry.name).symlink_to(entry)
-    write_picture(folder / "first.png", (200, 30, 30))
-    write_picture(folder / "last.png", (30, 30, 200))
+    for name, colour in {"first": (200, 30, 30), "last": (30, 30, 200), "fox": (200, 90, 30), "start": (30, 200, 30), "a": (90, 90, 90)}.items():
+        write_picture(folder / f"{name}.png", colour)
     (folder / "ltx-video").mkdir()
     (folder / "ltx-video/model.safetensors").write_bytes(b"weights")
+    (folder / "b.mp4").write_bytes((ROOT / "tests/fuzz/corpus/clip/h264.mp4").read_bytes())
+    write_quick_model(folder / "LTX-Video")
+    (folder / "go.mod").write_text("module stranger\n\ngo 1.19\n", encoding="utf-8")
+    run(ROOT / ".deps/venv/bin/python", "-m", "venv", folder / "venv")
+
+
+@contextlib.contextmanager
+def worker_out_of_service():
+    """The address of a server with the test card, whose worker gpu0 has lost its device."""
+    with running_server(config=CARD) as server:
+        wait_until_serving(server)
+        ask = ["grpcurl", "-plaintext", "-d", '{"spec": {"prompt": "a boat", "model": "fragile"}}', server.grpc, "reel.v1.VideoService/GenerateVideo"]
+        answer = subprocess.run(ask, capture_output=True, text=True, check=False)
+        assert answer.returncode, f"the worker has not lost its device: {answer.stdout}"
+        yield server.grpc
+
+
+def serve(command, folder, environment):
+    """Runs a server's command until it serves; it ends cleanly when it is told to."""
+    port_file, log = folder / "ports", folder / "log"
+    port_file.unlink(missing_ok=True)
+    flags = f" --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --port_file {port_file} --data_dir {folder / 'served'}"
+    with open(log, "wb") as out:
+        process = subprocess.Popen(["bash", "-c", f"exec {command}{flags}"], stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=folder, env=environment)
+    try:
+        wait_for_health(wait_for_ports(port_file, process, log)["grpc"], "", log)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE_SECONDS) == 0, log.read_text()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def as_here(command, changes):
+    for begin, instead in WITHOUT_A_CLUSTER.items():
+        if command.startswith(begin):
+            command = instead + command.removeprefix(begin)
+    for there, here in changes.items():
+        command = command.replace(there, here)
+    return command
+
+
+def run_all(chosen, folder, changes, environment):
+    blocks = {}
+    for readme, number, command in chosen:
+        print(f"{readme}: {command}", flush=True)
+        if command.startswith(SERVERS):
+            serve(as_here(command, changes), folder, environment)
+        else:
+            prefix = "REEL_SERVER=$REEL_CARD " if command.startswith(ON_CARD) else ""
+            blocks.setdefault((readme, number), []).append(prefix + as_here(command, changes))
+    for (readme, _), lines in blocks.items():
+        began = time.monotonic()
+        run("bash", "-euxo", "pipefail", "-c", "\n".join(lines), timeout=PATIENCE_SECONDS, cwd=folder, env=environment)
+        print(f"{readme}: {time.monotonic() - began:.1f} s", flush=True)
 
 
 def main():
-    chosen = sort_out(commands())
+    chosen, elsewhere = sort_out(commands())
     check_the_check()
-    find_tool("grpcurl")
+    check_elsewhere()
+    for tool in ("grpcurl", "helm", "kustomize", "npm", "go", "protoc-gen-go"):
+        find_tool(tool)
     programs = find_binary("reel").parent
-    with tempfile.TemporaryDirectory(prefix="reel-readme-") as name, running_server() as server:
+    if not WHEELS.is_dir():  # as python_client.py says
+        chosen = [one for one in chosen if one[0] != "client/python/README.md"]
+    with tempfile.TemporaryDirectory(prefix="reel-readme-") as name:
         folder = pathlib.Path(name)
         furnish(folder)
-        wait_until_serving(server)
-        environment = os.environ | {"PATH": f"{programs}:{ROOT}/.deps/bin:{os.environ['PATH']}", "HOME": name, "REEL_SERVER": server.grpc,
-                                    "TOKEN": "secret"}
-        for readme, command in chosen:
-            command = command.replace("127.0.0.1:50051", server.grpc).replace("127.0.0.1:9464", server.metrics)
-            command = command.replace("build/release/bin/", f"{programs}/")
-            print(f"{readme}: {command}", flush=True)
-            run("bash", "-o", "pipefail", "-c", command, timeout=PATIENCE_SECONDS, cwd=folder, env=environment)
-        for video in ("star", "circle", "orbit"):
+        model = f'models {{ name: "ltx-demo" path: "{folder}/LTX-Video" }}'
+        with running_server("--http", "127.0.0.1:0", config=model) as server, worker_out_of_service() as card:
+            wait_until_serving(server)
+            # Nothing is fetched.
+            environment = os.environ | {"PATH": f"{folder}/venv/bin:{programs}:{ROOT}/.deps/bin:{os.environ['PATH']}", "HOME": name,
+                                        "REEL_SERVER": server.grpc, "REEL_CARD": card, "TOKEN": "secret", "PIP_NO_INDEX": "1",
+                                        "PIP_FIND_LINKS": str(WHEELS), "npm_config_offline": "true", "npm_config_audit": "false",
+                                        "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local",
+                                        "OMP_NUM_THREADS": "1"}  # threads that wait for each other take minutes where others run
+            changes = {"127.0.0.1:50051": server.grpc, "127.0.0.1:9464": server.metrics, "localhost:8080": server.http,
+                       "127.0.0.1:8080": "127.0.0.1:0", "build/release/bin/": f"{programs}/"}
+            run_all(chosen, folder, changes, environment)
+        for video in ("star", "circle", "orbit", "video", "fox"):
             assert (folder / f"{video}.mp4").read_bytes()[4:8] == b"ftyp", f"{video}.mp4 is no MP4 file"
-    print(f"{len(list(commands()))} commands, {len(chosen)} of them run")
+    print(f"FIGURE commands of READMEs: {len(list(commands()))}, {len(chosen)} run here, {elsewhere} by other tests")
 
 
 if __name__ == "__main__":

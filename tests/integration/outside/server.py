@@ -26,12 +26,12 @@ def find_binary(name):
 
 
 class Server:
-    """Where a running reeld listens. `health` and `http` are None where there are no such ports."""
+    """Where a running reeld listens, and since when. `health` and `http` are None where there are no such ports."""
 
-    def __init__(self, ports, process, log):
+    def __init__(self, ports, process, log, began):
         self.grpc, self.metrics = ports["grpc"], ports["metrics"]
         self.health, self.http = ports.get("health"), ports.get("http")
-        self.process, self.log = process, log
+        self.process, self.log, self.began = process, log, began
 
 
 def wait_for_ports(port_file, process, log):
@@ -66,7 +66,7 @@ def running_server(*flags, config="", environment=None):
                                        env=os.environ | (environment or {}))
         try:
             ports = wait_for_ports(port_file, process, log)
-            yield Server(ports, process, log)
+            yield Server(ports, process, log, port_file.stat().st_mtime)
             process.send_signal(signal.SIGTERM)
             code = process.wait(STOP_SECONDS)
             if code != 0:

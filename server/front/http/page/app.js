@@ -74,11 +74,14 @@ function spec() {
   return made;
 }
 
+// Keeps what was chosen where it is still there.
 function fillSelect(id, names, first) {
   const select = byId(id);
+  const chosen = select.value;
   select.replaceChildren();
   if (first !== undefined) select.append(new Option(first, ''));
   for (const name of names) select.append(new Option(name, name));
+  if (names.includes(chosen)) select.value = chosen;
 }
 
 function insertWord(word) {
@@ -96,11 +99,11 @@ function showModel() {
   const chosen = model();
   if (!chosen) return;
   const defaults = chosen.defaults || {};
-  byId('width').placeholder = defaults.width;
-  byId('height').placeholder = defaults.height;
-  byId('frames').placeholder = defaults.numFrames;
-  byId('steps').placeholder = defaults.numInferenceSteps;
-  byId('guidance').placeholder = defaults.guidanceScale;
+  byId('width').placeholder = defaults.width || '';
+  byId('height').placeholder = defaults.height || '';
+  byId('frames').placeholder = defaults.numFrames || '';
+  byId('steps').placeholder = defaults.numInferenceSteps || '';
+  byId('guidance').placeholder = defaults.guidanceScale || '';
   byId('width').step = byId('height').step = chosen.spatialMultiple;
   byId('frames').step = chosen.temporalMultiple;
   byId('frames').min = 1;
@@ -666,25 +669,39 @@ async function loadRecent() {
   }));
 }
 
+// Of a model that no worker has loaded yet, a server that has just begun knows the name alone.
+const LOADING = 'The server is loading its model.';
+const isComing = (one) => one.state === 'MODEL_STATE_LOADING' && !one.family;
+let told = '';  // by which what is shown was filled: a reader's focus is lost by filling it again
+
+function showServer(listed, server) {
+  const now = JSON.stringify([listed, server.kernelProfiles, server.version, server.workers?.map((one) => one.device)]);
+  if (now === told) return;
+  told = now;
+  models = listed.models || [];
+  const profiles = server.kernelProfiles || [];
+  fillSelect('model', models.map((one) => one.name));
+  fillSelect('kernels', profiles, 'usual');
+  const other = byId('kernels-b').value || 'reference';
+  fillSelect('kernels-a', profiles);
+  fillSelect('kernels-b', profiles);
+  byId('kernels-b').value = profiles.includes(other) ? other : profiles[0] || '';
+  byId('served').textContent = `reeld ${server.version}, ${(server.workers || []).map((one) => one.device).join(', ')}`;
+  showModel();
+  loadRecent();
+}
+
 async function start() {
   try {
-    const [listed, server] = await Promise.all([askJson('/reel/v1/models'), askJson('/reel/v1/server')]);
-    models = listed.models || [];
-    const profiles = server.kernelProfiles || [];
-    fillSelect('model', models.map((one) => one.name));
-    fillSelect('kernels', profiles, 'usual');
-    fillSelect('kernels-a', profiles);
-    fillSelect('kernels-b', profiles);
-    byId('kernels-b').value = profiles.includes('reference') ? 'reference' : profiles[0] || '';
-    byId('served').textContent = `reeld ${server.version}, ${(server.workers || []).map((one) => one.device).join(', ')}`;
-    showModel();
-    loadRecent();
-    // A server that has just begun knows its models once a worker has loaded them.
-    byId('estimate').textContent = models.length ? '' : 'The server is loading its model.';
-    if (!models.length) setTimeout(start, RETRY_MS);
+    showServer(...await Promise.all([askJson('/reel/v1/models'), askJson('/reel/v1/server')]));
   } catch (error) {
     byId('refusal').textContent = error.message;
+    return;
   }
+  const waits = !models.length || models.some(isComing);
+  if (waits || byId('estimate').textContent === LOADING) byId('estimate').textContent = waits ? LOADING : '';
+  if (waits) setTimeout(start, RETRY_MS);
+  else if (byId('prompt').value) estimateSoon();
 }
 
 for (const id of FIELDS) {

@@ -21,7 +21,7 @@ using config::v1::ServerConfig;
 constexpr char kBase[] = R"(
   listen: "0.0.0.0:1" metrics_listen: "127.0.0.1:2" health_listen: "127.0.0.1:3"
   insecure_listen: true
-  http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } }
+  http { listen: "127.0.0.1:4" hosts: "h" allow_origins: "http://o" playground: false tls: false model_aliases { key: "k" value: "v" } max_streams_per_tenant: 9 }
   auth { tokens_file: "/t" tenants { name: "a" } }
   models { name: "m" path: "/m" dtype: "bf16" manifest_file: "/f" text_folder: "/x"
     warm_up { sizes { width: 64 height: 96 num_frames: 9 } } }
@@ -66,7 +66,7 @@ std::string TextOf(const ServerOptions& o) {
   dump.Line(o.listen.ToString(), o.metrics_listen.ToString(), o.health_listen, o.reflection);
   dump.Line(o.tls.certificate_file, o.tls.key_file, o.tls.client_ca_file);
   dump.Line(o.http.listen.ToString(), o.http.hosts, o.http.allow_origins, o.http.playground,
-            o.http.tls, o.http.model_aliases);
+            o.http.tls, o.http.model_aliases, o.http.max_streams_per_tenant);
   dump.Line(o.auth.tokens_file);
   for (const ConfiguredTenant& t : o.auth.tenants) {
     dump.Line(t.name, t.weight, t.max_jobs, t.device_seconds_per_hour, t.max_stored_bytes,

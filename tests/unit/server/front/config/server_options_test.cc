@@ -92,6 +92,18 @@ TEST(ServerOptions, TheDoorIsEncryptedWhereOthersReachIt) {
   EXPECT_TRUE(Check("http { listen: '127.0.0.1:1' }").options.http.playground);
 }
 
+TEST(ServerOptions, StreamsAreBoundedWhereTokensTellTenantsApart) {
+  const auto most = [](const std::string& text) {
+    return Check(text).options.http.max_streams_per_tenant;
+  };
+  EXPECT_EQ(most(""), 0);
+  EXPECT_EQ(most("auth { tokens_file: '/t' }"), 64);
+  EXPECT_EQ(most("auth { tokens_file: '/t' } http { max_streams_per_tenant: 1000 }"), 1000);
+  EXPECT_EQ(most("http { max_streams_per_tenant: 7 }"), 7);
+  EXPECT_THAT(Check("http { max_streams_per_tenant: -1 }").problems,
+              ElementsAre(StartsWith("http.max_streams_per_tenant:")));
+}
+
 TEST(ServerOptions, AWarmUpHasSizesOrIsOff) {
   const auto problems = [](const std::string& warm_up) {
     return Check("models { name: 'm' path: '/m' warm_up { " + warm_up + " } }").problems;

@@ -47,11 +47,11 @@ class CountingDoorObserver final : public DoorObserver {
 
 struct DoorSite {
   explicit DoorSite(DoorLimits limits = {}, std::unique_ptr<Authorizer> given = nullptr,
-                    bool page = true)
+                    bool page = true, int streams_per_tenant = 0)
       : authorizer(given ? std::move(given) : std::make_unique<Authorizer>()),
         pump(2, absl::Milliseconds(20)),
         door({*authorizer, calls, jobs},
-             {{true, {}, {"https://studio.test"}}, page, {{"sora-2", "lab"}}},
+             {{true, {}, {"https://studio.test"}}, page, {{"sora-2", "lab"}}, streams_per_tenant},
              {"1.2.3", "abc", std::chrono::steady_clock::now(), RequestRules(), 256}) {
     auto started =
         DoorServer::Start({"127.0.0.1", 0}, {door, pump, open_calls, calls, observer}, limits);

@@ -9,6 +9,7 @@
 
 #include <latch>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -150,6 +151,41 @@ TEST(Door, EveryRouteWantsTheRoleOfItsRpc) {
       EXPECT_EQ(status(row, "other"), 404) << row.pattern;
     }
   }
+}
+
+TEST(Door, ATenantsStreamsAreBoundedAndOthersAreNot) {
+  ::reel::testing::TempFolder folder;
+  const std::string file =
+      folder.Write("tokens", HashLine("one", "a user") + HashLine("other", "b user"));
+  chmod(file.c_str(), 0600);
+  auto tokens = TokenTable::Load(file);
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  DoorSite site({}, std::make_unique<Authorizer>(*std::move(tokens)), true, 2);
+  site.jobs.Add("lab-1", "a");
+  site.jobs.Add("lab-2", "b");
+  const auto open = [&](const std::string& token, const std::string& what) {
+    FileDescriptor socket = site.Connect();
+    SendText(socket, GetText(what, "Authorization: Bearer " + token + "\r\n"));
+    return socket;
+  };
+  std::vector<FileDescriptor> held;
+  for (int i = 0; i < 2; ++i) {
+    held.push_back(open("one", "/reel/v1/videos/lab-1/events"));
+    ReceiveText(held.back(), "event: accepted");
+  }
+  for (const char* path : {"/reel/v1/videos/lab-1/events", "/reel/v1/videos/lab-1/media",
+                           "/v1/videos/lab-1/content"}) {
+    const std::string refused = ReceiveText(open("one", path), "TENANT_QUOTA");
+    EXPECT_THAT(refused, HasSubstr("429 Too Many Requests"));
+    EXPECT_THAT(refused, HasSubstr("Retry-After: 5"));
+  }
+  EXPECT_THAT(ReceiveText(open("one", "/reel/v1/videos/lab-1"), "\r\n\r\n"), HasSubstr("200 OK"));
+  ReceiveText(open("other", "/reel/v1/videos/lab-2/events"), "event: accepted");
+  held.pop_back();
+  EXPECT_TRUE(EventuallyHolds([&] {
+    const FileDescriptor again = open("one", "/reel/v1/videos/lab-1/events");
+    return absl::StrContains(ReceiveText(again, "\r\n\r\n"), "200 OK");
+  }));
 }
 
 TEST(Door, NothingOfABodyIsReadBeforeTheTokenIsKnown) {
