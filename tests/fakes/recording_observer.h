@@ -18,6 +18,7 @@ struct Observed {
   int started = 0, restarted = 0, preempted = 0, stepped = 0, estimates = 0, within_p90 = 0;
   std::vector<front::LossCause> losses;
   front::QueueGauges gauges;
+  std::vector<Ratio> step_ratios;
 };
 
 // Thread-safe.
@@ -31,6 +32,10 @@ class RecordingObserver final : public front::JobObserver {
     MutexLock lock(mutex_);
     seen_.ended.push_back(video);
     seen_.ended_detached.push_back(detached);
+  }
+  void StepsCompared(const std::string&, const Ratio& ratio) override {
+    MutexLock lock(mutex_);
+    seen_.step_ratios.push_back(ratio);
   }
   void JobRefused(const absl::Status& why, bool) override {
     MutexLock lock(mutex_);

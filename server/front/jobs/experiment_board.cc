@@ -64,21 +64,37 @@ void ExperimentBoard::Ended(const Video& video) {
   }
 }
 
+ExperimentReport ExperimentBoard::ReportOf(const Seen& seen) {
+  ExperimentReport report = seen.report;
+  for (const auto& [key, arms] : seen.shapes) {
+    const auto& [model, width, height, num_frames] = key;
+    ExperimentShape shape{model, width, height, num_frames, arms, std::nullopt, {}};
+    if (arms.size() == 2) shape.ratio = WelchRatio(arms[0], arms[1]);
+    shape.verdict = VerdictOf(shape);
+    report.shapes.push_back(std::move(shape));
+  }
+  return report;
+}
+
 std::vector<ExperimentReport> ExperimentBoard::Reports() const {
   const MutexLock lock(mutex_);
   std::vector<ExperimentReport> reports;
-  for (const Seen& seen : seen_) {
-    ExperimentReport report = seen.report;
-    for (const auto& [key, arms] : seen.shapes) {
-      const auto& [model, width, height, num_frames] = key;
-      ExperimentShape shape{model, width, height, num_frames, arms, std::nullopt, {}};
-      if (arms.size() == 2) shape.ratio = WelchRatio(arms[0], arms[1]);
-      shape.verdict = VerdictOf(shape);
-      report.shapes.push_back(std::move(shape));
-    }
-    reports.push_back(std::move(report));
-  }
+  for (const Seen& seen : seen_) reports.push_back(ReportOf(seen));
   return reports;
+}
+
+std::optional<Ratio> ExperimentBoard::StepRatio(const std::string& experiment) const {
+  const MutexLock lock(mutex_);
+  std::vector<Ratio> ratios;
+  for (const Seen& seen : seen_) {
+    if (seen.report.options.name != experiment) continue;
+    for (const ExperimentShape& shape : ReportOf(seen).shapes) {
+      if (shape.verdict != ExperimentVerdict::kNotEnoughData && shape.ratio) {
+        ratios.push_back(*shape.ratio);
+      }
+    }
+  }
+  return PooledRatio(ratios);
 }
 
 }  // namespace reel::front

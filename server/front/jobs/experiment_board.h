@@ -50,6 +50,9 @@ class ExperimentBoard {
   // A video reached its end. One of no experiment is none of ours.
   void Ended(const Video& video);
   std::vector<ExperimentReport> Reports() const;
+  // Of a step of the second arm to one of the first, over all shapes that have enough videos.
+  // Nothing before there is one.
+  std::optional<Ratio> StepRatio(const std::string& experiment) const;
 
  private:
   using ShapeKey = std::tuple<std::string, int, int, int>;
@@ -57,6 +60,8 @@ class ExperimentBoard {
     ExperimentReport report;  // without shapes
     std::map<ShapeKey, std::vector<Moments>> shapes;
   };
+
+  static ExperimentReport ReportOf(const Seen& seen);
 
   mutable Mutex mutex_;
   std::vector<Seen> seen_ ABSL_GUARDED_BY(mutex_);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "kernels/base/statistics/log_ratio.h"
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -25,6 +26,9 @@ class JobObserver {
   virtual ~JobObserver() = default;
   // A job reached its end; `detached` tells the mode ("async" against "stream").
   virtual void JobEnded(const Video& video, bool detached) = 0;
+  // What a step of the experiment's second arm takes against one of the first, once it has enough
+  // videos, after each further one.
+  virtual void StepsCompared(const std::string& experiment, const Ratio& ratio) = 0;
   virtual void JobRefused(const absl::Status& why, bool detached) = 0;
   virtual void JobStarted(const Video& video, absl::Duration queued) = 0;
   virtual void JobRestarted() = 0;

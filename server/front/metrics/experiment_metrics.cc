@@ -12,7 +12,13 @@ prometheus::Family<prometheus::Counter>& ArmFamily(prometheus::Registry& registr
 }  // namespace
 
 ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
-                                     const std::vector<std::pair<std::string, std::string>>& arms) {
+                                     const std::vector<std::pair<std::string, std::string>>& arms)
+    : step_ratio_(prometheus::BuildGauge()
+                      .Name("reel_experiment_step_ratio")
+                      .Help("So many times as long as one of the experiment's first arm a step of "
+                            "this arm takes, over all shapes (estimate), and the 95 % interval "
+                            "(low, high); none before an arm has enough videos.")
+                      .Register(registry)) {
   auto& requests = ArmFamily(registry, "reel_experiment_requests_total",
                              "Videos of an experiment's arm that ended.");
   auto& step_seconds =
@@ -23,6 +29,7 @@ ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
                           "Denoising steps of an arm's finished videos.");
   for (const auto& name : arms) {
     const prometheus::Labels labels = {{"experiment", name.first}, {"arm", name.second}};
+    second_arms_[name.first] = name.second;  // the last of them stays
     Arm& arm = arms_[name];
     for (const char* outcome : {"ok", "cancelled", "deadline", "failed"}) {
       prometheus::Labels with_outcome = labels;
@@ -31,6 +38,17 @@ ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
     }
     arm.step_seconds = &step_seconds.Add(labels);
     arm.steps = &steps.Add(labels);
+  }
+}
+
+void ExperimentMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio) {
+  const auto arm = second_arms_.find(experiment);
+  if (arm == second_arms_.end()) return;
+  const std::pair<const char*, double> bounds[] = {
+      {"estimate", ratio.value}, {"low", ratio.low}, {"high", ratio.high}};
+  for (const auto& [bound, value] : bounds) {
+    step_ratio_.Add({{"experiment", experiment}, {"arm", arm->second}, {"bound", bound}})
+        .Set(value);
   }
 }
 

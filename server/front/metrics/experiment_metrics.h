@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of the videos of A/B experiments, as series.
+// A/B experiments as series: ends of their videos, and what a step takes.
 #pragma once
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <prometheus/registry.h>
 
 #include <map>
@@ -23,6 +24,8 @@ class ExperimentMetrics {
 
   // `outcome` as reel_requests_total has it. A video of no experiment is not counted.
   void Ended(const Video& video, const std::string& outcome);
+  // Of a known experiment's last arm against its first.
+  void StepsCompared(const std::string& experiment, const Ratio& ratio);
 
  private:
   struct Arm {
@@ -32,6 +35,8 @@ class ExperimentMetrics {
   };
 
   std::map<std::pair<std::string, std::string>, Arm> arms_;
+  std::map<std::string, std::string> second_arms_;  // by experiment
+  prometheus::Family<prometheus::Gauge>& step_ratio_;
 };
 
 }  // namespace reel::front

@@ -139,6 +139,10 @@ void JobMetrics::CountStages(const model::RunStats& stats) {
   }
 }
 
+void JobMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio) {
+  experiments_.StepsCompared(experiment, ratio);
+}
+
 void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
   refusals_.Refused(why, detached);
 }

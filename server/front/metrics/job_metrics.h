@@ -27,6 +27,7 @@ class JobMetrics final : public JobObserver {
              ExperimentMetrics& experiments, const std::vector<std::string>& tenants);
 
   void JobEnded(const Video& video, bool detached) override;
+  void StepsCompared(const std::string& experiment, const Ratio& ratio) override;
   void JobRefused(const absl::Status& why, bool detached) override;
   void JobStarted(const Video& video, absl::Duration queued) override;
   void JobRestarted() override;

@@ -14,6 +14,7 @@
 #include "kernels/base/mutex.h"
 #include "server/errors/reason.h"
 #include "server/front/metrics/capped_family.h"
+#include "server/front/metrics/kernel_metrics.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
@@ -44,11 +45,10 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;
-  CappedFamily<prometheus::Counter> sampled_;
   CappedFamily<prometheus::Counter> loads_;
   CappedFamily<prometheus::Counter> put_outs_;
   CappedFamily<prometheus::Histogram> steps_;
-  CappedFamily<prometheus::Histogram> kernels_;
+  KernelMetrics kernels_;
   CappedFamily<prometheus::Histogram> warm_ups_;
   prometheus::Histogram& rows_;
   prometheus::Histogram& jobs_;
