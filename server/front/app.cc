@@ -112,6 +112,7 @@ struct App::Impl {
   std::unique_ptr<CollectorClient> collector;
   std::unique_ptr<TraceExporter> exporter;
   std::unique_ptr<TracedEnds> traced_ends;
+  std::unique_ptr<FramesComparer> comparer;
   std::unique_ptr<WorkerHost> host;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
@@ -174,9 +175,11 @@ absl::Status App::Impl::StartJobs() {
   }
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
+  comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get()});
+      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get(),
+                     /*end_journal=*/nullptr, comparer.get()});
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   return host->Start(*dispatcher);
 }

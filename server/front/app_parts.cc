@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/app_parts.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/rpc/grpc_server.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 
@@ -39,7 +42,8 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   for (const ConfiguredExperiment& experiment : server.experiments) {
     std::vector<ExperimentArm> arms;
     for (const auto& arm : experiment.arms) arms.push_back({arm.name, arm.profile, arm.share});
-    options.experiments.push_back({experiment.name, experiment.model, experiment.share, arms});
+    options.experiments.push_back(
+        {experiment.name, experiment.model, experiment.share, arms, experiment.shadow_share});
   }
   options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
   options.max_queued_jobs = server.scheduler.max_queued_jobs;
@@ -64,6 +68,18 @@ WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
   options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
   options.runtime_base = app.runtime_base;
   return options;
+}
+
+std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app) {
+  const auto& experiments = app.server.experiments;
+  const bool wanted = std::any_of(experiments.begin(), experiments.end(),
+                                  [](const auto& one) { return one.shadow_share > 0; });
+  if (!wanted) return nullptr;
+  const std::string binary = FramesBinaryBesideUs();
+  if (access(binary.c_str(), X_OK) == 0) return MakeProcessFramesComparer({binary});
+  Log(LogLevel::kError, "experiments have no shadow renders: the program that compares is missing",
+      {{"program", binary}});
+  return nullptr;
 }
 
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {

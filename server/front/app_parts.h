@@ -2,6 +2,7 @@
 // The slices of the configuration that the parts of reeld are made with.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "server/front/api/request_convert.h"
@@ -10,6 +11,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/traces/trace_exporter.h"
+#include "server/front/workers/process_frames_comparer.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_pool_options.h"
 
@@ -20,6 +22,8 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server);
 
 JobOptions MakeJobOptions(const AppOptions& app);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);
+// Missing where no experiment has shadow renders, or the program is not there, which the log tells.
+std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app);
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
 MetricsOptions MakeMetricsOptions(const AppOptions& app);
 TraceExporterOptions MakeTraceOptions(const AppOptions& app);

@@ -19,6 +19,7 @@ struct Observed {
   std::vector<front::LossCause> losses;
   front::QueueGauges gauges;
   std::vector<Ratio> step_ratios;
+  std::vector<front::ShadowResult> shadows;
 };
 
 // Thread-safe.
@@ -36,6 +37,10 @@ class RecordingObserver final : public front::JobObserver {
   void StepsCompared(const std::string&, const Ratio& ratio) override {
     MutexLock lock(mutex_);
     seen_.step_ratios.push_back(ratio);
+  }
+  void ShadowEnded(const front::ShadowResult& result) override {
+    MutexLock lock(mutex_);
+    seen_.shadows.push_back(result);
   }
   void JobRefused(const absl::Status& why, bool) override {
     MutexLock lock(mutex_);

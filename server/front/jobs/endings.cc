@@ -133,6 +133,7 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.observer.JobEnded(video, !job.row.bound);
   if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.row.bound);
   parts_.experiments.Ended(video);
+  parts_.shadows.Ended(video);
   const std::string& experiment = video.spec.kernels.experiment;
   if (const auto ratio = parts_.experiments.StepRatio(experiment)) {
     parts_.observer.StepsCompared(experiment, *ratio);

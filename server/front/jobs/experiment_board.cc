@@ -64,6 +64,25 @@ void ExperimentBoard::Ended(const Video& video) {
   }
 }
 
+void ExperimentBoard::Shadowed(const ShadowResult& result) {
+  const MutexLock lock(mutex_);
+  for (Seen& seen : seen_) {
+    if (seen.report.options.name != result.experiment) continue;
+    ShadowTally& tally = seen.report.shadows;
+    tally.identical += result.outcome == ShadowOutcome::kIdentical ? 1 : 0;
+    tally.given_up += result.outcome == ShadowOutcome::kGivenUp ? 1 : 0;
+    tally.failed += result.outcome == ShadowOutcome::kFailed ? 1 : 0;
+    if (result.outcome == ShadowOutcome::kDiffers) {
+      ++tally.differ;
+      tally.psnr_db.Add(result.psnr_db);
+      tally.lowest_psnr_db =
+          tally.differ == 1 ? result.psnr_db : std::min(tally.lowest_psnr_db, result.psnr_db);
+      tally.lowest_ssim = std::min(tally.lowest_ssim, result.ssim);
+    }
+    if (result.log_ratio) tally.log_ratio.Add(*result.log_ratio);
+  }
+}
+
 ExperimentReport ExperimentBoard::ReportOf(const Seen& seen) {
   ExperimentReport report = seen.report;
   for (const auto& [key, arms] : seen.shapes) {

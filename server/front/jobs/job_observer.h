@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "kernels/base/statistics/log_ratio.h"
+#include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -29,6 +30,7 @@ class JobObserver {
   // What a step of the experiment's second arm takes against one of the first, once it has enough
   // videos, after each further one.
   virtual void StepsCompared(const std::string& experiment, const Ratio& ratio) = 0;
+  virtual void ShadowEnded(const ShadowResult& result) = 0;
   virtual void JobRefused(const absl::Status& why, bool detached) = 0;
   virtual void JobStarted(const Video& video, absl::Duration queued) = 0;
   virtual void JobRestarted() = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/metrics/experiment_metrics.h"
 
+#include "server/front/metrics/buckets.h"
+
 namespace reel::front {
 namespace {
 
@@ -39,6 +41,7 @@ ExperimentMetrics::ExperimentMetrics(prometheus::Registry& registry,
     arm.step_seconds = &step_seconds.Add(labels);
     arm.steps = &steps.Add(labels);
   }
+  AddShadows(registry);
 }
 
 void ExperimentMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio) {
@@ -50,6 +53,32 @@ void ExperimentMetrics::StepsCompared(const std::string& experiment, const Ratio
     step_ratio_.Add({{"experiment", experiment}, {"arm", arm->second}, {"bound", bound}})
         .Set(value);
   }
+}
+
+void ExperimentMetrics::AddShadows(prometheus::Registry& registry) {
+  auto& ended = ArmFamily(registry, "reel_experiment_shadows_total",
+                          "Videos of an experiment that were rendered again on the other arm when "
+                          "their device had nothing to do, by what came of it.");
+  auto& distance = prometheus::BuildHistogram()
+                       .Name("reel_experiment_shadow_psnr_db")
+                       .Help("How far pictures of the two arms lie apart, where they do.")
+                       .Register(registry);
+  for (const auto& [experiment, arm] : second_arms_) {
+    Shadows& shadows = shadows_[experiment];
+    for (const ShadowOutcome outcome : {ShadowOutcome::kIdentical, ShadowOutcome::kDiffers,
+                                        ShadowOutcome::kGivenUp, ShadowOutcome::kFailed}) {
+      shadows.ended[outcome] =
+          &ended.Add({{"experiment", experiment}, {"outcome", ShadowOutcomeName(outcome)}});
+    }
+    shadows.psnr_db = &distance.Add({{"experiment", experiment}}, buckets::Decibels());
+  }
+}
+
+void ExperimentMetrics::ShadowEnded(const ShadowResult& result) {
+  const auto shadows = shadows_.find(result.experiment);
+  if (shadows == shadows_.end()) return;
+  shadows->second.ended.at(result.outcome)->Increment();
+  if (result.outcome == ShadowOutcome::kDiffers) shadows->second.psnr_db->Observe(result.psnr_db);
 }
 
 void ExperimentMetrics::Ended(const Video& video, const std::string& outcome) {

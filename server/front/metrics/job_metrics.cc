@@ -143,6 +143,8 @@ void JobMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio
   experiments_.StepsCompared(experiment, ratio);
 }
 
+void JobMetrics::ShadowEnded(const ShadowResult& result) { experiments_.ShadowEnded(result); }
+
 void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
   refusals_.Refused(why, detached);
 }

@@ -28,6 +28,7 @@ class JobMetrics final : public JobObserver {
 
   void JobEnded(const Video& video, bool detached) override;
   void StepsCompared(const std::string& experiment, const Ratio& ratio) override;
+  void ShadowEnded(const ShadowResult& result) override;
   void JobRefused(const absl::Status& why, bool detached) override;
   void JobStarted(const Video& video, absl::Duration queued) override;
   void JobRestarted() override;

@@ -30,7 +30,7 @@ PATIENCE = 20  # seconds
 CONFIG = """
 workers { device: "cpu" }
 models { name: "ltx-demo" path: "%s" }
-experiments { name: "framework" share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
+experiments { name: "framework" share: 1 shadow_share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
 telemetry { otlp_endpoint: "http://127.0.0.1:9" }
 """
 

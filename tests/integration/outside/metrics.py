@@ -17,6 +17,8 @@ from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of
 # sources of the metrics.
 LATER = {
     "reel_experiment_requests_total": "an experiment in the configuration",
+    "reel_experiment_shadows_total": "an experiment in the configuration",
+    "reel_experiment_shadow_psnr_db": "an experiment in the configuration",
     "reel_experiment_step_ratio": "an experiment with enough videos",
     "reel_experiment_step_seconds_total": "an experiment in the configuration",
     "reel_experiment_steps_total": "an experiment in the configuration",

@@ -97,12 +97,13 @@ WALLS = [
      {"absl", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/rpc/", SERVER_BASE + JOBS + API + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
-    (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
+    (r"server/front/jobs/", SERVER_BASE + JOBS + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
     (r"server/front/fleet/log_messages\.(h|cc)$", [], {"absl", "fleet_proto", "protobuf"}),
     (r"server/front/fleet/", SERVER_BASE + [r"server/front/workers/file_descriptor\.h"], {"absl", "json", "nats"}),
+    (r"server/front/workers/process_frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +

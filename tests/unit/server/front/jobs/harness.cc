@@ -155,8 +155,8 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options,
-      SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr, end_journal});
+      options, SchedulerParts{*store, *media, pool, observer, clock, serializer, nullptr,
+                              end_journal, comparer});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

@@ -147,7 +147,8 @@ class Harness {
   reel::testing::RecordingObserver observer;
   reel::testing::ScriptedWorkerPool pool;
   JobOptions options;
-  EndJournal* end_journal = nullptr;  // of the next Start
+  EndJournal* end_journal = nullptr;   // of the next Start
+  FramesComparer* comparer = nullptr;  // likewise
   int64_t max_bytes = 0;
   std::unique_ptr<JobStore> store;
   FailingStore* failing_store = nullptr;  // the same

@@ -56,5 +56,24 @@ TEST(ExperimentMetrics, TellARatioOnceThereIsOne) {
   EXPECT_EQ(text.find("of another configuration"), std::string::npos);
 }
 
+TEST(ExperimentMetrics, CountShadowRendersFromNoughtOn) {
+  Metrics metrics({"1", "r", {"auto"}, {}, {{"norms", "old"}, {"norms", "new"}}});
+  const auto ended = [&](const std::string& outcome) {
+    return ValueOf(metrics.Text(), "reel_experiment_shadows_total{experiment=\"norms\",outcome=\"" +
+                                       outcome + "\"}");
+  };
+  EXPECT_EQ(ended("differs"), 0);
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kDiffers, 41, 0.9, std::nullopt});
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kIdentical, 0, 1, std::nullopt});
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kGivenUp, 0, 1, std::nullopt});
+  metrics.jobs().ShadowEnded({"of another configuration", ShadowOutcome::kFailed, 0, 1, {}});
+  EXPECT_EQ(ended("differs"), 1);
+  EXPECT_EQ(ended("identical"), 1);
+  EXPECT_EQ(ended("given_up"), 1);
+  EXPECT_EQ(ended("failed"), 0);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_experiment_shadow_psnr_db_sum{experiment=\"norms\"}"),
+            41);
+}
+
 }  // namespace
 }  // namespace reel::front
