@@ -149,6 +149,9 @@ void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
   parts_.observer.PromptsRead(stepped.prompts);
+  if (stepped.millijoules > 0) {
+    parts_.observer.EnergyTaken(from.worker, static_cast<double>(stepped.millijoules) / 1000);
+  }
   for (const StepSample& sample : stepped.steps) {
     parts_.observer.Stepped(from.worker, sample);
     if (sample.stage != model::Stage::kDenoise || IsShadow(from.worker, sample)) continue;

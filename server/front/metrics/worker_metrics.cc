@@ -54,6 +54,10 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       busy_(Counters(registry, "reel_gpu_busy_seconds_total",
                      "Time that texts, steps and decodes took."),
             kMaxDevices, dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
+      energy_(Counters(registry, "reel_gpu_energy_joules_total",
+                       "Energy that the device took while its worker had it, busy or not, as its "
+                       "driver tells; none where it does not."),
+              kMaxDevices, dropped.Add({{"family", "reel_gpu_energy_joules_total"}})),
       loads_(Counters(registry, "reel_model_loads_total", "Models that came to serve."),
              kMaxDevices, dropped.Add({{"family", "reel_model_loads_total"}})),
       put_outs_(Counters(registry, "reel_model_put_outs_total",
@@ -157,6 +161,10 @@ void WorkerMetrics::ModelPutOut(const std::string& worker) {
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {
   prompt_hits_.Increment(static_cast<double>(prompts.remembered));
   prompt_misses_.Increment(static_cast<double>(prompts.encoded));
+}
+
+void WorkerMetrics::EnergyTaken(const std::string& worker, double joules) {
+  energy_.Get({{"device", worker}}).Increment(std::max(0.0, joules));
 }
 
 void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {

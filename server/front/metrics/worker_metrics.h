@@ -32,6 +32,7 @@ class WorkerMetrics {
   void ModelLoaded(const std::string& worker);
   void ModelPutOut(const std::string& worker);
   void PromptsRead(const model::PromptCounts& prompts);
+  void EnergyTaken(const std::string& worker, double joules);
   void JobFailed(const std::string& worker, Reason reason);
 
  private:
@@ -45,6 +46,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;
+  CappedFamily<prometheus::Counter> energy_;
   CappedFamily<prometheus::Counter> loads_;
   CappedFamily<prometheus::Counter> put_outs_;
   CappedFamily<prometheus::Histogram> steps_;

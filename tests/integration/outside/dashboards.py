@@ -23,6 +23,8 @@ from draw import Prometheus, draw  # noqa: E402
 # Panels that are empty after a short run on a CPU in which all goes well, and what would fill them.
 EMPTY = {
     "Second arm against the first": "20 videos of a shape on either arm",
+    "Pictures of both arms apart": "arms whose pictures differ",
+    "Power": "a device whose driver counts its energy",
     "Device memory": "a device with memory of its own",
     "Certificate ends in": "TLS",
 }

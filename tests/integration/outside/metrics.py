@@ -26,6 +26,7 @@ LATER = {
     "reel_kernel_estimated_seconds_total": "a model that calls operators",
     "reel_kernel_sampled_steps_total": "a model that calls operators",
     "reel_gpu_errors_total": "a device that fails",
+    "reel_gpu_energy_joules_total": "a device whose driver counts its energy",
     "reel_gpu_memory_bytes": "a device with memory of its own",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }

@@ -57,6 +57,15 @@ TEST(WorkerMetrics, CountModelsThatComeAndMakeWay) {
   EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_put_outs_total{device=\"cuda0\"}"), 1);
 }
 
+TEST(WorkerMetrics, EnergyIsThereOnceADeviceTellsIt) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  EXPECT_EQ(metrics.Text().find("reel_gpu_energy_joules_total{"), std::string::npos);
+  metrics.jobs().EnergyTaken("cuda0", 70.5);
+  metrics.jobs().EnergyTaken("cuda0", 0.5);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_gpu_energy_joules_total{device=\"cuda0\"}"), 71);
+}
+
 TEST(WorkerMetrics, TellWhyADeviceIsOut) {
   Metrics metrics({"1", "r", {}, {}});
   const auto out = [&](const std::string& reason) {
