@@ -27,10 +27,8 @@ std::string SoFar(const v1::Experiment& experiment, const v1::ExperimentShape& s
   }
 }
 
-std::string Interval(const v1::ExperimentShape& shape) {
-  if (shape.ratio() <= 0) return "";
-  return absl::StrFormat("%.3f (%.3f to %.3f)", shape.ratio(), shape.ratio_low(),
-                         shape.ratio_high());
+std::string RatioText(double ratio, double low, double high) {
+  return ratio > 0 ? absl::StrFormat("%.3f (%.3f to %.3f)", ratio, low, high) : "";
 }
 
 std::string Steps(const v1::ExperimentShape& shape, int arm) {
@@ -49,12 +47,36 @@ std::string Shapes(const v1::ListExperimentsResponse& experiments) {
       any = true;
       table.AddRow({experiment.name(), shape.model(),
                     absl::StrFormat("%dx%dx%d", shape.width(), shape.height(), shape.num_frames()),
-                    Steps(shape, 0), Steps(shape, 1), Interval(shape), SoFar(experiment, shape)});
+                    Steps(shape, 0), Steps(shape, 1),
+                    RatioText(shape.ratio(), shape.ratio_low(), shape.ratio_high()),
+                    SoFar(experiment, shape)});
     }
   }
   if (!any) return "";
   return absl::StrCat("\n", table.Render(),
                       "An interval that is watched while it grows is no test; `reel ab` is one.\n");
+}
+
+std::string Apart(const v1::ExperimentShadows& shadows) {
+  if (shadows.differ() == 0) return shadows.identical() > 0 ? "identical" : "-";
+  return absl::StrFormat("%.1f dB, %.1f at least", shadows.psnr_db(), shadows.lowest_psnr_db());
+}
+
+std::string Shadows(const v1::ListExperimentsResponse& experiments) {
+  TextTable table({"EXPERIMENT", "RENDERED TWICE", "IDENTICAL", "APART", "SSIM AT LEAST",
+                   "2/1 (95 %)", "GIVEN UP", "FAILED"});
+  bool any = false;
+  for (const v1::Experiment& experiment : experiments.experiments()) {
+    const v1::ExperimentShadows& shadows = experiment.shadows();
+    if (experiment.shadow_share() <= 0) continue;
+    any = true;
+    table.AddRow({experiment.name(), absl::StrCat(shadows.identical() + shadows.differ()),
+                  absl::StrCat(shadows.identical()), Apart(shadows),
+                  shadows.differ() > 0 ? absl::StrFormat("%.4f", shadows.lowest_ssim()) : "-",
+                  RatioText(shadows.ratio(), shadows.ratio_low(), shadows.ratio_high()),
+                  absl::StrCat(shadows.given_up()), absl::StrCat(shadows.failed())});
+  }
+  return any ? absl::StrCat("\n", table.Render()) : "";
 }
 
 }  // namespace
@@ -71,7 +93,7 @@ std::string DescribeExperiments(const v1::ListExperimentsResponse& experiments) 
                     Percent(arm.share()), absl::StrCat(arm.videos()), absl::StrCat(arm.failed())});
     }
   }
-  return table.Render() + Shapes(experiments);
+  return table.Render() + Shapes(experiments) + Shadows(experiments);
 }
 
 }  // namespace reel::client

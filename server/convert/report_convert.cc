@@ -118,6 +118,7 @@ void Put(const WorkerReport&, Stepped event, AttachRequest& message) {
   if (event.memory != model::DeviceMemory()) *stats.mutable_memory() = MemoryToProto(event.memory);
   stats.set_prompt_cache_hits(event.prompts.remembered);
   stats.set_prompt_cache_misses(event.prompts.encoded);
+  stats.set_millijoules(event.millijoules);
 }
 
 void Put(const WorkerReport& report, JobProgress event, AttachRequest& message) {
@@ -190,6 +191,7 @@ WorkerReport Get(const worker::v1::StepStats& stats) {
   for (const worker::v1::Step& step : stats.steps()) event.steps.push_back(StepFromProto(step));
   event.memory = MemoryFromProto(stats.memory());
   event.prompts = {stats.prompt_cache_hits(), stats.prompt_cache_misses()};
+  event.millijoules = stats.millijoules();
   return {{}, {}, std::move(event)};
 }
 

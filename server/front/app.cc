@@ -106,6 +106,7 @@ struct App::Impl {
   std::unique_ptr<CollectorClient> collector;
   std::unique_ptr<TraceExporter> exporter;
   std::unique_ptr<TracedEnds> traced_ends;
+  std::unique_ptr<FramesComparer> comparer;
   std::unique_ptr<WorkerHost> host;
   std::unique_ptr<FleetService> fleet;  // null: this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
@@ -174,9 +175,11 @@ absl::Status App::Impl::StartJobs() {
   if (options.server.fleet.enabled()) {
     fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock);
   }
+  comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
-      MakeJobOptions(options), SchedulerParts{*store, *media, *host, metrics.jobs(), clock,
-                                              serializer, traced_ends.get(), fleet.get()});
+      MakeJobOptions(options),
+      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get(),
+                     fleet.get(), comparer.get()});
   jobs = dispatcher.get();
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet());
@@ -203,13 +206,8 @@ absl::Status App::Impl::StartPlaintextHealth() {
 absl::Status App::Impl::StartDoor(const ServerFacts& facts) {
   const HttpOptions& http = options.server.http;
   if (!http.enabled()) return absl::OkStatus();
-  door =
-      std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *jobs},
-                             DoorOptions{{http.listen.loopback(), http.hosts, http.allow_origins},
-                                         http.playground,
-                                         http.model_aliases,
-                                         http.max_streams_per_tenant},
-                             facts);
+  door = std::make_unique<Door>(DoorParts{*authorizer, metrics.calls(), *jobs},
+                                MakeDoorOptions(http), facts);
   REEL_ASSIGN_OR_RETURN(
       door_server,
       DoorServer::Start(http.listen, {*door, pump, open_calls, metrics.calls(), metrics.door()},

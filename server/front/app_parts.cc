@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/app_parts.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <random>
 #include <string>
@@ -11,6 +13,7 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/config/nats_credentials.h"
 #include "server/front/rpc/grpc_server.h"
+#include "server/logging/log.h"
 
 namespace reel::front {
 
@@ -73,7 +76,8 @@ JobOptions MakeJobOptions(const AppOptions& app) {
   for (const ConfiguredExperiment& experiment : server.experiments) {
     std::vector<ExperimentArm> arms;
     for (const auto& arm : experiment.arms) arms.push_back({arm.name, arm.profile, arm.share});
-    options.experiments.push_back({experiment.name, experiment.model, experiment.share, arms});
+    options.experiments.push_back(
+        {experiment.name, experiment.model, experiment.share, arms, experiment.shadow_share});
   }
   options.max_backlog_seconds = server.scheduler.max_backlog_seconds;
   options.max_queued_jobs = server.scheduler.max_queued_jobs;
@@ -99,6 +103,18 @@ WorkerPoolOptions MakePoolOptions(const AppOptions& app) {
   options.kernel_sample_every = app.server.telemetry.kernel_sample_every;
   options.runtime_base = app.runtime_base;
   return options;
+}
+
+std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app) {
+  const auto& experiments = app.server.experiments;
+  const bool wanted = std::any_of(experiments.begin(), experiments.end(),
+                                  [](const auto& one) { return one.shadow_share > 0; });
+  if (!wanted) return nullptr;
+  const std::string binary = FramesBinaryBesideUs();
+  if (access(binary.c_str(), X_OK) == 0) return MakeProcessFramesComparer({binary});
+  Log(LogLevel::kError, "experiments have no shadow renders: the program that compares is missing",
+      {{"program", binary}});
+  return nullptr;
 }
 
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app) {
@@ -129,6 +145,13 @@ RequestRules MakeRules(const ServerOptions& server) {
   rules.max_timeout = server.timing.max_timeout;
   rules.default_timeout = server.timing.default_timeout;
   return rules;
+}
+
+DoorOptions MakeDoorOptions(const HttpOptions& http) {
+  return {.guard = {http.listen.loopback(), http.hosts, http.allow_origins},
+          .page = http.playground,
+          .model_aliases = http.model_aliases,
+          .streams_per_tenant = http.max_streams_per_tenant};
 }
 
 DoorLimits MakeDoorLimits(const ServerOptions& server) {

@@ -2,16 +2,19 @@
 // The slices of the configuration that the parts of reeld are made with.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "server/front/api/request_convert.h"
 #include "server/front/app.h"
 #include "server/front/fleet/fleet_log_options.h"
+#include "server/front/http/door.h"
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/node_options.h"
 #include "server/front/traces/trace_exporter.h"
+#include "server/front/workers/process_frames_comparer.h"
 #include "server/front/workers/process_launcher.h"
 #include "server/front/workers/worker_pool_options.h"
 
@@ -26,10 +29,13 @@ NodeOptions MakeNodeOptions(const AppOptions& app);
 
 JobOptions MakeJobOptions(const AppOptions& app);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);
+// Missing where no experiment has shadow renders, or the program is not there, which the log tells.
+std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app);
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
 MetricsOptions MakeMetricsOptions(const AppOptions& app);
 TraceExporterOptions MakeTraceOptions(const AppOptions& app);
 RequestRules MakeRules(const ServerOptions& server);
+DoorOptions MakeDoorOptions(const HttpOptions& http);
 DoorLimits MakeDoorLimits(const ServerOptions& server);
 
 }  // namespace reel::front

@@ -63,6 +63,7 @@ struct Stepped {
   std::vector<StepSample> steps;  // since the last report
   model::DeviceMemory memory;     // as it is now; zeros where there is none to read
   model::PromptCounts prompts;    // since the last report
+  int64_t millijoules = 0;        // that the device took since an earlier report; 0: it tells none
 };
 
 // Of one job.

@@ -15,6 +15,7 @@
 #include "kernels/open_device.h"
 #include "model/registry.h"
 #include "server/logging/log.h"
+#include "server/worker/energy_reader.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
 #include "server/worker/plugin_loader.h"
@@ -66,6 +67,12 @@ void OpenPlugins(const WorkerFlags& flags, kernels::OpenedDevice& device, Worker
   link.Report({.worker = {}, .ref = {}, .event = KernelsListed{device.catalog.List(), listings}});
 }
 
+std::vector<int> DevicesOf(const kernels::OpenedDevice& opened) {
+  std::vector<int> ranks = {opened.stream.device};
+  ranks.insert(ranks.end(), opened.peers.begin(), opened.peers.end());
+  return ranks;
+}
+
 EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerSettings& settings,
                               const std::string& device, kernels::KernelTimer* timer) {
   EngineOptions options{.stream = opened.stream,
@@ -75,6 +82,7 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .kernel_sample_every = settings.kernel_sample_every,
                         .timer = timer,
                         .read_memory = model::MemoryReaderFor(opened.stream, opened.peers),
+                        .read_energy = EnergyReaderFor(DevicesOf(opened)),
                         .probe_device = model::DeviceProbeFor(opened.stream),
                         .memory_bytes = settings.memory_bytes,
                         .return_memory = model::MemoryReturnerFor(opened.stream),

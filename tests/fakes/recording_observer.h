@@ -2,7 +2,9 @@
 // Writes down what jobs/ tells the metrics.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/base/mutex.h"
@@ -18,6 +20,11 @@ struct Observed {
   int started = 0, restarted = 0, preempted = 0, stepped = 0, estimates = 0, within_p90 = 0;
   std::vector<front::LossCause> losses;
   front::QueueGauges gauges;
+  std::vector<Ratio> step_ratios;
+  std::vector<front::ShadowResult> shadows;
+  std::vector<std::pair<absl::Duration, absl::Duration>> times_left;  // told, actual
+  double joules = 0;
+  std::map<std::string, std::pair<bool, double>> models;  // ready, longest wait
 };
 
 // Thread-safe.
@@ -31,6 +38,14 @@ class RecordingObserver final : public front::JobObserver {
     MutexLock lock(mutex_);
     seen_.ended.push_back(video);
     seen_.ended_detached.push_back(detached);
+  }
+  void StepsCompared(const std::string&, const Ratio& ratio) override {
+    MutexLock lock(mutex_);
+    seen_.step_ratios.push_back(ratio);
+  }
+  void ShadowEnded(const front::ShadowResult& result) override {
+    MutexLock lock(mutex_);
+    seen_.shadows.push_back(result);
   }
   void JobRefused(const absl::Status& why, bool) override {
     MutexLock lock(mutex_);
@@ -68,6 +83,19 @@ class RecordingObserver final : public front::JobObserver {
   void Gauges(const front::QueueGauges& gauges) override {
     MutexLock lock(mutex_);
     seen_.gauges = gauges;
+    seen_.models.clear();
+    for (const front::ModelGauges& model : gauges.models) {
+      seen_.models[std::string(model.name)] = {model.ready, model.oldest_wait_seconds};
+    }
+    seen_.gauges.models.clear();  // of cards and names that may go
+  }
+  void TimeLeftChecked(absl::Duration told, absl::Duration actual) override {
+    MutexLock lock(mutex_);
+    seen_.times_left.emplace_back(told, actual);
+  }
+  void EnergyTaken(const std::string&, double joules) override {
+    MutexLock lock(mutex_);
+    seen_.joules += joules;
   }
   void EstimateChecked(absl::Duration, absl::Duration, bool within_p90) override {
     MutexLock lock(mutex_);

@@ -134,6 +134,53 @@ TEST_F(ExperimentTest, HasNoVerdictBeforeItsVideosAndThenTheRightOne) {
   EXPECT_EQ(server_.Metric("reel_experiment_steps_total", "arm=\"usual\""), 3 * kLeastVideos);
 }
 
+// Of profiles whose pictures differ, so that files have to be decoded and compared.
+std::string ShadowedConfig() {
+  return absl::StrCat("models { name: 'demo' path: '", std::getenv("REEL_SOURCE"),
+                      "/model/demo/weights' dtype: 'fp32' }\n",
+                      "experiments { name: 'linears' share: 1 shadow_share: 1 ",
+                      "arms { name: 'usual' profile: 'auto' } "
+                      "arms { name: 'slow' profile: 'cache' } }\n");
+}
+
+// What the other arm makes of a video is compared with what its caller has, and no caller sees it.
+TEST(ShadowRenders, CompareThePicturesOfBothArmsAndShowNobody) {
+  ReelServer server({ShadowedConfig(), {}, "", true});
+  Calls calls(server.Connect());
+  const auto ended = [&](const std::string& outcome) {
+    return server.Metric("reel_experiment_shadows_total", "outcome=\"" + outcome + "\"");
+  };
+  for (const char* arm : {"usual", "slow"}) {
+    v1::VideoSpec spec = SmallSpec(arm);
+    spec.set_num_inference_steps(20);
+    ASSERT_TRUE(calls.Generate(spec).status.ok());
+  }
+  ASSERT_TRUE(Eventually([&] { return ended("differs") + ended("failed") >= 2; }));
+  v1::ListExperimentsResponse response;
+  grpc::ClientContext context;
+  ASSERT_TRUE(calls.server().ListExperiments(&context, {}, &response).ok());
+  const v1::Experiment& experiment = response.experiments(0);
+  const v1::ExperimentShadows& shadows = experiment.shadows();
+  EXPECT_EQ(experiment.shadow_share(), 1);
+  EXPECT_EQ(shadows.differ(), 2);
+  EXPECT_EQ(shadows.failed(), 0);
+  EXPECT_GT(shadows.ratio(), 0);
+  EXPECT_GT(shadows.lowest_psnr_db(), 20);
+  EXPECT_LT(shadows.lowest_psnr_db(), 100);
+  EXPECT_THAT(RunProgram(BinaryPath("reel"), {"--server", server.address(), "experiments"}).out,
+              HasSubstr("RENDERED TWICE"));
+  EXPECT_EQ(calls.List().size(), 2u);
+  EXPECT_EQ(experiment.arms(0).videos(), 1);
+  EXPECT_EQ(experiment.arms(1).videos(), 1);
+  EXPECT_EQ(server.Metric("reel_experiment_requests_total", "outcome=\"ok\""), 2);
+  const double charged = server.Metric("reel_tenant_gpu_seconds_total");
+  const double busy = server.Metric("reel_gpu_busy_seconds_total");
+  EXPECT_LT(charged, 0.8 * busy);
+  std::cout << "FIGURE: 2 videos of ltx-demo rendered on both arms, auto and cache: "
+            << shadows.lowest_psnr_db() << " dB apart at least; " << charged
+            << " device seconds charged of " << busy << "\n";
+}
+
 TEST(ExperimentConfiguration, ThatIsWrongIsRefusedBeforeTheStart) {
   const testing::TempFolder folder;
   const std::string path =

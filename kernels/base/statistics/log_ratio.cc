@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/base/statistics/log_ratio.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/base/statistics/student_t.h"
@@ -42,6 +43,21 @@ std::optional<Ratio> PairedRatio(const Moments& log_ratios) {
   if (log_ratios.count() < 2) return std::nullopt;
   const double n = static_cast<double>(log_ratios.count());
   return RatioOf(log_ratios.mean(), std::sqrt(log_ratios.variance() / n), n - 1);
+}
+
+std::optional<Ratio> PooledRatio(const std::vector<Ratio>& ratios) {
+  if (ratios.empty()) return std::nullopt;
+  // Of values that did not vary at all.
+  constexpr double kLeastReach = 1e-9;
+  double weights = 0, sum = 0;
+  for (const Ratio& ratio : ratios) {
+    const double reach = std::max(kLeastReach, std::log(ratio.high / ratio.low) / 2);
+    weights += 1 / (reach * reach);
+    sum += std::log(ratio.value) / (reach * reach);
+  }
+  const double reach = 1 / std::sqrt(weights);
+  const double middle = sum / weights;
+  return Ratio{std::exp(middle), std::exp(middle - reach), std::exp(middle + reach)};
 }
 
 }  // namespace reel

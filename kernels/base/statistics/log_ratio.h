@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace reel {
 
@@ -38,5 +39,9 @@ std::optional<Ratio> WelchRatio(const Moments& log_a, const Moments& log_b);
 
 // From the logarithm of each pair's ratio. Nothing of fewer than two pairs.
 std::optional<Ratio> PairedRatio(const Moments& log_ratios);
+
+// One ratio from those of several kinds of things, each by how narrow its interval is. Nothing of
+// none.
+std::optional<Ratio> PooledRatio(const std::vector<Ratio>& ratios);
 
 }  // namespace reel

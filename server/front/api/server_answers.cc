@@ -125,6 +125,25 @@ v1::ExperimentShape ShapeToProto(const ExperimentShape& shape) {
   return proto;
 }
 
+v1::ExperimentShadows ShadowsToProto(const ShadowTally& shadows) {
+  v1::ExperimentShadows proto;
+  proto.set_identical(shadows.identical);
+  proto.set_differ(shadows.differ);
+  proto.set_given_up(shadows.given_up);
+  proto.set_failed(shadows.failed);
+  if (shadows.differ > 0) {
+    proto.set_psnr_db(shadows.psnr_db.mean());
+    proto.set_lowest_psnr_db(shadows.lowest_psnr_db);
+    proto.set_lowest_ssim(shadows.lowest_ssim);
+  }
+  if (const auto ratio = PairedRatio(shadows.log_ratio)) {
+    proto.set_ratio(ratio->value);
+    proto.set_ratio_low(ratio->low);
+    proto.set_ratio_high(ratio->high);
+  }
+  return proto;
+}
+
 v1::Experiment ExperimentToProto(const ExperimentReport& report) {
   v1::Experiment proto;
   proto.set_name(report.options.name);
@@ -139,6 +158,8 @@ v1::Experiment ExperimentToProto(const ExperimentReport& report) {
     arm.set_failed(report.arms[i].failed);
   }
   for (const ExperimentShape& shape : report.shapes) *proto.add_shapes() = ShapeToProto(shape);
+  proto.set_shadow_share(report.options.shadow_share);
+  *proto.mutable_shadows() = ShadowsToProto(report.shadows);
   return proto;
 }
 

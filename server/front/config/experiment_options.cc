@@ -41,7 +41,12 @@ class ExperimentReader {
     if (experiment.arms_size() != kArms) {
       reader_.Problem(key + "arms", absl::StrCat("must be ", kArms, ": ", experiment.arms_size()));
     }
-    ConfiguredExperiment out{experiment.name(), experiment.model(), experiment.share(), {}};
+    if (!(experiment.shadow_share() >= 0 && experiment.shadow_share() <= 1)) {
+      reader_.Problem(key + "shadow_share",
+                      absl::StrCat("must be 0 to 1: ", experiment.shadow_share()));
+    }
+    ConfiguredExperiment out{
+        experiment.name(), experiment.model(), experiment.share(), {}, experiment.shadow_share()};
     std::set<std::string> names, profiles;
     double weights = 0;
     for (int i = 0; i < experiment.arms_size(); ++i) {

@@ -25,6 +25,7 @@ namespace pb = config::v1;
 constexpr char kOnlyTenant[] = "default";
 constexpr int kMaxWarmUps = 16;
 constexpr int kStreamsPerTenant = 64;
+constexpr int kNeverSampled = -1;
 
 using Reader = OptionReader;
 
@@ -256,8 +257,10 @@ void ReadTelemetry(const pb::Telemetry& telemetry, Reader& reader, TelemetryOpti
   if (!out.log_format.empty()) {
     reader.OneOf("telemetry.log_format", out.log_format, {"json", "text"});
   }
-  out.kernel_sample_every =
-      reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(), 1);
+  // 0 is unset in the configuration, and none for a worker.
+  const int every = reader.AtLeast("telemetry.kernel_sample_every", telemetry.kernel_sample_every(),
+                                   kNeverSampled);
+  out.kernel_sample_every = every == kNeverSampled ? 0 : every;
   ReadTraces(telemetry, reader, out);
 }
 

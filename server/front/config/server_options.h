@@ -71,6 +71,7 @@ struct ConfiguredExperiment {
   std::string model;  // empty: all
   double share = 0;   // of the requests that leave their kernels open
   std::vector<ConfiguredArm> arms;
+  double shadow_share = 0;  // of its videos, that are rendered again on the other arm
 };
 
 struct SchedulerOptions {
@@ -86,8 +87,8 @@ struct TimingOptions {
 
 struct TelemetryOptions {
   std::string log_level = "info";
-  std::string log_format;  // "json", "text" or empty: text on a terminal
-  int kernel_sample_every = 32;
+  std::string log_format;        // "json", "text" or empty: text on a terminal
+  int kernel_sample_every = 32;  // 0: no operator is timed
   CollectorAddress collector;
   double trace_share = 1;  // of requests whose callers leave it open
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -33,6 +34,11 @@ struct ActiveJob {
   absl::Duration started = absl::InfiniteDuration();  // this attempt
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
+  // What was told of the time left when a fifth of it was done, and when.
+  struct TimeLeft {
+    absl::Duration told, at;
+  };
+  std::optional<TimeLeft> time_left;
   absl::Duration expected, expected_p90;  // run time predicted at admission; zero: unknown
 
   int64_t condition_bytes = 0;  // files that were sent with it

@@ -133,6 +133,11 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   parts_.observer.JobEnded(video, !job.row.bound);
   if (parts_.listener != nullptr) parts_.listener->JobEnded(video, !job.row.bound);
   parts_.experiments.Ended(video);
+  parts_.shadows.Ended(video);
+  const std::string& experiment = video.spec.kernels.experiment;
+  if (const auto ratio = parts_.experiments.StepRatio(experiment)) {
+    parts_.observer.StepsCompared(experiment, *ratio);
+  }
   LogEnd(video);
   const RequestKey key{job.row.tenant, video.request_id};
   const std::shared_ptr<LoggedJob> log = job.log;

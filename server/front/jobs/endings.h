@@ -17,6 +17,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/request_table.h"
+#include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/jobs/timer_queue.h"
@@ -37,6 +38,7 @@ class Endings {
     TenantLedger& ledger;
     Charges& charges;
     ExperimentBoard& experiments;
+    ShadowQueue& shadows;
     MediaStore& media;
     JobObserver& observer;
     EndListener* listener;  // may be missing

@@ -64,21 +64,56 @@ void ExperimentBoard::Ended(const Video& video) {
   }
 }
 
+void ExperimentBoard::Shadowed(const ShadowResult& result) {
+  const MutexLock lock(mutex_);
+  for (Seen& seen : seen_) {
+    if (seen.report.options.name != result.experiment) continue;
+    ShadowTally& tally = seen.report.shadows;
+    tally.identical += result.outcome == ShadowOutcome::kIdentical ? 1 : 0;
+    tally.given_up += result.outcome == ShadowOutcome::kGivenUp ? 1 : 0;
+    tally.failed += result.outcome == ShadowOutcome::kFailed ? 1 : 0;
+    if (result.outcome == ShadowOutcome::kDiffers) {
+      ++tally.differ;
+      tally.psnr_db.Add(result.psnr_db);
+      tally.lowest_psnr_db =
+          tally.differ == 1 ? result.psnr_db : std::min(tally.lowest_psnr_db, result.psnr_db);
+      tally.lowest_ssim = std::min(tally.lowest_ssim, result.ssim);
+    }
+    if (result.log_ratio) tally.log_ratio.Add(*result.log_ratio);
+  }
+}
+
+ExperimentReport ExperimentBoard::ReportOf(const Seen& seen) {
+  ExperimentReport report = seen.report;
+  for (const auto& [key, arms] : seen.shapes) {
+    const auto& [model, width, height, num_frames] = key;
+    ExperimentShape shape{model, width, height, num_frames, arms, std::nullopt, {}};
+    if (arms.size() == 2) shape.ratio = WelchRatio(arms[0], arms[1]);
+    shape.verdict = VerdictOf(shape);
+    report.shapes.push_back(std::move(shape));
+  }
+  return report;
+}
+
 std::vector<ExperimentReport> ExperimentBoard::Reports() const {
   const MutexLock lock(mutex_);
   std::vector<ExperimentReport> reports;
-  for (const Seen& seen : seen_) {
-    ExperimentReport report = seen.report;
-    for (const auto& [key, arms] : seen.shapes) {
-      const auto& [model, width, height, num_frames] = key;
-      ExperimentShape shape{model, width, height, num_frames, arms, std::nullopt, {}};
-      if (arms.size() == 2) shape.ratio = WelchRatio(arms[0], arms[1]);
-      shape.verdict = VerdictOf(shape);
-      report.shapes.push_back(std::move(shape));
-    }
-    reports.push_back(std::move(report));
-  }
+  for (const Seen& seen : seen_) reports.push_back(ReportOf(seen));
   return reports;
+}
+
+std::optional<Ratio> ExperimentBoard::StepRatio(const std::string& experiment) const {
+  const MutexLock lock(mutex_);
+  std::vector<Ratio> ratios;
+  for (const Seen& seen : seen_) {
+    if (seen.report.options.name != experiment) continue;
+    for (const ExperimentShape& shape : ReportOf(seen).shapes) {
+      if (shape.verdict != ExperimentVerdict::kNotEnoughData && shape.ratio) {
+        ratios.push_back(*shape.ratio);
+      }
+    }
+  }
+  return PooledRatio(ratios);
 }
 
 }  // namespace reel::front

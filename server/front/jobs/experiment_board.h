@@ -12,6 +12,7 @@
 #include "kernels/base/mutex.h"
 #include "kernels/base/statistics/log_ratio.h"
 #include "server/front/jobs/job_options.h"
+#include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/video.h"
 
 namespace reel::front {
@@ -30,6 +31,14 @@ struct ExperimentShape {
   ExperimentVerdict verdict = ExperimentVerdict::kNotEnoughData;
 };
 
+// What shadow renders have shown (shadows/).
+struct ShadowTally {
+  int64_t identical = 0, differ = 0, given_up = 0, failed = 0;
+  Moments psnr_db;  // of those that differ, as what follows
+  double lowest_psnr_db = 0, lowest_ssim = 1;
+  Moments log_ratio;  // of a step's seconds, the second arm's to the first's, video by video
+};
+
 struct ExperimentReport {
   struct Arm {
     int64_t videos = 0, failed = 0;
@@ -37,6 +46,7 @@ struct ExperimentReport {
   ExperimentOptions options;
   std::vector<Arm> arms;
   std::vector<ExperimentShape> shapes;
+  ShadowTally shadows = {};
 };
 
 // Thread-safe.
@@ -49,7 +59,11 @@ class ExperimentBoard {
 
   // A video reached its end. One of no experiment is none of ours.
   void Ended(const Video& video);
+  void Shadowed(const ShadowResult& result);
   std::vector<ExperimentReport> Reports() const;
+  // Of a step of the second arm to one of the first, over all shapes that have enough videos.
+  // Nothing before there is one.
+  std::optional<Ratio> StepRatio(const std::string& experiment) const;
 
  private:
   using ShapeKey = std::tuple<std::string, int, int, int>;
@@ -57,6 +71,8 @@ class ExperimentBoard {
     ExperimentReport report;  // without shapes
     std::map<ShapeKey, std::vector<Moments>> shapes;
   };
+
+  static ExperimentReport ReportOf(const Seen& seen);
 
   mutable Mutex mutex_;
   std::vector<Seen> seen_ ABSL_GUARDED_BY(mutex_);

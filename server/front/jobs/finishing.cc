@@ -50,6 +50,10 @@ void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
   parts_.costs.LearnRun(job.need.shape, stats, job.expected);
   parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
   parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
+  if (job.time_left) {
+    parts_.observer.TimeLeftChecked(job.time_left->told,
+                                    parts_.clock.Monotonic() - job.time_left->at);
+  }
   if (job.expected > absl::ZeroDuration()) {
     const absl::Duration work = WorkOf(stats);
     parts_.observer.EstimateChecked(job.expected, work, work <= job.expected_p90);

@@ -305,13 +305,13 @@ Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const 
 
 FleetWorker* Fleet::Place(const Need& need, const Passed& passed, const Names& closed) {
   FleetWorker* best = nullptr;
-  absl::Duration best_backlog;
+  std::pair<absl::Duration, bool> best_cost;
   for (auto& [name, worker] : workers_) {
     if (closed.contains(name) || !CanTake(worker, need, passed)) continue;
-    const absl::Duration backlog = worker.Backlog(passed);
-    if (best != nullptr && backlog >= best_backlog) continue;
+    const std::pair cost(worker.Backlog(passed), worker.shadow.has_value());
+    if (best != nullptr && cost >= best_cost) continue;
     best = &worker;
-    best_backlog = backlog;
+    best_cost = cost;
   }
   return best;
 }

@@ -41,6 +41,14 @@ struct HeldJob {
   bool parked() const { return !parked_for.empty(); }
 };
 
+// A video that is rendered again for a comparison (shadows/). No job waits for it, and it is in no
+// account.
+struct ShadowRun {
+  std::string id;
+  WorkShape shape;
+  bool given_up = false;  // and its worker was told
+};
+
 struct FleetWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
@@ -55,6 +63,7 @@ struct FleetWorker {
   std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
   std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
   std::map<std::string, HeldJob> held;
+  std::optional<ShadowRun> shadow;
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
 

@@ -4,12 +4,25 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "kernels/base/statistics/log_ratio.h"
+#include "model/model_card.h"
+#include "server/front/jobs/shadows/shadow_result.h"
 #include "server/front/jobs/video.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
+
+// Of a model that is served.
+struct ModelGauges {
+  std::string_view name;
+  const model::ModelCard* card = nullptr;  // null: not known yet
+  bool ready = false;                      // on some worker
+  double oldest_wait_seconds = 0;          // of the job that has waited longest; 0: none waits
+};
 
 struct QueueGauges {
   int queued = 0;
@@ -18,6 +31,7 @@ struct QueueGauges {
   double capacity_seconds = 0;
   int64_t stored_bytes = 0;
   int64_t stored_limit_bytes = 0;
+  std::vector<ModelGauges> models;
 };
 
 class JobObserver {
@@ -25,6 +39,10 @@ class JobObserver {
   virtual ~JobObserver() = default;
   // A job reached its end; `detached` tells the mode ("async" against "stream").
   virtual void JobEnded(const Video& video, bool detached) = 0;
+  // What a step of the experiment's second arm takes against one of the first, once it has enough
+  // videos, after each further one.
+  virtual void StepsCompared(const std::string& experiment, const Ratio& ratio) = 0;
+  virtual void ShadowEnded(const ShadowResult& result) = 0;
   virtual void JobRefused(const absl::Status& why, bool detached) = 0;
   virtual void JobStarted(const Video& video, absl::Duration queued) = 0;
   virtual void JobRestarted() = 0;
@@ -42,6 +60,9 @@ class JobObserver {
   virtual void WorkerChanged(const WorkerInfo& worker) = 0;
   virtual void WorkerLost(const std::string& worker, LossCause cause) = 0;
   virtual void Gauges(const QueueGauges& gauges) = 0;
+  // What was said of the time left at a fifth of the way, and what it came to.
+  virtual void TimeLeftChecked(absl::Duration told, absl::Duration actual) = 0;
+  virtual void EnergyTaken(const std::string& worker, double joules) = 0;
   virtual void EstimateChecked(absl::Duration estimated, absl::Duration actual,
                                bool within_p90) = 0;
 };

@@ -49,6 +49,7 @@ struct ExperimentOptions {
   std::string model;  // the only one that takes part; empty: all
   double share = 0;   // of the requests that leave their kernels open
   std::vector<ExperimentArm> arms;
+  double shadow_share = 0;  // of its videos, that are rendered again on the other arm
 };
 
 struct JobOptions {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/jobs/load_figures.h"
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+
 #include "server/front/jobs/places.h"
 #include "server/front/jobs/run_order.h"
 
@@ -56,6 +60,31 @@ Load LoadFigures::Of(const std::string& tenant) const {
   return load;
 }
 
+std::vector<ModelGauges> LoadFigures::Models() const {
+  const absl::Duration now = parts_.clock.Monotonic();
+  std::map<std::string_view, absl::Duration> oldest;  // acceptance, by model
+  for (const auto& [id, job] : parts_.jobs) {
+    if (!job.waits()) continue;
+    absl::Duration& accepted = oldest.try_emplace(job.need.model, job.accepted).first->second;
+    accepted = std::min(accepted, job.accepted);
+  }
+  std::vector<ModelGauges> models;
+  for (const std::string& name : parts_.fleet.served()) {
+    ModelGauges model;
+    model.name = name;
+    model.card = parts_.fleet.FindCard(name);
+    for (const auto& [worker_name, worker] : parts_.fleet.workers()) {
+      model.ready |= worker.info.state == WorkerState::kReady && worker.loaded.contains(name);
+    }
+    const auto waits = oldest.find(name);
+    if (waits != oldest.end()) {
+      model.oldest_wait_seconds = absl::ToDoubleSeconds(now - waits->second);
+    }
+    models.push_back(model);
+  }
+  return models;
+}
+
 QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   QueueGauges gauges;
   for (const auto& [id, job] : parts_.jobs) {
@@ -64,6 +93,7 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
     gauges.backlog_seconds += absl::ToDoubleSeconds(job.Left());
   }
   gauges.capacity_seconds = capacity_seconds;
+  gauges.models = Models();
   const DiskUsage disk = parts_.media.Usage();
   gauges.stored_bytes = disk.stored_bytes;
   gauges.stored_limit_bytes = disk.limit_bytes;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/byte_quota.h"
@@ -46,6 +47,8 @@ class LoadFigures {
   QueueGauges Gauges(double capacity_seconds) const;
 
  private:
+  std::vector<ModelGauges> Models() const;
+
   const Parts parts_;
 };
 

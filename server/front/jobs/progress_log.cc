@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace reel::front {
+namespace {
+
+// Of the way, where the time left is held against what comes.
+constexpr double kJudgedFraction = 0.2;
+
+}  // namespace
 
 ProgressLog::ProgressLog(JobTable& jobs, Fleet& fleet, JobRecords& records,
                          const JobOptions& options, const Clock& clock)
@@ -56,6 +62,9 @@ void ProgressLog::Add(ActiveJob& job, bool keep, int position, absl::Duration ah
   if (job.stage == model::Stage::kQueue) progress.fraction = 0;
   progress.remaining = left + std::max(ahead, absl::ZeroDuration());
   progress.queue_position = position;
+  if (!job.time_left && job.at_worker() && cost.observed && progress.fraction >= kJudgedFraction) {
+    job.time_left = {progress.remaining, now};
+  }
   job.last_event = now;
   job.log->AddProgress(clock_.Wall(), progress, keep);
   if (job.log->wants_reservation()) ReserveNumbers(job);

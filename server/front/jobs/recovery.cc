@@ -88,6 +88,7 @@ void Recovery::Restart(ActiveJob& job, std::string_view reason, bool alone) {
   job.stage = model::Stage::kQueue;
   job.stage_since = parts_.clock.Monotonic();
   job.step = 0;
+  job.time_left.reset();
   job.started = job.first_media = absl::InfiniteDuration();
   const RestartRow restart{job.log->TakeSequence(), parts_.clock.Wall(), std::string(reason),
                            job.row.attempt + 1};

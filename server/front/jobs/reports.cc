@@ -149,12 +149,22 @@ void Reports::GrowMedia(ActiveJob& job, const MediaGrowth& growth) {
 
 void Reports::On(const WorkerReport& from, const Stepped& stepped) {
   parts_.observer.PromptsRead(stepped.prompts);
+  if (stepped.millijoules > 0) {
+    parts_.observer.EnergyTaken(from.worker, static_cast<double>(stepped.millijoules) / 1000);
+  }
   for (const StepSample& sample : stepped.steps) {
     parts_.observer.Stepped(from.worker, sample);
-    if (sample.stage != model::Stage::kDenoise) continue;
+    if (sample.stage != model::Stage::kDenoise || IsShadow(from.worker, sample)) continue;
     Learn(from.worker, sample);
     parts_.limits.Renew(from.worker);
   }
+}
+
+// Costs are learned from jobs: admission knows what those ask for.
+bool Reports::IsShadow(const std::string& worker, const StepSample& sample) const {
+  const FleetWorker* there = parts_.fleet.Find(worker);
+  return there != nullptr && there->shadow && sample.jobs.size() == 1 &&
+         sample.jobs[0] == there->shadow->id;
 }
 
 SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) const {

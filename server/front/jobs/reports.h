@@ -61,6 +61,7 @@ class Reports {
   void ShapeWaiting(const model::ModelCard& card);
   void StartRun(ActiveJob& job);
   void NoteRun(const ActiveJob& job, HeldJob& held);
+  bool IsShadow(const std::string& worker, const StepSample& sample) const;
   SeenStep SeenOf(const std::string& worker, const StepSample& sample) const;
   void Learn(const std::string& worker, const StepSample& sample);
   void GrowMedia(ActiveJob& job, const MediaGrowth& growth);

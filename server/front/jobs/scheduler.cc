@@ -26,6 +26,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       fleet_(options_),
       bytes_(jobs_, ledger_, options_),
       experiments_(options_.experiments),
+      shadow_queue_(options_.experiments),
       records_(parts.store, parts.media, parts.serializer, thread_),
       charges_(ledger_, records_, parts.clock),
       slots_(jobs_, fleet_, share_, parts.pool, parts.observer, parts.clock),
@@ -40,8 +41,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       lookups_(jobs_, records_, replica_),
       expiry_({jobs_, records_, parts.media, ledger_, replica_, thread_, options_, parts.clock}),
       endings_({jobs_, records_, slots_, requests_, timers_, ledger_, charges_, experiments_,
-                parts.media, parts.observer, parts.end_listener, parts.end_journal, thread_,
-                options_, parts.clock}),
+                shadow_queue_, parts.media, parts.observer, parts.end_listener, parts.end_journal,
+                thread_, options_, parts.clock}),
       cancels_(jobs_, endings_, lookups_),
       finishing_({jobs_, slots_, endings_, costs_, charges_, bytes_, parts.media, parts.observer,
                   thread_, parts.clock}),
@@ -58,6 +59,8 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
       models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
       residency_({fleet_, models_, parts.observer, parts.clock}),
+      shadows_({jobs_, fleet_, slots_, limits_, admission_, costs_, shadow_queue_, experiments_,
+                drain_state_, parts.media, parts.pool, parts.observer, parts.comparer, thread_}),
       assigner_({jobs_, fleet_, share_, slots_, parking_, residency_, endings_, limits_,
                  parts.media, parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
@@ -101,6 +104,7 @@ void Scheduler::Settle() {
   if (drain_state_.closed) {
     parking_.ResumeDue();
   } else {
+    shadows_.MakeWay();
     assigner_.Pump();
   }
   if (drain_.reached()) {
@@ -108,6 +112,16 @@ void Scheduler::Settle() {
     drain_.Answer();
   }
   TakeChanged();  // by this alone, and nothing more follows from that
+}
+
+void Scheduler::On(const WorkerReport& from, JobFinished& event) {
+  if (shadows_.Owns(from.ref)) return shadows_.On(event);
+  finishing_.On(from, std::move(event));
+}
+
+void Scheduler::On(const WorkerReport& from, JobFailed& event) {
+  if (shadows_.Owns(from.ref)) shadows_.On(event);
+  recovery_.On(from, event);  // it may tell of a lost device
 }
 
 bool Scheduler::TakeChanged() {
@@ -158,6 +172,7 @@ void Scheduler::Tick() {
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();
   jobs_.MarkChanged();  // time alone may decide who should go before whom
+  shadows_.Tick();
   gauges_stale_ = true;
   if (ticks_ % kTicksPerReap == 0) expiry_.Reap(nullptr);
   records_.SaveKeptEnds();

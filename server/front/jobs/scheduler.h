@@ -51,6 +51,8 @@
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/restart.h"
 #include "server/front/jobs/revival.h"
+#include "server/front/jobs/shadows/shadow_queue.h"
+#include "server/front/jobs/shadows/shadows.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/jobs/tenant_ledger.h"
@@ -72,6 +74,7 @@ struct SchedulerParts {
   const VideoSerializer& serializer;
   EndListener* end_listener = nullptr;  // may be missing
   EndJournal* end_journal = nullptr;    // missing: it is in no fleet
+  FramesComparer* comparer = nullptr;   // missing: experiments have no shadow renders
 };
 
 // Confined to one thread, but for Recover, which comes before it, draining() and fleet()'s
@@ -109,12 +112,20 @@ class Scheduler {
     expiry_.Delete(reach, id, std::move(done));
   }
   void StartDrain(absl::Duration propagation, absl::Duration limit, Task done) {
+    shadows_.GiveUp();
     drain_.Start(propagation, limit, std::move(done));
   }
 
-  void SetModels(std::vector<ModelSource> models) { models_.SetSources(std::move(models)); }
-  absl::StatusOr<ServedModel> LoadModel(const std::string& model) { return models_.Load(model); }
+  void SetModels(std::vector<ModelSource> models) {
+    shadows_.GiveUp();
+    models_.SetSources(std::move(models));
+  }
+  absl::StatusOr<ServedModel> LoadModel(const std::string& model) {
+    shadows_.GiveUp();
+    return models_.Load(model);
+  }
   absl::StatusOr<ServedModel> UnloadModel(const std::string& model) {
+    shadows_.GiveUp();
     return models_.Unload(model);
   }
   // Into service again.
@@ -133,6 +144,7 @@ class Scheduler {
   // Events: reports of workers.
   void WorkerChanged(const WorkerInfo& worker) { reports_.WorkerChanged(worker); }
   void WorkerLost(const std::string& worker, LossCause cause) {
+    shadows_.WorkerLost(worker);
     recovery_.WorkerLost(worker, cause);
   }
   void Report(WorkerReport report) {
@@ -158,8 +170,8 @@ class Scheduler {
   void On(const WorkerReport& from, Stepped& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, JobProgress& event) { reports_.On(from, event); }
   void On(const WorkerReport& from, JobPreview& event) { reports_.On(from, std::move(event)); }
-  void On(const WorkerReport& from, JobFinished& event) { finishing_.On(from, std::move(event)); }
-  void On(const WorkerReport& from, JobFailed& event) { recovery_.On(from, event); }
+  void On(const WorkerReport& from, JobFinished& event);
+  void On(const WorkerReport& from, JobFailed& event);
   void On(const WorkerReport&, KernelsListed&) {}  // WorkerChanged has told them
   void On(const WorkerReport& from, JobParked& event) { parking_.On(from, event); }
   void On(const WorkerReport&, JobMedia&) {}  // the disk takes it, then MediaAppended comes
@@ -185,6 +197,7 @@ class Scheduler {
   ByteQuota bytes_;
   Quarantine quarantine_;
   ExperimentBoard experiments_;
+  ShadowQueue shadow_queue_;
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 
@@ -214,6 +227,7 @@ class Scheduler {
   Parking parking_;
   ModelChanges models_;
   Residency residency_;
+  Shadows shadows_;
   Assigner assigner_;
 };
 

@@ -12,6 +12,7 @@ Slots::Slots(JobTable& jobs, Fleet& fleet, FairShare& share, WorkerPool& pool,
 
 void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   if (!jobs_.Apply(job, JobEvent::kPlaced)) return;
+  GiveUpShadow(worker);  // before the job arrives
   job.worker = worker.info.name;
   job.step = 0;
   job.need.shape.where = fleet_.WhereOf(worker, job.need.model);
@@ -94,6 +95,12 @@ bool Slots::Leave(ActiveJob& job, JobEvent event) {
   }
   Charge(job, used);
   return true;
+}
+
+void Slots::GiveUpShadow(FleetWorker& worker) {
+  if (!worker.shadow || worker.shadow->given_up) return;
+  worker.shadow->given_up = true;
+  pool_.Cancel(worker.info.name, worker.shadow->id);
 }
 
 void Slots::Charge(ActiveJob& job, absl::Duration used) {

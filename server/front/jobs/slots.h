@@ -38,6 +38,8 @@ class Slots {
   // Corrects the charge of a rendered job to what it used.
   void Pay(ActiveJob& job, absl::Duration device_time) { Charge(job, device_time); }
 
+  // The worker is told to stop its shadow render, if it has one.
+  void GiveUpShadow(FleetWorker& worker);
   // The worker reported the end of the job, which may be gone already.
   void LetGo(const std::string& job, int attempt);
   // The worker said that it will end, and for which job: it gets no further one, and what it holds

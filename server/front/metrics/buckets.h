@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edges of the histograms: seconds, but for the ratios, rows and jobs.
+// Edges of the histograms: seconds, but for the ratios, decibels, rows and jobs.
 #pragma once
 
 #include <vector>
@@ -22,6 +22,8 @@ inline Edges Step() {
 inline Edges Event() { return {0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 5}; }
 inline Edges Kernel() { return {2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 3e-3, 1e-2}; }
 inline Edges Ratio() { return {0.01, 0.02, 0.05, 0.1, 0.15, 0.25, 0.5, 1}; }
+// Of a picture against another one.
+inline Edges Decibels() { return {20, 25, 30, 35, 40, 45, 50, 60, 70}; }
 inline Edges Rows() { return {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536}; }
 inline Edges Jobs() { return {1, 2, 3, 4, 6, 8, 12, 16}; }
 

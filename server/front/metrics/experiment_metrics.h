@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends of the videos of A/B experiments, as series.
+// A/B experiments as series: ends of their videos, and what a step takes.
 #pragma once
 
 #include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
 #include <map>
@@ -23,8 +25,14 @@ class ExperimentMetrics {
 
   // `outcome` as reel_requests_total has it. A video of no experiment is not counted.
   void Ended(const Video& video, const std::string& outcome);
+  // Of a known experiment's last arm against its first.
+  void ShadowEnded(const ShadowResult& result);
+  void StepsCompared(const std::string& experiment, const Ratio& ratio);
 
  private:
+  // After the arms.
+  void AddShadows(prometheus::Registry& registry);
+
   struct Arm {
     std::map<std::string, prometheus::Counter*> requests;  // by outcome
     prometheus::Counter* step_seconds = nullptr;
@@ -32,6 +40,14 @@ class ExperimentMetrics {
   };
 
   std::map<std::pair<std::string, std::string>, Arm> arms_;
+  std::map<std::string, std::string> second_arms_;  // by experiment
+  struct Shadows {
+    std::map<ShadowOutcome, prometheus::Counter*> ended;
+    prometheus::Histogram* psnr_db = nullptr;
+  };
+
+  std::map<std::string, Shadows> shadows_;  // by experiment
+  prometheus::Family<prometheus::Gauge>& step_ratio_;
 };
 
 }  // namespace reel::front

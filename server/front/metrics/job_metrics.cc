@@ -73,12 +73,17 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
                          "Running jobs that were parked for one with less time.")),
       queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
       backlog_(Gauge(registry, "reel_queue_backlog_seconds",
-                     "Predicted device time of queued and running work, per ready device.")),
+                     "Predicted device time of queued and running work, of all devices together.")),
       capacity_(Gauge(registry, "reel_queue_capacity_seconds",
                       "Backlog above which requests are refused.")),
       inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
       store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
       store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
+      models_(registry),
+      eta_error_(Histograms(registry, "reel_eta_error_ratio",
+                            "Error of the time left that a running job's watchers were told at a "
+                            "fifth of the way, of finished jobs.")
+                     .Add({}, buckets::Ratio())),
       estimate_error_(
           Histograms(
               registry, "reel_estimate_error_ratio",
@@ -139,6 +144,12 @@ void JobMetrics::CountStages(const model::RunStats& stats) {
   }
 }
 
+void JobMetrics::StepsCompared(const std::string& experiment, const Ratio& ratio) {
+  experiments_.StepsCompared(experiment, ratio);
+}
+
+void JobMetrics::ShadowEnded(const ShadowResult& result) { experiments_.ShadowEnded(result); }
+
 void JobMetrics::JobRefused(const absl::Status& why, bool detached) {
   refusals_.Refused(why, detached);
 }
@@ -175,6 +186,16 @@ void JobMetrics::Gauges(const QueueGauges& gauges) {
   capacity_.Set(gauges.capacity_seconds);
   store_bytes_.Set(static_cast<double>(gauges.stored_bytes));
   store_limit_.Set(static_cast<double>(gauges.stored_limit_bytes));
+  models_.Set(gauges.models);
+}
+
+void JobMetrics::TimeLeftChecked(absl::Duration told, absl::Duration actual) {
+  if (actual <= absl::ZeroDuration()) return;
+  eta_error_.Observe(std::abs(absl::FDivDuration(told - actual, actual)));
+}
+
+void JobMetrics::EnergyTaken(const std::string& worker, double joules) {
+  workers_.EnergyTaken(worker, joules);
 }
 
 void JobMetrics::EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) {

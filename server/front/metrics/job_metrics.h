@@ -14,6 +14,7 @@
 
 #include "server/front/jobs/job_observer.h"
 #include "server/front/metrics/experiment_metrics.h"
+#include "server/front/metrics/model_metrics.h"
 #include "server/front/metrics/refusal_metrics.h"
 #include "server/front/metrics/worker_metrics.h"
 
@@ -27,6 +28,8 @@ class JobMetrics final : public JobObserver {
              ExperimentMetrics& experiments, const std::vector<std::string>& tenants);
 
   void JobEnded(const Video& video, bool detached) override;
+  void StepsCompared(const std::string& experiment, const Ratio& ratio) override;
+  void ShadowEnded(const ShadowResult& result) override;
   void JobRefused(const absl::Status& why, bool detached) override;
   void JobStarted(const Video& video, absl::Duration queued) override;
   void JobRestarted() override;
@@ -40,6 +43,8 @@ class JobMetrics final : public JobObserver {
   void WorkerChanged(const WorkerInfo& worker) override;
   void WorkerLost(const std::string& worker, LossCause cause) override;
   void Gauges(const QueueGauges& gauges) override;
+  void TimeLeftChecked(absl::Duration told, absl::Duration actual) override;
+  void EnergyTaken(const std::string& worker, double joules) override;
   void EstimateChecked(absl::Duration estimated, absl::Duration actual, bool within_p90) override;
 
  private:
@@ -63,6 +68,8 @@ class JobMetrics final : public JobObserver {
   prometheus::Gauge& inflight_;
   prometheus::Gauge& store_bytes_;
   prometheus::Gauge& store_limit_;
+  ModelMetrics models_;
+  prometheus::Histogram& eta_error_;
   prometheus::Histogram& estimate_error_;
   prometheus::Counter& within_p90_;
   prometheus::Counter& above_p90_;

@@ -14,7 +14,6 @@ using prometheus::Registry;
 
 constexpr size_t kMaxDevices = 64;
 constexpr std::array kOutReasons = {OutReason::kDevice, OutReason::kFaults, OutReason::kNoModel};
-constexpr size_t kMaxKernelSeries = 60;  // operators times variants
 
 auto& Counters(Registry& registry, const char* name, const char* help) {
   return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
@@ -55,9 +54,10 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       busy_(Counters(registry, "reel_gpu_busy_seconds_total",
                      "Time that texts, steps and decodes took."),
             kMaxDevices, dropped.Add({{"family", "reel_gpu_busy_seconds_total"}})),
-      sampled_(Counters(registry, "reel_kernel_sampled_steps_total",
-                        "Steps whose operators were timed."),
-               kMaxDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
+      energy_(Counters(registry, "reel_gpu_energy_joules_total",
+                       "Energy that the device took while its worker had it, busy or not, as its "
+                       "driver tells; none where it does not."),
+              kMaxDevices, dropped.Add({{"family", "reel_gpu_energy_joules_total"}})),
       loads_(Counters(registry, "reel_model_loads_total", "Models that came to serve."),
              kMaxDevices, dropped.Add({{"family", "reel_model_loads_total"}})),
       put_outs_(Counters(registry, "reel_model_put_outs_total",
@@ -65,11 +65,7 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
                 kMaxDevices, dropped.Add({{"family", "reel_model_put_outs_total"}})),
       steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
              kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
-      kernels_(
-          Histograms(
-              registry, "reel_kernel_duration_seconds",
-              "Mean of an operator's calls within a text encoding, step or decode that is timed."),
-          kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})),
+      kernels_(registry, dropped),
       warm_ups_(Histograms(registry, "reel_warm_up_duration_seconds",
                            "Videos that models made before they serve."),
                 2 * kMaxDevices, dropped.Add({{"family", "reel_warm_up_duration_seconds"}})),
@@ -92,7 +88,7 @@ void WorkerMetrics::AddSeries(const std::string& worker) {
     errors_.Get({{"device", worker}, {"kind", kind}});
   }
   busy_.Get({{"device", worker}});
-  sampled_.Get({{"device", worker}});
+  kernels_.AddSeries(worker);
   loads_.Get({{"device", worker}});
   put_outs_.Get({{"device", worker}});
   steps_.Get({{"device", worker}}, buckets::Step());
@@ -141,13 +137,8 @@ void WorkerMetrics::Lost(const std::string& worker, LossCause cause) {
 void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample) {
   const double seconds = absl::ToDoubleSeconds(sample.duration);
   busy_.Get({{"device", worker}}).Increment(std::max(0.0, seconds));
-  for (const kernels::VariantTime& time : sample.kernels) {
-    if (time.calls <= 0) continue;
-    kernels_.Get({{"op", time.op}, {"variant", time.variant}}, buckets::Kernel())
-        .Observe(static_cast<double>(time.total_ns) * 1e-9 / static_cast<double>(time.calls));
-  }
+  kernels_.Stepped(worker, sample);
   if (sample.stage != model::Stage::kDenoise) return;
-  if (!sample.kernels.empty()) sampled_.Get({{"device", worker}}).Increment();
   steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
   rows_.Observe(static_cast<double>(sample.rows));
   jobs_.Observe(static_cast<double>(sample.jobs.size()));
@@ -170,6 +161,10 @@ void WorkerMetrics::ModelPutOut(const std::string& worker) {
 void WorkerMetrics::PromptsRead(const model::PromptCounts& prompts) {
   prompt_hits_.Increment(static_cast<double>(prompts.remembered));
   prompt_misses_.Increment(static_cast<double>(prompts.encoded));
+}
+
+void WorkerMetrics::EnergyTaken(const std::string& worker, double joules) {
+  energy_.Get({{"device", worker}}).Increment(std::max(0.0, joules));
 }
 
 void WorkerMetrics::JobFailed(const std::string& worker, Reason reason) {

@@ -14,6 +14,7 @@
 #include "kernels/base/mutex.h"
 #include "server/errors/reason.h"
 #include "server/front/metrics/capped_family.h"
+#include "server/front/metrics/kernel_metrics.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
@@ -31,6 +32,7 @@ class WorkerMetrics {
   void ModelLoaded(const std::string& worker);
   void ModelPutOut(const std::string& worker);
   void PromptsRead(const model::PromptCounts& prompts);
+  void EnergyTaken(const std::string& worker, double joules);
   void JobFailed(const std::string& worker, Reason reason);
 
  private:
@@ -44,11 +46,11 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> restarts_;
   CappedFamily<prometheus::Counter> errors_;
   CappedFamily<prometheus::Counter> busy_;
-  CappedFamily<prometheus::Counter> sampled_;
+  CappedFamily<prometheus::Counter> energy_;
   CappedFamily<prometheus::Counter> loads_;
   CappedFamily<prometheus::Counter> put_outs_;
   CappedFamily<prometheus::Histogram> steps_;
-  CappedFamily<prometheus::Histogram> kernels_;
+  KernelMetrics kernels_;
   CappedFamily<prometheus::Histogram> warm_ups_;
   prometheus::Histogram& rows_;
   prometheus::Histogram& jobs_;

@@ -115,6 +115,10 @@ class FileMediaStore final : public MediaStore {
     return OpenMediaFile(media_.get(), MediaName(id, attempt), std::move(seal));
   }
 
+  std::string PathOf(const std::string& id, int attempt) const override {
+    return absl::StrCat(options_.folder, "/media/", MediaName(id, attempt));
+  }
+
   void PutConditions(const std::string& id, std::vector<Blob> blobs, Done done) override {
     Put([this, id, blobs = std::move(blobs), done = std::move(done)]() mutable {
       const int64_t before = stored_bytes_;
@@ -316,7 +320,7 @@ absl::StatusOr<int64_t> FileMediaStore::Sort(const std::string& folder,
     if (entry.is_directory(ignored) && !entry.is_symlink(ignored)) continue;
     const std::string name = entry.path().filename().string();
     if (names.contains(name)) continue;
-    if (known.contains(name.substr(0, name.find('.')))) {
+    if (name.starts_with(kScratchFile) || known.contains(name.substr(0, name.find('.')))) {
       std::filesystem::remove(entry.path(), ignored);
       continue;
     }

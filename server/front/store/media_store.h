@@ -52,6 +52,9 @@ struct DiskUsage {
   bool full() const { return stored_bytes >= limit_bytes; }
 };
 
+// Ids that begin so are of no video: their files go when a store is opened again.
+inline constexpr char kScratchFile[] = "scratch--";
+
 // Calls return at once but for Append, which waits while too many bytes are before the disk.
 // They are carried out in order on the media thread, and answered there. A write that fails is
 // STORE_FULL for want of room (also above max_bytes), else INTERNAL; the partial file is removed.
@@ -80,6 +83,9 @@ class MediaStore {
       const std::string& id, int attempt, std::optional<MediaSeal> seal) const = 0;
 
   // Synced, all or none.
+  // Any thread. Where the file is, for a program that reads it.
+  virtual std::string PathOf(const std::string& id, int attempt) const = 0;
+
   virtual void PutConditions(const std::string& id, std::vector<Blob> blobs, Done done) = 0;
   virtual void ReadConditions(const std::string& id, int count, Reply<std::vector<Blob>> reply) = 0;
   virtual void RemoveConditions(const std::string& id, int count) = 0;

@@ -26,8 +26,8 @@ struct WorkerPoolOptions {
   std::vector<kernels::PluginSource> plugins;  // opened by every worker, in this order
   int encoder_threads = 0;                     // of a video; 0: by the machine's cores
   int64_t fill_rows = 5376;
-  int kernel_sample_every = 32;
-  std::string runtime_base;  // the user's run-time folder; empty: /tmp
+  int kernel_sample_every = 32;  // 0: no operator is timed
+  std::string runtime_base;      // the user's run-time folder; empty: /tmp
   RestartOptions restart;
 
   absl::Duration hello_timeout = absl::Seconds(60);     // from start to Hello

@@ -18,6 +18,7 @@
 #include "model/resolve.h"
 #include "server/protocol/assignment.h"
 #include "server/protocol/worker_report.h"
+#include "server/worker/engine/energy_watch.h"
 
 namespace reel::kernels {
 class KernelCatalog;
@@ -36,6 +37,8 @@ struct EngineOptions {
   kernels::KernelTimer* timer = nullptr;
   // Null: no figures of memory are reported.
   model::MemoryReader read_memory = nullptr;
+  // Null: no energy is reported.
+  EnergyReader read_energy = nullptr;
   // Null: the device has no context to lose.
   model::DeviceProbe probe_device = nullptr;
   // What the allocator may keep beyond it is given back while nothing moves; 0: no bound.

@@ -41,6 +41,7 @@ class Engine::Impl {
         samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
                   .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
         memory_(options_.read_memory),
+        energy_(options_.read_energy),
         loader_(options_.stream, options_.counted, [this] { inbox_.Wake(); }) {}
 
   void Run();
@@ -197,6 +198,7 @@ class Engine::Impl {
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;
   MemoryWatch memory_;
+  EnergyWatch energy_;
   Turns turns_;
   bool device_lost_ = false;
   bool draining_ = false;

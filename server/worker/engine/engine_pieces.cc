@@ -307,6 +307,7 @@ void Engine::Impl::TellMemory() {
   if (!memory_.TakeChanged()) return;
   Stepped report;
   report.memory = memory_.last();
+  report.millijoules = energy_.Take(absl::Now());
   Report(std::move(report));
 }
 
@@ -329,6 +330,7 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   report.steps.push_back(std::move(sample));
   memory_.TakeChanged();
   report.memory = memory_.last();
+  report.millijoules = energy_.Take(absl::Now());
   report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
   Report(std::move(report));
 }

@@ -2,6 +2,8 @@
 """Numbers of repeated measurements, in milliseconds where they are times."""
 
 import contextlib
+import math
+import pathlib
 import statistics
 import time
 import urllib.request
@@ -19,6 +21,34 @@ def spread(values, scale=1000.0):
 
     return {"n": len(ordered), "median": round(statistics.median(ordered), 3), "p10": at(0.1), "p90": at(0.9), "p95": at(0.95),
             "least": round(ordered[0], 3), "most": round(ordered[-1], 3)} if ordered else {"n": 0}
+
+
+def interval(values, scale=1.0):
+    """Of the median, with at least 95 %, whatever the values' distribution: between two of them in order, by the binomial."""
+    ordered, n = sorted(v * scale for v in values), len(values)
+    below, rank = 0.0, 0
+    while below + math.comb(n, rank) / 2**n <= 0.025:
+        below += math.comb(n, rank) / 2**n
+        rank += 1
+    return {"95 % of the median": [round(ordered[rank - 1], 3), round(ordered[-rank], 3)] if rank else None}
+
+
+class ProcessClocks:
+    """CPU time, user and system, of a process and of its children, of threads that have ended too."""
+
+    def __init__(self, pid):
+        # None comes or goes while a bench measures.
+        self.pids = [pid] + [int(p.parent.name) for p in pathlib.Path("/proc").glob("[0-9]*/stat") if parent_of(p) == pid]
+
+    def read(self):
+        """Seconds of each, the process itself first."""
+        return [time.clock_gettime(~pid << 3 | 2) for pid in self.pids]  # clock_getcpuclockid(3)
+
+
+def parent_of(stat):
+    with contextlib.suppress(OSError):
+        return int(stat.read_text().rpartition(")")[2].split()[1])
+    return 0
 
 
 @contextlib.contextmanager

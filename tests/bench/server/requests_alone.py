@@ -2,6 +2,7 @@
 """One request at a time: how long it takes, whether it was known before, and what it costs to be told."""
 
 import json
+import math
 import pathlib
 import random
 import statistics
@@ -10,8 +11,8 @@ import tempfile
 import time
 
 from door_client import parts_of, seconds
-from figures import must, serving, spread
-from server import find_binary
+from figures import ProcessClocks, interval, must, serving, spread
+from server import find_binary, scrape
 
 
 def start(setup):
@@ -72,20 +73,44 @@ def estimates(setup):
             "error of the time left at 20 %, %": spread(middle, 100)}
 
 
+TRACED = 'otlp_endpoint: "http://127.0.0.1:9" trace_share: 1'
+OBSERVED = f"telemetry {{ {TRACED} }}"
+EVERY_STEP = f"telemetry {{ {TRACED} kernel_sample_every: 1 }}"
+SCRAPES = 15.0  # seconds between two, as Prometheus does it
+UNOBSERVED = "telemetry { kernel_sample_every: -1 }"
+
+
 def sampling(setup):
-    """Two servers side by side, one that times operators as by default, one that hardly ever does; in pairs."""
-    never = "telemetry { kernel_sample_every: 1000000 }"
-    ratios = []
-    with serving(setup) as timed, serving(setup, config=never) as plain:
-        for door in (timed, plain, timed, plain):
+    """What all that is observed costs, in turns of one video each: a server as by default, whose videos are traced too (nobody takes the
+    traces) and which is scraped as by Prometheus, beside one that times no operator, has no traces and is not asked. Times to the last
+    byte, and the CPU time of reeld and its workers. A third one times the operators of every step, where by default it is a few: what
+    that costs shows where noise hides the usual."""
+    with serving(setup, config=OBSERVED) as observed, serving(setup, config=EVERY_STEP) as every, serving(setup, config=UNOBSERVED) as plain:
+        doors = {"observed": observed, "every step": every, "plain": plain}
+        clocks = {name: ProcessClocks(door.server.process.pid) for name, door in doors.items()}
+        for door in (*doors.values(), *doors.values()):
             must(door.generate(setup.usual))
+        more = {"observed": ([], []), "every step": ([], [])}
+        steps, due = [], dict.fromkeys(more, 0.0)
         for number in range(setup.repeat):
-            pair = [(timed, "timed"), (plain, "plain")]
-            took = {}
-            for door, name in pair if number % 2 else reversed(pair):
-                took[name] = must(door.generate(setup.usual | {"seed": str(number)})).ended
-            ratios.append(took["timed"] / took["plain"] - 1)
-    return {"more with the default, %": spread(ratios, 100)}
+            took, used = {}, {}
+            for name in sorted(doors, reverse=number % 2 == 1):
+                before = clocks[name].read()
+                heard = must(doors[name].generate(setup.usual | {"seed": str(number)}))
+                took[name] = heard.ended
+                if time.monotonic() >= due.get(name, math.inf):
+                    due[name] = time.monotonic() + SCRAPES
+                    scrape(doors[name].server)
+                if name == "observed":
+                    steps.append(heard.video["stats"].get("timedSteps", 0))
+                used[name] = sum(clocks[name].read()) - sum(before)
+            for name, (wall, cpu) in more.items():
+                wall.append(took[name] / took["plain"] - 1)
+                cpu.append(used[name] / used["plain"] - 1)
+    return {f"{name}: more {what}, %": spread(values, 100) | interval(values, 100)
+            for name, pair in more.items()
+            for what, values in zip(("time to the last byte", "CPU time of all processes"), pair)} | {
+                "steps that are timed by default, of each video": spread(steps, 1)}
 
 
 def bare(setup):

@@ -84,7 +84,8 @@ constexpr uint32_t kNumVariants = 0;
 #else
 constexpr uint32_t kNumVariants = 1;
 #endif
-[[maybe_unused]] constexpr ReelPluginV1 kPlugin = {kVersion, kNumVariants, &kVariant, nullptr, nullptr};
+[[maybe_unused]] constexpr ReelPluginV1 kPlugin = {kVersion, kNumVariants, &kVariant, nullptr,
+                                                   nullptr};
 
 }  // namespace
 

@@ -22,6 +22,9 @@ from draw import Prometheus, draw  # noqa: E402
 
 # Panels that are empty after a short run on a CPU in which all goes well, and what would fill them.
 EMPTY = {
+    "Second arm against the first": "20 videos of a shape on either arm",
+    "Pictures of both arms apart": "arms whose pictures differ",
+    "Power": "a device whose driver counts its energy",
     "Device memory": "a device with memory of its own",
     "Certificate ends in": "TLS",
 }
@@ -29,7 +32,7 @@ PATIENCE = 20  # seconds
 CONFIG = """
 workers { device: "cpu" }
 models { name: "ltx-demo" path: "%s" }
-experiments { name: "framework" share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
+experiments { name: "framework" share: 1 shadow_share: 1 arms { name: "today" profile: "auto" } arms { name: "reference" profile: "reference" } }
 telemetry { otlp_endpoint: "http://127.0.0.1:9" }
 """
 

@@ -17,11 +17,16 @@ from metric_names import family_of, metrics_of, queries_of_dashboard, queries_of
 # sources of the metrics.
 LATER = {
     "reel_experiment_requests_total": "an experiment in the configuration",
+    "reel_experiment_shadows_total": "an experiment in the configuration",
+    "reel_experiment_shadow_psnr_db": "an experiment in the configuration",
+    "reel_experiment_step_ratio": "an experiment with enough videos",
     "reel_experiment_step_seconds_total": "an experiment in the configuration",
     "reel_experiment_steps_total": "an experiment in the configuration",
     "reel_kernel_duration_seconds": "a model that calls operators",
+    "reel_kernel_estimated_seconds_total": "a model that calls operators",
     "reel_kernel_sampled_steps_total": "a model that calls operators",
     "reel_gpu_errors_total": "a device that fails",
+    "reel_gpu_energy_joules_total": "a device whose driver counts its energy",
     "reel_gpu_memory_bytes": "a device with memory of its own",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }

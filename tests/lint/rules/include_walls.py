@@ -98,7 +98,7 @@ WALLS = [
      {"absl", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/rpc/", SERVER_BASE + JOBS + API + ["server/convert/", "server/front/metrics/", r"server/front/config/\w+\.h"],
      {"absl", "grpc", "reel_proto", "protobuf", "crypto"}),
-    (r"server/front/jobs/", SERVER_BASE + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
+    (r"server/front/jobs/", SERVER_BASE + JOBS + [r"server/front/(store|workers)/\w+\.h"], {"absl"}),
     (r"server/front/store/", SERVER_BASE + [r"server/front/jobs/\w+\.h"], {"absl", "sqlite"}),
     # The judge of a fleet's log is pure; one source knows its messages, those named for the broker or the log's own the broker.
     (r"server/front/fleet/(log_fold|subjects)\.(h|cc)$", [], {"absl"}),
@@ -107,6 +107,7 @@ WALLS = [
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
     (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/workers/worker_pool\.h",
                                                   r"server/front/fleet/(choose|fleet_view|log_\w+|node_table|subjects)\.h"], {"absl"}),
+    (r"server/front/workers/process_frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +

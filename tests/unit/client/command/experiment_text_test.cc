@@ -49,5 +49,29 @@ TEST(DescribeExperiments, ShowsArmsAndWhatWasSeenOfEachShape) {
   EXPECT_THAT(DescribeExperiments(response), HasSubstr("not enough data\n"));
 }
 
+TEST(DescribeExperiments, ShowsWhatVideosThatWereRenderedTwiceHaveShown) {
+  v1::ListExperimentsResponse response;
+  v1::Experiment& experiment = *response.add_experiments();
+  experiment.set_name("norms");
+  EXPECT_EQ(DescribeExperiments(response).find("RENDERED TWICE"), std::string::npos);
+  experiment.set_shadow_share(0.1);
+  v1::ExperimentShadows& shadows = *experiment.mutable_shadows();
+  shadows.set_identical(3);
+  shadows.set_given_up(2);
+  EXPECT_THAT(DescribeExperiments(response),
+              HasSubstr("norms       3               3          identical  -"));
+  shadows.set_differ(4);
+  shadows.set_psnr_db(41.26);
+  shadows.set_lowest_psnr_db(38);
+  shadows.set_lowest_ssim(0.98765);
+  shadows.set_ratio(0.75);
+  shadows.set_ratio_low(0.7);
+  shadows.set_ratio_high(0.8);
+  EXPECT_THAT(
+      DescribeExperiments(response),
+      HasSubstr("norms       7               3          41.3 dB, 38.0 at least  0.9877         "
+                "0.750 (0.700 to 0.800)  2         0\n"));
+}
+
 }  // namespace
 }  // namespace reel::client

@@ -112,9 +112,11 @@ TEST(ReportConvert, AModelThatIsOnlyKnownIsNotLoaded) {
 TEST(ReportConvert, TellsADevicesMemoryWithAndWithoutTexts) {
   Stepped told;
   told.prompts = {1, 2};
+  told.millijoules = 70'500;
   const auto without = ReportFromProto(ReportToProto({"w", {}, told}));
   EXPECT_EQ(std::get<Stepped>(without->event).memory, model::DeviceMemory());
   EXPECT_EQ(std::get<Stepped>(without->event).prompts.encoded, 2);
+  EXPECT_EQ(std::get<Stepped>(without->event).millijoules, 70'500);
   told.memory = {.held = 5, .reserved = 4, .in_use = 3, .kept = 1, .most = 6};
   const auto with = ReportFromProto(ReportToProto({"w", {}, told}));
   EXPECT_EQ(std::get<Stepped>(with->event).memory, told.memory);

@@ -72,5 +72,16 @@ TEST(PairedRatio, IsThatOfAPublishedExample) {
   EXPECT_FALSE(PairedRatio(MomentsOf({1})).has_value());
 }
 
+TEST(PooledRatio, IsNearTheRatioThatIsKnownBest) {
+  EXPECT_FALSE(PooledRatio({}).has_value());
+  const Ratio narrow{2, 2 / std::exp(0.1), 2 * std::exp(0.1)};
+  const Ratio wide{4, 4 / std::exp(0.3), 4 * std::exp(0.3)};
+  const Ratio pooled = PooledRatio({narrow, wide}).value();
+  EXPECT_NEAR(std::log(pooled.value), 0.9 * std::log(2) + 0.1 * std::log(4), 1e-12);
+  EXPECT_NEAR(std::log(pooled.high / pooled.value), 1 / std::sqrt(1 / 0.01 + 1 / 0.09), 1e-12);
+  EXPECT_NEAR(PooledRatio({narrow})->low, narrow.low, 1e-12);
+  EXPECT_NEAR(PooledRatio({{3, 3, 3}, wide})->value, 3, 1e-6);
+}
+
 }  // namespace
 }  // namespace reel

@@ -44,6 +44,15 @@ TEST(ServerAnswers, TellWhatExperimentsHaveShown) {
   shape.log_step[0].Add(std::log(0.25));
   shape.verdict = ExperimentVerdict::kSecondFaster;
   report.shapes = {shape};
+  report.options.shadow_share = 0.2;
+  report.shadows.differ = 2;
+  report.shadows.given_up = 4;
+  report.shadows.lowest_psnr_db = 38;
+  report.shadows.lowest_ssim = 0.9;
+  for (const double psnr_db : {38, 42}) {
+    report.shadows.psnr_db.Add(psnr_db);
+    report.shadows.log_ratio.Add(std::log(2));
+  }
   jobs.SetExperiments({report});
   const ServerAnswers answers(jobs, {"1", "r", std::chrono::steady_clock::now(), RequestRules()});
   v1::ListExperimentsResponse response;
@@ -69,6 +78,13 @@ TEST(ServerAnswers, TellWhatExperimentsHaveShown) {
   EXPECT_EQ(shown.ratio_low(), 0.4);
   EXPECT_EQ(shown.ratio_high(), 0.6);
   EXPECT_EQ(shown.verdict(), v1::EXPERIMENT_VERDICT_SECOND_FASTER);
+  EXPECT_EQ(experiment.shadow_share(), 0.2);
+  EXPECT_EQ(experiment.shadows().differ(), 2);
+  EXPECT_EQ(experiment.shadows().given_up(), 4);
+  EXPECT_EQ(experiment.shadows().psnr_db(), 40);
+  EXPECT_EQ(experiment.shadows().lowest_psnr_db(), 38);
+  EXPECT_EQ(experiment.shadows().lowest_ssim(), 0.9);
+  EXPECT_NEAR(experiment.shadows().ratio(), 2, 1e-9);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ std::string TextOf(const ServerOptions& o) {
   }
   for (const ConfiguredProfile& p : o.kernel_profiles) dump.Line(p.name, p.base, p.variants);
   for (const ConfiguredExperiment& e : o.experiments) {
-    dump.Line(e.name, e.model, e.share);
+    dump.Line(e.name, e.model, e.share, e.shadow_share);
     for (const ConfiguredArm& a : e.arms) dump.Line(a.name, a.profile, a.share);
   }
   for (const kernels::PluginSource& p : o.plugins) dump.Line(p.name, p.root, p.folder, p.sha256);

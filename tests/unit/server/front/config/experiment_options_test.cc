@@ -51,6 +51,15 @@ TEST(ReadExperiments, TakesShareAndWeights) {
   EXPECT_EQ(experiment.arms[1].profile, "mine");
 }
 
+TEST(ReadExperiments, ShadowRendersAreOffUntilTheirShareIsGiven) {
+  EXPECT_EQ(ReadText(kGood).experiments[0].shadow_share, 0);
+  const std::string good = kGood;
+  const std::string open = good.substr(0, good.size() - 1);
+  EXPECT_EQ(ReadText(open + "shadow_share: 0.25 }").experiments[0].shadow_share, 0.25);
+  EXPECT_THAT(ReadText(open + "shadow_share: 1.5 }").problems,
+              ElementsAre(HasSubstr("experiments[0].shadow_share: must be 0 to 1: 1.5")));
+}
+
 TEST(ReadExperiments, NamesEveryProblemWithItsKey) {
   EXPECT_THAT(
       ReadText("experiments { name: 'E!' model: 'n' share: 1.5 arms { name: 'a' profile: 'auto' } "

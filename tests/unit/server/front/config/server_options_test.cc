@@ -209,6 +209,11 @@ TEST(ServerOptions, TracesGoToACollectorOrNowhere) {
   EXPECT_THAT(all.problems, IsEmpty());
   EXPECT_EQ(all.options.telemetry.collector.ToString(), "http://collector:4318/v1/traces");
   EXPECT_EQ(all.options.telemetry.trace_share, 1);
+  EXPECT_EQ(all.options.telemetry.kernel_sample_every, 32);
+  EXPECT_EQ(Check("telemetry { kernel_sample_every: -1 }").options.telemetry.kernel_sample_every,
+            0);
+  EXPECT_THAT(Check("telemetry { kernel_sample_every: -2 }").problems,
+              ElementsAre(StartsWith("telemetry.kernel_sample_every:")));
   const CheckedOptions some = Check("telemetry { otlp_endpoint: 'http://c' trace_share: 0.25 }");
   EXPECT_EQ(some.options.telemetry.trace_share, 0.25);
   EXPECT_FALSE(Check("").options.telemetry.collector.enabled());

@@ -64,6 +64,30 @@ TEST(ExperimentBoard, FindsTheFasterArmAndNoDifferenceInNoise) {
   EXPECT_EQ(noise.Reports()[0].shapes[0].verdict, ExperimentVerdict::kNoDifference);
 }
 
+TEST(ExperimentBoard, PoolsTheShapesThatHaveEnoughVideos) {
+  ExperimentBoard board(OneExperiment());
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(board.StepRatio("norms").has_value()) << i;
+    for (const int width : {64, 128}) {
+      const double large = width == 128 ? 5 : 1, noise = 1 + 0.02 * std::sin(i + width);
+      board.Ended(StepsOf("old", large * noise, width));
+      board.Ended(StepsOf("new", large * 0.8 / noise, width));
+    }
+  }
+  const Ratio both = board.StepRatio("norms").value();
+  const Ratio one = board.Reports()[0].shapes[0].ratio.value();
+  EXPECT_NEAR(both.value, 0.8, 0.01);
+  EXPECT_LT(both.high, 0.85);
+  EXPECT_LT(both.high / both.low, one.high / one.low);
+  // One with too few says nothing.
+  for (int i = 0; i < 19; ++i) {
+    board.Ended(StepsOf("old", 1, 256));
+    board.Ended(StepsOf("new", 9, 256));
+  }
+  EXPECT_EQ(board.StepRatio("norms")->value, both.value);
+  EXPECT_FALSE(board.StepRatio("another").has_value());
+}
+
 TEST(ExperimentBoard, KeepsShapesApartAndTheirNumberBounded) {
   ExperimentBoard board(OneExperiment());
   for (int i = 0; i < 2 * static_cast<int>(ExperimentBoard::kMostShapes); ++i) {

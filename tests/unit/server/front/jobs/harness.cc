@@ -157,7 +157,7 @@ void Harness::Start() {
   dispatcher = std::make_unique<Dispatcher>(
       options, SchedulerParts{*store, *media, pool, observer, clock,
                               shared_serializer == nullptr ? serializer : *shared_serializer,
-                              nullptr, end_journal});
+                              nullptr, end_journal, comparer});
   ASSERT_TRUE(dispatcher->Start().ok());
 }
 

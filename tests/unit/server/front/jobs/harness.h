@@ -149,6 +149,7 @@ class Harness {
   JobOptions options;
   EndJournal* end_journal = nullptr;                   // of the next Start
   const VideoSerializer* shared_serializer = nullptr;  // of several servers; null: its own
+  FramesComparer* comparer = nullptr;                  // likewise
   int64_t max_bytes = 0;
   std::unique_ptr<JobStore> store;
   FailingStore* failing_store = nullptr;  // the same

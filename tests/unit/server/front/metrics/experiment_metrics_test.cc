@@ -39,5 +39,41 @@ TEST(ExperimentMetrics, CountArmsByOutcomeFromTheStart) {
   EXPECT_EQ(ValueOf(text, "reel_experiment_steps_total{arm=\"new\",experiment=\"norms\"}"), 0);
 }
 
+TEST(ExperimentMetrics, TellARatioOnceThereIsOne) {
+  Metrics metrics({"1", "r", {"auto"}, {}, {{"norms", "old"}, {"norms", "new"}}});
+  EXPECT_EQ(metrics.Text().find("reel_experiment_step_ratio{"), std::string::npos);
+  metrics.jobs().StepsCompared("norms", {0.8, 0.7, 0.9});
+  metrics.jobs().StepsCompared("norms", {0.75, 0.7, 0.8});
+  metrics.jobs().StepsCompared("of another configuration", {2, 1, 3});
+  const std::string text = metrics.Text();
+  const auto bound = [&](const std::string& name) {
+    return ValueOf(text, "reel_experiment_step_ratio{arm=\"new\",bound=\"" + name +
+                             "\",experiment=\"norms\"}");
+  };
+  EXPECT_EQ(bound("estimate"), 0.75);
+  EXPECT_EQ(bound("low"), 0.7);
+  EXPECT_EQ(bound("high"), 0.8);
+  EXPECT_EQ(text.find("of another configuration"), std::string::npos);
+}
+
+TEST(ExperimentMetrics, CountShadowRendersFromNoughtOn) {
+  Metrics metrics({"1", "r", {"auto"}, {}, {{"norms", "old"}, {"norms", "new"}}});
+  const auto ended = [&](const std::string& outcome) {
+    return ValueOf(metrics.Text(), "reel_experiment_shadows_total{experiment=\"norms\",outcome=\"" +
+                                       outcome + "\"}");
+  };
+  EXPECT_EQ(ended("differs"), 0);
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kDiffers, 41, 0.9, std::nullopt});
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kIdentical, 0, 1, std::nullopt});
+  metrics.jobs().ShadowEnded({"norms", ShadowOutcome::kGivenUp, 0, 1, std::nullopt});
+  metrics.jobs().ShadowEnded({"of another configuration", ShadowOutcome::kFailed, 0, 1, {}});
+  EXPECT_EQ(ended("differs"), 1);
+  EXPECT_EQ(ended("identical"), 1);
+  EXPECT_EQ(ended("given_up"), 1);
+  EXPECT_EQ(ended("failed"), 0);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_experiment_shadow_psnr_db_sum{experiment=\"norms\"}"),
+            41);
+}
+
 }  // namespace
 }  // namespace reel::front

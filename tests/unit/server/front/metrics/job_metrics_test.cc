@@ -72,7 +72,7 @@ TEST(JobMetrics, EndsAreToldApart) {
 
 TEST(JobMetrics, ShowsTheQueue) {
   Metrics metrics({"1", "r", {}, {}});
-  metrics.jobs().Gauges({3, 2, 4.5, 120, 1000, 5000});
+  metrics.jobs().Gauges({3, 2, 4.5, 120, 1000, 5000, {}});
   metrics.jobs().JobStarted(Ended(VideoState::kRunning), absl::Seconds(2));
   metrics.jobs().JobRestarted();
   metrics.jobs().JobPreempted();
@@ -102,6 +102,17 @@ TEST(JobMetrics, EstimatesAreJudged) {
   EXPECT_EQ(ValueOf(text, "reel_estimate_within_p90_total{result=\"above\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_estimate_error_ratio_bucket{le=\"0.15\"}"), 1);
   EXPECT_EQ(ValueOf(text, "reel_estimate_error_ratio_count"), 2);
+}
+
+TEST(JobMetrics, TimesLeftAreHeldAgainstWhatCame) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().TimeLeftChecked(absl::Seconds(8), absl::Seconds(10));
+  metrics.jobs().TimeLeftChecked(absl::Seconds(10.4), absl::Seconds(10));
+  metrics.jobs().TimeLeftChecked(absl::Seconds(1), absl::ZeroDuration());
+  const std::string text = metrics.Text();
+  EXPECT_EQ(ValueOf(text, "reel_eta_error_ratio_count"), 2);
+  EXPECT_EQ(ValueOf(text, "reel_eta_error_ratio_bucket{le=\"0.05\"}"), 1);
+  EXPECT_EQ(ValueOf(text, "reel_eta_error_ratio_bucket{le=\"0.25\"}"), 2);
 }
 
 TEST(JobMetrics, TenantsBeyondTheLimitShareALabel) {

@@ -57,6 +57,15 @@ TEST(WorkerMetrics, CountModelsThatComeAndMakeWay) {
   EXPECT_EQ(ValueOf(metrics.Text(), "reel_model_put_outs_total{device=\"cuda0\"}"), 1);
 }
 
+TEST(WorkerMetrics, EnergyIsThereOnceADeviceTellsIt) {
+  Metrics metrics({"1", "r", {}, {}});
+  metrics.jobs().WorkerChanged(Gpu(WorkerState::kReady));
+  EXPECT_EQ(metrics.Text().find("reel_gpu_energy_joules_total{"), std::string::npos);
+  metrics.jobs().EnergyTaken("cuda0", 70.5);
+  metrics.jobs().EnergyTaken("cuda0", 0.5);
+  EXPECT_EQ(ValueOf(metrics.Text(), "reel_gpu_energy_joules_total{device=\"cuda0\"}"), 71);
+}
+
 TEST(WorkerMetrics, TellWhyADeviceIsOut) {
   Metrics metrics({"1", "r", {}, {}});
   const auto out = [&](const std::string& reason) {
@@ -117,6 +126,12 @@ TEST(WorkerMetrics, StepsAreMeasuredAndSampledOnesByKernel) {
   EXPECT_EQ(ValueOf(text, "reel_kernel_sampled_steps_total{device=\"cpu\"}"), 1);
   EXPECT_DOUBLE_EQ(
       ValueOf(text, "reel_kernel_duration_seconds_sum{op=\"rms_norm\",variant=\"loops\"}"), 1e-4);
+  // Of 44 ms of steps: the one that was not timed is taken to be like the other.
+  const auto estimated = [&](const std::string& labels) {
+    return ValueOf(text, "reel_kernel_estimated_seconds_total{" + labels + "}");
+  };
+  EXPECT_NEAR(estimated("op=\"rms_norm\",stage=\"denoise\",variant=\"loops\""), 8e-4, 1e-9);
+  EXPECT_NEAR(estimated("op=\"gaps\",stage=\"denoise\",variant=\"\""), 0.0432, 1e-9);
   EXPECT_NEAR(ValueOf(text, "reel_gpu_busy_seconds_total{device=\"cpu\"}"), 0.066, 1e-9);
 }
 

@@ -233,6 +233,18 @@ TEST_F(MediaStoreTest, RemovesOrphansAndCountsTheRest) {
   EXPECT_EQ(temp_.Read("quarantine/media/junk"), "12345");
 }
 
+TEST_F(MediaStoreTest, ScratchFilesGoAtTheNextStart) {
+  const std::string id = std::string(kScratchFile) + "7";
+  store_->Begin(id, 1);
+  ASSERT_TRUE(Append(id, 0, "12345").ok());
+  EXPECT_EQ(temp_.Read("media/" + id + ".1.mp4"), "12345");
+  EXPECT_EQ(store_->PathOf(id, 1), temp_.path() + "/media/" + id + ".1.mp4");
+  Open({});
+  ASSERT_TRUE(store_->KeepOnly({}, absl::Now()).ok());
+  EXPECT_FALSE(Exists(id + ".1.mp4"));
+  EXPECT_FALSE(std::filesystem::exists(temp_.path() + "/quarantine/media/" + id + ".1.mp4"));
+}
+
 TEST_F(MediaStoreTest, AFileComesBackWithItsRow) {
   std::ofstream(temp_.path() + "/media/lost.1.mp4") << "12345";
   ASSERT_TRUE(store_->KeepOnly({}, absl::Now()).ok());

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/jobs/shadows/shadows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+constexpr int kAttempt = 1;
+// Behind every job that a worker may be given beside it.
+constexpr double kLastOfAll = 1e15;
+constexpr absl::Duration kLongest = absl::Minutes(10);
+
+}  // namespace
+
+bool Shadows::Idle(const FleetWorker& worker) const {
+  return worker.info.state == WorkerState::kReady && !worker.doomed && worker.held.empty() &&
+         worker.loading.empty() && !worker.shadow;
+}
+
+bool Shadows::AnyWaits() const {
+  return std::any_of(parts_.jobs.begin(), parts_.jobs.end(),
+                     [](const auto& entry) { return entry.second.runnable(); });
+}
+
+void Shadows::Tick() {
+  std::set<std::string> idle;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (Idle(worker)) idle.insert(name);
+  }
+  std::swap(idle, idle_);
+  const bool may = parts_.comparer != nullptr && !running_ && !parts_.drain.begun && !AnyWaits() &&
+                   !parts_.media.Usage().full();
+  if (!may) return;
+  for (const std::string& name : idle_) {
+    FleetWorker* worker = idle.contains(name) ? parts_.fleet.Find(name) : nullptr;
+    if (worker == nullptr) continue;
+    auto candidate =
+        parts_.queue.Take([&](const ShadowCandidate& one) { return Suits(*worker, one); });
+    if (candidate) return Begin(*worker, *std::move(candidate));
+  }
+}
+
+Need Shadows::NeedOf(const ShadowCandidate& candidate) const {
+  Need need;
+  need.model = candidate.spec.model;
+  need.worker = candidate.worker;
+  model::KernelSelection kernels;
+  kernels.profile = candidate.other.profile;
+  parts_.admission.ExpandProfile(kernels, need);
+  if (const model::ModelCard* card = parts_.fleet.FindCard(need.model)) {
+    need.shape = ShapeOf(candidate.spec, *card, Admission::PlanName(need));
+    need.memory_bytes = parts_.costs.PeakMemory(need.shape);
+  }
+  return need;
+}
+
+bool Shadows::Suits(const FleetWorker& worker, const ShadowCandidate& candidate) const {
+  if (candidate.worker != worker.info.name) return false;
+  const Need need = NeedOf(candidate);
+  return !need.shape.passes.empty() && parts_.fleet.CheckServed(need.model).ok() &&
+         parts_.fleet.CanTake(worker, need, {});
+}
+
+void Shadows::Begin(FleetWorker& worker, ShadowCandidate candidate) {
+  // Its owner may have deleted it.
+  if (!parts_.media.Open(candidate.video, candidate.attempt, std::nullopt).ok()) return;
+  Need need = NeedOf(candidate);
+  need.shape.where = parts_.fleet.WhereOf(worker, need.model);
+  Running running;
+  running.id = absl::StrCat(kScratchFile, ++begun_);
+  running.worker = worker.info.name;
+  Assignment assignment;
+  assignment.ref = {running.id, kAttempt, ""};
+  assignment.spec = candidate.spec;
+  // What was resolved stays: its worker resolves it again, and must come to the same.
+  assignment.spec.kernels.profile = need.profile;
+  assignment.spec.kernels.variants = need.variants;
+  assignment.spec.preview.every_steps = 0;
+  assignment.order_key = kLastOfAll;
+  assignment.time_left = kLongest;
+  running.candidate = std::move(candidate);
+  worker.shadow = ShadowRun{running.id, need.shape};
+  running_ = std::move(running);
+  parts_.media.Begin(running_->id, kAttempt);
+  parts_.limits.Renew(running_->worker);
+  parts_.pool.Assign(running_->worker, std::move(assignment));
+}
+
+void Shadows::MakeWay() {
+  if (!running_ || !running_->renders) return;
+  std::set<std::string> free;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (Idle(worker)) free.insert(name);
+  }
+  for (const auto& [id, job] : parts_.jobs) {
+    if (!job.runnable()) continue;
+    const auto place = std::find_if(free.begin(), free.end(), [&](const std::string& name) {
+      return parts_.fleet.CanTake(*parts_.fleet.Find(name), job.need, {});
+    });
+    if (place == free.end()) return GiveUp();
+    free.erase(place);
+  }
+}
+
+void Shadows::GiveUp() {
+  if (!running_ || !running_->renders) return;
+  if (FleetWorker* worker = parts_.fleet.Find(running_->worker)) {
+    parts_.slots.GiveUpShadow(*worker);
+  }
+}
+
+void Shadows::Leave() {
+  running_->renders = false;
+  FleetWorker* worker = parts_.fleet.Find(running_->worker);
+  if (worker == nullptr || !worker->shadow) return;
+  running_->given_up = worker->shadow->given_up;
+  worker->shadow.reset();
+}
+
+void Shadows::On(const JobFinished& finished) {
+  Leave();
+  const auto seconds = SoloStepSeconds(finished.stats);
+  const auto& before = running_->candidate.seconds;
+  if (seconds && before) {
+    const double ratio = std::log(*seconds / *before);
+    running_->log_ratio = running_->candidate.arm == 0 ? ratio : -ratio;
+  }
+  parts_.media.Finish(running_->id, kAttempt,
+                      parts_.thread.Here<absl::StatusOr<MediaDigest>>(
+                          [this](const auto& digest) { OnDigest(digest); }));
+}
+
+void Shadows::OnDigest(const absl::StatusOr<MediaDigest>& digest) {
+  ShadowResult result;
+  result.log_ratio = running_->log_ratio;
+  if (!digest.ok()) return End(std::move(result), digest.status());
+  const ShadowCandidate& candidate = running_->candidate;
+  if (digest->sha256 == candidate.sha256) {
+    result.outcome = ShadowOutcome::kIdentical;
+    return End(std::move(result), absl::OkStatus());
+  }
+  parts_.comparer->Compare(parts_.media.PathOf(candidate.video, candidate.attempt),
+                           parts_.media.PathOf(running_->id, kAttempt),
+                           parts_.thread.Here<absl::StatusOr<FrameDistance>>(
+                               [this](const auto& distance) { OnCompared(distance); }));
+}
+
+void Shadows::OnCompared(const absl::StatusOr<FrameDistance>& distance) {
+  ShadowResult result;
+  result.log_ratio = running_->log_ratio;
+  if (!distance.ok()) return End(std::move(result), distance.status());
+  result.outcome = distance->identical ? ShadowOutcome::kIdentical : ShadowOutcome::kDiffers;
+  result.psnr_db = distance->psnr_db;
+  result.ssim = distance->ssim;
+  End(std::move(result), absl::OkStatus());
+}
+
+void Shadows::On(const JobFailed& failed) {
+  Leave();
+  ShadowResult result;
+  if (running_->given_up) result.outcome = ShadowOutcome::kGivenUp;
+  End(std::move(result), failed.error);
+}
+
+void Shadows::WorkerLost(const std::string& worker) {
+  if (!running_ || !running_->renders || running_->worker != worker) return;
+  Leave();
+  End({}, absl::UnavailableError("its worker was lost"));
+}
+
+void Shadows::End(ShadowResult result, const absl::Status& why) {
+  ShadowCandidate candidate = std::move(running_->candidate);
+  parts_.media.Remove(running_->id, kAttempt, nullptr);
+  running_.reset();
+  result.experiment = candidate.experiment;
+  parts_.board.Shadowed(result);
+  parts_.observer.ShadowEnded(result);
+  const bool failed = result.outcome == ShadowOutcome::kFailed;
+  std::vector<Field> fields = {{"experiment", result.experiment},
+                               {"video", candidate.video},
+                               {"arm", candidate.other.name},
+                               {"outcome", ShadowOutcomeName(result.outcome)}};
+  if (result.outcome == ShadowOutcome::kDiffers) fields.emplace_back("psnr_db", result.psnr_db);
+  if (!why.ok()) fields.emplace_back("error", why);
+  Log(failed ? LogLevel::kWarning : LogLevel::kInfo, "A shadow render ended", fields);
+  if (result.outcome == ShadowOutcome::kGivenUp) return parts_.queue.PutBack(std::move(candidate));
+  if (parts_.queue.NoteEnd(result.experiment, failed)) {
+    Log(LogLevel::kError, "An experiment has no shadow renders any more, since too many failed",
+        {{"experiment", result.experiment}});
+  }
+}
+
+}  // namespace reel::front

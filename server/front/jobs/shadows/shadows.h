@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shadow renders: a share of an experiment's videos is rendered again, same spec and seed, on the
+// other arm, when its device has nothing to do; then the pictures of both are compared. No caller
+// sees one, pays for one or waits for one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/front/jobs/admission.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/drain_state.h"
+#include "server/front/jobs/experiment_board.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_observer.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/shadows/shadow_queue.h"
+#include "server/front/jobs/shadows/shadow_result.h"
+#include "server/front/jobs/slots.h"
+#include "server/front/jobs/step_limits.h"
+#include "server/front/store/media_store.h"
+#include "server/front/workers/frames_comparer.h"
+#include "server/front/workers/worker_pool.h"
+#include "server/protocol/worker_report.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread. One at a time, on whichever device.
+class Shadows {
+ public:
+  // What it works with; all of it outlives it.
+  struct Parts {
+    const JobTable& jobs;
+    Fleet& fleet;
+    Slots& slots;
+    StepLimits& limits;
+    const Admission& admission;
+    const CostModel& costs;
+    ShadowQueue& queue;
+    ExperimentBoard& board;
+    const DrainState& drain;
+    MediaStore& media;
+    WorkerPool& pool;
+    JobObserver& observer;
+    FramesComparer* comparer;  // missing: there are none
+    const OwnThread& thread;
+  };
+  explicit Shadows(const Parts& parts) : parts_(parts) {}
+
+  // Begins one on a device that had nothing to do now and when this was called last.
+  void Tick();
+  // Gives it up where a job would find no other idle device. Before jobs are placed; where one is
+  // placed beside it all the same, Slots does.
+  void MakeWay();
+  void GiveUp();
+
+  bool Owns(const JobRef& ref) const { return running_ && running_->id == ref.job; }
+  void On(const JobFinished& finished);
+  void On(const JobFailed& failed);
+  void WorkerLost(const std::string& worker);
+
+ private:
+  struct Running {
+    std::string id;  // of its file, and what its worker calls it
+    std::string worker;
+    ShadowCandidate candidate;
+    bool renders = true;  // then its pictures are compared
+    bool given_up = false;
+    std::optional<double> log_ratio;
+  };
+
+  bool Idle(const FleetWorker& worker) const;
+  bool AnyWaits() const;
+  Need NeedOf(const ShadowCandidate& candidate) const;
+  bool Suits(const FleetWorker& worker, const ShadowCandidate& candidate) const;
+  void Begin(FleetWorker& worker, ShadowCandidate candidate);
+  // It is at its worker no more.
+  void Leave();
+  void OnDigest(const absl::StatusOr<MediaDigest>& digest);
+  void OnCompared(const absl::StatusOr<FrameDistance>& distance);
+  void End(ShadowResult result, const absl::Status& why);
+
+  const Parts parts_;
+  std::optional<Running> running_;
+  std::set<std::string> idle_;  // workers that had nothing to do at the last tick
+  int64_t begun_ = 0;
+};
+
+}  // namespace reel::front

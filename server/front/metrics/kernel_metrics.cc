@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/metrics/kernel_metrics.h"
+
+#include "server/front/metrics/buckets.h"
+
+namespace reel::front {
+namespace {
+
+using prometheus::Registry;
+
+constexpr size_t kMostDevices = 64;
+constexpr size_t kMaxKernelSeries = 60;  // operators times variants
+constexpr size_t kStages = 4;
+
+auto& KernelCounters(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+auto& KernelHistograms(Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+const char* StageName(model::Stage stage) {
+  switch (stage) {
+    case model::Stage::kTextEncode:
+      return "text_encode";
+    case model::Stage::kDenoise:
+      return "denoise";
+    case model::Stage::kDecode:
+      return "decode";
+    default:
+      return "other";
+  }
+}
+
+}  // namespace
+
+KernelMetrics::KernelMetrics(Registry& registry, prometheus::Family<prometheus::Counter>& dropped)
+    : sampled_(KernelCounters(registry, "reel_kernel_sampled_steps_total",
+                              "Steps whose operators were timed."),
+               kMostDevices, dropped.Add({{"family", "reel_kernel_sampled_steps_total"}})),
+      estimated_(KernelCounters(
+                     registry, "reel_kernel_estimated_seconds_total",
+                     "Time of an operator in all text encodings, steps and decodes, estimated from "
+                     "those that are timed; they sum to the busy time. Operator \"gaps\": the time "
+                     "between operators."),
+                 kStages * (kMaxKernelSeries + 1),
+                 dropped.Add({{"family", "reel_kernel_estimated_seconds_total"}})),
+      kernels_(
+          KernelHistograms(
+              registry, "reel_kernel_duration_seconds",
+              "Mean of an operator's calls within a text encoding, step or decode that is timed."),
+          kMaxKernelSeries, dropped.Add({{"family", "reel_kernel_duration_seconds"}})) {}
+
+void KernelMetrics::AddSeries(const std::string& worker) { sampled_.Get({{"device", worker}}); }
+
+void KernelMetrics::Stepped(const std::string& worker, const StepSample& sample) {
+  for (const kernels::VariantTime& time : sample.kernels) {
+    if (time.calls <= 0) continue;
+    kernels_.Get({{"op", time.op}, {"variant", time.variant}}, buckets::Kernel())
+        .Observe(static_cast<double>(time.total_ns) * 1e-9 / static_cast<double>(time.calls));
+  }
+  for (const OperatorSeconds& one : seconds_.Take(worker, sample)) {
+    estimated_.Get({{"op", one.op}, {"variant", one.variant}, {"stage", StageName(sample.stage)}})
+        .Increment(one.seconds);
+  }
+  if (sample.stage == model::Stage::kDenoise && !sample.kernels.empty()) {
+    sampled_.Get({{"device", worker}}).Increment();
+  }
+}
+
+}  // namespace reel::front

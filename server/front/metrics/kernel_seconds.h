@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of operators, estimated from the pieces of work that were timed. What was not timed is
+// taken to have been like the next timed piece of its kind, so that the estimates sum to all of the
+// time up to that piece.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/workers/worker_pool.h"
+
+namespace reel::front {
+
+struct OperatorSeconds {
+  std::string op, variant;  // op "gaps", without a variant: between operators
+  double seconds = 0;
+};
+
+// Thread-safe.
+class KernelSeconds {
+ public:
+  static constexpr size_t kMostKinds = 256;  // further plans of a model are taken for one
+
+  // What a piece adds: nothing, until one of its kind was timed.
+  std::vector<OperatorSeconds> Take(const std::string& worker, const StepSample& sample);
+
+ private:
+  using Kind = std::tuple<std::string, std::string, std::string, model::Stage>;
+
+  absl::Duration TakeWaiting(const std::string& worker, const StepSample& sample);
+
+  Mutex mutex_;
+  std::map<Kind, absl::Duration> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::front
