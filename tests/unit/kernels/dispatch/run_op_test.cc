@@ -47,6 +47,7 @@ constexpr CudaLibraryTable kLibrary = {
     .event_record = nullptr,
     .nanoseconds_between = nullptr,
     .event_destroy = nullptr,
+    .zeros_as_kernels = nullptr,
 };
 
 class RunOpTest : public testing::Test {
