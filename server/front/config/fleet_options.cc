@@ -11,8 +11,8 @@
 namespace reel::front {
 namespace {
 
-constexpr char kScheme[] = "nats://";
-constexpr size_t kSchemeSize = sizeof kScheme - 1;
+constexpr char kNatsScheme[] = "nats://";
+constexpr size_t kNatsSchemeSize = sizeof kNatsScheme - 1;
 constexpr int kMostReplicas = 5;
 constexpr int64_t kLeastLogBytes = int64_t{1} << 20;
 constexpr absl::Duration kShortestBeat = absl::Milliseconds(100);
@@ -24,7 +24,7 @@ void ReadUrl(const std::string& key, const std::string& url, bool insecure, Opti
                           "TLS to NATS servers is not built yet: nats://, with insecure in a "
                           "network that encrypts");
   }
-  if (!absl::StartsWith(url, kScheme)) {
+  if (!absl::StartsWith(url, kNatsScheme)) {
     return reader.Problem(key, absl::StrCat("must be nats://HOST:PORT: '", url, "'"));
   }
   if (url.find('@') != std::string::npos) {
@@ -33,7 +33,7 @@ void ReadUrl(const std::string& key, const std::string& url, bool insecure, Opti
                           "must have no user and no password: they belong into "
                           "credentials_file");
   }
-  const Address address = reader.ReadAddress(key, url.substr(kSchemeSize));
+  const Address address = reader.ReadAddress(key, url.substr(kNatsSchemeSize));
   if (address.host.empty()) return;
   if (address.port == 0) reader.Problem(key, "the port must be 1..65535");
   if (!address.loopback() && !insecure) {
