@@ -25,7 +25,7 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       LtxRopeCpuVariants(),           QkNormRopeCpuVariants(),      GatedActivationCpuVariants(),
       ActivationCpuVariants(),        ChannelNormSiluCpuVariants(), Conv3dCpuVariants(),
       DepthToSpaceCpuVariants(),      FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
-      AttentionCpuVariants(),         CrossAttentionCpuVariants(),
+      AttentionCpuVariants(),         CrossAttentionCpuVariants(),  AttentionRestCpuVariants(),
   };
   for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
   return all;

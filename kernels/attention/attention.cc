@@ -29,15 +29,27 @@ void CheckBias(const AttentionArgs& args, ArgumentChecks& checks) {
   }
 }
 
-void Check(const AttentionArgs& args, ArgumentChecks& checks) {
-  checks.Floating("q", args.q, 4, 4);
-  checks.Floating("k", args.k, 4, 4);
+// q [B, S, N, Dh] with k and v [B, L, N, Dh].
+void CheckHeads(const TensorView& q, const TensorView& k, const TensorView& v,
+                ArgumentChecks& checks) {
+  checks.Floating("q", q, 4, 4);
+  checks.Floating("k", k, 4, 4);
   if (!checks.ok()) return;
-  checks.Require(args.k.dtype == args.q.dtype && args.k.size(0) == args.q.size(0) &&
-                     args.k.size(2) == args.q.size(2) && args.k.size(3) == args.q.size(3),
+  checks.Require(k.dtype == q.dtype && k.size(0) == q.size(0) && k.size(2) == q.size(2) &&
+                     k.size(3) == q.size(3),
                  absl::StrCat("q and k must have the same type, batch, heads and width: q ",
-                              Describe(args.q), ", k ", Describe(args.k)));
-  checks.Like("v", args.v, "k", args.k);
+                              Describe(q), ", k ", Describe(k)));
+  checks.Like("v", v, "k", k);
+}
+
+void CheckScale(double scale, ArgumentChecks& checks) {
+  checks.Require(std::isfinite(scale) && scale >= 0,
+                 absl::StrCat("The scale must be finite and not below zero: ", scale));
+}
+
+void Check(const AttentionArgs& args, ArgumentChecks& checks) {
+  CheckHeads(args.q, args.k, args.v, checks);
+  if (!checks.ok()) return;
   if (args.bias.has_value()) CheckBias(args, checks);
   if (args.key_lengths.has_value()) {
     checks.Typed("key_lengths", *args.key_lengths, MaskOf(Dtype::kI32), 1, 1);
@@ -48,9 +60,20 @@ void Check(const AttentionArgs& args, ArgumentChecks& checks) {
     if (checks.ok()) checks.Sizes("q_scale", *args.q_scale, {args.q.size(0), args.q.size(1)});
   }
   checks.Like("out", args.out, "q", args.q);
-  checks.Require(std::isfinite(args.scale) && args.scale >= 0,
-                 absl::StrCat("The scale must be finite and not below zero: ", args.scale));
+  CheckScale(args.scale, checks);
   checks.Output("out", args.out);
+}
+
+void Check(const AttentionRestArgs& args, ArgumentChecks& checks) {
+  CheckHeads(args.q, args.k, args.v, checks);
+  if (!checks.ok()) return;
+  checks.Like("before", args.before, "q", args.q);
+  checks.Typed("log_sums", args.log_sums, MaskOf(Dtype::kF32), 3, 3);
+  if (!checks.ok()) return;
+  checks.Sizes("log_sums", args.log_sums, {args.q.size(0), args.q.size(1), args.q.size(2)});
+  checks.Like("out", args.out, "q", args.q);
+  CheckScale(args.scale, checks);
+  checks.Output("out", args.out, {&args.before});
 }
 
 AttentionOperand OperandOf(const TensorView& view) {
@@ -59,7 +82,9 @@ AttentionOperand OperandOf(const TensorView& view) {
   return operand;
 }
 
-AttentionParams ParamsOf(const AttentionArgs& args) {
+// What both kinds of arguments have.
+template <typename Args>
+AttentionParams SharedParams(const Args& args) {
   AttentionParams params;
   params.batch = args.q.size(0);
   params.queries = args.q.size(1);
@@ -70,6 +95,13 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
   params.k = OperandOf(args.k);
   params.v = OperandOf(args.v);
   params.out = OperandOf(args.out);
+  params.scale = static_cast<float>(
+      args.scale == 0 ? 1 / std::sqrt(static_cast<double>(params.width)) : args.scale);
+  return params;
+}
+
+AttentionParams ParamsOf(const AttentionArgs& args) {
+  AttentionParams params = SharedParams(args);
   if (args.bias.has_value()) {
     const auto stride = [&](int d) { return args.bias->size(d) == 1 ? 0 : args.bias->stride(d); };
     params.bias = {
@@ -83,12 +115,20 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
     params.q_scale = {
         args.q_scale->data, Dtype::kF32, {args.q_scale->stride(0), args.q_scale->stride(1), 0, 0}};
   }
-  params.scale = static_cast<float>(
-      args.scale == 0 ? 1 / std::sqrt(static_cast<double>(params.width)) : args.scale);
   return params;
 }
 
-absl::Status Launch(const OpVariants& rows, const AttentionArgs& args, const ArgumentChecks& checks,
+AttentionParams ParamsOf(const AttentionRestArgs& args) {
+  AttentionParams params = SharedParams(args);
+  params.before = OperandOf(args.before);
+  params.log_sums = {args.log_sums.data,
+                     Dtype::kF32,
+                     {args.log_sums.stride(0), args.log_sums.stride(1), args.log_sums.stride(2)}};
+  return params;
+}
+
+template <typename Args>
+absl::Status Launch(const OpVariants& rows, const Args& args, const ArgumentChecks& checks,
                     const Execution& run) {
   const AttentionParams params = ParamsOf(args);
   return RunOp({.cpu_variants = rows,
@@ -97,6 +137,14 @@ absl::Status Launch(const OpVariants& rows, const AttentionArgs& args, const Arg
                 .empty = args.q.num_elements() == 0,
                 .tensors = [&] { return checks.Tensors(); }},
                run);
+}
+
+absl::Status RefuseOtherKeys(const char* op, const TensorView& q, const TensorView& k,
+                             const ArgumentChecks& checks) {
+  if (FitsCrossAttention(k.size(1), q.size(3))) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(op, " takes 1 to ", kMostPromptKeys,
+                   " keys and heads of 64 or 128, attention takes others: ", checks.Shapes()));
 }
 
 }  // namespace
@@ -111,6 +159,9 @@ OpVariants AttentionCpuVariants() {
 OpVariants CrossAttentionCpuVariants() {
   return MakeVariants<AttentionParams>("cross_attention", kCpuVariants);
 }
+OpVariants AttentionRestCpuVariants() {
+  return MakeVariants<AttentionParams>("attention_rest", kCpuVariants);
+}
 
 absl::Status Attention(const AttentionArgs& args, const Execution& run) {
   ArgumentChecks checks("attention", run.stream);
@@ -123,12 +174,16 @@ absl::Status CrossAttention(const AttentionArgs& args, const Execution& run) {
   ArgumentChecks checks("cross_attention", run.stream);
   Check(args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
-  if (!FitsCrossAttention(args.k.size(1), args.q.size(3))) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("Cross attention takes 1 to ", kMostPromptKeys,
-                     " keys and heads of 64 or 128, attention takes others: ", checks.Shapes()));
-  }
+  REEL_RETURN_IF_ERROR(RefuseOtherKeys("Cross attention", args.q, args.k, checks));
   return Launch(CrossAttentionCpuVariants(), args, checks, run);
+}
+
+absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run) {
+  ArgumentChecks checks("attention_rest", run.stream);
+  Check(args, checks);
+  REEL_RETURN_IF_ERROR(checks.status());
+  REEL_RETURN_IF_ERROR(RefuseOtherKeys("The rest of an attention", args.q, args.k, checks));
+  return Launch(AttentionRestCpuVariants(), args, checks, run);
 }
 
 }  // namespace reel::kernels

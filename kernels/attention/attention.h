@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention        out = softmax(scale * q_scale * q k^T + bias) v, over L keys
 // cross_attention  the same for a prompt's few keys: 1 <= L <= 128, heads of 64 or 128
+// attention_rest   1 <= L <= 128 further keys for queries that have met others already:
+//                  out = (e^s before + sum_l e^(scale q k_l) v_l) / (e^s + sum_l e^(scale q k_l)),
+//                  where `before` is their output so far and s the logarithm of its sum
 //
 // The softmax in fp32 or wider, one rounding at the end. A query without any key (key_lengths 0, or
 // a bias of minus infinity for all) gives a row of zeros.
@@ -27,15 +30,28 @@ struct AttentionArgs {
   double scale = 0;                       // 0: 1 / sqrt(Dh)
 };
 
+struct AttentionRestArgs {
+  TensorView q;         // [B, S, N, Dh]
+  TensorView k;         // [B, L, N, Dh]
+  TensorView v;         // [B, L, N, Dh]
+  TensorView before;    // like q
+  TensorView log_sums;  // fp32 [B, S, N]; minus infinity where there was no key
+  TensorView out;       // like q; may be before, overlaps nothing else
+  double scale = 0;     // 0: 1 / sqrt(Dh)
+};
+
 // Statuses as in RmsNorm; INVALID_ARGUMENT too for sizes that do not fit one another.
 absl::Status Attention(const AttentionArgs& args, const Execution& run);
 // FAILED_PRECONDITION too for more keys or other heads: call Attention.
 absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
+absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run);
 
-// Whether a call with so many keys and heads of this width is CrossAttention's.
+// Whether a call with so many keys and heads of this width is one of CrossAttention and
+// AttentionRest.
 bool FitsCrossAttention(int64_t keys, int64_t width);
 
 OpVariants AttentionCpuVariants();
 OpVariants CrossAttentionCpuVariants();
+OpVariants AttentionRestCpuVariants();
 
 }  // namespace reel::kernels

@@ -25,6 +25,10 @@ bool CrossAttentionVectorAccepts(const AttentionParams& p) {
          HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
 }
 
+bool AttentionRestVectorAccepts(const AttentionParams& p) {
+  return CrossAttentionVectorAccepts(p) && HasVectors(p.before);
+}
+
 std::vector<OpVariants> AttentionCudaVariants() {
   static constexpr KernelVariant kAttention[] = {
       GenericCudaVariant<LaunchAttentionGeneric>(),
@@ -33,8 +37,13 @@ std::vector<OpVariants> AttentionCudaVariants() {
       Sm80Variant<LaunchCrossAttentionSm80, CrossAttentionVectorAccepts>(kSixteenBit),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
+  static constexpr KernelVariant kAttentionRest[] = {
+      Sm80Variant<LaunchAttentionRestSm80, AttentionRestVectorAccepts>(kSixteenBit),
+      GenericCudaVariant<LaunchAttentionGeneric>(),
+  };
   return {MakeVariants<AttentionParams>("attention", kAttention),
-          MakeVariants<AttentionParams>("cross_attention", kCrossAttention)};
+          MakeVariants<AttentionParams>("cross_attention", kCrossAttention),
+          MakeVariants<AttentionParams>("attention_rest", kAttentionRest)};
 }
 
 }  // namespace reel::kernels

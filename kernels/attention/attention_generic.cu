@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention and cross_attention for every call: any strides, alignment, head width, number of keys.
+// attention, cross_attention and attention_rest for every call: any strides, alignment, head width,
+// number of keys.
 //
 // A warp has a query: its lanes share the channels, keys come a few at a time, and the maximum so
 // far is carried along. 128 channels of the output at once; wider heads take the scores again for
@@ -86,14 +87,31 @@ struct Scorer {
   }
 };
 
+// Of the keys before, to a lane's channels; true where there were any.
+template <typename T>
+__device__ bool ReadBefore(const Scorer<T>& scorer, int64_t channel, float& log_sum,
+                           float (&out)[kPerLane]) {
+  const AttentionParams& p = scorer.p;
+  if (p.before.data == nullptr) return false;
+  log_sum = *PointAt<const float>(p.log_sums, scorer.at, scorer.at.row);
+  if (log_sum == MinusInfinity()) return false;
+  const T* from = PointAt<const T>(p.before, scorer.at, scorer.at.row);
+#pragma unroll
+  for (int i = 0; i < kPerLane; ++i) {
+    const int64_t at = channel + scorer.lane + 32 * i;
+    if (at < p.width) out[i] = ToFp32(from[at * p.before.strides[3]]);
+  }
+  return true;
+}
+
 // kSpan channels of one query's output from `channel` on.
 template <typename T>
 __device__ void AttendChannels(const Scorer<T>& scorer, int64_t channel) {
   const AttentionParams& p = scorer.p;
   const T* v = PointAt<const T>(p.v, scorer.at, 0);
   float largest = MinusInfinity();
-  float sum = 0;
   float out[kPerLane] = {};
+  float sum = ReadBefore(scorer, channel, largest, out) ? 1.0f : 0.0f;
   for (int64_t first = 0; first < scorer.keys; first += kStep) {
     float scores[kStep];
     scorer.Scores(first, scores);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked call of attention and cross_attention. Included by nvcc too.
+// The checked call of attention, cross_attention and attention_rest. Included by nvcc too.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,19 @@ struct AttentionParams {
   const int32_t* key_lengths = nullptr;
   int64_t key_lengths_stride = 0;
   AttentionOperand q_scale;  // [B, S, 1, 1]
+  // Of attention_rest, which has none of the three above; else both null.
+  AttentionOperand before;    // [B, S, N, Dh]; its data may be out's
+  AttentionOperand log_sums;  // fp32 [B, S, N, 1]
   float scale = 0;
 };
 
-inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention
+inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention and attention_rest
 
 void AttentionLoops(const AttentionParams& params);
 int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
 bool CrossAttentionVectorAccepts(const AttentionParams& params);
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
+bool AttentionRestVectorAccepts(const AttentionParams& params);
+int32_t LaunchAttentionRestSm80(const AttentionParams& params, void* stream);
 
 }  // namespace reel::kernels

@@ -65,21 +65,32 @@ class OneQuery {
     Score(query);
     Softmax(scores_);
     std::fill(out_.begin(), out_.end(), 0.0);
-    for (size_t key = 0; key < scores_.size(); ++key) {
+    for (size_t key = 0; key < static_cast<size_t>(KeysOf(query)); ++key) {
       Read(p_.v, {query.batch, static_cast<int64_t>(key), query.head}, other_);
       for (size_t i = 0; i < out_.size(); ++i) out_[i] += scores_[key] * other_[i];
     }
+    if (HasBefore()) AddBefore(query);
     Write(p_.out, query, out_);
   }
 
  private:
   size_t Width() const { return static_cast<size_t>(p_.width); }
 
+  int64_t KeysOf(const Place& query) const {
+    if (p_.key_lengths == nullptr) return p_.keys;
+    return std::clamp<int64_t>(p_.key_lengths[query.batch * p_.key_lengths_stride], 0, p_.keys);
+  }
+
+  // The keys before count as one more, whose value is their output and whose score their sum's.
+  bool HasBefore() const { return p_.before.data != nullptr; }
+  void AddBefore(const Place& query) {
+    Read(p_.before, query, other_);
+    if (scores_.back() == 0) return;
+    for (size_t i = 0; i < out_.size(); ++i) out_[i] += scores_.back() * other_[i];
+  }
+
   void Score(const Place& query) {
-    int64_t keys = p_.keys;
-    if (p_.key_lengths != nullptr) {
-      keys = std::clamp<int64_t>(p_.key_lengths[query.batch * p_.key_lengths_stride], 0, keys);
-    }
+    const int64_t keys = KeysOf(query);
     scores_.assign(static_cast<size_t>(keys), 0.0);
     if (p_.bias.data != nullptr) Read(p_.bias, query, scores_);
     std::vector<double> factor = {1};
@@ -91,6 +102,10 @@ class OneQuery {
       for (size_t i = 0; i < q_.size(); ++i) dot += q_[i] * other_[i];
       scores_[static_cast<size_t>(key)] += static_cast<double>(p_.scale) * factor[0] * dot;
     }
+    if (!HasBefore()) return;
+    std::vector<double> sum = {0};
+    Read(p_.log_sums, query, sum);
+    scores_.push_back(sum[0]);
   }
 
   const AttentionParams& p_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cross_attention: out = softmax(scale * q_scale * q k^T + bias) v over at most 128 keys.
+// attention_rest: the same over the keys that another kernel has left, and what that has found.
 //
 // q, out [B, S, N, Dh], k, v [B, L, N, Dh] of fp16 or bf16, Dh 64 or 128, heads of 16-byte vectors
 // (CrossAttentionVectorAccepts), other strides as they come. Products on tensor cores with fp32
@@ -20,10 +21,18 @@
 namespace reel::kernels {
 namespace {
 
+// What queries bring beside the keys: a bias for each of their scores, or what they have met
+// before.
+enum class Beside { kNothing, kRowBias, kBefore };
+
 // Of 16 queries of a warp; two halve what it reads of keys and values for each.
-constexpr int TilesFor(bool row_bias) { return row_bias ? 1 : 2; }
-// Of 255 or 168 registers a thread.
-constexpr int BlocksPerSm(int tiles) { return tiles == 2 ? 2 : 3; }
+constexpr int TilesFor(Beside beside) { return beside == Beside::kNothing ? 2 : 1; }
+// Of 255, 168 or 128 registers a thread. What was found before is read where it is needed, and so
+// wants many warps.
+constexpr int BlocksPerSm(Beside beside, int width, int used) {
+  if (beside == Beside::kBefore) return width == 64 && used <= 64 ? 4 : 2;
+  return beside == Beside::kRowBias ? 3 : 2;
+}
 
 struct CrossCall {
   AttentionParams p;
@@ -38,8 +47,8 @@ __device__ T* HeadOf(const AttentionOperand& operand, int64_t batch, int64_t hea
 
 // kUsed: there are no more keys. Weights of keys that do not count are 0, and their products add
 // nothing, so the bits do not depend on how many take part.
-template <typename T, int kWidth, bool kRowBias, int kUsed>
-__global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias)))
+template <typename T, int kWidth, Beside kBeside, int kUsed>
+__global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(kBeside, kWidth, kUsed))
     CrossAttend(const __grid_constant__ CrossCall call) {
   extern __shared__ uint4 shared_vectors[];
   auto& shared = *reinterpret_cast<Shared<kWidth>*>(shared_vectors);
@@ -50,14 +59,24 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias))
   if (p.key_lengths != nullptr) {
     keys = min(static_cast<unsigned>(max(p.key_lengths[batch * p.key_lengths_stride], 0)), keys);
   }
-  constexpr int kTiles = TilesFor(kRowBias);
+  constexpr int kTiles = TilesFor(kBeside);
+  constexpr bool kRowBias = kBeside == Beside::kRowBias, kBefore = kBeside == Beside::kBefore;
   constexpr int kQueries = 16 * kTiles;
   constexpr int kStep = kCrossWarps * kQueries;
   const int64_t begin = (blockIdx.x - pair * call.parts) * call.queries_of_part;
   const int64_t end = min(begin + call.queries_of_part, p.queries);
   int64_t first = begin + threadIdx.x / 32 * kQueries;
   const T* q = HeadOf<const T>(p.q, batch, head) + first * p.q.strides[1];
-  T* out = HeadOf<T>(p.out, batch, head) + first * p.out.strides[1];
+  OutputRows<T> rows = {.out = HeadOf<T>(p.out, batch, head) + first * p.out.strides[1],
+                        .stride = p.out.strides[1],
+                        .before = nullptr,
+                        .before_stride = p.before.strides[1],
+                        .left = 0};
+  const float* log_sums = nullptr;
+  if constexpr (kBefore) {
+    rows.before = HeadOf<const T>(p.before, batch, head) + first * p.before.strides[1];
+    log_sums = HeadOf<const float>(p.log_sums, batch, head) + first * p.log_sums.strides[1];
+  }
   const auto left = [&](int64_t from) {
     return static_cast<int>(max(min(end - from, int64_t{kQueries}), int64_t{0}));
   };
@@ -88,15 +107,21 @@ __global__ void __launch_bounds__(kCrossThreads, BlocksPerSm(TilesFor(kRowBias))
     LeaveOut<kTiles, kUsed>(keys, scores);
     Weights<kTiles, kUsed> weights;
     Sums<kTiles> sums;
-    Softmax<T, kTiles, kUsed>(scores, weights, sums);
+    rows.left = left(first);
+    std::conditional_t<kBefore, Before<kTiles>, NothingBefore> before;
+    if constexpr (kBefore) LoadBefore(p.log_sums, log_sums, rows.left, before);
+    Softmax<T, kTiles, kUsed>(scores, weights, before, sums);
     q += kStep * p.q.strides[1];
     LoadQueries(q, p.q.strides[1], left(first + kStep), queries);
 #pragma unroll 1
     for (int part = 0; part < kWidth / 64; ++part) {
-      MultiplyAndStore<T, kWidth, kTiles, kUsed>(weights, sums, shared.values, part, out,
-                                                 p.out.strides[1], left(first));
+      MultiplyAndStore<T, kWidth, kTiles, kUsed>(weights, before, sums, shared.values, part, rows);
     }
-    out += kStep * p.out.strides[1];
+    rows.out += kStep * p.out.strides[1];
+    if constexpr (kBefore) {
+      rows.before += kStep * p.before.strides[1];
+      log_sums += kStep * p.log_sums.strides[1];
+    }
   }
 }
 
@@ -111,20 +136,21 @@ int64_t PartsFor(int64_t heads, int64_t runs, int64_t places) {
   return std::min(parts, (runs - 1) / kCrossWarps + 1);
 }
 
-template <typename T, int kWidth, bool kRowBias, int kUsed = kKeys>
+template <typename T, int kWidth, Beside kBeside, int kUsed = kKeys>
 int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
-  constexpr int kTiles = TilesFor(kRowBias);
+  constexpr int kTiles = TilesFor(kBeside);
   constexpr int64_t kQueries = 16 * kTiles;
   constexpr int kBytes = sizeof(Shared<kWidth>);
   constexpr int kAlwaysThere = 48 * 1024;
   const int64_t heads = p.batch * p.heads;
   const int64_t runs = (p.queries - 1) / kQueries + 1;
-  const int64_t wanted = PartsFor(heads, runs, multiprocessors * BlocksPerSm(kTiles));
+  const int64_t wanted =
+      PartsFor(heads, runs, multiprocessors * BlocksPerSm(kBeside, kWidth, kUsed));
   const int64_t runs_of_part = (runs - 1) / wanted + 1;
   const int64_t parts = (runs - 1) / runs_of_part + 1;
   // More would write 256 GB at least.
   if (heads * parts > 0x7fffffff) return cudaErrorInvalidConfiguration;
-  const auto kernel = CrossAttend<T, kWidth, kRowBias, kUsed>;
+  const auto kernel = CrossAttend<T, kWidth, kBeside, kUsed>;
   if constexpr (kBytes > kAlwaysThere) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes);
@@ -135,13 +161,21 @@ int32_t LaunchCross(const AttentionParams& p, int64_t multiprocessors, cudaStrea
   return cudaGetLastError();
 }
 
+template <typename T, int kWidth, Beside kBeside>
+int32_t LaunchFew(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
+  if (p.keys <= 32) return LaunchCross<T, kWidth, kBeside, 32>(p, multiprocessors, stream);
+  if (p.keys <= 64) return LaunchCross<T, kWidth, kBeside, 64>(p, multiprocessors, stream);
+  return LaunchCross<T, kWidth, kBeside>(p, multiprocessors, stream);
+}
+
 template <typename T, int kWidth>
 int32_t LaunchWide(const AttentionParams& p, int64_t multiprocessors, cudaStream_t stream) {
   const bool row_bias = p.bias.data != nullptr && p.bias.strides[1] != 0;
-  if (row_bias) return LaunchCross<T, kWidth, true>(p, multiprocessors, stream);
-  if (p.keys <= 32) return LaunchCross<T, kWidth, false, 32>(p, multiprocessors, stream);
-  if (p.keys <= 64) return LaunchCross<T, kWidth, false, 64>(p, multiprocessors, stream);
-  return LaunchCross<T, kWidth, false>(p, multiprocessors, stream);
+  if (row_bias) return LaunchCross<T, kWidth, Beside::kRowBias>(p, multiprocessors, stream);
+  if (p.before.data != nullptr) {
+    return LaunchFew<T, kWidth, Beside::kBefore>(p, multiprocessors, stream);
+  }
+  return LaunchFew<T, kWidth, Beside::kNothing>(p, multiprocessors, stream);
 }
 
 template <typename T>
@@ -150,9 +184,7 @@ int32_t LaunchTyped(const AttentionParams& p, int64_t multiprocessors, cudaStrea
                        : LaunchWide<T, 128>(p, multiprocessors, stream);
 }
 
-}  // namespace
-
-int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream) {
+int32_t LaunchAny(const AttentionParams& params, void* stream) {
   if (params.batch * params.heads == 0 || params.queries == 0) return cudaSuccess;
   int multiprocessors = 0;
   const cudaError_t error = CountMultiprocessors(multiprocessors);
@@ -160,6 +192,15 @@ int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream) {
   const auto on = static_cast<cudaStream_t>(stream);
   if (params.q.dtype == Dtype::kF16) return LaunchTyped<__half>(params, multiprocessors, on);
   return LaunchTyped<__nv_bfloat16>(params, multiprocessors, on);
+}
+
+}  // namespace
+
+int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream) {
+  return LaunchAny(params, stream);
+}
+int32_t LaunchAttentionRestSm80(const AttentionParams& params, void* stream) {
+  return LaunchAny(params, stream);
 }
 
 }  // namespace reel::kernels

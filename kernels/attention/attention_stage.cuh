@@ -14,6 +14,13 @@ inline constexpr int kCrossThreads = 32 * kCrossWarps;
 inline constexpr int kKeys = 128;  // that shared memory has room for; zeros behind the last
 inline constexpr float kLog2E = 1.44269504f;
 
+// 2^x within 2 ulp; 0 below the normal numbers.
+__device__ inline float Exp2(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 template <int kWidth>
 struct Shared {
   uint4 keys[kKeys * kWidth / 8];

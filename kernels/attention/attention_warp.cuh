@@ -3,6 +3,7 @@
 // registers. For .cu files of sm_80 and later.
 #pragma once
 
+#include "kernels/attention/attention_before.cuh"
 #include "kernels/attention/attention_stage.cuh"
 #include "kernels/mma/shared_memory.cuh"
 #include "kernels/mma/tensor_core.cuh"
@@ -16,13 +17,6 @@ __device__ inline float LessFor(float largest) {
   if (largest == MinusInfinity()) return 0;
   constexpr float kExponent = std::is_same_v<T, __half> ? 15.0f : 0.0f;
   return fabsf(largest) < 1048576.0f ? kExponent - largest : -largest;
-}
-
-// 2^x within 2 ulp; 0 below the normal numbers.
-__device__ inline float Exp2(float x) {
-  float y;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
 }
 
 // Of the first kUsed keys, as all that follows.
@@ -160,13 +154,13 @@ template <int kTiles>
 using Sums = float[kTiles][2];
 
 // A NaN is passed over by the maximum, and brought back by its exponential.
-template <typename T, int kTiles, int kUsed>
+template <typename T, int kTiles, int kUsed, typename BeforeT>
 __device__ inline void Softmax(const Scores<kTiles, kUsed>& scores, Weights<kTiles, kUsed>& weights,
-                               Sums<kTiles>& sums) {
+                               BeforeT& before, Sums<kTiles>& sums) {
 #pragma unroll
   for (int r = 0; r < 2 * kTiles; ++r) {
     const int t = r / 2, half = r % 2;
-    float largest = MinusInfinity();
+    float largest = ScoreOf(before, t, half);
 #pragma unroll
     for (int n = 0; n < kUsed / 8; ++n) {
       largest = fmaxf(largest, fmaxf(scores[t][n][2 * half], scores[t][n][2 * half + 1]));
@@ -181,15 +175,25 @@ __device__ inline void Softmax(const Scores<kTiles, kUsed>& scores, Weights<kTil
       sum += low + high;
       weights[t][n / 2][n % 2 * 2 + half] = PackTwo<T>(low, high);
     }
-    sums[t][half] = RowSum(sum);
+    sums[t][half] = RowSum(sum) + WeightOf(before, t, half, less);
   }
 }
 
+// Where a warp's rows of outputs lie.
+template <typename T>
+struct OutputRows {
+  T* out;
+  int64_t stride;
+  const T* before;  // may be `out`
+  int64_t before_stride;
+  int left;
+};
+
 // 64 channels from `part` * 64 on, divided by the sums and stored.
-template <typename T, int kWidth, int kTiles, int kUsed>
+template <typename T, int kWidth, int kTiles, int kUsed, typename BeforeT>
 __device__ inline void MultiplyAndStore(const Weights<kTiles, kUsed>& weights,
-                                        const Sums<kTiles>& sums, const uint4* values, int part,
-                                        T* out, int64_t stride, int left) {
+                                        const BeforeT& before, const Sums<kTiles>& sums,
+                                        const uint4* values, int part, const OutputRows<T>& rows) {
   float sum[kTiles][8][4] = {};
   const unsigned in_warp = threadIdx.x % 32;
   const uint4* at[4];
@@ -211,11 +215,16 @@ __device__ inline void MultiplyAndStore(const Weights<kTiles, kUsed>& weights,
     }
   }
   const Lane lane = ThisLane();
-  T* row = out + lane.row * stride + 64 * part + 8 * lane.column;
+  const int channel = 64 * part + 8 * static_cast<int>(lane.column);
+  T* row = rows.out + lane.row * rows.stride + channel;
 #pragma unroll
-  for (int r = 0; r < 2 * kTiles; ++r, row += 8 * stride) {
+  for (int r = 0; r < 2 * kTiles; ++r, row += 8 * rows.stride) {
     const int t = r / 2, half = r % 2;
-    if (static_cast<int>(8 * r + lane.row) >= left) continue;
+    if (static_cast<int>(8 * r + lane.row) >= rows.left) continue;
+    if constexpr (!std::is_same_v<BeforeT, NothingBefore>) {
+      AddBefore<T>(before, t, half, rows.before + (8 * r + lane.row) * rows.before_stride + channel,
+                   sum[t]);
+    }
     const float by = sums[t][half] == 0 ? 0 : 1.0f / sums[t][half];
 #pragma unroll
     for (int g = 0; g < 2; ++g) {

@@ -46,5 +46,14 @@ __device__ inline uint32_t PackTwo(float low, float high) {
     return reinterpret_cast<const uint32_t&>(two);
   }
 }
+template <typename T>
+__device__ inline float2 UnpackTwo(uint32_t word) {
+  if constexpr (std::is_same_v<T, __half>) {
+    return __half22float2(reinterpret_cast<const __half2&>(word));
+  } else {
+    static_assert(std::is_same_v<T, __nv_bfloat16>);
+    return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(word));
+  }
+}
 
 }  // namespace reel::kernels

@@ -23,6 +23,17 @@ absl::Status RunCrossAttention(const TorchCall& call, const Execution& run) {
   return CrossAttention(ArgsOf(call), run);
 }
 
+absl::Status RunAttentionRest(const TorchCall& call, const Execution& run) {
+  return AttentionRest({.q = call.View("q"),
+                        .k = call.View("k"),
+                        .v = call.View("v"),
+                        .before = call.View("before"),
+                        .log_sums = call.View("log_sums"),
+                        .out = call.View("out"),
+                        .scale = call.Real("scale")},
+                       run);
+}
+
 TorchOutputs LikeQ(const TorchCall& call) {
   const at::Tensor q = call.Tensor("q");
   return {EmptyBeside(q, q.sym_sizes())};
@@ -39,6 +50,9 @@ std::vector<TorchOperator> AttentionOperators() {
       {"attention", "attention", "Tensor(a!) out", "Tensor", kArguments, LikeQ, RunAttention},
       {"cross_attention", "cross_attention", "Tensor(a!) out", "Tensor", kArguments, LikeQ,
        RunCrossAttention},
+      {"attention_rest", "attention_rest", "Tensor(a!) out", "Tensor",
+       "Tensor q, Tensor k, Tensor v, Tensor before, Tensor log_sums, *, float scale=0.0", LikeQ,
+       RunAttentionRest},
   };
 }
 

@@ -133,6 +133,17 @@ void Run(const AttentionCall& call) {
                                        call.scale == 0 ? std::nullopt : std::optional(call.scale));
 }
 
+void Run(const AttentionRestCall& call) {
+  const double width = static_cast<double>(call.x.size(-1));
+  const double scale = call.scale == 0 ? 1 / std::sqrt(width) : call.scale;
+  const int64_t keys = call.k.size(-2);
+  const at::Tensor q = call.x.to(at::kFloat) * scale;
+  const at::Tensor scores = q.matmul(call.k.to(at::kFloat).transpose(-2, -1));
+  const at::Tensor weights = at::cat({scores, call.log_sums.unsqueeze(-1)}, -1).softmax(-1);
+  const at::Tensor sums = weights.slice(-1, 0, keys).matmul(call.v.to(at::kFloat));
+  call.out = (sums + weights.slice(-1, keys) * call.before).to(call.x.scalar_type());
+}
+
 void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
 
 void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }

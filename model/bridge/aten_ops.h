@@ -18,6 +18,7 @@ void Run(const GateResidualAdalnCall& call);
 void Run(const QkNormRopeCall& call);
 // libtorch chooses among its kernels (attention_variants.h).
 void Run(const AttentionCall& call);
+void Run(const AttentionRestCall& call);
 void Run(const GeluTanhCall& call);
 void Run(const LinearCall& call);
 void Run(const Conv3dCall& call);

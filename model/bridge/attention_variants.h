@@ -12,6 +12,8 @@ namespace reel::model::aten {
 
 // The name of what libtorch would choose; "aten" when it will not say.
 std::string_view AttentionChoice(const AttentionCall& call);
+// Of a call that cudnn_tiles can take.
+bool IsFasterInTiles(const AttentionCall& call);
 
 // Empty when the variant can take the call.
 std::string WhyNotAttention(std::string_view variant, const AttentionCall& call);

@@ -86,6 +86,25 @@ struct AttentionCall {
   const at::Tensor& bias;
   double scale;
   at::Tensor& out;
+  // Where it is given, a variant may leave the last keys, at most 128, to attention_rest, and says
+  // what it has met.
+  struct KeysMet {
+    int64_t count = 0;    // 0: all
+    at::Tensor log_sums;  // the logarithms of their sums, fp32 [B, N, S]
+  };
+  KeysMet* met = nullptr;
+};
+// Further keys for queries whose output so far is `before` [B, N, S, Dh], of keys whose sums have
+// these logarithms, fp32 [B, N, S].
+struct AttentionRestCall {
+  static constexpr std::string_view op = "attention_rest";
+  const at::Tensor& x;  // q
+  const at::Tensor& k;
+  const at::Tensor& v;
+  const at::Tensor& before;
+  const at::Tensor& log_sums;
+  double scale;
+  at::Tensor& out;
 };
 struct GeluTanhCall {
   static constexpr std::string_view op = "activation";

@@ -91,6 +91,23 @@ constexpr Functions kAttention = {
           return !attention.x.is_cuda() || aten::AttentionChoice(attention) == kName;
         }};
 
+std::shared_ptr<const kernels::HostedVariant> CudnnTiles() {
+  Functions functions = kAttention<kCudnnTilesVariant>;
+  functions.prefers = [](const void* call) {
+    return aten::IsFasterInTiles(*static_cast<const aten::AttentionCall*>(call));
+  };
+  return std::make_shared<LibtorchVariant>(
+      kernels::HostedVariantFacts{.op = "attention",
+                                  .variant = std::string(kCudnnTilesVariant),
+                                  .origin = "framework",
+                                  .min_sm = 90,
+                                  .max_sm = 90,
+                                  .dtypes = kAnyType,
+                                  .params_size = 0,
+                                  .for_some_sizes = true},
+      functions);
+}
+
 // Best first, as libtorch sees it: cuDNN where it is tuned for the device, else flash.
 HostedVariants AttentionVariants(std::string_view op, const kernels::DeviceCapability& device) {
   const Range sixteen_bits = {.min_sm = 80};
@@ -101,6 +118,7 @@ HostedVariants AttentionVariants(std::string_view op, const kernels::DeviceCapab
       Make(op, kMemEfficientVariant, kDevices, kAttention<kMemEfficientVariant>)};
   const auto cudnn = Make(op, kCudnnVariant, sixteen_bits, kAttention<kCudnnVariant>);
   variants.insert(cudnn_first ? variants.begin() : variants.end(), cudnn);
+  if (op == "attention" && device.sm == 90) variants.insert(variants.begin(), CudnnTiles());
   variants.push_back(Make(op, kMathVariant, {}, kAttention<kMathVariant>));
   variants.push_back(Aten<aten::AttentionCall>(op));
   return variants;
@@ -154,7 +172,8 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
         Aten<aten::GatedGeluCall>("gated_activation"),
         Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
         Aten<aten::DepthToSpaceCall>("depth_to_space"),
-        Aten<aten::FrameConvertCall>("frame_convert")}) {
+        Aten<aten::FrameConvertCall>("frame_convert"),
+        Aten<aten::AttentionRestCall>("attention_rest")}) {
     catalog.AddFramework({variant}, on_device_last);
   }
   // The built-in variant of attention that takes every call is far behind libtorch's; that of

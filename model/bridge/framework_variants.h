@@ -23,6 +23,8 @@ inline constexpr std::string_view kEpilogueVariant = "epilogue";
 // Of attention and cross_attention: libtorch's kernels for them. "auto" takes the one that libtorch
 // would; "aten" leaves the choice to libtorch and says no more.
 inline constexpr std::string_view kCudnnVariant = "cudnn";
+// cuDNN's over whole tiles of keys, with those behind the last tile left to attention_rest.
+inline constexpr std::string_view kCudnnTilesVariant = "cudnn_tiles";
 inline constexpr std::string_view kFlashVariant = "flash";
 inline constexpr std::string_view kMemEfficientVariant = "mem_efficient";
 inline constexpr std::string_view kMathVariant = "math";

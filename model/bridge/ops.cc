@@ -7,7 +7,6 @@
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
 #include "kernels/adaln/adaln.h"
-#include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/conv3d/conv3d.h"
 #include "kernels/depth_to_space/depth_to_space.h"
@@ -199,37 +198,6 @@ Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, con
                            .eps = eps},
                           run_));
   return result;
-}
-
-at::Tensor Ops::Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
-                       const at::Tensor& v, const KeyMask& mask, double scale) const {
-  at::Tensor out;
-  if (ByLibtorch(aten::AttentionCall{op, q, k, v, mask.bias, scale, out})) return out;
-  // [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
-  out = at::empty_like(q);
-  const kernels::AttentionArgs args = {
-      .q = ViewOf(q.transpose(1, 2)),
-      .k = ViewOf(k.transpose(1, 2)),
-      .v = ViewOf(v.transpose(1, 2)),
-      .bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias),
-      .key_lengths = OptionalViewOf(mask.lengths),
-      .q_scale = {},
-      .out = ViewOf(out.transpose(1, 2)),
-      .scale = scale};
-  ThrowIfError(op == "attention" ? kernels::Attention(args, run_)
-                                 : kernels::CrossAttention(args, run_));
-  return out;
-}
-
-at::Tensor Ops::Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& bias, double scale) const {
-  return Attend("attention", q, k, v, {bias, {}}, scale);
-}
-
-at::Tensor Ops::CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const KeyMask& mask, double scale) const {
-  const bool fits = kernels::FitsCrossAttention(k.size(2), q.size(3));
-  return Attend(fits ? "cross_attention" : "attention", q, k, v, mask, scale);
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {

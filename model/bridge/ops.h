@@ -16,13 +16,6 @@
 
 namespace reel::model {
 
-// Which keys of a prompt count, said twice where it can be: libtorch's variants take the bias,
-// those of kernels/ the lengths.
-struct KeyMask {
-  at::Tensor bias;     // added to the scores; undefined: all count
-  at::Tensor lengths;  // int32 [B]: so many from the first on; undefined where there are gaps
-};
-
 // Of a norm; borrowed for a call.
 struct Modulation {
   const at::Tensor& scale;
@@ -66,13 +59,6 @@ class Ops {
   };
   Normed QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
                     const at::Tensor& k_weight, double eps, const RopeTable& table) const;
-  // q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` is added to the scores. scale 0: 1/sqrt(Dh).
-  at::Tensor Attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                       const at::Tensor& bias, double scale) const;
-  // The same for the keys of a prompt: an operator of its own, cross_attention, up to 128 keys and
-  // heads of 64 or 128, else as Attention.
-  at::Tensor CrossAttention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                            const KeyMask& mask, double scale) const;
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
@@ -105,17 +91,15 @@ class Ops {
   at::Tensor Rgb8(const at::Tensor& pictures) const;
   at::Tensor I420(const at::Tensor& pictures) const;
 
- private:
-  at::Tensor Attend(std::string_view op, const at::Tensor& q, const at::Tensor& k,
-                    const at::Tensor& v, const KeyMask& mask, double scale) const;
-  // Whether the plan takes a variant of libtorch for this call (framework_calls.h), which then has
-  // run; else the caller calls kernels/.
+  // For operators whose methods are elsewhere. Whether the plan takes a variant of libtorch for
+  // this call (framework_calls.h), which then has run; else the caller calls kernels/.
   template <typename Call>
   bool ByLibtorch(const Call& call) const {
     return ByLibtorch(call.op, call.x.scalar_type(), &call);
   }
   bool ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const;
 
+ private:
   const kernels::Execution& run_;
 };
 

@@ -73,8 +73,8 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
     return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
   };
-  const at::Tensor heads = of_text ? ops.CrossAttention(split(q), split(k), split(v), mask, 0)
-                                   : ops.Attention(split(q), split(k), split(v), {}, 0);
+  const at::Tensor heads = of_text ? CrossAttention(ops, split(q), split(k), split(v), mask, 0)
+                                   : Attention(ops, split(q), split(k), split(v), {}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
 }
 

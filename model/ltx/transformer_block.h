@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/bridge/ops.h"
+#include "model/bridge/attention_ops.h"
 #include "model/layers/linear.h"
 #include "model/ltx/transformer_config.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/bridge/ops.h"
+#include "model/bridge/attention_ops.h"
 #include "model/ltx/shared_rows.h"
 #include "model/ltx/transformer_block.h"
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/base/status_macros.h"
+#include "model/bridge/attention_ops.h"
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -126,7 +127,7 @@ at::Tensor T5Encoder::Attend(const Ops& ops, const Block& block, const at::Tenso
     return t.unflatten(2, {config_.num_heads, config_.head_dim}).transpose(1, 2);
   };
   const std::vector<at::Tensor> qkv = block.qkv(ops, x).unflatten(2, {3, -1}).unbind(2);
-  const at::Tensor y = ops.Attention(heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), bias, 1.0);
+  const at::Tensor y = Attention(ops, heads(qkv[0]), heads(qkv[1]), heads(qkv[2]), bias, 1.0);
   return block.o(ops, y.transpose(1, 2).flatten(2, 3));
 }
 

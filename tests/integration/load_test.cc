@@ -147,6 +147,37 @@ TEST(Load, FirstEventComesWithinTwentyMilliseconds) {
   });
 }
 
+TEST(Load, TwoThousandEstimatesOfSixteenClientsAllAnswer) {
+  ReelServer server(FastCard());
+  Calls(server.Connect()).Generate(TinySpec(0));  // until it serves
+  const int estimates = ProgramsAreSanitized() ? 200 : 2000;
+  std::atomic<int> next{0}, answered{0};
+  std::vector<std::vector<absl::Duration>> took(kClients);
+  std::vector<std::thread> clients;
+  for (std::vector<absl::Duration>& own : took) {
+    clients.emplace_back([&] {
+      Calls calls(server.Connect());
+      for (int i = next++; i < estimates; i = next++) {
+        v1::EstimateVideoRequest request;
+        *request.mutable_spec() = TinySpec(i);
+        v1::EstimateVideoResponse response;
+        grpc::ClientContext context;
+        const absl::Time asked = absl::Now();
+        const grpc::Status status = calls.videos().EstimateVideo(&context, request, &response);
+        own.push_back(absl::Now() - asked);
+        EXPECT_TRUE(status.ok()) << status.error_message();
+        answered += status.ok();
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  std::vector<absl::Duration> all;
+  for (const auto& own : took) all.insert(all.end(), own.begin(), own.end());
+  EXPECT_EQ(answered, estimates);
+  std::cout << "FIGURE " << estimates << " estimates, " << kClients << " clients: median "
+            << Percentile(all, 0.5) << ", p99 " << Percentile(all, 0.99) << "\n";
+}
+
 absl::Duration CancelToFreeSlot(Calls& calls, const std::string& name) {
   v1::CancelVideoRequest request;
   request.set_name(name);

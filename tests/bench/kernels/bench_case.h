@@ -53,7 +53,7 @@ void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
 void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
-// Of "attention" or "cross_attention".
+// Of "attention", "cross_attention" or "attention_rest".
 struct BenchAttention {
   // Of keys: a bias for each, as T5 and prompts with gaps have it; how many of them count, as other
   // prompts have it: here all.
@@ -63,6 +63,7 @@ struct BenchAttention {
   Mask mask = Mask::kNone;
 };
 void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
+void AddAttentionRestCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases);
 
 struct BenchVideo {
   int64_t frames, height, width, channels;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embeddings, attention, activations, and what the decoder ends with.
+// Rotary embeddings, activations, and what the decoder ends with.
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/activation/activation.h"
-#include "kernels/attention/attention.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
@@ -210,44 +209,6 @@ void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
                    size.rows, kPeriod, apart});
 }
 
-// Every batch has the same keys, so that queries repeat with their outputs.
-void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& cases) {
-  using Mask = BenchAttention::Mask;
-  constexpr const char* kMasks[] = {"", " and a bias", " and lengths"};
-  const bool cross = std::string(size.op) == "cross_attention";
-  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
-    const int64_t batch = rows % (2 * kPeriod) == 0 ? 2 : 1;
-    const std::vector<int64_t> queries = {batch, rows / batch, size.heads, size.head_width};
-    const std::vector<int64_t> keys = {batch, size.keys, size.heads, size.head_width};
-    const int64_t width = size.heads * size.head_width;
-    AttentionArgs args;
-    args.q = t.Input(dtype, queries, kPeriod * width);
-    args.k = t.Input(dtype, keys, size.keys * width);
-    args.v = t.Input(dtype, keys, size.keys * width);
-    args.out = t.Output(dtype, queries);
-    if (size.mask == Mask::kBias) {
-      args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
-    } else if (size.mask == Mask::kLengths) {
-      const std::vector<int32_t> lengths(2, static_cast<int32_t>(size.keys));  // of most batches
-      args.key_lengths = t.Table(Dtype::kI32, {batch}, lengths.data());
-    }
-    if (!cross) return [args](const Execution& run) { return Attention(args, run); };
-    return [args](const Execution& run) { return CrossAttention(args, run); };
-  };
-  // Tuned variants round a weight to the type before it meets its value.
-  const double rounding = dtype == Dtype::kF32 ? 0 : (dtype == Dtype::kF16 ? 0x1p-10 : 0x1p-7);
-  const int64_t batch = size.rows % (2 * kPeriod) == 0 ? 2 : 1;
-  cases.push_back(
-      {.op = size.op,
-       .shape = absl::StrCat(batch, "x", size.rows / batch, "x", size.heads, "x", size.head_width,
-                             ", ", size.keys, " keys", kMasks[static_cast<int>(size.mask)]),
-       .dtype = dtype,
-       .units = size.rows,
-       .period = kPeriod,
-       .make = make,
-       .tolerance = 0x1p-24 * 32 + (cross ? rounding : 0)});
-}
-
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
   const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
     QuantizeRowsArgs args;
@@ -368,6 +329,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddQuantizeCase(tokens, dtype, cases);
   AddAttentionCase({"cross_attention", 64, 128, 4, 64, Mask::kLengths}, dtype, cases);
+  AddAttentionRestCase({"attention_rest", 64, 64, 4, 64}, dtype, cases);
   for (const Mask mask : {Mask::kNone, Mask::kBias, Mask::kLengths}) {
     AddAttentionCase({"attention", 64, 64, 4, 64, mask}, dtype, cases);
   }
@@ -375,6 +337,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kLengths}, dtype, cases);
     AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kBias}, dtype, cases);
     AddAttentionCase({"cross_attention", 5376, 128, 32, 128, Mask::kLengths}, dtype, cases);
+    AddAttentionRestCase({"attention_rest", 26752, 64, 32, 64}, dtype, cases);
     // The models' own, 2x2688x32x64, would take generic a tenth of a second.
     AddAttentionCase({"attention", 1024, 512, 32, 64}, dtype, cases);
     AddNormLinearCases({2640, 2048}, 2048, dtype, cases);

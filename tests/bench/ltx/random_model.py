@@ -2,7 +2,7 @@
 """Writes a diffusers folder of LTX-Video's 2B shape with random weights: what speed is measured on where no weights are.
 
 The text encoder has one layer, so times of the text are not those of the real one, unless `--whole-text` asks for all of T5-XXL
-(9.5 GB). `--layers` shortens the transformer.
+(9.5 GB). `--layers 48 --head-width 128` is the 13B shape.
 """
 
 import argparse
@@ -40,13 +40,15 @@ def main() -> None:
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--tokenizer", type=pathlib.Path, required=True, help="folder with a spiece.model")
     parser.add_argument("--layers", type=int, default=28)
+    parser.add_argument("--head-width", type=int, default=64, help="of 32 heads; with 48 layers 128 is the 13B shape")
     parser.add_argument("--whole-text", action="store_true", help="a text encoder of full size")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     args = parser.parse_args()
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
     with torch.device(args.device):
-        transformer = LTXVideoTransformer3DModel(num_layers=args.layers)
+        transformer = LTXVideoTransformer3DModel(num_layers=args.layers, attention_head_dim=args.head_width,
+                                                  cross_attention_dim=32 * args.head_width)
         vae = AutoencoderKLLTXVideo(**VAE)
         text = T5EncoderModel(T5Config(**(WHOLE_TEXT if args.whole_text else TEXT)))
     transformer.save_pretrained(args.folder / "transformer")

@@ -16,6 +16,12 @@ def cross_attention(q, k, v, bias=None, *, key_lengths=None, q_scale=None, scale
                  variant)
 
 
+def attention_rest(q, k, v, before, log_sums, *, scale=0.0, out=None, variant=None):
+    """Up to 128 further keys for queries whose output so far is `before` and the logarithms of whose sums are
+    `log_sums` [B,S,N]; `out` may be `before`."""
+    return _call(ops.attention_rest, ops.attention_rest_out, (q, k, v, before, log_sums), scale, out, variant)
+
+
 def _call(functional, mutating, arguments, scale, out, variant):
     if out is None:
         return functional(*arguments, scale=scale, variant=variant)

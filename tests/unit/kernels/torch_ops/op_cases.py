@@ -179,6 +179,8 @@ def attention_cases(dtype):
     q, k = random(2, 2, 3, 64, dtype=dtype).transpose(1, 2), random(2, 4, 2, 64, dtype=dtype)
     options = {} if DEVICE == "cpu" else {"variant": "generic"}  # others round their weights
     yield OpCase("cross_attention", (q, k, k), options, (ref.attention(q, k, k),))
+    before, sums = random(2, 3, 2, 64, dtype=dtype), random(2, 3, 2) + 1
+    yield OpCase("attention_rest", (q, k, k, before, sums), options, (ref.attention_rest(q, k, k, before, sums),))
 
 
 def cases(dtype):

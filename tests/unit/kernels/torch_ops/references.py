@@ -106,6 +106,13 @@ def attention(q, k, v, bias=None, lengths=None, q_scale=None, scale=None):
     return torch.einsum("bnsl,blnd->bsnd", scores.softmax(-1), v)
 
 
+def attention_rest(q, k, v, before, log_sums):
+    q, k, v, before, log_sums = wide(q, k, v, before, log_sums)
+    scores = torch.einsum("bsnd,blnd->bsnl", q, k) * q.shape[-1] ** -0.5
+    weights = torch.cat((scores, log_sums[..., None]), -1).softmax(-1)
+    return torch.einsum("bsnl,blnd->bsnd", weights[..., :-1], v) + weights[..., -1:] * before
+
+
 def activation(x, kind):
     x = x.double()
     if kind == "gelu_quick":

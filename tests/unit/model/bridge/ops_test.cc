@@ -17,75 +17,16 @@
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/ops_fixture.h"
 
 namespace reel::model {
 namespace {
 
-constexpr int64_t kBatch = 2, kTokens = 7, kWidth = 48, kHeads = 4;
-
-// One operator called as a model calls it, on the same values each time.
-struct Call {
-  std::string op;
-  std::function<std::vector<at::Tensor>(const Ops&)> run;
-};
-
-class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
+class OpsTest : public OpsFixture {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    catalog_ = &DeviceUnderTest()->catalog;
-    stream_ = DeviceUnderTest()->stream;
-    const auto device = TorchDeviceOf(stream_);
-    ASSERT_TRUE(device.ok()) << device.status();
-    device_ = *device;
-  }
-
-  at::Tensor Values(at::IntArrayRef shape) {
-    return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(device_, GetParam());
-  }
-
-  // Frames as the decoder has them on a device: the channels of a pixel side by side.
-  at::Tensor Pixels(at::IntArrayRef shape) {
-    return Values(shape).contiguous(at::MemoryFormat::ChannelsLast3d);
-  }
-
-  // Whether a variant takes the call: those of libtorch have types and forms of their own.
-  bool Takes(const Call& call, const std::string& variant) {
-    try {
-      Run(call, variant);
-    } catch (const KernelError& refusal) {
-      EXPECT_EQ(refusal.status().code(), absl::StatusCode::kFailedPrecondition) << refusal.status();
-      EXPECT_THAT(std::string(refusal.status().message()), ::testing::HasSubstr("these can: "));
-      return false;
-    }
-    return true;
-  }
-
-  // Those that run here.
-  std::vector<std::string> Variants(const std::string& op) const {
-    std::vector<std::string> names;
-    for (const auto& listing : catalog_->List()) {
-      for (const auto& variant : listing.variants) {
-        if (listing.op == op && variant.runs) names.push_back(variant.name);
-      }
-    }
-    return names;
-  }
-
-  std::string MarkedAuto(const std::string& op) const {
-    for (const auto& listing : catalog_->List()) {
-      for (const auto& variant : listing.variants) {
-        if (listing.op == op && variant.is_auto) return variant.name;
-      }
-    }
-    return "";
-  }
-
   std::vector<Call> Calls() {
     std::vector<Call> calls = CallsOfABlock();
+    for (Call& call : CallsOfAttention()) calls.push_back(std::move(call));
     for (Call& call : Products()) calls.push_back(std::move(call));
     return calls;
   }
@@ -117,12 +58,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     const RopeTable table =
         RopeTable(at::stack({angles.cos(), angles.sin()}, -1), index.to(at::kInt), kWidth)
             .To(device_);
-    // [B, S, N, Dh] seen as [B, N, S, Dh], as a model splits its heads.
-    const auto heads = [&](int64_t tokens) {
-      return Values({kBatch, tokens, kHeads, 64}).transpose(1, 2);
-    };
-    const at::Tensor queries = heads(kTokens) * 0.3, keys = heads(5), values = heads(5);
-    const KeyMask pad = {Values({kBatch, 1, 1, 5}), {}};
     const at::Tensor video = Pixels({1, 8, 3, 4, 5});
     const at::Tensor scale = Values({1, 8, 1, 1, 1}), shift = Values({1, 8, 1, 1, 1});
     const FrameSum block = {video, Pixels({1, 8, 3, 4, 5}), Values({8})};
@@ -149,12 +84,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
            const auto [q, k] = ops.QkNormRope(x, weight, y, bias, 1e-5, table);
            return std::vector{q, k};
          }},
-        {"attention",
-         [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, {}, 0)); }},
-        {"attention",
-         [=](const Ops& ops) { return List(ops.Attention(queries, keys, values, pad.bias, 1.0)); }},
-        {"cross_attention",
-         [=](const Ops& ops) { return List(ops.CrossAttention(queries, keys, values, pad, 0)); }},
         {"activation", [=](const Ops& ops) { return List(ops.GeluTanh(x)); }},
         {"gated_activation", [=](const Ops& ops) { return List(ops.GatedGelu(x, y)); }},
         {"channel_norm_silu",
@@ -165,13 +94,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
         {"depth_to_space", [=](const Ops& ops) { return List(ops.DepthToSpace(deep, true)); }},
         {"depth_to_space", [=](const Ops& ops) { return List(ops.DepthToSpace({deep.x}, false)); }},
     };
-  }
-
-  std::vector<at::Tensor> Run(const Call& call, const std::string& variant) {
-    const auto plan = catalog_->Plan("auto", {{call.op, variant}});
-    EXPECT_TRUE(plan.ok()) << plan.status();
-    const kernels::Execution run{*plan, counters_, nullptr, stream_};
-    return call.run(Ops(run));
   }
 
   // The sum, and the frames with one copy before them and two behind.
@@ -185,13 +107,6 @@ class OpsTest : public ::testing::TestWithParam<at::ScalarType> {
     ops.ChannelNormSiluInto(frames, scale, shift, out, sum);
     return {sum, out.all};
   }
-  static std::vector<at::Tensor> List(at::Tensor tensor) { return {std::move(tensor)}; }
-
-  at::Generator generator_ = at::detail::createCPUGenerator(11);
-  const kernels::KernelCatalog* catalog_ = nullptr;
-  kernels::DeviceStream stream_;
-  at::Device device_ = at::kCPU;
-  kernels::KernelCounters counters_;
 };
 
 TEST_P(OpsTest, EveryVariantConvertsFramesAlike) {
@@ -255,25 +170,6 @@ TEST_P(OpsTest, TheProfileReferenceRunsLibtorchAlone) {
   for (const auto& use : counters_.Uses()) EXPECT_EQ(use.variant, kAtenVariant) << use.op;
 }
 
-TEST_P(OpsTest, AutoNamesTheAttentionThatLibtorchChose) {
-  const auto plan = catalog_->Plan("auto", {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const kernels::Execution run{*plan, counters_, nullptr, stream_};
-  for (const Call& call : Calls()) {
-    if (call.op != "attention") continue;  // on a device a prompt's is ours
-    const std::vector<at::Tensor> expected = Run(call, std::string(kAtenVariant));
-    counters_ = {};
-    EXPECT_TRUE(call.run(Ops(run))[0].equal(expected[0])) << call.op;
-    const auto uses = counters_.Uses();
-    ASSERT_EQ(uses.size(), 1u);
-    EXPECT_EQ(uses[0].op, call.op);
-    EXPECT_THAT(uses[0].variant,
-                ::testing::AnyOf(kCudnnVariant, kFlashVariant, kMemEfficientVariant, kMathVariant));
-    // What it names is what it took.
-    EXPECT_TRUE(Run(call, uses[0].variant)[0].equal(expected[0])) << uses[0].variant;
-  }
-}
-
 // What a listing marks is what "auto" runs. On a device the mark is for 16-bit types, which is what
 // models have there.
 TEST_P(OpsTest, AutoRunsWhatTheListingMarks) {
@@ -302,41 +198,6 @@ TEST_P(OpsTest, AutoRunsWhatTheListingMarks) {
       EXPECT_THAT(called, ::testing::Contains(listing.op));
     }
   }
-}
-
-// As a model lays its tensors out: heads of a projection, parts of a packed one, a bias for each
-// key.
-TEST_P(OpsTest, OwnCrossAttentionTakesTheTensorsOfAModel) {
-  const at::Tensor queries = Values({kBatch, 70, kHeads * 64}).unflatten(2, {kHeads, 64});
-  const std::vector<at::Tensor> packed = Values({kBatch, 128, 2, kHeads, 64}).unbind(2);
-  const auto heads = [](const at::Tensor& x) { return x.transpose(1, 2); };
-  const at::Tensor bias = Values({kBatch, 1, 1, 128});
-  const auto attend = [=](const Ops& ops) {
-    return List(
-        ops.CrossAttention(heads(queries), heads(packed[0]), heads(packed[1]), {bias, {}}, 0));
-  };
-  const Call call{"cross_attention", attend};
-  const at::Tensor expected = Run(call, std::string(kMathVariant))[0].to(at::kDouble);
-  for (const std::string& variant : Variants("cross_attention")) {
-    if (variant != "sm80" && variant != "generic" && variant != "loops") continue;
-    const bool takes = Takes(call, variant);
-    EXPECT_EQ(takes, variant != "sm80" || GetParam() != at::kFloat) << variant;
-    if (!takes) continue;
-    const at::Tensor actual = Run(call, variant)[0];
-    EXPECT_EQ(actual.strides(), heads(queries).strides()) << variant;
-    const double off = (actual.to(at::kDouble) - expected).abs().max().item<double>();
-    EXPECT_LT(off, GetParam() == at::kFloat ? 1e-4 : 0.02) << variant;
-  }
-}
-
-TEST_P(OpsTest, OtherHeadsAndLongPromptsAreAttention) {
-  const auto plan = catalog_->Plan("auto", {});
-  const kernels::Execution run{*plan, counters_, nullptr, stream_};
-  const at::Tensor narrow = Values({1, 2, 5, 16}), many = Values({1, 2, 129, 64});
-  Ops(run).CrossAttention(narrow, narrow, narrow, {}, 0);
-  Ops(run).CrossAttention(many, many, many, {}, 0);
-  const auto uses = counters_.Uses();
-  for (const auto& use : uses) EXPECT_EQ(use.op, "attention");
 }
 
 TEST_P(OpsTest, TimesTheVariantsOfLibtorchToo) {
@@ -389,9 +250,12 @@ TEST(FrameworkVariants, AreListedForEveryProcessAndChosenFirstOnACpu) {
     }
     for (const auto& listing : gpu.List()) {
       if (listing.op != op) continue;
-      EXPECT_TRUE(listing.variants[0].is_auto) << listing.variants[0].name;
+      for (const auto& variant : listing.variants) {
+        EXPECT_EQ(variant.is_auto, variant.name == "cudnn") << variant.name;
+      }
     }
-    EXPECT_EQ(gpu.VariantNames(op).front(), "cudnn");  // of a process without CUDA kernels
+    // Of a process without CUDA kernels. Tiles alone are for many keys.
+    EXPECT_EQ(gpu.VariantNames(op).front(), op == "attention" ? "cudnn_tiles" : "cudnn");
   }
 }
 

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "model/bridge/ops.h"
+#include "model/bridge/attention_ops.h"
 #include "model/bridge/torch_device.h"
 #include "tests/unit/model/bridge/device_under_test.h"
 
@@ -37,8 +37,8 @@ TEST(PromptMask, LengthsSayWhatTheBiasSays) {
     kernels::KernelCounters counters;
     const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
     const Ops ops(run);
-    const at::Tensor expected = ops.CrossAttention(q, k, v, by_bias, 0);
-    EXPECT_TRUE(ops.CrossAttention(q, k, v, by_both, 0).equal(expected)) << variant;
+    const at::Tensor expected = CrossAttention(ops, q, k, v, by_bias, 0);
+    EXPECT_TRUE(CrossAttention(ops, q, k, v, by_both, 0).equal(expected)) << variant;
     ++ran;
   }
   EXPECT_GE(ran, 2);
