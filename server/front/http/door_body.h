@@ -27,8 +27,8 @@ class DoorBody {
   virtual absl::Status Late() = 0;
   // What ends the stream from outside (a drain) leaves a body that is whole as it is.
   virtual bool whole_anywhere() const = 0;
-  // Next looks at what is in memory, or a byte of a file: it may be called where sockets are waited
-  // for.
+  // Behind the piece that was made last Next will hardly have much to do: it may be called where
+  // sockets are waited for.
   virtual bool at_hand() const { return false; }
   virtual std::string video() const = 0;
 };

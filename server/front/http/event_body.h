@@ -37,7 +37,8 @@ class EventBody final : public DoorBody {
   DoorReply Head() const override;
   absl::Status Late() override;
   bool whole_anywhere() const override { return true; }
-  bool at_hand() const override { return true; }
+  // What tells of an end has all of the video in it.
+  bool at_hand() const override { return any_ && !held_ && !IsFinal(job_->state()); }
   std::string video() const override { return id_; }
 
  private:

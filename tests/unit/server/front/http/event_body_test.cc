@@ -72,6 +72,17 @@ std::vector<std::string> NamesOf(const std::vector<SeenEvent>& events) {
   return names;
 }
 
+TEST(EventBody, IsLookedAtWhereSocketsAreWaitedForUntilItsVideoEnds) {
+  const auto job = NewScript();
+  EventBody body(job, {}, std::make_shared<ProgressTexts>());
+  EXPECT_FALSE(body.at_hand());
+  job->Progress(1);
+  DrainBody(body);
+  EXPECT_TRUE(body.at_hand());
+  job->Succeed();
+  EXPECT_FALSE(body.at_hand());
+}
+
 TEST(EventBody, TellsALifeInOrder) {
   const auto job = NewScript();
   EventBody body(job, {}, std::make_shared<ProgressTexts>());
