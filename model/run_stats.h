@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,7 @@ struct RunStats {
   // Of the steps those that were computed in full, and those that took over what an earlier one
   // computed (kernel profile "cache").
   int full_steps = 0, reused_steps = 0;
+  std::optional<double> energy_joules;  // that the device took for it; unset: it does not tell
 };
 
 }  // namespace reel::model

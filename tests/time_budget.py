@@ -25,7 +25,7 @@ SLOW_TESTS = {
     "outside.container_image": (90, "makes a Debian, and an image of a gigabyte upon it"),
     "outside.kernels_wheel": (30, "makes a wheel, and another Debian to try it in"),
     "outside.alerts": (90, "eleven alerts, each of which waits before it fires"),
-    "outside.readme_commands": (60, "forty commands, of which a dozen render"),
+    "outside.readme_commands": (60, "fifty commands, of which a dozen render"),
     "ltx_golden_test": (40, "libtorch, tile by tile"),
     "ltx_pipeline_test": (40, "whole requests"),
 }

@@ -64,6 +64,9 @@ std::string OperatorTable(const v1::RunStats& stats) {
 
 std::string Facts(const v1::RunStats& stats) {
   std::vector<std::string> facts = {absl::StrFormat("%.3g device seconds", stats.device_seconds())};
+  if (stats.has_energy_joules()) {
+    facts.push_back(absl::StrFormat("%.3g J", stats.energy_joules()));
+  }
   if (stats.mean_batch() > 0) {
     facts.push_back(absl::StrFormat("%.3g videos a step", stats.mean_batch()));
   }

@@ -107,6 +107,7 @@ v1::RunStats StatsToProto(const model::RunStats& stats) {
   proto.set_timed_steps(stats.timed_steps);
   proto.set_full_steps(stats.full_steps);
   proto.set_reused_steps(stats.reused_steps);
+  if (stats.energy_joules) proto.set_energy_joules(*stats.energy_joules);
   BillToProto(stats, proto);
   return proto;
 }
@@ -139,6 +140,7 @@ model::RunStats StatsFromProto(const v1::RunStats& proto) {
   stats.timed_steps = proto.timed_steps();
   stats.full_steps = proto.full_steps();
   stats.reused_steps = proto.reused_steps();
+  if (proto.has_energy_joules()) stats.energy_joules = proto.energy_joules();
   BillFromProto(proto, stats);
   return stats;
 }

@@ -108,6 +108,7 @@ absl::Duration P99OfCalls(Calls& calls) {
 
 struct Cost {
   double each = 0;  // bytes
+  double busy = 0;  // of a core, beside what the calls take without streams
   absl::Duration p99;
 };
 
@@ -120,7 +121,9 @@ Cost CostOf(const std::string& what, ReelServer& server, Calls& calls, int count
   const std::string name = calls.Create(spec).name();
   const std::string id = name.substr(name.find('/') + 1);
   EXPECT_TRUE(Eventually([&] { return calls.Get(name).state() == v1::VIDEO_STATE_RUNNING; }));
+  const absl::Duration cpu_at_first = CpuTime(server.pid());
   const absl::Duration alone = P99OfCalls(calls);
+  const double calls_alone = absl::FDivDuration(CpuTime(server.pid()) - cpu_at_first, kLook);
   const int64_t before = server.MemoryBytes();
   const absl::Duration cpu_before = CpuTime(server.pid());
   std::vector<std::unique_ptr<EventStream>> streams;
@@ -130,11 +133,12 @@ Cost CostOf(const std::string& what, ReelServer& server, Calls& calls, int count
   cost.each = static_cast<double>(server.MemoryBytes() - before) / count;
   const absl::Duration cpu = CpuTime(server.pid());
   cost.p99 = P99OfCalls(calls);
-  const double busy = absl::FDivDuration(CpuTime(server.pid()) - cpu, kLook);
+  cost.busy = absl::FDivDuration(CpuTime(server.pid()) - cpu, kLook) - calls_alone;
   std::cout << "FIGURE " << count << " " << what << " event streams: " << cost.each / kKiB
             << " KiB each, " << cost.each * count / kKiB / kKiB << " MiB; opened with "
-            << opening / count << " of CPU time each, then " << 100 * busy
-            << " % of a core; p99 of a small call " << cost.p99 << ", " << alone
+            << opening / count << " of CPU time each, then " << 100 * cost.busy
+            << " % of a core beside " << 100 * calls_alone
+            << " % for the calls; p99 of a small call " << cost.p99 << ", " << alone
             << " without them\n";
   return cost;
 }

@@ -3,11 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "tests/integration/calls.h"
@@ -187,6 +195,57 @@ TEST(Facade, SyncAnswersWithTheFileAndLeavingCancels) {
   const json ended = WaitForEnd(client, newest["id"]);
   EXPECT_EQ(ended["status"], "failed");
   EXPECT_EQ(ended["error"]["code"], "OWNER_LEFT");
+}
+
+// Milliseconds of a timing, as such a client reads it: it fails a request whose reply lacks one.
+double ServerTiming(const httplib::Response& reply, const std::string& name) {
+  const std::vector<std::string> entries =
+      absl::StrSplit(reply.get_header_value("Server-Timing"), ',');
+  for (const std::string& entry : entries) {
+    const std::vector<std::string> parts = absl::StrSplit(entry, ';');
+    double value = -1;
+    if (absl::StripAsciiWhitespace(parts[0]) != name || parts.size() < 2) continue;
+    absl::string_view duration = absl::StripAsciiWhitespace(parts[1]);
+    if (absl::ConsumePrefix(&duration, "dur=") && absl::SimpleAtod(duration, &value)) return value;
+  }
+  ADD_FAILURE() << "no timing " << name << " in " << reply.get_header_value("Server-Timing");
+  return -1;
+}
+
+// What TensorRT-LLM's benchmark_visual_gen posts (as its source has it at 02f2e68; no package of it
+// has the program): JSON, or a form with a file that does not say what it is, and a token of
+// nobody.
+TEST(Facade, RequestsOfTensorRtLlmsBenchmarkAreAnsweredWithItsTimings) {
+  ReelServer server(WithDoor());
+  httplib::Client client = ClientOf(server.http_address());
+  client.set_keep_alive(false);
+  json fields = SmallClip(7);
+  fields["model"] = "testcard";
+  fields["seconds"] = 2.0;
+  fields["guidance_scale"] = 3.5;
+  fields["negative_prompt"] = "blurry";
+  const httplib::Headers token = {{"Authorization", "Bearer unused"}};
+  std::vector<httplib::Result> replies;
+  replies.push_back(client.Post("/v1/videos/sync", token, fields.dump(), kFacadeJson));
+  std::ifstream file(std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/pictures/rgb.png",
+                     std::ios::binary);
+  const std::string picture((std::istreambuf_iterator<char>(file)), {});
+  httplib::MultipartFormDataItems items;
+  for (const auto& [name, value] : fields.items()) {
+    items.push_back({name, value.is_string() ? value.get<std::string>() : value.dump(), "", ""});
+  }
+  replies.push_back(client.Post("/v1/videos/sync", token, items));
+  for (const httplib::Result& reply : replies) {
+    ASSERT_TRUE(reply);
+    ASSERT_EQ(reply->status, 200) << reply->body.substr(0, 500);
+    EXPECT_EQ(reply->body.substr(4, 4), "ftyp");
+    EXPECT_GT(ServerTiming(*reply, "generation"), 0);
+    EXPECT_GT(ServerTiming(*reply, "denoise"), 0);
+  }
+  // The picture is read: all that is wrong is that a test card follows none.
+  items.push_back({"input_reference", picture, "first.png", "application/octet-stream"});
+  const auto refused = client.Post("/v1/videos/sync", token, items);
+  EXPECT_EQ(json::parse(refused->body)["error"]["param"], "input_reference") << refused->body;
 }
 
 TEST(Facade, DeletingARunningVideoEndsItFirst) {

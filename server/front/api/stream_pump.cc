@@ -6,7 +6,8 @@
 
 namespace reel::front {
 
-StreamPump::StreamPump(int threads, absl::Duration period) : period_(period) {
+StreamPump::StreamPump(int threads, absl::Duration period)
+    : pumps_(static_cast<size_t>(threads)), period_(period) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { RunPump(); });
   threads_.emplace_back([this] { RunWatch(); });
 }
@@ -24,7 +25,9 @@ StreamPump::~StreamPump() {
 void StreamPump::Post(std::shared_ptr<Pumped> stream) {
   MutexLock lock(mutex_);
   waiting_.push_back(std::move(stream));
-  posted_.NotifyOne();
+  // Behind as many as there are threads each has been told already, and waits for nothing before
+  // all is done: a job with thousands of readers need not wake anybody thousands of times.
+  if (waiting_.size() <= pumps_) posted_.NotifyOne();
 }
 
 void StreamPump::Watch(std::weak_ptr<Pumped> stream) {

@@ -47,6 +47,7 @@ class StreamPump {
   void RunWatch();
   std::vector<std::shared_ptr<Pumped>> Alive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  const size_t pumps_;
   const absl::Duration period_;
   Mutex mutex_;
   CondVar posted_, stop_;

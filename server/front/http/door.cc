@@ -238,10 +238,11 @@ void Door::Generate(const DoorRequest& request, const Exchange& exchange) const 
     bound = std::make_shared<BoundCall>(parts_.jobs, absl::InfiniteFuture());
     exchange->OnEnd([bound](StreamEnd end) { bound->Ended(end); });
   }
-  parts_.jobs.Create(*std::move(job), [exchange, bound, allowed = StillAllowed(parts_, request)](
+  parts_.jobs.Create(*std::move(job), [exchange, bound, texts = progress_,
+                                       allowed = StillAllowed(parts_, request)](
                                           absl::StatusOr<std::shared_ptr<Job>> made) mutable {
     if (!made.ok()) return exchange->Reply(ErrorReply(made.status()));
-    auto body = std::make_unique<EventBody>(*made, EventsAsk{});
+    auto body = std::make_unique<EventBody>(*made, EventsAsk{}, texts);
     if (bound != nullptr) bound->Joined(body->video());
     exchange->Stream(std::move(body), std::move(allowed),
                      [&made](auto listener) { (*made)->Listen(std::move(listener)); });
@@ -321,10 +322,10 @@ void Door::Events(const DoorRequest& request, const Exchange& exchange) const {
   const auto ask = ReadEventsAsk(request);
   if (!ask.ok()) return exchange->Reply(ErrorReply(ask.status()));
   StreamVideo(request, exchange,
-              [ask = *ask](const std::shared_ptr<Job>& job,
-                           DoorExchange& into) -> std::unique_ptr<DoorBody> {
+              [ask = *ask, texts = progress_](const std::shared_ptr<Job>& job,
+                                              DoorExchange& into) -> std::unique_ptr<DoorBody> {
                 if (!NothingFollows(*job, ask.after_sequence)) {
-                  return std::make_unique<EventBody>(job, ask);
+                  return std::make_unique<EventBody>(job, ask, texts);
                 }
                 // Which a browser takes as: do not come back.
                 DoorReply reply;

@@ -13,6 +13,7 @@
 #include "server/front/http/door_guard.h"
 #include "server/front/http/door_request.h"
 #include "server/front/http/facade.h"
+#include "server/front/http/progress_texts.h"
 #include "server/front/http/tenant_streams.h"
 
 namespace reel::front {
@@ -62,6 +63,7 @@ class Door {
   const DoorGuard guard_;
   const bool page_;
   const TenantStreams streams_;
+  const std::shared_ptr<ProgressTexts> progress_ = std::make_shared<ProgressTexts>();
   const RequestRules rules_;
   const Facade facade_;
   const std::string openapi_;

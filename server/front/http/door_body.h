@@ -27,6 +27,9 @@ class DoorBody {
   virtual absl::Status Late() = 0;
   // What ends the stream from outside (a drain) leaves a body that is whole as it is.
   virtual bool whole_anywhere() const = 0;
+  // Behind the piece that was made last Next will hardly have much to do: it may be called where
+  // sockets are waited for.
+  virtual bool at_hand() const { return false; }
   virtual std::string video() const = 0;
 };
 

@@ -96,12 +96,10 @@ std::string_view DoorConnection::buffered() const {
 }
 
 DoorConnection::Awaitable<void> DoorConnection::Run() {
-  bool first = true;
-  for (;;) {
+  for (bool first = true;; first = false) {
     DoorHead head;
     const bool read = co_await ReadHead(first, head);
     if (!read) break;
-    first = false;
     const bool goes_on = co_await ServeOne(std::move(head));
     if (!goes_on) break;
   }
@@ -295,9 +293,11 @@ DoorConnection::Awaitable<bool> DoorConnection::Answer(
         co_return co_await SendReply(request, std::move(work.reply));
       case DoorWork::Kind::kPiece: {
         if (work.first) buffer_.shrink_to_fit();  // a stream may live for hours
+        const bool at_hand = work.next_at_hand;
         const bool sent = co_await SendPiece(request, std::move(work));
-        // What is next is made on the pool: it reads files.
-        net::post(pool_, [exchange, sent] { exchange->Written(sent); });
+        // What reads files is made on the pool: its threads are not woken for each of many events.
+        const auto next = [exchange, sent] { exchange->Written(sent); };
+        at_hand ? next() : net::post(pool_, next);
         break;
       }
       case DoorWork::Kind::kEnd:

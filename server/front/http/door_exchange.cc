@@ -98,6 +98,7 @@ void DoorExchange::StartWrite() {
   DoorWork work;
   work.kind = DoorWork::Kind::kPiece;
   work.bytes = std::move(prepared_);
+  work.next_at_hand = body_->at_hand();
   if (!head_made_) {
     head_made_ = true;
     work.first = true;

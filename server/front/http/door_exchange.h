@@ -28,6 +28,7 @@ struct DoorWork {
   bool first = false;               // of a stream's pieces
   int64_t length = -1;              // of the whole body; with `first`
   std::string bytes;                // kPiece
+  bool next_at_hand = false;        // kPiece: Written is quick
 };
 
 struct DoorStreamParts {

@@ -59,9 +59,11 @@ std::string EventText(std::string_view event, uint64_t id, std::string_view data
   return text;
 }
 
-EventBody::EventBody(std::shared_ptr<Job> job, const EventsAsk& ask)
+EventBody::EventBody(std::shared_ptr<Job> job, const EventsAsk& ask,
+                     std::shared_ptr<ProgressTexts> texts)
     : job_(std::move(job)),
       id_(job_->Snapshot().id),
+      texts_(std::move(texts)),
       previews_(ask.previews),
       fresh_(ask.after_sequence == 0),
       cursor_(job_, PointOf(ask)),
@@ -86,7 +88,9 @@ std::string EventBody::Text(v1::VideoEvent event) {
   event.clear_time();
   // A replayed `accepted` would send the id that a browser remembers back to 1.
   const uint64_t id = accepted && !fresh_ ? 0 : IdOf(sequence);
-  return EventText(NameOf(event), id, WriteJson(event));
+  if (!event.has_progress()) return EventText(NameOf(event), id, WriteJson(event));
+  const auto made = texts_->Of(id_, sequence, [&] { return WriteJson(event); });
+  return EventText(NameOf(event), id, *made);
 }
 
 bool EventBody::Growth(std::string& bytes) {

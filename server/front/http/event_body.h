@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "server/front/http/door_body.h"
+#include "server/front/http/progress_texts.h"
 #include "server/front/jobs/job.h"
 
 namespace reel::front {
@@ -30,12 +31,14 @@ std::string EventText(std::string_view event, uint64_t id, std::string_view data
 
 class EventBody final : public DoorBody {
  public:
-  EventBody(std::shared_ptr<Job> job, const EventsAsk& ask);
+  EventBody(std::shared_ptr<Job> job, const EventsAsk& ask, std::shared_ptr<ProgressTexts> texts);
 
   StreamStep Next(std::string& bytes, absl::Status& end) override;
   DoorReply Head() const override;
   absl::Status Late() override;
   bool whole_anywhere() const override { return true; }
+  // What tells of an end has all of the video in it.
+  bool at_hand() const override { return any_ && !held_ && !IsFinal(job_->state()); }
   std::string video() const override { return id_; }
 
  private:
@@ -46,6 +49,7 @@ class EventBody final : public DoorBody {
 
   const std::shared_ptr<Job> job_;
   const std::string id_;
+  const std::shared_ptr<ProgressTexts> texts_;
   const bool previews_, fresh_;
   VideoCursor cursor_;
   uint64_t last_id_;

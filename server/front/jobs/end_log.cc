@@ -41,6 +41,7 @@ std::vector<Field> EndFields(const Video& video) {
   const model::RunStats& stats = *video.stats;
   fields.emplace_back("duration", stats.total);
   fields.emplace_back("device_seconds", stats.device_seconds);
+  if (stats.energy_joules) fields.emplace_back("energy_joules", *stats.energy_joules);
   fields.emplace_back("mean_batch", stats.mean_batch);
   fields.emplace_back("preemptions", stats.preemptions);
   for (const model::PartTime& part : stats.parts) {

@@ -29,6 +29,7 @@ struct QueueGauges {
   int running = 0;
   double backlog_seconds = 0;
   double capacity_seconds = 0;
+  double device_capacity_seconds = 0;  // what each ready device adds to it
   int64_t stored_bytes = 0;
   int64_t stored_limit_bytes = 0;
   std::vector<ModelGauges> models;

@@ -135,7 +135,9 @@ absl::Duration Scheduler::RunTimers() {
     Settle();
   }
   if (std::exchange(gauges_stale_, false)) {
-    parts_.observer.Gauges(load_.Gauges(options_.max_backlog_seconds * fleet_.NumReady()));
+    QueueGauges gauges = load_.Gauges(options_.max_backlog_seconds * fleet_.NumReady());
+    gauges.device_capacity_seconds = options_.max_backlog_seconds;
+    parts_.observer.Gauges(gauges);
   }
   const auto next = timers_.next();
   if (!next) return absl::InfiniteDuration();

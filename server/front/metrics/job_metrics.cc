@@ -76,6 +76,9 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
                      "Predicted device time of queued and running work, of all devices together.")),
       capacity_(Gauge(registry, "reel_queue_capacity_seconds",
                       "Backlog above which requests are refused.")),
+      device_capacity_(Gauge(registry, "reel_queue_device_capacity_seconds",
+                             "What each ready device adds to that: a video waits about so long at "
+                             "the most, if predictions hold.")),
       inflight_(Gauge(registry, "reel_inflight_requests", "Jobs that run.")),
       store_bytes_(Gauge(registry, "reel_result_store_bytes", "Bytes of stored videos.")),
       store_limit_(Gauge(registry, "reel_result_store_limit_bytes", "Bytes that may be stored.")),
@@ -184,6 +187,7 @@ void JobMetrics::Gauges(const QueueGauges& gauges) {
   inflight_.Set(gauges.running);
   backlog_.Set(gauges.backlog_seconds);
   capacity_.Set(gauges.capacity_seconds);
+  device_capacity_.Set(gauges.device_capacity_seconds);
   store_bytes_.Set(static_cast<double>(gauges.stored_bytes));
   store_limit_.Set(static_cast<double>(gauges.stored_limit_bytes));
   models_.Set(gauges.models);

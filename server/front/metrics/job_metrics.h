@@ -65,6 +65,7 @@ class JobMetrics final : public JobObserver {
   prometheus::Gauge& queue_depth_;
   prometheus::Gauge& backlog_;
   prometheus::Gauge& capacity_;
+  prometheus::Gauge& device_capacity_;
   prometheus::Gauge& inflight_;
   prometheus::Gauge& store_bytes_;
   prometheus::Gauge& store_limit_;

@@ -101,6 +101,9 @@ void TraceBuilder::AddWhole(bool detached) {
   if (video_.stats) {
     const model::RunStats& stats = *video_.stats;
     whole.attributes.push_back({"reel.device_seconds", stats.device_seconds});
+    if (stats.energy_joules) {
+      whole.attributes.push_back({"reel.energy_joules", *stats.energy_joules});
+    }
     whole.attributes.push_back({"reel.mean_batch", stats.mean_batch});
     whole.attributes.push_back({"reel.preemptions", int64_t{stats.preemptions}});
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/engine/energy_watch.h"
 
-#include <algorithm>
-
 namespace reel::worker {
 
-int64_t EnergyWatch::Take(absl::Time now) {
-  if (reader_ == nullptr || now - read_at_ < kEvery) return 0;
+std::optional<EnergyWatch::Reading> EnergyWatch::Read(absl::Time now, Ask ask) {
+  if (reader_ == nullptr || now <= read_at_) return std::nullopt;
+  if (ask == Ask::kIfDue && now - read_at_ < kEvery) return std::nullopt;
   const std::optional<int64_t> read = reader_();
-  if (!read) return 0;
-  read_at_ = now;
-  // A driver that was loaded anew counts from nought.
-  const int64_t used = last_ ? std::max<int64_t>(*read - *last_, 0) : 0;
-  last_ = read;
-  return used;
+  if (!read) return std::nullopt;
+  const absl::Duration since = now - std::exchange(read_at_, now);
+  const std::optional<int64_t> last = std::exchange(last_, read);
+  // The first, or a driver that was loaded anew, which counts from nought.
+  if (!last || *read < *last) return std::nullopt;
+  untold_ += *read - *last;
+  return Reading{*read - *last, since};
 }
 
 }  // namespace reel::worker

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 namespace reel::worker {
@@ -22,15 +21,27 @@ class EnergyWatch {
   // A driver's counter goes on a few times a second, and asking it is not for nothing.
   static constexpr absl::Duration kEvery = absl::Milliseconds(100);
 
-  explicit EnergyWatch(EnergyReader reader) : reader_(std::move(reader)) { Take(absl::Now()); }
+  enum class Ask { kIfDue, kNow };
+  struct Reading {
+    int64_t millijoules = 0;  // since the reading before
+    absl::Duration since;     // then
+  };
 
-  // Millijoules since it was read last; 0 while that was not long ago.
-  int64_t Take(absl::Time now);
+  EnergyWatch(EnergyReader reader, absl::Time now) : reader_(std::move(reader)) {
+    Read(now, Ask::kNow);
+  }
+
+  // Nothing while the last one was not long ago, if it need only be as it is due, and where the
+  // device does not tell; then the next reading has that time too.
+  std::optional<Reading> Read(absl::Time now, Ask ask);
+  // Of all readings since the last call: each millijoule once.
+  int64_t TakeUntold() { return std::exchange(untold_, 0); }
 
  private:
   EnergyReader reader_;
   absl::Time read_at_ = absl::InfinitePast();
   std::optional<int64_t> last_;
+  int64_t untold_ = 0;
 };
 
 }  // namespace reel::worker

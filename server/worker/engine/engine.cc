@@ -58,6 +58,8 @@ void Engine::Impl::Rest() {
     until = std::min(until, since + kLookAtMemoryEvery);
   }
   inbox_.WaitUntil(until);
+  // What it took meanwhile is no job's.
+  ShareEnergy(EnergyWatch::Ask::kIfDue);
   const absl::Time now = SteadyNow();
   for (const auto& job : jobs_.all()) {
     if (job->phase == Phase::kEncode) job->file_end->EngineMoves(now);

@@ -41,7 +41,7 @@ class Engine::Impl {
         samples_({.every = options_.timer == nullptr ? 0 : options_.kernel_sample_every,
                   .distance = options_.stream.device < 0 ? absl::ZeroDuration() : kSampleDistance}),
         memory_(options_.read_memory),
-        energy_(options_.read_energy),
+        energy_(options_.read_energy, SteadyNow()),
         loader_(options_.stream, options_.counted, [this] { inbox_.Wake(); }) {}
 
   void Run();
@@ -150,6 +150,8 @@ class Engine::Impl {
   void TellMemory();
   int64_t KeptBytes() const;
   int64_t WeightBytes() const;
+  // What the device took since the last reading, to the jobs that it worked for.
+  void ShareEnergy(EnergyWatch::Ask ask);
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
   void AfterStep(HeldJob& job);

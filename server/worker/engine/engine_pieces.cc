@@ -253,6 +253,7 @@ void Engine::Impl::Decode(HeldJob& job) {
 }
 
 void Engine::Impl::StartEncoding(HeldJob& job) {
+  ShareEnergy(EnergyWatch::Ask::kNow);
   const int steps = job.generation->num_steps();
   job.generation = nullptr;
   job.phase = Phase::kEncode;
@@ -307,8 +308,15 @@ void Engine::Impl::TellMemory() {
   if (!memory_.TakeChanged()) return;
   Stepped report;
   report.memory = memory_.last();
-  report.millijoules = energy_.Take(absl::Now());
+  report.millijoules = energy_.TakeUntold();
   Report(std::move(report));
+}
+
+void Engine::Impl::ShareEnergy(EnergyWatch::Ask ask) {
+  const auto reading = energy_.Read(SteadyNow(), ask);
+  if (!reading) return;
+  const double joules = static_cast<double>(reading->millijoules) / 1000;
+  for (const auto& job : jobs_.all()) job->tally.TookEnergy(joules, reading->since);
 }
 
 void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration took,
@@ -330,7 +338,8 @@ void Engine::Impl::ReportStep(const Batch& batch, Stage stage, absl::Duration to
   report.steps.push_back(std::move(sample));
   memory_.TakeChanged();
   report.memory = memory_.last();
-  report.millijoules = energy_.Take(absl::Now());
+  ShareEnergy(EnergyWatch::Ask::kIfDue);
+  report.millijoules = energy_.TakeUntold();
   report.prompts = batch.jobs.front()->pipeline->TakePromptCounts();
   Report(std::move(report));
 }

@@ -39,6 +39,15 @@ void JobTally::TookMemory(int64_t peak, int64_t stays) {
   own_bytes_ += stays;
 }
 
+void JobTally::TookEnergy(double joules, absl::Duration over) {
+  const absl::Duration used = device_ - device_with_energy_;
+  if (used <= absl::ZeroDuration()) return;
+  device_with_energy_ = device_;
+  // Two clocks: of all that was taken nobody has more.
+  const double share = used < over ? absl::FDivDuration(used, over) : 1;
+  joules_ = joules_.value_or(0) + share * joules;
+}
+
 void JobTally::AddOperators(model::Stage stage, model::RunPart part, absl::Duration whole,
                             model::RunStats& stats) const {
   const auto found = timed_.find(stage);
@@ -85,6 +94,7 @@ model::RunStats JobTally::Stats(const std::string& device, int64_t latent_tokens
   AddOperators(model::Stage::kDecode, model::RunPart::kDecode, decode_, stats);
   stats.device_seconds = absl::ToDoubleSeconds(device_);
   stats.latent_tokens = static_cast<int>(latent_tokens);
+  stats.energy_joules = joules_;
   return stats;
 }
 

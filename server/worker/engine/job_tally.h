@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,9 @@ class JobTally {
   void TookMemory(int64_t peak, int64_t stays);
   // Nobody knows what a piece added.
   void MissedMemory() { missed_memory_ = true; }
+  // `joules` were taken by the device in the last `over`, which ends now: its share is that of its
+  // device time since it was told last. What was taken while nobody moved is nobody's.
+  void TookEnergy(double joules, absl::Duration over);
   // Most of the device's memory that was its own; 0: not known.
   int64_t own_memory() const { return missed_memory_ ? 0 : own_peak_bytes_; }
 
@@ -50,6 +54,8 @@ class JobTally {
   using Variant = std::pair<std::string, std::string>;  // operator, variant
 
   absl::Duration text_encode_, denoise_, decode_, device_;
+  absl::Duration device_with_energy_;  // of device_, whose energy is known
+  std::optional<double> joules_;
   int64_t steps_ = 0, batched_jobs_ = 0;
   int done_steps_ = 0, reused_steps_ = 0;
   int64_t peak_memory_bytes_ = 0;

@@ -42,6 +42,7 @@ def requests(setup):
             "to the last byte, ms": spread(video.ended for video in videos),
             "to the first byte, ms": spread(video.first_media for video in videos),
             "a step, ms": spread(seconds(s.get("denoise")) / setup.usual["numInferenceSteps"] for s in stats),
+            "energy, J": spread((s["energyJoules"] for s in stats if "energyJoules" in s), 1),
             "parts, ms": {part: round(1000 * statistics.median(bill.get(part, 0.0) for bill in bills), 2) for part in bills[0]},
         }
     return result

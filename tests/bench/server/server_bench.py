@@ -64,7 +64,7 @@ def main():
     signal.signal(signal.SIGALRM, give_up)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", required=True, help="a folder of weights, a checkpoint file, or testcard")
-    parser.add_argument("--devices", default="cpu", help="as reeld takes them")
+    parser.add_argument("--devices", default=os.environ.get("REEL_TEST_DEVICE", "cpu"), help="as reeld takes them; the default is REEL_TEST_DEVICE's")
     parser.add_argument("--parts", default=",".join(PARTS), help="of " + ", ".join(PARTS))
     parser.add_argument("--usual", type=shape, default="768x512x49x30", help="WxHxFRAMESxSTEPS of the usual request")
     parser.add_argument("--small", type=shape, default="256x256x25x30")

@@ -67,7 +67,8 @@ def quiet_prometheus(target):
 
 
 def value(server, metric):
-    return sum(float(line.rsplit(" ", 1)[1]) for line in scrape(server).splitlines() if re.match(rf"{metric}[{{ ]", line))
+    """Of a family, or of one series of it."""
+    return sum(float(line.rsplit(" ", 1)[1]) for line in scrape(server).splitlines() if line.startswith((f"{metric} ", f"{metric}{{")))
 
 
 def ask(server, method, prompt, **spec):
@@ -119,6 +120,19 @@ def queue_that_fills(server):
     while value(server, "reel_queue_backlog_seconds") < 0.9 * value(server, "reel_queue_capacity_seconds"):
         answer = ask(server, "CreateVideo", "a boat", num_inference_steps=20)
         assert answer.returncode == 0, answer.stderr
+
+
+def a_video_that_nobody_renders(server):
+    """Its model comes back once the alert has told of it: next to nothing waits, for long."""
+    end = time.monotonic() + PATIENCE
+    while value(server, 'reel_model_ready{model="late"}') != 1:
+        assert time.monotonic() < end, "the model has not been loaded"
+        time.sleep(0.1)
+    for child in children_of(server.process.pid):
+        if b"late" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(child, signal.SIGKILL)
+    answer = ask(server, "CreateVideo", "a boat", num_inference_steps=2, model="late")
+    assert answer.returncode == 0, answer.stderr
 
 
 def store_that_fills(server):
@@ -200,6 +214,10 @@ def a_device_that_goes(server):
 FRAGILE = """models { name: "fragile" test_card { faults { kind: "lost" step: 1 } } }
 workers { name: "good" device: "cpu" models: "testcard" } workers { name: "weak" device: "cpu" models: "fragile" }
 """
+LATE = """models { name: "late" test_card { load_time { seconds: 8 } } }
+workers { name: "good" device: "cpu" models: "testcard" } workers { name: "late" device: "cpu" models: "late" }
+scheduler { max_backlog_seconds: 1 } timing { drain { seconds: 1 } }
+"""
 POISON = 'faults { kind: "nan" step: 1 prompt_contains: "poison" }'
 
 
@@ -222,6 +240,7 @@ DRILLS = (
     (workers_that_die, card(), {"ReelWorkerCrashLoop page"}),
     (a_device_that_goes, card() + FRAGILE, {"ReelDeviceOut page", BURN_TICKET}),
     (queue_that_fills, card(1000, "step_time_per_extra_job { seconds: 1 }") + "scheduler { max_backlog_seconds: 200 } timing { drain { seconds: 1 } }", {"ReelQueueBacklogHigh ticket"}),
+    (a_video_that_nobody_renders, card() + LATE, {"ReelQueueAgeHigh page"}),
     (store_that_fills, card() + "data { max_bytes: 400000 }", {"ReelStoreAlmostFull ticket"}),
     (descriptors_that_go, card(), {"ReelDescriptorsAlmostGone page"}),
     (a_call_of_its_own_without_an_answer, card(), {"ReelSelfCheckFailing page"}),

@@ -4,6 +4,10 @@
 is printed there, up to the first figure or colon in it.
 
     kernel_day.py [--show]     what each block prints, for the page
+
+REEL_TEST_DEVICE=cuda:0 walks it on a GPU: a block for GPUs stands in the place of the one before it, the experiment has a tenth of ten times the
+traffic, and of what the page shows only the first words count, since other variants and types run there. On a CPU the block for GPUs is compiled, where
+nvcc is. REEL_BIN names the programs' folder, which may have come from another machine.
 """
 
 import os
@@ -17,23 +21,49 @@ import time
 from server import ROOT, find_binary, skip
 
 PAGE = ROOT / "docs/kernel_day.md"
+DEVICE = os.environ.get("REEL_TEST_DEVICE", "cpu")
+ON_A_GPU = (("reeld --config", f"reeld --devices {DEVICE} --config"), ("--device=cuda:0", f"--device={DEVICE}"), ("share: 1 ", "share: 0.1 "), ("--rate 2 ", "--rate 20 "))
 PATIENCE_SECONDS = 360
 MARK = "end of block"
 
 
 def blocks():
-    """(commands, lines that the page shows of them)"""
+    """(commands, lines that the page shows of them) of this device."""
     found = []
-    for kind, text in re.findall(r"^```(sh|text)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+    for kind, text in re.findall(r"^```(sh|sh gpu|text)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         if kind == "sh":
             found.append((text, []))
-        else:
+        elif kind == "text":
             found[-1][1].extend(text.splitlines())
-    return found
+        elif DEVICE != "cpu":
+            found[-1] = (text, [])
+        else:
+            compile_for_gpus(text)
+    return found if DEVICE == "cpu" else [(on_a_gpu(text), shown) for text, shown in found]
+
+
+def on_a_gpu(text):
+    for there, here in ON_A_GPU:
+        text = text.replace(there, here)
+    return text
+
+
+def compile_for_gpus(text):
+    """The block up to its compiler's line."""
+    nvcc = ROOT / ".deps/cuda/bin/nvcc"
+    if not nvcc.is_file():
+        return
+    with tempfile.TemporaryDirectory(prefix="reel-day-") as folder:
+        lines = text[:text.index("deploy/kernels/pack")]
+        environment = os.environ | {"day": folder, "PATH": f"{nvcc.parent}:{os.environ['PATH']}"}
+        subprocess.run(["bash", "-eu", "-c", lines], cwd=ROOT, env=environment, check=True, timeout=PATIENCE_SECONDS)
+        assert b"reel_plugin_v1" in pathlib.Path(folder, "norm.so").read_bytes()
 
 
 def beginning(line):
     """What does not depend on the machine; whether pictures differ in a bit does."""
+    if DEVICE != "cpu":
+        return re.split(r"[\s\d:{]", line)[0]
     return "pictures" if line.startswith("pictures") else " ".join(re.split(r"[\d:]", line)[0].split())
 
 
@@ -70,6 +100,8 @@ def run_page(commands):
 def check_the_check():
     assert not not_printed(["step 3 ms", "verdict: none", "", "pictures identical"], ["step  17 ms", "verdict: B is slower", "pictures PSNR"])
     assert not_printed(["verdict: none"], ["step 17 ms"]) == ["verdict: none"]
+    for there, _ in ON_A_GPU:
+        assert there in PAGE.read_text(encoding="utf-8"), f"the page has no {there} any more"
 
 
 def main():
@@ -87,7 +119,7 @@ def main():
         problems += [f"the page shows what was not printed: {line}\nbut:\n" + "\n".join(lines) for line in not_printed(shown, lines)]
     assert sum(len(shown) for _, shown in page) > 10, "the page shows hardly anything"
     print("\n".join(problems))
-    print(f"FIGURE: from an empty file to the verdict: {time.monotonic() - begin:.0f} s")
+    print(f"FIGURE: from an empty file to the verdict on {DEVICE}: {time.monotonic() - begin:.0f} s")
     return 1 if problems else 0
 
 

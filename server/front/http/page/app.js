@@ -444,6 +444,9 @@ class Stage {
       place.append(table(['operator', 'variant', 'part', 's'], operators.map((one) => [
         one.op, one.variant || '', one.part.replace('RUN_PART_', '').toLowerCase(), number(shown(one.time))])));
     }
+    const facts = [`${shown(stats.deviceSeconds || 0)} device seconds`];
+    if (stats.energyJoules !== undefined) facts.push(`${shown(stats.energyJoules)} J`);
+    place.append(element('p', facts.join(', ')));
     this.find('.bill').hidden = false;
   }
   async cancel() {

@@ -47,6 +47,13 @@ TEST(BillText, ShowsPartsWithTheirShare) {
             "7.5 device seconds, 2 videos a step, at most 1.5 GB of memory\n");
 }
 
+TEST(BillText, TellsTheEnergyWhereTheDeviceDoes) {
+  v1::RunStats stats = BilledStats();
+  EXPECT_THAT(DescribeBill(stats), Not(HasSubstr(" J")));
+  stats.set_energy_joules(812.4);
+  EXPECT_THAT(DescribeBill(stats), HasSubstr("7.5 device seconds, 812 J, 2 videos"));
+}
+
 TEST(BillText, ShowsOperatorsTheDearestFirst) {
   v1::RunStats stats = BilledStats();
   stats.set_timed_steps(1);

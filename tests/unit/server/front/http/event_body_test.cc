@@ -72,9 +72,20 @@ std::vector<std::string> NamesOf(const std::vector<SeenEvent>& events) {
   return names;
 }
 
+TEST(EventBody, IsLookedAtWhereSocketsAreWaitedForUntilItsVideoEnds) {
+  const auto job = NewScript();
+  EventBody body(job, {}, std::make_shared<ProgressTexts>());
+  EXPECT_FALSE(body.at_hand());
+  job->Progress(1);
+  DrainBody(body);
+  EXPECT_TRUE(body.at_hand());
+  job->Succeed();
+  EXPECT_FALSE(body.at_hand());
+}
+
 TEST(EventBody, TellsALifeInOrder) {
   const auto job = NewScript();
-  EventBody body(job, {});
+  EventBody body(job, {}, std::make_shared<ProgressTexts>());
   job->Progress(1);
   job->Media("abc");
   job->Preview(1);
@@ -115,7 +126,7 @@ TEST(EventBody, TellsALifeInOrder) {
 TEST(EventBody, AReplayNeverSendsTheIdBack) {
   const auto job = NewScript();
   for (int step = 1; step <= 5; ++step) job->Progress(step);
-  EventBody body(job, {7, true});
+  EventBody body(job, {7, true}, std::make_shared<ProgressTexts>());
   const auto events = SplitEvents(DrainBody(body));
   ASSERT_FALSE(events.empty());
   EXPECT_EQ(events[0].name, "accepted");
@@ -136,7 +147,7 @@ TEST(EventBody, ResumesAtEveryPoint) {
   job->Media("abcdef");
   job->Progress(2);
   job->Succeed();
-  EventBody whole(job, {});
+  EventBody whole(job, {}, std::make_shared<ProgressTexts>());
   const auto events = SplitEvents(DrainBody(whole));
   uint64_t last = 0;
   for (size_t cut = 0; cut < events.size(); ++cut) {
@@ -145,7 +156,7 @@ TEST(EventBody, ResumesAtEveryPoint) {
       EXPECT_EQ(events[cut].name, "finished");
       continue;
     }
-    EventBody rest(job, {last, true});
+    EventBody rest(job, {last, true}, std::make_shared<ProgressTexts>());
     const auto after = SplitEvents(DrainBody(rest));
     std::vector<uint64_t> expected;
     for (size_t i = cut + 1; i < events.size(); ++i) {
@@ -166,7 +177,7 @@ TEST(EventBody, FailureIsAnEventWithTheVideosError) {
   job->Progress(1);
   EXPECT_FALSE(NothingFollows(*job, 1'000'000));
   job->End(VideoState::kFailed, MakeError(Reason::kWorkerLost, "The worker was lost"));
-  EventBody body(job, {1'000'000, true});
+  EventBody body(job, {1'000'000, true}, std::make_shared<ProgressTexts>());
   bool ended = false;
   const auto events = SplitEvents(DrainBody(body, &ended));
   EXPECT_TRUE(ended);
@@ -181,7 +192,7 @@ TEST(EventBody, FailureIsAnEventWithTheVideosError) {
 
 TEST(EventBody, ARestartTellsTheNewFileFromItsStart) {
   const auto job = NewScript();
-  EventBody body(job, {});
+  EventBody body(job, {}, std::make_shared<ProgressTexts>());
   job->Media("abc");
   std::string text = DrainBody(body);
   job->Restart("WORKER_LOST");
@@ -199,7 +210,7 @@ TEST(EventBody, PreviewsCanBeLeftOut) {
   const auto job = NewScript();
   job->Preview(1);
   job->Progress(2);
-  EventBody body(job, {0, false});
+  EventBody body(job, {0, false}, std::make_shared<ProgressTexts>());
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted", "progress"));
 }
 

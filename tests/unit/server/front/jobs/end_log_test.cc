@@ -61,6 +61,14 @@ TEST(EndLog, TellsTheBillOfAVideo) {
   EXPECT_EQ(fields.count("decode"), 0u);
 }
 
+TEST(EndLog, TellsTheEnergyOrLeavesItOut) {
+  Video video = EndedVideo(VideoState::kSucceeded);
+  video.stats.emplace();
+  EXPECT_EQ(EndOf(video).count("energy_joules"), 0u);
+  video.stats->energy_joules = 812.5;
+  EXPECT_EQ(std::get<double>(EndOf(video).at("energy_joules")), 812.5);
+}
+
 TEST(EndLog, TellsHowItEnded) {
   const struct {
     VideoState state;

@@ -68,6 +68,7 @@ TEST_F(TimersTest, ReportsGauges) {
   EXPECT_EQ(gauges.running, 2);
   EXPECT_GT(gauges.backlog_seconds, 0);
   EXPECT_EQ(gauges.capacity_seconds, options.max_backlog_seconds);
+  EXPECT_EQ(gauges.device_capacity_seconds, options.max_backlog_seconds);
   EXPECT_GT(gauges.stored_limit_bytes, 0);
 }
 

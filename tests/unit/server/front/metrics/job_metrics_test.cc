@@ -72,7 +72,7 @@ TEST(JobMetrics, EndsAreToldApart) {
 
 TEST(JobMetrics, ShowsTheQueue) {
   Metrics metrics({"1", "r", {}, {}});
-  metrics.jobs().Gauges({3, 2, 4.5, 120, 1000, 5000, {}});
+  metrics.jobs().Gauges({3, 2, 4.5, 120, 60, 1000, 5000, {}});
   metrics.jobs().JobStarted(Ended(VideoState::kRunning), absl::Seconds(2));
   metrics.jobs().JobRestarted();
   metrics.jobs().JobPreempted();
@@ -83,6 +83,7 @@ TEST(JobMetrics, ShowsTheQueue) {
   EXPECT_EQ(ValueOf(text, "reel_inflight_requests"), 2);
   EXPECT_EQ(ValueOf(text, "reel_queue_backlog_seconds"), 4.5);
   EXPECT_EQ(ValueOf(text, "reel_queue_capacity_seconds"), 120);
+  EXPECT_EQ(ValueOf(text, "reel_queue_device_capacity_seconds"), 60);
   EXPECT_EQ(ValueOf(text, "reel_result_store_bytes"), 1000);
   EXPECT_EQ(ValueOf(text, "reel_result_store_limit_bytes"), 5000);
   EXPECT_EQ(ValueOf(text, "reel_queue_duration_seconds_sum{priority=\"normal\"}"), 2);

@@ -6,34 +6,55 @@
 namespace reel::worker {
 namespace {
 
+using Ask = EnergyWatch::Ask;
+
 TEST(EnergyWatch, TellsEachJouleOnceAndNotTooOften) {
   std::optional<int64_t> counter = 1000;
   int asked = 0;
-  EnergyWatch watch([&] {
-    ++asked;
-    return counter;
-  });
-  const absl::Time start = absl::Now();
+  const absl::Time start = absl::UnixEpoch();
+  EnergyWatch watch(
+      [&] {
+        ++asked;
+        return counter;
+      },
+      start);
+  const auto read = [&](double seconds, Ask ask = Ask::kIfDue) {
+    return watch.Read(start + absl::Seconds(seconds), ask);
+  };
   counter = 1500;
-  EXPECT_EQ(watch.Take(start), 0);
+  EXPECT_FALSE(read(0.05));
   EXPECT_EQ(asked, 1) << "it was read a moment ago";
-  EXPECT_EQ(watch.Take(start + absl::Seconds(1)), 500);
-  EXPECT_EQ(watch.Take(start + absl::Seconds(2)), 0);
+  auto reading = read(1);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->millijoules, 500);
+  EXPECT_EQ(reading->since, absl::Seconds(1));
+  EXPECT_EQ(watch.TakeUntold(), 500);
+  EXPECT_EQ(watch.TakeUntold(), 0);
   // A reading that fails loses nothing.
   counter = std::nullopt;
-  EXPECT_EQ(watch.Take(start + absl::Seconds(3)), 0);
+  EXPECT_FALSE(read(3));
   counter = 1700;
-  EXPECT_EQ(watch.Take(start + absl::Seconds(4)), 200);
+  reading = read(4);
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->millijoules, 200);
+  EXPECT_EQ(reading->since, absl::Seconds(3));
+  // The end of a job cannot wait.
+  counter = 1710;
+  EXPECT_TRUE(read(4.01, Ask::kNow));
+  EXPECT_EQ(watch.TakeUntold(), 210);
   // The driver was loaded anew.
   counter = 10;
-  EXPECT_EQ(watch.Take(start + absl::Seconds(5)), 0);
+  EXPECT_FALSE(read(5));
+  EXPECT_EQ(watch.TakeUntold(), 0);
   counter = 30;
-  EXPECT_EQ(watch.Take(start + absl::Seconds(6)), 20);
+  EXPECT_TRUE(read(6));
+  EXPECT_EQ(watch.TakeUntold(), 20);
 }
 
 TEST(EnergyWatch, OfADeviceThatTellsNoneIsNothing) {
-  EnergyWatch watch(nullptr);
-  EXPECT_EQ(watch.Take(absl::InfiniteFuture()), 0);
+  EnergyWatch watch(nullptr, absl::UnixEpoch());
+  EXPECT_FALSE(watch.Read(absl::InfiniteFuture(), Ask::kNow));
+  EXPECT_EQ(watch.TakeUntold(), 0);
 }
 
 }  // namespace

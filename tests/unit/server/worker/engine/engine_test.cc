@@ -12,6 +12,7 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "model/testcard/picture_code.h"
 #include "server/errors/error.h"
+#include "server/worker/engine/inbox.h"
 #include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
@@ -103,6 +104,34 @@ TEST_F(EngineTest, SendsPreviewsEveryNthStep) {
   const model::RunStats stats = events_.ended("a").result.stats;
   EXPECT_GT(stats.device_seconds,
             absl::ToDoubleSeconds(stats.text_encode + stats.denoise + stats.decode) + 1e-7);
+}
+
+TEST_F(EngineTest, AVideosEnergyIsThatOfItsDeviceTime) {
+  // A device that takes 500 W, whatever it does: a millijoule each two microseconds.
+  options_.read_energy = [] {
+    return std::optional<int64_t>(absl::ToInt64Microseconds(SteadyNow() - absl::UnixEpoch()) / 2);
+  };
+  test_card_.step_time = absl::Milliseconds(40);
+  for (const char* job : {"a", "b"}) Assign(job);
+  const absl::Time start = SteadyNow();
+  Start();
+  double joules = 0;
+  for (const char* job : {"a", "b"}) {
+    ASSERT_TRUE(events_.WaitForEnd(job));
+    const model::RunStats stats = events_.ended(job).result.stats;
+    ASSERT_TRUE(stats.energy_joules.has_value());
+    EXPECT_NEAR(*stats.energy_joules, 500 * stats.device_seconds, 0.01) << job;
+    joules += *stats.energy_joules;
+  }
+  EXPECT_GE(joules, 4 * 0.04 * 500 - 1);
+  EXPECT_LE(joules, 500 * absl::ToDoubleSeconds(SteadyNow() - start));
+}
+
+TEST_F(EngineTest, OfADeviceThatTellsNoEnergyAVideoHasNone) {
+  Assign("a");
+  Start();
+  ASSERT_TRUE(events_.WaitForEnd("a"));
+  EXPECT_FALSE(events_.ended("a").result.stats.energy_joules.has_value());
 }
 
 TEST_F(EngineTest, ReportsLoadedAndFailedModels) {

@@ -28,6 +28,32 @@ TEST(JobTally, SumsWhatAJobCost) {
   EXPECT_EQ(stats.reused_steps, 4);
 }
 
+TEST(JobTally, HasItsShareOfTheEnergyByDeviceTime) {
+  JobTally one, other;
+  // Nobody told yet: it is not known, which is not none.
+  one.Stepped(absl::Seconds(2), 2, 0.75);
+  other.Stepped(absl::Seconds(2), 2, 0.25);
+  EXPECT_FALSE(one.Stats("", 0).energy_joules.has_value());
+  one.TookEnergy(800, absl::Seconds(2));
+  other.TookEnergy(800, absl::Seconds(2));
+  EXPECT_DOUBLE_EQ(one.Stats("", 0).energy_joules.value_or(-1), 600);
+  EXPECT_DOUBLE_EQ(other.Stats("", 0).energy_joules.value_or(-1), 200);
+  // The device worked for neither.
+  one.TookEnergy(5000, absl::Seconds(60));
+  EXPECT_DOUBLE_EQ(one.Stats("", 0).energy_joules.value_or(-1), 600);
+  // A quarter of the time for one, and the other half of it for nobody.
+  one.Decoded(absl::Seconds(1));
+  other.Previewed(absl::Seconds(1));
+  one.TookEnergy(400, absl::Seconds(4));
+  other.TookEnergy(400, absl::Seconds(4));
+  EXPECT_DOUBLE_EQ(one.Stats("", 0).energy_joules.value_or(-1), 700);
+  EXPECT_DOUBLE_EQ(other.Stats("", 0).energy_joules.value_or(-1), 300);
+  // Never more than there was.
+  one.Decoded(absl::Seconds(9));
+  one.TookEnergy(10, absl::Seconds(1));
+  EXPECT_DOUBLE_EQ(one.Stats("", 0).energy_joules.value_or(-1), 710);
+}
+
 TEST(JobTally, ItsOwnMemoryIsTheMostOfAllPiecesOrNotKnown) {
   JobTally tally;
   tally.TookMemory(30, 10);
