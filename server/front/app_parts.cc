@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
-#include "server/front/config/nats_credentials.h"
+#include "server/front/config/key_pair_file.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
 
@@ -37,9 +37,9 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   options.replicas = nats.replicas;
   options.max_bytes = nats.max_bytes;
   if (nats.credentials_file.empty()) return options;
-  REEL_ASSIGN_OR_RETURN(NatsCredentials credentials, ReadNatsCredentials(nats.credentials_file));
-  options.user = std::move(credentials.user);
-  options.password = std::move(credentials.password);
+  REEL_ASSIGN_OR_RETURN(KeyPair credentials, ReadKeyPair(nats.credentials_file));
+  options.user = std::move(credentials.key);
+  options.password = std::move(credentials.secret);
   return options;
 }
 
