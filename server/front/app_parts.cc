@@ -12,6 +12,7 @@
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/config/key_pair_file.h"
+#include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
 
@@ -43,6 +44,29 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   return options;
 }
 
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet) {
+  const ObjectOptions& objects = fleet.objects;
+  if (!objects.enabled()) return nullptr;
+  auto store = std::make_unique<S3Store>(
+      S3Options{objects.endpoint, objects.bucket, objects.region, objects.credentials_file});
+  const absl::Status found = store->List(fleet.name + "/media/-", "").status();
+  if (absl::IsPermissionDenied(found) || absl::IsFailedPrecondition(found)) return found;
+  if (!found.ok()) {
+    Log(LogLevel::kWarning, "the fleet's object store cannot be used yet; results will wait",
+        {{"error", found}});
+  }
+  return store;
+}
+
+std::string ProblemsOf(const std::vector<ServedModel>& models) {
+  std::string lines;
+  for (const ServedModel& model : models) {
+    if (model.problem.empty()) continue;
+    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
+  }
+  return lines;
+}
+
 NodeOptions MakeNodeOptions(const AppOptions& app) {
   const FleetOptions& fleet = app.server.fleet;
   NodeOptions options;
@@ -58,6 +82,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.beat = fleet.beat;
   options.silence = fleet.silence;
   options.lease = fleet.lease;
+  options.deliver_backlog = fleet.objects.deliver_backlog;
   return options;
 }
 

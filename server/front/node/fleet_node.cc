@@ -20,11 +20,14 @@ constexpr absl::Duration kLastWrites = absl::Seconds(2);
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
       index_(parts.serializer),
-      faces_(parts.view, parts.serializer),
+      faces_(parts.view, parts.serializer, parts.fetches),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
-      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, parts.thread,
-                 parts.waker, parts.options, parts.clock}),
-      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, parts.thread, parts.options}),
+      deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
+                   parts.options, parts.clock}),
+      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
+                 parts.thread, parts.waker, parts.options, parts.clock}),
+      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
+                parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
                    waiters_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
@@ -92,6 +95,7 @@ void FleetNode::Tick(absl::Duration now) {
   if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
   if (!each_second) return;
   faces_.Prune();
+  deliveries_.Tick(now);
   for (const Key& key : deleting_) DeleteHere(key);
   if (parts_.port.IsUp()) wishes_.Tick();
 }
@@ -159,6 +163,9 @@ void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,
     waiters_.Add([this] { return holdings_.idle(); }, parts_.clock.Monotonic() + kLastWrites,
                  [done = std::move(done)](bool) mutable { done(); });
   });
+  // The dispatcher would wait for what waits for the store.
+  waiters_.Add([] { return false; }, parts_.clock.Monotonic() + propagation + limit,
+               [this](bool) { holdings_.StopDelivering(); });
   parts_.jobs.Drain(propagation, limit,
                     [drained = std::move(drained)]() mutable { drained(true); });
 }

@@ -16,6 +16,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
+#include "server/front/node/deliveries.h"
 #include "server/front/node/fleet_reads.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
@@ -43,6 +44,10 @@ class FleetNode {
     const VideoSerializer& serializer;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
+    SharedStore store;
+    TaskPool* uploads;      // null without a store
+    MediaFetches* fetches;  // likewise
+    StoreState& store_state;
     const NodeOptions& options;
     const Clock& clock;
   };
@@ -87,6 +92,7 @@ class FleetNode {
   VideoFaces faces_;
   FoldWaiters waiters_;
   Beats beats_;
+  Deliveries deliveries_;
   Holdings holdings_;
   Claimer claimer_;
   Submission submission_;

@@ -142,15 +142,62 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
-  FinishSaid said{parts_.options.node, KindOf(video)};
-  said.video = parts_.faces.Write(video);
-  said.last_sequence = last_sequence;
-  parts_.writes.Put({video.tenant, id, LogKind::kFinish, epoch},
-                    WriteFinish(said, ReasonOfEnd(video)), absl::InfiniteDuration(),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, claim, done = std::move(done)](auto written) mutable {
-                          OnEndWritten(claim, written, std::move(done));
-                        }));
+  Ending ending{claim, {parts_.options.node, KindOf(video)}, ReasonOfEnd(video), std::move(done)};
+  ending.said.video = parts_.faces.Write(video);
+  ending.said.last_sequence = last_sequence;
+  const bool delivers = video.state == VideoState::kSucceeded && parts_.deliveries.enabled();
+  if (!delivers) return WriteEnd(std::move(ending));
+  found->second.delivering = true;
+  Deliver(std::move(ending), video);
+}
+
+bool Holdings::IsDelivering(const Claim& claim) const {
+  const auto found = held_.find(claim.first);
+  return found != held_.end() && found->second.epoch == claim.second && found->second.delivering &&
+         IsMine(claim.first, claim.second);
+}
+
+// Who reads in the log of a success finds its result.
+void Holdings::Deliver(Ending ending, const Video& video) {
+  ending.said.object_bytes = video.media.size_bytes;
+  ending.said.object_sha256 = video.media.sha256;
+  const Claim claim = ending.claim;
+  parts_.deliveries.Deliver(
+      video, claim.second, [this, claim] { return IsDelivering(claim); },
+      [this, ending = std::move(ending)](const absl::StatusOr<std::string>& key) mutable {
+        const Claim& of = ending.claim;
+        if (!IsDelivering(of)) return Withdraw(of, std::move(ending.done));
+        if (!key.ok()) {
+          // What is on this disk is not what was rendered: somebody renders it again.
+          Release(of.first, of.second, "the result could not be brought into the store");
+          return Withdraw(of, std::move(ending.done));
+        }
+        held_[of.first].delivering = false;
+        ending.said.object = *key;
+        WriteEnd(std::move(ending));
+      });
+}
+
+void Holdings::Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done) {
+  const auto found = held_.find(claim.first);
+  if (found != held_.end() && found->second.epoch == claim.second) {
+    held_.erase(found);
+    parts_.faces.SetLocal(claim.first, nullptr);
+  }
+  claims_.erase(claim);
+  done(absl::AbortedError("the video is no longer this server's"));
+}
+
+void Holdings::WriteEnd(Ending ending) {
+  const auto& [key, epoch] = ending.claim;
+  const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
+  std::string message = WriteFinish(ending.said, ending.reason);
+  parts_.writes.Put(
+      subject, std::move(message), absl::InfiniteDuration(),
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, claim = ending.claim, done = std::move(ending.done)](auto written) mutable {
+            OnEndWritten(claim, written, std::move(done));
+          }));
 }
 
 void Holdings::OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
@@ -230,6 +277,14 @@ void Holdings::StartDrain() {
         }
         GiveBack(keys, kShutsDown);
       }));
+}
+
+void Holdings::StopDelivering() {
+  for (auto& [key, held] : held_) {
+    if (!held.delivering) continue;
+    held.delivering = false;  // seen by its delivery, which withdraws it
+    Release(key, held.epoch, kShutsDown);
+  }
 }
 
 void Holdings::FinishDrain() { GiveBack(NotEnding(), kShutsDown); }

@@ -108,7 +108,7 @@ WALLS = [
     (r"server/front/objects/", SERVER_BASE + ["kernels/base/digest/", r"server/front/config/key_pair_file\.h",
                                                 r"server/front/workers/file_descriptor\.h"], {"absl", "curl"}),
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
-    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/(inbox|media_store)\.h", r"server/front/objects/(object_store|task_pool)\.h", r"server/front/workers/worker_pool\.h",
+    (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/(object_store|task_pool)\.h", r"server/front/workers/worker_pool\.h",
                                                   r"server/front/fleet/(choose|fleet_view|log_\w+|node_table|subjects)\.h"], {"absl"}),
     (r"server/front/workers/process_frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
