@@ -24,12 +24,15 @@ FleetNode::FleetNode(const Parts& parts)
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
+      conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
+      janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
+                parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 parts.thread, parts.waker, parts.options, parts.clock}),
+                 conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
       claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
                 parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
-                   waiters_, parts.thread, parts.options, parts.clock}),
+                   waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
@@ -69,9 +72,12 @@ void FleetNode::Learn(const Key& key) {
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
   if (!job) return;  // a request id, or a message that is void
   const KnownVideo* const before = index_.Find(key);
-  const bool was_deleted = before != nullptr && before->deleted;
+  const bool was_known = before != nullptr;
+  const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
+  // Of what was deleted before this process began the sweep takes care.
+  if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
   if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
     deleting_.insert(key);
     DeleteHere(key);
@@ -97,7 +103,9 @@ void FleetNode::Tick(absl::Duration now) {
   faces_.Prune();
   deliveries_.Tick(now);
   for (const Key& key : deleting_) DeleteHere(key);
-  if (parts_.port.IsUp()) wishes_.Tick();
+  if (!parts_.port.IsUp()) return;
+  wishes_.Tick();
+  janitor_.Tick(now);
 }
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.

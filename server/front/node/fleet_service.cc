@@ -56,9 +56,9 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
     reads_ = std::make_unique<TaskPool>(kReads, kMostWaiting);
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
-  node_ = std::make_unique<FleetNode>(
-      FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
-                       store_, uploads_.get(), fetches_.get(), store_state_, options_, clock_});
+  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
+      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, store_,
+      uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_, clock_});
   thread_ = std::thread([this] { Loop(); });
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 // A message that was written is folded far sooner.
 constexpr absl::Duration kFoldPatience = absl::Seconds(10);
+// Between two looks at a store that does not give what a request came with.
+constexpr absl::Duration kFetchPause = absl::Seconds(1);
+constexpr absl::Duration kKeepFailed = absl::Hours(1);
 constexpr char kShutsDown[] = "the node shuts down";
 
 FinishKind KindOf(const Video& video) {
@@ -78,11 +81,56 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   if (!video.ok()) return;  // none that is claimed cannot be read
   Held& held = held_[key];
   held.epoch = epoch;
+  if (parts_.clock.Monotonic() < held.not_before) return;
   held.asked = true;
-  parts_.jobs.Adopt(
-      {*std::move(video), epoch, AttemptOf(epoch)},
-      parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
-          [this, key, epoch](auto adopted) { OnAdopted(key, epoch, std::move(adopted)); }));
+  const Claim claim{key, epoch};
+  AdoptedJob adopted{*std::move(video), epoch, AttemptOf(epoch)};
+  const Conditions::List conditions = adopted.video.spec.conditions;
+  // What only ends needs none; without a store nobody has taken any.
+  const KnownVideo& known = *parts_.index.Find(key);
+  const bool only_ends = known.wished || parts_.clock.Wall() >= known.deadline;
+  if (conditions.empty() || only_ends || !parts_.conditions.enabled()) {
+    return Adopt(claim, std::move(adopted));
+  }
+  parts_.conditions.Fetch(key.first, conditions,
+                          [this, claim, adopted = std::move(adopted)](auto blobs) mutable {
+                            OnConditions(claim, std::move(adopted), std::move(blobs));
+                          });
+}
+
+void Holdings::Adopt(const Claim& claim, AdoptedJob job) {
+  parts_.jobs.Adopt(std::move(job), parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
+                                        [this, claim](auto adopted) {
+                                          OnAdopted(claim.first, claim.second, std::move(adopted));
+                                        }));
+}
+
+void Holdings::OnConditions(const Claim& claim, AdoptedJob job,
+                            absl::StatusOr<std::vector<Conditions::Blob>> blobs) {
+  const auto found = held_.find(claim.first);
+  if (found == held_.end() || found->second.epoch != claim.second) return;
+  if (blobs.ok()) {
+    job.conditions = *std::move(blobs);
+    return Adopt(claim, std::move(job));
+  }
+  if (absl::IsDataLoss(blobs.status())) return EndWithoutConditions(claim, std::move(job.video));
+  found->second.asked = false;
+  found->second.not_before = parts_.clock.Monotonic() + kFetchPause;
+}
+
+// Nobody can render it.
+void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
+  held_[claim.first].ending = true;
+  video.state = VideoState::kFailed;
+  video.error = MakeError(Reason::kInternal, "The fleet's store has lost what the video came with");
+  video.end_time = parts_.clock.Wall();
+  video.expire_time = video.end_time + kKeepFailed;
+  Ending ending{claim,
+                {parts_.options.node, FinishKind::kFailed},
+                ReasonOfEnd(video),
+                [](const absl::Status&) {}};
+  ending.said.video = parts_.faces.Write(video);
+  WriteEnd(std::move(ending));
 }
 
 void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job) {
@@ -109,6 +157,7 @@ void Holdings::TellWish(const Key& key, Held& held) {
 void Holdings::Drop(const Key& key) {
   const auto found = held_.find(key);
   if (found == held_.end()) return;
+  // Where it has not been adopted yet the dispatcher knows nothing of it.
   if (found->second.asked) parts_.jobs.Abandon(key.second);
   claims_.erase({key, found->second.epoch});
   held_.erase(found);

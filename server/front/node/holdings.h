@@ -17,6 +17,7 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/node_options.h"
@@ -39,6 +40,7 @@ class Holdings {
     VideoFaces& faces;
     FoldWaiters& waiters;
     Deliveries& deliveries;
+    Conditions& conditions;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;  // of the node's thread
     const NodeOptions& options;
@@ -82,6 +84,7 @@ class Holdings {
     bool wished = false;       // it was told that its end is wished for
     bool ending = false;
     bool delivering = false;  // it ends once its result is in the fleet's store
+    absl::Duration not_before = -absl::InfiniteDuration();  // it is not begun
   };
   using Claim = std::pair<Key, uint32_t>;
   // An end, and who hears whether it counts.
@@ -93,6 +96,11 @@ class Holdings {
   };
   bool IsMine(const Key& key, uint32_t epoch) const;
   void Begin(const Key& key, uint32_t epoch);
+  void Adopt(const Claim& claim, AdoptedJob job);
+  // What it came with has come from the store, or not.
+  void OnConditions(const Claim& claim, AdoptedJob job,
+                    absl::StatusOr<std::vector<Conditions::Blob>> blobs);
+  void EndWithoutConditions(const Claim& claim, Video video);
   void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
   void TellWish(const Key& key, Held& held);
   void Drop(const Key& key);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 
+#include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_objects.h"
@@ -178,6 +180,134 @@ TEST_F(FleetStoreTest, WhatTheStoreHasLostIsSaidToBeDamaged) {
   store_.FailWith(absl::OkStatus());
   ASSERT_TRUE(store_.Delete(KeyOf(id, 1)).ok());
   EXPECT_EQ(ReasonOf(ReadStored(*job).status()), Reason::kMediaCorrupt);
+}
+
+NewJob WithPicture(Member& member, const std::string& bytes) {
+  NewJob job = member.Request();
+  model::Condition condition;
+  condition.content_type = "image/png";
+  condition.bytes = std::make_shared<const std::string>(bytes);
+  condition.size_bytes = static_cast<int64_t>(bytes.size());
+  condition.sha256 = Sha256Hex(bytes);
+  job.spec.conditions = {condition};
+  return job;
+}
+
+std::string PictureKey(const std::string& bytes) { return "prod/conditions/t/" + Sha256Hex(bytes); }
+
+TEST_F(FleetStoreTest, WhatARequestComesWithReachesWhoRendersIt) {
+  std::atomic<int> requests_before = -1;
+  store_.OnPut([&](const std::string&) { requests_before = log_.Count(".q"); });
+  Member& gateway = Add("gateway", false);
+  const std::string id = gateway.MustAsk(WithPicture(gateway, "pixels"))->Snapshot().id;
+  EXPECT_EQ(requests_before, 0);
+  EXPECT_EQ(store_.All()[PictureKey("pixels")], "pixels");
+  Member& b = Add("b");
+  ASSERT_EQ(WhoRuns(), &b);
+  const Sent sent = b.Take();
+  ASSERT_EQ(sent.assignment.spec.conditions.size(), 1U);
+  ASSERT_NE(sent.assignment.spec.conditions[0].bytes, nullptr);
+  EXPECT_EQ(*sent.assignment.spec.conditions[0].bytes, "pixels");
+  store_.OnPut(nullptr);
+  b.RunToEnd(sent);
+  EXPECT_TRUE(Succeeds(gateway, id));
+}
+
+TEST_F(FleetStoreTest, WithoutTheStoreAConditionIsNotTakenAndAClaimedOneWaits) {
+  Member& gateway = Add("gateway", false);
+  store_.FailWith(absl::UnavailableError("away"));
+  const auto refused = gateway.Ask(WithPicture(gateway, "pixels"));
+  EXPECT_EQ(ReasonOf(refused.status()), Reason::kFleetUnavailable) << refused.status();
+  EXPECT_EQ(log_.Count(".q"), 0);
+  store_.FailWith(absl::OkStatus());
+  const std::string id = gateway.MustAsk(WithPicture(gateway, "pixels"))->Snapshot().id;
+  store_.FailWith(absl::UnavailableError("away"));
+  Member& b = Add("b");
+  ASSERT_TRUE(Comes([&] { return log_.Count(".c.1") == 1; }));
+  Pass(absl::Seconds(3));
+  EXPECT_EQ(b.pool.num_waiting(), 0);
+  store_.FailWith(absl::OkStatus());
+  ASSERT_EQ(WhoRuns(), &b);
+  b.RunToEnd(b.Take());
+  EXPECT_TRUE(Succeeds(gateway, id));
+}
+
+TEST_F(FleetStoreTest, AConditionThatIsLostOrAnotherEndsItsVideo) {
+  Member& gateway = Add("gateway", false);
+  const std::string lost = gateway.MustAsk(WithPicture(gateway, "lost"))->Snapshot().id;
+  const std::string other = gateway.MustAsk(WithPicture(gateway, "other"))->Snapshot().id;
+  ASSERT_TRUE(store_.Delete(PictureKey("lost")).ok());
+  store_.Place(PictureKey("other"), "OTHER", absl::Now());
+  Add("b");
+  for (const std::string& id : {lost, other}) {
+    ASSERT_TRUE(Comes([&] { return gateway.StateOf(id) == VideoState::kFailed; }));
+    EXPECT_EQ(ReasonOf((*gateway.Get(id))->Snapshot().error), Reason::kInternal);
+  }
+}
+
+TEST_F(FleetStoreTest, ACancelEndsWhatWaitsForItsConditions) {
+  Member& gateway = Add("gateway", false);
+  const std::string id = gateway.MustAsk(WithPicture(gateway, "pixels"))->Snapshot().id;
+  store_.FailWith(absl::UnavailableError("away"));
+  Add("b");
+  ASSERT_TRUE(Comes([&] { return log_.Count(".c.1") == 1; }));
+  Pass(absl::Seconds(2));
+  EXPECT_TRUE(
+      Await<Video>([&](auto done) { gateway.service->Cancel({"t"}, id, std::move(done)); }).ok());
+  EXPECT_TRUE(Comes([&] { return gateway.StateOf(id) == VideoState::kCancelled; }));
+}
+
+TEST_F(FleetStoreTest, AnExpiredResultGoesFromTheStore) {
+  Member& a = Add("a");
+  const std::string id = a.MustAsk(a.Request())->Snapshot().id;
+  a.RunToEnd(a.Take());
+  ASSERT_TRUE(Succeeds(a, id));
+  a.clock.JumpWall(absl::Hours(23));
+  Pass(absl::Minutes(6));
+  EXPECT_EQ(store_.All().size(), 1U);
+  a.clock.JumpWall(absl::Hours(1));
+  Pass(absl::Minutes(6));
+  EXPECT_TRUE(Comes([&] { return store_.All().empty(); }));
+}
+
+TEST_F(FleetStoreTest, WhatNobodyCanAskForGoesFromTheStore) {
+  Member& a = Add("a");
+  Add("b", false);
+  const std::string id = a.MustAsk(a.Request())->Snapshot().id;
+  a.RunToEnd(a.Take());
+  ASSERT_TRUE(Succeeds(a, id));
+  const absl::Time now = a.clock.Wall();
+  const auto place = [&](const std::string& key, absl::Duration age) {
+    store_.Place(key, "x", now - age);
+  };
+  place(KeyOf(id, 2), absl::Hours(25));  // an epoch that did not count
+  place(KeyOf(id, 3), absl::Hours(23));  // perhaps on its way
+  place(KeyOf("prod-unknown", 1), absl::Hours(25));
+  place(KeyOf("prod-forgotten", 1), absl::Hours(9 * 24));
+  place("prod/conditions/t/old", absl::Hours(25));
+  place("prod/conditions/t/new", absl::Hours(23));
+  place("test/media/t/prod-other/1.mp4", absl::Hours(1000));
+  place("prod/elsewhere", absl::Hours(1000));
+  const auto keys = [&] {
+    std::set<std::string> all;
+    for (const auto& [key, bytes] : store_.All()) all.insert(key);
+    return all;
+  };
+  std::set<std::string> left = {KeyOf(id, 1),
+                                KeyOf(id, 3),
+                                KeyOf("prod-unknown", 1),
+                                "prod/conditions/t/new",
+                                "test/media/t/prod-other/1.mp4",
+                                "prod/elsewhere"};
+  // A server that slept is one that may have been replaced; time goes on in steps.
+  Pass(absl::Minutes(5));
+  EXPECT_TRUE(Comes([&] { return keys() == left; })) << ::testing::PrintToString(keys());
+  // What is deleted goes at once.
+  EXPECT_TRUE(AwaitStatus([&](auto done) { a.service->Delete({"t"}, id, std::move(done)); }).ok());
+  left.erase(KeyOf(id, 1));
+  const absl::Duration before = a.clock.Monotonic();
+  EXPECT_TRUE(Comes([&] { return keys() == left; })) << ::testing::PrintToString(keys());
+  EXPECT_LT(a.clock.Monotonic() - before, absl::Minutes(2));
 }
 
 }  // namespace
