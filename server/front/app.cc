@@ -21,6 +21,7 @@
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/fleet_service.h"
+#include "server/front/objects/object_store.h"
 #include "server/front/port_file.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/front/rpc/self_check.h"
@@ -45,16 +46,6 @@ constexpr int kPumpThreads = 2;
 constexpr absl::Duration kFlush = absl::Seconds(2);
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 constexpr absl::Duration kWorkerDrain = absl::Milliseconds(500);
-
-// As ListModels tells them, a line each.
-std::string ProblemsOf(const std::vector<ServedModel>& models) {
-  std::string lines;
-  for (const ServedModel& model : models) {
-    if (model.problem.empty()) continue;
-    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
-  }
-  return lines;
-}
 
 }  // namespace
 
@@ -108,6 +99,7 @@ struct App::Impl {
   std::unique_ptr<TracedEnds> traced_ends;
   std::unique_ptr<FramesComparer> comparer;
   std::unique_ptr<WorkerHost> host;
+  std::unique_ptr<ObjectStore> objects;
   std::unique_ptr<FleetService> fleet;  // null: this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
   JobService* jobs = nullptr;  // for the doors: one of the two above
@@ -173,7 +165,12 @@ absl::Status App::Impl::StartJobs() {
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   if (options.server.fleet.enabled()) {
-    fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock);
+    REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server.fleet));
+    const auto path_of = [this](const std::string& id, int attempt) {
+      return media->PathOf(id, attempt);
+    };
+    fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock,
+                                           SharedStore{objects.get(), path_of});
   }
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(

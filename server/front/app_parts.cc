@@ -11,7 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
-#include "server/front/config/nats_credentials.h"
+#include "server/front/config/key_pair_file.h"
+#include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
 
@@ -37,10 +38,33 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   options.replicas = nats.replicas;
   options.max_bytes = nats.max_bytes;
   if (nats.credentials_file.empty()) return options;
-  REEL_ASSIGN_OR_RETURN(NatsCredentials credentials, ReadNatsCredentials(nats.credentials_file));
-  options.user = std::move(credentials.user);
-  options.password = std::move(credentials.password);
+  REEL_ASSIGN_OR_RETURN(KeyPair credentials, ReadKeyPair(nats.credentials_file));
+  options.user = std::move(credentials.key);
+  options.password = std::move(credentials.secret);
   return options;
+}
+
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet) {
+  const ObjectOptions& objects = fleet.objects;
+  if (!objects.enabled()) return nullptr;
+  auto store = std::make_unique<S3Store>(
+      S3Options{objects.endpoint, objects.bucket, objects.region, objects.credentials_file});
+  const absl::Status found = store->List(fleet.name + "/media/-", "").status();
+  if (absl::IsPermissionDenied(found) || absl::IsFailedPrecondition(found)) return found;
+  if (!found.ok()) {
+    Log(LogLevel::kWarning, "the fleet's object store cannot be used yet; results will wait",
+        {{"error", found}});
+  }
+  return store;
+}
+
+std::string ProblemsOf(const std::vector<ServedModel>& models) {
+  std::string lines;
+  for (const ServedModel& model : models) {
+    if (model.problem.empty()) continue;
+    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
+  }
+  return lines;
 }
 
 NodeOptions MakeNodeOptions(const AppOptions& app) {
@@ -58,6 +82,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.beat = fleet.beat;
   options.silence = fleet.silence;
   options.lease = fleet.lease;
+  options.deliver_backlog = fleet.objects.deliver_backlog;
   return options;
 }
 

@@ -13,6 +13,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/node_options.h"
+#include "server/front/objects/object_store.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_frames_comparer.h"
 #include "server/front/workers/process_launcher.h"
@@ -26,6 +27,12 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server);
 // Of a server that is part of a fleet. The credentials are read now.
 absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
 NodeOptions MakeNodeOptions(const AppOptions& app);
+// Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
+// away is only told of.
+absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet);
+
+// As ListModels tells them, a line each.
+std::string ProblemsOf(const std::vector<ServedModel>& models);
 
 JobOptions MakeJobOptions(const AppOptions& app);
 WorkerPoolOptions MakePoolOptions(const AppOptions& app);

@@ -1,60 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/integration/nats_cluster.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
+#include "tests/integration/free_ports.h"
 
 namespace reel::tests {
-namespace {
 
-// Members of a cluster name each other before any of them runs, so the system cannot choose when
-// they listen. What is open at the same time is told apart.
-std::vector<int> FreePorts(size_t count) {
-  std::vector<int> sockets, ports;
-  for (size_t i = 0; i < count; ++i) {
-    sockaddr_in place{};
-    place.sin_family = AF_INET;
-    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof place;
-    sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(::bind(sockets.back(), reinterpret_cast<sockaddr*>(&place), size), 0);
-    EXPECT_EQ(::getsockname(sockets.back(), reinterpret_cast<sockaddr*>(&place), &size), 0);
-    ports.push_back(ntohs(place.sin_port));
-  }
-  for (const int socket : sockets) ::close(socket);
-  return ports;
-}
-
-}  // namespace
-
-std::string NatsServerPath() {
-  std::vector<std::string> folders;
-  if (const char* const source = std::getenv("REEL_SOURCE")) {
-    folders.push_back(absl::StrCat(source, "/.deps/bin"));
-  }
-  if (const char* const path = std::getenv("PATH")) {
-    for (const absl::string_view folder : absl::StrSplit(path, ':')) {
-      folders.emplace_back(folder);
-    }
-  }
-  for (const std::string& folder : folders) {
-    const std::string path = folder + "/nats-server";
-    if (std::filesystem::exists(path)) return path;
-  }
-  return "";
-}
+std::string NatsServerPath() { return FindTool("nats-server"); }
 
 NatsCluster::NatsCluster(int servers) : servers_(static_cast<size_t>(servers)) {
   const std::vector<int> ports = FreePorts(2 * servers_.size());

@@ -75,7 +75,7 @@ StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
     const StreamStep step = NextMedia(event, end);
     if (step != StreamStep::kWait) return step;
   }
-  if (!entry) return StreamStep::kWait;
+  if (!entry || media_comes_) return StreamStep::kWait;
   finished_ = true;
   return Emit(*std::move(entry), event);
 }
@@ -96,6 +96,7 @@ StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
     }
     return Next(event, end);
   }
+  media_comes_ = piece->pending;
   if (piece->bytes.empty()) return StreamStep::kWait;
   offset_ += static_cast<int64_t>(piece->bytes.size());
   event.Clear();

@@ -31,7 +31,7 @@ class VideoCursor {
   // `from.id` is not looked at.
   VideoCursor(std::shared_ptr<Job> job, const WatchPoint& from);
 
-  // Fills `event` for kMessage, `end` for kEnd. Reads a local file; never waits.
+  // Fills `event` for kMessage, `end` for kEnd. Never waits.
   StreamStep Next(v1::VideoEvent& event, absl::Status& end);
 
  private:
@@ -51,6 +51,7 @@ class VideoCursor {
   int64_t offset_;     // next byte of it
   bool accepted_ = false;
   bool finished_ = false;
+  bool media_comes_ = false;  // the next piece is on its way
 };
 
 // The file's bytes as the API carries them.

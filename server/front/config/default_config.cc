@@ -22,6 +22,7 @@ using google::protobuf::util::TimeUtil;
 
 constexpr char kTestCard[] = "testcard";
 constexpr int64_t kDefaultLogBytes = int64_t{8} << 30;
+constexpr int kDefaultDeliverBacklog = 32;
 
 // A folder's or file's name as a model name: "LTX-Video/" becomes "ltx-video".
 std::string NameOfPath(const std::string& path) {
@@ -146,6 +147,10 @@ void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
   config::v1::Nats& nats = *fleet.mutable_nats();
   if (nats.replicas() == 0) nats.set_replicas(1);
   if (nats.max_bytes() == 0) nats.set_max_bytes(kDefaultLogBytes);
+  if (!fleet.has_objects()) return;
+  config::v1::Objects& objects = *fleet.mutable_objects();
+  if (objects.region().empty()) objects.set_region("us-east-1");
+  if (objects.deliver_backlog() == 0) objects.set_deliver_backlog(kDefaultDeliverBacklog);
 }
 
 }  // namespace

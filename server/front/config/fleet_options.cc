@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/legal_name.h"
+#include "server/front/config/object_options.h"
 
 namespace reel::front {
 namespace {
@@ -99,6 +100,7 @@ void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, Ser
   }
   out.fleet.advertise = fleet.advertise();
   out.fleet.nats = ReadNats(fleet.nats(), reader);
+  if (fleet.has_objects()) out.fleet.objects = ReadObjects(fleet.objects(), reader);
   ReadTimes(fleet, reader, out.fleet);
 }
 

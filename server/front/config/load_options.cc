@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
+#include "server/front/config/key_pair_file.h"
 #include "server/front/config/named_parts.h"
-#include "server/front/config/nats_credentials.h"
 #include "server/front/config/read_file.h"
 #include "server/front/config/secret_file.h"
 #include "server/front/config/tls_files.h"
@@ -37,6 +37,13 @@ void CheckTlsFiles(const TlsOptions& tls, std::vector<std::string>& problems) {
   if (!mode.ok()) problems.push_back(absl::StrCat("tls.key_file: ", Text(mode)));
 }
 
+// Where one is named.
+void CheckKeyPair(const char* key, const std::string& file, std::vector<std::string>& problems) {
+  if (file.empty()) return;
+  const auto pair = ReadKeyPair(file);
+  if (!pair.ok()) problems.push_back(absl::StrCat(key, ": ", Text(pair.status())));
+}
+
 }  // namespace
 
 LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) {
@@ -61,13 +68,9 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
     loaded.problems.push_back(std::move(problem));
   }
   CheckTlsFiles(loaded.options.tls, loaded.problems);
-  if (const std::string& file = loaded.options.fleet.nats.credentials_file; !file.empty()) {
-    const auto credentials = ReadNatsCredentials(file);
-    if (!credentials.ok()) {
-      loaded.problems.push_back(
-          absl::StrCat("fleet.nats.credentials_file: ", Text(credentials.status())));
-    }
-  }
+  const FleetOptions& fleet = loaded.options.fleet;
+  CheckKeyPair("fleet.nats.credentials_file", fleet.nats.credentials_file, loaded.problems);
+  CheckKeyPair("fleet.objects.credentials_file", fleet.objects.credentials_file, loaded.problems);
   if (!loaded.options.auth.tokens_file.empty()) {
     auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);
     if (tokens.ok()) {

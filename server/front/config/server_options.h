@@ -111,11 +111,20 @@ struct NatsOptions {
   int64_t max_bytes = 0;
 };
 
+// Where the servers of a fleet keep results and what requests come with.
+struct ObjectOptions {
+  std::string endpoint;  // empty: nowhere
+  std::string bucket, region, credentials_file;
+  int deliver_backlog = 0;  // results that may wait for it, before nothing more is rendered
+  bool enabled() const { return !endpoint.empty(); }
+};
+
 struct FleetOptions {
   std::string name;  // empty: this server is alone
   std::string node;
   std::string advertise;
   NatsOptions nats;
+  ObjectOptions objects;
   absl::Duration beat, silence, lease;
   bool enabled() const { return !name.empty(); }
 };

@@ -37,6 +37,7 @@ FoldVerdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
   switch (finish.kind) {
     case FinishKind::kSucceeded:
       job.phase = FleetPhase::kSucceeded;
+      job.object = finish.object;
       break;
     case FinishKind::kFailed:
       job.phase = FleetPhase::kFailed;

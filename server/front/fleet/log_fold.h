@@ -32,6 +32,10 @@ struct FinishSaid {
   FinishKind kind = FinishKind::kFailed;
   std::string video = {};
   uint64_t last_sequence = 0;
+  // Of a success: where its result lies in the fleet's store; empty: with its node alone.
+  std::string object = {};
+  int64_t object_bytes = 0;
+  std::string object_sha256 = {};  // lower-case hex
 };
 struct CancelSaid {
   CancelKind kind = CancelKind::kCancelled;
@@ -89,6 +93,7 @@ struct FleetJob {
   std::string caller_node;     // as its request says
   std::string address;         // of the owner
   uint64_t last_sequence = 0;  // of a success: its last entry's, in the owner's count
+  std::string object;          // of a success: the key of its result; empty: the owner alone has it
 
   bool operator==(const FleetJob&) const = default;
 };

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "absl/strings/escaping.h"
 #include "reel/fleet/v1/log.pb.h"
 
 namespace reel::front {
@@ -31,6 +32,9 @@ Said ReadFinish(const std::string& bytes) {
   switch (finish->end_case()) {
     case v1::Finish::kSucceeded:
       said.kind = FinishKind::kSucceeded;
+      said.object = finish->succeeded().key();
+      said.object_bytes = finish->succeeded().size_bytes();
+      said.object_sha256 = absl::BytesToHexString(finish->succeeded().sha256());
       return said;
     case v1::Finish::kFailed:
       return said;
@@ -115,7 +119,9 @@ std::string WriteFinish(const FinishSaid& finish, const std::string& reason) {
   message.set_last_sequence(finish.last_sequence);
   switch (finish.kind) {
     case FinishKind::kSucceeded:
-      message.mutable_succeeded();
+      message.mutable_succeeded()->set_key(finish.object);
+      message.mutable_succeeded()->set_size_bytes(finish.object_bytes);
+      message.mutable_succeeded()->set_sha256(absl::HexStringToBytes(finish.object_sha256));
       break;
     case FinishKind::kFailed:
       message.mutable_failed()->set_reason(reason);

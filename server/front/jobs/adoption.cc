@@ -14,6 +14,7 @@ JobRow RowOf(const AdoptedJob& adopted) {
   row.id = adopted.video.id;
   row.tenant = adopted.video.tenant;
   row.attempt = adopted.attempt;
+  row.num_conditions = static_cast<int>(adopted.conditions.size());
   row.create_time = adopted.video.create_time;
   row.reserved_sequence = (adopted.epoch - 1) * kSequencesPerEpoch;
   return row;
@@ -28,11 +29,17 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   }
   adopted.video.state = VideoState::kQueued;
   adopted.video.attempt = adopted.attempt;
-  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, 0);
+  int64_t condition_bytes = 0;
+  for (const auto& blob : adopted.conditions) condition_bytes += static_cast<int64_t>(blob->size());
+  ActiveJob revived = parts_.revival.Revive(RowOf(adopted), adopted.video, condition_bytes);
   revived.epoch = adopted.epoch;
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);
+  // The disk does all in its order: who reads them finds them, or hears why not.
+  if (!adopted.conditions.empty()) {
+    parts_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});
+  }
   // The fleet's log has it: nothing waits for this row but its file's later owner.
   parts_.records.Create(job, [this, id](const absl::Status& created) {
     ActiveJob* stored = parts_.jobs.Find(id);

@@ -14,6 +14,7 @@
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
+#include "server/front/store/media_store.h"
 
 namespace reel::front {
 
@@ -21,6 +22,8 @@ struct AdoptedJob {
   Video video;         // as it was admitted
   uint32_t epoch = 1;  // by which it is this server's
   int attempt = 1;     // above all that this server has made for it
+  // Bytes of the conditions of its spec, in their order.
+  std::vector<MediaStore::Blob> conditions = {};
 };
 
 // Confined to the dispatcher's thread.
@@ -35,6 +38,7 @@ class Adoption {
     TimerQueue& timers;
     ProgressLog& progress;
     const Revival& revival;
+    MediaStore& media;
   };
   explicit Adoption(const Parts& parts) : parts_(parts) {}
 

@@ -79,6 +79,7 @@ void Endings::Forget(ActiveJob& job) {
   Log(LogLevel::kWarning, "A video is another server's now", {{"video", id}});
   parts_.timers.Clear({TimerKind::kDeadline, id});
   parts_.media.Remove(id, job.row.attempt, nullptr);
+  parts_.media.RemoveConditions(id, job.row.num_conditions);
   parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
   parts_.jobs.Remove(id);
 }

@@ -84,6 +84,10 @@ bool Beats::IsServing(const std::string& node) const {
   return !nodes_.IsSilent(node);
 }
 
+bool Beats::IsFirst() const {
+  return alive_.empty() || parts_.options.node <= alive_.begin()->first;
+}
+
 int Beats::NumServing() const {
   int serving = 1;
   for (const auto& [name, beat] : alive_) {

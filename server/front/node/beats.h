@@ -44,6 +44,8 @@ class Beats {
   std::map<std::string, int> RoomFor(const std::string& model) const;
   // Lives and takes videos, as far as is known.
   bool IsServing(const std::string& node) const;
+  // Of those that live it is the first by name.
+  bool IsFirst() const;
   // Nodes that take videos; this one counts.
   int NumServing() const;
 

@@ -19,6 +19,7 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 
 // One for each device that has not begun yet: what runs and what is next to run.
 int Claimer::Room(const Means& means) const {
+  if (parts_.deliveries.full()) return 0;
   return means.devices - parts_.holdings.waiting() - static_cast<int>(claiming_.size());
 }
 
@@ -26,7 +27,8 @@ void Claimer::Settle(absl::Duration now) {
   Forget();
   const Means means = MeansOf(parts_.jobs);
   int room = Room(means);
-  idle_ = std::max(0, means.idle - parts_.holdings.waiting() - static_cast<int>(claiming_.size()));
+  const int taken = parts_.holdings.waiting() + static_cast<int>(claiming_.size());
+  idle_ = parts_.deliveries.full() ? 0 : std::max(0, means.idle - taken);
   for (const Key& key : Orphans(means)) {
     const KnownVideo& video = *parts_.index.Find(key);
     // Of one that is only to be ended no device is needed.

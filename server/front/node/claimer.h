@@ -32,6 +32,7 @@ class Claimer {
     const VideoIndex& index;
     const Beats& beats;
     Holdings& holdings;
+    const Deliveries& deliveries;
     const OwnThread& thread;
     const NodeOptions& options;
   };

@@ -20,13 +20,19 @@ constexpr absl::Duration kLastWrites = absl::Seconds(2);
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
       index_(parts.serializer),
-      faces_(parts.view, parts.serializer),
+      faces_(parts.view, parts.serializer, parts.fetches),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
-      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, parts.thread,
-                 parts.waker, parts.options, parts.clock}),
-      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, parts.thread, parts.options}),
+      deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
+                   parts.options, parts.clock}),
+      conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
+      janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
+                parts.options, parts.clock}),
+      holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
+                 conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
+      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
+                parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
-                   waiters_, parts.thread, parts.options, parts.clock}),
+                   waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
@@ -66,9 +72,12 @@ void FleetNode::Learn(const Key& key) {
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
   if (!job) return;  // a request id, or a message that is void
   const KnownVideo* const before = index_.Find(key);
-  const bool was_deleted = before != nullptr && before->deleted;
+  const bool was_known = before != nullptr;
+  const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
+  // Of what was deleted before this process began the sweep takes care.
+  if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
   if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
     deleting_.insert(key);
     DeleteHere(key);
@@ -92,8 +101,11 @@ void FleetNode::Tick(absl::Duration now) {
   if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
   if (!each_second) return;
   faces_.Prune();
+  deliveries_.Tick(now);
   for (const Key& key : deleting_) DeleteHere(key);
-  if (parts_.port.IsUp()) wishes_.Tick();
+  if (!parts_.port.IsUp()) return;
+  wishes_.Tick();
+  janitor_.Tick(now);
 }
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
@@ -159,6 +171,9 @@ void FleetNode::Drain(absl::Duration propagation, absl::Duration limit,
     waiters_.Add([this] { return holdings_.idle(); }, parts_.clock.Monotonic() + kLastWrites,
                  [done = std::move(done)](bool) mutable { done(); });
   });
+  // The dispatcher would wait for what waits for the store.
+  waiters_.Add([] { return false; }, parts_.clock.Monotonic() + propagation + limit,
+               [this](bool) { holdings_.StopDelivering(); });
   parts_.jobs.Drain(propagation, limit,
                     [drained = std::move(drained)]() mutable { drained(true); });
 }

@@ -16,9 +16,12 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
+#include "server/front/node/conditions.h"
+#include "server/front/node/deliveries.h"
 #include "server/front/node/fleet_reads.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
+#include "server/front/node/janitor.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
@@ -43,6 +46,10 @@ class FleetNode {
     const VideoSerializer& serializer;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
+    SharedStore store;
+    TaskPool *uploads, *reads;  // null without a store
+    MediaFetches* fetches;      // likewise
+    StoreState& store_state;
     const NodeOptions& options;
     const Clock& clock;
   };
@@ -87,6 +94,9 @@ class FleetNode {
   VideoFaces faces_;
   FoldWaiters waiters_;
   Beats beats_;
+  Deliveries deliveries_;
+  Conditions conditions_;
+  Janitor janitor_;
   Holdings holdings_;
   Claimer claimer_;
   Submission submission_;

@@ -10,6 +10,10 @@
 namespace reel::front {
 namespace {
 
+// Threads that wait for the fleet's store.
+constexpr int kUploads = 2;
+constexpr int kReads = 4;
+constexpr size_t kMostWaiting = 256;
 constexpr absl::Duration kLongestWait = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
@@ -29,10 +33,11 @@ class NodeWaker final : public JobListener {
 }  // namespace
 
 FleetService::FleetService(NodeOptions options, const VideoSerializer& serializer,
-                           const Clock& clock)
+                           const Clock& clock, SharedStore store)
     : options_(std::move(options)),
       serializer_(serializer),
       clock_(clock),
+      store_(std::move(store)),
       inbox_(std::make_shared<Inbox<Task>>()),
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
@@ -46,14 +51,23 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
   port_ = std::move(port);
   writes_ =
       std::make_unique<WriteQueue>(*port_, absl::StrCat(options_.node, ".", options_.process));
+  if (store_.objects != nullptr) {
+    uploads_ = std::make_unique<TaskPool>(kUploads, kMostWaiting);
+    reads_ = std::make_unique<TaskPool>(kReads, kMostWaiting);
+    fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
+  }
   node_ = std::make_unique<FleetNode>(FleetNode::Parts{
-      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, options_, clock_});
+      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, store_,
+      uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_, clock_});
   thread_ = std::thread([this] { Loop(); });
 }
 
 void FleetService::Stop() {
   inbox_->Close();
   if (thread_.joinable()) thread_.join();
+  if (store_.objects != nullptr) store_.objects->Stop();
+  uploads_.reset();
+  reads_.reset();
   // It may still call back into the inbox, which is closed, and nowhere else.
   writes_.reset();
   port_.reset();
@@ -89,10 +103,14 @@ void FleetService::Poke() {
   }
 }
 
-bool FleetService::admitting() const { return jobs_->admitting() && HasLog(); }
+bool FleetService::admitting() const {
+  return jobs_->admitting() && HasLog() && !store_state_.full();
+}
 
 std::string FleetService::Problem() const {
-  return HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+  const std::string log =
+      HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+  return log + store_state_.Problem();
 }
 
 void FleetService::Drain(absl::Duration propagation, absl::Duration limit,

@@ -17,7 +17,9 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/node/fleet_node.h"
+#include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/store_state.h"
 #include "server/front/node/view_changes.h"
 #include "server/front/node/write_queue.h"
 #include "server/front/store/inbox.h"
@@ -28,7 +30,8 @@ namespace reel::front {
 class FleetService final : public JobService, public EndJournal {
  public:
   // The dispatcher is made with this as its journal. All outlive it.
-  FleetService(NodeOptions options, const VideoSerializer& serializer, const Clock& clock);
+  FleetService(NodeOptions options, const VideoSerializer& serializer, const Clock& clock,
+               SharedStore store = {});
   ~FleetService() override;
 
   // Who folds the log, for the port of Start.
@@ -85,6 +88,8 @@ class FleetService final : public JobService, public EndJournal {
   const NodeOptions options_;
   const VideoSerializer& serializer_;
   const Clock& clock_;
+  const SharedStore store_;
+  StoreState store_state_;
   const std::shared_ptr<Inbox<Task>> inbox_;
   const OwnThread own_thread_;
   const std::shared_ptr<JobListener> waker_;
@@ -94,6 +99,8 @@ class FleetService final : public JobService, public EndJournal {
   Dispatcher* jobs_ = nullptr;
   std::unique_ptr<LogPort> port_;  // tells the view
   std::unique_ptr<WriteQueue> writes_;
+  std::unique_ptr<TaskPool> uploads_, reads_;  // with a store
+  std::unique_ptr<MediaFetches> fetches_;
   std::unique_ptr<FleetNode> node_;
   std::thread thread_;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
 #include "server/front/node/video_index.h"
 
@@ -17,13 +18,22 @@ uint64_t FirstSequenceOf(uint32_t epoch) {
   return epoch < 2 ? 1 : (epoch - 1) * kSequencesPerEpoch;
 }
 
+absl::Status PastEnd(int64_t offset, int64_t size) {
+  ErrorDetails details;
+  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
+  return MakeError(Reason::kOffsetPastEnd, "The offset is past the end of the file", details);
+}
+
 }  // namespace
 
 int AttemptOf(uint32_t epoch) {
   return epoch < 2 ? 1 : 1 + static_cast<int>(epoch - 1) * kAttemptsPerEpoch;
 }
 
-FleetVideo::FleetVideo(const FleetJob& job, Video video) { Update(job, std::move(video)); }
+FleetVideo::FleetVideo(const FleetJob& job, Video video, MediaFetches* fetches)
+    : fetches_(fetches) {
+  Update(job, std::move(video));
+}
 
 void FleetVideo::Update(const FleetJob& job, Video video) {
   {
@@ -33,6 +43,7 @@ void FleetVideo::Update(const FleetJob& job, Video video) {
     owner_ = job.owner;
     address_ = job.address;
     last_sequence_ = job.last_sequence;
+    object_ = job.object;
     if (!HasEnded(job.phase)) {
       video.state = StateOf(job.phase);
       video.attempt = AttemptOf(job.epoch);
@@ -122,11 +133,36 @@ absl::Status FleetVideo::Elsewhere() const {
 
 absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_bytes) const {
   if (const auto own = local()) return own->ReadMedia(offset, max_bytes);
-  MutexLock lock(mutex_);
-  if (phase_ == FleetPhase::kSucceeded) return Elsewhere();
   MediaPiece piece;
-  piece.attempt = video_.attempt;
   piece.offset = offset;
+  StoredResult result;
+  {
+    MutexLock lock(mutex_);
+    piece.attempt = video_.attempt;
+    if (phase_ != FleetPhase::kSucceeded) return piece;
+    if (object_.empty() || fetches_ == nullptr) return Elsewhere();
+    result = {object_, video_.media.size_bytes};
+  }
+  if (offset < 0 || offset > result.size) return PastEnd(offset, result.size);
+  if (offset == result.size) return piece;
+  return ReadStored(result, std::move(piece), max_bytes);
+}
+
+absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, MediaPiece piece,
+                                                  int64_t max_bytes) const {
+  REEL_ASSIGN_OR_RETURN(const MediaFetches::Bytes part,
+                        fetches_->Read(result, piece.offset, [weak = weak_from_this()] {
+                          if (const auto self = weak.lock()) self->WakeAll();
+                        }));
+  piece.pending = part == nullptr;
+  const int64_t from = piece.offset % MediaFetches::kPartBytes;
+  const int64_t of_part = std::min(MediaFetches::kPartBytes - from, result.size - piece.offset);
+  const int64_t size = std::min(std::max<int64_t>(max_bytes, 0), of_part);
+  // Where its fragments end the log does not say.
+  piece.fragment_end = piece.offset + size == result.size;
+  if (part != nullptr) {
+    piece.bytes = part->substr(static_cast<size_t>(from), static_cast<size_t>(size));
+  }
   return piece;
 }
 
@@ -141,7 +177,7 @@ void FleetVideo::Listen(std::weak_ptr<JobListener> listener) {
   if (own != nullptr) own->Listen(std::move(listener));
 }
 
-void FleetVideo::WakeAll() {
+void FleetVideo::WakeAll() const {
   std::vector<std::shared_ptr<JobListener>> woken;
   {
     MutexLock lock(mutex_);

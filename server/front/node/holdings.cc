@@ -15,6 +15,9 @@ namespace {
 
 // A message that was written is folded far sooner.
 constexpr absl::Duration kFoldPatience = absl::Seconds(10);
+// Between two looks at a store that does not give what a request came with.
+constexpr absl::Duration kFetchPause = absl::Seconds(1);
+constexpr absl::Duration kKeepFailed = absl::Hours(1);
 constexpr char kShutsDown[] = "the node shuts down";
 
 FinishKind KindOf(const Video& video) {
@@ -78,11 +81,56 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   if (!video.ok()) return;  // none that is claimed cannot be read
   Held& held = held_[key];
   held.epoch = epoch;
+  if (parts_.clock.Monotonic() < held.not_before) return;
   held.asked = true;
-  parts_.jobs.Adopt(
-      {*std::move(video), epoch, AttemptOf(epoch)},
-      parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
-          [this, key, epoch](auto adopted) { OnAdopted(key, epoch, std::move(adopted)); }));
+  const Claim claim{key, epoch};
+  AdoptedJob adopted{*std::move(video), epoch, AttemptOf(epoch)};
+  const Conditions::List conditions = adopted.video.spec.conditions;
+  // What only ends needs none; without a store nobody has taken any.
+  const KnownVideo& known = *parts_.index.Find(key);
+  const bool only_ends = known.wished || parts_.clock.Wall() >= known.deadline;
+  if (conditions.empty() || only_ends || !parts_.conditions.enabled()) {
+    return Adopt(claim, std::move(adopted));
+  }
+  parts_.conditions.Fetch(key.first, conditions,
+                          [this, claim, adopted = std::move(adopted)](auto blobs) mutable {
+                            OnConditions(claim, std::move(adopted), std::move(blobs));
+                          });
+}
+
+void Holdings::Adopt(const Claim& claim, AdoptedJob job) {
+  parts_.jobs.Adopt(std::move(job), parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
+                                        [this, claim](auto adopted) {
+                                          OnAdopted(claim.first, claim.second, std::move(adopted));
+                                        }));
+}
+
+void Holdings::OnConditions(const Claim& claim, AdoptedJob job,
+                            absl::StatusOr<std::vector<Conditions::Blob>> blobs) {
+  const auto found = held_.find(claim.first);
+  if (found == held_.end() || found->second.epoch != claim.second) return;
+  if (blobs.ok()) {
+    job.conditions = *std::move(blobs);
+    return Adopt(claim, std::move(job));
+  }
+  if (absl::IsDataLoss(blobs.status())) return EndWithoutConditions(claim, std::move(job.video));
+  found->second.asked = false;
+  found->second.not_before = parts_.clock.Monotonic() + kFetchPause;
+}
+
+// Nobody can render it.
+void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
+  held_[claim.first].ending = true;
+  video.state = VideoState::kFailed;
+  video.error = MakeError(Reason::kInternal, "The fleet's store has lost what the video came with");
+  video.end_time = parts_.clock.Wall();
+  video.expire_time = video.end_time + kKeepFailed;
+  Ending ending{claim,
+                {parts_.options.node, FinishKind::kFailed},
+                ReasonOfEnd(video),
+                [](const absl::Status&) {}};
+  ending.said.video = parts_.faces.Write(video);
+  WriteEnd(std::move(ending));
 }
 
 void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job) {
@@ -109,6 +157,7 @@ void Holdings::TellWish(const Key& key, Held& held) {
 void Holdings::Drop(const Key& key) {
   const auto found = held_.find(key);
   if (found == held_.end()) return;
+  // Where it has not been adopted yet the dispatcher knows nothing of it.
   if (found->second.asked) parts_.jobs.Abandon(key.second);
   claims_.erase({key, found->second.epoch});
   held_.erase(found);
@@ -142,15 +191,62 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
-  FinishSaid said{parts_.options.node, KindOf(video)};
-  said.video = parts_.faces.Write(video);
-  said.last_sequence = last_sequence;
-  parts_.writes.Put({video.tenant, id, LogKind::kFinish, epoch},
-                    WriteFinish(said, ReasonOfEnd(video)), absl::InfiniteDuration(),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
-                        [this, claim, done = std::move(done)](auto written) mutable {
-                          OnEndWritten(claim, written, std::move(done));
-                        }));
+  Ending ending{claim, {parts_.options.node, KindOf(video)}, ReasonOfEnd(video), std::move(done)};
+  ending.said.video = parts_.faces.Write(video);
+  ending.said.last_sequence = last_sequence;
+  const bool delivers = video.state == VideoState::kSucceeded && parts_.deliveries.enabled();
+  if (!delivers) return WriteEnd(std::move(ending));
+  found->second.delivering = true;
+  Deliver(std::move(ending), video);
+}
+
+bool Holdings::IsDelivering(const Claim& claim) const {
+  const auto found = held_.find(claim.first);
+  return found != held_.end() && found->second.epoch == claim.second && found->second.delivering &&
+         IsMine(claim.first, claim.second);
+}
+
+// Who reads in the log of a success finds its result.
+void Holdings::Deliver(Ending ending, const Video& video) {
+  ending.said.object_bytes = video.media.size_bytes;
+  ending.said.object_sha256 = video.media.sha256;
+  const Claim claim = ending.claim;
+  parts_.deliveries.Deliver(
+      video, claim.second, [this, claim] { return IsDelivering(claim); },
+      [this, ending = std::move(ending)](const absl::StatusOr<std::string>& key) mutable {
+        const Claim& of = ending.claim;
+        if (!IsDelivering(of)) return Withdraw(of, std::move(ending.done));
+        if (!key.ok()) {
+          // What is on this disk is not what was rendered: somebody renders it again.
+          Release(of.first, of.second, "the result could not be brought into the store");
+          return Withdraw(of, std::move(ending.done));
+        }
+        held_[of.first].delivering = false;
+        ending.said.object = *key;
+        WriteEnd(std::move(ending));
+      });
+}
+
+void Holdings::Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done) {
+  const auto found = held_.find(claim.first);
+  if (found != held_.end() && found->second.epoch == claim.second) {
+    held_.erase(found);
+    parts_.faces.SetLocal(claim.first, nullptr);
+  }
+  claims_.erase(claim);
+  done(absl::AbortedError("the video is no longer this server's"));
+}
+
+void Holdings::WriteEnd(Ending ending) {
+  const auto& [key, epoch] = ending.claim;
+  const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
+  std::string message = WriteFinish(ending.said, ending.reason);
+  parts_.writes.Put(
+      subject, std::move(message), absl::InfiniteDuration(),
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, claim = ending.claim, done = std::move(ending.done)](auto written) mutable {
+            OnEndWritten(claim, written, std::move(done));
+          }));
 }
 
 void Holdings::OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
@@ -230,6 +326,14 @@ void Holdings::StartDrain() {
         }
         GiveBack(keys, kShutsDown);
       }));
+}
+
+void Holdings::StopDelivering() {
+  for (auto& [key, held] : held_) {
+    if (!held.delivering) continue;
+    held.delivering = false;  // seen by its delivery, which withdraws it
+    Release(key, held.epoch, kShutsDown);
+  }
 }
 
 void Holdings::FinishDrain() { GiveBack(NotEnding(), kShutsDown); }

@@ -17,6 +17,8 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/node/conditions.h"
+#include "server/front/node/deliveries.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
@@ -37,6 +39,8 @@ class Holdings {
     const VideoIndex& index;
     VideoFaces& faces;
     FoldWaiters& waiters;
+    Deliveries& deliveries;
+    Conditions& conditions;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;  // of the node's thread
     const NodeOptions& options;
@@ -61,6 +65,8 @@ class Holdings {
   void StopAll();
   // What no worker has goes back; nothing new is begun.
   void StartDrain();
+  // Nothing waits any longer for the fleet's store.
+  void StopDelivering();
   // The rest goes back.
   void FinishDrain();
   // Nothing is held, and all that was to be written is.
@@ -77,16 +83,35 @@ class Holdings {
     bool asked = false;        // to be adopted
     bool wished = false;       // it was told that its end is wished for
     bool ending = false;
+    bool delivering = false;  // it ends once its result is in the fleet's store
+    absl::Duration not_before = -absl::InfiniteDuration();  // it is not begun
   };
   using Claim = std::pair<Key, uint32_t>;
+  // An end, and who hears whether it counts.
+  struct Ending {
+    Claim claim;
+    FinishSaid said;
+    std::string reason;
+    absl::AnyInvocable<void(absl::Status)> done;
+  };
   bool IsMine(const Key& key, uint32_t epoch) const;
   void Begin(const Key& key, uint32_t epoch);
+  void Adopt(const Claim& claim, AdoptedJob job);
+  // What it came with has come from the store, or not.
+  void OnConditions(const Claim& claim, AdoptedJob job,
+                    absl::StatusOr<std::vector<Conditions::Blob>> blobs);
+  void EndWithoutConditions(const Claim& claim, Video video);
   void OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job);
   void TellWish(const Key& key, Held& held);
   void Drop(const Key& key);
   std::vector<Key> NotEnding() const;
   void GiveBack(const std::vector<Key>& keys, const std::string& why);
   void Release(const Key& key, uint32_t epoch, const std::string& why);
+  bool IsDelivering(const Claim& claim) const;
+  void Deliver(Ending ending, const Video& video);
+  void WriteEnd(Ending ending);
+  // It was not to be: the end does not count.
+  void Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done);
   void OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
                     absl::AnyInvocable<void(absl::Status)> done);
   void EndWithoutVideo(const Claim& claim);

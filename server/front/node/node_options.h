@@ -12,12 +12,14 @@
 namespace reel::front {
 
 struct NodeOptions {
-  std::string fleet;                      // first part of the names of videos
-  std::string node;                       // unlike any other of the fleet
-  std::string address;                    // HOST:PORT where others reach its API
-  std::string build;                      // revision
-  uint64_t process = 0;                   // random
-  std::map<std::string, double> weights;  // shares of tenants; of others 1
+  std::string fleet;                        // first part of the names of videos
+  std::string node;                         // unlike any other of the fleet
+  std::string address;                      // HOST:PORT where others reach its API
+  std::string build;                        // revision
+  uint64_t process = 0;                     // random
+  std::map<std::string, double> weights;    // shares of tenants; of others 1
+  int deliver_backlog = 32;                 // results that may wait for the fleet's store
+  absl::Duration sweep = absl::Minutes(5);  // between two looks for objects that nobody wants
   absl::Duration beat = absl::Seconds(1);
   absl::Duration silence = absl::Seconds(5);  // after it a node may be taken over
   absl::Duration lease = absl::Seconds(15);   // cut off or paused for so long it stops its work

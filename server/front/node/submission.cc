@@ -31,9 +31,9 @@ bool HasNoResult(const FleetJob& job) {
 }  // namespace
 
 absl::Status Submission::Takes(const NewJob& job) const {
-  if (!job.spec.conditions.empty()) {
+  if (!job.spec.conditions.empty() && !parts_.conditions.enabled()) {
     return MakeInvalid(Reason::kInvalidSpec,
-                       {{"spec.conditions", "servers of a fleet take none yet"}});
+                       {{"spec.conditions", "a fleet without an object store takes none"}});
   }
   if (!parts_.view.ready() || !parts_.port.IsUp()) {
     return FleetUnavailable("The fleet's log cannot be reached");
@@ -138,9 +138,21 @@ void Submission::Check(const Shared& attempt) {
                                              if (!video.ok())
                                                return Refuse(attempt, video.status());
                                              attempt->video = *std::move(video);
-                                             attempt->checked = true;
-                                             Next(attempt);
+                                             Keep(attempt);
                                            }));
+}
+
+void Submission::Keep(const Shared& attempt) {
+  const auto kept = [this, attempt](const absl::Status& status) {
+    if (!status.ok()) {
+      return Refuse(attempt, StoreUnavailable("The fleet's store does not take the conditions"));
+    }
+    attempt->checked = true;
+    Next(attempt);
+  };
+  const Conditions::List& conditions = attempt->job.spec.conditions;
+  if (conditions.empty()) return kept(absl::OkStatus());
+  parts_.conditions.Keep(attempt->job.tenant, conditions, kept);
 }
 
 void Submission::Bind(const Shared& attempt) {

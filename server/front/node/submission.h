@@ -16,6 +16,7 @@
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
+#include "server/front/node/conditions.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
@@ -37,6 +38,7 @@ class Submission {
     const Beats& beats;
     VideoFaces& faces;
     FoldWaiters& waiters;
+    Conditions& conditions;
     const OwnThread& thread;
     const NodeOptions& options;
     const Clock& clock;
@@ -67,6 +69,8 @@ class Submission {
   void Next(const Shared& attempt);
   Bound Join(const Shared& attempt);
   void Check(const Shared& attempt);
+  // What it comes with is in the store before anybody hears of it.
+  void Keep(const Shared& attempt);
   void Bind(const Shared& attempt);
   void OnBound(const Shared& attempt, uint32_t number, const absl::StatusOr<WriteResult>& written);
   void Request(const Shared& attempt);

@@ -47,7 +47,7 @@ std::shared_ptr<FleetVideo> VideoFaces::Find(const Key& key) {
   if (!job) return nullptr;
   auto video = Read(key, *job);
   if (!video.ok()) return nullptr;
-  auto face = std::make_shared<FleetVideo>(*job, *std::move(video));
+  auto face = std::make_shared<FleetVideo>(*job, *std::move(video), fetches_);
   const auto local = locals_.find(key);
   if (local != locals_.end()) face->SetLocal(local->second);
   faces_[key] = face;

@@ -16,9 +16,9 @@ namespace reel::front {
 class VideoFaces {
  public:
   using Key = FleetState::Key;
-  // Both outlive it.
-  VideoFaces(FleetView& view, const VideoSerializer& serializer)
-      : view_(view), serializer_(serializer) {}
+  // All outlive it; `fetches` may be missing.
+  VideoFaces(FleetView& view, const VideoSerializer& serializer, MediaFetches* fetches)
+      : view_(view), serializer_(serializer), fetches_(fetches) {}
 
   // Null: the view does not have it, or it cannot be read.
   std::shared_ptr<FleetVideo> Find(const Key& key);
@@ -37,6 +37,7 @@ class VideoFaces {
  private:
   FleetView& view_;
   const VideoSerializer& serializer_;
+  MediaFetches* const fetches_;
   std::map<Key, std::weak_ptr<FleetVideo>> faces_;
   std::map<Key, std::shared_ptr<Job>> locals_;
 };

@@ -91,6 +91,8 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
   if (!read.ok()) return;
   video.model = read->spec.model;
   video.worker = read->spec.worker;
+  video.conditions.clear();
+  for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
   video.create_time = read->create_time;
   video.deadline = read->deadline;

@@ -29,6 +29,7 @@ struct KnownVideo {
   bool deleted = false;
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
+  std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
 

@@ -11,7 +11,7 @@
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/config_text.h"
 #include "server/front/config/default_config.h"
-#include "server/front/config/nats_credentials.h"
+#include "server/front/config/key_pair_file.h"
 #include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
@@ -81,7 +81,7 @@ TEST(FleetOptions, NeedABroker) {
               ElementsAre(StartsWith("fleet.nats.urls:")));
 }
 
-TEST(NatsCredentials, AreOneLineOfAFileThatNobodyElseReads) {
+TEST(KeyPairFile, IsOneLineOfAFileThatNobodyElseReads) {
   reel::testing::TempFolder folder;
   const std::string path = folder.path() + "/credentials";
   const auto write = [&](const std::string& text, mode_t mode) {
@@ -89,18 +89,18 @@ TEST(NatsCredentials, AreOneLineOfAFileThatNobodyElseReads) {
     ASSERT_EQ(chmod(path.c_str(), mode), 0);
   };
   write("gateway:hunter2:with a colon\n", 0600);
-  const auto read = ReadNatsCredentials(path);
+  const auto read = ReadKeyPair(path);
   ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->user, "gateway");
-  EXPECT_EQ(read->password, "hunter2:with a colon");
+  EXPECT_EQ(read->key, "gateway");
+  EXPECT_EQ(read->secret, "hunter2:with a colon");
   for (const std::string bad : {"", "gateway", ":hunter2", "gateway:", "a:hunter2\nb:c\n"}) {
     write(bad, 0600);
-    const auto refused = ReadNatsCredentials(path);
+    const auto refused = ReadKeyPair(path);
     EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_THAT(refused.status().message(), Not(HasSubstr("hunter2")));
   }
   write("gateway:hunter2\n", 0644);
-  EXPECT_TRUE(absl::IsPermissionDenied(ReadNatsCredentials(path).status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(ReadKeyPair(path).status()));
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ namespace reel::front {
 // the clock makes.
 class Member : public Harness {
  public:
-  Member(reel::testing::MemoryLog& log, const VideoSerializer& shared, std::string name)
-      : name_(std::move(name)), log_(log) {
+  Member(reel::testing::MemoryLog& log, const VideoSerializer& shared, std::string name,
+         ObjectStore* objects = nullptr)
+      : name_(std::move(name)), log_(log), objects_(objects) {
     options.replica = "prod";
     options.in_fleet = true;
     shared_serializer = &shared;
@@ -37,7 +38,12 @@ class Member : public Harness {
     node.node = name_;
     node.address = name_ + ":1";
     node.process = ++processes_;
-    service = std::make_unique<FleetService>(node, *shared_serializer, clock);
+    node.deliver_backlog = deliver_backlog;
+    const auto path_of = [this](const std::string& id, int attempt) {
+      return media->PathOf(id, attempt);
+    };
+    service = std::make_unique<FleetService>(node, *shared_serializer, clock,
+                                             SharedStore{objects_, path_of});
     end_journal = service.get();
     Start();
     if (with_worker) AddWorker();
@@ -88,10 +94,12 @@ class Member : public Harness {
 
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
+  int deliver_backlog = 32;
 
  private:
   const std::string name_;
   reel::testing::MemoryLog& log_;
+  ObjectStore* const objects_;
   uint64_t processes_ = 0;
 };
 
@@ -99,7 +107,8 @@ class FleetFixture : public ::testing::Test {
  protected:
   Member& Add(const std::string& name, bool with_worker = true) {
     auto& member = members_[name];
-    member = std::make_unique<Member>(log_, serializer_, name);
+    member = std::make_unique<Member>(log_, serializer_, name, objects_);
+    member->deliver_backlog = deliver_backlog_;
     member->Begin(with_worker);
     return *member;
   }
@@ -133,6 +142,8 @@ class FleetFixture : public ::testing::Test {
   static constexpr absl::Duration kStep = absl::Milliseconds(200);
   reel::testing::MemoryLog log_;
   reel::testing::MemorySerializer serializer_;
+  ObjectStore* objects_ = nullptr;  // of members that are added from then on
+  int deliver_backlog_ = 32;        // likewise
   std::map<std::string, std::unique_ptr<Member>> members_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/front/config/nats_credentials.h"
+#include "server/front/config/key_pair_file.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -10,16 +10,16 @@
 
 namespace reel::front {
 
-absl::StatusOr<NatsCredentials> ReadNatsCredentials(const std::string& path) {
+absl::StatusOr<KeyPair> ReadKeyPair(const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const std::string text, ReadSmallFile(path));
   REEL_RETURN_IF_ERROR(CheckSecretFile(path));
   const std::string line(absl::StripTrailingAsciiWhitespace(text));
   const size_t colon = line.find(':');
   const bool one_line = line.find('\n') == std::string::npos;
   if (!one_line || colon == std::string::npos || colon == 0 || colon + 1 == line.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("must have one line, user:password: ", path));
+    return absl::InvalidArgumentError(absl::StrCat("must have one line, NAME:SECRET: ", path));
   }
-  return NatsCredentials{line.substr(0, colon), line.substr(colon + 1)};
+  return KeyPair{line.substr(0, colon), line.substr(colon + 1)};
 }
 
 }  // namespace reel::front

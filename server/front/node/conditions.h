@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures and clips that requests come with, as objects by their hash: kept by who takes the
+// request, fetched by who renders it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "model/generation_spec.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/deliveries.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/store_state.h"
+#include "server/front/objects/task_pool.h"
+
+namespace reel::front {
+
+// Confined to the node's thread, where answers come, too.
+class Conditions {
+ public:
+  using Blob = std::shared_ptr<const std::string>;
+  using List = std::vector<model::Condition>;
+  // What it works with; all of it outlives it, and what `pool` runs ends before it.
+  struct Parts {
+    SharedStore store;
+    TaskPool* pool;  // null without a store
+    StoreState& state;
+    const OwnThread& thread;
+    const NodeOptions& options;
+  };
+  explicit Conditions(const Parts& parts) : parts_(parts) {}
+
+  bool enabled() const { return parts_.store.objects != nullptr; }
+  // All of them are in the store, or `done` hears why not.
+  void Keep(const std::string& tenant, const List& conditions,
+            absl::AnyInvocable<void(absl::Status)> done);
+  // In their order. DATA_LOSS: the store does not have one of them any more.
+  void Fetch(const std::string& tenant, const List& conditions,
+             absl::AnyInvocable<void(absl::StatusOr<std::vector<Blob>>)> done);
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results on their way into the fleet's store: tried until they are there, or are no longer this
+// node's to bring.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/job_service.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/store_state.h"
+#include "server/front/objects/object_store.h"
+#include "server/front/objects/task_pool.h"
+
+namespace reel::front {
+
+// Where a node keeps what all servers are to have.
+struct SharedStore {
+  ObjectStore* objects = nullptr;  // null: there is none
+  // The complete file of an attempt.
+  std::function<std::string(const std::string& id, int attempt)> path_of = nullptr;
+};
+
+// Confined to the node's thread.
+class Deliveries {
+ public:
+  // What it works with; all of it outlives it, and what `pool` runs ends before it.
+  struct Parts {
+    SharedStore store;
+    TaskPool* pool;  // null without a store
+    StoreState& state;
+    FoldWaiters& waiters;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit Deliveries(const Parts& parts) : parts_(parts) {}
+
+  bool enabled() const { return parts_.store.objects != nullptr; }
+  // `video` has succeeded here. `mine`: whether it is still to be brought; once it is not, `done`
+  // hears ABORTED. Other errors: it can never be brought. Else the key under which it lies.
+  void Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,
+               Answer<std::string> done);
+  // So many are on their way that nothing more should be rendered here.
+  bool full() const { return enabled() && count_ >= parts_.options.deliver_backlog; }
+
+  // Time has passed: a store that was away is looked at.
+  void Tick(absl::Duration now);
+
+ private:
+  struct Delivery {
+    ObjectFile file;
+    std::string key, video;
+    std::function<bool()> mine;
+    Answer<std::string> done;
+    absl::Duration pause;
+  };
+  using Shared = std::shared_ptr<Delivery>;
+  void Try(const Shared& delivery);
+  void OnTried(const Shared& delivery, const absl::Status& status);
+  void TryLater(const Shared& delivery);
+  void End(const Shared& delivery, const absl::Status& status);
+  void Count(int by);
+
+  const Parts parts_;
+  int count_ = 0;
+  absl::Duration looked_ = -absl::InfiniteDuration();
+  bool looking_ = false;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/janitor.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "server/front/node/object_keys.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+// An upload may be under way whose end is yet to be written.
+constexpr absl::Duration kOrphan = absl::Hours(24);
+// Longer than the log remembers: a log that was made anew by mistake costs nothing at once.
+constexpr absl::Duration kStranger = absl::Hours(8 * 24);
+
+}  // namespace
+
+bool Janitor::IsMine() const { return parts_.store.objects != nullptr && parts_.beats.IsFirst(); }
+
+void Janitor::Tick(absl::Duration now) {
+  if (!IsMine() || sweeping_ || now - swept_ < parts_.options.sweep || !parts_.state.good()) return;
+  swept_ = now;
+  sweeping_ = true;
+  auto sweep = std::make_shared<Sweep>();
+  sweep->prefix = MediaPrefix(parts_.options.fleet);
+  NextPage(std::move(sweep));
+}
+
+void Janitor::OnDeleted(const std::string& object) {
+  if (object.empty() || !IsMine()) return;
+  // Where it is not taken, or fails, the next sweep finds it.
+  parts_.pool->Put([store = parts_.store.objects, object] { store->Delete(object).IgnoreError(); });
+}
+
+void Janitor::NextPage(std::shared_ptr<Sweep> sweep) {
+  auto listed = parts_.thread.Here<absl::StatusOr<ObjectPage>>(
+      [this, sweep](const absl::StatusOr<ObjectPage>& page) { OnPage(sweep, page); });
+  const bool taken = parts_.pool->Put(
+      [store = parts_.store.objects, prefix = sweep->prefix, after = sweep->after,
+       listed = std::move(listed)]() mutable { listed(store->List(prefix, after)); });
+  if (!taken) sweeping_ = false;
+}
+
+void Janitor::OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<ObjectPage>& page) {
+  parts_.state.Note(page.status());
+  if (!page.ok()) {
+    sweeping_ = false;
+    return;
+  }
+  const std::set<std::string> named = Named();
+  std::vector<std::string> unwanted;
+  for (const ObjectEntry& object : page->objects) {
+    const bool wanted =
+        IsWanted(object, named) || parts_.clock.Wall() - object.changed < PatienceWith(object);
+    if (!wanted) unwanted.push_back(object.key);
+    sweep->kept += wanted ? 1 : 0;
+    sweep->after = object.key;
+  }
+  Remove(sweep, std::move(unwanted), page->more && !page->objects.empty());
+}
+
+void Janitor::Remove(std::shared_ptr<Sweep> sweep, std::vector<std::string> keys, bool more) {
+  if (keys.empty()) return GoOn(sweep, more);
+  auto removed = parts_.thread.Here<int>([this, sweep, more](int count) {
+    sweep->removed += count;
+    GoOn(sweep, more);
+  });
+  const bool taken = parts_.pool->Put([store = parts_.store.objects, keys = std::move(keys),
+                                       removed = std::move(removed)]() mutable {
+    removed(static_cast<int>(std::count_if(
+        keys.begin(), keys.end(), [&](const auto& key) { return store->Delete(key).ok(); })));
+  });
+  if (!taken) sweeping_ = false;
+}
+
+void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
+  if (more) return NextPage(sweep);
+  const std::string conditions = ConditionPrefix(parts_.options.fleet);
+  if (sweep->prefix != conditions) {
+    sweep->prefix = conditions;
+    sweep->after.clear();
+    return NextPage(sweep);
+  }
+  sweeping_ = false;
+  if (sweep->removed == 0) return;
+  Log(LogLevel::kInfo, "swept the fleet's object store",
+      {{"removed", sweep->removed}, {"kept", sweep->kept}});
+}
+
+// Conditions of videos that have yet to be rendered.
+std::set<std::string> Janitor::Named() const {
+  std::set<std::string> named;
+  for (const auto& [deadline, key] : parts_.index.deadlines()) {
+    for (const std::string& sha256 : parts_.index.Find(key)->conditions) {
+      named.insert(ConditionKey(parts_.options.fleet, key.first, sha256));
+    }
+  }
+  return named;
+}
+
+bool Janitor::IsWanted(const ObjectEntry& object, const std::set<std::string>& named) const {
+  const std::optional<MediaPlace> place = ReadMediaKey(parts_.options.fleet, object.key);
+  if (!place) return named.contains(object.key);
+  const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
+  if (video == nullptr || video->deleted) return false;
+  if (!video->readable) return true;
+  if (video->live()) return place->epoch >= video->epoch;
+  return video->phase == FleetPhase::kSucceeded && place->epoch == video->epoch &&
+         video->expire_time > parts_.clock.Wall();
+}
+
+absl::Duration Janitor::PatienceWith(const ObjectEntry& object) const {
+  const std::optional<MediaPlace> place = ReadMediaKey(parts_.options.fleet, object.key);
+  if (!place) return kOrphan;
+  const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
+  if (video == nullptr) return kStranger;
+  const bool has_no_use =
+      video->deleted || (video->phase == FleetPhase::kSucceeded && place->epoch == video->epoch);
+  // Whatever the clocks of the store say.
+  return has_no_use ? -absl::InfiniteDuration() : kOrphan;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Objects that nobody can ask for any more go: of videos that have expired or were deleted, of
+// epochs that were overtaken, of conditions that no waiting video names.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/deliveries.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/store_state.h"
+#include "server/front/node/video_index.h"
+#include "server/front/objects/task_pool.h"
+
+namespace reel::front {
+
+// Confined to the node's thread. Of all nodes the first by name sweeps; for a moment two may, which
+// does no harm.
+class Janitor {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it, and what `pool` runs ends before it.
+  struct Parts {
+    SharedStore store;
+    TaskPool* pool;  // null without a store
+    StoreState& state;
+    const VideoIndex& index;
+    const Beats& beats;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  explicit Janitor(const Parts& parts) : parts_(parts) {}
+
+  // Time has passed, and the view is complete.
+  void Tick(absl::Duration now);
+  // A video was deleted, whose result lies there.
+  void OnDeleted(const std::string& object);
+
+ private:
+  // One way through all objects, a page at a time.
+  struct Sweep {
+    std::string prefix, after;
+    int kept = 0, removed = 0;
+  };
+  bool IsMine() const;
+  void NextPage(std::shared_ptr<Sweep> sweep);
+  void OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<ObjectPage>& page);
+  void Remove(std::shared_ptr<Sweep> sweep, std::vector<std::string> keys, bool more);
+  void GoOn(const std::shared_ptr<Sweep>& sweep, bool more);
+
+  std::set<std::string> Named() const;
+  bool IsWanted(const ObjectEntry& object, const std::set<std::string>& named) const;
+  // After so long nobody comes any more who would want it.
+  absl::Duration PatienceWith(const ObjectEntry& object) const;
+
+  const Parts parts_;
+  absl::Duration swept_ = -absl::InfiniteDuration();
+  bool sweeping_ = false;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/object_keys.h"
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace reel::front {
+namespace {
+
+constexpr char kFile[] = ".mp4";
+
+}  // namespace
+
+std::string MediaPrefix(const std::string& fleet) { return absl::StrCat(fleet, "/media/"); }
+std::string ConditionPrefix(const std::string& fleet) {
+  return absl::StrCat(fleet, "/conditions/");
+}
+
+std::string MediaKey(const std::string& fleet, const std::string& tenant, const std::string& id,
+                     uint32_t epoch) {
+  return absl::StrCat(MediaPrefix(fleet), tenant, "/", id, "/", epoch, kFile);
+}
+
+std::string ConditionKey(const std::string& fleet, const std::string& tenant,
+                         const std::string& sha256) {
+  return absl::StrCat(ConditionPrefix(fleet), tenant, "/", sha256);
+}
+
+std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key) {
+  absl::string_view rest = key;
+  if (!absl::ConsumePrefix(&rest, MediaPrefix(fleet)) || !absl::ConsumeSuffix(&rest, kFile)) {
+    return std::nullopt;
+  }
+  const std::vector<std::string> parts = absl::StrSplit(rest, '/');
+  MediaPlace place;
+  if (parts.size() != 3 || !absl::SimpleAtoi(parts[2], &place.epoch)) return std::nullopt;
+  place.tenant = parts[0];
+  place.id = parts[1];
+  if (MediaKey(fleet, place.tenant, place.id, place.epoch) != key) return std::nullopt;
+  return place;
+}
+
+}  // namespace reel::front

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Under which keys a fleet's objects lie. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace reel::front {
+
+// What begins the keys of all results, of all conditions of a fleet.
+std::string MediaPrefix(const std::string& fleet);
+std::string ConditionPrefix(const std::string& fleet);
+
+// The result of one epoch: whoever comes too late writes elsewhere.
+std::string MediaKey(const std::string& fleet, const std::string& tenant, const std::string& id,
+                     uint32_t epoch);
+// A tenant's own: what another has sent tells it nothing.
+std::string ConditionKey(const std::string& fleet, const std::string& tenant,
+                         const std::string& sha256);
+
+struct MediaPlace {
+  std::string tenant, id;
+  uint32_t epoch = 0;
+};
+// nullopt: it is none of the fleet's results.
+std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key);
+
+}  // namespace reel::front

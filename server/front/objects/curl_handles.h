@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcurl's handles, each freed by its type.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <memory>
+
+namespace reel::front {
+
+struct FreeCurl {
+  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+};
+using CurlHandle = std::unique_ptr<CURL, FreeCurl>;
+
+// Header lines of a request.
+class CurlHeaders {
+ public:
+  CurlHeaders() = default;
+  ~CurlHeaders() { curl_slist_free_all(list_); }
+  CurlHeaders(const CurlHeaders&) = delete;
+  CurlHeaders& operator=(const CurlHeaders&) = delete;
+
+  void Add(const char* line) {
+    curl_slist* const longer = curl_slist_append(list_, line);
+    if (longer != nullptr) list_ = longer;
+  }
+  curl_slist* get() const { return list_; }
+
+ private:
+  curl_slist* list_ = nullptr;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/objects/s3_store.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "kernels/base/digest/sha256.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/objects/list_answer.h"
+#include "server/front/objects/store_errors.h"
+#include "server/front/workers/file_descriptor.h"
+
+namespace reel::front {
+namespace {
+
+// Of nothing, as calls without a body have it.
+constexpr char kEmptySha256[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+constexpr int64_t kMostWords = 64 << 10;     // of an answer without an object
+constexpr int64_t kMostListBytes = 4 << 20;  // of a page: 1000 keys
+constexpr size_t kMostIdle = 16;
+
+absl::Status NoKey() { return absl::InvalidArgumentError("The key of an object is not legal"); }
+
+std::string HashField(const std::string& sha256) {
+  return absl::StrCat("x-amz-content-sha256: ", sha256);
+}
+
+bool IsSuccess(const StoreAnswer& answer) { return answer.status >= 200 && answer.status < 300; }
+
+}  // namespace
+
+S3Store::S3Store(S3Options options)
+    : options_(std::move(options)), credentials_(options_.credentials_file) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+S3Store::~S3Store() {
+  {
+    const MutexLock lock(mutex_);
+    idle_.clear();
+  }
+  curl_global_cleanup();
+}
+
+CurlHandle S3Store::Take() {
+  const MutexLock lock(mutex_);
+  if (idle_.empty()) return CurlHandle(curl_easy_init());
+  CurlHandle handle = std::move(idle_.back());
+  idle_.pop_back();
+  return handle;
+}
+
+void S3Store::GiveBack(CurlHandle handle) {
+  // Credentials are not kept in it.
+  curl_easy_reset(handle.get());
+  const MutexLock lock(mutex_);
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(handle));
+}
+
+std::string S3Store::PlaceOf(const std::string& key) const {
+  return absl::StrCat(options_.endpoint, "/", options_.bucket, key.empty() ? "" : "/", key);
+}
+
+StoreCall S3Store::CallOf(StoreCall::Method method, const std::string& key) const {
+  StoreCall call;
+  call.method = method;
+  call.url = PlaceOf(key);
+  call.most_bytes = kMostWords;
+  return call;
+}
+
+absl::StatusOr<StoreAnswer> S3Store::Ask(const StoreCall& call) {
+  if (stopping_) return absl::CancelledError("the server shuts down");
+  const absl::StatusOr<KeyPair> pair = credentials_.Get();
+  if (!pair.ok()) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("The object store's credentials cannot be read: ", pair.status().message()));
+  }
+  CurlHandle handle = Take();
+  if (handle == nullptr) return absl::UnavailableError("libcurl has no handle left");
+  auto answer = CarryOut(handle.get(), call, {options_.region, pair->key, pair->secret},
+                         options_.limits, stopping_);
+  GiveBack(std::move(handle));
+  if (answer.ok() || !absl::IsUnavailable(answer.status())) return answer;
+  return absl::UnavailableError(absl::StrCat(answer.status().message(), ": ", options_.endpoint));
+}
+
+absl::Status S3Store::PutFile(const std::string& key, const ObjectFile& file) {
+  const FileDescriptor opened(open(file.path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info{};
+  if (!opened || fstat(opened.get(), &info) != 0) {
+    return absl::DataLossError(absl::StrCat("The file cannot be opened: ", strerror(errno)));
+  }
+  if (info.st_size != file.size) return absl::DataLossError("The file has another size than said");
+  StoreCall call = CallOf(StoreCall::Method::kPut, key);
+  call.body = [fd = opened.get()](int64_t offset, char* buffer, size_t size) -> int64_t {
+    ssize_t got = -1;
+    do {
+      got = pread(fd, buffer, size, offset);
+    } while (got < 0 && errno == EINTR);
+    return got;
+  };
+  return Put(key, std::move(call), {file.size, file.sha256}, file.content_type);
+}
+
+absl::Status S3Store::PutBytes(const std::string& key, std::string_view bytes,
+                               const std::string& content_type) {
+  StoreCall call = CallOf(StoreCall::Method::kPut, key);
+  call.body = [bytes](int64_t offset, char* buffer, size_t size) -> int64_t {
+    const std::string_view rest = bytes.substr(static_cast<size_t>(offset), size);
+    std::copy(rest.begin(), rest.end(), buffer);
+    return static_cast<int64_t>(rest.size());
+  };
+  return Put(key, std::move(call), {static_cast<int64_t>(bytes.size()), Sha256Hex(bytes)},
+             content_type);
+}
+
+absl::Status S3Store::Put(const std::string& key, StoreCall call, const ObjectFacts& facts,
+                          const std::string& content_type) {
+  if (!IsLegalKey(key)) return NoKey();
+  call.body_bytes = facts.size;
+  call.headers = {HashField(facts.sha256), absl::StrCat("x-amz-meta-sha256: ", facts.sha256),
+                  "If-None-Match: *",
+                  absl::StrCat("Content-Type: ",
+                               content_type.empty() ? "application/octet-stream" : content_type)};
+  REEL_ASSIGN_OR_RETURN(const StoreAnswer answer, Ask(call));
+  if (IsSuccess(answer)) return absl::OkStatus();
+  const absl::Status refusal = RefusalOf(answer, PlaceOf(key));
+  if (!absl::IsAlreadyExists(refusal)) return refusal;
+  // Perhaps by an earlier try, whose answer was lost.
+  REEL_ASSIGN_OR_RETURN(const ObjectFacts there, Head(key));
+  const bool same = there.size == facts.size && there.sha256 == facts.sha256;
+  return same ? absl::OkStatus() : refusal;
+}
+
+absl::StatusOr<std::string> S3Store::Get(const std::string& key, int64_t offset, int64_t size) {
+  if (!IsLegalKey(key)) return NoKey();
+  if (size <= 0) return std::string();
+  StoreCall call = CallOf(StoreCall::Method::kGet, key);
+  call.headers = {HashField(kEmptySha256),
+                  absl::StrCat("Range: bytes=", offset, "-", offset + size - 1)};
+  call.most_bytes = std::max(size, kMostWords);
+  REEL_ASSIGN_OR_RETURN(StoreAnswer answer, Ask(call));
+  if (!IsSuccess(answer)) return RefusalOf(answer, PlaceOf(key));
+  const bool whole = answer.status == 200 && offset == 0;
+  if ((answer.status != 206 && !whole) || static_cast<int64_t>(answer.body.size()) > size) {
+    return absl::UnavailableError("The object store does not answer with the range asked for");
+  }
+  return std::move(answer.body);
+}
+
+absl::StatusOr<ObjectFacts> S3Store::Head(const std::string& key) {
+  if (!IsLegalKey(key)) return NoKey();
+  StoreCall call = CallOf(StoreCall::Method::kHead, key);
+  call.headers = {HashField(kEmptySha256)};
+  REEL_ASSIGN_OR_RETURN(const StoreAnswer answer, Ask(call));
+  if (!IsSuccess(answer)) return RefusalOf(answer, PlaceOf(key));
+  return ObjectFacts{answer.content_length, answer.sha256};
+}
+
+absl::Status S3Store::Delete(const std::string& key) {
+  if (!IsLegalKey(key)) return NoKey();
+  StoreCall call = CallOf(StoreCall::Method::kDelete, key);
+  call.headers = {HashField(kEmptySha256)};
+  REEL_ASSIGN_OR_RETURN(const StoreAnswer answer, Ask(call));
+  if (IsSuccess(answer)) return absl::OkStatus();
+  const absl::Status refusal = RefusalOf(answer, PlaceOf(key));
+  return absl::IsNotFound(refusal) ? absl::OkStatus() : refusal;
+}
+
+absl::StatusOr<ObjectPage> S3Store::List(const std::string& prefix, const std::string& after) {
+  StoreCall call = CallOf(StoreCall::Method::kGet, "");
+  // Sorted by name, and a slash encoded: libcurl signs a query as it stands.
+  const auto encoded = [](const std::string& key) {
+    return absl::StrReplaceAll(key, {{"/", "%2F"}});
+  };
+  absl::StrAppend(&call.url, "?list-type=2&max-keys=1000&prefix=", encoded(prefix));
+  if (!after.empty()) absl::StrAppend(&call.url, "&start-after=", encoded(after));
+  call.headers = {HashField(kEmptySha256)};
+  call.most_bytes = kMostListBytes;
+  REEL_ASSIGN_OR_RETURN(const StoreAnswer answer, Ask(call));
+  if (!IsSuccess(answer)) return RefusalOf(answer, PlaceOf(""));
+  return ReadListAnswer(answer.body);
+}
+
+}  // namespace reel::front

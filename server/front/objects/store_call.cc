@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/objects/store_call.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace reel::front {
+namespace {
+
+// Slower than that is as good as standing still.
+constexpr long kLeastBytesPerSecond = 1024;
+constexpr int64_t kBytesPerSecond = 256 << 10;
+constexpr size_t kMostFieldBytes = 256;
+
+struct Exchange {
+  const StoreCall& call;
+  const std::atomic<bool>& stopping;
+  StoreAnswer answer;
+  int64_t sent = 0;
+};
+
+size_t OnBody(char* bytes, size_t, size_t count, void* context) {
+  Exchange& exchange = *static_cast<Exchange*>(context);
+  std::string& body = exchange.answer.body;
+  if (static_cast<int64_t>(body.size() + count) > exchange.call.most_bytes) return 0;
+  body.append(bytes, count);
+  return count;
+}
+
+size_t OnField(char* bytes, size_t, size_t count, void* context) {
+  StoreAnswer& answer = static_cast<Exchange*>(context)->answer;
+  const absl::string_view line(bytes, count);
+  const size_t colon = line.find(':');
+  if (colon == absl::string_view::npos || count > kMostFieldBytes) return count;
+  // Names may come in lower case.
+  const absl::string_view name = line.substr(0, colon);
+  const absl::string_view value = absl::StripAsciiWhitespace(line.substr(colon + 1));
+  if (absl::EqualsIgnoreCase(name, "x-amz-meta-sha256")) answer.sha256 = std::string(value);
+  if (absl::EqualsIgnoreCase(name, "content-length") &&
+      !absl::SimpleAtoi(value, &answer.content_length)) {
+    answer.content_length = -1;
+  }
+  return count;
+}
+
+size_t OnWanted(char* buffer, size_t, size_t room, void* context) {
+  Exchange& exchange = *static_cast<Exchange*>(context);
+  const int64_t left = exchange.call.body_bytes - exchange.sent;
+  const size_t most = std::min(room, static_cast<size_t>(std::max<int64_t>(left, 0)));
+  if (most == 0) return 0;
+  const int64_t filled = exchange.call.body(exchange.sent, buffer, most);
+  if (filled <= 0) return CURL_READFUNC_ABORT;
+  exchange.sent += filled;
+  return static_cast<size_t>(filled);
+}
+
+// A connection that was kept may be found dead after bytes have left.
+int OnSeek(void* context, curl_off_t offset, int origin) {
+  if (origin != SEEK_SET) return CURL_SEEKFUNC_CANTSEEK;
+  static_cast<Exchange*>(context)->sent = offset;
+  return CURL_SEEKFUNC_OK;
+}
+
+int OnProgress(void* context, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<Exchange*>(context)->stopping ? 1 : 0;
+}
+
+long Milliseconds(absl::Duration duration) {
+  return static_cast<long>(std::max<int64_t>(absl::ToInt64Milliseconds(duration), 1));
+}
+
+void SetLimits(CURL* handle, const StoreCall& call, const StoreLimits& limits) {
+  const int64_t bytes = call.body_bytes + call.most_bytes;
+  const auto stall = std::max<long>(
+      static_cast<long>(absl::ToInt64Seconds(absl::Ceil(limits.stall, absl::Seconds(1)))), 1);
+  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, Milliseconds(limits.connect));
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS,
+                   Milliseconds(limits.call + absl::Seconds(bytes / kBytesPerSecond)));
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, kLeastBytesPerSecond);
+  curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, stall);
+}
+
+void SetMethod(CURL* handle, const StoreCall& call, Exchange& exchange) {
+  switch (call.method) {
+    case StoreCall::Method::kGet:
+      break;
+    case StoreCall::Method::kHead:
+      curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
+      break;
+    case StoreCall::Method::kPut:
+      curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
+      curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(call.body_bytes));
+      curl_easy_setopt(handle, CURLOPT_READFUNCTION, &OnWanted);
+      curl_easy_setopt(handle, CURLOPT_READDATA, &exchange);
+      curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, &OnSeek);
+      curl_easy_setopt(handle, CURLOPT_SEEKDATA, &exchange);
+      break;
+    case StoreCall::Method::kDelete:
+      curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, "DELETE");
+      break;
+  }
+}
+
+// Nothing of the environment and of the user's files counts: no proxy, no .netrc.
+void SetTransport(CURL* handle, const StoreCall& call, const StoreSigner& signer) {
+  const std::string signature = absl::StrCat("aws:amz:", signer.region, ":s3");
+  curl_easy_setopt(handle, CURLOPT_URL, call.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle, CURLOPT_PROXY, "");
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);
+  curl_easy_setopt(handle, CURLOPT_AWS_SIGV4, signature.c_str());
+  curl_easy_setopt(handle, CURLOPT_USERNAME, signer.key.c_str());
+  curl_easy_setopt(handle, CURLOPT_PASSWORD, signer.secret.c_str());
+}
+
+absl::Status Failure(CURLcode code, const std::atomic<bool>& stopping) {
+  if (stopping) return absl::CancelledError("the server shuts down");
+  if (code == CURLE_WRITE_ERROR) {
+    return absl::UnavailableError("The object store sends more than was asked for");
+  }
+  if (code == CURLE_ABORTED_BY_CALLBACK) {
+    return absl::DataLossError("The bytes for the object store cannot be read");
+  }
+  return absl::UnavailableError(
+      absl::StrCat("The object store cannot be reached: ", curl_easy_strerror(code)));
+}
+
+}  // namespace
+
+absl::StatusOr<StoreAnswer> CarryOut(CURL* handle, const StoreCall& call, const StoreSigner& signer,
+                                     const StoreLimits& limits, const std::atomic<bool>& stopping) {
+  curl_easy_reset(handle);
+  Exchange exchange{call, stopping, {}, 0};
+  CurlHeaders headers;
+  for (const std::string& line : call.headers) headers.Add(line.c_str());
+  SetTransport(handle, call, signer);
+  SetLimits(handle, call, limits);
+  SetMethod(handle, call, exchange);
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, &OnBody);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &exchange);
+  curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, &OnField);
+  curl_easy_setopt(handle, CURLOPT_HEADERDATA, &exchange);
+  curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, &OnProgress);
+  curl_easy_setopt(handle, CURLOPT_XFERINFODATA, &exchange);
+  const CURLcode code = curl_easy_perform(handle);
+  if (code != CURLE_OK) return Failure(code, stopping);
+  long status = 0;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  exchange.answer.status = static_cast<int>(status);
+  return std::move(exchange.answer);
+}
+
+}  // namespace reel::front
