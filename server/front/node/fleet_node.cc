@@ -20,7 +20,7 @@ constexpr absl::Duration kLastWrites = absl::Seconds(2);
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
       index_(parts.serializer),
-      faces_(parts.view, parts.serializer),
+      faces_(parts.view, parts.serializer, {parts.options.node, parts.peers}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, parts.thread,
                  parts.waker, parts.options, parts.clock}),
@@ -88,6 +88,8 @@ void FleetNode::Tick(absl::Duration now) {
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
                     draining_ ? 0 : claimer_.idle(), draining_});
+  parts_.ready_models.Set(beats_.ReadyModels());
+  faces_.Tick(now);
   if (!parts_.view.ready()) return;
   if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
   if (!each_second) return;

@@ -20,6 +20,7 @@
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/ready_models.h"
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
@@ -45,6 +46,8 @@ class FleetNode {
     std::shared_ptr<JobListener> waker;
     const NodeOptions& options;
     const Clock& clock;
+    Peers peers;
+    ReadyModels& ready_models;
   };
   explicit FleetNode(const Parts& parts);
 

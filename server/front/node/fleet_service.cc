@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/fleet_service.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -41,13 +42,16 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
 
 FleetService::~FleetService() { Stop(); }
 
-void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
+void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighbours neighbours) {
+  if (!neighbours.address.empty()) options_.address = neighbours.address;
+  options_.hears_others = neighbours.peers.port != nullptr;
   jobs_ = &jobs;
   port_ = std::move(port);
   writes_ =
       std::make_unique<WriteQueue>(*port_, absl::StrCat(options_.node, ".", options_.process));
-  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
-      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, options_, clock_});
+  node_ = std::make_unique<FleetNode>(
+      FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
+                       options_, clock_, std::move(neighbours.peers), ready_models_});
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -89,7 +93,22 @@ void FleetService::Poke() {
   }
 }
 
-bool FleetService::admitting() const { return jobs_->admitting() && HasLog(); }
+bool FleetService::admitting() const {
+  if (!options_.gateway) return jobs_->admitting() && HasLog();
+  if (jobs_->draining() || !HasLog()) return false;
+  const std::vector<ServedModel> models = Models();
+  return std::any_of(models.begin(), models.end(), [](const auto& model) { return model.ready; });
+}
+
+std::vector<ServedModel> FleetService::Models() const {
+  std::vector<ServedModel> models = jobs_->Models();
+  if (!options_.gateway) return models;
+  for (ServedModel& model : models) {
+    model.ready = ready_models_.Has(model.card.name);
+    model.state = model.ready ? ModelState::kReady : ModelState::kLoading;
+  }
+  return models;
+}
 
 std::string FleetService::Problem() const {
   return HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";

@@ -52,6 +52,7 @@ StreamStep DownloadSource::Next(v1::DownloadVideoResponse& message, absl::Status
   }
   if (offset_ < end_) {
     auto piece = job_->ReadMedia(offset_, std::min(kMaxChunkBytes, end_ - offset_));
+    if (piece.ok() && piece->pending) return StreamStep::kWait;
     if (piece.ok() && piece->bytes.empty()) {
       piece = MakeError(Reason::kMediaCorrupt, "The stored file is shorter than it was");
     }

@@ -151,6 +151,7 @@ class VideoService final : public CallService {
         [this](const Request&, DownloadRange range, auto& reactor) {
           Find(reactor, range.id, [range](const auto& stream, std::shared_ptr<Job> job) {
             if (absl::Status bad = CheckDownload(*job, range); !bad.ok()) return bad;
+            job->Listen(stream.listener());
             stream.Start(std::make_unique<DownloadSource>(std::move(job), range));
             return absl::OkStatus();
           });
