@@ -127,8 +127,8 @@ App::Impl::~Impl() {
   door_server.reset();
   http_server.reset();
   health_server.reset();
-  grpc_server.reset();
   neighbourhood.reset();
+  grpc_server.reset();
   // The host reports to the dispatcher, which commands the host: the reports stop first.
   if (host != nullptr) host->Stop();
   if (fleet != nullptr) fleet->Stop();
@@ -345,8 +345,8 @@ void App::Drain() {
   }
   impl_->door_server.reset();
   if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
-  impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
   if (impl_->neighbourhood != nullptr) impl_->neighbourhood->Shutdown();
+  impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
   impl_->host->Drain(impl_->hurried() ? absl::ZeroDuration() : kWorkerDrain);
 }
 

@@ -41,10 +41,7 @@ struct Neighbourhood::Impl {
 
 Neighbourhood::Neighbourhood(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Neighbourhood::~Neighbourhood() {
-  Shutdown();
-  impl_->peers->Stop(kLastCalls);
-}
+Neighbourhood::~Neighbourhood() { Shutdown(); }
 
 absl::StatusOr<std::unique_ptr<Neighbourhood>> Neighbourhood::Open(const ServerOptions& server,
                                                                    const Parts& parts) {
@@ -71,6 +68,9 @@ Neighbours Neighbourhood::neighbours() const {
 
 const std::string& Neighbourhood::address() const { return impl_->server->address(); }
 
-void Neighbourhood::Shutdown() { impl_->server->Shutdown(absl::ZeroDuration()); }
+void Neighbourhood::Shutdown() {
+  impl_->server->Shutdown(absl::ZeroDuration());
+  impl_->peers->Stop(kLastCalls);
+}
 
 }  // namespace reel::front

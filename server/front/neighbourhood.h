@@ -26,12 +26,13 @@ class Neighbourhood {
   // Listens at once. Of a configuration that has fleet.listen.
   static absl::StatusOr<std::unique_ptr<Neighbourhood>> Open(const ServerOptions& server,
                                                              const Parts& parts);
-  // Waits until gRPC has let go of all calls.
   ~Neighbourhood();
 
   Neighbours neighbours() const;
   const std::string& address() const;
-  // The listener is closed, and its calls are ended.
+  // All calls are ended, those to others too; returns when gRPC has let go of them, or soon after.
+  // Before the public listener goes: the last of gRPC's objects may wait ten seconds for a poll of
+  // its own, and a channel does.
   void Shutdown();
 
  private:

@@ -267,6 +267,11 @@ TEST_F(FleetForwardTest, AKilledGatewaysClientResumesAtAnother) {
   std::cout << "FIGURE " << whole.size() << " bytes downloaded over a gateway in "
             << absl::Now() - asked << "\n";
   EXPECT_EQ(Sha256Hex(whole), second.finished.media().sha256());
+  // And it leaves in good order.
+  g2.Signal(SIGTERM);
+  const auto exit = g2.WaitForExit();
+  ASSERT_TRUE(exit.ok()) << exit.status();
+  EXPECT_EQ(*exit, 0);
 }
 
 TEST_F(FleetForwardTest, ServersKnowEachOtherByTheirCertificates) {

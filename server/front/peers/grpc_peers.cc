@@ -58,8 +58,11 @@ void GrpcPeers::Stop(absl::Duration limit) {
   }
   for (const auto& watch : open) watch->Cancel();
   open.clear();
-  const MutexLock lock(mutex_);
-  while (!open_.empty() && absl::Now() < end) changed_.WaitFor(mutex_, end - absl::Now());
+  {
+    const MutexLock lock(mutex_);
+    while (!open_.empty() && absl::Now() < end) changed_.WaitFor(mutex_, end - absl::Now());
+  }
+  lanes_->Clear();
 }
 
 }  // namespace reel::front

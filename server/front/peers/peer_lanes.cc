@@ -81,6 +81,11 @@ absl::StatusOr<std::unique_ptr<PeerPlace>> PeerLanes::Take(const std::string& ad
   return std::make_unique<Place>(shared_from_this(), address, free->channel);
 }
 
+void PeerLanes::Clear() {
+  const MutexLock lock(mutex_);
+  lanes_.clear();
+}
+
 void PeerLanes::Leave(const std::string& address, const grpc::Channel* channel) {
   const MutexLock lock(mutex_);
   const auto known = lanes_.find(address);

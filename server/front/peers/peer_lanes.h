@@ -30,6 +30,8 @@ class PeerLanes : public std::enable_shared_from_this<PeerLanes> {
   // RESOURCE_EXHAUSTED: all connections to this node are full. FAILED_PRECONDITION: the
   // certificates cannot be used.
   absl::StatusOr<std::unique_ptr<PeerPlace>> Take(const std::string& address);
+  // Lets go of all connections.
+  void Clear();
   // A call on that connection could not be made: the next ones get a new one, with what the
   // certificates' files hold then.
   void Leave(const std::string& address, const grpc::Channel* channel);
