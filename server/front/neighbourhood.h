@@ -31,8 +31,6 @@ class Neighbourhood {
   Neighbours neighbours() const;
   const std::string& address() const;
   // All calls are ended, those to others too; returns when gRPC has let go of them, or soon after.
-  // Before the public listener goes: the last of gRPC's objects may wait ten seconds for a poll of
-  // its own, and a channel does.
   void Shutdown();
 
  private:

@@ -44,6 +44,26 @@ int ProgressIn(const StreamResult& stream) {
   return progress;
 }
 
+// A server hears of a video a little later than the one that was asked for it.
+bool Shows(Calls& at, const v1::Video& video) {
+  grpc::ClientContext context;
+  v1::GetVideoRequest request;
+  v1::GetVideoResponse response;
+  request.set_name(video.name());
+  return at.videos().GetVideo(&context, request, &response).ok() &&
+         response.video().SerializeAsString() == video.SerializeAsString();
+}
+
+// The same, of one that runs or has ended.
+bool Knows(Calls at, const std::string& name, v1::VideoState state) {
+  grpc::ClientContext context;
+  v1::GetVideoRequest request;
+  v1::GetVideoResponse response;
+  request.set_name(name);
+  return at.videos().GetVideo(&context, request, &response).ok() &&
+         response.video().state() == state;
+}
+
 std::string HttpGet(const ReelServer& server, const std::string& path, int status = 200,
                     const httplib::Headers& headers = {}) {
   const auto reply = ClientOf(server.http_address()).Get(path, headers);
@@ -59,7 +79,7 @@ TEST_F(FleetForwardTest, AnyServerAnswersAnyCallForAnyVideo) {
   std::vector<v1::Video> videos;
   for (int i = 0; i < 6; ++i) {
     const std::string name = At(*servers[i % 3]).Create(Spec(absl::StrCat("any ", i))).name();
-    videos.push_back(At(*servers[(i + 1) % 3]).Await(name));
+    videos.push_back(At(*servers[i % 3]).Await(name));
     ASSERT_EQ(videos.back().state(), v1::VIDEO_STATE_SUCCEEDED) << videos.back().DebugString();
   }
   EXPECT_GE(a.Metric("reel_requests_total", "outcome=\"ok\""), 1);
@@ -69,8 +89,7 @@ TEST_F(FleetForwardTest, AnyServerAnswersAnyCallForAnyVideo) {
     std::optional<std::string> file;
     for (ReelServer* const server : servers) {
       Calls at = At(*server);
-      EXPECT_TRUE(Eventually(
-          [&] { return at.Get(video.name()).SerializeAsString() == video.SerializeAsString(); }));
+      EXPECT_TRUE(Eventually([&] { return Shows(at, video); }));
       std::string whole, rest;
       v1::MediaInfo media;
       EXPECT_TRUE(at.Download(video.name(), 0, &whole, &media).ok());
@@ -151,7 +170,7 @@ TEST_F(FleetForwardTest, AVideoEndsWithItsCallersStreamAtAGateway) {
     if (event.has_accepted()) name = event.accepted().name();
     return !event.has_progress() || event.progress().step() < 1;
   });
-  EXPECT_TRUE(Eventually([&] { return At(a).Get(name).state() == v1::VIDEO_STATE_CANCELLED; }));
+  EXPECT_TRUE(Eventually([&] { return Knows(At(a), name, v1::VIDEO_STATE_CANCELLED); }));
 }
 
 // What a stream heard of a death, and when.
@@ -218,7 +237,7 @@ TEST_F(FleetForwardTest, AFileOfAPausedServerIsGivenUpWithWords) {
   const std::string name = At(a).Create(Spec("finished")).name();
   ASSERT_EQ(At(a).Await(name).state(), v1::VIDEO_STATE_SUCCEEDED);
   ReelServer& g = AddGateway("g");
-  ASSERT_TRUE(Eventually([&] { return At(g).Get(name).state() == v1::VIDEO_STATE_SUCCEEDED; }));
+  ASSERT_TRUE(Eventually([&] { return Knows(At(g), name, v1::VIDEO_STATE_SUCCEEDED); }));
   a.Signal(SIGSTOP);
   std::string bytes;
   const absl::Time asked = absl::Now();
@@ -284,7 +303,7 @@ TEST_F(FleetForwardTest, ServersKnowEachOtherByTheirCertificates) {
   const std::string name = At(a).Create(Spec("encrypted")).name();
   ASSERT_EQ(At(a).Await(name).state(), v1::VIDEO_STATE_SUCCEEDED);
   ReelServer& b = Add("b", 20, tls(authority.Issue("b")));
-  ASSERT_TRUE(Eventually([&] { return At(b).Get(name).state() == v1::VIDEO_STATE_SUCCEEDED; }));
+  ASSERT_TRUE(Eventually([&] { return Knows(At(b), name, v1::VIDEO_STATE_SUCCEEDED); }));
   std::string bytes;
   EXPECT_TRUE(At(b).Download(name, 0, &bytes).ok());
   EXPECT_EQ(Sha256Hex(bytes), At(b).Get(name).media().sha256());

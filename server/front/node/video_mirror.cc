@@ -102,11 +102,8 @@ absl::Status VideoMirror::OnMedia(MediaPiece piece) {
 }
 
 void VideoMirror::OnEnd(const absl::Status& status) {
-  {
-    const MutexLock lock(mutex_);
-    ended_ = status;
-  }
-  Wake();
+  const MutexLock lock(mutex_);
+  ended_ = status;
 }
 
 std::optional<LogEntry> VideoMirror::NextEntry(uint64_t sequence) const {

@@ -20,7 +20,8 @@ namespace reel::front {
 // Thread-safe.
 class VideoMirror final : public PeerSink {
  public:
-  // `attempt`: the owner's first. `woken` hears of all that comes.
+  // `attempt`: the owner's first. `woken` hears of all that comes, but for how a stream ends: that
+  // may be told to whoever breaks it off, who has locks.
   VideoMirror(int attempt, std::shared_ptr<Spool> spool, std::weak_ptr<JobListener> woken);
 
   absl::Status OnEntry(LogEntry entry) override;
