@@ -20,6 +20,7 @@
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/neighbourhood.h"
 #include "server/front/node/fleet_service.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/port_file.h"
@@ -102,7 +103,8 @@ struct App::Impl {
   std::unique_ptr<ObjectStore> objects;
   std::unique_ptr<FleetService> fleet;  // null: this server is alone
   std::unique_ptr<Dispatcher> dispatcher;
-  JobService* jobs = nullptr;  // for the doors: one of the two above
+  std::unique_ptr<Neighbourhood> neighbourhood;  // null: other servers are not heard
+  JobService* jobs = nullptr;                    // for the doors: one of the two above
   std::unique_ptr<grpc::Service> video_service, server_service, health_service;
   std::unique_ptr<GrpcServer> grpc_server, health_server;
   std::unique_ptr<HttpServer> http_server;
@@ -127,6 +129,7 @@ App::Impl::~Impl() {
   door_server.reset();
   http_server.reset();
   health_server.reset();
+  neighbourhood.reset();
   grpc_server.reset();
   // The host reports to the dispatcher, which commands the host: the reports stop first.
   if (host != nullptr) host->Stop();
@@ -158,7 +161,7 @@ void App::Impl::OpenTraces() {
 
 absl::Status App::Impl::StartJobs() {
   const ProcessLauncherOptions launcher = MakeLauncherOptions(options);
-  if (access(launcher.binary.c_str(), X_OK) != 0) {
+  if (!options.server.fleet.gateway && access(launcher.binary.c_str(), X_OK) != 0) {
     return absl::NotFoundError(absl::StrCat(
         "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
   }
@@ -187,7 +190,14 @@ absl::Status App::Impl::JoinFleet() {
   if (fleet == nullptr) return absl::OkStatus();
   REEL_ASSIGN_OR_RETURN(const FleetLogOptions log, MakeFleetLogOptions(options.server));
   REEL_ASSIGN_OR_RETURN(std::unique_ptr<LogPort> port, NatsPort::Open(log, fleet->reader()));
-  fleet->Start(std::move(port), *dispatcher);
+  Neighbours neighbours;
+  if (options.server.fleet.forwards()) {
+    REEL_ASSIGN_OR_RETURN(
+        neighbourhood,
+        Neighbourhood::Open(options.server, {environment, *fleet, pump, folder->path()}));
+    neighbours = neighbourhood->neighbours();
+  }
+  fleet->Start(std::move(port), *dispatcher, std::move(neighbours));
   jobs = fleet.get();
   return absl::OkStatus();
 }
@@ -254,7 +264,7 @@ void App::Impl::StartWatches(std::function<void()> failed) {
   monitor = std::make_unique<HealthMonitor>(
       board, [this] { return jobs->admitting(); },
       [this] {
-        for (const ServedModel& model : dispatcher->Models()) {
+        for (const ServedModel& model : jobs->Models()) {
           if (model.ready || model.state == ModelState::kOnDemand) return true;
         }
         return false;
@@ -320,10 +330,10 @@ std::string App::health_address() const {
 }
 
 std::string App::Addresses() const {
-  std::string text = absl::StrCat("grpc=", grpc_address(), "\nmetrics=", metrics_address(), "\n");
-  if (!health_address().empty()) absl::StrAppend(&text, "health=", health_address(), "\n");
-  if (!http_address().empty()) absl::StrAppend(&text, "http=", http_address(), "\n");
-  return text;
+  return absl::StrCat(
+      AddressLine("grpc", grpc_address()), AddressLine("metrics", metrics_address()),
+      AddressLine("health", health_address()), AddressLine("http", http_address()),
+      AddressLine("fleet", impl_->neighbourhood ? impl_->neighbourhood->address() : ""));
 }
 
 void App::Drain() {
@@ -342,6 +352,7 @@ void App::Drain() {
   }
   impl_->door_server.reset();
   if (impl_->health_server != nullptr) impl_->health_server->Shutdown(absl::ZeroDuration());
+  if (impl_->neighbourhood != nullptr) impl_->neighbourhood->Shutdown();
   impl_->grpc_server->Shutdown(impl_->hurried() ? absl::ZeroDuration() : kShutdownGrace);
   impl_->host->Drain(impl_->hurried() ? absl::ZeroDuration() : kWorkerDrain);
 }
@@ -365,7 +376,7 @@ void App::Reload() {
 }
 
 void App::ReloadModels() {
-  if (impl_->options.read_again == nullptr) return;
+  if (impl_->options.read_again == nullptr || impl_->options.server.fleet.gateway) return;
   const LoadedOptions loaded = impl_->options.read_again();
   for (const std::string& problem : loaded.problems) {
     Log(LogLevel::kError, "the configuration is invalid; the models stay as they are",

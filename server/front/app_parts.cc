@@ -73,6 +73,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.fleet = fleet.name;
   options.node = fleet.node;
   options.address = fleet.advertise;
+  options.gateway = fleet.gateway;
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();
@@ -187,6 +188,15 @@ DoorLimits MakeDoorLimits(const ServerOptions& server) {
   limits.connections =
       static_cast<int>(std::clamp<int64_t>(descriptors * 6 / 10, 1, DoorLimits().connections));
   return limits;
+}
+
+std::string ProblemsOf(const std::vector<ServedModel>& models) {
+  std::string lines;
+  for (const ServedModel& model : models) {
+    if (model.problem.empty()) continue;
+    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
+  }
+  return lines;
 }
 
 }  // namespace reel::front

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "server/front/api/request_convert.h"
@@ -11,6 +12,7 @@
 #include "server/front/http/door.h"
 #include "server/front/http/door_server.h"
 #include "server/front/jobs/job_options.h"
+#include "server/front/jobs/job_service.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
@@ -44,5 +46,8 @@ TraceExporterOptions MakeTraceOptions(const AppOptions& app);
 RequestRules MakeRules(const ServerOptions& server);
 DoorOptions MakeDoorOptions(const HttpOptions& http);
 DoorLimits MakeDoorLimits(const ServerOptions& server);
+
+// As ListModels tells them, a line each.
+std::string ProblemsOf(const std::vector<ServedModel>& models);
 
 }  // namespace reel::front

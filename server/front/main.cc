@@ -121,6 +121,7 @@ void ServeUntilSignalled(App& app, const sigset_t& signals) {
 
 int Run(AppOptions options, const std::string& effective, const sigset_t& signals) {
   const int64_t descriptors = reel::front::RaiseDescriptorLimit();
+  reel::front::KeepGrpc();
   Log(LogLevel::kInfo, "starting",
       {{"version", options.version},
        {"revision", options.revision},

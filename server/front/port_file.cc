@@ -9,6 +9,10 @@
 
 namespace reel::front {
 
+std::string AddressLine(const std::string& name, const std::string& address) {
+  return address.empty() ? "" : absl::StrCat(name, "=", address, "\n");
+}
+
 absl::Status WritePortFile(const std::string& path, const std::string& text) {
   const std::string draft = path + ".part";
   std::ofstream(draft) << text;

@@ -8,6 +8,9 @@
 
 namespace reel::front {
 
+// A line of it; nothing of what is not there.
+std::string AddressLine(const std::string& name, const std::string& address);
+
 // Readers never see half of it.
 absl::Status WritePortFile(const std::string& path, const std::string& text);
 

@@ -50,7 +50,8 @@ ReelServer::ReelServer(ServerSetup setup) : setup_(std::move(setup)) {
 
 std::string ReelServer::WriteConfig() {
   // Whatever model the build brings along: these tests are about the server.
-  if (!absl::StrContains(setup_.config, "models {")) {
+  const bool has_none = absl::StrContains(setup_.config, "gateway: true");
+  if (!has_none && !absl::StrContains(setup_.config, "models {")) {
     setup_.config = "models { name: 'testcard' test_card {} }\n" + setup_.config;
   }
   if (!absl::StrContains(setup_.config, "max_bytes")) {
@@ -72,6 +73,7 @@ void ReelServer::ReadPorts() {
     if (entry.first == "metrics") metrics_ = entry.second;
     if (entry.first == "http") http_ = entry.second;
     if (entry.first == "health") health_ = entry.second;
+    if (entry.first == "fleet") fleet_ = entry.second;
   }
 }
 

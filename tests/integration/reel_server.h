@@ -46,6 +46,7 @@ class ReelServer {
   const std::string& metrics_address() const { return metrics_; }
   const std::string& http_address() const { return http_; }      // empty unless configured
   const std::string& health_address() const { return health_; }  // empty unless configured
+  const std::string& fleet_address() const { return fleet_; }    // empty unless configured
   const std::string& data_folder() const { return setup_.data_folder; }
 
   void Signal(int signal) const { program_->Signal(signal); }
@@ -76,7 +77,7 @@ class ReelServer {
   testing::TempFolder folder_;
   ServerSetup setup_;
   std::unique_ptr<Program> program_;
-  std::string grpc_, metrics_, health_, http_;
+  std::string grpc_, metrics_, health_, http_, fleet_;
 };
 
 // A configuration whose test card takes `step_ms` a step.

@@ -9,6 +9,10 @@
 
 namespace reel::front {
 
+// Metadata by which a node names the tenant for whom it asks another one. Looked at by the listener
+// for nodes alone; to all others it says nothing.
+inline constexpr char kPeersTenantKey[] = "x-reel-tenant";
+
 // True for 8-4-4-4-12 hexadecimal digits, either case.
 bool IsUuid(std::string_view text);
 // A random UUID (version 4), lower case.

@@ -200,4 +200,32 @@ v1::VideoEvent EntryToProto(LogEntry entry, const Job& job) {
   return proto;
 }
 
+std::optional<LogEntry> EntryFromProto(v1::VideoEvent& proto) {
+  LogEntry entry;
+  entry.sequence = proto.sequence();
+  entry.time = TimeFromProto(proto.has_time(), proto.time());
+  switch (proto.event_case()) {
+    case v1::VideoEvent::kAccepted:
+      entry.event = AcceptedEvent{};
+      return entry;
+    case v1::VideoEvent::kProgress:
+      entry.event = ProgressEvent{ProgressFromProto(proto.progress())};
+      return entry;
+    case v1::VideoEvent::kPreview: {
+      v1::Preview& preview = *proto.mutable_preview();
+      entry.event = PreviewEvent{preview.step(), std::move(*preview.mutable_image()),
+                                 preview.width(), preview.height()};
+      return entry;
+    }
+    case v1::VideoEvent::kRestarted:
+      entry.event = RestartedEvent{proto.restarted().reason(), proto.restarted().attempt()};
+      return entry;
+    case v1::VideoEvent::kFinished:
+      entry.event = FinishedEvent{};
+      return entry;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace reel::front

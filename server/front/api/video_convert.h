@@ -2,6 +2,7 @@
 // A video as a value and as the API's message.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ Video VideoFromProto(const v1::Video& proto);
 
 // An entry of the log of `job` as the event of a stream; `accepted` shows the video as it is now.
 v1::VideoEvent EntryToProto(LogEntry entry, const Job& job);
+
+// The other way round, without the videos; nullopt for what is no entry of a log.
+std::optional<LogEntry> EntryFromProto(v1::VideoEvent& proto);
 
 // A finite time.
 google::protobuf::Timestamp TimeToProto(absl::Time time);

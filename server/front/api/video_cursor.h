@@ -35,7 +35,8 @@ class VideoCursor {
   StreamStep Next(v1::VideoEvent& event, absl::Status& end);
 
  private:
-  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end);
+  // `pending`: what is not there yet is to be waited for.
+  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end, bool& pending);
   StreamStep Emit(LogEntry entry, v1::VideoEvent& event);
   // The entry that ends the log of a success, however far `after_sequence` reached.
   std::optional<LogEntry> FindFinished() const;

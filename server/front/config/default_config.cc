@@ -114,6 +114,7 @@ void FillTiming(bool loopback, ServerConfig& config) {
 }
 
 void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
+  if (config.fleet().gateway()) return;  // it has none
   if (config.models().empty()) {
     const auto bundled = model::FindBundledModel(surroundings.models_folder);
     if (bundled) *config.add_models() = Bundled(*bundled);
@@ -140,7 +141,9 @@ void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
   if (!config.has_fleet()) return;
   Fleet& fleet = *config.mutable_fleet();
   if (fleet.node().empty()) fleet.set_node(surroundings.host_name);
-  if (fleet.advertise().empty()) fleet.set_advertise(config.listen());
+  if (fleet.advertise().empty()) {
+    fleet.set_advertise(fleet.listen().empty() ? config.listen() : fleet.listen());
+  }
   DefaultDuration(fleet, &Fleet::has_beat, &Fleet::mutable_beat, 1);
   DefaultDuration(fleet, &Fleet::has_silence, &Fleet::mutable_silence, 5);
   DefaultDuration(fleet, &Fleet::has_lease, &Fleet::mutable_lease, 15);

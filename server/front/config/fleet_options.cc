@@ -60,6 +60,42 @@ NatsOptions ReadNats(const config::v1::Nats& nats, OptionReader& reader) {
   return out;
 }
 
+void ReadListener(const config::v1::Fleet& fleet, OptionReader& reader, ServerOptions& out) {
+  const config::v1::Tls& tls = fleet.tls();
+  out.fleet.tls = {tls.certificate_file(), tls.key_file(), tls.client_ca_file()};
+  const bool any = fleet.has_tls();
+  const bool all = out.fleet.tls.enabled() && !out.fleet.tls.key_file.empty() &&
+                   !out.fleet.tls.client_ca_file.empty();
+  if (any && !all) {
+    reader.Problem("fleet.tls", "needs certificate_file, key_file and client_ca_file");
+  }
+  if (fleet.listen().empty()) {
+    if (any) reader.Problem("fleet.tls", "needs fleet.listen");
+    if (fleet.insecure()) reader.Problem("fleet.insecure", "needs fleet.listen");
+    return;
+  }
+  out.fleet.listen = reader.ReadAddress("fleet.listen", fleet.listen());
+  if (any && fleet.insecure()) {
+    reader.Problem("fleet.insecure", "leave it out beside fleet.tls");
+  }
+  if (!out.fleet.forwards() || out.fleet.listen.loopback() || any) return;
+  if (fleet.insecure()) {
+    out.warnings.emplace_back(
+        "fleet.insecure: whoever reaches fleet.listen may see the videos of all tenants");
+    return;
+  }
+  reader.Problem("fleet.listen",
+                 absl::StrCat("can be reached from other machines (", out.fleet.listen.ToString(),
+                              "): set fleet.tls, or fleet.insecure where the network encrypts"));
+}
+
+void CheckGateway(const config::v1::ServerConfig& config, OptionReader& reader) {
+  if (!config.fleet().gateway()) return;
+  if (config.workers_size() > 0) reader.Problem("workers", "a gateway (fleet.gateway) has none");
+  if (config.models_size() > 0) reader.Problem("models", "a gateway (fleet.gateway) has none");
+  if (config.fleet().listen().empty()) reader.Problem("fleet.gateway", "needs fleet.listen");
+}
+
 void ReadTimes(const config::v1::Fleet& fleet, OptionReader& reader, FleetOptions& out) {
   out.beat = reader.ReadDuration("fleet.beat", fleet.beat());
   out.silence = reader.ReadDuration("fleet.silence", fleet.silence());
@@ -95,10 +131,13 @@ void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, Ser
   const Address advertised = reader.ReadAddress("fleet.advertise", fleet.advertise());
   if (advertised.host == "0.0.0.0" || advertised.host == "::") {
     reader.Problem("fleet.advertise",
-                   absl::StrCat("must be an address at which clients reach this server: ",
+                   absl::StrCat("must be an address at which others reach this server: ",
                                 advertised.ToString()));
   }
   out.fleet.advertise = fleet.advertise();
+  out.fleet.gateway = fleet.gateway();
+  ReadListener(fleet, reader, out);
+  CheckGateway(config, reader);
   out.fleet.nats = ReadNats(fleet.nats(), reader);
   if (fleet.has_objects()) out.fleet.objects = ReadObjects(fleet.objects(), reader);
   ReadTimes(fleet, reader, out.fleet);

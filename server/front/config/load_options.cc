@@ -56,7 +56,7 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   const bool models_are_chosen = !config.models().empty();
   FillDefaults(surroundings, config);
   CheckedOptions checked = MakeServerOptions(config);
-  if (!models_are_chosen && config.models(0).has_test_card()) {
+  if (!models_are_chosen && !config.models().empty() && config.models(0).has_test_card()) {
     checked.options.warnings.push_back(
         "no model is configured and ltx-demo is not installed: serving the test card, which draws "
         "a pattern, not the prompt");

@@ -122,10 +122,14 @@ struct ObjectOptions {
 struct FleetOptions {
   std::string name;  // empty: this server is alone
   std::string node;
+  Address listen;  // without a host: others hear nothing of this server, nor it of them
   std::string advertise;
+  TlsOptions tls;
+  bool gateway = false;  // it has no devices
   NatsOptions nats;
   ObjectOptions objects;
   absl::Duration beat, silence, lease;
+  bool forwards() const { return !listen.host.empty(); }
   bool enabled() const { return !name.empty(); }
 };
 

@@ -93,11 +93,12 @@ std::string EventBody::Text(v1::VideoEvent event) {
   return EventText(NameOf(event), id, *made);
 }
 
-bool EventBody::Growth(std::string& bytes) {
+EventBody::Grown EventBody::Growth(std::string& bytes) {
   const int64_t size = job_->media_size();
-  if (size <= told_ || job_->attempt() != attempt_) return false;
+  if (size <= told_ || job_->attempt() != attempt_) return Grown::kNo;
   const auto last = job_->ReadMedia(size - 1, 1);
-  if (!last.ok() || last->attempt != attempt_) return false;
+  if (!last.ok() || last->attempt != attempt_) return Grown::kNo;
+  if (last->pending) return Grown::kPending;
   if (content_type_.empty()) content_type_ = job_->Snapshot().media.content_type;
   const nlohmann::json media = {{"media",
                                  {{"offset", absl::StrCat(told_)},
@@ -107,19 +108,23 @@ bool EventBody::Growth(std::string& bytes) {
                                   {"contentType", content_type_}}}};
   told_ = size;
   bytes = EventText("media", 0, media.dump());
-  return true;
+  return Grown::kTold;
+}
+
+StreamStep EventBody::NextHeld(std::string& bytes) {
+  const Grown grown = Growth(bytes);
+  if (grown == Grown::kPending) return StreamStep::kWait;
+  if (grown == Grown::kNo) bytes = Text(*std::exchange(held_, std::nullopt));
+  return StreamStep::kMessage;
 }
 
 StreamStep EventBody::Next(std::string& bytes, absl::Status& end) {
-  if (held_) {
-    bytes = Text(*std::exchange(held_, std::nullopt));
-    return StreamStep::kMessage;
-  }
+  if (held_) return NextHeld(bytes);
   if (failed_) {
     end = absl::OkStatus();
     return StreamStep::kEnd;
   }
-  if (any_ && Growth(bytes)) return StreamStep::kMessage;
+  if (any_ && Growth(bytes) == Grown::kTold) return StreamStep::kMessage;
   v1::VideoEvent event;
   StreamStep step = cursor_.Next(event, end);
   while (step == StreamStep::kMessage && event.has_preview() && !previews_) {
@@ -135,14 +140,14 @@ StreamStep EventBody::Next(std::string& bytes, absl::Status& end) {
     if (step == StreamStep::kWait && job_->attempt() != attempt_) {
       attempt_ = job_->attempt();
       told_ = 0;
-      if (Growth(bytes)) return StreamStep::kMessage;
+      if (Growth(bytes) == Grown::kTold) return StreamStep::kMessage;
     }
     return step;
   }
   // Whatever was written is told before the end.
-  if (event.has_finished() && Growth(bytes)) {
+  if (event.has_finished()) {
     held_ = std::move(event);
-    return StreamStep::kMessage;
+    return NextHeld(bytes);
   }
   bytes = (any_ ? "" : kFirstLine) + Text(std::move(event));
   any_ = true;

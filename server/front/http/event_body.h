@@ -42,8 +42,10 @@ class EventBody final : public DoorBody {
   std::string video() const override { return id_; }
 
  private:
-  // The file has grown since it was last told.
-  bool Growth(std::string& bytes);
+  // Whether the file has grown since it was last told; kPending: it has, and is not here yet.
+  enum class Grown { kNo, kPending, kTold };
+  Grown Growth(std::string& bytes);
+  StreamStep NextHeld(std::string& bytes);
   std::string Text(v1::VideoEvent event);
   uint64_t IdOf(uint64_t sequence);
 

@@ -132,12 +132,6 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
   return piece;
 }
 
-void LoggedJob::Listen(std::weak_ptr<JobListener> listener) {
-  MutexLock lock(mutex_);
-  std::erase_if(listeners_, [](const auto& known) { return known.expired(); });
-  listeners_.push_back(std::move(listener));
-}
-
 void LoggedJob::Edit(absl::FunctionRef<void(Video&)> change) {
   MutexLock lock(mutex_);
   change(video_);
@@ -160,7 +154,7 @@ bool LoggedJob::AddProgress(absl::Time now, Progress progress, bool keep) {
     entries_[sequence] = {sequence, now, ProgressEvent{progress}};
     replaceable_ = keep ? 0 : sequence;
   }
-  WakeAll();
+  listeners_.Wake();
   return true;
 }
 
@@ -172,7 +166,7 @@ void LoggedJob::AddPreview(absl::Time now, PreviewEvent preview) {
     preview_ = next_++;
     entries_[preview_] = {preview_, now, std::move(preview)};
   }
-  WakeAll();
+  listeners_.Wake();
 }
 
 void LoggedJob::GrowMedia(int attempt, int64_t size, bool fragment_end) {
@@ -182,7 +176,7 @@ void LoggedJob::GrowMedia(int attempt, int64_t size, bool fragment_end) {
     media_size_ = size;
     if (fragment_end) fragment_ends_.push_back(size);
   }
-  WakeAll();
+  listeners_.Wake();
 }
 
 uint64_t LoggedJob::TakeSequence() {
@@ -205,7 +199,7 @@ void LoggedJob::AddRestart(const RestartRow& restart, absl::FunctionRef<void(Vid
     change(video_);
     AddRestartEntry(restart);
   }
-  WakeAll();
+  listeners_.Wake();
 }
 
 void LoggedJob::End(Video video, uint64_t sequence) {
@@ -221,7 +215,7 @@ void LoggedJob::End(Video video, uint64_t sequence) {
       reader_.reset();
     }
   }
-  WakeAll();
+  listeners_.Wake();
 }
 
 uint64_t LoggedJob::last_reserved() const {
@@ -247,17 +241,6 @@ std::vector<int64_t> LoggedJob::fragment_ends() const {
 int LoggedJob::queue_position() const {
   MutexLock lock(mutex_);
   return video_.progress.queue_position;
-}
-
-void LoggedJob::WakeAll() {
-  std::vector<std::shared_ptr<JobListener>> woken;
-  {
-    MutexLock lock(mutex_);
-    for (const auto& listener : listeners_) {
-      if (auto alive = listener.lock()) woken.push_back(std::move(alive));
-    }
-  }
-  for (const auto& listener : woken) listener->Wake();
 }
 
 }  // namespace reel::front

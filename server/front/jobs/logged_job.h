@@ -6,11 +6,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "kernels/base/mutex.h"
 #include "server/front/jobs/job.h"
+#include "server/front/jobs/job_listeners.h"
 #include "server/front/jobs/row_event.h"
 #include "server/front/store/job_store.h"
 #include "server/front/store/media_store.h"
@@ -33,7 +35,7 @@ class LoggedJob final : public Job {
   int attempt() const override;
   int64_t media_size() const override;
   absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const override;
-  void Listen(std::weak_ptr<JobListener> listener) override;
+  void Listen(std::weak_ptr<JobListener> listener) override { listeners_.Add(std::move(listener)); }
 
   // Changes the snapshot without an entry.
   void Edit(absl::FunctionRef<void(Video&)> change);
@@ -63,7 +65,6 @@ class LoggedJob final : public Job {
   using Entries = std::map<uint64_t, LogEntry>;
   void AddRestartEntry(const RestartRow& restart) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Drop(uint64_t& sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void WakeAll();
 
   const MediaStore& media_;
   mutable Mutex mutex_;
@@ -78,7 +79,7 @@ class LoggedJob final : public Job {
   BlockSums block_sums_ ABSL_GUARDED_BY(mutex_);  // of one read back
   mutable std::shared_ptr<const MediaReader> reader_ ABSL_GUARDED_BY(mutex_);
   mutable int reader_attempt_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
+  JobListeners listeners_;
 };
 
 }  // namespace reel::front

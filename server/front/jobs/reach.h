@@ -10,6 +10,7 @@ namespace reel::front {
 struct Reach {
   std::string tenant;       // the caller's own
   bool everybodys = false;  // an admin's: those of all tenants
+  bool from_peer = false;   // another node asks for its caller: of what is here alone
 
   bool Covers(std::string_view owner) const { return everybodys || owner == tenant; }
 };

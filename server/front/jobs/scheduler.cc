@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kTicksPerReap = 5;
 constexpr int64_t kTicksPerSave = 30;
+constexpr size_t kMostLearned = 100;
 
 }  // namespace
 
@@ -92,7 +93,14 @@ absl::StatusOr<WorkerInfo> Scheduler::RestoreWorker(const std::string& worker) {
 void Scheduler::LearnCard(const std::string& card) {
   const auto parsed = parts_.serializer.ParseCard(card);
   // What a worker of this server has said of it stands.
-  if (parsed.ok() && fleet_.FindCard(parsed->name) == nullptr) fleet_.SetCard(*parsed);
+  if (!parsed.ok()) return;
+  if (fleet_.FindCard(parsed->name) == nullptr) fleet_.SetCard(*parsed);
+  // One without models of its own serves those of others.
+  std::vector<std::string> served = fleet_.served();
+  const bool is_news = std::count(served.begin(), served.end(), parsed->name) == 0;
+  if (!options_.models.empty() || !is_news || served.size() >= kMostLearned) return;
+  served.push_back(parsed->name);
+  fleet_.SetServed(std::move(served));
 }
 
 void Scheduler::Settle() {

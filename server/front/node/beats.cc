@@ -25,7 +25,10 @@ Beats::Beats(const Parts& parts)
 void Beats::Tick(absl::Duration now, const Own& own) {
   Hear();
   nodes_.Tick(now, parts_.port.IsUp());
-  alive_ = nodes_.Alive();
+  std::map<std::string, NodeBeat> alive = nodes_.Alive();
+  // Whoever has come knows no cards yet.
+  for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
+  alive_ = std::move(alive);
   const bool news = own.room != told_.room || own.draining != told_.draining;
   if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
@@ -76,6 +79,17 @@ std::map<std::string, int> Beats::RoomFor(const std::string& model) const {
     if (has) room[name] = beat.room;
   }
   return room;
+}
+
+std::set<std::string> Beats::ReadyModels() const {
+  std::set<std::string> ready;
+  for (const auto& [name, beat] : alive_) {
+    if (beat.draining) continue;
+    for (const NodeBeat::Model& model : beat.models) {
+      if (model.ready_devices > 0) ready.insert(model.name);
+    }
+  }
+  return ready;
 }
 
 bool Beats::IsServing(const std::string& node) const {

@@ -42,6 +42,8 @@ class Beats {
   const NodeTable& nodes() const { return nodes_; }
   // Nodes that could claim a video of this model now, by name, with how many.
   std::map<std::string, int> RoomFor(const std::string& model) const;
+  // Models for which some node has a device.
+  std::set<std::string> ReadyModels() const;
   // Lives and takes videos, as far as is known.
   bool IsServing(const std::string& node) const;
   // Of those that live it is the first by name.

@@ -20,7 +20,7 @@ constexpr absl::Duration kLastWrites = absl::Seconds(2);
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
       index_(parts.serializer),
-      faces_(parts.view, parts.serializer, parts.fetches),
+      faces_(parts.view, parts.serializer, {parts.options.node, parts.peers, parts.fetches}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
@@ -97,6 +97,8 @@ void FleetNode::Tick(absl::Duration now) {
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
                     draining_ ? 0 : claimer_.idle(), draining_});
+  parts_.ready_models.Set(beats_.ReadyModels());
+  faces_.Tick(now);
   if (!parts_.view.ready()) return;
   if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
   if (!each_second) return;

@@ -23,6 +23,7 @@
 #include "server/front/node/holdings.h"
 #include "server/front/node/janitor.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/ready_models.h"
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
@@ -52,6 +53,8 @@ class FleetNode {
     StoreState& store_state;
     const NodeOptions& options;
     const Clock& clock;
+    Peers peers;
+    ReadyModels& ready_models;
   };
   explicit FleetNode(const Parts& parts);
 

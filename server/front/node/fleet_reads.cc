@@ -43,10 +43,11 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
   const std::optional<Key> key = Reached(reach, id);
   if (!key) {
-    if (IsFleets(id)) return done(NoSuchVideo(id));
+    if (IsFleets(id) || reach.from_peer) return done(NoSuchVideo(id));
     return parts_.jobs.Find(reach, id, std::move(done));
   }
-  std::shared_ptr<FleetVideo> face = parts_.faces.Find(*key);
+  std::shared_ptr<FleetVideo> face =
+      reach.from_peer ? parts_.faces.FindForPeer(*key) : parts_.faces.Find(*key);
   if (face == nullptr) return done(NoSuchVideo(id));
   const KnownVideo& video = *parts_.index.Find(*key);
   const bool is_here = video.phase == FleetPhase::kSucceeded && video.owner == parts_.options.node;

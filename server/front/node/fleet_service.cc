@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/fleet_service.h"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -46,7 +47,9 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
 
 FleetService::~FleetService() { Stop(); }
 
-void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
+void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighbours neighbours) {
+  if (!neighbours.address.empty()) options_.address = neighbours.address;
+  options_.hears_others = neighbours.peers.port != nullptr;
   jobs_ = &jobs;
   port_ = std::move(port);
   writes_ =
@@ -56,9 +59,10 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs) {
     reads_ = std::make_unique<TaskPool>(kReads, kMostWaiting);
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
-  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
-      jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_, store_,
-      uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_, clock_});
+  node_ = std::make_unique<FleetNode>(
+      FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
+                       store_, uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_,
+                       clock_, std::move(neighbours.peers), ready_models_});
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -104,7 +108,20 @@ void FleetService::Poke() {
 }
 
 bool FleetService::admitting() const {
-  return jobs_->admitting() && HasLog() && !store_state_.full();
+  if (!options_.gateway) return jobs_->admitting() && HasLog() && !store_state_.full();
+  if (jobs_->draining() || !HasLog()) return false;
+  const std::vector<ServedModel> models = Models();
+  return std::any_of(models.begin(), models.end(), [](const auto& model) { return model.ready; });
+}
+
+std::vector<ServedModel> FleetService::Models() const {
+  std::vector<ServedModel> models = jobs_->Models();
+  if (!options_.gateway) return models;
+  for (ServedModel& model : models) {
+    model.ready = ready_models_.Has(model.card.name);
+    model.state = model.ready ? ModelState::kReady : ModelState::kLoading;
+  }
+  return models;
 }
 
 std::string FleetService::Problem() const {

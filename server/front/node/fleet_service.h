@@ -19,12 +19,19 @@
 #include "server/front/node/fleet_node.h"
 #include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/ready_models.h"
 #include "server/front/node/store_state.h"
 #include "server/front/node/view_changes.h"
 #include "server/front/node/write_queue.h"
 #include "server/front/store/inbox.h"
 
 namespace reel::front {
+
+// Other nodes, as this one hears them and as they hear it.
+struct Neighbours {
+  Peers peers;          // nothing: they are not heard
+  std::string address;  // where they reach this one; empty: as in the options
+};
 
 // Thread-safe. Answers come on its thread or on the dispatcher's.
 class FleetService final : public JobService, public EndJournal {
@@ -37,7 +44,7 @@ class FleetService final : public JobService, public EndJournal {
   // Who folds the log, for the port of Start.
   LogReader& reader() { return view_; }
   // `jobs` is used until Stop. Once.
-  void Start(std::unique_ptr<LogPort> port, Dispatcher& jobs);
+  void Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighbours neighbours = {});
   // Before the dispatcher goes. What is unanswered stays so.
   void Stop();
 
@@ -67,7 +74,8 @@ class FleetService final : public JobService, public EndJournal {
   void UnloadModel(const std::string& model, Answer<ServedModel> done) override;
   void RestoreWorker(const std::string& worker, Answer<WorkerInfo> done) override;
   const std::string& ReplicaName() const override { return options_.fleet; }
-  std::vector<ServedModel> Models() const override { return jobs_->Models(); }
+  // Of a gateway those of the others.
+  std::vector<ServedModel> Models() const override;
   std::vector<WorkerInfo> Workers() const override { return jobs_->Workers(); }
   int Running(const std::string& worker) const override { return jobs_->Running(worker); }
   std::vector<std::string> KernelProfiles() const override { return jobs_->KernelProfiles(); }
@@ -85,7 +93,8 @@ class FleetService final : public JobService, public EndJournal {
   void Post(absl::AnyInvocable<void(FleetNode&)> task);
   void Loop();
 
-  const NodeOptions options_;
+  NodeOptions options_;  // as they are from Start on
+  ReadyModels ready_models_;
   const VideoSerializer& serializer_;
   const Clock& clock_;
   const SharedStore store_;

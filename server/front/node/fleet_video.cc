@@ -18,10 +18,13 @@ uint64_t FirstSequenceOf(uint32_t epoch) {
   return epoch < 2 ? 1 : (epoch - 1) * kSequencesPerEpoch;
 }
 
-absl::Status PastEnd(int64_t offset, int64_t size) {
+absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
   ErrorDetails details;
   details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(Reason::kOffsetPastEnd, "The offset is past the end of the file", details);
+  return MakeError(
+      Reason::kOffsetPastEnd,
+      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
+      details);
 }
 
 }  // namespace
@@ -30,70 +33,117 @@ int AttemptOf(uint32_t epoch) {
   return epoch < 2 ? 1 : 1 + static_cast<int>(epoch - 1) * kAttemptsPerEpoch;
 }
 
-FleetVideo::FleetVideo(const FleetJob& job, Video video, MediaFetches* fetches)
-    : fetches_(fetches) {
+FleetVideo::FleetVideo(const FleetJob& job, Video video, Onlooker onlooker)
+    : onlooker_(std::move(onlooker)),
+      listeners_(std::make_shared<JobListeners>()),
+      forwarding_(onlooker_.peers, video.tenant, video.id, listeners_) {
   Update(job, std::move(video));
 }
 
 void FleetVideo::Update(const FleetJob& job, Video video) {
+  std::optional<PeerTarget> target;
+  const double fraction = Fraction();
   {
-    MutexLock lock(mutex_);
+    const MutexLock lock(mutex_);
+    told_fraction_ = std::max(told_fraction_, fraction);
     phase_ = job.phase;
     epoch_ = job.epoch;
     owner_ = job.owner;
     address_ = job.address;
     last_sequence_ = job.last_sequence;
     object_ = job.object;
+    object_ = job.object;
     if (!HasEnded(job.phase)) {
       video.state = StateOf(job.phase);
       video.attempt = AttemptOf(job.epoch);
     }
     video_ = std::move(video);
+    target = Target();
   }
-  WakeAll();
+  forwarding_.Follow(std::move(target));
+  listeners_->Wake();
 }
 
 void FleetVideo::SetLocal(std::shared_ptr<Job> local) {
-  std::vector<std::weak_ptr<JobListener>> listeners;
+  std::optional<PeerTarget> target;
   {
-    MutexLock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (local_ == local) return;
     local_ = local;
-    listeners = listeners_;
+    target = Target();
   }
-  if (local != nullptr) {
-    for (const auto& listener : listeners) local->Listen(listener);
-  }
-  WakeAll();
+  forwarding_.Follow(std::move(target));
+  if (local != nullptr) local->Listen(listeners_);
+  listeners_->Wake();
+}
+
+void FleetVideo::Tick(absl::Duration now) {
+  if (forwarding_.Tick(now)) listeners_->Wake();
+}
+
+std::optional<PeerTarget> FleetVideo::Target() const {
+  // What the store has is read there, whoever has made it.
+  const bool is_held =
+      phase_ == FleetPhase::kClaimed || (phase_ == FleetPhase::kSucceeded && !IsStored());
+  if (!is_held || local_ != nullptr || owner_ == onlooker_.node) return std::nullopt;
+  return PeerTarget{owner_, address_, epoch_, AttemptOf(epoch_), phase_ == FleetPhase::kSucceeded};
 }
 
 std::shared_ptr<Job> FleetVideo::local() const {
-  MutexLock lock(mutex_);
+  const MutexLock lock(mutex_);
   return local_;
 }
 
 Video FleetVideo::Snapshot() const {
-  if (const auto own = local()) return own->Snapshot();
-  MutexLock lock(mutex_);
-  return video_;
+  const Mirror mirror = forwarding_.mirror();
+  std::shared_ptr<Job> own;
+  Video video;
+  double told = 0;
+  {
+    const MutexLock lock(mutex_);
+    own = local_;
+    video = video_;
+    if (own == nullptr && phase_ != FleetPhase::kClaimed) return video;
+    if (phase_ == FleetPhase::kClaimed) told = told_fraction_;
+  }
+  if (own != nullptr) {
+    video = own->Snapshot();
+  } else if (mirror != nullptr) {
+    video.attempt = std::max(video.attempt, mirror->attempt());
+    video.media.content_type = mirror->content_type();
+    if (const auto progress = mirror->progress()) video.progress = *progress;
+  }
+  video.progress.fraction = std::max(video.progress.fraction, told);
+  return video;
+}
+
+double FleetVideo::Fraction() const {
+  if (const auto own = local()) return own->Snapshot().progress.fraction;
+  const Mirror mirror = forwarding_.mirror();
+  const auto progress = mirror == nullptr ? std::nullopt : mirror->progress();
+  return progress ? progress->fraction : 0;
 }
 
 VideoState FleetVideo::state() const {
   if (const auto own = local()) return own->state();
-  MutexLock lock(mutex_);
+  const MutexLock lock(mutex_);
   return video_.state;
 }
 
 int FleetVideo::attempt() const {
   if (const auto own = local()) return own->attempt();
-  MutexLock lock(mutex_);
-  return video_.attempt;
+  const Mirror mirror = forwarding_.mirror();
+  const MutexLock lock(mutex_);
+  if (mirror == nullptr || phase_ != FleetPhase::kClaimed) return video_.attempt;
+  return std::max(video_.attempt, mirror->attempt());
 }
 
 int64_t FleetVideo::media_size() const {
   if (const auto own = local()) return own->media_size();
-  MutexLock lock(mutex_);
-  return phase_ == FleetPhase::kSucceeded ? video_.media.size_bytes : 0;
+  const Mirror mirror = forwarding_.mirror();
+  const MutexLock lock(mutex_);
+  if (phase_ == FleetPhase::kSucceeded) return video_.media.size_bytes;
+  return mirror != nullptr && phase_ == FleetPhase::kClaimed ? mirror->media_size() : 0;
 }
 
 std::optional<LogEntry> FleetVideo::OwnEntry(uint64_t sequence) const {
@@ -106,17 +156,32 @@ std::optional<LogEntry> FleetVideo::OwnEntry(uint64_t sequence) const {
 }
 
 std::optional<LogEntry> FleetVideo::NextEntry(uint64_t sequence) const {
+  const Mirror mirror = forwarding_.mirror();
+  const bool has_more = mirror != nullptr && !mirror->complete() && !forwarding_.given_up();
   std::shared_ptr<Job> own;
+  double told = 0;
+  std::optional<LogEntry> end;
   {
-    MutexLock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (auto entry = OwnEntry(sequence)) return entry;
     own = local_;
-    if (own == nullptr) {
-      if (phase_ != FleetPhase::kSucceeded || sequence >= last_sequence_) return std::nullopt;
-      return LogEntry{last_sequence_, video_.end_time, FinishedEvent{}};
+    told = told_fraction_;
+    if (phase_ == FleetPhase::kSucceeded && !has_more && sequence < last_sequence_) {
+      end = LogEntry{last_sequence_, video_.end_time, FinishedEvent{}};
     }
   }
-  return own->NextEntry(sequence);
+  std::optional<LogEntry> entry;
+  if (own != nullptr) {
+    entry = own->NextEntry(sequence);
+  } else {
+    if (mirror != nullptr) entry = mirror->NextEntry(sequence);
+    if (!entry) return end;
+  }
+  auto* const progress = entry ? std::get_if<ProgressEvent>(&entry->event) : nullptr;
+  if (progress != nullptr) {
+    progress->progress.fraction = std::max(progress->progress.fraction, told);
+  }
+  return entry;
 }
 
 absl::Status FleetVideo::Elsewhere() const {
@@ -131,29 +196,21 @@ absl::Status FleetVideo::Elsewhere() const {
                    details);
 }
 
-absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_bytes) const {
-  if (const auto own = local()) return own->ReadMedia(offset, max_bytes);
-  MediaPiece piece;
-  piece.offset = offset;
-  StoredResult result;
-  {
-    MutexLock lock(mutex_);
-    piece.attempt = video_.attempt;
-    if (phase_ != FleetPhase::kSucceeded) return piece;
-    if (object_.empty() || fetches_ == nullptr) return Elsewhere();
-    result = {object_, video_.media.size_bytes};
-  }
-  if (offset < 0 || offset > result.size) return PastEnd(offset, result.size);
-  if (offset == result.size) return piece;
-  return ReadStored(result, std::move(piece), max_bytes);
-}
+bool FleetVideo::IsStored() const { return !object_.empty() && onlooker_.fetches != nullptr; }
 
+// From the store: its size is known, and what is not here yet comes.
 absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, MediaPiece piece,
                                                   int64_t max_bytes) const {
-  REEL_ASSIGN_OR_RETURN(const MediaFetches::Bytes part,
-                        fetches_->Read(result, piece.offset, [weak = weak_from_this()] {
-                          if (const auto self = weak.lock()) self->WakeAll();
-                        }));
+  if (piece.offset < 0 || piece.offset > result.size) {
+    return OffsetPastEnd(piece.offset, result.size);
+  }
+  if (piece.offset == result.size) return piece;
+  REEL_ASSIGN_OR_RETURN(
+      const MediaFetches::Bytes part,
+      onlooker_.fetches->Read(result, piece.offset,
+                              [listeners = std::weak_ptr<JobListeners>(listeners_)] {
+                                if (const auto alive = listeners.lock()) alive->Wake();
+                              }));
   piece.pending = part == nullptr;
   const int64_t from = piece.offset % MediaFetches::kPartBytes;
   const int64_t of_part = std::min(MediaFetches::kPartBytes - from, result.size - piece.offset);
@@ -166,26 +223,49 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadStored(const StoredResult& result, Me
   return piece;
 }
 
-void FleetVideo::Listen(std::weak_ptr<JobListener> listener) {
-  std::shared_ptr<Job> own;
-  {
-    MutexLock lock(mutex_);
-    std::erase_if(listeners_, [](const auto& known) { return known.expired(); });
-    listeners_.push_back(listener);
-    own = local_;
+// From its owner, likewise.
+absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_t offset,
+                                                    int64_t max_bytes) const {
+  if (onlooker_.peers.port == nullptr || owner_ == onlooker_.node) return Elsewhere();
+  if (offset < 0 || offset > video_.media.size_bytes) {
+    return OffsetPastEnd(offset, video_.media.size_bytes);
   }
-  if (own != nullptr) own->Listen(std::move(listener));
+  MediaPiece piece;
+  piece.attempt = video_.attempt;
+  piece.offset = offset;
+  if (offset == video_.media.size_bytes) return piece;
+  if (mirror != nullptr && mirror->attempt() == video_.attempt && offset < mirror->media_size()) {
+    return mirror->Read(offset, max_bytes);
+  }
+  const bool is_all = mirror != nullptr && mirror->complete();
+  if (is_all || forwarding_.given_up()) return Elsewhere();
+  piece.pending = true;
+  return piece;
 }
 
-void FleetVideo::WakeAll() const {
-  std::vector<std::shared_ptr<JobListener>> woken;
+absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_bytes) const {
+  if (const auto own = local()) return own->ReadMedia(offset, max_bytes);
+  const Mirror mirror = forwarding_.mirror();
+  MediaPiece piece;
+  piece.offset = offset;
+  StoredResult result;
   {
-    MutexLock lock(mutex_);
-    for (const auto& listener : listeners_) {
-      if (auto alive = listener.lock()) woken.push_back(std::move(alive));
+    const MutexLock lock(mutex_);
+    piece.attempt = video_.attempt;
+    if (phase_ != FleetPhase::kSucceeded) {
+      const bool is_heard = mirror != nullptr && phase_ == FleetPhase::kClaimed;
+      if (!is_heard || mirror->attempt() < video_.attempt) return piece;
+      return mirror->Read(offset, max_bytes);
     }
+    if (!IsStored()) return ReadFinished(mirror, offset, max_bytes);
+    result = {object_, video_.media.size_bytes};
   }
-  for (const auto& listener : woken) listener->Wake();
+  return ReadStored(result, std::move(piece), max_bytes);
+}
+
+void FleetVideo::Listen(std::weak_ptr<JobListener> listener) {
+  listeners_->Add(std::move(listener));
+  forwarding_.Want();
 }
 
 }  // namespace reel::front

@@ -14,7 +14,9 @@ namespace reel::front {
 struct NodeOptions {
   std::string fleet;                        // first part of the names of videos
   std::string node;                         // unlike any other of the fleet
-  std::string address;                      // HOST:PORT where others reach its API
+  std::string address;                      // HOST:PORT where others reach it
+  bool gateway = false;                     // it has no devices, and shows those of others
+  bool hears_others = false;                // their videos can be streamed here
   std::string build;                        // revision
   uint64_t process = 0;                     // random
   std::map<std::string, double> weights;    // shares of tenants; of others 1

@@ -193,9 +193,9 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
 
 void Submission::Request(const Shared& attempt) {
   if (attempt->video.id.empty()) attempt->video.id = NewVideoId(parts_.options.fleet);
-  // Bytes flow to callers of the node alone that renders.
-  const bool stays =
-      attempt->job.bound && MeansOf(parts_.jobs).models.contains(attempt->video.spec.model);
+  // Where others are not heard, bytes flow to callers of the node alone that renders.
+  const bool stays = !parts_.options.hears_others && attempt->job.bound &&
+                     MeansOf(parts_.jobs).models.contains(attempt->video.spec.model);
   parts_.writes.Put(
       {attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
       WriteRequest({parts_.faces.Write(attempt->video), stays ? parts_.options.node : ""}),

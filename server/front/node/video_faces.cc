@@ -38,32 +38,35 @@ absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) cons
   return video;
 }
 
-std::shared_ptr<FleetVideo> VideoFaces::Find(const Key& key) {
-  const auto known = faces_.find(key);
-  if (known != faces_.end()) {
+std::shared_ptr<FleetVideo> VideoFaces::FindIn(Faces& faces, const Onlooker& onlooker,
+                                               const Key& key) {
+  const auto known = faces.find(key);
+  if (known != faces.end()) {
     if (auto face = known->second.lock()) return face;
   }
   const std::optional<FleetJob> job = view_.Find(key.first, key.second);
   if (!job) return nullptr;
   auto video = Read(key, *job);
   if (!video.ok()) return nullptr;
-  auto face = std::make_shared<FleetVideo>(*job, *std::move(video), fetches_);
+  auto face = std::make_shared<FleetVideo>(*job, *std::move(video), onlooker);
   const auto local = locals_.find(key);
   if (local != locals_.end()) face->SetLocal(local->second);
-  faces_[key] = face;
+  faces[key] = face;
   return face;
 }
 
 void VideoFaces::Update(const Key& key, const FleetJob& job) {
-  const auto known = faces_.find(key);
-  if (known == faces_.end()) return;
-  const auto face = known->second.lock();
-  if (face == nullptr) {
-    faces_.erase(known);
-    return;
+  for (Faces* const faces : {&faces_, &for_peers_}) {
+    const auto known = faces->find(key);
+    if (known == faces->end()) continue;
+    const auto face = known->second.lock();
+    if (face == nullptr) {
+      faces->erase(known);
+      continue;
+    }
+    auto video = Read(key, job);
+    if (video.ok()) face->Update(job, *std::move(video));
   }
-  auto video = Read(key, job);
-  if (video.ok()) face->Update(job, *std::move(video));
 }
 
 void VideoFaces::SetLocal(const Key& key, std::shared_ptr<Job> local) {
@@ -72,13 +75,23 @@ void VideoFaces::SetLocal(const Key& key, std::shared_ptr<Job> local) {
   } else {
     locals_[key] = local;
   }
-  const auto known = faces_.find(key);
-  if (known == faces_.end()) return;
-  if (const auto face = known->second.lock()) face->SetLocal(std::move(local));
+  for (Faces* const faces : {&faces_, &for_peers_}) {
+    const auto known = faces->find(key);
+    if (known == faces->end()) continue;
+    if (const auto face = known->second.lock()) face->SetLocal(local);
+  }
+}
+
+void VideoFaces::Tick(absl::Duration now) {
+  for (const auto& [key, known] : faces_) {
+    if (const auto face = known.lock()) face->Tick(now);
+  }
 }
 
 void VideoFaces::Prune() {
-  std::erase_if(faces_, [](const auto& entry) { return entry.second.expired(); });
+  for (Faces* const faces : {&faces_, &for_peers_}) {
+    std::erase_if(*faces, [](const auto& entry) { return entry.second.expired(); });
+  }
 }
 
 }  // namespace reel::front

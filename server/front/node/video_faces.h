@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/video_serializer.h"
@@ -16,12 +17,18 @@ namespace reel::front {
 class VideoFaces {
  public:
   using Key = FleetState::Key;
-  // All outlive it; `fetches` may be missing.
-  VideoFaces(FleetView& view, const VideoSerializer& serializer, MediaFetches* fetches)
-      : view_(view), serializer_(serializer), fetches_(fetches) {}
+  // Both outlive it, and so does what `onlooker` has.
+  VideoFaces(FleetView& view, const VideoSerializer& serializer, Onlooker onlooker)
+      : view_(view), serializer_(serializer), onlooker_(std::move(onlooker)) {}
 
   // Null: the view does not have it, or it cannot be read.
-  std::shared_ptr<FleetVideo> Find(const Key& key);
+  std::shared_ptr<FleetVideo> Find(const Key& key) { return FindIn(faces_, onlooker_, key); }
+  // The same as another node sees it: what is here alone.
+  std::shared_ptr<FleetVideo> FindForPeer(const Key& key) {
+    return FindIn(for_peers_, {onlooker_.node, {}}, key);
+  }
+  // Time has passed.
+  void Tick(absl::Duration now);
   // The view may have changed.
   void Update(const Key& key, const FleetJob& job);
   // It runs here; null: no longer.
@@ -35,10 +42,13 @@ class VideoFaces {
   std::string Write(const Video& video) const { return serializer_.Serialize(video); }
 
  private:
+  using Faces = std::map<Key, std::weak_ptr<FleetVideo>>;
+  std::shared_ptr<FleetVideo> FindIn(Faces& faces, const Onlooker& onlooker, const Key& key);
+
   FleetView& view_;
   const VideoSerializer& serializer_;
-  MediaFetches* const fetches_;
-  std::map<Key, std::weak_ptr<FleetVideo>> faces_;
+  const Onlooker onlooker_;
+  Faces faces_, for_peers_;
   std::map<Key, std::shared_ptr<Job>> locals_;
 };
 

@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "server/errors/error.h"
 #include "server/front/api/call_identity.h"
+#include "server/front/config/legal_name.h"
 #include "server/front/rpc/status_convert.h"
 #include "server/logging/log.h"
 #include "server/logging/tenant_hash.h"
@@ -74,7 +75,28 @@ absl::Status CallContext::Authorize() {
   return absl::OkStatus();
 }
 
+Reach CallContext::reach() const {
+  Reach reach = ReachOf(principal_);
+  reach.from_peer = environment_.from_peers;
+  return reach;
+}
+
+// The node has shown who it is before any call, where its listener is not on loopback.
+absl::StatusOr<Principal> CallContext::IdentifyPeersCaller() const {
+  const std::string_view tenant = Find(context_, kPeersTenantKey);
+  if (context_.client_metadata().count(kPeersTenantKey) != 1 || !IsLegalName(tenant)) {
+    return MakeError(Reason::kUnauthenticated,
+                     "This listener is for other servers of the fleet: a call names its tenant");
+  }
+  if (method_ != Method::kWatchVideo) {
+    return MakeError(Reason::kPermissionDenied,
+                     "This listener is for other servers of the fleet: they may watch videos");
+  }
+  return Principal{std::string(tenant), Role::kViewer};
+}
+
 absl::StatusOr<Principal> CallContext::Identify() const {
+  if (environment_.from_peers) return IdentifyPeersCaller();
   // Of two, a proxy may have looked at the other one.
   if (context_.client_metadata().count(kAuthorization) > 1) {
     return MakeError(Reason::kUnauthenticated,

@@ -27,6 +27,8 @@ struct CallEnvironment {
   UnsentRequests& unsent_requests;
   // Of probes and of other calls: the former may come to a port of their own.
   NewConnections &probes, &callers;
+  // Of the listener for other nodes: they say for whom they ask, and may but watch.
+  bool from_peers = false;
 };
 
 // Lives as long as the call's reactor. Confined to whoever drives the call (under the stream's lock
@@ -54,7 +56,7 @@ class CallContext {
   void SetVideo(const std::string& id) { video_ = id; }
 
   const std::string& tenant() const { return principal_.tenant; }
-  Reach reach() const { return ReachOf(principal_); }
+  Reach reach() const;
   const std::string& request_id() const { return request_id_; }
   const std::string& trace_id() const { return trace_id_; }
   const CallerSpan& caller_span() const { return caller_span_; }
@@ -76,6 +78,7 @@ class CallContext {
 
  private:
   absl::StatusOr<Principal> Identify() const;
+  absl::StatusOr<Principal> IdentifyPeersCaller() const;
   void WriteLog(const absl::Status& status, absl::Duration took) const;
 
   const CallEnvironment environment_;

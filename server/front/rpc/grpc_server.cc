@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/rpc/grpc_server.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
@@ -121,6 +122,8 @@ void GrpcServer::Shutdown(absl::Duration grace) {
   impl_->server->Wait();
   impl_->server.reset();
 }
+
+void KeepGrpc() { grpc_init(); }
 
 int64_t RaiseDescriptorLimit() {
   rlimit limit{};

@@ -50,6 +50,10 @@ class GrpcServer {
   std::string address_;
 };
 
+// Keeps gRPC's library until the process ends. Else the last of its objects waits, when it goes,
+// for its threads, of which one may poll for ten seconds: longer than a drain may take.
+void KeepGrpc();
+
 // The limit of open descriptors to its hard limit: a listener that runs out of them once is dead
 // for good. Returns the limit.
 int64_t RaiseDescriptorLimit();

@@ -110,6 +110,10 @@ WALLS = [
     # The only folder that joins a fleet's log with this server's jobs; it knows no broker.
     (r"server/front/node/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/store/inbox\.h", r"server/front/objects/(object_store|task_pool)\.h", r"server/front/workers/worker_pool\.h",
                                                   r"server/front/fleet/(choose|fleet_view|log_\w+|node_table|subjects)\.h"], {"absl"}),
+    # Other nodes by what they serve to each other.
+    (r"server/front/peers/", SERVER_BASE + JOBS + ["kernels/base/digest/", r"server/front/node/peer_port\.h", r"server/front/config/\w+\.h",
+                                                   r"server/front/api/(call_identity|video_convert)\.h"],
+     {"absl", "grpc", "reel_proto", "protobuf"}),
     (r"server/front/workers/process_frames_comparer\.(h|cc)$", SERVER_BASE, {"absl", "json"}),
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "server/errors/error.h"
+#include "tests/fakes/scripted_job.h"
 
 namespace reel::front {
 namespace {
@@ -113,6 +114,34 @@ TEST(VideoConvert, StatisticsNameTheArmThatChoseTheKernels) {
   video.spec.kernels = {};
   video.spec.kernels.experiment = "-";
   EXPECT_EQ(VideoToProto(video).stats().experiment(), "");
+}
+
+TEST(VideoConvert, EntriesOfALogComeBackAsTheyWere) {
+  const absl::Time time = absl::FromUnixSeconds(1'700'000'000);
+  Progress progress;
+  progress.stage = model::Stage::kDenoise;
+  progress.step = 3;
+  progress.num_steps = 8;
+  progress.fraction = 0.5;
+  progress.remaining = absl::Seconds(7);
+  const std::vector<LogEntry> entries = {{1, time, AcceptedEvent{}},
+                                         {2, time, ProgressEvent{progress}},
+                                         {3, time, PreviewEvent{4, "jpeg", 32, 48}},
+                                         {5, time, RestartedEvent{"WORKER_LOST", 2}},
+                                         {9, time, FinishedEvent{}}};
+  const ScriptedJob job{Video()};
+  for (const LogEntry& entry : entries) {
+    v1::VideoEvent proto = EntryToProto(entry, job);
+    const auto back = EntryFromProto(proto);
+    ASSERT_TRUE(back.has_value());
+    EXPECT_EQ(back->sequence, entry.sequence);
+    EXPECT_EQ(back->time, time);
+    EXPECT_EQ(EntryToProto(*back, job).SerializeAsString(),
+              EntryToProto(entry, job).SerializeAsString());
+  }
+  v1::VideoEvent media;
+  media.mutable_media();
+  EXPECT_FALSE(EntryFromProto(media).has_value());
 }
 
 TEST(CutUtf8, NeverCutsACharacter) {

@@ -34,7 +34,8 @@ constexpr char kBase[] = R"(
     arms { name: "x" profile: "auto" weight: 2 } arms { name: "y" profile: "p" weight: 3 }
   }
   plugins { name: "k" folder: "f" } plugin_root: "/plugins"
-  fleet { name: "prod" node: "n1" advertise: "h:1"
+  fleet { name: "prod" node: "n1" advertise: "h:1" listen: "127.0.0.1:5"
+    tls { certificate_file: "/a" key_file: "/b" client_ca_file: "/d" }
     nats { urls: "nats://127.0.0.1:4222" urls: "nats://h:1" insecure: true credentials_file: "/c" } }
 )";
 
@@ -106,6 +107,8 @@ std::string TextOf(const ServerOptions& o) {
   dump.Line(o.fleet.name, o.fleet.node, o.fleet.advertise, o.fleet.beat, o.fleet.silence,
             o.fleet.lease, o.fleet.nats.urls, o.fleet.nats.replicas, o.fleet.nats.credentials_file,
             o.fleet.nats.max_bytes);
+  dump.Line(o.fleet.listen.ToString(), o.fleet.tls.certificate_file, o.fleet.tls.key_file,
+            o.fleet.tls.client_ca_file, o.fleet.gateway);
   return dump.text_;
 }
 

@@ -76,6 +76,50 @@ TEST(FleetOptions, ListsEveryProblemWithItsKey) {
                   StartsWith("fleet.lease:")));
 }
 
+// Everything but the listener is right.
+CheckedOptions CheckListener(const std::string& text) {
+  return CheckFleet(
+      absl::StrCat("fleet { name: 'prod' nats { urls: 'nats://127.0.0.1:4222' } ", text, " }"));
+}
+
+TEST(FleetOptions, ServersListenToEachOtherInTheOpenOnLoopbackAlone) {
+  EXPECT_FALSE(CheckListener("").options.fleet.forwards());
+  const CheckedOptions own = CheckListener("listen: '127.0.0.1:50052'");
+  EXPECT_THAT(own.problems, IsEmpty());
+  EXPECT_TRUE(own.options.fleet.forwards());
+  EXPECT_EQ(own.options.fleet.advertise, "127.0.0.1:50052");
+  const std::string open = "listen: '0.0.0.0:50052' advertise: '10.1.2.3:50052' ";
+  EXPECT_THAT(CheckListener(open).problems,
+              ElementsAre(AllOf(StartsWith("fleet.listen:"), HasSubstr("fleet.tls"))));
+  const CheckedOptions insecure = CheckListener(open + "insecure: true");
+  EXPECT_THAT(insecure.problems, IsEmpty());
+  EXPECT_THAT(insecure.options.warnings, ElementsAre(StartsWith("fleet.insecure:")));
+  const std::string files = "certificate_file: '/c' key_file: '/k'";
+  EXPECT_THAT(CheckListener(open + "tls { " + files + " client_ca_file: '/a' }").problems,
+              IsEmpty());
+  EXPECT_THAT(CheckListener(open + "tls { " + files + " }").problems,
+              ElementsAre(AllOf(StartsWith("fleet.tls:"), HasSubstr("client_ca_file"))));
+  EXPECT_THAT(CheckListener("insecure: true").problems, ElementsAre(StartsWith("fleet.insecure:")));
+  EXPECT_THAT(CheckListener("listen: '0.0.0.0:50052' insecure: true").problems,
+              ElementsAre(StartsWith("fleet.advertise:")));
+}
+
+TEST(FleetOptions, AGatewayHasNeitherWorkersNorModels) {
+  const CheckedOptions checked = CheckListener("listen: '127.0.0.1:50052' gateway: true");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_TRUE(checked.options.fleet.gateway);
+  EXPECT_TRUE(checked.options.models.empty());
+  EXPECT_TRUE(checked.options.workers.empty());
+  EXPECT_THAT(CheckListener("gateway: true").problems,
+              ElementsAre(AllOf(StartsWith("fleet.gateway:"), HasSubstr("fleet.listen"))));
+  EXPECT_THAT(CheckFleet(R"(
+                workers { name: "w" device: "cpu" models: "m" } models { name: "m" path: "/m" }
+                fleet { name: "prod" nats { urls: "nats://127.0.0.1:4222" } gateway: true
+                        listen: "127.0.0.1:50052" })")
+                  .problems,
+              UnorderedElementsAre(StartsWith("workers:"), StartsWith("models:")));
+}
+
 TEST(FleetOptions, NeedABroker) {
   EXPECT_THAT(CheckFleet(R"(fleet { name: "prod" })").problems,
               ElementsAre(StartsWith("fleet.nats.urls:")));

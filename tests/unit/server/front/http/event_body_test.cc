@@ -214,5 +214,19 @@ TEST(EventBody, PreviewsCanBeLeftOut) {
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted", "progress"));
 }
 
+TEST(EventBody, TheEndWaitsForBytesThatAreOnTheirWay) {
+  auto script = NewScript();
+  script->Media("abc");
+  script->Media("def");
+  script->Succeed();
+  script->HoldBack(3);
+  EventBody body(script, EventsAsk{});
+  EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted"));
+  script->HoldBack(6);
+  bool ended = false;
+  EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body, &ended))), ElementsAre("media", "finished"));
+  EXPECT_TRUE(ended);
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -14,14 +14,14 @@ RpcServer::RpcServer(RpcServerOptions options)
       authorizer(options.authorizer ? std::move(options.authorizer)
                                     : std::make_unique<Authorizer>()),
       pump(std::make_unique<StreamPump>(2, options.video.write_stall / 8)) {
-  const CallEnvironment environment{*authorizer,     observer, open_calls,
-                                    unsent_requests, probes,   callers};
+  const CallEnvironment environment{*authorizer, observer, open_calls,        unsent_requests,
+                                    probes,      callers,  options.from_peers};
   video_service = MakeVideoService(environment, jobs, *pump, options.video);
   server_service = MakeServerService(
       environment, jobs, {"1.2.3", "abc", std::chrono::steady_clock::now(), options.video.rules});
   health_service = MakeHealthService(environment, board);
   GrpcServerOptions server_options;
-  server_options.address = "127.0.0.1:0";
+  server_options.address = options.address;
   server_options.reflection = true;
   auto started = GrpcServer::Start(
       server_options, {video_service.get(), server_service.get(), health_service.get()});

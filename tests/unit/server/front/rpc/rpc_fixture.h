@@ -26,6 +26,8 @@ struct RpcServerOptions {
   std::unique_ptr<Authorizer> authorizer;  // null: nobody needs a token
   VideoServiceOptions video;
   UnsentLimits unsent;
+  bool from_peers = false;  // a listener for other nodes
+  std::string address = "127.0.0.1:0";
 };
 
 class RpcServer {

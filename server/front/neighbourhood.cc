@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/neighbourhood.h"
+
+#include <grpcpp/impl/codegen/service_type.h>
+
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "server/front/app_parts.h"
+#include "server/front/peers/grpc_peers.h"
+#include "server/front/rpc/grpc_server.h"
+#include "server/front/rpc/video_service.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kLastCalls = absl::Seconds(2);
+// Of what is copied from other servers while somebody reads it.
+constexpr int64_t kSpoolBytes = int64_t{8} << 30;
+
+}  // namespace
+
+struct Neighbourhood::Impl {
+  explicit Impl(const CallEnvironment& shared)
+      : environment{shared.authorizer,
+                    shared.observer,
+                    shared.open_calls,
+                    shared.unsent_requests,
+                    probes,
+                    callers,
+                    true} {}
+
+  NewConnections probes, callers;  // what comes here says nothing of the public listener
+  const CallEnvironment environment;
+  std::unique_ptr<grpc::Service> service;
+  std::unique_ptr<GrpcServer> server;
+  std::shared_ptr<GrpcPeers> peers;
+  std::shared_ptr<Spool> spool;
+  std::string address;  // told to others
+};
+
+Neighbourhood::Neighbourhood(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Neighbourhood::~Neighbourhood() { Shutdown(); }
+
+absl::StatusOr<std::unique_ptr<Neighbourhood>> Neighbourhood::Open(const ServerOptions& server,
+                                                                   const Parts& parts) {
+  const FleetOptions& own = server.fleet;
+  auto impl = std::make_unique<Impl>(parts.environment);
+  impl->peers = std::make_shared<GrpcPeers>(own.tls);
+  impl->spool = std::make_shared<Spool>(parts.spool_folder, kSpoolBytes);
+  impl->service = MakeVideoService(impl->environment, parts.fleet, parts.pump,
+                                   {MakeRules(server), server.timing.write_stall});
+  GrpcServerOptions listener;
+  listener.address = own.listen.ToString();
+  listener.tls = own.tls;
+  listener.longest_call = server.timing.max_timeout + absl::Minutes(1);
+  REEL_ASSIGN_OR_RETURN(impl->server, GrpcServer::Start(listener, {impl->service.get()}));
+  // The system has chosen a port, and nobody has said what others see.
+  const bool is_drawn = own.listen.port == 0 && own.advertise == own.listen.ToString();
+  impl->address = is_drawn ? impl->server->address() : own.advertise;
+  return std::unique_ptr<Neighbourhood>(new Neighbourhood(std::move(impl)));
+}
+
+Neighbours Neighbourhood::neighbours() const {
+  return {{impl_->peers, impl_->spool}, impl_->address};
+}
+
+const std::string& Neighbourhood::address() const { return impl_->server->address(); }
+
+void Neighbourhood::Shutdown() {
+  impl_->server->Shutdown(absl::ZeroDuration());
+  impl_->peers->Stop(kLastCalls);
+}
+
+}  // namespace reel::front

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/forwarding.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kFirstWait = absl::Milliseconds(100);
+constexpr absl::Duration kLongestWait = absl::Seconds(2);
+// Of an owner that has but to send. One that renders is waited for until it is replaced.
+constexpr absl::Duration kPatience = absl::Seconds(10);
+
+}  // namespace
+
+Forwarding::Forwarding(Peers peers, std::string tenant, std::string id,
+                       std::weak_ptr<JobListener> woken)
+    : peers_(std::move(peers)),
+      tenant_(std::move(tenant)),
+      id_(std::move(id)),
+      woken_(std::move(woken)),
+      wait_(kFirstWait) {}
+
+void Forwarding::Follow(std::optional<PeerTarget> target) {
+  if (peers_.port == nullptr) return;
+  const MutexLock lock(mutex_);
+  const bool same = target && target_ && target->IsSameClaim(*target_);
+  // It may have rendered in silence for long.
+  if (same && target->finished && !target_->finished) heard_at_.reset();
+  target_ = std::move(target);
+  if (same) return;
+  stream_.reset();
+  mirror_.reset();
+  given_up_ = false;
+  heard_ = opened_with_ = 0;
+  heard_at_.reset();
+  retry_at_.reset();
+  wait_ = kFirstWait;
+  if (target_ && wanted_) Open();
+}
+
+void Forwarding::Want() {
+  if (peers_.port == nullptr) return;
+  const MutexLock lock(mutex_);
+  if (std::exchange(wanted_, true) || !target_) return;
+  Open();
+}
+
+void Forwarding::Open() {
+  if (mirror_ == nullptr) {
+    mirror_ = std::make_shared<VideoMirror>(target_->attempt, peers_.spool, woken_);
+  }
+  PeerAsk ask{target_->address, tenant_, id_};
+  mirror_->Resume(ask);
+  opened_with_ = mirror_->heard();
+  stream_ = peers_.port->Open(ask, mirror_);
+}
+
+bool Forwarding::GivesUp(absl::Duration now) const {
+  if (!target_->finished || given_up_) return false;
+  const auto ended = mirror_->ended();
+  return now - *heard_at_ > kPatience || (ended && absl::IsDataLoss(*ended));
+}
+
+void Forwarding::Retry(absl::Duration now) {
+  if (!retry_at_) {
+    stream_.reset();
+    // Whoever had something to say is asked again soon.
+    if (mirror_->heard() > opened_with_) wait_ = kFirstWait;
+    retry_at_ = now + wait_;
+    wait_ = std::min(2 * wait_, kLongestWait);
+  }
+  if (now < *retry_at_) return;
+  retry_at_.reset();
+  Open();
+}
+
+bool Forwarding::Tick(absl::Duration now) {
+  const MutexLock lock(mutex_);
+  if (mirror_ == nullptr || mirror_->complete()) return false;
+  const int64_t heard = mirror_->heard();
+  if (heard > heard_ || !heard_at_) {
+    heard_ = heard;
+    heard_at_ = now;
+  }
+  if (GivesUp(now)) return given_up_ = true;
+  if (mirror_->ended()) Retry(now);
+  return false;
+}
+
+std::shared_ptr<const VideoMirror> Forwarding::mirror() const {
+  const MutexLock lock(mutex_);
+  return mirror_;
+}
+
+bool Forwarding::complete() const {
+  const MutexLock lock(mutex_);
+  return mirror_ != nullptr && mirror_->complete();
+}
+
+bool Forwarding::given_up() const {
+  const MutexLock lock(mutex_);
+  return given_up_;
+}
+
+}  // namespace reel::front
