@@ -190,13 +190,4 @@ DoorLimits MakeDoorLimits(const ServerOptions& server) {
   return limits;
 }
 
-std::string ProblemsOf(const std::vector<ServedModel>& models) {
-  std::string lines;
-  for (const ServedModel& model : models) {
-    if (model.problem.empty()) continue;
-    absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
-  }
-  return lines;
-}
-
 }  // namespace reel::front
