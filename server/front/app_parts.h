@@ -47,7 +47,4 @@ RequestRules MakeRules(const ServerOptions& server);
 DoorOptions MakeDoorOptions(const HttpOptions& http);
 DoorLimits MakeDoorLimits(const ServerOptions& server);
 
-// As ListModels tells them, a line each.
-std::string ProblemsOf(const std::vector<ServedModel>& models);
-
 }  // namespace reel::front

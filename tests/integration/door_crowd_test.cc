@@ -150,6 +150,7 @@ TEST(Crowd, TenThousandIdleEventStreamsCostLittle) {
     return std::make_unique<PlainStream>(server.http_address(), id);
   });
   EXPECT_LE(cost.each * 10'000, 80 * kKiB * kKiB);
+  EXPECT_LE(cost.busy, 0.05);
   EXPECT_LE(cost.p99, absl::Milliseconds(50));
 }
 

@@ -13,6 +13,7 @@ nvcc is. REEL_BIN names the programs' folder, which may have come from another m
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -76,6 +77,8 @@ def not_printed(shown, printed):
 def script(commands):
     # A page that breaks off leaves no server behind.
     guard = "set -eu -o pipefail\ntrap '[ -z \"${reeld:-}\" ] || kill $reeld 2> /dev/null || true' EXIT\n"
+    if shutil.which("curl") is None:  # as on a machine that has GPUs and little else
+        guard += "curl() { python3 -c 'import sys, urllib.request as r; print(r.urlopen(sys.argv[-1]).read().decode())' \"$@\" 2> /dev/null; }\n"
     return guard + "".join(f"{text}\necho '{MARK}'\n" for text in commands)
 
 
