@@ -63,7 +63,7 @@ constexpr ReasonHint kHints[] = {
     {"WRONG_REPLICA",
      "Ask the server that made it: `reel info --server HOST:PORT` shows the replica of each."},
     {"FLEET_UNAVAILABLE",
-     "The servers' common log is away or full; try again with the same --request-id."},
+     "The servers' common log or store is away or full; try again with the same --request-id."},
     {"VIDEO_EXPIRED", "Render it again with another --request-id."},
     {"REQUEST_ID_CONFLICT",
      "Use a new --request-id for another spec, or leave it out: a random one is used."},

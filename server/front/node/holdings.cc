@@ -196,6 +196,10 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
   ending.said.last_sequence = last_sequence;
   const bool delivers = video.state == VideoState::kSucceeded && parts_.deliveries.enabled();
   if (!delivers) return WriteEnd(std::move(ending));
+  if (!delivers_) {
+    Release(claim.first, epoch, kShutsDown);
+    return Withdraw(claim, std::move(ending.done));
+  }
   found->second.delivering = true;
   Deliver(std::move(ending), video);
 }
@@ -329,6 +333,7 @@ void Holdings::StartDrain() {
 }
 
 void Holdings::StopDelivering() {
+  delivers_ = false;
   for (auto& [key, held] : held_) {
     if (!held.delivering) continue;
     held.delivering = false;  // seen by its delivery, which withdraws it

@@ -123,6 +123,7 @@ class Holdings {
   std::set<Claim> releasing_;
   bool strangers_may_go_ = false;
   bool draining_ = false;
+  bool delivers_ = true;  // what ends later than that goes back
 };
 
 }  // namespace reel::front

@@ -110,6 +110,18 @@ TEST(VideoCursor, FinishedComesAfterTheLastByte) {
                                         "finished#7", "end"));
 }
 
+TEST(VideoCursor, FinishedWaitsForBytesThatAreOnTheirWay) {
+  auto job = NewScript();
+  job->Media("abc");
+  job->Succeed();
+  job->SetFar(true);
+  VideoCursor cursor(job, {});
+  EXPECT_THAT(Read(cursor), ElementsAre("accepted#1", "wait"));
+  EXPECT_THAT(Read(cursor), ElementsAre("wait"));
+  job->SetFar(false);
+  EXPECT_THAT(Read(cursor), ElementsAre("media#1:0+3!", "finished#4", "end"));
+}
+
 TEST(VideoCursor, WithoutMediaThereAreNoBytes) {
   auto job = NewScript();
   job->Media("abc");

@@ -89,6 +89,23 @@ TEST(LogMessages, AnyBytesAreReadOrUnreadable) {
   }
 }
 
+TEST(LogMessages, ASuccessSaysWhereItsResultLies) {
+  FinishSaid said{"n1", FinishKind::kSucceeded, "video", 9};
+  said.object = "prod/media/t/id/1.mp4";
+  said.object_bytes = 6;
+  said.object_sha256 = std::string(32, 'a') + std::string(32, '0');
+  const FoldEntry entry = ReadEntry({3, "reel.j.t.id.f.1", "", WriteFinish(said, "")});
+  const auto end = std::get<FinishSaid>(entry.said);
+  EXPECT_EQ(end.object, said.object);
+  EXPECT_EQ(end.object_bytes, 6);
+  EXPECT_EQ(end.object_sha256, said.object_sha256);
+  FleetState state;
+  Fold(state, ReadEntry({1, "reel.j.t.id.q", "", WriteRequest({"video", ""})}));
+  Fold(state, ReadEntry({2, "reel.j.t.id.c.1", "", WriteClaim({"n1", "h:1"})}));
+  EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+  EXPECT_EQ((state.jobs[{"t", "id"}].object), said.object);
+}
+
 TEST(LogMessages, AreReadAsTheyWereWritten) {
   const auto read = [](const char* kind, const std::string& bytes) {
     return ReadEntry({1, absl::StrCat("reel.j.t.id.", kind), "", bytes}).said;

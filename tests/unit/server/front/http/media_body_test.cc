@@ -97,6 +97,15 @@ TEST(MediaBody, AFinishedFileComesInRanges) {
   }
 }
 
+TEST(MediaBody, AFinishedFileThatIsFarAwayIsWaitedFor) {
+  const auto job = JobWith(kAlphabet, true);
+  job->SetFar(true);
+  MediaBody body(job, AskFor("bytes=2-5"));
+  EXPECT_TRUE(ReadAll(body).waits);
+  job->SetFar(false);
+  EXPECT_EQ(ReadAll(body).bytes, "cdef");
+}
+
 TEST(MediaBody, ARangeWithoutBytesIsRefused) {
   for (const bool finished : {true, false}) {
     const auto job = JobWith(kAlphabet, finished);

@@ -92,6 +92,24 @@ TEST_F(AdoptionTest, ASuccessIsToldOnlyWhenTheJournalHasIt) {
   EXPECT_EQ(ReadAll(**Find(id_)), "frames");
 }
 
+TEST_F(AdoptionTest, ConditionsReachTheWorkerAndGoWithTheJob) {
+  AdoptedJob adopted = JobOf(1, 1);
+  adopted.video.spec.conditions.resize(2);
+  adopted.conditions = {std::make_shared<const std::string>("one"),
+                        std::make_shared<const std::string>("two")};
+  ASSERT_TRUE(Adopt(std::move(adopted)).ok());
+  const Sent sent = Take();
+  ASSERT_EQ(sent.assignment.spec.conditions.size(), 2U);
+  EXPECT_EQ(*sent.assignment.spec.conditions[0].bytes, "one");
+  EXPECT_EQ(*sent.assignment.spec.conditions[1].bytes, "two");
+  const int64_t with_them = media->Usage().stored_bytes;
+  EXPECT_EQ(with_them, 6);
+  dispatcher->Abandon(id_);
+  CancelledAtWorker(sent);
+  Settle();
+  EXPECT_EQ(media->Usage().stored_bytes, 0);
+}
+
 TEST_F(AdoptionTest, AnEndThatDoesNotCountLeavesNothing) {
   JobPtr job = MustAdopt();
   RunToEnd(Take());
