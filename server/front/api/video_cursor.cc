@@ -71,17 +71,16 @@ StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
     end = WithVideo(failed.error, failed.id);
     return StreamStep::kEnd;
   }
-  bool pending = false;
   if (!without_media_) {
-    const StreamStep step = NextMedia(event, end, pending);
+    const StreamStep step = NextMedia(event, end);
     if (step != StreamStep::kWait) return step;
   }
-  if (!entry || pending) return StreamStep::kWait;
+  if (!entry || media_comes_) return StreamStep::kWait;
   finished_ = true;
   return Emit(*std::move(entry), event);
 }
 
-StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end, bool& pending) {
+StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
   auto piece = job_->ReadMedia(offset_, kMaxChunkBytes);
   if (!piece.ok()) {
     end = piece.status();
@@ -95,10 +94,9 @@ StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end, bool
       attempt_ = piece->attempt;
       offset_ = OffsetIn(attempt_);
     }
-    pending = true;  // should that have nothing, this has nothing either
     return Next(event, end);
   }
-  pending = piece->pending;
+  media_comes_ = piece->pending;
   if (piece->bytes.empty()) return StreamStep::kWait;
   offset_ += static_cast<int64_t>(piece->bytes.size());
   event.Clear();

@@ -31,12 +31,11 @@ class VideoCursor {
   // `from.id` is not looked at.
   VideoCursor(std::shared_ptr<Job> job, const WatchPoint& from);
 
-  // Fills `event` for kMessage, `end` for kEnd. Reads a local file; never waits.
+  // Fills `event` for kMessage, `end` for kEnd. Never waits.
   StreamStep Next(v1::VideoEvent& event, absl::Status& end);
 
  private:
-  // `pending`: what is not there yet is to be waited for.
-  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end, bool& pending);
+  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end);
   StreamStep Emit(LogEntry entry, v1::VideoEvent& event);
   // The entry that ends the log of a success, however far `after_sequence` reached.
   std::optional<LogEntry> FindFinished() const;
@@ -52,6 +51,7 @@ class VideoCursor {
   int64_t offset_;     // next byte of it
   bool accepted_ = false;
   bool finished_ = false;
+  bool media_comes_ = false;  // the next piece is on its way
 };
 
 // The file's bytes as the API carries them.

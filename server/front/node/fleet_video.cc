@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/past_end.h"
 #include "server/front/node/video_index.h"
 
 namespace reel::front {
@@ -15,15 +16,6 @@ constexpr char kTakenOver[] = "NODE_CHANGED";
 
 uint64_t FirstSequenceOf(uint32_t epoch) {
   return epoch < 2 ? 1 : (epoch - 1) * kSequencesPerEpoch;
-}
-
-absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
-  ErrorDetails details;
-  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(
-      Reason::kOffsetPastEnd,
-      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
-      details);
 }
 
 }  // namespace
@@ -196,7 +188,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_
                                                     int64_t max_bytes) const {
   if (onlooker_.peers.port == nullptr || owner_ == onlooker_.node) return Elsewhere();
   if (offset < 0 || offset > video_.media.size_bytes) {
-    return OffsetPastEnd(offset, video_.media.size_bytes);
+    return PastEnd(offset, video_.media.size_bytes);
   }
   MediaPiece piece;
   piece.attempt = video_.attempt;

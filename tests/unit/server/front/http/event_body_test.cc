@@ -206,12 +206,11 @@ TEST(EventBody, PreviewsCanBeLeftOut) {
 TEST(EventBody, TheEndWaitsForBytesThatAreOnTheirWay) {
   auto script = NewScript();
   script->Media("abc");
-  script->Media("def");
   script->Succeed();
-  script->HoldBack(3);
+  script->SetFar(true);
   EventBody body(script, EventsAsk{});
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted"));
-  script->HoldBack(6);
+  script->SetFar(false);
   bool ended = false;
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body, &ended))), ElementsAre("media", "finished"));
   EXPECT_TRUE(ended);

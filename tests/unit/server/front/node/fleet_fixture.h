@@ -45,7 +45,7 @@ class Member : public Harness {
     dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
     auto joined = log_.Join(service->reader());
     port = joined.get();
-    service->Start(std::move(joined), *dispatcher);
+    service->Start(std::move(joined), *dispatcher, {peers, ""});
     Pass(absl::ZeroDuration());
   }
   // Nothing of it is told to anybody.
@@ -86,6 +86,7 @@ class Member : public Harness {
     return ids;
   }
 
+  Peers peers;  // of the next Begin
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
 
