@@ -88,7 +88,7 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
     piece.attempt = video_.attempt;
     success = video_.state == VideoState::kSucceeded;
     // Of a failure the status is what counts: there is no file to be past the end of.
-    if (offset < 0 || (success && offset > media_size_)) return PastEnd(offset, media_size_);
+    if (offset < 0 || (success && offset > media_size_)) return OffsetPastEnd(offset, media_size_);
     if (offset >= media_size_) return piece;
     const auto fragment = std::upper_bound(fragment_ends_.begin(), fragment_ends_.end(), offset);
     end = std::min(offset + std::max<int64_t>(max_bytes, 0), media_size_);

@@ -6,7 +6,7 @@
 
 namespace reel::front {
 
-absl::Status PastEnd(int64_t offset, int64_t size) {
+absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
   ErrorDetails details;
   details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
   return MakeError(

@@ -9,6 +9,6 @@
 namespace reel::front {
 
 // OFFSET_PAST_END.
-absl::Status PastEnd(int64_t offset, int64_t size);
+absl::Status OffsetPastEnd(int64_t offset, int64_t size);
 
 }  // namespace reel::front

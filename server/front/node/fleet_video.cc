@@ -188,7 +188,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_
                                                     int64_t max_bytes) const {
   if (onlooker_.peers.port == nullptr || owner_ == onlooker_.node) return Elsewhere();
   if (offset < 0 || offset > video_.media.size_bytes) {
-    return PastEnd(offset, video_.media.size_bytes);
+    return OffsetPastEnd(offset, video_.media.size_bytes);
   }
   MediaPiece piece;
   piece.attempt = video_.attempt;
