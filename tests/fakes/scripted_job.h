@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -41,6 +42,10 @@ class ScriptedJob final : public Job {
       file_ += bytes;
       if (fragment_end) fragment_ends_.push_back(static_cast<int64_t>(file_.size()));
     });
+  }
+  // What lies behind `offset` is on its way from elsewhere.
+  void HoldBack(int64_t offset) {
+    Change([&] { here_ = offset; });
   }
   void Restart(const std::string& reason) {
     Change([&] {
@@ -97,7 +102,9 @@ class ScriptedJob final : public Job {
     }
     MediaPiece piece{video_.attempt, offset, "", false};
     if (offset >= size) return piece;
-    int64_t end = std::min(size, offset + max_bytes);
+    piece.pending = offset >= here_;
+    if (piece.pending) return piece;
+    int64_t end = std::min({size, here_, offset + max_bytes});
     for (const int64_t fragment : fragment_ends_) {
       if (fragment <= offset) continue;
       end = std::min(end, fragment);
@@ -143,6 +150,7 @@ class ScriptedJob final : public Job {
   Video video_ ABSL_GUARDED_BY(mutex_);
   std::vector<LogEntry> entries_ ABSL_GUARDED_BY(mutex_);
   std::string file_ ABSL_GUARDED_BY(mutex_);
+  int64_t here_ ABSL_GUARDED_BY(mutex_) = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
   mutable int snapshots_ ABSL_GUARDED_BY(mutex_) = 0;

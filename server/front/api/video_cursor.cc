@@ -71,16 +71,17 @@ StreamStep VideoCursor::Next(v1::VideoEvent& event, absl::Status& end) {
     end = WithVideo(failed.error, failed.id);
     return StreamStep::kEnd;
   }
+  bool pending = false;
   if (!without_media_) {
-    const StreamStep step = NextMedia(event, end);
+    const StreamStep step = NextMedia(event, end, pending);
     if (step != StreamStep::kWait) return step;
   }
-  if (!entry || media_comes_) return StreamStep::kWait;
+  if (!entry || pending) return StreamStep::kWait;
   finished_ = true;
   return Emit(*std::move(entry), event);
 }
 
-StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
+StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end, bool& pending) {
   auto piece = job_->ReadMedia(offset_, kMaxChunkBytes);
   if (!piece.ok()) {
     end = piece.status();
@@ -94,9 +95,10 @@ StreamStep VideoCursor::NextMedia(v1::VideoEvent& event, absl::Status& end) {
       attempt_ = piece->attempt;
       offset_ = OffsetIn(attempt_);
     }
+    pending = true;  // should that have nothing, this has nothing either
     return Next(event, end);
   }
-  media_comes_ = piece->pending;
+  pending = piece->pending;
   if (piece->bytes.empty()) return StreamStep::kWait;
   offset_ += static_cast<int64_t>(piece->bytes.size());
   event.Clear();

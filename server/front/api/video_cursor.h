@@ -31,11 +31,12 @@ class VideoCursor {
   // `from.id` is not looked at.
   VideoCursor(std::shared_ptr<Job> job, const WatchPoint& from);
 
-  // Fills `event` for kMessage, `end` for kEnd. Never waits.
+  // Fills `event` for kMessage, `end` for kEnd. Reads a local file; never waits.
   StreamStep Next(v1::VideoEvent& event, absl::Status& end);
 
  private:
-  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end);
+  // `pending`: what is not there yet is to be waited for.
+  StreamStep NextMedia(v1::VideoEvent& event, absl::Status& end, bool& pending);
   StreamStep Emit(LogEntry entry, v1::VideoEvent& event);
   // The entry that ends the log of a success, however far `after_sequence` reached.
   std::optional<LogEntry> FindFinished() const;
@@ -51,7 +52,6 @@ class VideoCursor {
   int64_t offset_;     // next byte of it
   bool accepted_ = false;
   bool finished_ = false;
-  bool media_comes_ = false;  // the next piece is on its way
 };
 
 // The file's bytes as the API carries them.

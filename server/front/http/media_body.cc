@@ -146,7 +146,7 @@ StreamStep MediaBody::Next(std::string& bytes, absl::Status& end) {
     bytes = std::move(piece->bytes);
     return StreamStep::kMessage;
   }
-  if (piece->pending || !IsFinal(state)) return StreamStep::kWait;
+  if (!IsFinal(state) || piece->pending) return StreamStep::kWait;
   if (state != VideoState::kSucceeded) {
     const Video video = job_->Snapshot();
     end = WithVideo(video.error, video.id);

@@ -51,7 +51,7 @@ struct MediaPiece {
   int64_t offset = 0;
   std::string bytes;          // empty: nothing there yet
   bool fragment_end = false;  // the file plays up to the end of this piece
-  bool pending = false;       // it is there, but far away: listeners are woken when it has come
+  bool pending = false;       // of an empty one: there is more, and it is on its way from elsewhere
 };
 
 // Thread-safe. Live jobs are fed by the dispatcher; one read back from the store is final from the
@@ -73,8 +73,8 @@ class Job {
   // Bytes readable now of the current attempt.
   virtual int64_t media_size() const = 0;
   // Up to `max_bytes` of the current attempt's file from `offset` on, never past a fragment's end.
-  // Reads a local file, or waits for none that is not; OUT_OF_RANGE when the job is final and
-  // `offset` lies past the end; DATA_LOSS when the file is damaged.
+  // Reads a local file, and never waits; what is `pending` a Wake will tell. OUT_OF_RANGE when the
+  // job is final and `offset` lies past the end; DATA_LOSS when the file is damaged.
   virtual absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const = 0;
 
   // Held weakly; woken for as long as it exists.

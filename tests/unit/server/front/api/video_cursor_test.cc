@@ -224,5 +224,18 @@ TEST(VideoCursor, ACancelledVideoEndsCancelled) {
   EXPECT_THAT(Read(cursor), ElementsAre("end:CANCELLED_BY_OWNER"));
 }
 
+TEST(VideoCursor, TheEndWaitsForBytesThatAreOnTheirWay) {
+  auto script = NewScript();
+  script->Media("abc");
+  script->Media("def");
+  script->Succeed();
+  script->HoldBack(3);
+  VideoCursor cursor(script, WatchPoint());
+  EXPECT_THAT(Read(cursor), ElementsAre("accepted#1", "media#1:0+3!", "wait"));
+  EXPECT_THAT(Read(cursor), ElementsAre("wait"));
+  script->HoldBack(6);
+  EXPECT_THAT(Read(cursor), ElementsAre("media#1:3+3!", "finished#4", "end"));
+}
+
 }  // namespace
 }  // namespace reel::front

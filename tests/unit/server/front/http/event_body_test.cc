@@ -206,11 +206,12 @@ TEST(EventBody, PreviewsCanBeLeftOut) {
 TEST(EventBody, TheEndWaitsForBytesThatAreOnTheirWay) {
   auto script = NewScript();
   script->Media("abc");
+  script->Media("def");
   script->Succeed();
-  script->SetFar(true);
+  script->HoldBack(3);
   EventBody body(script, EventsAsk{});
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted"));
-  script->SetFar(false);
+  script->HoldBack(6);
   bool ended = false;
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body, &ended))), ElementsAre("media", "finished"));
   EXPECT_TRUE(ended);

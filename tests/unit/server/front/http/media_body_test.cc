@@ -189,5 +189,19 @@ TEST(MediaBody, AHeadHasTheFieldsAlone) {
   EXPECT_EQ(seen.head.status, 206);
 }
 
+TEST(MediaBody, WaitsForBytesThatAreOnTheirWay) {
+  const auto job = JobWith(kAlphabet, true);
+  job->HoldBack(10);
+  MediaBody body(job, AskFor("bytes=5-14"));
+  const SeenBody first = ReadAll(body);
+  EXPECT_EQ(first.bytes, "fghij");
+  EXPECT_TRUE(first.waits);
+  job->HoldBack(26);
+  const SeenBody rest = ReadAll(body);
+  EXPECT_EQ(rest.bytes, "klmno");
+  EXPECT_TRUE(rest.end.ok());
+  EXPECT_FALSE(rest.waits);
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -36,6 +36,18 @@ TEST(DownloadSource, HugeLimitsDoNotOverflow) {
   EXPECT_TRUE(end.ok());
 }
 
+TEST(DownloadSource, WaitsForBytesThatAreOnTheirWay) {
+  const auto job = Finished("abcdef");
+  job->HoldBack(2);
+  DownloadSource source(job, {"v", 0, 0});
+  absl::Status end = absl::UnknownError("none");
+  EXPECT_EQ(Read(source, end), "ab");
+  EXPECT_TRUE(absl::IsUnknown(end));  // it has none
+  job->HoldBack(6);
+  EXPECT_EQ(Read(source, end), "cdef");
+  EXPECT_TRUE(end.ok());
+}
+
 // A job whose file is shorter than it says.
 class ShortJob final : public Job {
  public:
