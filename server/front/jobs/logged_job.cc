@@ -4,21 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/past_end.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
 namespace {
-
-absl::Status PastEnd(int64_t offset, int64_t size) {
-  ErrorDetails details;
-  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(
-      Reason::kOffsetPastEnd,
-      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
-      details);
-}
 
 // A damaged file is somebody's loss: the log names it, and so does the answer.
 absl::Status OfVideo(const std::string& id, const absl::Status& error) {
@@ -97,7 +88,7 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
     piece.attempt = video_.attempt;
     success = video_.state == VideoState::kSucceeded;
     // Of a failure the status is what counts: there is no file to be past the end of.
-    if (offset < 0 || (success && offset > media_size_)) return PastEnd(offset, media_size_);
+    if (offset < 0 || (success && offset > media_size_)) return OffsetPastEnd(offset, media_size_);
     if (offset >= media_size_) return piece;
     const auto fragment = std::upper_bound(fragment_ends_.begin(), fragment_ends_.end(), offset);
     end = std::min(offset + std::max<int64_t>(max_bytes, 0), media_size_);

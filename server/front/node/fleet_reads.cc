@@ -51,7 +51,10 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
   if (face == nullptr) return done(NoSuchVideo(id));
   const KnownVideo& video = *parts_.index.Find(*key);
   const bool is_here = video.phase == FleetPhase::kSucceeded && video.owner == parts_.options.node;
-  if (!is_here) return done(std::shared_ptr<Job>(std::move(face)));
+  if (!is_here) {
+    if (video.phase == FleetPhase::kSucceeded) parts_.faces.Keep(*key, face);
+    return done(std::shared_ptr<Job>(std::move(face)));
+  }
   // Its file is.
   parts_.jobs.Find(
       reach, id, [face, done = std::move(done)](absl::StatusOr<std::shared_ptr<Job>> own) mutable {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/past_end.h"
 #include "server/front/node/video_index.h"
 
 namespace reel::front {
@@ -16,15 +17,6 @@ constexpr char kTakenOver[] = "NODE_CHANGED";
 
 uint64_t FirstSequenceOf(uint32_t epoch) {
   return epoch < 2 ? 1 : (epoch - 1) * kSequencesPerEpoch;
-}
-
-absl::Status OffsetPastEnd(int64_t offset, int64_t size) {
-  ErrorDetails details;
-  details.metadata = {{"offset", absl::StrCat(offset)}, {"size", absl::StrCat(size)}};
-  return MakeError(
-      Reason::kOffsetPastEnd,
-      absl::StrCat("The offset is past the end of the file: ", offset, " of ", size, " bytes"),
-      details);
 }
 
 }  // namespace

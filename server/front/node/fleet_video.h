@@ -40,6 +40,8 @@ class FleetVideo final : public Job {
   void Update(const FleetJob& job, Video video);
   // It runs here, or no longer does.
   void SetLocal(std::shared_ptr<Job> local);
+  // The file's server has not answered for long: who asks anew is to try anew.
+  bool given_up() const { return forwarding_.given_up(); }
   // Time has passed.
   void Tick(absl::Duration now);
 

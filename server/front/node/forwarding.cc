@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/logging/log.h"
+
 namespace reel::front {
 namespace {
 
@@ -32,7 +34,7 @@ void Forwarding::Follow(std::optional<PeerTarget> target) {
   if (same) return;
   stream_.reset();
   mirror_.reset();
-  given_up_ = false;
+  given_up_ = told_ = false;
   heard_ = opened_with_ = 0;
   heard_at_.reset();
   retry_at_.reset();
@@ -63,11 +65,22 @@ bool Forwarding::GivesUp(absl::Duration now) const {
   return now - *heard_at_ > kPatience || (ended && absl::IsDataLoss(*ended));
 }
 
+void Forwarding::TellLog(const char* what) const {
+  Log(LogLevel::kWarning, what,
+      {{"video", id_},
+       {"node", target_->node},
+       {"address", target_->address},
+       {"error", mirror_->ended().value_or(absl::DeadlineExceededError("it says nothing"))}});
+}
+
 void Forwarding::Retry(absl::Duration now) {
   if (!retry_at_) {
     stream_.reset();
     // Whoever had something to say is asked again soon.
     if (mirror_->heard() > opened_with_) wait_ = kFirstWait;
+    if (wait_ == kLongestWait && !std::exchange(told_, true)) {
+      TellLog("Another server does not send a video; it is asked again and again");
+    }
     retry_at_ = now + wait_;
     wait_ = std::min(2 * wait_, kLongestWait);
   }
@@ -84,7 +97,11 @@ bool Forwarding::Tick(absl::Duration now) {
     heard_ = heard;
     heard_at_ = now;
   }
-  if (GivesUp(now)) return given_up_ = true;
+  if (GivesUp(now)) {
+    TellLog(
+        "Another server does not send a finished video's file; its readers are told where it is");
+    return given_up_ = true;
+  }
   if (mirror_->ended()) Retry(now);
   return false;
 }

@@ -55,6 +55,7 @@ class Forwarding {
 
  private:
   bool GivesUp(absl::Duration now) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TellLog(const char* what) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry(absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -65,6 +66,7 @@ class Forwarding {
   std::optional<PeerTarget> target_ ABSL_GUARDED_BY(mutex_);
   bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;
+  bool told_ ABSL_GUARDED_BY(mutex_) = false;  // that it does not answer
   std::shared_ptr<VideoMirror> mirror_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<PeerStream> stream_ ABSL_GUARDED_BY(mutex_);
   int64_t heard_ ABSL_GUARDED_BY(mutex_) = 0;  // of the mirror, when it last was more

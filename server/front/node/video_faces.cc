@@ -13,6 +13,9 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kKeepUntold = absl::Hours(1);
+// A player asks for a file piece by piece.
+constexpr absl::Duration kKeepCopy = absl::Seconds(30);
+constexpr size_t kMostKept = 32;
 
 // It has ended, and whoever ended it left it as it was asked for.
 void EndUntold(FleetPhase phase, Video& video) {
@@ -42,7 +45,8 @@ std::shared_ptr<FleetVideo> VideoFaces::FindIn(Faces& faces, const Onlooker& onl
                                                const Key& key) {
   const auto known = faces.find(key);
   if (known != faces.end()) {
-    if (auto face = known->second.lock()) return face;
+    auto face = known->second.lock();
+    if (face != nullptr && !face->given_up()) return face;
   }
   const std::optional<FleetJob> job = view_.Find(key.first, key.second);
   if (!job) return nullptr;
@@ -82,7 +86,17 @@ void VideoFaces::SetLocal(const Key& key, std::shared_ptr<Job> local) {
   }
 }
 
+void VideoFaces::Keep(const Key& key, std::shared_ptr<FleetVideo> face) {
+  kept_[key] = {std::move(face), now_};
+  if (kept_.size() <= kMostKept) return;
+  kept_.erase(std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) {
+    return a.second.since < b.second.since;
+  }));
+}
+
 void VideoFaces::Tick(absl::Duration now) {
+  now_ = now;
+  std::erase_if(kept_, [&](const auto& entry) { return now - entry.second.since > kKeepCopy; });
   for (const auto& [key, known] : faces_) {
     if (const auto face = known.lock()) face->Tick(now);
   }

@@ -27,6 +27,8 @@ class VideoFaces {
   std::shared_ptr<FleetVideo> FindForPeer(const Key& key) {
     return FindIn(for_peers_, {onlooker_.node, {}}, key);
   }
+  // Somebody reads its file, who may come back for more of it: what is copied of it stays a while.
+  void Keep(const Key& key, std::shared_ptr<FleetVideo> face);
   // Time has passed.
   void Tick(absl::Duration now);
   // The view may have changed.
@@ -49,6 +51,12 @@ class VideoFaces {
   const VideoSerializer& serializer_;
   const Onlooker onlooker_;
   Faces faces_, for_peers_;
+  struct Kept {
+    std::shared_ptr<FleetVideo> face;
+    absl::Duration since;
+  };
+  std::map<Key, Kept> kept_;
+  absl::Duration now_;
   std::map<Key, std::shared_ptr<Job>> locals_;
 };
 

@@ -51,7 +51,7 @@ class Member : public Harness {
     dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
     auto joined = log_.Join(service->reader());
     port = joined.get();
-    service->Start(std::move(joined), *dispatcher);
+    service->Start(std::move(joined), *dispatcher, {peers, ""});
     Pass(absl::ZeroDuration());
   }
   // Nothing of it is told to anybody.
@@ -92,6 +92,7 @@ class Member : public Harness {
     return ids;
   }
 
+  Peers peers;  // of the next Begin
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
