@@ -2,7 +2,6 @@
 #include "server/front/app.h"
 
 #include <grpcpp/impl/codegen/service_type.h>
-#include <unistd.h>
 
 #include <optional>
 #include <utility>
@@ -161,19 +160,13 @@ void App::Impl::OpenTraces() {
 
 absl::Status App::Impl::StartJobs() {
   const ProcessLauncherOptions launcher = MakeLauncherOptions(options);
-  if (!options.server.fleet.gateway && access(launcher.binary.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat(
-        "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
-  }
+  if (!options.server.fleet.gateway) REEL_RETURN_IF_ERROR(CheckWorkerProgram(launcher));
   OpenTraces();
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   if (options.server.fleet.enabled()) {
     REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server.fleet));
-    const auto path_of = [this](const std::string& id, int attempt) {
-      return media->PathOf(id, attempt);
-    };
     fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock,
-                                           SharedStore{objects.get(), path_of});
+                                           MakeSharedStore(objects.get(), *media));
   }
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(

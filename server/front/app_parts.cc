@@ -58,6 +58,11 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions&
   return store;
 }
 
+SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media) {
+  return {objects,
+          [&media](const std::string& id, int attempt) { return media.PathOf(id, attempt); }};
+}
+
 std::string ProblemsOf(const std::vector<ServedModel>& models) {
   std::string lines;
   for (const ServedModel& model : models) {
@@ -65,6 +70,12 @@ std::string ProblemsOf(const std::vector<ServedModel>& models) {
     absl::StrAppend(&lines, "model ", model.card.name, ": ", model.problem, "\n");
   }
   return lines;
+}
+
+absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher) {
+  if (access(launcher.binary.c_str(), X_OK) == 0) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(
+      "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
 }
 
 NodeOptions MakeNodeOptions(const AppOptions& app) {

@@ -14,8 +14,10 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
 #include "server/front/metrics/metrics.h"
+#include "server/front/node/deliveries.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
+#include "server/front/store/media_store.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_frames_comparer.h"
 #include "server/front/workers/process_launcher.h"
@@ -32,6 +34,8 @@ NodeOptions MakeNodeOptions(const AppOptions& app);
 // Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
 // away is only told of.
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet);
+// Both outlive it; `objects` may be null.
+SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media);
 
 // As ListModels tells them, a line each.
 std::string ProblemsOf(const std::vector<ServedModel>& models);
@@ -41,6 +45,7 @@ WorkerPoolOptions MakePoolOptions(const AppOptions& app);
 // Missing where no experiment has shadow renders, or the program is not there, which the log tells.
 std::unique_ptr<FramesComparer> MakeFramesComparer(const AppOptions& app);
 ProcessLauncherOptions MakeLauncherOptions(const AppOptions& app);
+absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher);
 MetricsOptions MakeMetricsOptions(const AppOptions& app);
 TraceExporterOptions MakeTraceOptions(const AppOptions& app);
 RequestRules MakeRules(const ServerOptions& server);
