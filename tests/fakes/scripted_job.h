@@ -63,10 +63,6 @@ class ScriptedJob final : public Job {
       entries_.push_back({NextSequence(), absl::Now(), FinishedEvent{}});
     });
   }
-  // Bytes are far away, and on their way, or have come.
-  void SetFar(bool far) {
-    Change([&] { far_ = far; });
-  }
   void End(VideoState state, const absl::Status& error) {
     Change([&] {
       video_.state = state;
@@ -106,7 +102,7 @@ class ScriptedJob final : public Job {
     }
     MediaPiece piece{video_.attempt, offset, "", false};
     if (offset >= size) return piece;
-    piece.pending = far_ || offset >= here_;
+    piece.pending = offset >= here_;
     if (piece.pending) return piece;
     int64_t end = std::min({size, here_, offset + max_bytes});
     for (const int64_t fragment : fragment_ends_) {
@@ -157,7 +153,6 @@ class ScriptedJob final : public Job {
   int64_t here_ ABSL_GUARDED_BY(mutex_) = std::numeric_limits<int64_t>::max();
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::weak_ptr<JobListener>> listeners_ ABSL_GUARDED_BY(mutex_);
-  bool far_ ABSL_GUARDED_BY(mutex_) = false;
   mutable int snapshots_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 1;
 };

@@ -37,8 +37,9 @@ std::string NatsCluster::ConfigOf(int server) const {
   for (const Server& other : servers_) {
     routes.push_back(absl::StrCat("nats-route://127.0.0.1:", other.route));
   }
-  absl::StrAppend(&config, "cluster { name: reel, listen: 127.0.0.1:", own.route, ", routes: [ ",
-                  absl::StrJoin(routes, ", "), " ] }\n");
+  absl::StrAppend(&config, "cluster { name: reel", servers_[0].route,
+                  ", listen: 127.0.0.1:", own.route, ", routes: [ ", absl::StrJoin(routes, ", "),
+                  " ] }\n");
   return config;
 }
 

@@ -114,11 +114,11 @@ TEST(VideoCursor, FinishedWaitsForBytesThatAreOnTheirWay) {
   auto job = NewScript();
   job->Media("abc");
   job->Succeed();
-  job->SetFar(true);
+  job->HoldBack(0);
   VideoCursor cursor(job, {});
   EXPECT_THAT(Read(cursor), ElementsAre("accepted#1", "wait"));
   EXPECT_THAT(Read(cursor), ElementsAre("wait"));
-  job->SetFar(false);
+  job->HoldBack(3);
   EXPECT_THAT(Read(cursor), ElementsAre("media#1:0+3!", "finished#4", "end"));
 }
 

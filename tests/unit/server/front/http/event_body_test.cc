@@ -220,7 +220,7 @@ TEST(EventBody, TheEndWaitsForBytesThatAreOnTheirWay) {
   script->Media("def");
   script->Succeed();
   script->HoldBack(3);
-  EventBody body(script, EventsAsk{});
+  EventBody body(script, EventsAsk{}, std::make_shared<ProgressTexts>());
   EXPECT_THAT(NamesOf(SplitEvents(DrainBody(body))), ElementsAre("accepted"));
   script->HoldBack(6);
   bool ended = false;

@@ -99,10 +99,10 @@ TEST(MediaBody, AFinishedFileComesInRanges) {
 
 TEST(MediaBody, AFinishedFileThatIsFarAwayIsWaitedFor) {
   const auto job = JobWith(kAlphabet, true);
-  job->SetFar(true);
+  job->HoldBack(0);
   MediaBody body(job, AskFor("bytes=2-5"));
   EXPECT_TRUE(ReadAll(body).waits);
-  job->SetFar(false);
+  job->HoldBack(26);
   EXPECT_EQ(ReadAll(body).bytes, "cdef");
 }
 

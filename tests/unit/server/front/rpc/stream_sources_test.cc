@@ -66,22 +66,6 @@ class ShortJob final : public Job {
   void Listen(std::weak_ptr<JobListener>) override {}
 };
 
-TEST(DownloadSource, WaitsForBytesThatAreOnTheirWay) {
-  Video video;
-  video.id = "v";
-  const auto job = std::make_shared<ScriptedJob>(video);
-  job->Media("abc");
-  job->Succeed();
-  job->SetFar(true);
-  DownloadSource source(job, {"v", 0, 0});
-  v1::DownloadVideoResponse message;
-  absl::Status end;
-  EXPECT_EQ(source.Next(message, end), StreamStep::kWait);
-  job->SetFar(false);
-  EXPECT_EQ(source.Next(message, end), StreamStep::kMessage);
-  EXPECT_EQ(message.chunk().data(), "abc");
-}
-
 TEST(DownloadSource, AFileThatLostItsEndIsDataLoss) {
   DownloadSource source(std::make_shared<ShortJob>(), {"v", 0, 0});
   absl::Status end;
