@@ -16,6 +16,7 @@
 #include "model/registry.h"
 #include "server/logging/log.h"
 #include "server/worker/energy_reader.h"
+#include "server/worker/energy_sampler.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
 #include "server/worker/plugin_loader.h"
@@ -82,7 +83,7 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .kernel_sample_every = settings.kernel_sample_every,
                         .timer = timer,
                         .read_memory = model::MemoryReaderFor(opened.stream, opened.peers),
-                        .read_energy = EnergyReaderFor(DevicesOf(opened)),
+                        .read_energy = Sampled(EnergyReaderFor(DevicesOf(opened))),
                         .probe_device = model::DeviceProbeFor(opened.stream),
                         .memory_bytes = settings.memory_bytes,
                         .return_memory = model::MemoryReturnerFor(opened.stream),
