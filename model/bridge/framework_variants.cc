@@ -56,14 +56,16 @@ struct Range {
 constexpr Range kDevices = {.min_sm = 50};
 
 std::shared_ptr<const kernels::HostedVariant> Make(std::string_view op, std::string_view name,
-                                                   Range range, Functions functions) {
+                                                   Range range, Functions functions,
+                                                   bool for_some_sizes = false) {
   kernels::HostedVariantFacts facts = {.op = std::string(op),
                                        .variant = std::string(name),
                                        .origin = "framework",
                                        .min_sm = range.min_sm,
                                        .max_sm = range.max_sm,
                                        .dtypes = kAnyType,
-                                       .params_size = 0};
+                                       .params_size = 0,
+                                       .for_some_sizes = for_some_sizes};
   return std::make_shared<LibtorchVariant>(std::move(facts), functions);
 }
 
@@ -96,16 +98,7 @@ std::shared_ptr<const kernels::HostedVariant> CudnnTiles() {
   functions.prefers = [](const void* call) {
     return aten::IsFasterInTiles(*static_cast<const aten::AttentionCall*>(call));
   };
-  return std::make_shared<LibtorchVariant>(
-      kernels::HostedVariantFacts{.op = "attention",
-                                  .variant = std::string(kCudnnTilesVariant),
-                                  .origin = "framework",
-                                  .min_sm = 90,
-                                  .max_sm = 90,
-                                  .dtypes = kAnyType,
-                                  .params_size = 0,
-                                  .for_some_sizes = true},
-      functions);
+  return Make("attention", kCudnnTilesVariant, {.min_sm = 90, .max_sm = 90}, functions, true);
 }
 
 // Best first, as libtorch sees it: cuDNN where it is tuned for the device, else flash.

@@ -91,8 +91,9 @@ class Ops {
   at::Tensor Rgb8(const at::Tensor& pictures) const;
   at::Tensor I420(const at::Tensor& pictures) const;
 
-  // For operators whose methods are elsewhere. Whether the plan takes a variant of libtorch for
-  // this call (framework_calls.h), which then has run; else the caller calls kernels/.
+  // Also for operators that are functions in files of their own. Whether the plan takes a variant
+  // of libtorch for this call (framework_calls.h), which then has run; else the caller calls
+  // kernels/.
   template <typename Call>
   bool ByLibtorch(const Call& call) const {
     return ByLibtorch(call.op, call.x.scalar_type(), &call);

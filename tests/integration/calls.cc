@@ -119,6 +119,18 @@ v1::VideoSpec SmallSpec(const std::string& prompt, uint64_t seed) {
   return spec;
 }
 
+v1::VideoSpec TinyModelSpec(int num_frames) {
+  v1::VideoSpec spec;
+  spec.set_prompt("a red fox");
+  spec.set_width(96);
+  spec.set_height(64);
+  spec.set_num_frames(num_frames);
+  spec.set_num_inference_steps(2);
+  spec.set_seed(1);
+  spec.set_max_text_tokens(24);
+  return spec;
+}
+
 std::string NewRequestId() {
   static thread_local std::mt19937_64 random{std::random_device{}()};
   const uint64_t a = random(), b = random();

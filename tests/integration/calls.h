@@ -16,6 +16,8 @@ namespace reel::tests {
 
 // A small clip of the test card: a job that takes a fraction of a second.
 v1::VideoSpec SmallSpec(const std::string& prompt, uint64_t seed = 1);
+// What the smallest LTX-Video of the tests (model::ltx::TinyFolder) renders in a second.
+v1::VideoSpec TinyModelSpec(int num_frames);
 std::string NewRequestId();  // a random UUID
 
 // What a stream brought. Media is checked as it comes: offsets without gaps, CRCs, attempts.

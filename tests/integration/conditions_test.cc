@@ -33,17 +33,7 @@ class Conditions : public ::testing::Test {
     setup.config = absl::StrCat("models { name: 'tiny' path: '", path, "' dtype: 'fp32' }");
     return setup;
   }
-  static v1::VideoSpec Spec() {
-    v1::VideoSpec spec;
-    spec.set_prompt("a red fox");
-    spec.set_width(96);
-    spec.set_height(64);
-    spec.set_num_frames(17);
-    spec.set_num_inference_steps(2);
-    spec.set_seed(1);
-    spec.set_max_text_tokens(24);
-    return spec;
-  }
+  static v1::VideoSpec Spec() { return TinyModelSpec(17); }
   static v1::VideoSpec WithImage(const std::string& bytes, int frame = 0) {
     v1::VideoSpec spec = Spec();
     v1::Condition& condition = *spec.add_conditions();

@@ -9,22 +9,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "tests/fakes/tiny_ltx.h"
+#include "tests/integration/broker_and_store.h"
 #include "tests/integration/calls.h"
-#include "tests/integration/nats_cluster.h"
 #include "tests/integration/reel_server.h"
-#include "tests/integration/s3_server.h"
 
 namespace reel::tests {
 namespace {
 
-class FleetConditionsTest : public ::testing::Test {
+class FleetConditionsTest : public BrokerAndStoreTest {
  protected:
   void SetUp() override {
-    if (NatsServerPath().empty() || S3ServerPath().empty()) {
-      GTEST_SKIP() << "SKIPPED: no nats-server or no versitygw here; deploy/build/setup --fleet "
-                      "installs them";
-    }
-    cluster_ = std::make_unique<NatsCluster>(1);
+    BrokerAndStoreTest::SetUp();
+    if (IsSkipped()) return;
     store_ = std::make_unique<S3Server>();
   }
   std::unique_ptr<ReelServer> Start(const std::string& node) {
@@ -44,20 +40,12 @@ class FleetConditionsTest : public ::testing::Test {
     return {std::istreambuf_iterator<char>(in), {}};
   }
   static v1::VideoSpec Spec(bool with_picture) {
-    v1::VideoSpec spec;
-    spec.set_prompt("a red fox");
-    spec.set_width(96);
-    spec.set_height(64);
-    spec.set_num_frames(17);
-    spec.set_num_inference_steps(2);
-    spec.set_seed(1);
-    spec.set_max_text_tokens(24);
+    v1::VideoSpec spec = TinyModelSpec(17);
     if (with_picture) spec.add_conditions()->set_image(Picture());
     return spec;
   }
 
   const model::ltx::TinyFolder folder_{"0.9.5"};
-  std::unique_ptr<NatsCluster> cluster_;
   std::unique_ptr<S3Server> store_;
 };
 

@@ -15,25 +15,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/integration/broker_and_store.h"
 #include "tests/integration/calls.h"
-#include "tests/integration/nats_cluster.h"
 #include "tests/integration/reel_server.h"
-#include "tests/integration/s3_server.h"
 #include "tests/integration/small_disk.h"
 
 namespace reel::tests {
 namespace {
 
-class FleetObjectsTest : public ::testing::Test {
+class FleetObjectsTest : public BrokerAndStoreTest {
  protected:
-  void SetUp() override {
-    if (NatsServerPath().empty() || S3ServerPath().empty()) {
-      GTEST_SKIP() << "SKIPPED: no nats-server or no versitygw here; deploy/build/setup --fleet "
-                      "installs them";
-    }
-    cluster_ = std::make_unique<NatsCluster>(1);
-  }
-
   std::string Config(const std::string& node, int backlog) const {
     return absl::StrCat(
         "models { name: 'testcard' test_card { step_time { nanos: 10000000 } } }\n",
@@ -107,7 +98,6 @@ class FleetObjectsTest : public ::testing::Test {
     EXPECT_TRUE(Eventually([&] { return Done(at, names) == names.size(); }));
   }
 
-  std::unique_ptr<NatsCluster> cluster_;
   std::unique_ptr<S3Server> store_;
   std::map<std::string, std::unique_ptr<ReelServer>> servers_;
 };

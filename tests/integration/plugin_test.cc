@@ -58,17 +58,7 @@ class Plugins : public ::testing::Test {
         "variants { key: 'rms_norm' value: 'mine' } }\n");
     return setup;
   }
-  static v1::VideoSpec Spec() {
-    v1::VideoSpec spec;
-    spec.set_prompt("a red fox");
-    spec.set_width(96);
-    spec.set_height(64);
-    spec.set_num_frames(9);
-    spec.set_num_inference_steps(2);
-    spec.set_seed(1);
-    spec.set_max_text_tokens(24);
-    return spec;
-  }
+  static v1::VideoSpec Spec() { return TinyModelSpec(9); }
   static v1::VideoSpec With(const std::map<std::string, std::string>& variants) {
     v1::VideoSpec spec = Spec();
     for (const auto& [op, variant] : variants) {

@@ -52,7 +52,6 @@ class VideoCursor {
   int64_t offset_;     // next byte of it
   bool accepted_ = false;
   bool finished_ = false;
-  bool media_comes_ = false;  // the next piece is on its way
 };
 
 // The file's bytes as the API carries them.

@@ -26,13 +26,11 @@ absl::Status FleetUnavailable(std::string_view why) {
   return MakeError(Reason::kFleetUnavailable, why, details);
 }
 
-absl::Status StoreUnavailable(std::string_view why) { return FleetUnavailable(why); }
-
 absl::Status ReadFailure(const absl::Status& status) {
   if (absl::IsNotFound(status) || absl::IsOutOfRange(status)) {
     return MakeError(Reason::kMediaCorrupt, "The fleet's store has lost the file of the video");
   }
-  return StoreUnavailable("The fleet's store cannot be read");
+  return FleetUnavailable("The fleet's store cannot be read");
 }
 
 absl::Status NotWritten(const absl::Status& status) {

@@ -13,8 +13,6 @@ namespace reel::front {
 absl::Status FleetUnavailable(std::string_view why);
 // Nothing was written, or nobody knows whether it was; OK statuses are of the latter kind.
 absl::Status NotWritten(const absl::Status& status);
-// FLEET_UNAVAILABLE as well, of the store.
-absl::Status StoreUnavailable(std::string_view why);
 // Of a result that the store does not give: MEDIA_CORRUPT where it has lost it.
 absl::Status ReadFailure(const absl::Status& status);
 absl::Status NoSuchVideo(const std::string& id);

@@ -44,7 +44,6 @@ void FleetVideo::Update(const FleetJob& job, Video video) {
     address_ = job.address;
     last_sequence_ = job.last_sequence;
     object_ = job.object;
-    object_ = job.object;
     if (!HasEnded(job.phase)) {
       video.state = StateOf(job.phase);
       video.attempt = AttemptOf(job.epoch);

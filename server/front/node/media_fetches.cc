@@ -13,7 +13,7 @@ absl::StatusOr<MediaFetches::Bytes> MediaFetches::Read(const StoredResult& resul
   const Part part{result.key, offset / kPartBytes};
   const auto found = parts_.find(part);
   if (found == parts_.end()) {
-    if (!Fetch(result, part)) return StoreUnavailable("Too much is read from the fleet's store");
+    if (!Fetch(result, part)) return FleetUnavailable("Too much is read from the fleet's store");
     parts_[part].waiting.push_back(std::move(woken));
     return Bytes();
   }

@@ -145,7 +145,7 @@ void Submission::Check(const Shared& attempt) {
 void Submission::Keep(const Shared& attempt) {
   const auto kept = [this, attempt](const absl::Status& status) {
     if (!status.ok()) {
-      return Refuse(attempt, StoreUnavailable("The fleet's store does not take the conditions"));
+      return Refuse(attempt, FleetUnavailable("The fleet's store does not take the conditions"));
     }
     attempt->checked = true;
     Next(attempt);

@@ -18,7 +18,7 @@ using EnergyReader = std::function<std::optional<int64_t>()>;
 // Confined to the engine thread.
 class EnergyWatch {
  public:
-  // A driver's counter goes on a few times a second, and asking it is not for nothing.
+  // A driver's counter goes on a few times a second, and asking it takes milliseconds.
   static constexpr absl::Duration kEvery = absl::Milliseconds(100);
 
   enum class Ask { kIfDue, kNow };
