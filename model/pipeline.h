@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -43,6 +44,15 @@ class Generation {
   virtual absl::Status Resume() = 0;
 };
 
+// A step that is made in pieces, so that others need not wait for all of it. Dropped before its end
+// it has changed no generation. Not to outlive its pipeline or its generations.
+class StepInPieces {
+ public:
+  virtual ~StepInPieces() = default;
+  // The next piece; a status for each generation once that was the last.
+  virtual std::optional<std::vector<absl::Status>> Next(const kernels::Execution& run) = 0;
+};
+
 // Texts that a model was asked to encode: those whose encoding it remembered, and the others.
 struct PromptCounts {
   int64_t remembered = 0, encoded = 0;
@@ -67,6 +77,13 @@ class Pipeline {
   // status for each.
   virtual std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                          const kernels::Execution& run) = 0;
+  // The same in `pieces`, or as near to that as there are places to stop at. Between them anything
+  // may be asked of the pipeline for other generations. Null: these are to be stepped as a whole.
+  virtual std::unique_ptr<StepInPieces> BeginStep(absl::Span<Generation* const> generations,
+                                                  int pieces, const kernels::Execution& run) {
+    static_cast<void>(generations), static_cast<void>(pieces), static_cast<void>(run);
+    return nullptr;
+  }
   virtual absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                            const kernels::Execution& run) = 0;
   // The next piece of frames into the sink, which has room; true when that was the last. The pieces

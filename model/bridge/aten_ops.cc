@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/aten_ops.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "model/bridge/e4m3_product.h"
 
@@ -11,6 +14,23 @@ namespace {
 
 std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+// oneDNN's product with an activation in it, which libtorch has for its compiler: no header
+// declares it.
+using OnednnLinear = at::Tensor(const at::Tensor& x, const at::Tensor& weight,
+                                const std::optional<at::Tensor>& bias, std::string_view activation,
+                                c10::List<std::optional<at::Scalar>> scalars,
+                                std::optional<std::string_view> algorithm);
+
+std::optional<c10::OperatorHandle> FindOnednnLinear() {
+  return c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+}
+
+// One frame of one clip comes out, so that taps in time are nothing but channels.
+bool IsFlat(const Conv3dCall& call) {
+  return call.x.device().is_cpu() && call.x.size(0) == 1 && call.x.size(2) == call.weight.size(2) &&
+         call.padding[0] == 0 && call.x.is_contiguous() && call.weight.is_contiguous();
 }
 
 // In 0..1, cut in the frames' own type as the reference does it.
@@ -153,6 +173,14 @@ std::string WhyNotLinear(const LinearCall& call) {
 }
 
 void Run(const Conv3dCall& call) {
+  if (IsFlat(call)) {
+    // oneDNN does it in a third to a half of the time of the same in three dimensions.
+    const at::Tensor flat =
+        at::conv2d(call.x.flatten(1, 2), call.weight.flatten(1, 2), OrNone(call.bias),
+                   at::IntArrayRef(call.stride).slice(1), at::IntArrayRef(call.padding).slice(1));
+    call.out = flat.unsqueeze(2);
+    return;
+  }
   call.out = at::conv3d(call.x, call.weight, OrNone(call.bias), call.stride, call.padding);
 }
 
@@ -162,6 +190,12 @@ void Run(const LinearGeluCall& call) {
 }
 
 void RunEpilogue(const LinearGeluCall& call) {
+  if (call.x.is_cpu()) {
+    call.out = FindOnednnLinear()->typed<OnednnLinear>().call(
+        call.x, call.weight, OrNone(call.bias), "gelu", c10::List<std::optional<at::Scalar>>(),
+        "tanh");
+    return;
+  }
   const at::Tensor rows = call.x.reshape({-1, call.x.size(-1)});
   auto sizes = call.x.sizes().vec();
   sizes.back() = call.weight.size(0);
@@ -173,6 +207,11 @@ void RunEpilogue(const LinearGeluCall& call) {
 std::string WhyNoEpilogue(const LinearGeluCall& call) {
   if (call.scales != nullptr) return "its operands are e4m3 with scales";
   const auto type = call.x.scalar_type();
+  if (call.x.is_cpu()) {
+    const bool takes = type == at::kFloat && call.x.numel() > 0 && at::hasMKLDNN() &&
+                       FindOnednnLinear().has_value();
+    return takes ? "" : "on a CPU it needs fp32 and a libtorch with oneDNN";
+  }
   const bool takes = call.x.is_cuda() && (type == at::kBFloat16 || type == at::kHalf) &&
                      call.weight.size(0) % 8 == 0 && call.weight.size(1) % 8 == 0 &&
                      call.x.numel() > 0;

@@ -146,7 +146,7 @@ HostedVariants LinearGeluVariants() {
       .run = [](const void* call) { aten::RunEpilogue(*static_cast<const Call*>(call)); },
       .why_not =
           [](const void* call) { return aten::WhyNoEpilogue(*static_cast<const Call*>(call)); }};
-  return {Make(Call::op, kEpilogueVariant, kDevices, epilogue), Aten<Call>(Call::op)};
+  return {Make(Call::op, kEpilogueVariant, {}, epilogue), Aten<Call>(Call::op)};
 }
 
 }  // namespace

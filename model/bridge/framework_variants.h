@@ -17,7 +17,7 @@ inline constexpr std::string_view kE4m3RowsVariant = "e4m3_rows";
 // Of step_cache alone: the sum with what all blocks but the first added to an earlier step. Only
 // the profile "cache" makes such a call.
 inline constexpr std::string_view kFirstBlockVariant = "first_block";
-// Of linear_gelu alone: the activation inside the matrix product. Needs a GPU.
+// Of linear_gelu alone: the activation inside the matrix product; on a CPU oneDNN's.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
 // Of attention and cross_attention: libtorch's kernels for them. "auto" takes the one that libtorch

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/denoiser.h"
 
+#include <algorithm>
+
 #include "model/bridge/step_reuse.h"
 #include "model/ltx/packing/step_groups.h"
 
 namespace reel::model::ltx {
 namespace {
+
+std::vector<Attempt*> PointersTo(std::vector<Attempt>& attempts) {
+  std::vector<Attempt*> pointers;
+  for (Attempt& attempt : attempts) pointers.push_back(&attempt);
+  return pointers;
+}
 
 // The rows of each, of those of all.
 std::vector<at::Tensor> Apart(const std::vector<Attempt*>& attempts, const at::Tensor& rows) {
@@ -80,47 +88,79 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   return joined_;
 }
 
-void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
+std::vector<Attempt> Denoiser::AttemptsOf(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
   attempts.reserve(states.size());
-  Company all;
-  bool uses_cache = false;
   for (DenoiseState* state : states) {
-    all.push_back(&attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state)));
-    uses_cache |= all.back()->cache.rules().uses_cache();
-    if (all.back()->is_last()) all.back()->cache.Forget();
+    Attempt& attempt = attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state));
+    if (attempt.is_last()) attempt.cache.Forget();
   }
   // Nothing is kept for a company that may not come again.
-  if (all.size() == 1) {
+  if (attempts.size() == 1) {
     shared_texts_.clear();
     shared_others_text_ = {};
   }
+  return attempts;
+}
+
+void Denoiser::Finish(std::vector<Attempt>& attempts, const std::vector<at::Tensor>& velocities) {
+  for (size_t i = 0; i < attempts.size(); ++i) EndStep(attempts[i], velocities[i]);
+  for (Attempt& attempt : attempts) Commit(attempt);
+}
+
+void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
+  std::vector<Attempt> attempts = AttemptsOf(ops, states);
+  const Company all = PointersTo(attempts);
+  const bool uses_cache = std::any_of(all.begin(), all.end(), [](const Attempt* attempt) {
+    return attempt->cache.rules().uses_cache();
+  });
   // A last step, which keeps nothing, is made in the same parts: a device has no whole call of it
   // to record.
-  const std::vector<at::Tensor> velocities =
-      uses_cache && MayReuseSteps(ops.run()) ? WithCache(ops, all) : WithoutCache(ops, all);
-  for (size_t i = 0; i < all.size(); ++i) EndStep(*all[i], velocities[i]);
-  for (Attempt& attempt : attempts) Commit(attempt);
+  Finish(attempts,
+         uses_cache && MayReuseSteps(ops.run()) ? WithCache(ops, all) : WithoutCache(ops, all));
+}
+
+std::unique_ptr<Denoiser::Walk> Denoiser::Begin(const Ops& ops,
+                                                absl::Span<DenoiseState* const> states) {
+  if (group_ != nullptr || MayReuseSteps(ops.run())) return nullptr;
+  auto walk = std::make_unique<Walk>(velocity_.transformer(), AttemptsOf(ops, states));
+  walk->call_ = CallOf(PointersTo(walk->attempts_));
+  walk->blocks_ = velocity_.transformer().Begin(ops, walk->call_.inputs);
+  return walk;
+}
+
+bool Denoiser::Walk::Next(const Ops& ops, size_t blocks) {
+  for (size_t i = 0; i < blocks && !blocks_->done(); ++i) blocks_->Next(ops);
+  if (!blocks_->done()) return false;
+  Finish(attempts_, Spread(call_, transformer_.End(ops, *blocks_), attempts_.size()));
+  return true;
 }
 
 std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Company& all) {
   if (group_ != nullptr && GroupVelocity::Divides(all)) return (*group_)(ops, all);
+  const Call call = CallOf(all);
+  return Spread(call, velocity_(ops, call.inputs), all.size());
+}
+
+Denoiser::Call Denoiser::CallOf(const Company& all) {
   std::vector<const DenoiseState*> states;
   for (const Attempt* attempt : all) states.push_back(&attempt->state);
-  const std::vector<std::vector<size_t>> places = GroupsOf(states);
-  std::vector<Company> groups;
-  std::vector<VelocityInputs> inputs;
-  shared_texts_.resize(places.size());
-  for (const std::vector<size_t>& of_group : places) {
-    Company& group = groups.emplace_back();
+  Call call{.places = GroupsOf(states), .groups = {}, .inputs = {}};
+  shared_texts_.resize(call.places.size());
+  for (const std::vector<size_t>& of_group : call.places) {
+    Company& group = call.groups.emplace_back();
     for (const size_t place : of_group) group.push_back(all[place]);
-    inputs.push_back(InputsOf(group, shared_texts_[inputs.size()]));
+    call.inputs.push_back(InputsOf(group, shared_texts_[call.inputs.size()]));
   }
-  const std::vector<at::Tensor> made = velocity_(ops, inputs);
-  std::vector<at::Tensor> velocities(all.size());
-  for (size_t group = 0; group < groups.size(); ++group) {
-    const std::vector<at::Tensor> own = Apart(groups[group], made[group]);
-    for (size_t i = 0; i < own.size(); ++i) velocities[places[group][i]] = own[i];
+  return call;
+}
+
+std::vector<at::Tensor> Denoiser::Spread(const Call& call, const std::vector<at::Tensor>& made,
+                                         size_t count) {
+  std::vector<at::Tensor> velocities(count);
+  for (size_t group = 0; group < call.groups.size(); ++group) {
+    const std::vector<at::Tensor> own = Apart(call.groups[group], made[group]);
+    for (size_t i = 0; i < own.size(); ++i) velocities[call.places[group][i]] = own[i];
   }
   return velocities;
 }

@@ -2,12 +2,15 @@
 // Moves clips along their schedules, by the step rules of the reference's three pipelines.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
+#include "model/ltx/block_walk.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/group_velocity.h"
 #include "model/ltx/step_attempt.h"
@@ -29,6 +32,8 @@ class SharedText {
 // Confined to the engine thread. `transformer` is borrowed.
 class Denoiser {
  public:
+  class Walk;
+
   // Without a recorder no step is recorded.
   explicit Denoiser(const Transformer& transformer,
                     std::unique_ptr<GraphRecorder> recorder = nullptr)
@@ -43,6 +48,9 @@ class Denoiser {
   // (CanShareStep), or, on one device and where none uses the step cache, be packed (CanPackStep).
   // What throws has changed none of them.
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
+  // The same for who stops in between; null where it cannot be stopped: on a group of devices, and
+  // where steps may be left out.
+  std::unique_ptr<Walk> Begin(const Ops& ops, absl::Span<DenoiseState* const> states);
 
   // On the first device of a group.
   int64_t kept_bytes() const { return velocity_.kept_bytes(); }
@@ -63,6 +71,20 @@ class Denoiser {
     std::vector<at::Tensor> x, added;  // behind the first block, and by it
   };
 
+  // One call of the transformer, in groups that go side by side; places are among all.
+  struct Call {
+    std::vector<std::vector<size_t>> places;
+    std::vector<Company> groups;
+    std::vector<VelocityInputs> inputs;
+  };
+
+  // Those of one company, begun.
+  std::vector<Attempt> AttemptsOf(const Ops& ops, absl::Span<DenoiseState* const> states);
+  Call CallOf(const Company& all);
+  // What the call made of each group, to each of all.
+  static std::vector<at::Tensor> Spread(const Call& call, const std::vector<at::Tensor>& made,
+                                        size_t count);
+  static void Finish(std::vector<Attempt>& attempts, const std::vector<at::Tensor>& velocities);
   std::vector<at::Tensor> WithoutCache(const Ops& ops, const Company& all);
   // Of one call of the transformer for all of them.
   VelocityInputs InputsOf(const Company& attempts, SharedText& shared) const;
@@ -77,6 +99,23 @@ class Denoiser {
   std::unique_ptr<GroupVelocity> group_;  // null on one device
   std::vector<SharedText> shared_texts_;  // of the groups of the latest company
   SharedText shared_others_text_;
+};
+
+// A step that stands still between two blocks of the transformer. Before its end it has changed
+// nobody.
+class Denoiser::Walk {
+ public:
+  Walk(const Transformer& transformer, std::vector<Attempt> attempts)
+      : transformer_(transformer), attempts_(std::move(attempts)) {}
+  // So many blocks more; true once the step is made.
+  bool Next(const Ops& ops, size_t blocks);
+
+ private:
+  friend class Denoiser;
+  const Transformer& transformer_;
+  std::vector<Attempt> attempts_;
+  Call call_;
+  std::unique_ptr<BlockWalk> blocks_;  // borrows the call's inputs
 };
 
 }  // namespace reel::model::ltx

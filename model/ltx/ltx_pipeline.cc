@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "model/bridge/device_lead.h"
 #include "model/bridge/random.h"
 #include "model/bridge/step_reuse.h"
 #include "model/bridge/torch_device.h"
@@ -122,6 +124,20 @@ class LtxPipeline final : public Pipeline {
     return results;
   }
 
+  std::unique_ptr<StepInPieces> BeginStep(absl::Span<Generation* const> generations, int pieces,
+                                          const kernels::Execution& run) override {
+    if (model_->crew != nullptr || MayReuseSteps(run)) return nullptr;
+    for (Generation* generation : generations) {
+      if (generation != generations[0] &&
+          !MayJoin(Mine(*generations[0]).state, Mine(*generation).state, run)) {
+        return nullptr;
+      }
+    }
+    const auto blocks = static_cast<size_t>(model_->transformer.config().num_layers);
+    return std::make_unique<Pieces>(*this, generations,
+                                    std::max<size_t>(1, blocks / static_cast<size_t>(pieces)));
+  }
+
   absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
                                    const kernels::Execution& run) override {
     return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
@@ -171,6 +187,52 @@ class LtxPipeline final : public Pipeline {
   }
 
  private:
+  class Pieces final : public StepInPieces {
+   public:
+    Pieces(LtxPipeline& pipeline, absl::Span<Generation* const> generations, size_t blocks)
+        : pipeline_(pipeline),
+          generations_(generations.begin(), generations.end()),
+          blocks_(blocks) {}
+
+    std::optional<std::vector<absl::Status>> Next(const kernels::Execution& run) override {
+      const ModelScope scope(pipeline_.model_->device);
+      bool done = false;
+      const absl::Status status = TorchGuard([&]() -> absl::Status {
+        REEL_RETURN_IF_ERROR(Begin(Ops(run)));
+        if (walk_ == nullptr) return absl::OkStatus();
+        done = walk_->Next(Ops(run), blocks_);
+        pipeline_.lead_.Asked(pipeline_.model_->device);
+        return absl::OkStatus();
+      });
+      if (!status.ok()) return std::vector<absl::Status>(generations_.size(), status);
+      if (walk_ == nullptr) return pipeline_.Step(generations_, run);
+      if (!done) return std::nullopt;
+      std::vector<absl::Status> results;
+      for (Generation* generation : generations_) {
+        results.push_back(pipeline_.EndStep(Mine(*generation), pipeline_.WaitsAlways(run)));
+      }
+      return results;
+    }
+
+   private:
+    // Leaves the walk out where one of them cannot step, which it is told by the whole step.
+    absl::Status Begin(const Ops& ops) {
+      if (walk_ != nullptr) return absl::OkStatus();
+      std::vector<DenoiseState*> states;
+      for (Generation* generation : generations_) {
+        if (!pipeline_.ReadyToStep(Mine(*generation), ops).ok()) return absl::OkStatus();
+        states.push_back(&Mine(*generation).state);
+      }
+      walk_ = pipeline_.denoiser_->Begin(ops, states);
+      return absl::OkStatus();
+    }
+
+    LtxPipeline& pipeline_;
+    const std::vector<Generation*> generations_;
+    const size_t blocks_;  // of a piece
+    std::unique_ptr<Denoiser::Walk> walk_;
+  };
+
   absl::Status ReadyToStep(LtxGeneration& mine, const Ops& ops) {
     if (!mine.ready) return NotReady();
     if (mine.step() >= mine.num_steps()) {
@@ -199,7 +261,10 @@ class LtxPipeline final : public Pipeline {
   // What is timed is waited for in any case.
   bool WaitsForStep(absl::Span<Generation* const> generations, const kernels::Execution& run) {
     const bool waits = pace_.Waits(generations);
-    return waits || run.timer != nullptr || model_->device.is_cpu();
+    return waits || WaitsAlways(run);
+  }
+  bool WaitsAlways(const kernels::Execution& run) const {
+    return run.timer != nullptr || model_->device.is_cpu();
   }
 
   // Looks at the numbers of this step, or of the one before with this one asked for already; at the
@@ -270,6 +335,7 @@ class LtxPipeline final : public Pipeline {
   const ModelCard card_;
   const std::unique_ptr<Denoiser> denoiser_;
   StepPace pace_;
+  DeviceLead lead_;
 };
 
 // With what the checkpoint says of itself.

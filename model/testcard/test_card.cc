@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -121,22 +122,13 @@ class TestCard final : public Pipeline {
 
   std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
                                  const kernels::Execution&) override {
-    const auto extra = static_cast<int>(generations.size()) - 1;
-    absl::SleepFor(options_.step_time + std::max(extra, 0) * options_.step_time_per_extra_job);
-    CountedBytes work(memory_);
-    const absl::Status room = work.Resize(WorkOf(generations));
-    if (!room.ok()) return std::vector<absl::Status>(generations.size(), room);
-    std::vector<absl::Status> results;
-    for (Generation* generation : generations) results.push_back(FaultOf(Mine(*generation)));
-    // Memory and context belong to the device: whoever was in the step shares the loss.
-    for (const absl::Status& result : results) {
-      if (!absl::IsResourceExhausted(result) && !absl::IsAborted(result)) continue;
-      return std::vector<absl::Status>(generations.size(), result);
-    }
-    for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].ok()) ++Mine(*generations[i]).steps_done;
-    }
-    return results;
+    absl::SleepFor(StepTime(generations));
+    return EndStep(generations);
+  }
+
+  std::unique_ptr<StepInPieces> BeginStep(absl::Span<Generation* const> generations, int pieces,
+                                          const kernels::Execution&) override {
+    return std::make_unique<Pieces>(*this, generations, pieces);
   }
 
   absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
@@ -180,6 +172,48 @@ class TestCard final : public Pipeline {
   }
 
  private:
+  class Pieces final : public StepInPieces {
+   public:
+    Pieces(TestCard& card, absl::Span<Generation* const> generations, int pieces)
+        : card_(card),
+          generations_(generations.begin(), generations.end()),
+          left_(pieces),
+          piece_(card.StepTime(generations) / pieces) {}
+    std::optional<std::vector<absl::Status>> Next(const kernels::Execution&) override {
+      absl::SleepFor(piece_);
+      if (--left_ > 0) return std::nullopt;
+      return card_.EndStep(generations_);
+    }
+
+   private:
+    TestCard& card_;
+    const std::vector<Generation*> generations_;
+    int left_;
+    const absl::Duration piece_;
+  };
+
+  absl::Duration StepTime(absl::Span<Generation* const> generations) const {
+    const auto extra = static_cast<int>(generations.size()) - 1;
+    return options_.step_time + std::max(extra, 0) * options_.step_time_per_extra_job;
+  }
+
+  std::vector<absl::Status> EndStep(absl::Span<Generation* const> generations) {
+    CountedBytes work(memory_);
+    const absl::Status room = work.Resize(WorkOf(generations));
+    if (!room.ok()) return std::vector<absl::Status>(generations.size(), room);
+    std::vector<absl::Status> results;
+    for (Generation* generation : generations) results.push_back(FaultOf(Mine(*generation)));
+    // Memory and context belong to the device: whoever was in the step shares the loss.
+    for (const absl::Status& result : results) {
+      if (!absl::IsResourceExhausted(result) && !absl::IsAborted(result)) continue;
+      return std::vector<absl::Status>(generations.size(), result);
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i].ok()) ++Mine(*generations[i]).steps_done;
+    }
+    return results;
+  }
+
   int64_t WorkOf(absl::Span<Generation* const> generations) const {
     int64_t bytes = 0;
     for (Generation* generation : generations) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/worker/engine/batch.h"
 
+#include <algorithm>
+
 namespace reel::worker {
 namespace {
 
@@ -15,6 +17,11 @@ bool MayShareStep(const HeldJob& job, const HeldJob& lead) {
 }
 
 }  // namespace
+
+bool GoesBefore(const HeldJob& job, const Batch& batch) {
+  return std::all_of(batch.jobs.begin(), batch.jobs.end(),
+                     [&](const HeldJob* other) { return job.GoesBefore(*other); });
+}
 
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
   Batch batch{{&lead}, lead.generation->rows(), nullptr, {lead.generation->rows()}};

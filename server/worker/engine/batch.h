@@ -21,6 +21,9 @@ struct Batch {
 // piece that may come before the next step of `batch`; null: none.
 HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 
+// Whether the job, none of the batch's, goes before all of them.
+bool GoesBefore(const HeldJob& job, const Batch& batch);
+
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
 // same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together
 // (the lead alone may have more).

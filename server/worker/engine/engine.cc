@@ -33,8 +33,9 @@ void Engine::Impl::Run() {
     }
     const bool moved = MoveOne();
     if (device_lost_) return;
-    // After each piece of jobs one of a model that is to serve, so that neither waits for long.
-    if (TryCandidate() || moved) continue;
+    // After each step or piece of jobs one of a model that is to serve, so that neither waits for
+    // long.
+    if ((!CanGoOn() && TryCandidate()) || moved) continue;
     Rest();
   }
 }
@@ -68,14 +69,24 @@ void Engine::Impl::Rest() {
 
 bool Engine::Impl::MoveOne() {
   HeldJob* lead = jobs_.FirstThatCanStep();
-  const Batch batch = lead == nullptr ? Batch() : PickBatch(jobs_, *lead, options_.fill_rows);
+  // In the middle of a step only those step who go before it.
+  const bool goes_on = CanGoOn() && (lead == nullptr || !GoesBefore(*lead, under_way_->batch));
+  const Batch batch = goes_on           ? under_way_->batch
+                      : lead == nullptr ? Batch()
+                                        : PickBatch(jobs_, *lead, options_.fill_rows);
   HeldJob* piece = PickPiece(jobs_, batch);
-  if (piece == nullptr && lead == nullptr) return false;
-  const Turns::Beside beside = BesideOf(piece, lead);
+  if (piece == nullptr && batch.jobs.empty()) return false;
+  const Turns::Beside beside = BesideOf(piece, batch);
   // Before its first step a batch waits for all that are to share it, not for frames of others.
   const bool takes_turns = IsUnderWay(batch) || beside == Turns::Beside::kDecoding;
-  if (piece == nullptr ||
-      (takes_turns && !piece->preview_due && turns_.StepIsDue(beside, LastStepOf(batch)))) {
+  const bool steps = piece == nullptr || (takes_turns && !piece->preview_due &&
+                                          turns_.StepIsDue(beside, LastStepOf(batch)));
+  if (steps && goes_on) {
+    GoOn();
+    return true;
+  }
+  Interrupt();
+  if (steps) {
     Step(batch);
     return true;
   }
@@ -87,8 +98,10 @@ bool Engine::Impl::MoveOne() {
   return true;
 }
 
-Turns::Beside Engine::Impl::BesideOf(const HeldJob* piece, const HeldJob* lead) {
-  if (piece == nullptr || lead == nullptr || piece->GoesBefore(*lead)) return Turns::Beside::kAhead;
+Turns::Beside Engine::Impl::BesideOf(const HeldJob* piece, const Batch& batch) {
+  if (piece == nullptr || batch.jobs.empty() || piece->GoesBefore(*batch.jobs.front())) {
+    return Turns::Beside::kAhead;
+  }
   return piece->phase == Phase::kDecode ? Turns::Beside::kDecoding : Turns::Beside::kJoining;
 }
 
@@ -140,6 +153,7 @@ void Engine::Impl::EndEncoded(HeldJob& job) {
 }
 
 void Engine::Impl::Release(HeldJob& job) {
+  if (job.in_step) DropStep();
   const std::unique_ptr<HeldJob> held = jobs_.Remove(job);
   // Of one that is dropped nothing is told.
   if (held->file_end != nullptr) held->file_end->Claim();

@@ -76,6 +76,7 @@ void Engine::Impl::OutOfMemory(HeldJob& job) {
 }
 
 void Engine::Impl::ReturnMemory() {
+  DropStep();
   MoveParkedToHost();
   for (const auto& [name, model] : models_) model.pipeline->ForgetKept();
   for (const LoadedModel& model : leaving_) model.pipeline->ForgetKept();
@@ -110,6 +111,7 @@ void Engine::Impl::MoveParkedToHost() {
   for (const auto& job : jobs_.all()) {
     if (!job->parked || job->generation == nullptr || job->generation->device_bytes() == 0)
       continue;
+    if (job->in_step) DropStep();
     // One that cannot be moved stays where it is.
     if (!job->generation->Park(/*to_host=*/true).ok()) continue;
     Report(job->ref, JobParked{job->generation->device_bytes()});

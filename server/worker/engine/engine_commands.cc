@@ -96,6 +96,11 @@ void Engine::Impl::CarryOut(ParkJob& command) {
   HeldJob* job = jobs_.Find(command.job);
   // Past its last step it has nothing to make way with.
   if (job == nullptr || job->phase > Phase::kDenoise) return;
+  if (job->in_step) {
+    // Alone in it and with its memory it can stand still as well as its job.
+    const bool stays = !command.to_host && under_way_->batch.jobs.size() == 1;
+    stays ? Interrupt() : DropStep();
+  }
   job->parked = true;
   PutDown(*job);
   int64_t held = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's inside. The loop is in engine.cc, what commands do in engine_commands.cc, of models
-// in engine_models.cc, and the pieces that move a job in engine_pieces.cc.
+// in engine_models.cc, steps in engine_steps.cc, and the other pieces that move a job in
+// engine_pieces.cc.
 #pragma once
 
 #include <deque>
@@ -73,6 +74,16 @@ class Engine::Impl {
     std::vector<WarmedUp> warm_ups = {};
   };
 
+  // A step that stands still between two pieces of it, or is about to be made as a whole.
+  struct StepUnderWay {
+    Batch batch;
+    std::unique_ptr<model::StepInPieces> pieces;  // null: as a whole
+    kernels::KernelTimer* timer = nullptr;        // null: its operators are not timed
+    kernels::KernelCounters counters;
+    absl::Duration took;          // so far, by itself
+    bool is_interrupted = false;  // its jobs are put down
+  };
+
   // Commands.
   void CarryOut(LoadModel& command);
   void CarryOut(UnloadModel& command);
@@ -112,7 +123,7 @@ class Engine::Impl {
   bool MoveOne();
   // Until somebody can move again.
   void Rest();
-  static Turns::Beside BesideOf(const HeldJob* piece, const HeldJob* lead);
+  static Turns::Beside BesideOf(const HeldJob* piece, const Batch& batch);
   static absl::Duration LastStepOf(const Batch& batch);
   static bool IsUnderWay(const Batch& batch);
   void MovePiece(HeldJob& job);
@@ -133,13 +144,10 @@ class Engine::Impl {
   // A piece of one job alone, with its operators where they were timed.
   void ReportPiece(HeldJob& job, model::Stage stage, absl::Duration took, bool timed);
   void MakePreview(HeldJob& job);
-  void Step(const Batch& batch);
   void Decode(HeldJob& job);
   void StartDecoding(HeldJob& job);
   // All frames are with the encoder, which ends the job.
   void StartEncoding(HeldJob& job);
-  // Whom the step's operators are timed for; null: not at all.
-  kernels::KernelTimer* TimerForStep(const Batch& batch);
   kernels::KernelTimer* TimerIf(bool timed) const { return timed ? options_.timer : nullptr; }
   // The device's memory before a piece, and after one that moved these jobs.
   void BeginMemory() { memory_.Begin(KeptBytes()); }
@@ -154,6 +162,24 @@ class Engine::Impl {
   void ShareEnergy(EnergyWatch::Ask ask);
   void ReportStep(const Batch& batch, model::Stage stage, absl::Duration took,
                   std::vector<kernels::VariantTime> times);
+
+  // Steps. One that is long stands still between its pieces, in which who goes before it moves.
+  // Makes it, or begins it.
+  void Step(const Batch& batch);
+  // Whom the step's operators are timed for; null: not at all.
+  kernels::KernelTimer* TimerForStep(const Batch& batch);
+  int PiecesOf(const StepUnderWay& step) const;
+  // From now on its jobs are busy with it.
+  static void TakeUp(const StepUnderWay& step);
+  // False where none is under way, and where its job is parked.
+  bool CanGoOn() const { return under_way_ != nullptr && !under_way_->batch.jobs.front()->parked; }
+  // The next piece of the one that is under way.
+  void GoOn();
+  // Before others move. Nothing where none is under way.
+  void Interrupt();
+  // It comes to nothing, and its jobs make it anew: one of them leaves, or its memory is needed.
+  void DropStep();
+  void EndStep(const StepUnderWay& step, const std::vector<absl::Status>& statuses);
   void AfterStep(HeldJob& job);
 
   // Ends of jobs.
@@ -180,6 +206,9 @@ class Engine::Impl {
   void Report(const JobRef& ref, WorkerEvent event) { events_.Report({{}, ref, std::move(event)}); }
   void Report(WorkerEvent event) { Report(JobRef(), std::move(event)); }
 
+  kernels::Execution ExecutionOf(StepUnderWay& step) const {
+    return Execution(*step.batch.jobs.front(), step.counters, step.timer);
+  }
   kernels::Execution Execution(const HeldJob& job, kernels::KernelCounters& counters,
                                kernels::KernelTimer* timer) const {
     return {job.plan, counters, timer, options_.stream};
@@ -196,6 +225,12 @@ class Engine::Impl {
   std::map<std::string, int64_t> loading_;  // the revision that is to come, by model
   std::deque<Candidate> candidates_;
   JobTable jobs_;  // before models in death: generations belong to pipelines
+  std::unique_ptr<StepUnderWay> under_way_;
+  // Of the latest step, by whose a first one is judged.
+  struct {
+    const model::Pipeline* of = nullptr;  // compared, not looked into
+    absl::Duration took;
+  } row_time_;
   // Of jobs that ended early: each waits for its thread, which others may hold.
   std::vector<std::unique_ptr<VideoEncoder>> retired_;
   std::vector<std::unique_ptr<ConditionDecoder>> retired_decoders_;

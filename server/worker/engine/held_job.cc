@@ -8,7 +8,7 @@
 namespace reel::worker {
 
 bool HeldJob::CanMove() const {
-  if (parked || phase == Phase::kEncode) return false;
+  if (parked || in_step || phase == Phase::kEncode) return false;
   if (conditions != nullptr && !conditions->done()) return false;
   return phase != Phase::kDecode || encoder == nullptr || encoder->HasRoom();
 }

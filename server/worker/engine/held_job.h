@@ -38,6 +38,7 @@ struct HeldJob {
   bool assigned_alone = false;  // by the front: nobody else is here
   bool steps_alone = false;     // its model's jobs share no steps here
   bool parked = false;
+  bool in_step = false;  // one that is under way
   bool preview_due = false;
   bool times_text = false, times_decode = false;  // as the rule of samples took them
   bool ran_out_of_memory = false;                 // once: the next try is alone and the last
@@ -50,7 +51,7 @@ struct HeldJob {
   model::RunClock clock;
   absl::Duration last_step;  // zero before the first
 
-  // False: it waits for its conditions, its encoder or its owner.
+  // False: it waits for its conditions, its encoder or its owner, or is in the middle of a step.
   bool CanMove() const;
   // Its next piece is a step.
   bool CanStep() const { return CanMove() && phase == Phase::kDenoise && !preview_due; }

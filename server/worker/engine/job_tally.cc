@@ -14,6 +14,11 @@ void JobTally::Stepped(absl::Duration took, int jobs, double share) {
   batched_jobs_ += jobs;
 }
 
+void JobTally::StepLost(absl::Duration took, double share) {
+  denoise_ += took;
+  device_ += took * share;
+}
+
 void JobTally::Used(const std::vector<kernels::VariantUse>& uses) {
   for (const auto& use : uses) calls_[{use.op, use.variant}] += use.calls;
 }

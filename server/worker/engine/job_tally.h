@@ -20,6 +20,8 @@ class JobTally {
   void TextEncoded(absl::Duration took) { text_encode_ += took, device_ += took; }
   // A step of `jobs` jobs, of whose rows this job had `share`.
   void Stepped(absl::Duration took, int jobs, double share);
+  // The same that came to nothing: device time all the same.
+  void StepLost(absl::Duration took, double share);
   // So many steps are done, and so many of them took over what an earlier one computed.
   void StepsDone(int done, int reused) { done_steps_ = done, reused_steps_ = reused; }
   int done_steps() const { return done_steps_; }

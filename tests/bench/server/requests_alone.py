@@ -92,7 +92,7 @@ def sampling(setup):
         clocks = {name: ProcessClocks(door.server.process.pid) for name, door in doors.items()}
         for door in (*doors.values(), *doors.values()):
             must(door.generate(setup.usual))
-        more = {"observed": ([], []), "every step": ([], [])}
+        more = {"observed": ([], [], []), "every step": ([], [], [])}
         steps, due = [], dict.fromkeys(more, 0.0)
         # At random, but none after itself: its weights would be in the caches still.
         draw, order = random.Random(1), [""]
@@ -108,13 +108,15 @@ def sampling(setup):
                     scrape(doors[name].server)
                 if name == "observed":
                     steps.append(heard.video["stats"].get("timedSteps", 0))
-                used[name] = sum(clocks[name].read()) - sum(before)
-            for name, (wall, cpu) in more.items():
+                used[name] = [now - then for now, then in zip(clocks[name].read(), before)]
+            of_all = sum(used["plain"])
+            for name, (wall, cpu, front) in more.items():
                 wall.append(took[name] / took["plain"] - 1)
-                cpu.append(used[name] / used["plain"] - 1)
+                cpu.append(sum(used[name]) / of_all - 1)
+                front.append((used[name][0] - used["plain"][0]) / of_all)
     return {f"{name}: more {what}, %": spread(values, 100) | interval(values, 100)
-            for name, pair in more.items()
-            for what, values in zip(("time to the last byte", "CPU time of all processes"), pair)} | {
+            for name, lists in more.items()
+            for what, values in zip(("time to the last byte", "CPU time of all processes", "of that reeld's own"), lists)} | {
                 "steps that are timed by default, of each video": spread(steps, 1)}
 
 

@@ -277,6 +277,7 @@ TEST_F(EngineTest, TellsWhereTheTimeOfAJobWent) {
 
 TEST_F(EngineTest, TheHeartbeatSeesAStepUnderWay) {
   test_card_.step_time = absl::Milliseconds(300);
+  options_.long_step = absl::InfiniteDuration();
   Assign("a");
   Start();
   ASSERT_TRUE(events_.WaitForStep("a", 1));
