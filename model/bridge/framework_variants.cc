@@ -9,6 +9,7 @@
 #include "model/bridge/attention_variants.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/e4m3_product.h"
+#include "model/bridge/qk_norm_rope_rows.h"
 
 namespace reel::model {
 namespace {
@@ -140,6 +141,15 @@ HostedVariants StepCacheVariants() {
                {.run = [](const void* call) { aten::Run(*static_cast<const Call*>(call)); }})};
 }
 
+std::shared_ptr<const kernels::HostedVariant> QkNormRopeByRows() {
+  using Call = aten::QkNormRopeCall;
+  return Make(
+      Call::op, kRowsVariant, {},
+      {.run = [](const void* call) { aten::RunByRows(*static_cast<const Call*>(call)); },
+       .why_not =
+           [](const void* call) { return aten::WhyNotByRows(*static_cast<const Call*>(call)); }});
+}
+
 HostedVariants LinearGeluVariants() {
   using Call = aten::LinearGeluCall;
   const Functions epilogue = {
@@ -169,6 +179,7 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
         Aten<aten::AttentionRestCall>("attention_rest")}) {
     catalog.AddFramework({variant}, on_device_last);
   }
+  if (device.device < 0) catalog.AddFramework({QkNormRopeByRows()}, Place::kFirst);
   // The built-in variant of attention that takes every call is far behind libtorch's; that of
   // cross_attention for tensor cores is ahead of cuDNN's.
   const Place below_tuned = device.device < 0 ? Place::kFirst : Place::kBelowTuned;

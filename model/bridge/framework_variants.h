@@ -20,6 +20,9 @@ inline constexpr std::string_view kFirstBlockVariant = "first_block";
 // Of linear_gelu alone: the activation inside the matrix product; on a CPU oneDNN's.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
+// Of qk_norm_rope on a CPU: each row in one pass, by all threads.
+inline constexpr std::string_view kRowsVariant = "rows";
+
 // Of attention and cross_attention: libtorch's kernels for them. "auto" takes the one that libtorch
 // would; "aten" leaves the choice to libtorch and says no more.
 inline constexpr std::string_view kCudnnVariant = "cudnn";

@@ -10,6 +10,11 @@
 namespace reel::model::ltx {
 namespace {
 
+// But for attention, which kernels/ has no fast one of here.
+bool IsLibtorchs(const std::string& variant) {
+  return variant == kAtenVariant || variant == kRowsVariant || variant == kEpilogueVariant;
+}
+
 // On a GPU "auto" takes the kernels by itself; on a CPU they must be asked for.
 kernels::KernelPlan PlanOf(Source source) {
   const kernels::KernelCatalog& catalog = DeviceUnderTest()->catalog;
@@ -19,7 +24,7 @@ kernels::KernelPlan PlanOf(Source source) {
     for (const kernels::OpListing& op : catalog.List()) {
       if (op.op == "linear" || op.op == "conv3d") continue;  // the slow oracle is all they have
       for (const kernels::VariantListing& variant : op.variants) {
-        if (variant.runs && variant.name != kAtenVariant) variants.try_emplace(op.op, variant.name);
+        if (variant.runs && !IsLibtorchs(variant.name)) variants.try_emplace(op.op, variant.name);
       }
     }
   }
