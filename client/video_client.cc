@@ -120,6 +120,14 @@ absl::StatusOr<v1::ListKernelsResponse> VideoClient::Kernels() const {
   return Call(*connection_, connection_->server(), &Server::ListKernels, v1::ListKernelsRequest());
 }
 
+absl::StatusOr<v1::GetFleetResponse> VideoClient::Fleet() const {
+  return Call(*connection_, connection_->server(), &Server::GetFleet, v1::GetFleetRequest());
+}
+
+absl::StatusOr<v1::CheckFleetResponse> VideoClient::CheckFleet() const {
+  return Call(*connection_, connection_->server(), &Server::CheckFleet, v1::CheckFleetRequest());
+}
+
 absl::StatusOr<v1::ListExperimentsResponse> VideoClient::Experiments() const {
   return Call(*connection_, connection_->server(), &Server::ListExperiments,
               v1::ListExperimentsRequest());

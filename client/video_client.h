@@ -57,6 +57,9 @@ class VideoClient {
   absl::StatusOr<std::vector<v1::Model>> Models() const;
   absl::StatusOr<v1::ListKernelsResponse> Kernels() const;
   absl::StatusOr<v1::ListExperimentsResponse> Experiments() const;
+  // For admins.
+  absl::StatusOr<v1::GetFleetResponse> Fleet() const;
+  absl::StatusOr<v1::CheckFleetResponse> CheckFleet() const;
   // Puts a worker that is out back into service; for admins. As it was when it was asked for.
   absl::StatusOr<v1::Worker> RestoreWorker(const std::string& worker) const;
 

@@ -56,6 +56,7 @@ void AddCommands(CLI::App& app, Action& action) {
   AddCompare(app, action);
   AddAb(app, action);
   AddTop(app, action);
+  AddFleet(app, action);
   AddBench(app, action);
   AddDoctor(app, action);
   AddCompletion(app, action);

@@ -37,6 +37,8 @@ void AddAb(CLI::App& app, Action& action);
 void AddBench(CLI::App& app, Action& action);
 // top_command.cc
 void AddTop(CLI::App& app, Action& action);
+// fleet_command.cc
+void AddFleet(CLI::App& app, Action& action);
 // doctor_command.cc
 void AddDoctor(CLI::App& app, Action& action);
 // shell_commands.cc; they read all commands of `app` when they run

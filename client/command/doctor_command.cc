@@ -27,7 +27,10 @@ class Doctor {
     if (Connect()) {
       Encryption();
       Health();
-      if (Version()) Models();
+      if (Version()) {
+        Models();
+        Fleet();
+      }
     }
     return checks_;
   }
@@ -81,8 +84,8 @@ class Doctor {
       Refused("health", health.status());
       return;
     }
-    const bool serving = *health == reel::client::Health::kServing;
-    Add("health", serving, serving ? "accepts jobs" : "accepts no jobs now",
+    serving_ = *health == reel::client::Health::kServing;
+    Add("health", serving_, serving_ ? "accepts jobs" : "accepts no jobs now",
         "It is starting, draining, or has no working device; see the next lines and its log.");
   }
 
@@ -103,7 +106,8 @@ class Doctor {
       absl::StrAppend(&states, states.empty() ? "" : ", ", worker.name(), " ",
                       StateName(worker.state()));
     }
-    Add("workers", ready > 0, states.empty() ? "none" : states,
+    // A gateway of a fleet has none.
+    Add("workers", ready > 0 || (states.empty() && serving_), states.empty() ? "none" : states,
         "Wait while they start. Lost workers are restarted; disabled ones need an operator.");
     return true;
   }
@@ -136,8 +140,26 @@ class Doctor {
         .code = model.ready() ? ExitCode::kOk : ExitCode::kUnavailable;
   }
 
+  // What a server that is part of a fleet needs; of one that is alone nothing.
+  void Fleet() {
+    const auto fleet = client_.CheckFleet();
+    if (absl::IsUnimplemented(fleet.status())) return;  // an older server
+    if (absl::IsPermissionDenied(fleet.status())) {
+      Add("fleet", true, "not looked at: that takes an admin's token", "");
+      return;
+    }
+    if (!fleet.ok()) {
+      Refused("fleet", fleet.status());
+      return;
+    }
+    for (const v1::FleetCheck& check : fleet->checks()) {
+      Add(check.name(), check.ok(), check.detail(), check.hint()).code = ExitCode::kUnavailable;
+    }
+  }
+
   Session& session_;
   const VideoClient& client_;
+  bool serving_ = false;
   std::vector<Check> checks_;
 };
 

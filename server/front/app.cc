@@ -148,7 +148,6 @@ absl::Status App::Impl::OpenStores() {
   return absl::OkStatus();
 }
 
-// Where they go somewhere.
 void App::Impl::OpenTraces() {
   const TelemetryOptions& telemetry = options.server.telemetry;
   if (!telemetry.collector.enabled()) return;
@@ -192,6 +191,7 @@ absl::Status App::Impl::JoinFleet() {
   }
   fleet->Start(std::move(port), *dispatcher, std::move(neighbours));
   jobs = fleet.get();
+  metrics.WatchFleet([this] { return fleet->Fleet(); });
   return absl::OkStatus();
 }
 

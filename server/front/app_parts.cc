@@ -12,6 +12,7 @@
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "server/front/config/key_pair_file.h"
+#include "server/front/config/nkey_seed.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
@@ -37,6 +38,14 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   options.urls = nats.urls;
   options.replicas = nats.replicas;
   options.max_bytes = nats.max_bytes;
+  options.ca_file = nats.ca_file;
+  options.certificate_file = nats.certificate_file;
+  options.key_file = nats.key_file;
+  if (!nats.nkey_seed_file.empty()) {
+    REEL_ASSIGN_OR_RETURN(NKey key, ReadNKeySeed(nats.nkey_seed_file));
+    options.nkey_seed = std::move(key.seed);
+    options.nkey_public = std::move(key.public_key);
+  }
   if (nats.credentials_file.empty()) return options;
   REEL_ASSIGN_OR_RETURN(KeyPair credentials, ReadKeyPair(nats.credentials_file));
   options.user = std::move(credentials.key);

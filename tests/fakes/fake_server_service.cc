@@ -62,6 +62,31 @@ grpc::Status FakeServerService::ListExperiments(grpc::ServerContext*,
   return grpc::Status::OK;
 }
 
+grpc::Status FakeServerService::GetFleet(grpc::ServerContext*, const v1::GetFleetRequest*,
+                                         v1::GetFleetResponse* response) {
+  response->set_name("prod");
+  response->set_node("a");
+  for (const char* name : {"a", "b"}) response->add_nodes()->set_name(name);
+  response->mutable_nodes(0)->set_state(v1::FLEET_NODE_STATE_SERVING);
+  response->mutable_nodes(1)->set_state(v1::FLEET_NODE_STATE_SILENT);
+  response->mutable_log()->set_connected(true);
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeServerService::CheckFleet(grpc::ServerContext*, const v1::CheckFleetRequest*,
+                                           v1::CheckFleetResponse* response) {
+  v1::FleetCheck& log = *response->add_checks();
+  log.set_name("fleet log");
+  log.set_ok(true);
+  log.set_detail("REEL");
+  if (!store_is_away) return grpc::Status::OK;
+  v1::FleetCheck& store = *response->add_checks();
+  store.set_name("fleet store");
+  store.set_detail("cannot put an object");
+  store.set_hint("Make the bucket.");
+  return grpc::Status::OK;
+}
+
 grpc::Status FakeServerService::RestoreWorker(grpc::ServerContext*,
                                               const v1::RestoreWorkerRequest* request,
                                               v1::RestoreWorkerResponse* response) {

@@ -4,6 +4,8 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
+
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "reel/v1/server_service.grpc.pb.h"
 
@@ -22,6 +24,13 @@ class FakeServerService final : public v1::ServerService::Service {
   grpc::Status ListExperiments(grpc::ServerContext* context,
                                const v1::ListExperimentsRequest* request,
                                v1::ListExperimentsResponse* response) override;
+  // Two servers, one of which is silent.
+  grpc::Status GetFleet(grpc::ServerContext* context, const v1::GetFleetRequest* request,
+                        v1::GetFleetResponse* response) override;
+  // A log that is well, and, with `store_is_away`, a store that is not.
+  grpc::Status CheckFleet(grpc::ServerContext* context, const v1::CheckFleetRequest* request,
+                          v1::CheckFleetResponse* response) override;
+  std::atomic<bool> store_is_away = false;
   // gpu0 was out, cpu0 was not; nobody knows any other.
   grpc::Status RestoreWorker(grpc::ServerContext* context, const v1::RestoreWorkerRequest* request,
                              v1::RestoreWorkerResponse* response) override;

@@ -43,6 +43,8 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
 
   ~Impl() override { Shutdown(); }
 
+  FakeServerService server_service_;
+
   void Shutdown() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
@@ -305,7 +307,6 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
     changed_.wait_for(lock, std::chrono::milliseconds(pause_ms_), [this] { return stopping_; });
   }
 
-  FakeServerService server_service_;
   FakeHealth health_;
   std::unique_ptr<grpc::Server> server_;
 };
@@ -316,6 +317,7 @@ FakeVideoService::~FakeVideoService() = default;
 
 std::string FakeVideoService::address() const { return impl_->address_; }
 void FakeVideoService::Shutdown() { impl_->Shutdown(); }
+void FakeVideoService::BreakFleetStore() { impl_->server_service_.store_is_away = true; }
 
 void FakeVideoService::Play(const std::vector<Trouble>& troubles) {
   std::lock_guard<std::mutex> lock(impl_->mutex_);

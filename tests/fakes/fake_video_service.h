@@ -55,6 +55,8 @@ class FakeVideoService {
   void Play(const std::vector<Trouble>& troubles);
   // The next call of this method ("CreateVideo") is refused; repeated calls queue up.
   void RefuseNext(const std::string& method, const Refusal& refusal);
+  // The check of its fleet finds that its store is away.
+  void BreakFleetStore();
   // Of the finished video.
   void Notice(const std::string& code, const std::string& message);
   void SetStats(const v1::RunStats& stats);

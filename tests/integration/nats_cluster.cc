@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "tests/integration/free_ports.h"
@@ -13,7 +15,8 @@ namespace reel::tests {
 
 std::string NatsServerPath() { return FindTool("nats-server"); }
 
-NatsCluster::NatsCluster(int servers) : servers_(static_cast<size_t>(servers)) {
+NatsCluster::NatsCluster(int servers, NatsSetup setup)
+    : setup_(std::move(setup)), servers_(static_cast<size_t>(servers)) {
   const std::vector<int> ports = FreePorts(2 * servers_.size());
   for (size_t i = 0; i < servers_.size(); ++i) {
     servers_[i].port = ports[2 * i];
@@ -31,7 +34,7 @@ std::string NatsCluster::ConfigOf(int server) const {
   std::string config =
       absl::StrCat("server_name: s", server, "\nlisten: 127.0.0.1:", own.port,
                    "\njetstream { store_dir: \"", folder_.File(absl::StrCat("data", server)),
-                   "\", max_mem: 16MB, max_file: 512MB, sync_interval: always }\n");
+                   "\", max_mem: 16MB, max_file: 512MB, sync_interval: always }\n", setup_.more);
   if (servers_.size() == 1) return config;
   std::vector<std::string> routes;
   for (const Server& other : servers_) {
@@ -45,7 +48,7 @@ std::string NatsCluster::ConfigOf(int server) const {
 
 std::vector<std::string> NatsCluster::urls() const {
   std::vector<std::string> urls;
-  for (int i = 0; i < size(); ++i) urls.push_back("nats://" + address(i));
+  for (int i = 0; i < size(); ++i) urls.push_back(setup_.scheme + address(i));
   return urls;
 }
 
@@ -72,5 +75,13 @@ void NatsCluster::Pause(int server) {
 }
 
 void NatsCluster::Resume(int server) { program(server).Signal(SIGCONT); }
+
+void NatsCluster::Reconfigure(const std::string& more) {
+  setup_.more = more;
+  for (int i = 0; i < size(); ++i) {
+    folder_.Write(absl::StrCat("server", i, ".conf"), ConfigOf(i));
+    program(i).Signal(SIGHUP);
+  }
+}
 
 }  // namespace reel::tests

@@ -14,11 +14,16 @@ namespace reel::tests {
 // Of deploy/build/setup --fleet, or the system's; empty: there is none.
 std::string NatsServerPath();
 
+struct NatsSetup {
+  std::string more;                // of each server's configuration
+  std::string scheme = "nats://";  // of its clients
+};
+
 // Confined to the test's thread.
 class NatsCluster {
  public:
   // Starts all of them; three are one cluster.
-  explicit NatsCluster(int servers);
+  explicit NatsCluster(int servers, NatsSetup setup = {});
   NatsCluster(const NatsCluster&) = delete;
   NatsCluster& operator=(const NatsCluster&) = delete;
 
@@ -30,6 +35,8 @@ class NatsCluster {
   // Returns when it stands still.
   void Pause(int server);
   void Resume(int server);
+  // All read another configuration while they run.
+  void Reconfigure(const std::string& more);
 
  private:
   struct Server {
@@ -42,6 +49,7 @@ class NatsCluster {
   std::string ConfigOf(int server) const;
 
   testing::TempFolder folder_;
+  NatsSetup setup_;
   std::vector<Server> servers_;
 };
 

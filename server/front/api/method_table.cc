@@ -26,6 +26,8 @@ constexpr MethodRow kRows[] = {
     {Method::kUnloadModel, kServer, "UnloadModel", false, Role::kAdmin, true},
     {Method::kListExperiments, kServer, "ListExperiments", false, Role::kViewer, true},
     {Method::kRestoreWorker, kServer, "RestoreWorker", false, Role::kAdmin, true},
+    {Method::kGetFleet, kServer, "GetFleet", false, Role::kAdmin, true},
+    {Method::kCheckFleet, kServer, "CheckFleet", false, Role::kAdmin, true},
     {Method::kHealthCheck, kHealth, "Check", false, std::nullopt, false},
     {Method::kHealthList, kHealth, "List", false, std::nullopt, false},
     {Method::kHealthWatch, kHealth, "Watch", true, std::nullopt, false},

@@ -27,6 +27,8 @@ enum class Method {
   kUnloadModel,
   kListExperiments,
   kRestoreWorker,
+  kGetFleet,
+  kCheckFleet,
   kHealthCheck,
   kHealthList,
   kHealthWatch,

@@ -3,10 +3,12 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "server/convert/convert.h"
 #include "server/convert/proto_duration.h"
+#include "server/front/api/fleet_convert.h"
 #include "server/front/api/video_cursor.h"
 
 namespace reel::front {
@@ -233,6 +235,10 @@ void ServerAnswers::FillExperiments(v1::ListExperimentsResponse& response) const
   for (const ExperimentReport& report : jobs_.Experiments()) {
     *response.add_experiments() = ExperimentToProto(report);
   }
+}
+
+void ServerAnswers::FillFleet(v1::GetFleetResponse& response) const {
+  if (const std::optional<FleetStatus> status = jobs_.Fleet()) response = FleetToProto(*status);
 }
 
 void ServerAnswers::FillKernels(v1::ListKernelsResponse& response) const {

@@ -39,6 +39,7 @@ class ServerAnswers {
   void FillModels(v1::ListModelsResponse& response) const;
   void FillKernels(v1::ListKernelsResponse& response) const;
   void FillExperiments(v1::ListExperimentsResponse& response) const;
+  void FillFleet(v1::GetFleetResponse& response) const;
 
  private:
   const JobService& jobs_;

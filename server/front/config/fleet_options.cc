@@ -3,62 +3,17 @@
 
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/legal_name.h"
+#include "server/front/config/nats_options.h"
 #include "server/front/config/object_options.h"
 
 namespace reel::front {
 namespace {
 
-constexpr char kNatsScheme[] = "nats://";
-constexpr size_t kNatsSchemeSize = sizeof kNatsScheme - 1;
-constexpr int kMostReplicas = 5;
-constexpr int64_t kLeastLogBytes = int64_t{1} << 20;
 constexpr absl::Duration kShortestBeat = absl::Milliseconds(100);
 constexpr absl::Duration kLongest = absl::Minutes(10);
-
-void ReadUrl(const std::string& key, const std::string& url, bool insecure, OptionReader& reader) {
-  if (absl::StartsWith(url, "tls://")) {
-    return reader.Problem(key,
-                          "TLS to NATS servers is not built yet: nats://, with insecure in a "
-                          "network that encrypts");
-  }
-  if (!absl::StartsWith(url, kNatsScheme)) {
-    return reader.Problem(key, absl::StrCat("must be nats://HOST:PORT: '", url, "'"));
-  }
-  if (url.find('@') != std::string::npos) {
-    // Not shown: it has a password.
-    return reader.Problem(key,
-                          "must have no user and no password: they belong into "
-                          "credentials_file");
-  }
-  const Address address = reader.ReadAddress(key, url.substr(kNatsSchemeSize));
-  if (address.host.empty()) return;
-  if (address.port == 0) reader.Problem(key, "the port must be 1..65535");
-  if (!address.loopback() && !insecure) {
-    reader.Problem(key, absl::StrCat("is reached without encryption (", address.ToString(),
-                                     "): set insecure where the network encrypts"));
-  }
-}
-
-NatsOptions ReadNats(const config::v1::Nats& nats, OptionReader& reader) {
-  NatsOptions out;
-  out.urls = {nats.urls().begin(), nats.urls().end()};
-  if (out.urls.empty()) reader.Problem("fleet.nats.urls", "needs at least one");
-  for (size_t i = 0; i < out.urls.size(); ++i) {
-    ReadUrl(absl::StrCat("fleet.nats.urls[", i, "]"), out.urls[i], nats.insecure(), reader);
-  }
-  out.replicas = reader.AtLeast("fleet.nats.replicas", nats.replicas(), 1);
-  if (out.replicas > kMostReplicas) {
-    reader.Problem("fleet.nats.replicas",
-                   absl::StrCat("must be at most ", kMostReplicas, ": ", out.replicas));
-  }
-  out.credentials_file = nats.credentials_file();
-  out.max_bytes = reader.AtLeast("fleet.nats.max_bytes", nats.max_bytes(), kLeastLogBytes);
-  return out;
-}
 
 void ReadListener(const config::v1::Fleet& fleet, OptionReader& reader, ServerOptions& out) {
   const config::v1::Tls& tls = fleet.tls();

@@ -8,6 +8,7 @@
 #include "server/front/config/config_text.h"
 #include "server/front/config/key_pair_file.h"
 #include "server/front/config/named_parts.h"
+#include "server/front/config/nats_options.h"
 #include "server/front/config/read_file.h"
 #include "server/front/config/secret_file.h"
 #include "server/front/config/tls_files.h"
@@ -69,7 +70,9 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
   }
   CheckTlsFiles(loaded.options.tls, loaded.problems);
   const FleetOptions& fleet = loaded.options.fleet;
-  CheckKeyPair("fleet.nats.credentials_file", fleet.nats.credentials_file, loaded.problems);
+  for (std::string& problem : CheckNatsFiles(fleet.nats)) {
+    loaded.problems.push_back(std::move(problem));
+  }
   CheckKeyPair("fleet.objects.credentials_file", fleet.objects.credentials_file, loaded.problems);
   if (!loaded.options.auth.tokens_file.empty()) {
     auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);

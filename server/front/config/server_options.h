@@ -105,9 +105,11 @@ struct HttpOptions {
 };
 
 struct NatsOptions {
-  std::vector<std::string> urls;
+  std::vector<std::string> urls;  // all of them tls://, or none
   int replicas = 1;
-  std::string credentials_file;  // empty: none
+  std::string credentials_file, nkey_seed_file;  // one of them, or none
+  std::string ca_file;                           // of the servers' certificates, with TLS
+  std::string certificate_file, key_file;        // of one's own; empty: none
   int64_t max_bytes = 0;
 };
 

@@ -46,7 +46,8 @@ absl::Time EndOf(const X509* certificate) {
 
 }  // namespace
 
-std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files) {
+std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files,
+                                      const TlsKeys& keys) {
   std::vector<std::string> problems;
   // False also where no file is named.
   const auto read = [&](const char* field, const std::string& path, std::string& text) {
@@ -61,26 +62,25 @@ std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files
   };
   CertificatePtr certificate;
   KeyPtr key;
-  if (read("tls.certificate_file", options.certificate_file, files.certificates) &&
+  if (read(keys.certificate, options.certificate_file, files.certificates) &&
       (certificate = FirstCertificate(files.certificates)) == nullptr) {
-    problems.push_back(absl::StrCat("tls.certificate_file: The file holds no certificate (PEM): ",
-                                    options.certificate_file));
-  }
-  if (read("tls.key_file", options.key_file, files.key) &&
-      (key = PrivateKey(files.key)) == nullptr) {
     problems.push_back(absl::StrCat(
-        "tls.key_file: The file holds no private key (PEM, not encrypted): ", options.key_file));
+        keys.certificate, ": The file holds no certificate (PEM): ", options.certificate_file));
+  }
+  if (read(keys.key, options.key_file, files.key) && (key = PrivateKey(files.key)) == nullptr) {
+    problems.push_back(absl::StrCat(
+        keys.key, ": The file holds no private key (PEM, not encrypted): ", options.key_file));
   }
   if (certificate != nullptr) files.valid_until = EndOf(certificate.get());
   if (certificate != nullptr && key != nullptr &&
       X509_check_private_key(certificate.get(), key.get()) != 1) {
-    problems.push_back(absl::StrCat("tls.key_file: The key is not that of the first certificate: ",
+    problems.push_back(absl::StrCat(keys.key, ": The key is not that of the first certificate: ",
                                     options.key_file, " for ", options.certificate_file));
   }
-  if (read("tls.client_ca_file", options.client_ca_file, files.client_ca) &&
+  if (read(keys.ca, options.client_ca_file, files.client_ca) &&
       FirstCertificate(files.client_ca) == nullptr) {
-    problems.push_back(absl::StrCat("tls.client_ca_file: The file holds no certificate (PEM): ",
-                                    options.client_ca_file));
+    problems.push_back(
+        absl::StrCat(keys.ca, ": The file holds no certificate (PEM): ", options.client_ca_file));
   }
   ERR_clear_error();  // of the thread: what failed here is told above
   return problems;

@@ -16,8 +16,16 @@ struct TlsFiles {
   absl::Time valid_until = absl::InfiniteFuture();  // of the first certificate
 };
 
+// Where in the configuration they are named.
+struct TlsKeys {
+  const char* certificate = "tls.certificate_file";
+  const char* key = "tls.key_file";
+  const char* ca = "tls.client_ca_file";
+};
+
 // Reads the files that are named. Returns every problem with the key of the configuration in front;
 // none: the certificates parse, the key is not encrypted and belongs to the first of them.
-std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files);
+std::vector<std::string> ReadTlsFiles(const TlsOptions& options, TlsFiles& files,
+                                      const TlsKeys& keys = {});
 
 }  // namespace reel::front

@@ -11,8 +11,10 @@
 namespace reel::front {
 
 struct FleetLogOptions {
-  std::vector<std::string> urls;  // nats://HOST:PORT
-  std::string user, password;     // empty: none
+  std::vector<std::string> urls;                    // nats://HOST:PORT, or all tls://HOST:PORT
+  std::string user, password;                       // empty: none
+  std::string nkey_seed, nkey_public;               // likewise; in their place
+  std::string ca_file, certificate_file, key_file;  // with TLS; the last two may be empty
   std::string stream = "REEL";
   int replicas = 1;
   absl::Duration max_age = absl::Hours(24 * 7);

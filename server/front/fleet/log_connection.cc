@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/log_connection.h"
 
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
+#include "server/front/fleet/log_access.h"
 #include "server/front/fleet/server_version.h"
 #include "server/front/fleet/subjects.h"
 #include "server/logging/log.h"
@@ -75,9 +77,9 @@ void LogConnection::Retire(NatsSubscriptionPtr subscription) const {
   retired_.push_back(std::move(subscription));
 }
 
-absl::Status LogConnection::CheckServers() const {
+absl::Status LogConnection::CheckServers() {
   absl::Status nobody = absl::InvalidArgumentError("no NATS server is named");
-  bool answered = false;
+  std::set<std::string> versions;
   for (const std::string& url : options_.urls) {
     const absl::StatusOr<std::string> version = AskVersion(url, options_.answer);
     if (!version.ok()) {
@@ -85,9 +87,10 @@ absl::Status LogConnection::CheckServers() const {
       continue;
     }
     REEL_RETURN_IF_ERROR(CheckVersion(*version, options_.replicas));
-    answered = true;
+    versions.insert(*version);
   }
-  return answered ? absl::OkStatus() : nobody;
+  versions_.assign(versions.begin(), versions.end());
+  return versions_.empty() ? nobody : absl::OkStatus();
 }
 
 absl::Status LogConnection::Connect() {
@@ -104,12 +107,10 @@ absl::Status LogConnection::Connect() {
   natsOptions_SetMaxPingsOut(made, kMostPings);
   natsOptions_SetFailRequestsOnDisconnect(made, true);
   natsOptions_SetErrorHandler(made, OnError, nullptr);
-  if (!options_.user.empty()) {
-    natsOptions_SetUserInfo(made, options_.user.c_str(), options_.password.c_str());
-  }
+  REEL_RETURN_IF_ERROR(SetAccess(options_, *made));
   natsConnection* connection = nullptr;
   if (const natsStatus status = natsConnection_Connect(&connection, made); status != NATS_OK) {
-    return Failed("no NATS server can be connected", status);
+    return RefusedConnection(options_, status);
   }
   connection_.reset(connection);
   jsOptions js_options;

@@ -20,7 +20,8 @@ class LogConnection {
  public:
   // Looks at the version of each server that answers, connects, and makes the stream if it is not
   // there; within `connect_limit`. UNAVAILABLE: no server, or none that has JetStream yet;
-  // FAILED_PRECONDITION: a server that is too old, or a stream of another kind.
+  // FAILED_PRECONDITION: a server that is too old, or a stream of another kind; and as
+  // RefusedConnection.
   static absl::StatusOr<std::unique_ptr<LogConnection>> Open(const FleetLogOptions& options);
 
   // Nothing is published while this is false: libnats would keep it, and send it later.
@@ -32,6 +33,8 @@ class LogConnection {
   // the connection's thread then hangs or crashes.
   void Retire(NatsSubscriptionPtr subscription) const;
 
+  // Of the servers that answered when it was opened, each once, in order.
+  const std::vector<std::string>& versions() const { return versions_; }
   const FleetLogOptions& options() const { return options_; }
   natsConnection* connection() const { return connection_.get(); }
   jsCtx* jet_stream() const { return jet_stream_.get(); }
@@ -43,12 +46,13 @@ class LogConnection {
  private:
   explicit LogConnection(const FleetLogOptions& options) : options_(options) {}
   absl::Status TryOpen();
-  absl::Status CheckServers() const;
+  absl::Status CheckServers();
   absl::Status Connect();
   absl::Status MakeStream() const;
   absl::Status CheckStream(const jsStreamConfig& config) const;
 
   const FleetLogOptions options_;
+  std::vector<std::string> versions_;
   mutable Mutex mutex_;
   mutable std::vector<NatsSubscriptionPtr> retired_ ABSL_GUARDED_BY(mutex_);
   // In this order: the context uses the connection.

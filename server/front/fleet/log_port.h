@@ -3,6 +3,7 @@
 // can be tested without a broker.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,41 @@
 
 namespace reel::front {
 
+// How the log is to be reached.
+struct LogHealth {
+  bool connected = false;
+  bool answers = false;  // it has a leader, as of the last look
+  bool closed = false;   // for good: only a restart opens it again
+  uint64_t newest = 0;   // the last that is known to be there
+  int64_t holes = 0, rebuilds = 0;
+  std::vector<std::string> versions;  // of the brokers that answered at the start, each once
+};
+
+// What was looked at, and what to do where it is not as it should be.
+struct LogCheck {
+  std::string name;
+  bool ok = false;
+  std::string detail, hint;
+};
+
 // Thread-safe.
 class LogPort {
  public:
   virtual ~LogPort() = default;
   // Whether anything can be written or heard.
   virtual bool IsUp() const = 0;
+  // Never waits.
+  virtual LogHealth Health() const {
+    LogHealth health;
+    health.connected = health.answers = IsUp();
+    return health;
+  }
+  // Looks at brokers, stream and permissions anew, and writes nothing; waits, for seconds.
+  // `claims`: whether this server must be allowed to claim, not only to take requests.
+  virtual std::vector<LogCheck> Check(bool claims) {
+    (void)claims;
+    return {};
+  }
   // As LogWriter::Write; waits.
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
   // One that is lost is followed by the next.

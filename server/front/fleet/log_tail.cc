@@ -81,6 +81,8 @@ bool LogTail::Listen() {
 
 bool LogTail::CatchUp() {
   const absl::StatusOr<StreamFacts> facts = connection_.Look();
+  answers_ = facts.ok();
+  if (facts.ok()) newest_ = facts->last;
   if (!facts.ok() || !CheckPosition(*facts)) return false;
   if (facts->first > facts->last) position_ = std::max(position_, facts->last);  // it is empty
   if (position_ < facts->last) {

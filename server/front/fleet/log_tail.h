@@ -32,6 +32,9 @@ class LogTail {
   // How often the copies had a hole, or were silent while something was stored.
   int64_t holes() const { return holes_; }
   int64_t rebuilds() const { return rebuilds_; }
+  // Whether the stream could be looked at the last time, and what came last then.
+  bool answers() const { return answers_; }
+  uint64_t newest() const { return newest_; }
 
  private:
   void Run();
@@ -51,6 +54,8 @@ class LogTail {
   LogReader& reader_;
   std::atomic<int64_t> holes_ = 0;
   std::atomic<int64_t> rebuilds_ = 0;
+  std::atomic<bool> answers_ = false;
+  std::atomic<uint64_t> newest_ = 0;
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

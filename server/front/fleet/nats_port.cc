@@ -43,6 +43,20 @@ absl::Status NatsPort::Subscribe() {
   return absl::OkStatus();
 }
 
+LogHealth NatsPort::Health() const {
+  const LogTail& tail = log_->tail();
+  LogHealth health;
+  health.connected = log_->connection().IsUp();
+  health.answers = health.connected && tail.answers();
+  // libnats 3.4 does not come back from a server that has refused it twice.
+  health.closed = natsConnection_IsClosed(log_->connection().connection());
+  health.newest = tail.newest();
+  health.holes = tail.holes();
+  health.rebuilds = tail.rebuilds();
+  health.versions = log_->connection().versions();
+  return health;
+}
+
 void NatsPort::SendBeat(const std::string& node, const std::string& beat) {
   const absl::StatusOr<std::string> subject = MakeBeatSubject(node);
   // libnats would keep it while the connection is down, and send it later: a sign of life of a

@@ -8,6 +8,7 @@
 
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/fleet_log.h"
+#include "server/front/fleet/log_checks.h"
 #include "server/front/fleet/log_port.h"
 
 namespace reel::front {
@@ -20,6 +21,8 @@ class NatsPort final : public LogPort {
   ~NatsPort() override;
 
   bool IsUp() const override { return log_->connection().IsUp(); }
+  LogHealth Health() const override;
+  std::vector<LogCheck> Check(bool claims) override { return CheckLog(log_->connection(), claims); }
   absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) override {
     return log_->writer().Write(write, patience);
   }

@@ -48,6 +48,22 @@ std::map<std::string, NodeBeat> NodeTable::Alive() const {
   return alive;
 }
 
+std::map<std::string, NodeTable::Seen> NodeTable::All() const {
+  std::map<std::string, Seen> all;
+  for (const auto& [name, node] : nodes_) {
+    all.emplace(name, Seen{node.beat, observed_ - node.heard, IsSilent(name)});
+  }
+  return all;
+}
+
+uint64_t NodeTable::newest_position() const {
+  uint64_t newest = 0;
+  for (const auto& [name, node] : nodes_) {
+    if (observed_ - node.heard <= silence_) newest = std::max(newest, node.beat.position);
+  }
+  return newest;
+}
+
 bool NodeTable::HasDouble(uint64_t own_process) const {
   for (const auto& [process, heard] : own_names_) {
     if (process != own_process && observed_ - heard <= silence_) return true;

@@ -29,6 +29,15 @@ class NodeTable {
   bool IsSilent(const std::string& node) const;
   // Those that are not silent, by name; of this node what it hears of itself.
   std::map<std::string, NodeBeat> Alive() const;
+  // All that were heard and are not forgotten, by name.
+  struct Seen {
+    NodeBeat beat;
+    absl::Duration since;  // its last beat, not counting time in which none could have come
+    bool silent = false;
+  };
+  std::map<std::string, Seen> All() const;
+  // The furthest that any that is not silent had read the log.
+  uint64_t newest_position() const;
   // Another process beats under this node's name, and has not been silent yet.
   bool HasDouble(uint64_t own_process) const;
 

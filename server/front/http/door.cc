@@ -176,6 +176,7 @@ void Door::Serve(const DoorRequest& request, const Exchange& exchange) const {
     case DoorRoute::kModels:
     case DoorRoute::kKernels:
     case DoorRoute::kExperiments:
+    case DoorRoute::kFleet:
       return Server(request, exchange);
     case DoorRoute::kOpenApi:
       return exchange->Reply(JsonReply(openapi_));
@@ -351,9 +352,11 @@ void Door::Server(const DoorRequest& request, const Exchange& exchange) const {
     ReplyAtOnce<v1::ListModelsResponse>(*exchange, [this](auto& to) { answers_.FillModels(to); });
   } else if (route == DoorRoute::kKernels) {
     ReplyAtOnce<v1::ListKernelsResponse>(*exchange, [this](auto& to) { answers_.FillKernels(to); });
-  } else {
+  } else if (route == DoorRoute::kExperiments) {
     ReplyAtOnce<v1::ListExperimentsResponse>(*exchange,
                                              [this](auto& to) { answers_.FillExperiments(to); });
+  } else {
+    ReplyAtOnce<v1::GetFleetResponse>(*exchange, [this](auto& to) { answers_.FillFleet(to); });
   }
 }
 

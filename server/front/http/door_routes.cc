@@ -36,6 +36,7 @@ constexpr DoorRouteRow kRows[] = {
      false},
     {DoorRoute::kExperiments, "GET", "/reel/v1/experiments", Method::kListExperiments,
      DoorTakes::kNothing, false},
+    {DoorRoute::kFleet, "GET", "/reel/v1/fleet", Method::kGetFleet, DoorTakes::kNothing, false},
     {DoorRoute::kOpenApi, "GET", "/reel/v1/openapi.json", Method::kGetServerInfo,
      DoorTakes::kNothing, false},
     {DoorRoute::kFacadeCreate, "POST", "/v1/videos", Method::kCreateVideo, DoorTakes::kJsonOrForm,

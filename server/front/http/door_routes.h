@@ -25,6 +25,7 @@ enum class DoorRoute {
   kModels,
   kKernels,
   kExperiments,
+  kFleet,
   kOpenApi,
   // In the shape of the OpenAI videos API.
   kFacadeCreate,

@@ -18,6 +18,7 @@
 #include "model/generation_spec.h"
 #include "model/model_card.h"
 #include "server/front/jobs/experiment_board.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job.h"
 #include "server/front/jobs/reach.h"
 #include "server/front/jobs/video.h"
@@ -136,6 +137,10 @@ class JobService {
   virtual std::vector<std::string> LossyKernelProfiles() const = 0;
   // What the configured experiments have shown, in their order.
   virtual std::vector<ExperimentReport> Experiments() const = 0;
+  // The fleet that this server is part of; nothing: it is alone.
+  virtual std::optional<FleetStatus> Fleet() const { return std::nullopt; }
+  // Looks at what the fleet needs, for seconds; of a server that is alone at nothing.
+  virtual void CheckFleet(Answer<std::vector<FleetCheck>> done) { done(std::vector<FleetCheck>()); }
   virtual bool draining() const = 0;
   // True: a worker is ready and nothing is draining; what readiness and health report.
   virtual bool admitting() const = 0;

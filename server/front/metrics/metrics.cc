@@ -9,6 +9,7 @@
 #include "server/front/metrics/call_metrics.h"
 #include "server/front/metrics/door_metrics.h"
 #include "server/front/metrics/experiment_metrics.h"
+#include "server/front/metrics/fleet_collector.h"
 #include "server/front/metrics/job_metrics.h"
 #include "server/front/metrics/process_collector.h"
 #include "server/front/metrics/trace_metrics.h"
@@ -66,6 +67,7 @@ struct Metrics::Impl {
   TraceMetrics traces;
   ProcessCollector process;
   LogCollector log;
+  FleetCollector fleet;
 };
 
 Metrics::Metrics(const MetricsOptions& options) : impl_(std::make_unique<Impl>(options)) {}
@@ -80,13 +82,17 @@ void Metrics::SetDraining(bool draining) { impl_->draining.Set(draining ? 1 : 0)
 void Metrics::SetCertificateEnd(absl::Time valid_until) {
   impl_->certificate_end.Add({}).Set(absl::ToDoubleSeconds(valid_until - absl::UnixEpoch()));
 }
+void Metrics::WatchFleet(std::function<std::optional<FleetStatus>()> look) {
+  impl_->fleet.Watch(std::move(look));
+}
 void Metrics::CountSelfCheckMiss() { impl_->self_check_misses.Increment(); }
 
 std::string Metrics::Text() const {
   std::vector<prometheus::MetricFamily> families = impl_->registry.Collect();
   for (const prometheus::Collectable* more :
        {static_cast<const prometheus::Collectable*>(&impl_->process),
-        static_cast<const prometheus::Collectable*>(&impl_->log)}) {
+        static_cast<const prometheus::Collectable*>(&impl_->log),
+        static_cast<const prometheus::Collectable*>(&impl_->fleet)}) {
     for (prometheus::MetricFamily& family : more->Collect()) families.push_back(std::move(family));
   }
   return prometheus::TextSerializer().Serialize(families);

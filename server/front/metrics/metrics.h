@@ -2,7 +2,9 @@
 // Everything that /metrics shows: the observers that other folders feed, and the text.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "absl/time/time.h"
 #include "server/front/api/call_observer.h"
 #include "server/front/http/door_observer.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/traces/trace_observer.h"
 
@@ -35,6 +38,8 @@ class Metrics {
   void SetDraining(bool draining);
   // The certificate that new connections get holds until then.
   void SetCertificateEnd(absl::Time valid_until);
+  // What is asked at each scrape, from then on, while this lives.
+  void WatchFleet(std::function<std::optional<FleetStatus>()> look);
   // The server did not answer its own call.
   void CountSelfCheckMiss();
 

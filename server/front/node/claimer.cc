@@ -93,8 +93,9 @@ bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now
 }
 
 void Claimer::Claim(const Key& key) {
-  const uint32_t epoch = parts_.index.Find(key)->epoch + 1;
-  claiming_[key] = epoch;
+  const KnownVideo& video = *parts_.index.Find(key);
+  const uint32_t epoch = video.epoch + 1;
+  claiming_[key] = {epoch, video.phase == FleetPhase::kClaimed};
   parts_.holdings.Expect(key, epoch);
   parts_.writes.Put(
       {key.first, key.second, LogKind::kClaim, epoch},
@@ -116,13 +117,25 @@ void Claimer::OnWritten(const Key& key, const absl::StatusOr<WriteResult>& writt
 void Claimer::Forget() {
   std::erase_if(claiming_, [&](const auto& claim) {
     const KnownVideo* const video = parts_.index.Find(claim.first);
-    return video == nullptr || !video->live() || video->epoch >= claim.second;
+    if (video == nullptr) return true;
+    const bool is_told = !video->live() || video->epoch >= claim.second.epoch;
+    if (is_told) Count(*video, claim.second);
+    return is_told;
   });
   std::erase_if(noticed_, [&](const auto& entry) {
     const KnownVideo* const video = parts_.index.Find(entry.first);
     if (video == nullptr || !video->live()) return true;
     return video->phase == FleetPhase::kClaimed && !parts_.beats.nodes().IsSilent(video->owner);
   });
+}
+
+void Claimer::Count(const KnownVideo& video, const Claiming& claim) {
+  if (video.epoch != claim.epoch || video.owner != parts_.options.node) {
+    ++counts_.lost;
+    return;
+  }
+  ++counts_.won;
+  counts_.takeovers += claim.takes_over ? 1 : 0;
 }
 
 }  // namespace reel::front

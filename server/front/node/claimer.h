@@ -42,8 +42,18 @@ class Claimer {
   void Settle(absl::Duration now);
   // Devices that have nothing to do, but for what is about to begin.
   int idle() const { return idle_; }
+  // Claims by what the view made of them; takeovers are among those that were won.
+  struct Counts {
+    int64_t won = 0, lost = 0, takeovers = 0;
+  };
+  const Counts& counts() const { return counts_; }
 
  private:
+  // A claim that is being written.
+  struct Claiming {
+    uint32_t epoch = 0;
+    bool takes_over = false;
+  };
   // How many it may claim now.
   int Room(const Means& means) const;
   std::vector<Key> Candidates(const Means& means) const;
@@ -55,10 +65,12 @@ class Claimer {
   void Claim(const Key& key);
   void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
   void Forget();
+  void Count(const KnownVideo& video, const Claiming& claim);
 
   const Parts parts_;
   int idle_ = 0;
-  std::map<Key, uint32_t> claiming_;       // by the epoch that is being written
+  Counts counts_;
+  std::map<Key, Claiming> claiming_;
   std::map<Key, absl::Duration> noticed_;  // when it could first be claimed
 };
 

@@ -26,13 +26,14 @@ void Deliveries::Deliver(const Video& video, uint32_t epoch, std::function<bool(
   delivery->mine = std::move(mine);
   delivery->done = std::move(done);
   delivery->pause = kFirstPause;
-  Count(1);
+  Count(1, delivery->file.size);
   Try(delivery);
 }
 
-void Deliveries::Count(int by) {
-  count_ += by;
-  parts_.state.SetWaiting(count_, full());
+void Deliveries::Count(int by, int64_t bytes) {
+  counts_.waiting += by;
+  counts_.waiting_bytes += bytes;
+  parts_.state.SetWaiting(counts_.waiting, full());
 }
 
 void Deliveries::Try(const Shared& delivery) {
@@ -49,6 +50,7 @@ void Deliveries::Try(const Shared& delivery) {
 
 void Deliveries::OnTried(const Shared& delivery, const absl::Status& status) {
   parts_.state.Note(status);
+  counts_.failed_tries += MayPass(status) ? 1 : 0;
   if (MayPass(status) || absl::IsCancelled(status)) return TryLater(delivery);
   End(delivery, status);
 }
@@ -61,7 +63,8 @@ void Deliveries::TryLater(const Shared& delivery) {
 }
 
 void Deliveries::End(const Shared& delivery, const absl::Status& status) {
-  Count(-1);
+  Count(-1, -delivery->file.size);
+  ++(status.ok() ? counts_.stored : counts_.given_up);
   if (status.ok()) return delivery->done(delivery->key);
   Log(LogLevel::kError, "The result of a video was not brought into the fleet's object store",
       {{"video", delivery->video}, {"error", status}});

@@ -49,7 +49,15 @@ class Deliveries {
   void Deliver(const Video& video, uint32_t epoch, std::function<bool()> mine,
                Answer<std::string> done);
   // So many are on their way that nothing more should be rendered here.
-  bool full() const { return enabled() && count_ >= parts_.options.deliver_backlog; }
+  bool full() const { return enabled() && counts_.waiting >= parts_.options.deliver_backlog; }
+
+  // On their way, and what has come of others; a try that failed is not the last one.
+  struct Counts {
+    int waiting = 0;
+    int64_t waiting_bytes = 0;
+    int64_t stored = 0, given_up = 0, failed_tries = 0;
+  };
+  const Counts& counts() const { return counts_; }
 
   // Time has passed: a store that was away is looked at.
   void Tick(absl::Duration now);
@@ -67,10 +75,10 @@ class Deliveries {
   void OnTried(const Shared& delivery, const absl::Status& status);
   void TryLater(const Shared& delivery);
   void End(const Shared& delivery, const absl::Status& status);
-  void Count(int by);
+  void Count(int by, int64_t bytes);
 
   const Parts parts_;
-  int count_ = 0;
+  Counts counts_;
   absl::Duration looked_ = -absl::InfiniteDuration();
   bool looking_ = false;
 };

@@ -36,6 +36,8 @@ FleetNode::FleetNode(const Parts& parts)
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
       reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
+      report_({parts.port, parts.writes, parts.view, index_, beats_, claimer_, holdings_,
+               deliveries_, parts.store_state, parts.options}),
       started_(parts.clock.Monotonic()),
       ticked_(started_),
       last_up_(started_) {}
@@ -99,6 +101,8 @@ void FleetNode::Tick(absl::Duration now) {
                     draining_ ? 0 : claimer_.idle(), draining_});
   parts_.ready_models.Set(beats_.ReadyModels());
   faces_.Tick(now);
+  report_.Tick(now);
+  if (each_second) parts_.status.Set(report_.Make());
   if (!parts_.view.ready()) return;
   if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
   if (!each_second) return;

@@ -24,6 +24,7 @@
 #include "server/front/node/janitor.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
+#include "server/front/node/status_report.h"
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
@@ -55,6 +56,7 @@ class FleetNode {
     const Clock& clock;
     Peers peers;
     ReadyModels& ready_models;
+    StatusBoard& status;
   };
   explicit FleetNode(const Parts& parts);
 
@@ -105,6 +107,7 @@ class FleetNode {
   Submission submission_;
   Wishes wishes_;
   FleetReads reads_;
+  StatusReport report_;
 
   std::set<Key> deleting_;  // in this server's own store
   const absl::Duration started_;

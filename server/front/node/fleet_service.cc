@@ -7,6 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
+#include "server/front/node/fleet_checks.h"
+#include "server/front/node/fleet_errors.h"
+#include "server/front/node/object_keys.h"
 
 namespace reel::front {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 constexpr int kUploads = 2;
 constexpr int kReads = 4;
 constexpr size_t kMostWaiting = 256;
+constexpr size_t kMostChecks = 4;  // that wait for one
 constexpr absl::Duration kLongestWait = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
@@ -59,10 +63,11 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
     reads_ = std::make_unique<TaskPool>(kReads, kMostWaiting);
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
+  checks_ = std::make_unique<TaskPool>(1, kMostChecks);
   node_ = std::make_unique<FleetNode>(
       FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
                        store_, uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_,
-                       clock_, std::move(neighbours.peers), ready_models_});
+                       clock_, std::move(neighbours.peers), ready_models_, status_});
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -72,6 +77,7 @@ void FleetService::Stop() {
   if (store_.objects != nullptr) store_.objects->Stop();
   uploads_.reset();
   reads_.reset();
+  checks_.reset();
   // It may still call back into the inbox, which is closed, and nowhere else.
   writes_.reset();
   port_.reset();
@@ -124,9 +130,44 @@ std::vector<ServedModel> FleetService::Models() const {
   return models;
 }
 
+std::optional<FleetStatus> FleetService::Fleet() const {
+  FleetStatus status = status_.Get();
+  status.fleet = options_.fleet;
+  status.node = options_.node;
+  status.gateway = options_.gateway;
+  return status;
+}
+
+void FleetService::CheckFleet(Answer<std::vector<FleetCheck>> done) {
+  // Whoever is not taken is told: the answer is one of two owners'.
+  auto shared = std::make_shared<Answer<std::vector<FleetCheck>>>(std::move(done));
+  if (checks_->Put([this, shared] { (*shared)(Examine()); })) return;
+  (*shared)(FleetUnavailable("Too many checks of the fleet are under way"));
+}
+
+std::vector<FleetCheck> FleetService::Examine() {
+  std::vector<FleetCheck> checks;
+  for (LogCheck& check : port_->Check(!options_.gateway)) {
+    checks.push_back({check.name, check.ok, check.detail, check.hint});
+  }
+  for (FleetCheck& check : CheckNodes(*Fleet())) checks.push_back(std::move(check));
+  if (store_.objects == nullptr) return checks;
+  // Of this check alone.
+  const std::string key = absl::StrCat(MediaPrefix(options_.fleet), "-/", "doctor-",
+                                       absl::Hex(options_.process), "-", ++num_checks_);
+  for (FleetCheck& check : CheckStore(*store_.objects, key)) checks.push_back(std::move(check));
+  return checks;
+}
+
 std::string FleetService::Problem() const {
   const std::string log =
       HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+  if (port_->Health().closed) {
+    return absl::StrCat(log,
+                        "fleet: the NATS servers refused this server's key or password while it "
+                        "ran: correct it there or in fleet.nats, then restart this server\n",
+                        store_state_.Problem());
+  }
   return log + store_state_.Problem();
 }
 

@@ -83,6 +83,10 @@ class FleetService final : public JobService, public EndJournal {
     return jobs_->LossyKernelProfiles();
   }
   std::vector<ExperimentReport> Experiments() const override { return jobs_->Experiments(); }
+  // On a thread of its own; UNAVAILABLE while others wait for that.
+  void CheckFleet(Answer<std::vector<FleetCheck>> done) override;
+  // About a second old.
+  std::optional<FleetStatus> Fleet() const override;
   bool draining() const override { return jobs_->draining(); }
   // Not while its log is out of reach either.
   bool admitting() const override;
@@ -92,9 +96,11 @@ class FleetService final : public JobService, public EndJournal {
   using Task = OwnThread::Task;
   void Post(absl::AnyInvocable<void(FleetNode&)> task);
   void Loop();
+  std::vector<FleetCheck> Examine();
 
   NodeOptions options_;  // as they are from Start on
   ReadyModels ready_models_;
+  StatusBoard status_;
   const VideoSerializer& serializer_;
   const Clock& clock_;
   const SharedStore store_;
@@ -109,6 +115,8 @@ class FleetService final : public JobService, public EndJournal {
   std::unique_ptr<LogPort> port_;  // tells the view
   std::unique_ptr<WriteQueue> writes_;
   std::unique_ptr<TaskPool> uploads_, reads_;  // with a store
+  std::unique_ptr<TaskPool> checks_;
+  int num_checks_ = 0;  // of its thread
   std::unique_ptr<MediaFetches> fetches_;
   std::unique_ptr<FleetNode> node_;
   std::thread thread_;

@@ -18,7 +18,21 @@ constexpr absl::Duration kFoldPatience = absl::Seconds(10);
 // Between two looks at a store that does not give what a request came with.
 constexpr absl::Duration kFetchPause = absl::Seconds(1);
 constexpr absl::Duration kKeepFailed = absl::Hours(1);
-constexpr char kShutsDown[] = "the node shuts down";
+
+// As the log has it.
+const char* TextOf(ReleaseReason why) {
+  switch (why) {
+    case ReleaseReason::kShutdown:
+      return "the node shuts down";
+    case ReleaseReason::kRestart:
+      return "the node was started anew";
+    case ReleaseReason::kLease:
+      return "the lease was over";
+    case ReleaseReason::kDelivery:
+      return "the result could not be brought into the store";
+  }
+  return "";
+}
 
 FinishKind KindOf(const Video& video) {
   return video.state == VideoState::kSucceeded ? FinishKind::kSucceeded : FinishKind::kFailed;
@@ -41,7 +55,12 @@ void Holdings::Settle(const Key& key) {
   const auto found = held_.find(key);
   if (found != held_.end() && !IsMine(key, found->second.epoch)) {
     // Of one whose end is being written the writing says what became of it.
-    if (!found->second.ending) Drop(key);
+    if (!found->second.ending) {
+      const KnownVideo* const other = parts_.index.Find(key);
+      const bool is_taken = other != nullptr && other->epoch > found->second.epoch;
+      counts_.superseded += is_taken ? 1 : 0;
+      Drop(key);
+    }
   }
   const KnownVideo* const known = parts_.index.Find(key);
   if (known == nullptr || !IsMine(key, known->epoch)) return;
@@ -54,7 +73,7 @@ void Holdings::Settle(const Key& key) {
   const bool is_ours = claims_.contains({key, known->epoch});
   if (is_ours && !draining_) return Begin(key, known->epoch);
   if (is_ours || strangers_may_go_) {
-    Release(key, known->epoch, is_ours ? kShutsDown : "the node was started anew");
+    Release(key, known->epoch, is_ours ? ReleaseReason::kShutdown : ReleaseReason::kRestart);
   }
 }
 
@@ -164,12 +183,13 @@ void Holdings::Drop(const Key& key) {
   parts_.faces.SetLocal(key, nullptr);
 }
 
-void Holdings::Release(const Key& key, uint32_t epoch, const std::string& why) {
+void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
   const Claim claim{key, epoch};
   if (!releasing_.insert(claim).second) return;
+  ++counts_.releases[static_cast<size_t>(why)];
   FinishSaid said{parts_.options.node, FinishKind::kReleased};
-  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch}, WriteFinish(said, why),
-                    absl::InfiniteDuration(),
+  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
+                    WriteFinish(said, TextOf(why)), absl::InfiniteDuration(),
                     parts_.thread.Here<absl::StatusOr<WriteResult>>([this, claim](auto written) {
                       if (!written.ok()) {
                         Log(LogLevel::kError, "A video could not be given back to the fleet",
@@ -197,7 +217,7 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
   const bool delivers = video.state == VideoState::kSucceeded && parts_.deliveries.enabled();
   if (!delivers) return WriteEnd(std::move(ending));
   if (!delivers_) {
-    Release(claim.first, epoch, kShutsDown);
+    Release(claim.first, epoch, ReleaseReason::kShutdown);
     return Withdraw(claim, std::move(ending.done));
   }
   found->second.delivering = true;
@@ -222,7 +242,7 @@ void Holdings::Deliver(Ending ending, const Video& video) {
         if (!IsDelivering(of)) return Withdraw(of, std::move(ending.done));
         if (!key.ok()) {
           // What is on this disk is not what was rendered: somebody renders it again.
-          Release(of.first, of.second, "the result could not be brought into the store");
+          Release(of.first, of.second, ReleaseReason::kDelivery);
           return Withdraw(of, std::move(ending.done));
         }
         held_[of.first].delivering = false;
@@ -295,7 +315,7 @@ void Holdings::Confirm(const Claim& claim, absl::AnyInvocable<void(absl::Status)
   done(absl::AbortedError("the end does not count: the video is no longer this server's"));
 }
 
-void Holdings::GiveBack(const std::vector<Key>& keys, const std::string& why) {
+void Holdings::GiveBack(const std::vector<Key>& keys, ReleaseReason why) {
   for (const Key& key : keys) {
     const uint32_t epoch = held_[key].epoch;
     Drop(key);
@@ -316,7 +336,7 @@ void Holdings::StopAll() {
   if (keys.empty()) return;
   Log(LogLevel::kWarning, "The lease is over: videos of this node are given back",
       {{"videos", keys.size()}});
-  GiveBack(keys, "the lease was over");
+  GiveBack(keys, ReleaseReason::kLease);
 }
 
 void Holdings::StartDrain() {
@@ -328,7 +348,7 @@ void Holdings::StartDrain() {
           const bool given = std::find(ids.begin(), ids.end(), key.second) != ids.end();
           if (given || !held.asked) keys.push_back(key);
         }
-        GiveBack(keys, kShutsDown);
+        GiveBack(keys, ReleaseReason::kShutdown);
       }));
 }
 
@@ -337,11 +357,11 @@ void Holdings::StopDelivering() {
   for (auto& [key, held] : held_) {
     if (!held.delivering) continue;
     held.delivering = false;  // seen by its delivery, which withdraws it
-    Release(key, held.epoch, kShutsDown);
+    Release(key, held.epoch, ReleaseReason::kShutdown);
   }
 }
 
-void Holdings::FinishDrain() { GiveBack(NotEnding(), kShutsDown); }
+void Holdings::FinishDrain() { GiveBack(NotEnding(), ReleaseReason::kShutdown); }
 
 int Holdings::waiting() const {
   return static_cast<int>(std::count_if(held_.begin(), held_.end(), [](const auto& entry) {

@@ -3,6 +3,7 @@
 // so no longer, and ended or given back in writing.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
@@ -73,6 +75,12 @@ class Holdings {
   bool idle() const { return held_.empty() && releasing_.empty(); }
 
   size_t size() const { return held_.size(); }
+  // Videos that were given back, by why, and those that another took over.
+  struct Counts {
+    std::array<int64_t, kReleaseReasons> releases{};
+    int64_t superseded = 0;
+  };
+  const Counts& counts() const { return counts_; }
   // Not begun on a device yet.
   int waiting() const;
 
@@ -105,8 +113,8 @@ class Holdings {
   void TellWish(const Key& key, Held& held);
   void Drop(const Key& key);
   std::vector<Key> NotEnding() const;
-  void GiveBack(const std::vector<Key>& keys, const std::string& why);
-  void Release(const Key& key, uint32_t epoch, const std::string& why);
+  void GiveBack(const std::vector<Key>& keys, ReleaseReason why);
+  void Release(const Key& key, uint32_t epoch, ReleaseReason why);
   bool IsDelivering(const Claim& claim) const;
   void Deliver(Ending ending, const Video& video);
   void WriteEnd(Ending ending);
@@ -124,6 +132,7 @@ class Holdings {
   bool strangers_may_go_ = false;
   bool draining_ = false;
   bool delivers_ = true;  // what ends later than that goes back
+  Counts counts_;
 };
 
 }  // namespace reel::front

@@ -47,6 +47,7 @@ void VideoIndex::Clear() {
   deadlines_.clear();
   by_age_.clear();
   queued_ = 0;
+  backlog_.Clear();
 }
 
 const KnownVideo* VideoIndex::Find(const Key& key) const {
@@ -85,12 +86,16 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   Put(key, video);
 }
 
-void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
+void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
   const absl::StatusOr<Video> read = serializer_.Parse(job.video);
   video.readable = read.ok();
   if (!read.ok()) return;
   video.model = read->spec.model;
   video.worker = read->spec.worker;
+  video.work = PixelStepsOf(read->spec);
+  if (!video.live() && read->stats) {
+    backlog_.Learn(video.model, video.work, read->stats->device_seconds);
+  }
   video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
@@ -104,6 +109,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   by_age_.erase({video.create_time, key.second, key.first});
   if (!video.live()) return;
   deadlines_.erase({video.deadline, key});
+  backlog_.Remove(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     --tenant.claimed;
@@ -122,6 +128,7 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   by_age_.insert({video.create_time, key.second, key.first});
   if (!video.live()) return;
   deadlines_.insert({video.deadline, key});
+  backlog_.Add(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     ++tenant.claimed;

@@ -17,6 +17,7 @@
 #include "server/front/fleet/log_fold.h"
 #include "server/front/jobs/video.h"
 #include "server/front/jobs/video_serializer.h"
+#include "server/front/node/fleet_backlog.h"
 
 namespace reel::front {
 
@@ -29,6 +30,7 @@ struct KnownVideo {
   bool deleted = false;
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
+  int64_t work = 0;                     // as FleetBacklog counts it
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
@@ -57,6 +59,7 @@ class VideoIndex {
   std::vector<Key> Head(size_t window, const std::map<std::string, double>& weights,
                         const Accept& accept) const;
   int queued() const { return queued_; }
+  const FleetBacklog& backlog() const { return backlog_; }
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
   const std::set<Key>& claimed() const { return claimed_; }
@@ -75,7 +78,7 @@ class VideoIndex {
   };
   void Take(const Key& key, const KnownVideo& video);
   void Put(const Key& key, const KnownVideo& video);
-  void Read(const FleetJob& job, KnownVideo& video) const;
+  void Read(const FleetJob& job, KnownVideo& video);
 
   const VideoSerializer& serializer_;
   std::map<Key, KnownVideo> videos_;
@@ -85,6 +88,7 @@ class VideoIndex {
   std::set<std::pair<absl::Time, Key>> deadlines_;
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
   int queued_ = 0;
+  FleetBacklog backlog_;
 };
 
 }  // namespace reel::front

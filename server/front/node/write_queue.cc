@@ -81,8 +81,33 @@ bool WriteQueue::Try(Item& item) {
   const bool may_come =
       absl::IsUnavailable(result.status()) || absl::IsResourceExhausted(result.status());
   if (may_come && item.end == absl::InfiniteFuture()) return false;
+  Count(result);
   item.done(std::move(result));
   return true;
+}
+
+void WriteQueue::Count(const absl::StatusOr<WriteResult>& result) {
+  const MutexLock lock(mutex_);
+  if (!result.ok()) {
+    ++counts_.refused;
+    return;
+  }
+  switch (result->outcome) {
+    case WriteResult::Outcome::kWon:
+      ++counts_.won;
+      return;
+    case WriteResult::Outcome::kLost:
+      ++counts_.lost;
+      return;
+    case WriteResult::Outcome::kUnknown:
+      ++counts_.unknown;
+      return;
+  }
+}
+
+WriteQueue::Counts WriteQueue::counts() {
+  const MutexLock lock(mutex_);
+  return counts_;
 }
 
 }  // namespace reel::front

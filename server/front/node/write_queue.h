@@ -34,6 +34,11 @@ class WriteQueue {
   void Put(const LogSubject& subject, std::string payload, absl::Duration patience, Done done);
   // So many wait.
   size_t size();
+  // Messages by what became of them; unknown is what was given up without an answer.
+  struct Counts {
+    int64_t won = 0, lost = 0, unknown = 0, refused = 0;
+  };
+  Counts counts();
 
  private:
   struct Item {
@@ -44,6 +49,7 @@ class WriteQueue {
   void Run();
   // True: it is answered.
   bool Try(Item& item);
+  void Count(const absl::StatusOr<WriteResult>& result);
 
   LogPort& port_;
   const std::string writer_;
@@ -52,6 +58,7 @@ class WriteQueue {
   std::vector<Item> items_ ABSL_GUARDED_BY(mutex_);
   uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t size_ ABSL_GUARDED_BY(mutex_) = 0;
+  Counts counts_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "reel/v1/server_service.pb.h"
+#include "server/front/api/fleet_convert.h"
 #include "server/front/rpc/call_service.h"
 #include "server/front/rpc/unary_call.h"
 
@@ -47,6 +48,13 @@ class ServerService final : public CallService {
         });
     Answer<v1::ListExperimentsRequest, v1::ListExperimentsResponse>(
         Method::kListExperiments, [this](auto& response) { answers_.FillExperiments(response); });
+    Answer<v1::GetFleetRequest, v1::GetFleetResponse>(
+        Method::kGetFleet, [this](auto& response) { answers_.FillFleet(response); });
+    Change<v1::CheckFleetRequest, v1::CheckFleetResponse>(
+        Method::kCheckFleet, [&jobs](const auto&, auto done) { jobs.CheckFleet(std::move(done)); },
+        [](auto& response, const std::vector<FleetCheck>& checks) {
+          for (const FleetCheck& check : checks) *response.add_checks() = CheckToProto(check);
+        });
   }
 
  private:

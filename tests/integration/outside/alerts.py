@@ -26,6 +26,7 @@ import threading
 import time
 import urllib.request
 
+from fleet_parts import Stranger, fleet_parts, has_fleet_parts
 from scraper import prometheus
 from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
 
@@ -212,6 +213,43 @@ def a_device_that_goes(server):
     render(server, ["a boat"] * 6)
 
 
+# Of a server that is part of a fleet: `server.parts` are its broker and its store.
+
+def brokers_that_are_gone(server):
+    server.parts.broker_process.kill()
+
+
+def a_node_that_is_far_ahead(server):
+    server.stranger = Stranger(server.parts.broker)
+    server.stranger.beat_on(build=build_of(server), position=10**6)
+
+
+def another_build(server):
+    server.stranger = Stranger(server.parts.broker)
+    server.stranger.beat_on(build="0.0.1 older")
+
+
+def build_of(server):
+    return re.sub(r'.*reel_build_info\{revision="([^"]*)",version="([^"]*)"\}.*', r"\2 \1", scrape(server), flags=re.DOTALL)
+
+
+def a_node_that_dies_with_what_it_has(server):
+    """While the server is busy with a long one a stranger claims what waits, and is not heard of again."""
+    server.stranger = Stranger(server.parts.broker)
+    server.stranger.beat(build=build_of(server))
+    for steps in (60, *[2] * 24):  # of some the server is quicker
+        name = json.loads(ask(server, "CreateVideo", "a boat", num_inference_steps=steps).stdout)["video"]["name"]
+        if steps == 2:
+            server.stranger.claim("default", name.removeprefix("videos/"))
+
+
+def a_store_that_is_gone(server):
+    server.parts.store_process.kill()
+    for _ in range(3):
+        answer = ask(server, "CreateVideo", "a boat", num_inference_steps=2)
+        assert answer.returncode == 0, answer.stderr
+
+
 FRAGILE = """models { name: "fragile" test_card { faults { kind: "lost" step: 1 } } }
 workers { name: "good" device: "cpu" models: "testcard" } workers { name: "weak" device: "cpu" models: "fragile" }
 """
@@ -248,11 +286,24 @@ DRILLS = (
     (half_that_fail, card(more=POISON), {BURN_PAGE, BURN_TICKET}),
     (one_in_twenty_five_that_fails, card(more=POISON), {BURN_TICKET}),
 )
+FLEET_DRILLS = (
+    (brokers_that_are_gone, card(), {"ReelFleetLogUnreachable page"}),
+    (a_node_that_is_far_ahead, card(), {"ReelFleetLagHigh page"}),
+    (a_node_that_dies_with_what_it_has, card(50), {"ReelFleetTakeoversHigh ticket"}),
+    (a_store_that_is_gone, card(), {"ReelFleetUploadsWaiting page"}),
+    (another_build, card(), {"ReelFleetMixedBuilds ticket"}),
+)
 
 
-def drill(happens, config, expected):
+def fleet_drill(happens, config, expected):
+    with fleet_parts(deliver_backlog=4) as parts:
+        return drill(happens, config + parts.config, expected, parts)
+
+
+def drill(happens, config, expected, parts=None):
     """True, or what fired beside what should have."""
     with running_server(config=config) as server:
+        server.parts = parts
         if "tls {" not in config:  # where the probe is in plain text
             wait_until_serving(server)
         with quiet_prometheus(server.metrics) as watcher:
@@ -276,9 +327,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="reel-alerts-") as folder, collector_that_refuses() as refused:
         last = ((certificate_that_ends_soon, certificate(folder, 3), {"ReelCertificateExpiresSoon ticket"}),
                 (traces_that_are_refused, refused, {"ReelTracesDropped ticket"}))
-        drills = [row for row in (*DRILLS, *last) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
+        if not has_fleet_parts():
+            print("no nats-server or no versitygw here (deploy/build/setup --fleet): the drills of a fleet are left out")
+        of_fleets = FLEET_DRILLS if has_fleet_parts() else ()
+        drills = [row for row in (*DRILLS, *last, *of_fleets) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
         with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-            results = list(pool.map(lambda row: drill(*row), drills))
+            results = list(pool.map(lambda row: (fleet_drill if row in FLEET_DRILLS else drill)(*row), drills))
     problems = [result for result in results if result is not True]
     print("\n".join(problems))
     return 1 if problems else 0

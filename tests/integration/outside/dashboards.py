@@ -14,6 +14,7 @@ import tempfile
 import time
 import xml.etree.ElementTree
 
+from fleet_parts import fleet_parts, has_fleet_parts
 from scraper import prometheus
 from server import ROOT, find_binary, run, running_server, wait_until_serving
 
@@ -58,6 +59,21 @@ def cancelled(server):
     assert refused.returncode == 3, refused
 
 
+def drawn_fleet(dashboard, rules, seconds):
+    """The dashboard of a fleet, from one server of one, once every panel has data or it has had its time."""
+    started = time.time()
+    card = 'models { name: "testcard" test_card { step_time { nanos: 20000000 } } }\n'
+    with fleet_parts() as parts, running_server(config=card + parts.config) as server, prometheus(server.metrics, rules, "1s") as address:
+        wait_until_serving(server)
+        end = time.monotonic() + seconds
+        while True:
+            run(find_binary("reel"), "--server", server.grpc, "create", "a red circle", "--steps", "4", "--width", "128", "--height", "96", "--frames", "9")
+            seen = Prometheus(address, (time.time() - started) / 60, interval="5s")
+            svg, empty = draw(dashboard, seen)
+            if time.monotonic() > end and (not empty or time.monotonic() > end + PATIENCE):
+                return svg, empty
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=int, default=12)
@@ -66,6 +82,8 @@ def main():
     dashboards = {path: json.loads(path.read_text(encoding="utf-8")) for path in sorted((ROOT / "deploy/grafana").glob("*.json"))}
     started = time.time()
     rules = (ROOT / "deploy/prometheus/rules.yaml").read_text(encoding="utf-8")
+    fleet = ROOT / "deploy/grafana/fleet.json"
+    of_fleet = dashboards.pop(fleet)
     with running_server(config=CONFIG % (ROOT / "model/demo/weights")) as server, prometheus(server.metrics, rules, "1s") as address:
         wait_until_serving(server)
         load(server, args.seconds)
@@ -78,6 +96,9 @@ def main():
             if not problems or time.monotonic() > end:
                 break
             time.sleep(0.5)
+    if has_fleet_parts():
+        drawn[fleet] = drawn_fleet(of_fleet, rules, 8)
+        problems += [f"{fleet.name}: panel '{title}' has no data" for title in drawn[fleet][1]]
     for path, (svg, empty) in drawn.items():
         xml.etree.ElementTree.fromstring(svg)
         print(f"{path.name}: {len(svg) // 1024} KiB, no data: {', '.join(empty) or 'none'}")

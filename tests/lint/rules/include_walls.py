@@ -118,7 +118,7 @@ WALLS = [
     (r"server/front/workers/", SERVER_BASE + JOBS + ["server/convert/"],
      {"absl", "grpc", "worker_proto", "reel_proto", "protobuf", "crypto"}),
     (r"server/front/metrics/", SERVER_BASE +
-     [r"server/front/config/\w+\.h", r"server/front/jobs/job_observer\.h", r"server/front/api/call_observer\.h",
+     [r"server/front/config/\w+\.h", r"server/front/jobs/(fleet_status|job_observer)\.h", r"server/front/api/call_observer\.h",
       r"server/front/http/door_observer\.h", r"server/front/traces/trace_observer\.h", r"server/front/workers/worker_pool\.h"],
      {"absl", "prometheus"}),
     (r"server/front/traces/", SERVER_BASE + ["kernels/base/digest/", r"server/front/config/\w+\.h", r"server/front/jobs/(end_listener|video)\.h",

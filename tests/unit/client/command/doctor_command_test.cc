@@ -12,6 +12,7 @@ TEST_F(DoctorTest, FindsNothingWrongWithAServerThatIsWell) {
   EXPECT_EQ(Run({"doctor"}), 0);
   EXPECT_EQ(out_.find("problem"), std::string::npos);
   EXPECT_NE(out_.find("ok       models: testcard ready\n"), std::string::npos);
+  EXPECT_NE(out_.find("ok       fleet log: REEL\n"), std::string::npos);
   EXPECT_EQ(Run({"doctor", "--json"}), 0);
   EXPECT_EQ(out_.find("{\"checks\":[{\"name\":\"connection\",\"ok\":true"), 0u);
 }
@@ -21,6 +22,14 @@ TEST_F(DoctorTest, SaysWhatIsWrong) {
   EXPECT_EQ(Run({"doctor"}), 4);
   EXPECT_NE(out_.find("problem  connection"), std::string::npos);
   EXPECT_NE(out_.find("--server"), std::string::npos);
+}
+
+TEST_F(DoctorTest, SaysWhatItsFleetLacks) {
+  server_.BreakFleetStore();
+  EXPECT_EQ(Run({"doctor"}), 4);
+  EXPECT_NE(out_.find("problem  fleet store: cannot put an object\n         Make the bucket.\n"),
+            std::string::npos)
+      << out_;
 }
 
 TEST_F(DoctorTest, WithoutTheRendererItSaysSo) {

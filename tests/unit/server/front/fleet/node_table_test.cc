@@ -40,6 +40,21 @@ TEST_F(NodeTableTest, OneThatDoesNotBeatIsSilentAfterTheTime) {
   EXPECT_FALSE(table_.IsSilent("n1"));
 }
 
+TEST_F(NodeTableTest, ShowsTheSilentToo) {
+  NodeBeat beat = BeatOf("n1");
+  beat.position = 7;
+  table_.Hear(beat);
+  table_.Hear(BeatOf("self"));
+  EXPECT_EQ(table_.newest_position(), 7U);
+  Pass(absl::Seconds(6));
+  EXPECT_EQ(table_.newest_position(), 0U);
+  const auto all = table_.All();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(all.at("n1").silent);
+  EXPECT_EQ(all.at("n1").since, absl::Seconds(6));
+  EXPECT_FALSE(all.at("self").silent);
+}
+
 TEST_F(NodeTableTest, OneThatWasNeverHeardIsSilentOnlyAfterTheTimeToo) {
   Pass(absl::Seconds(5));
   EXPECT_FALSE(table_.IsSilent("ghost"));

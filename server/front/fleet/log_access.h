@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who a connection is to the brokers, and how it is encrypted.
+#pragma once
+
+#include <nats/nats.h>
+
+#include "absl/status/status.h"
+#include "server/front/fleet/fleet_log_options.h"
+
+namespace reel::front {
+
+bool IsEncrypted(const FleetLogOptions& options);
+
+// Into libnats's options. `options` outlives the connection: its key signs at each new one.
+// FAILED_PRECONDITION: the files of TLS cannot be used.
+absl::Status SetAccess(const FleetLogOptions& options, natsOptions& out);
+
+// Why no connection was made. PERMISSION_DENIED: a server that answers does not know this one's
+// key, password or certificate; FAILED_PRECONDITION: it speaks no TLS; UNAVAILABLE: anything else,
+// also a certificate that is not of the authority, since a server that ends looks the same.
+absl::Status RefusedConnection(const FleetLogOptions& options, natsStatus status);
+
+}  // namespace reel::front

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fleet that a server is part of, as that server sees it: for people, metrics and autoscalers.
+// Values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace reel::front {
+
+// Why a video was given back to the fleet.
+enum class ReleaseReason {
+  kShutdown,
+  kRestart,   // an earlier process of this node had it
+  kLease,     // this node was paused, or cut off from the log, for too long
+  kDelivery,  // its result could not be brought into the store
+};
+inline constexpr size_t kReleaseReasons = 4;
+
+// What was looked at, and what to do where it is not as it should be.
+struct FleetCheck {
+  std::string name;
+  bool ok = false;
+  std::string detail, hint;
+};
+
+struct FleetStatus {
+  enum class NodeState {
+    kServing,
+    kDraining,
+    kSilent,  // may be taken over
+    kLeft,    // silent after it had drained
+  };
+  struct Model {
+    std::string name;
+    int ready_devices = 0;
+  };
+  struct Node {
+    std::string name, address, build;
+    NodeState state = NodeState::kServing;
+    bool is_this = false;
+    absl::Duration since_beat;  // on this server's clock
+    uint64_t behind = 0;        // messages of the log that it had not read when it beat last
+    int devices = 0, claimed = 0, room = 0;
+    std::vector<Model> models;
+  };
+  // What waits for a model, and what is being rendered.
+  struct Backlog {
+    int queued = 0, claimed = 0, ready_devices = 0;
+    double seconds = 0;  // of a device, for both; a guess until a video of the model has ended
+  };
+  struct Log {
+    bool connected = false;
+    bool answers = false;  // there is a leader: it can be written
+    bool ready = false;    // the view has been up to date
+    uint64_t position = 0, newest = 0;
+    absl::Duration behind;  // how long what was known to be there has not been read
+    int64_t holes = 0, rebuilds = 0;
+    std::vector<std::string> versions;       // of the brokers that answered at the start, each once
+    std::map<std::string, int64_t> voids;    // messages, by why they do not count
+    int64_t won = 0, lost = 0, unknown = 0;  // writes of this server
+    int64_t refused = 0;                     // likewise: surely not stored
+    size_t writing = 0;                      // that wait to be written
+  };
+  // Results of this server on their way into the store.
+  struct Uploads {
+    bool enabled = false, store_good = true;
+    int waiting = 0, limit = 0;
+    int64_t waiting_bytes = 0;
+    int64_t stored = 0, given_up = 0, failed_tries = 0;
+  };
+  // What this server did with videos of the fleet.
+  struct Claims {
+    int64_t won = 0, lost = 0;
+    int64_t takeovers = 0;   // of those that it won: of a silent node's
+    int64_t superseded = 0;  // that another took over from it
+    std::array<int64_t, kReleaseReasons> releases{};
+  };
+
+  std::string fleet, node;
+  bool gateway = false;
+  std::vector<Node> nodes;                 // by name
+  std::map<std::string, Backlog> backlog;  // by model
+  Log log;
+  Uploads uploads;
+  Claims claims;
+};
+
+}  // namespace reel::front

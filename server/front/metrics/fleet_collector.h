@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fleet that a server is part of, as series; read when scraped. A server that is alone has
+// none.
+#pragma once
+
+#include <prometheus/collectable.h>
+#include <prometheus/metric_family.h>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "kernels/base/mutex.h"
+#include "server/front/jobs/fleet_status.h"
+
+namespace reel::front {
+
+// Thread-safe.
+class FleetCollector final : public prometheus::Collectable {
+ public:
+  using Look = std::function<std::optional<FleetStatus>()>;
+
+  void Watch(Look look);
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  mutable Mutex mutex_;
+  Look look_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::front

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits for each model, and how long that would keep a device: by what its latest videos took,
+// which every server reads in the same log and so every server says the same.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "model/generation_spec.h"
+
+namespace reel::front {
+
+// What a video's time goes with, well enough for a sum of many: pixels, frames, steps.
+int64_t PixelStepsOf(const model::GenerationSpec& spec);
+
+// Confined to one thread.
+class FleetBacklog {
+ public:
+  struct Load {
+    int queued = 0, claimed = 0;
+    int64_t work = 0;         // of both
+    double seen_seconds = 0;  // of the latest that ended, the older the less
+    double seen_work = 0;     // likewise
+    double seconds() const;   // of a device
+  };
+
+  void Add(const std::string& model, bool claimed, int64_t work) {
+    Change(model, claimed, work, 1);
+  }
+  void Remove(const std::string& model, bool claimed, int64_t work) {
+    Change(model, claimed, work, -1);
+  }
+  // A video has ended with a result.
+  void Learn(const std::string& model, int64_t work, double device_seconds);
+  void Clear() { models_.clear(); }
+
+  const std::map<std::string, Load>& models() const { return models_; }
+
+ private:
+  void Change(const std::string& model, bool claimed, int64_t work, int by);
+
+  std::map<std::string, Load> models_;
+};
+
+}  // namespace reel::front

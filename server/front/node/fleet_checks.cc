@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_checks.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+
+namespace reel::front {
+namespace {
+
+constexpr char kProbe[] = "reel doctor";
+// Stores refuse signatures that are a quarter of an hour off; ends of videos are of this clock.
+constexpr absl::Duration kMostSkew = absl::Seconds(30);
+
+std::string HintFor(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kPermissionDenied:
+      return "The key in fleet.objects.credentials_file must be right, and may get, put, list and "
+             "delete in the bucket; a clock that is far off is refused as well.";
+    case absl::StatusCode::kFailedPrecondition:
+      return "Make the bucket, or correct fleet.objects.bucket.";
+    case absl::StatusCode::kResourceExhausted:
+      return "Make room in the store: results wait until it has some.";
+    default:
+      return "Is the store up, and fleet.objects.endpoint its address?";
+  }
+}
+
+FleetCheck Failed(const char* what, const absl::Status& status) {
+  return {"fleet store", false, absl::StrCat("cannot ", what, ": ", status.message()),
+          HintFor(status)};
+}
+
+FleetCheck CheckClock(absl::Time stored, absl::Time begun, absl::Time ended) {
+  // Stores round down to a second.
+  const absl::Duration ahead =
+      std::max({stored - ended, begun - absl::Seconds(1) - stored, absl::ZeroDuration()});
+  const bool is_close = ahead <= kMostSkew;
+  return {"fleet clock", is_close,
+          is_close ? "the store's is this machine's"
+                   : absl::StrCat("the store's is ", absl::FormatDuration(ahead), " off"),
+          is_close ? "" : "Set both by NTP: deadlines and expiry are by the clock of the wall."};
+}
+
+}  // namespace
+
+std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key) {
+  const absl::Time begun = absl::Now();
+  if (absl::Status put = store.PutBytes(key, kProbe, "text/plain"); !put.ok()) {
+    return {Failed("put an object", put)};
+  }
+  const absl::Time ended = absl::Now();
+  std::vector<FleetCheck> checks;
+  const auto got = store.Get(key, 0, sizeof kProbe);
+  const auto page = store.List(key.substr(0, key.size() - 1), "");
+  const absl::Status deleted = store.Delete(key);
+  if (!got.ok()) {
+    checks.push_back(Failed("get an object", got.status()));
+  } else if (*got != kProbe) {
+    checks.push_back({"fleet store", false, "an object came back with other bytes than were put",
+                      "Look for whatever stands between this server and the store."});
+  }
+  if (!page.ok()) checks.push_back(Failed("list objects", page.status()));
+  if (!deleted.ok()) checks.push_back(Failed("delete an object", deleted));
+  if (checks.empty()) {
+    const absl::Duration took = ended - begun;
+    checks.push_back({"fleet store", true,
+                      absl::StrCat("put, got, listed and deleted an object; put in ",
+                                   absl::ToInt64Milliseconds(took), " ms"),
+                      ""});
+  }
+  if (!page.ok()) return checks;
+  for (const ObjectEntry& entry : page->objects) {
+    if (entry.key == key) checks.push_back(CheckClock(entry.changed, begun, ended));
+  }
+  return checks;
+}
+
+std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
+  using State = FleetStatus::NodeState;
+  std::vector<std::string> silent;
+  std::set<std::string> builds;
+  int living = 0;
+  bool hears_itself = false;
+  for (const FleetStatus::Node& node : status.nodes) {
+    hears_itself |= node.is_this;
+    if (node.state == State::kSilent) silent.push_back(node.name);
+    if (node.state != State::kServing && node.state != State::kDraining) continue;
+    ++living;
+    builds.insert(node.build);
+  }
+  std::vector<FleetCheck> checks;
+  if (!hears_itself) {
+    checks.push_back({"fleet servers", false, "this server does not hear its own signs of life",
+                      absl::StrCat("Allow its key to publish to reel.hb.", status.node,
+                                   " and to subscribe to reel.hb.*.")});
+  } else {
+    checks.push_back({"fleet servers", silent.empty(),
+                      absl::StrCat(living, " heard",
+                                   silent.empty() ? "" : "; silent: ", absl::StrJoin(silent, ", ")),
+                      silent.empty() ? "" : "Others take their videos over; see to them."});
+  }
+  const bool is_one = builds.size() < 2;
+  checks.push_back({"fleet builds", is_one, absl::StrJoin(builds, "; "),
+                    is_one ? "" : "Finish the update: builds of one fleet must agree."});
+  const bool is_close = status.log.behind < absl::Seconds(10);
+  checks.push_back({"fleet view", status.log.ready && is_close,
+                    absl::StrCat("message ", status.log.position, ", ",
+                                 status.log.newest - status.log.position, " behind"),
+                    "It reads the log to its end in seconds; may its key subscribe to reel.live.>, "
+                    "and publish to $JS.API.CONSUMER.CREATE?"});
+  if (checks.back().ok) checks.back().hint.clear();
+  return checks;
+}
+
+}  // namespace reel::front

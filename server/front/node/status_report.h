@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this server knows of its fleet, gathered for people and metrics.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/log_port.h"
+#include "server/front/jobs/fleet_status.h"
+#include "server/front/node/beats.h"
+#include "server/front/node/claimer.h"
+#include "server/front/node/deliveries.h"
+#include "server/front/node/holdings.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/store_state.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// The report of the moment. Thread-safe.
+class StatusBoard {
+ public:
+  void Set(FleetStatus status) {
+    const MutexLock lock(mutex_);
+    status_ = std::move(status);
+  }
+  FleetStatus Get() const {
+    const MutexLock lock(mutex_);
+    return status_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  FleetStatus status_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Confined to the node's thread.
+class StatusReport {
+ public:
+  // What it looks at; all of it outlives it.
+  struct Parts {
+    const LogPort& port;
+    WriteQueue& writes;
+    FleetView& view;
+    const VideoIndex& index;
+    const Beats& beats;
+    const Claimer& claimer;
+    const Holdings& holdings;
+    const Deliveries& deliveries;
+    const StoreState& store_state;
+    const NodeOptions& options;
+  };
+  explicit StatusReport(const Parts& parts) : parts_(parts) {}
+
+  // Time has passed; often, so that what is behind is timed.
+  void Tick(absl::Duration now);
+  // As of the last tick.
+  FleetStatus Make() const;
+
+ private:
+  void AddLog(FleetStatus& status) const;
+  void AddNodes(FleetStatus& status) const;
+  void AddBacklog(FleetStatus& status) const;
+  void AddOwn(FleetStatus& status) const;
+
+  const Parts parts_;
+  // The oldest message that was known to be there and is not read: since when.
+  uint64_t position_ = 0, newest_ = 0, goal_ = 0;
+  absl::Duration since_, now_;
+};
+
+}  // namespace reel::front

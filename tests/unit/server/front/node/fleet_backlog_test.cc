@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/fleet_backlog.h"
+
+#include <gtest/gtest.h>
+
+namespace reel::front {
+namespace {
+
+TEST(FleetBacklog, IsAGuessUntilAVideoOfTheModelHasEnded) {
+  FleetBacklog backlog;
+  backlog.Add("m", false, 100);
+  backlog.Add("m", true, 300);
+  EXPECT_EQ(backlog.models().at("m").queued, 1);
+  EXPECT_EQ(backlog.models().at("m").claimed, 1);
+  EXPECT_GT(backlog.models().at("m").seconds(), 0);
+  backlog.Learn("m", 200, 5);
+  EXPECT_DOUBLE_EQ(backlog.models().at("m").seconds(), 10);
+}
+
+TEST(FleetBacklog, GoesWithTheLatestVideos) {
+  FleetBacklog backlog;
+  backlog.Add("m", false, 1000);
+  for (int i = 0; i < 200; ++i) backlog.Learn("m", 1000, 4);
+  EXPECT_NEAR(backlog.models().at("m").seconds(), 4, 1e-6);
+  for (int i = 0; i < 200; ++i) backlog.Learn("m", 1000, 8);
+  EXPECT_NEAR(backlog.models().at("m").seconds(), 8, 0.01);
+}
+
+TEST(FleetBacklog, IsEmptyOnceAllIsDone) {
+  FleetBacklog backlog;
+  backlog.Learn("m", 10, 1);
+  backlog.Learn("m", 10, 0);  // it tells nothing of its cost
+  backlog.Add("m", false, 30);
+  backlog.Remove("m", false, 30);
+  backlog.Add("m", true, 30);
+  EXPECT_DOUBLE_EQ(backlog.models().at("m").seconds(), 3);
+  backlog.Remove("m", true, 30);
+  EXPECT_EQ(backlog.models().at("m").seconds(), 0);
+}
+
+TEST(FleetBacklog, CountsPixelsFramesAndSteps) {
+  model::GenerationSpec spec;
+  spec.width = 64;
+  spec.height = 32;
+  spec.num_frames = 9;
+  spec.num_inference_steps = 4;
+  EXPECT_EQ(PixelStepsOf(spec), int64_t{64} * 32 * 9 * 4);
+}
+
+}  // namespace
+}  // namespace reel::front
