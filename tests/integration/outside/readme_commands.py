@@ -62,7 +62,7 @@ ON_CARD = ("reel top", "reel bench", "reel restore")
 # README -> beginnings of its commands that another test runs, and which; with other folders than they name, no more.
 ELSEWHERE = {
     "deploy/README.md": {"cmake --install": "outside.packages", "cd build/release && cpack": "outside.packages"},
-    "deploy/fleet/README.md": {"deploy/fleet/quickstart": "outside.fleet_quickstart"},
+    "deploy/fleet/README.md": {"deploy/fleet/keys": "outside.fleet_keys", "deploy/fleet/quickstart": "outside.fleet_quickstart"},
     "deploy/kernels/README.md": {"deploy/kernels/build": "torch_ops_repository_test", "deploy/kernels/wheel": "outside.kernels_wheel",
                                  "python -c": "torch_ops_repository_test"},
     "kernels/plugins/example/README.md": {"": "plugin_readme_test"},
