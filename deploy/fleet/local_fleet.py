@@ -114,18 +114,18 @@ class LocalFleet:
         clients, routes, pages = ports[:count], ports[count:2 * count], ports[2 * count:]
         self.brokers = [f"127.0.0.1:{port}" for port in clients]
         all_routes = ", ".join(f"nats-route://127.0.0.1:{route}" for route in routes)
-        running = []
+        running, is_cluster = [], count > 1
         for number, (client, route, page) in enumerate(zip(clients, routes, pages), start=1):
             config = self.folder / f"broker-{number}.conf"
             config.write_text(
                 f"server_name: broker-{number}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{page}\n"
                 f'jetstream {{ store_dir: "{self.folder}/broker-{number}", max_mem: 16MB, max_file: 512MB, sync_interval: always }}\n'
-                f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n")
+                + (f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n" if is_cluster else ""))
             running.append(self.start(f"broker-{number}", self.programs["nats-server"], "-c", config))
 
         def has_leader(page):
-            cluster = json.loads(get(f"http://127.0.0.1:{page}/jsz") or "{}").get("meta_cluster", {})
-            return bool(cluster.get("leader"))
+            facts = json.loads(get(f"http://127.0.0.1:{page}/jsz") or "{}")
+            return bool(facts.get("meta_cluster", {}).get("leader") if is_cluster else facts)
         wait_until("the brokers (nats-server)", lambda: all(map(has_leader, pages)), lambda: all(one.poll() is None for one in running))
 
     def start_store(self):
