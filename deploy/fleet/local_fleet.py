@@ -123,10 +123,12 @@ class LocalFleet:
                 + (f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n" if is_cluster else ""))
             running.append(self.start(f"broker-{number}", self.programs["nats-server"], "-c", config))
 
-        def has_leader(page):
+        def is_up(page):
+            """To whom the others are known and up to date, which the leader alone tells: before that there is no place for three copies."""
             facts = json.loads(get(f"http://127.0.0.1:{page}/jsz") or "{}")
-            return bool(facts.get("meta_cluster", {}).get("leader") if is_cluster else facts)
-        wait_until("the brokers (nats-server)", lambda: all(map(has_leader, pages)), lambda: all(one.poll() is None for one in running))
+            others = facts.get("meta_cluster", {}).get("replicas", [])
+            return bool(facts) and len(others) == count - 1 and all(one["current"] and not one.get("offline") for one in others)
+        wait_until("the brokers (nats-server)", lambda: any(map(is_up, pages)), lambda: all(one.poll() is None for one in running))
 
     def start_store(self):
         port = free_ports(1)[0]
