@@ -81,6 +81,7 @@ NOT_RUN = {
     "deploy/container/README.md": {"docker build -t reel:0.2.0-cuda": "gigabytes of CUDA's wheels; outside.cuda_installation looks at what is installed of them"},
     "deploy/fleet/README.md": {"deploy/build/setup --fleet": "installs brokers and a store, which other tests here are run with"},
     "tests/README.md": {"./tests/run": BUILDS},
+    "tests/bench/fleet/README.md": {"": MEASURES},
     "tests/bench/e2e/README.md": {"python3 tests/bench/ltx": MEASURES, "python3 tests/bench/e2e/e2e_bench.py": MEASURES},
     "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/torch_rows.py": MEASURES},
     "tests/bench/ltx/README.md": {"": MEASURES},
