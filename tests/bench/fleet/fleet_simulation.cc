@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes of a simulated fleet in one process, or those who ask them for videos. fleet_scale.py
 // starts as many as it needs, over real brokers.
-//   fleet-simulation nodes  URL,URL PREFIX COUNT VIDEO_MS claimer|in_turn
+//   fleet-simulation nodes  URL,URL PREFIX COUNT VIDEO_MS
 //   fleet-simulation ask    URL,URL QUEUED RATE
 // Each says READY, measures from SIGUSR1 on, and on SIGTERM prints its figures as one line of JSON.
 #include <signal.h>
@@ -100,8 +100,7 @@ int RunNodes(const front::FleetLogOptions& log, const std::vector<std::string>& 
   std::vector<std::unique_ptr<SimulatedNode>> nodes;
   for (int i = 0; i < count; ++i) {
     nodes.push_back(std::make_unique<SimulatedNode>(
-        SimulatedNode::Settings{absl::StrCat(words[0], i), log, absl::Milliseconds(video_ms),
-                                words[3] == "in_turn"},
+        SimulatedNode::Settings{absl::StrCat(words[0], i), log, absl::Milliseconds(video_ms)},
         serializer));
     if (const absl::Status started = nodes.back()->Start(); !started.ok()) {
       std::fprintf(stderr, "%s\n", started.ToString().c_str());
@@ -255,9 +254,9 @@ int RunAskers(const front::FleetLogOptions& log, const std::vector<std::string>&
 int Main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 3), argv + argc);
   const std::string mode = argc > 1 ? argv[1] : "";
-  if (!(mode == "nodes" && words.size() == 4) && !(mode == "ask" && words.size() == 2)) {
+  if (!(mode == "nodes" && words.size() == 3) && !(mode == "ask" && words.size() == 2)) {
     std::fprintf(stderr,
-                 "usage: fleet-simulation nodes URL,URL PREFIX COUNT VIDEO_MS claimer|in_turn\n"
+                 "usage: fleet-simulation nodes URL,URL PREFIX COUNT VIDEO_MS\n"
                  "       fleet-simulation ask URL,URL QUEUED RATE\n");
     return 2;
   }

@@ -23,7 +23,6 @@ using Outcome = front::WriteResult::Outcome;
 constexpr absl::Duration kBeat = absl::Seconds(1);
 constexpr absl::Duration kLeastBetweenBeats = absl::Milliseconds(100);
 constexpr absl::Duration kSilence = absl::Seconds(5);
-constexpr absl::Duration kGrace = absl::Milliseconds(250);
 constexpr absl::Duration kTurn = absl::Milliseconds(50);
 constexpr absl::Duration kLongestWait = absl::Milliseconds(100);
 constexpr absl::Duration kPatience = absl::Seconds(10);
@@ -198,26 +197,14 @@ std::vector<SimulatedNode::Key> SimulatedNode::Candidates() const {
   return head;
 }
 
-bool SimulatedNode::IsOurTurn(const Key& key, absl::Time now) {
-  // Among those that are idle, if it is; else among all: who has nothing to do takes it before.
-  int better = 0;
-  for (const auto& [name, room] : room_) {
-    if (name == settings_.name || (idle() > 0 && room <= 0)) continue;
-    better += front::SuitsBest(key.second, settings_.name, {name}) ? 0 : 1;
-  }
-  // Whoever has just come to have room finds that everybody's turn at an old video has come.
-  const absl::Time since = std::max(noticed_.try_emplace(key, now).first->second, room_since_);
-  return now - since >= better * kTurn;
-}
-
 bool SimulatedNode::IsOurs(const Key& key, absl::Time now) {
-  if (settings_.in_turn) return IsOurTurn(key, now);
   std::vector<std::string> nodes;
   for (const auto& [name, room] : room_) {
-    if (name != settings_.name && room > 0) nodes.push_back(name);
+    if (name != settings_.name && (idle() == 0 || room > 0)) nodes.push_back(name);
   }
-  if (front::SuitsBest(key.second, settings_.name, nodes)) return true;
-  return now - noticed_.try_emplace(key, now).first->second >= kGrace;
+  const absl::Time since = std::max(noticed_.try_emplace(key, now).first->second, room_since_);
+  const auto better = static_cast<int>(front::CountBetter(key.second, settings_.name, nodes));
+  return now - since >= better * kTurn;
 }
 
 void SimulatedNode::Claim(const Key& key) {

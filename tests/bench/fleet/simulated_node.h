@@ -63,9 +63,6 @@ class SimulatedNode {
     std::string name;
     front::FleetLogOptions log;
     absl::Duration video = absl::Milliseconds(300);  // of a device
-    // Not as the product does: idle nodes among those that are idle, busy ones among all, in turn
-    // by how well the video suits.
-    bool in_turn = false;
   };
   SimulatedNode(Settings settings, const front::VideoSerializer& serializer);
   ~SimulatedNode();
@@ -91,7 +88,6 @@ class SimulatedNode {
   void Look(absl::Time now);
   std::vector<Key> Candidates() const;
   bool IsOurs(const Key& key, absl::Time now);
-  bool IsOurTurn(const Key& key, absl::Time now);
   void Claim(const Key& key);
   void Finish();
   int idle() const { return running_ || next_ ? 0 : 1; }
