@@ -306,6 +306,13 @@ TEST_F(FleetLogTest, AFullLogRefusesAndForgetsNothing) {
   EXPECT_EQ(log->connection().Look()->last, stored);
 }
 
+std::string BeatOf(const std::string& build) {
+  front::NodeBeat beat;
+  beat.node = "n.1";
+  beat.build = build;
+  return WriteBeat(beat);
+}
+
 TEST_F(FleetLogTest, BeatsAreHeardByAllAndKeptByNobody) {
   FleetView view, other_view;
   const auto one = front::NatsPort::Open(options_, view);
@@ -314,28 +321,29 @@ TEST_F(FleetLogTest, BeatsAreHeardByAllAndKeptByNobody) {
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_TRUE((*other)->TakeBeats().empty());
   std::vector<std::string> heard, own;
-  for (int i = 0; i < 3; ++i) (*one)->SendBeat("n.1", absl::StrCat("beat ", i));
+  for (int i = 0; i < 3; ++i) (*one)->SendBeat("n.1", BeatOf(absl::StrCat("beat ", i)));
   EXPECT_TRUE(Eventually([&] {
     for (std::string& beat : (*other)->TakeBeats()) heard.push_back(std::move(beat));
     for (std::string& beat : (*one)->TakeBeats()) own.push_back(std::move(beat));
     return heard.size() == 3 && own.size() == 3;
   }));
-  EXPECT_EQ(heard, (std::vector<std::string>{"beat 0", "beat 1", "beat 2"}));
+  EXPECT_EQ(heard,
+            (std::vector<std::string>{BeatOf("beat 0"), BeatOf("beat 1"), BeatOf("beat 2")}));
   EXPECT_EQ(own, heard);
   // Nothing is sent while nobody can hear it.
   cluster_->Kill(0);
   EXPECT_TRUE(Eventually([&] { return !(*one)->IsUp(); }));
-  (*one)->SendBeat("n.1", "late");
+  (*one)->SendBeat("n.1", BeatOf("late"));
   cluster_->Start(0);
   EXPECT_TRUE(Eventually([&] { return (*one)->IsUp() && (*other)->IsUp(); }));
   std::string last;
   EXPECT_TRUE(Eventually([&] {
-    (*one)->SendBeat("n.1", "again");
+    (*one)->SendBeat("n.1", BeatOf("again"));
     for (const std::string& beat : (*other)->TakeBeats()) {
-      EXPECT_NE(beat, "late");
+      EXPECT_NE(beat, BeatOf("late"));
       last = beat;
     }
-    return last == "again";
+    return last == BeatOf("again");
   }));
 }
 

@@ -37,6 +37,14 @@ bool SuitsBest(const std::string& video, const std::string& self,
                      [&](const std::string& node) { return WeightOf(node, video) <= own; });
 }
 
+size_t CountBetter(const std::string& video, const std::string& self,
+                   const std::vector<std::string>& nodes) {
+  const Weight own = WeightOf(self, video);
+  return static_cast<size_t>(
+      std::count_if(nodes.begin(), nodes.end(),
+                    [&](const std::string& node) { return WeightOf(node, video) > own; }));
+}
+
 std::vector<std::string> ChooseClaims(const std::vector<std::string>& waiting,
                                       const std::string& self,
                                       const std::vector<std::string>& nodes, size_t room) {

@@ -14,6 +14,10 @@ size_t WindowOf(size_t nodes);
 bool SuitsBest(const std::string& video, const std::string& self,
                const std::vector<std::string>& nodes);
 
+// How many of `nodes` it suits better than `self`: 0 where SuitsBest.
+size_t CountBetter(const std::string& video, const std::string& self,
+                   const std::vector<std::string>& nodes);
+
 // At most `room` of `waiting`, which is in the order of the queue and within the window. First
 // those whose hash puts them on `self` among all `nodes` (those with room, self among them), in the
 // order of the queue; with room left, those that suit `self` best, whoever they belong to: who they

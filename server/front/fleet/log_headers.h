@@ -2,6 +2,7 @@
 // Headers that the broker gives to messages.
 #pragma once
 
+#include <cstdlib>
 #include <string>
 
 #include "server/front/fleet/nats_handles.h"
@@ -9,15 +10,25 @@
 namespace reel::front {
 
 inline constexpr char kMessageIdHeader[] = "Nats-Msg-Id";
-// Of the copies that it sends of what it has stored.
+// Of the copies that it sends of what it has stored. It puts its own behind those that a message
+// was stored with, and those may say anything.
 inline constexpr char kSequenceHeader[] = "Nats-Sequence";
-inline constexpr char kSubjectHeader[] = "Nats-Subject";
 
 // Empty: it has none.
 inline std::string HeaderOf(natsMsg& message, const char* name) {
   const char* value = nullptr;
   if (natsMsgHeader_Get(&message, name, &value) != NATS_OK || value == nullptr) return "";
   return value;
+}
+
+// Of several of a name, the one that was put there last. Empty: it has none.
+inline std::string LastHeaderOf(natsMsg& message, const char* name) {
+  const char** values = nullptr;
+  int count = 0;
+  if (natsMsgHeader_Values(&message, name, &values, &count) != NATS_OK) return "";
+  std::string last = count > 0 ? values[count - 1] : "";
+  std::free(values);  // the list, which is the caller's; its texts are the message's
+  return last;
 }
 
 }  // namespace reel::front

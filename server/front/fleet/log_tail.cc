@@ -2,6 +2,7 @@
 #include "server/front/fleet/log_tail.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -22,6 +23,15 @@ constexpr absl::Duration kStalled = absl::Seconds(3);
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(500);
 // A leader that has just been elected may not have applied all that is committed.
 constexpr int kLooksBeforeRebuild = 20;
+
+// Of a copy that the broker has sent, the name of what it has stored. Empty: it is none. What a
+// consumer brings, whoever made it and wherever to, comes under the name that it was stored with.
+std::string CopiedSubject(const natsMsg& message) {
+  const std::string_view subject = natsMsg_GetSubject(&message);
+  const std::string_view prefix = kLivePrefix;
+  if (subject.size() <= prefix.size() + 1 || subject.substr(0, prefix.size()) != prefix) return "";
+  return std::string(subject.substr(prefix.size() + 1));
+}
 
 }  // namespace
 
@@ -164,10 +174,12 @@ void LogTail::Follow() {
     const absl::Time now = absl::Now();
     if (got == NATS_OK) {
       uint64_t sequence = 0;
-      if (!absl::SimpleAtoi(HeaderOf(*message, kSequenceHeader), &sequence)) continue;
+      const std::string subject = CopiedSubject(*message);
+      if (subject.empty()) continue;
+      if (!absl::SimpleAtoi(LastHeaderOf(*message, kSequenceHeader), &sequence)) continue;
       if (sequence > position_ + 1) return;  // a hole
       if (sequence == position_ + 1) {
-        Deliver(*message, sequence, HeaderOf(*message, kSubjectHeader));
+        Deliver(*message, sequence, subject);
         heard = now;
       } else if (now - begun > kBetweenLooks) {
         return;  // sent twice, or of a stream that was made anew

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/nats_port.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "server/front/fleet/log_messages.h"
 #include "server/front/fleet/subjects.h"
 
 namespace reel::front {
@@ -13,6 +15,14 @@ namespace {
 // A thousand nodes' beats of a few seconds; what comes beyond them is lost, as beats may be.
 constexpr int kMostBeats = 4096;
 constexpr int kMostBeatBytes = 64 << 20;
+
+// The broker lets a key publish under its own node's name: a beat is that node's, whatever it says.
+bool IsOfItsNode(const std::string& bytes, const char* subject) {
+  const absl::StatusOr<std::string> node = ParseBeatSubject(subject);
+  if (!node.ok()) return false;
+  const std::optional<NodeBeat> beat = ReadBeat(bytes);
+  return beat && beat->node == *node;
+}
 
 }  // namespace
 
@@ -75,7 +85,8 @@ std::vector<std::string> NatsPort::TakeBeats() {
     const NatsMessagePtr message(next);
     if (status == NATS_SLOW_CONSUMER) continue;  // some were lost; the rest is there
     if (status != NATS_OK) break;
-    beats.emplace_back(natsMsg_GetData(next), static_cast<size_t>(natsMsg_GetDataLength(next)));
+    std::string bytes(natsMsg_GetData(next), static_cast<size_t>(natsMsg_GetDataLength(next)));
+    if (IsOfItsNode(bytes, natsMsg_GetSubject(next))) beats.push_back(std::move(bytes));
   }
   return beats;
 }

@@ -70,15 +70,21 @@ void Beats::Send(const Own& own) {
 }
 
 std::map<std::string, int> Beats::RoomFor(const std::string& model) const {
-  std::map<std::string, int> room;
+  std::map<std::string, int> room = ServersOf(model);
+  std::erase_if(room, [](const auto& server) { return server.second <= 0; });
+  return room;
+}
+
+std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
+  std::map<std::string, int> servers;
   for (const auto& [name, beat] : alive_) {
-    if (name == parts_.options.node || beat.draining || beat.room <= 0) continue;
+    if (name == parts_.options.node || beat.draining) continue;
     const bool has = std::any_of(
         beat.models.begin(), beat.models.end(),
         [&](const NodeBeat::Model& one) { return one.name == model && one.ready_devices > 0; });
-    if (has) room[name] = beat.room;
+    if (has) servers[name] = beat.room;
   }
-  return room;
+  return servers;
 }
 
 std::set<std::string> Beats::ReadyModels() const {

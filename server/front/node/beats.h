@@ -42,6 +42,8 @@ class Beats {
   const NodeTable& nodes() const { return nodes_; }
   // Nodes that could claim a video of this model now, by name, with how many.
   std::map<std::string, int> RoomFor(const std::string& model) const;
+  // All others that serve it, by name, with how many they could claim now.
+  std::map<std::string, int> ServersOf(const std::string& model) const;
   // Models for which some node has a device.
   std::set<std::string> ReadyModels() const;
   // Lives and takes videos, as far as is known.

@@ -11,8 +11,9 @@
 namespace reel::front {
 namespace {
 
-// Whom a video suits best claims it at once; the others let so long pass.
-constexpr absl::Duration kGrace = absl::Milliseconds(250);
+// Whom a video suits best claims it at once; the others let so long pass for each whom it suits
+// better.
+constexpr absl::Duration kTurn = absl::Milliseconds(50);
 constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 
 }  // namespace
@@ -29,6 +30,8 @@ void Claimer::Settle(absl::Duration now) {
   int room = Room(means);
   const int taken = parts_.holdings.waiting() + static_cast<int>(claiming_.size());
   idle_ = parts_.deliveries.full() ? 0 : std::max(0, means.idle - taken);
+  if (room > 0 && !had_room_) room_since_ = now;
+  had_room_ = room > 0;
   for (const Key& key : Orphans(means)) {
     const KnownVideo& video = *parts_.index.Find(key);
     // Of one that is only to be ended no device is needed.
@@ -86,10 +89,15 @@ bool Claimer::IsLeftToItsCaller(const KnownVideo& video) const {
 
 bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now) {
   if (video.caller_node == parts_.options.node) return true;
+  // Whoever is idle competes with those who are; who would only hold it, with all. By beats nobody
+  // knows who may hold one more: where all are busy, those whose place becomes free would race.
   std::vector<std::string> nodes;
-  for (const auto& [node, room] : parts_.beats.RoomFor(video.model)) nodes.push_back(node);
-  if (SuitsBest(key.second, parts_.options.node, nodes)) return true;
-  return now - noticed_.try_emplace(key, now).first->second >= kGrace;
+  for (const auto& [node, room] : parts_.beats.ServersOf(video.model)) {
+    if (idle_ == 0 || room > 0) nodes.push_back(node);
+  }
+  const absl::Duration since = std::max(noticed_.try_emplace(key, now).first->second, room_since_);
+  const auto better = static_cast<int>(CountBetter(key.second, parts_.options.node, nodes));
+  return now - since >= better * kTurn;
 }
 
 void Claimer::Claim(const Key& key) {

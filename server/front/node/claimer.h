@@ -60,7 +60,7 @@ class Claimer {
   std::vector<Key> Orphans(const Means& means) const;
   // Of one whose caller waits at another node for its bytes, which only flow there.
   bool IsLeftToItsCaller(const KnownVideo& video) const;
-  // Long enough there that who suits better has had its time.
+  // Long enough there, and this node long enough with room, that who suits better has had its time.
   bool IsOurs(const Key& key, const KnownVideo& video, absl::Duration now);
   void Claim(const Key& key);
   void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
@@ -71,6 +71,8 @@ class Claimer {
   int idle_ = 0;
   Counts counts_;
   std::map<Key, Claiming> claiming_;
+  bool had_room_ = false;
+  absl::Duration room_since_;
   std::map<Key, absl::Duration> noticed_;  // when it could first be claimed
 };
 

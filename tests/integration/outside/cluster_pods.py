@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a cluster would start from deploy/kubernetes and deploy/helm, with the volumes as folders: reeld takes each
-configuration, the init container finds damaged weights, and the secured pod serves TLS, tokens and probes.
+configuration, also those of a fleet with the pod's name in it and keys of deploy/fleet/keys; the init container finds damaged weights, and the secured
+pod serves TLS, tokens and probes.
 """
 
 import hashlib
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 
+from fleet_keys import knows_keys, make_keys
 from server import ROOT, find_binary, find_tool, run, running_server, wait_for_health
 
 sys.path.insert(0, str(ROOT / "tests/lint/deploy"))
+import fleet_chart  # noqa: E402
 from kubernetes import CHART, MANIFESTS, OVERLAYS, VALUES, VERSION, by_kind, container  # noqa: E402
 from tools import site_packages, skip  # noqa: E402
 
@@ -33,6 +36,21 @@ def renderings():
     for name in VALUES:
         text = run(find_tool("helm"), "template", "reel", CHART, "--kube-version", VERSION, "-f", CHART / name)
         yield f"chart with {name}", [document for document in yaml.safe_load_all(text) if document]
+    for name in fleet_chart.VALUES:
+        if not knows_keys() and "mesh" not in name:
+            continue  # this reeld cannot read it
+        text = run(find_tool("helm"), "template", "reel", CHART, "--namespace", "reel", "--kube-version", VERSION, "-f", CHART / name)
+        yield f"fleet with {name}", [document for document in yaml.safe_load_all(text) if document]
+
+
+def pods_of(found):
+    """(name, pod, its configuration) of whatever has pods."""
+    for name, documents in found:
+        for document in documents:
+            if document["kind"] in ("StatefulSet", "Deployment"):
+                pod = document["spec"]["template"]["spec"]
+                config = next(volume["configMap"]["name"] for volume in pod["volumes"] if "configMap" in volume)
+                yield f"{name}: {document['metadata']['name']}", pod, by_kind(documents, "ConfigMap", config)["data"]["reel.textproto"]
 
 
 def mount_secret(folder, files):
@@ -54,20 +72,38 @@ def make_volumes(root):
     mount_secret(root / "etc/reel-tls", {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()})
     token = hashlib.sha256(TOKEN.encode()).hexdigest()
     mount_secret(root / "etc/reel-tokens", {"tokens": f"{token} studio user\n".encode()})
+    make_keys(root / "keys", "--gateway", "front", "--broker", "nats-0.nats.nats")
+    mount_secret(root / "etc/reel-fleet", {path.name: path.read_bytes() for path in (root / "keys/members/front").iterdir()})
+    mount_secret(root / "etc/reel-store", {"credentials": b"key:secret\n"})
+    (root / "etc/reel").mkdir()
+    (root / "etc/reel-config").mkdir()
     (root / "var/lib/reel").mkdir(parents=True)
     model = root / "models/ltx-video"
     shutil.copytree(ROOT / "model/demo/weights", model)
+    (root / "models/ltx-video-13b").symlink_to(model)
     files = sorted(str(path.relative_to(model)) for path in model.rglob("*.safetensors"))
     (model / "SHA256SUMS").write_text(run("sha256sum", *files, cwd=model))
 
 
 def inside(root, text):
     """Absolute places of the pod, in `root`."""
-    return re.sub(r"/(models|etc/reel-tls|etc/reel-tokens|var/lib/reel)\b", rf"{root}/\1", text)
+    return re.sub(r"/(models|etc/reel(?:-tls|-tokens|-fleet|-store|-config)?|var/lib/reel)(?=[/\"\s])", rf"{root}/\1", text)
 
 
-def check_configuration(reeld, root, name, documents):
-    text = inside(root, by_kind(documents, "ConfigMap")["data"]["reel.textproto"]).replace("cuda:0", "cpu")
+def place_configuration(root, pod, text):
+    """What the init container makes of a ConfigMap, called one-0."""
+    (root / "etc/reel-config/reel.textproto").write_text(text)
+    place = next(one for one in pod["initContainers"] if one["name"] == "place-config")
+    subprocess.run([inside(root, part) for part in place["command"]], env={"POD_HOST": "one-0.one.reel.svc", "PATH": "/usr/bin:/bin"}, timeout=60, check=True)
+    placed = (root / "etc/reel/reel.textproto").read_text()
+    assert "POD_HOST" not in placed and 'advertise: "one-0.one.reel.svc:50053"' in placed, placed
+    return placed
+
+
+def check_configuration(reeld, root, name, pod, text):
+    if any(one["name"] == "place-config" for one in pod.get("initContainers", [])):
+        text = place_configuration(root, pod, text)
+    text = inside(root, text).replace("cuda:0", "cpu")
     config = root / "reel.textproto"
     config.write_text(text)
     answer = subprocess.run([reeld, "--config", config, "--check_config"], capture_output=True, text=True, timeout=60, check=False)
@@ -112,18 +148,18 @@ def serve_secured(root, config, pod):
 def main():
     reeld = find_binary("reeld")
     with tempfile.TemporaryDirectory(prefix="reel-cluster-") as folder:
-        root, secured = pathlib.Path(folder), 0
+        root, secured, pods = pathlib.Path(folder), 0, 0
         make_volumes(root)
-        for name, documents in renderings():
-            pod = by_kind(documents, "StatefulSet")["spec"]["template"]["spec"]
-            config = check_configuration(reeld, root, name, documents)
-            if "initContainers" in pod:
+        for name, pod, text in pods_of(renderings()):
+            config = check_configuration(reeld, root, name, pod, text)
+            if any(one["name"] == "check-weights" for one in pod.get("initContainers", [])):
                 check_weights(root, name, pod)
             if "tokens_file" in config and name.startswith("overlay"):
                 serve_secured(root, config, pod)
                 secured += 1
-        assert secured == 1, secured
-    print("6 pods")
+            pods += 1
+        assert secured == 1 and pods >= 8, (secured, pods)
+    print(f"{pods} pods")
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ ON_CARD = ("reel top", "reel bench", "reel restore")
 # README -> beginnings of its commands that another test runs, and which; with other folders than they name, no more.
 ELSEWHERE = {
     "deploy/README.md": {"cmake --install": "outside.packages", "cd build/release && cpack": "outside.packages"},
+    "deploy/fleet/README.md": {"deploy/fleet/keys": "outside.fleet_keys", "deploy/fleet/quickstart": "outside.fleet_quickstart"},
     "deploy/kernels/README.md": {"deploy/kernels/build": "torch_ops_repository_test", "deploy/kernels/wheel": "outside.kernels_wheel",
                                  "python -c": "torch_ops_repository_test"},
     "kernels/plugins/example/README.md": {"": "plugin_readme_test"},
@@ -78,7 +79,9 @@ NOT_RUN = {
     "client/README.md": {"cmake": BUILDS, "ctest": BUILDS},
     "deploy/compose/README.md": {"docker compose": "wants a Docker daemon; lint.compose checks the file"},
     "deploy/container/README.md": {"docker build -t reel:0.2.0-cuda": "gigabytes of CUDA's wheels; outside.cuda_installation looks at what is installed of them"},
+    "deploy/fleet/README.md": {"deploy/build/setup --fleet": "installs brokers and a store, which other tests here are run with"},
     "tests/README.md": {"./tests/run": BUILDS},
+    "tests/bench/fleet/README.md": {"": MEASURES},
     "tests/bench/e2e/README.md": {"python3 tests/bench/ltx": MEASURES, "python3 tests/bench/e2e/e2e_bench.py": MEASURES},
     "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/torch_rows.py": MEASURES},
     "tests/bench/ltx/README.md": {"": MEASURES},

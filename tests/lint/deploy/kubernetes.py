@@ -17,7 +17,8 @@ from tools import ROOT, find_tool, run, site_packages, skip  # noqa: E402
 VERSION = "v1.31.0"
 GRPC_PORT, HEALTH_PORT = 50051, 50052
 MANIFESTS, CHART = ROOT / "deploy/kubernetes", ROOT / "deploy/helm"
-OPERATOR_SCHEMAS = ROOT / ".deps/prometheus-operator"
+# Of operators: where their own definitions lie, and what comes after a kind in the name of a schema.
+OPERATORS = {"prometheus-operator/servicemonitor": "monitoring", "prometheus-operator/prometheusrule": "monitoring", "keda/scaledobject": "keda"}
 
 
 def container(pod):
@@ -208,7 +209,8 @@ def local_schemas(scratch):
     if not source.is_dir():
         skip(f"the schemas of Kubernetes {VERSION} are not installed")
     for kind in ("_definitions", "namespace-v1", "serviceaccount-v1", "service-v1", "configmap-v1", "statefulset-apps-v1",
-                 "persistentvolumeclaim-v1", "networkpolicy-networking-v1", "poddisruptionbudget-policy-v1"):
+                 "persistentvolumeclaim-v1", "networkpolicy-networking-v1", "poddisruptionbudget-policy-v1", "deployment-apps-v1",
+                 "horizontalpodautoscaler-autoscaling-v2"):
         text = (source / f"{kind}.json").read_text(encoding="utf-8")
         text = re.sub(r',\s*"\$id": "[^"]*"|"\$id": "[^"]*",', "", text)
         text = text.replace('"/api/_definitions.json#', '"_definitions.json#')
@@ -216,7 +218,7 @@ def local_schemas(scratch):
 
 
 def operator_schemas(scratch, yaml):
-    """Of the Prometheus operator's own definitions, closed: a misspelt field is no field."""
+    """Of the Prometheus operator's and KEDA's own definitions, closed: a misspelt field is no field."""
     def closed(schema):
         if isinstance(schema, dict):
             schema = {key: closed(value) for key, value in schema.items()}
@@ -224,14 +226,14 @@ def operator_schemas(scratch, yaml):
                 schema.setdefault("additionalProperties", False)
         return [closed(one) for one in schema] if isinstance(schema, list) else schema
 
-    for kind in ("servicemonitor", "prometheusrule"):
-        source = OPERATOR_SCHEMAS / f"{kind}.yaml"
+    for place, group in OPERATORS.items():
+        source = ROOT / ".deps" / f"{place}.yaml"
         if not source.is_file():
-            skip("the Prometheus operator's definitions are not installed")
+            skip(f"the definitions of {place} are not installed; run deploy/build/setup --tests")
         version = yaml.safe_load(source.read_text(encoding="utf-8"))["spec"]["versions"][0]
         schema = closed(version["schema"]["openAPIV3Schema"])
         schema["properties"]["metadata"] = {"type": "object"}
-        pathlib.Path(scratch, f"{kind}-monitoring-{version['name']}.json").write_text(json.dumps(schema), encoding="utf-8")
+        pathlib.Path(scratch, f"{source.stem}-{group}-{version['name']}.json").write_text(json.dumps(schema), encoding="utf-8")
 
 
 def conforms(kubeconform, scratch, manifest):

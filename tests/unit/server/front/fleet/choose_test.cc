@@ -31,6 +31,21 @@ TEST(Choose, NodesThatSeeTheSameTryForDifferentVideos) {
   EXPECT_EQ(idle, 0U);
 }
 
+TEST(Choose, EachNodeHasAPlaceOfItsOwnForEachVideo) {
+  const auto nodes = Names("n", 9);
+  for (const std::string& video : Names("prod-", 50)) {
+    std::set<size_t> places;
+    for (const std::string& node : nodes) {
+      const size_t place = CountBetter(video, node, nodes);
+      EXPECT_EQ(place == 0, SuitsBest(video, node, nodes));
+      places.insert(place);
+    }
+    EXPECT_EQ(places.size(), nodes.size());
+    EXPECT_EQ(*places.rbegin(), nodes.size() - 1);
+  }
+  EXPECT_EQ(CountBetter("prod-1", "n1", {}), 0U);
+}
+
 TEST(Choose, EveryVideoBelongsToOneNode) {
   const auto nodes = Names("n", 5);
   std::map<std::string, size_t> of_node;
