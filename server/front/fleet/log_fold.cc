@@ -19,6 +19,9 @@ void EndByWish(FleetJob& job) {
 FoldVerdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
   // Of a queued video or of one that another holds: whether that one is silent no message can tell.
   if (epoch != job.epoch + 1) return FoldVerdict::kWrongEpoch;
+  const bool goes_on =
+      claim.goes_on && job.phase == FleetPhase::kClaimed && claim.node == job.owner;
+  if (!goes_on) job.begun = epoch;
   job.phase = FleetPhase::kClaimed;
   job.epoch = epoch;
   job.owner = claim.node;

@@ -26,6 +26,9 @@ struct RequestSaid {
 struct ClaimSaid {
   std::string node;
   std::string address = {};
+  // By the owner of the epoch before, whose end cannot be written there: it goes on with what it
+  // has.
+  bool goes_on = false;
 };
 struct FinishSaid {
   std::string node;
@@ -82,8 +85,9 @@ enum class FleetPhase { kQueued, kClaimed, kSucceeded, kFailed, kCancelled, kExp
 
 struct FleetJob {
   FleetPhase phase = FleetPhase::kQueued;
-  uint32_t epoch = 0;      // the last that was claimed; 0: none
-  std::string owner;       // who claimed it; stays when it is released or ended
+  uint32_t epoch = 0;  // the last that was claimed; 0: none
+  uint32_t begun = 0;  // in which its owner has begun; below the epoch: it claimed another since
+  std::string owner;   // who claimed it; stays when it is released or ended
   uint64_t requested = 0;  // sequence of the request: its place in the queue
   // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
   std::optional<CancelKind> wish;

@@ -132,26 +132,35 @@ std::string Admission::PlanName(const Need& need) {
   return kernels::KernelPlan(need.profile, {need.variants.begin(), need.variants.end()}).name();
 }
 
-// Legal when one worker can run it; else the answer that comes nearest to that.
+// Legal when one worker can run it, here or at another server of a fleet; else the answer that
+// comes nearest to that.
 absl::Status Admission::CheckPlan(Need& need) const {
   absl::Status refused;
   bool any = false;
+  const auto refuse = [&](const absl::Status& why) {
+    any = true;
+    if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) refused = why;
+  };
   for (const auto& [name, worker] : fleet_.workers()) {
     if (!need.worker.empty() && need.worker != name) continue;
     const bool ready = worker.info.state == WorkerState::kReady;
     if (worker.info.kernels.empty() && !ready) continue;
     // One that is up without the model will never run it.
     if (ready && !worker.Offers(need.model)) continue;
-    any = true;
     const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
       need.shape.where = fleet_.WhereOf(worker, need.model);
       return absl::OkStatus();
     }
-    if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) {
-      refused = plan.status();
+    refuse(plan.status());
+  }
+  for (const auto& plan : fleet_.elsewhere().Plans(need, fleet_.FindCard(need.model))) {
+    if (plan.ok()) {
+      need.shape.plan = plan->name();
+      return absl::OkStatus();
     }
+    refuse(plan.status());
   }
   if (any) return refused;
   // No worker has told its kernels yet: only what needs none of them can be judged.

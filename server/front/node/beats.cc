@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "server/front/node/means.h"
-
 namespace reel::front {
 namespace {
 
@@ -16,6 +14,8 @@ constexpr absl::Duration kLongestGap = absl::Seconds(1);
 constexpr absl::Duration kLeastBetween = absl::Milliseconds(100);
 // Cards are large, and seldom news.
 constexpr int64_t kBeatsPerCard = 10;
+// Kinds of devices of one model.
+constexpr size_t kMostLists = 16;
 
 }  // namespace
 
@@ -29,6 +29,7 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   // Whoever has come knows no cards yet.
   for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
   alive_ = std::move(alive);
+  TellKernels();
   const bool news = own.room != told_.room || own.draining != told_.draining;
   if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
@@ -43,8 +44,40 @@ void Beats::Hear() {
       if (model.card.empty() || !learned_.insert(model.name).second) continue;
       parts_.jobs.LearnCard(model.card);
     }
+    LearnKernels(*beat);
     nodes_.Hear(*std::move(beat));
   }
+}
+
+void Beats::LearnKernels(const NodeBeat& beat) {
+  if (beat.kernels.empty() || beat.node == parts_.options.node) return;
+  Lists& lists = kernels_[beat.node];
+  lists.clear();
+  for (const NodeBeat::Model& model : beat.models) {
+    for (const int place : model.kernels) {
+      if (place < 0 || place >= static_cast<int>(beat.kernels.size())) continue;
+      lists[model.name].insert(beat.kernels[static_cast<size_t>(place)]);
+    }
+  }
+}
+
+void Beats::TellKernels() {
+  std::erase_if(kernels_, [&](const auto& entry) { return !alive_.contains(entry.first); });
+  Lists all;
+  for (const auto& [node, lists] : kernels_) {
+    for (const auto& [model, some] : lists) {
+      for (const std::string& list : some) {
+        if (all[model].size() < kMostLists) all[model].insert(list);
+      }
+    }
+  }
+  if (all == told_kernels_) return;
+  told_kernels_ = std::move(all);
+  std::map<std::string, std::vector<std::string>> told;
+  for (const auto& [model, lists] : told_kernels_) {
+    told[model].assign(lists.begin(), lists.end());
+  }
+  parts_.jobs.SetKernelsElsewhere(std::move(told));
 }
 
 void Beats::Send(const Own& own) {
@@ -66,7 +99,26 @@ void Beats::Send(const Own& own) {
     beat.models.push_back({name, means.models.contains(name) ? means.devices : 0,
                            with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
   }
+  if (with_cards) AddKernels(means, beat);
   parts_.port.SendBeat(beat.node, WriteBeat(beat));
+}
+
+// Workers of one kind have the same.
+void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
+  for (const WorkerInfo& worker : means.workers) {
+    if (worker.kernels.empty()) continue;
+    std::string list = parts_.serializer.SerializeKernels(worker.kernels);
+    const auto known = std::find(beat.kernels.begin(), beat.kernels.end(), list);
+    const int place = static_cast<int>(known - beat.kernels.begin());
+    if (known == beat.kernels.end()) beat.kernels.push_back(std::move(list));
+    for (NodeBeat::Model& model : beat.models) {
+      const auto& own = worker.models;
+      if (std::find(own.begin(), own.end(), model.name) == own.end()) continue;
+      const auto& places = model.kernels;
+      if (std::find(places.begin(), places.end(), place) != places.end()) continue;
+      model.kernels.push_back(place);
+    }
+  }
 }
 
 std::map<std::string, int> Beats::RoomFor(const std::string& model) const {

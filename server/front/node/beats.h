@@ -12,6 +12,7 @@
 #include "server/front/fleet/node_table.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/video_serializer.h"
+#include "server/front/node/means.h"
 #include "server/front/node/node_options.h"
 
 namespace reel::front {
@@ -53,7 +54,11 @@ class Beats {
 
  private:
   void Hear();
+  void LearnKernels(const NodeBeat& beat);
+  // What is known of those that live, where it has changed.
+  void TellKernels();
   void Send(const Own& own);
+  void AddKernels(const Means& means, NodeBeat& beat) const;
 
   const Parts parts_;
   NodeTable nodes_;
@@ -61,7 +66,10 @@ class Beats {
   absl::Duration sent_ = -absl::InfiniteDuration();
   int64_t count_ = 0;
   Own told_;
-  std::set<std::string> learned_;  // models
+  std::set<std::string> learned_;                              // models
+  using Lists = std::map<std::string, std::set<std::string>>;  // of kernels, by model
+  std::map<std::string, Lists> kernels_;                       // by node, as last heard
+  Lists told_kernels_;
 };
 
 }  // namespace reel::front

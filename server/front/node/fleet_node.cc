@@ -29,6 +29,8 @@ FleetNode::FleetNode(const Parts& parts)
                 parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
                  conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
+      leftovers_({parts.jobs, index_, parts.thread, parts.options},
+                 [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
       claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
                 parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
@@ -46,7 +48,9 @@ void FleetNode::Settle() {
   TakeChanges();
   if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
   waiters_.Settle(now);
-  if (parts_.view.ready() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
+  if (!parts_.view.ready()) return;
+  leftovers_.Look();
+  if (leftovers_.done() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
 }
 
 void FleetNode::TakeChanges() {
@@ -100,7 +104,9 @@ void FleetNode::Tick(absl::Duration now) {
   parts_.ready_models.Set(beats_.ReadyModels());
   faces_.Tick(now);
   if (!parts_.view.ready()) return;
-  if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
+  const bool strangers_may_go =
+      leftovers_.done() && MayAct() && now - started_ > parts_.options.silence;
+  if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
   deliveries_.Tick(now);

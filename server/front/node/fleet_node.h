@@ -22,6 +22,7 @@
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/janitor.h"
+#include "server/front/node/leftovers.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
 #include "server/front/node/submission.h"
@@ -101,6 +102,7 @@ class FleetNode {
   Conditions conditions_;
   Janitor janitor_;
   Holdings holdings_;
+  Leftovers leftovers_;
   Claimer claimer_;
   Submission submission_;
   Wishes wishes_;

@@ -73,6 +73,7 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   if (!is_new) Take(key, video);
   video.phase = job.phase;
   video.epoch = job.epoch;
+  video.begun = job.begun;
   video.owner = job.owner;
   video.address = job.address;
   video.requested = job.requested;
@@ -91,6 +92,7 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
   if (!read.ok()) return;
   video.model = read->spec.model;
   video.worker = read->spec.worker;
+  video.kernels = read->spec.kernels;
   video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;

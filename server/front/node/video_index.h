@@ -22,13 +22,14 @@ namespace reel::front {
 
 struct KnownVideo {
   FleetPhase phase = FleetPhase::kQueued;
-  uint32_t epoch = 0;
+  uint32_t epoch = 0, begun = 0;  // as in FleetJob
   std::string owner, address;
   uint64_t requested = 0;
   bool wished = false, expires = false;  // its end is wished for, since its time is over
   bool deleted = false;
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
+  model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();

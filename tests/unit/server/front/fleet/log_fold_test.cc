@@ -328,6 +328,26 @@ TEST(LogFold, KeepsTenantsApart) {
   EXPECT_EQ(Fold(state, claim), FoldVerdict::kUnknownJob);
 }
 
+// Its attempt stays the one that it was.
+TEST(LogFold, AnOwnerThatGoesOnBeginsNothing) {
+  const auto begun = [](std::vector<FoldEntry> entries) {
+    FleetState state;
+    for (FoldEntry& entry : entries) {
+      entry.sequence = state.position + 1;
+      EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+    }
+    const FleetJob& job = state.jobs.begin()->second;
+    return std::pair(job.epoch, job.begun);
+  };
+  FoldEntry again = Claim(2, "n1");
+  std::get<ClaimSaid>(again.said).goes_on = true;
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), again}), std::pair(2U, 1U));
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), again, Claim(3, "n2")}), std::pair(3U, 3U));
+  // Nothing of it is left: of another's, or of what was given back.
+  EXPECT_EQ(begun({Request(), Claim(1, "n2"), again}), std::pair(2U, 2U));
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), Finish(1, "n1", kBack), again}), std::pair(2U, 2U));
+}
+
 TEST(LogFold, NamesEveryVerdict) {
   EXPECT_STREQ(NameOf(FoldVerdict::kCounted), "counted");
   EXPECT_STREQ(NameOf(FoldVerdict::kOld), "old");
