@@ -108,14 +108,24 @@ struct FleetBinding {
   uint32_t number = 0;  // how often it was bound: free again after an end without a result
   std::string video;
   std::string spec_hash;
+  uint64_t sequence = 0;  // of its message
 
   bool operator==(const FleetBinding&) const = default;
+};
+
+// What is left of a video that has ended and that nobody can ask for any more.
+struct FleetTrace {
+  FleetPhase phase = FleetPhase::kFailed;
+  uint64_t requested = 0;
+
+  bool operator==(const FleetTrace&) const = default;
 };
 
 struct FleetState {
   using Key = std::pair<std::string, std::string>;  // tenant, id
   uint64_t position = 0;                            // sequence of the last message
   std::map<Key, FleetJob> jobs;
+  std::map<Key, FleetTrace> over;        // no job of which is known any more
   std::map<Key, FleetBinding> bindings;  // by tenant and request id
 
   bool operator==(const FleetState&) const = default;
@@ -123,5 +133,10 @@ struct FleetState {
 
 // `entry` may be any, in any order; sequences at or below the position change nothing.
 FoldVerdict Fold(FleetState& state, const FoldEntry& entry);
+
+// Of a video that has ended only its trace stays; what is still said of it is judged as before.
+void Forget(FleetState& state, const FleetState::Key& key);
+// The log begins there now: traces and request ids of what it has forgotten go.
+void ForgetBefore(FleetState& state, uint64_t first);
 
 }  // namespace reel::front

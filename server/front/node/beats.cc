@@ -23,8 +23,8 @@ Beats::Beats(const Parts& parts)
     : parts_(parts), nodes_(parts.options.node, parts.options.silence, kLongestGap) {}
 
 void Beats::Tick(absl::Duration now, const Own& own) {
-  Hear();
-  nodes_.Tick(now, parts_.port.IsUp());
+  Hear(now);
+  nodes_.Tick(now, parts_.port.IsUp() && HearsItself(now));
   std::map<std::string, NodeBeat> alive = nodes_.Alive();
   // Whoever has come knows no cards yet.
   for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
@@ -36,7 +36,7 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   Send(own);
 }
 
-void Beats::Hear() {
+void Beats::Hear(absl::Duration now) {
   for (const std::string& bytes : parts_.port.TakeBeats()) {
     std::optional<NodeBeat> beat = ReadBeat(bytes);
     if (!beat) continue;
@@ -45,8 +45,15 @@ void Beats::Hear() {
       parts_.jobs.LearnCard(model.card);
     }
     LearnKernels(*beat);
+    if (beat->process == parts_.options.process && beat->node == parts_.options.node) echoed_ = now;
     nodes_.Hear(*std::move(beat));
   }
+}
+
+// A connection that is cut is seen as such only seconds later, and what was written meanwhile is
+// sent when it heals: who counted the silence of others then would take from the living.
+bool Beats::HearsItself(absl::Duration now) const {
+  return now - echoed_ <= std::max(parts_.options.silence / 2, 2.5 * parts_.options.beat);
 }
 
 void Beats::LearnKernels(const NodeBeat& beat) {

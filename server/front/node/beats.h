@@ -53,7 +53,9 @@ class Beats {
   int NumServing() const;
 
  private:
-  void Hear();
+  void Hear(absl::Duration now);
+  // Beats of this process come back: those of others would come, too.
+  bool HearsItself(absl::Duration now) const;
   void LearnKernels(const NodeBeat& beat);
   // What is known of those that live, where it has changed.
   void TellKernels();
@@ -64,6 +66,7 @@ class Beats {
   NodeTable nodes_;
   std::map<std::string, NodeBeat> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();
+  absl::Duration echoed_ = -absl::InfiniteDuration();
   int64_t count_ = 0;
   Own told_;
   std::set<std::string> learned_;                              // models

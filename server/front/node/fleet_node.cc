@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "server/front/node/fleet_errors.h"
 #include "server/logging/log.h"
@@ -12,6 +13,9 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int64_t kTicksPerSecond = 10;
+// The janitor needs to know that a result has expired.
+constexpr absl::Duration kKeepExpired = absl::Hours(1);
+constexpr size_t kMostForgotten = 10'000;  // in a second
 // For what a drain gives back to be written.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
@@ -109,11 +113,18 @@ void FleetNode::Tick(absl::Duration now) {
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
+  ForgetExpired();
   deliveries_.Tick(now);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
   wishes_.Tick();
   janitor_.Tick(now);
+}
+
+void FleetNode::ForgetExpired() {
+  const std::vector<Key> gone =
+      index_.ForgetExpired(parts_.clock.Wall() - kKeepExpired, kMostForgotten);
+  if (!gone.empty()) parts_.view.Forget(gone);
 }
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.

@@ -89,6 +89,8 @@ class FleetNode {
   void Learn(const Key& key);
   void DeleteHere(const Key& key);
   void Tick(absl::Duration now);
+  // What nobody can ask for any more leaves memory.
+  void ForgetExpired();
   void WatchLease(absl::Duration now);
   // Nothing of another process under this name is touched while that may be alive.
   bool MayAct();

@@ -104,6 +104,11 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   if (!binding) return Bound::kFree;
   const std::optional<FleetJob> job = parts_.view.Find(tenant, binding->video);
   if (job && HasNoResult(*job)) return Bound::kFree;
+  if (const auto over = parts_.view.FindTrace(tenant, binding->video)) {
+    if (over->phase != FleetPhase::kSucceeded) return Bound::kFree;
+    Refuse(attempt, RequestIdGone(attempt->job.request_id));
+    return Bound::kAnswered;
+  }
   if (binding->spec_hash != attempt->spec_hash) {
     Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
     return Bound::kAnswered;

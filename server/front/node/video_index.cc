@@ -45,6 +45,7 @@ void VideoIndex::Clear() {
   tenants_.clear();
   claimed_.clear();
   deadlines_.clear();
+  expiries_.clear();
   by_age_.clear();
   queued_ = 0;
 }
@@ -52,6 +53,20 @@ void VideoIndex::Clear() {
 const KnownVideo* VideoIndex::Find(const Key& key) const {
   const auto found = videos_.find(key);
   return found == videos_.end() ? nullptr : &found->second;
+}
+
+std::vector<VideoIndex::Key> VideoIndex::ForgetExpired(absl::Time time, size_t most) {
+  std::vector<Key> gone;
+  while (!expiries_.empty() && expiries_.begin()->first < time && gone.size() < most) {
+    const Key key = expiries_.begin()->second;
+    const auto found = videos_.find(key);
+    Take(key, found->second);
+    videos_.erase(found);
+    const auto named = tenants_of_ids_.find(key.second);
+    if (named->second == key.first) tenants_of_ids_.erase(named);
+    gone.push_back(key);
+  }
+  return gone;
 }
 
 std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
@@ -104,7 +119,10 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
 void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   if (!video.readable) return;
   by_age_.erase({video.create_time, key.second, key.first});
-  if (!video.live()) return;
+  if (!video.live()) {
+    expiries_.erase({video.expire_time, key});
+    return;
+  }
   deadlines_.erase({video.deadline, key});
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
@@ -122,7 +140,10 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   tenants_of_ids_.try_emplace(key.second, key.first);
   if (!video.readable) return;
   by_age_.insert({video.create_time, key.second, key.first});
-  if (!video.live()) return;
+  if (!video.live()) {
+    expiries_.insert({video.expire_time, key});
+    return;
+  }
   deadlines_.insert({video.deadline, key});
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {

@@ -50,6 +50,9 @@ class VideoIndex {
   void Clear();
   void Update(const Key& key, const FleetJob& job);
   const KnownVideo* Find(const Key& key) const;
+  // Of those that have ended the ones that expired before `time`, `most` of them, which it forgets.
+  std::vector<Key> ForgetExpired(absl::Time time, size_t most);
+  size_t size() const { return videos_.size(); }
   // Under which name of a tenant the view has it.
   std::optional<Key> FindId(const std::string& id) const;
 
@@ -83,7 +86,7 @@ class VideoIndex {
   std::map<std::string, std::string> tenants_of_ids_;
   std::map<std::string, Tenant> tenants_;
   std::set<Key> claimed_;
-  std::set<std::pair<absl::Time, Key>> deadlines_;
+  std::set<std::pair<absl::Time, Key>> deadlines_, expiries_;  // the latter of what has ended
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
   int queued_ = 0;
 };
