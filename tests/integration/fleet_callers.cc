@@ -83,13 +83,18 @@ struct FleetCallers::Call {
 };
 
 FleetCallers::FleetCallers(const FleetAddresses& addresses, int callers, v1::VideoSpec spec)
-    : addresses_(addresses), spec_(std::move(spec)) {
+    : addresses_(addresses), spec_(std::move(spec)), finished_by_(static_cast<size_t>(callers)) {
   for (int i = 0; i < callers; ++i) {
     threads_.emplace_back([this, i] { Run(static_cast<size_t>(i)); });
   }
 }
 
 FleetCallers::~FleetCallers() { Stop(); }
+
+std::vector<int> FleetCallers::finished_by_caller() {
+  const std::lock_guard lock(mutex_);
+  return finished_by_;
+}
 
 CallersReport FleetCallers::Stop() {
   stopping_ = true;
@@ -136,6 +141,7 @@ void FleetCallers::Run(size_t caller) {
     report_.restarts += call.restarts;
     report_.most_restarts = std::max(report_.most_restarts, call.restarts);
     ++finished_;
+    ++finished_by_[caller];
   }
 }
 

@@ -53,6 +53,8 @@ class FleetCallers {
   FleetCallers& operator=(const FleetCallers&) = delete;
 
   int finished() const { return finished_; }
+  // So many of each caller: what a caller had when it was asked is over when its number is higher.
+  std::vector<int> finished_by_caller();
   // Steps of videos that were told so far.
   int steps() const { return steps_; }
   // Each ends the video that it has.
@@ -73,6 +75,7 @@ class FleetCallers {
   std::atomic<int> finished_ = 0, steps_ = 0;
   std::mutex mutex_;
   CallersReport report_;
+  std::vector<int> finished_by_;
   std::vector<std::thread> threads_;
 };
 

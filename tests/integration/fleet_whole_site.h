@@ -24,7 +24,7 @@
 namespace reel::tests {
 
 // Short, so that a test is; the bars are in terms of it.
-inline constexpr int kWholeSilenceSeconds = 1;
+inline constexpr int kWholeSilenceSeconds = 1;  // unless a test says another
 
 class FleetWholeSite : public BrokerAndStoreTest {
  protected:
@@ -94,7 +94,8 @@ class FleetWholeSite : public BrokerAndStoreTest {
   std::unique_ptr<S3Server> store_;
   FleetAddresses addresses_;  // of those that callers ask
   bool callers_ask_nodes_ = true;
-  int lease_seconds_ = 4;
+  int silence_seconds_ = kWholeSilenceSeconds, lease_seconds_ = 4;
+  std::string more_config_;                         // of every server
   std::map<std::string, std::string> broker_urls_;  // of nodes that have a way of their own
   std::map<std::string, std::unique_ptr<ReelServer>> servers_;
 
@@ -107,14 +108,14 @@ class FleetWholeSite : public BrokerAndStoreTest {
                        "' bucket: 'reel' credentials_file: '", store_->credentials_file(), "' }");
     }
     ServerSetup setup;
-    setup.config =
-        absl::StrCat(models, "data { max_bytes: 1000000000 }\n timing { drain { seconds: 1 } }\n",
-                     "fleet { name: 'prod' node: '", node, "' listen: '127.0.0.1:0' nats { urls: '",
-                     broker_urls_.contains(node) ? broker_urls_[node]
-                                                 : absl::StrJoin(cluster_->urls(), "' urls: '"),
-                     "' max_bytes: 67108864 replicas: ", cluster_->size(), " }", objects,
-                     " beat { nanos: 200000000 } silence { seconds: ", kWholeSilenceSeconds,
-                     " } lease { seconds: ", lease_seconds_, " }", more, " }\n");
+    setup.config = absl::StrCat(
+        models, more_config_, "data { max_bytes: 1000000000 }\n timing { drain { seconds: 1 } }\n",
+        "fleet { name: 'prod' node: '", node, "' listen: '127.0.0.1:0' nats { urls: '",
+        broker_urls_.contains(node) ? broker_urls_[node]
+                                    : absl::StrJoin(cluster_->urls(), "' urls: '"),
+        "' max_bytes: 67108864 replicas: ", cluster_->size(), " }", objects,
+        " beat { nanos: 200000000 } silence { seconds: ", silence_seconds_,
+        " } lease { seconds: ", lease_seconds_, " }", more, " }\n");
     setup.data_folder = folder_.File(node);
     auto& server = servers_[node];
     server.reset();  // its folder is one process's

@@ -161,6 +161,17 @@ bool Beats::IsFirst() const {
   return alive_.empty() || parts_.options.node <= alive_.begin()->first;
 }
 
+int Beats::NumDevices() const {
+  int devices = 0;
+  for (const auto& [name, beat] : alive_) {
+    if (beat.draining) continue;
+    int most = 0;
+    for (const NodeBeat::Model& model : beat.models) most = std::max(most, model.ready_devices);
+    devices += most;
+  }
+  return devices;
+}
+
 int Beats::NumServing() const {
   int serving = 1;
   for (const auto& [name, beat] : alive_) {

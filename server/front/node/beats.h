@@ -49,6 +49,8 @@ class Beats {
   bool IsServing(const std::string& node) const;
   // Of those that live it is the first by name.
   bool IsFirst() const;
+  // Devices of nodes that take videos, ready for some model; 0: nothing was heard yet.
+  int NumDevices() const;
   // Nodes that take videos; this one counts.
   int NumServing() const;
 

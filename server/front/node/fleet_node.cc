@@ -37,7 +37,7 @@ FleetNode::FleetNode(const Parts& parts)
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
       claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
                 parts.options}),
-      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
+      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
@@ -61,6 +61,7 @@ void FleetNode::TakeChanges() {
   const ViewChanges::Taken taken = parts_.changes.Take();
   if (taken.anew) {
     index_.Clear();
+    use_.Clear();
     stale_ = true;
   }
   for (const Key& key : taken.keys) Learn(key);
@@ -81,15 +82,22 @@ void FleetNode::Learn(const Key& key) {
   if (!job) return;  // a request id, or a message that is void
   const KnownVideo* const before = index_.Find(key);
   const bool was_known = before != nullptr;
+  const bool ends = HasEnded(job->phase) && (!was_known || before->live());
   const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
+  if (ends) Bill(key, *job);
   // Of what was deleted before this process began the sweep takes care.
   if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
   if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
     deleting_.insert(key);
     DeleteHere(key);
   }
+}
+
+void FleetNode::Bill(const Key& key, const FleetJob& job) {
+  const auto video = faces_.Read(key, job);
+  if (video.ok()) use_.Ended(key.first, *video, parts_.clock.Wall());
 }
 
 // Its end may not be stored here yet: then it is tried again.

@@ -19,6 +19,7 @@
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/fleet_reads.h"
+#include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/janitor.h"
@@ -87,6 +88,8 @@ class FleetNode {
  private:
   void TakeChanges();
   void Learn(const Key& key);
+  // It has ended: what it has cost counts for its tenant on every server.
+  void Bill(const Key& key, const FleetJob& job);
   void DeleteHere(const Key& key);
   void Tick(absl::Duration now);
   // What nobody can ask for any more leaves memory.
@@ -97,6 +100,7 @@ class FleetNode {
 
   const Parts parts_;
   VideoIndex index_;
+  FleetUse use_;
   VideoFaces faces_;
   FoldWaiters waiters_;
   Beats beats_;

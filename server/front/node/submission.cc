@@ -45,7 +45,14 @@ absl::Status Submission::Takes(const NewJob& job) const {
 // Each server's limit is for its own share of the queue.
 NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
   const int serving = parts_.beats.NumServing();
-  return {(parts_.index.queued() + serving - 1) / serving, parts_.index.Live(tenant)};
+  NewJob::FleetLoad load{(parts_.index.queued() + serving - 1) / serving,
+                         parts_.index.Live(tenant)};
+  for (const auto& [model, units] : parts_.index.live_units()) {
+    load.backlog += parts_.use.Predict(model, units);
+  }
+  load.devices = parts_.beats.NumDevices();
+  load.tenant_device_seconds = parts_.use.DeviceSecondsOfHour(tenant, parts_.clock.Wall());
+  return load;
 }
 
 void Submission::Validate(NewJob job, Answer<Video> done) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/video_index.h"
 
+#include "server/front/node/fleet_use.h"
+
 namespace reel::front {
 namespace {
 
@@ -47,6 +49,7 @@ void VideoIndex::Clear() {
   deadlines_.clear();
   expiries_.clear();
   by_age_.clear();
+  live_units_.clear();
   queued_ = 0;
 }
 
@@ -108,6 +111,7 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) const {
   video.model = read->spec.model;
   video.worker = read->spec.worker;
   video.kernels = read->spec.kernels;
+  video.units = WorkUnits(read->spec);
   video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
@@ -124,6 +128,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
     return;
   }
   deadlines_.erase({video.deadline, key});
+  live_units_[video.model] -= video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     --tenant.claimed;
@@ -145,6 +150,7 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
     return;
   }
   deadlines_.insert({video.deadline, key});
+  live_units_[video.model] += video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     ++tenant.claimed;

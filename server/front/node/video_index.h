@@ -29,6 +29,7 @@ struct KnownVideo {
   bool deleted = false;
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
+  double units = 0;                     // of work, see WorkUnits
   model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
@@ -63,6 +64,8 @@ class VideoIndex {
   int queued() const { return queued_; }
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
+  // What all of those would take, by model.
+  const std::map<std::string, double>& live_units() const { return live_units_; }
   const std::set<Key>& claimed() const { return claimed_; }
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
@@ -89,6 +92,7 @@ class VideoIndex {
   std::set<std::pair<absl::Time, Key>> deadlines_, expiries_;  // the latter of what has ended
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
   int queued_ = 0;
+  std::map<std::string, double> live_units_;
 };
 
 }  // namespace reel::front
