@@ -64,6 +64,7 @@ class FleetWholeSite : public BrokerAndStoreTest {
     EXPECT_TRUE(exit.ok() && *exit == 0) << node;
     Restart(node);
   }
+  std::string DiskOf(const std::string& node) const { return folder_.File(node); }
   static Calls At(const ReelServer& server) { return Calls(server.Connect()); }
   ReelServer& At(const std::string& node) { return *servers_[node]; }
   // A node that renders now; empty: none does.
@@ -116,7 +117,7 @@ class FleetWholeSite : public BrokerAndStoreTest {
         "' max_bytes: 67108864 replicas: ", cluster_->size(), " }", objects,
         " beat { nanos: 200000000 } silence { seconds: ", silence_seconds_,
         " } lease { seconds: ", lease_seconds_, " }", more, " }\n");
-    setup.data_folder = folder_.File(node);
+    setup.data_folder = DiskOf(node);
     auto& server = servers_[node];
     server.reset();  // its folder is one process's
     server = std::make_unique<ReelServer>(setup);
