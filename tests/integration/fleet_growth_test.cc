@@ -130,7 +130,7 @@ TEST_F(Long, ATenantWhoFloodsTheFleetDoesNotSlowAnother) {
   BeginStores(1);
   std::vector<std::shared_ptr<grpc::Channel>> nodes;
   for (const char* const node : {"n1", "n2", "n3"}) nodes.push_back(StartNode(node, 50).Connect());
-  const std::vector<absl::Duration> solo = LatenciesOf(nodes, Clip(20), 10);
+  const std::vector<absl::Duration> solo = LatenciesOf(nodes, Clip(20), 6);
   std::atomic<bool> stop = false;
   std::atomic<int> taken = 0, refused = 0;
   std::vector<std::thread> flood;
@@ -149,8 +149,8 @@ TEST_F(Long, ATenantWhoFloodsTheFleetDoesNotSlowAnother) {
       }
     });
   }
-  ASSERT_TRUE(Eventually([&] { return refused > 10; }));
-  const std::vector<absl::Duration> beside = LatenciesOf(nodes, Clip(20), 30);
+  EXPECT_TRUE(Eventually([&] { return refused > 10; }, absl::Seconds(20)));
+  const std::vector<absl::Duration> beside = LatenciesOf(nodes, Clip(20), 12);
   stop = true;
   for (std::thread& thread : flood) thread.join();
   std::cout << "FIGURE b beside a's flood: longest " << beside.back() << ", median "
