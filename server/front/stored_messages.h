@@ -3,6 +3,10 @@
 // the API's messages and the workers'.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "server/front/jobs/video_serializer.h"
 
 namespace reel::front {
@@ -14,6 +18,9 @@ class StoredMessages final : public VideoSerializer {
   absl::StatusOr<Video> Parse(std::string_view bytes) const override;
   std::string SerializeCard(const model::ModelCard& card) const override;
   absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const override;
+  std::string SerializeKernels(const std::vector<kernels::OpListing>& kernels) const override;
+  absl::StatusOr<std::vector<kernels::OpListing>> ParseKernels(
+      std::string_view bytes) const override;
 };
 
 }  // namespace reel::front

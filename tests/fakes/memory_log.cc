@@ -39,7 +39,7 @@ void MemoryLog::Port::SendBeat(const std::string&, const std::string& beat) {
   const MutexLock lock(log_.mutex_);
   if (!up_) return;
   for (Port* port : log_.ports_) {
-    if (port->up_) port->beats_.push_back(beat);
+    if (port->up_ && !port->deaf_) port->beats_.push_back(beat);
   }
 }
 
@@ -75,6 +75,8 @@ void MemoryLog::Cut(Port& port) {
   const MutexLock lock(mutex_);
   port.up_ = false;
 }
+
+void MemoryLog::Deafen(Port& port) { port.deaf_ = true; }
 
 void MemoryLog::Mend(Port& port) {
   const MutexLock lock(mutex_);

@@ -36,6 +36,7 @@ class MemoryLog {
     MemoryLog& log_;
     front::LogReader& reader_;
     std::atomic<bool> up_ = true;
+    std::atomic<bool> deaf_ = false;
     // Under the log's mutex.
     std::vector<std::string> beats_;
     size_t read_ = 0;
@@ -46,6 +47,8 @@ class MemoryLog {
   }
   void Cut(Port& port);
   void Mend(Port& port);
+  // No beat reaches it any more, though it is up: as before a cut is noticed.
+  void Deafen(Port& port);
   // As a message of a node that the test plays.
   bool Append(const std::string& subject, const std::string& payload);
   // Writes that end like this are answered with nothing, and stored all the same.

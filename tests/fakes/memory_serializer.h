@@ -44,11 +44,27 @@ class MemorySerializer final : public front::VideoSerializer {
     }
     return cards_[index];
   }
+  std::string SerializeKernels(const std::vector<kernels::OpListing>& kernels) const override {
+    MutexLock lock(mutex_);
+    kernels_.push_back(kernels);
+    return absl::StrCat(kernels_.size() - 1);
+  }
+  absl::StatusOr<std::vector<kernels::OpListing>> ParseKernels(
+      std::string_view bytes) const override {
+    MutexLock lock(mutex_);
+    size_t index = 0;
+    if (!absl::SimpleAtoi(absl::string_view(bytes.data(), bytes.size()), &index) ||
+        index >= kernels_.size()) {
+      return absl::DataLossError("no such list");
+    }
+    return kernels_[index];
+  }
 
  private:
   mutable Mutex mutex_;
   mutable std::vector<front::Video> videos_ ABSL_GUARDED_BY(mutex_);
   mutable std::vector<model::ModelCard> cards_ ABSL_GUARDED_BY(mutex_);
+  mutable std::vector<std::vector<kernels::OpListing>> kernels_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace reel::testing

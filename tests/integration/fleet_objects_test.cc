@@ -193,7 +193,7 @@ TEST_F(FleetObjectsTest, AFullStoreIsWaitedFor) {
   ExpectAllDone(at_a, names);
 }
 
-TEST_F(FleetObjectsTest, WhatWaitedWhenItsServerWasKilledIsNotLost) {
+TEST_F(FleetObjectsTest, WhatWaitedWhenItsServerWasKilledIsDeliveredByTheNextProcess) {
   store_ = std::make_unique<S3Server>();
   testing::TempFolder folder;
   ReelServer& a = Add("a", 1, folder.File("data"));
@@ -207,6 +207,9 @@ TEST_F(FleetObjectsTest, WhatWaitedWhenItsServerWasKilledIsNotLost) {
   ReelServer& again = Add("a", 1, folder.File("data"));
   Calls at_again = At(again);
   ExpectAllDone(at_again, names);
+  // One was rendered by the first process, and by no other.
+  EXPECT_EQ(again.Metric("reel_requests_total", "outcome=\"ok\""), 2);
+  EXPECT_TRUE(absl::StrContains(again.Log(), "an earlier process has rendered is delivered"));
 }
 
 }  // namespace

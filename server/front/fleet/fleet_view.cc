@@ -31,9 +31,12 @@ void FleetView::OnRebuild() {
   if (listener_ != nullptr) listener_->OnAnew();
 }
 
-void FleetView::OnCaughtUp(const StreamFacts&) {
+void FleetView::OnCaughtUp(const StreamFacts& facts) {
   {
     const MutexLock lock(mutex_);
+    // It looks at all of it, and the log's beginning moves with its end.
+    if (facts.first > first_) ForgetBefore(state_, facts.first);
+    first_ = facts.first;
     ready_ = true;
     changed_.NotifyAll();
   }
@@ -65,6 +68,18 @@ bool FleetView::WaitUntilReady(absl::Duration patience) {
 bool FleetView::ready() {
   const MutexLock lock(mutex_);
   return ready_;
+}
+
+void FleetView::Forget(const std::vector<FleetState::Key>& keys) {
+  const MutexLock lock(mutex_);
+  for (const FleetState::Key& key : keys) front::Forget(state_, key);
+}
+
+std::optional<FleetTrace> FleetView::FindTrace(const std::string& tenant, const std::string& id) {
+  const MutexLock lock(mutex_);
+  const auto found = state_.over.find({tenant, id});
+  if (found == state_.over.end()) return std::nullopt;
+  return found->second;
 }
 
 std::optional<FleetJob> FleetView::Find(const std::string& tenant, const std::string& id) {

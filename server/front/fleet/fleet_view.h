@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
@@ -43,6 +44,10 @@ class FleetView final : public LogReader {
   bool WaitUntilReady(absl::Duration patience);
   bool ready();
 
+  // Nobody can ask for them any more: of each that has ended only a trace stays.
+  void Forget(const std::vector<FleetState::Key>& keys);
+  std::optional<FleetTrace> FindTrace(const std::string& tenant, const std::string& id);
+
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
   std::optional<FleetBinding> FindBinding(const std::string& tenant, const std::string& request_id);
   uint64_t position();
@@ -57,6 +62,7 @@ class FleetView final : public LogReader {
   CondVar changed_;
   FleetState state_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t first_ ABSL_GUARDED_BY(mutex_) = 1;  // of the log, as last heard
   std::map<FoldVerdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
 };
 

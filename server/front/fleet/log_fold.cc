@@ -19,6 +19,9 @@ void EndByWish(FleetJob& job) {
 FoldVerdict Judge(FleetJob& job, uint32_t epoch, const ClaimSaid& claim) {
   // Of a queued video or of one that another holds: whether that one is silent no message can tell.
   if (epoch != job.epoch + 1) return FoldVerdict::kWrongEpoch;
+  const bool goes_on =
+      claim.goes_on && job.phase == FleetPhase::kClaimed && claim.node == job.owner;
+  if (!goes_on) job.begun = epoch;
   job.phase = FleetPhase::kClaimed;
   job.epoch = epoch;
   job.owner = claim.node;
@@ -75,19 +78,23 @@ FoldVerdict Delete(FleetJob& job) {
 
 // Its video has ended, and nobody can fetch anything of it.
 bool IsFree(const FleetState& state, const FleetState::Key& key, const FleetBinding& binding) {
-  const auto job = state.jobs.find({key.first, binding.video});
+  const FleetState::Key video{key.first, binding.video};
+  const auto over = state.over.find(video);
+  if (over != state.over.end()) return over->second.phase != FleetPhase::kSucceeded;
+  const auto job = state.jobs.find(video);
   return job != state.jobs.end() && HasEnded(job->second.phase) &&
          job->second.phase != FleetPhase::kSucceeded;
 }
 
 // A video that has yet to come holds its request id: whoever asks again brings the same one.
-FoldVerdict Bind(FleetState& state, const FleetState::Key& key, uint32_t number,
+FoldVerdict Bind(FleetState& state, const FleetState::Key& key, const FoldEntry& entry,
                  const BindingSaid& said) {
+  const uint32_t number = entry.subject.epoch;
   const auto found = state.bindings.find(key);
   const bool first = found == state.bindings.end();
   if (number != (first ? 1 : found->second.number + 1)) return FoldVerdict::kWrongEpoch;
   if (!first && !IsFree(state, key, found->second)) return FoldVerdict::kBound;
-  state.bindings[key] = {number, said.video, said.spec_hash};
+  state.bindings[key] = {number, said.video, said.spec_hash, entry.sequence};
   return FoldVerdict::kCounted;
 }
 
@@ -137,11 +144,14 @@ FoldVerdict Fold(FleetState& state, const FoldEntry& entry) {
   if (std::holds_alternative<UnreadableSaid>(entry.said)) return FoldVerdict::kUnreadable;
   const FleetState::Key key{entry.subject.tenant, entry.subject.id};
   if (const auto* const binding = std::get_if<BindingSaid>(&entry.said)) {
-    return Bind(state, key, entry.subject.epoch, *binding);
+    return Bind(state, key, entry, *binding);
   }
   const auto found = state.jobs.find(key);
   if (found == state.jobs.end()) {
     const auto* const request = std::get_if<RequestSaid>(&entry.said);
+    if (state.over.contains(key)) {
+      return request == nullptr ? FoldVerdict::kEnded : FoldVerdict::kKnownJob;
+    }
     if (request == nullptr) return FoldVerdict::kUnknownJob;
     FleetJob& job = state.jobs[key];
     job.requested = entry.sequence;
@@ -157,6 +167,18 @@ FoldVerdict Fold(FleetState& state, const FoldEntry& entry) {
   return std::visit(
       [&](const auto& said) { return Judge(found->second, entry.subject.epoch, said); },
       entry.said);
+}
+
+void Forget(FleetState& state, const FleetState::Key& key) {
+  const auto found = state.jobs.find(key);
+  if (found == state.jobs.end() || !HasEnded(found->second.phase)) return;
+  state.over[key] = {found->second.phase, found->second.requested};
+  state.jobs.erase(found);
+}
+
+void ForgetBefore(FleetState& state, uint64_t first) {
+  std::erase_if(state.over, [&](const auto& trace) { return trace.second.requested < first; });
+  std::erase_if(state.bindings, [&](const auto& entry) { return entry.second.sequence < first; });
 }
 
 }  // namespace reel::front

@@ -26,6 +26,9 @@ struct RequestSaid {
 struct ClaimSaid {
   std::string node;
   std::string address = {};
+  // By the owner of the epoch before, whose end cannot be written there: it goes on with what it
+  // has.
+  bool goes_on = false;
 };
 struct FinishSaid {
   std::string node;
@@ -82,8 +85,9 @@ enum class FleetPhase { kQueued, kClaimed, kSucceeded, kFailed, kCancelled, kExp
 
 struct FleetJob {
   FleetPhase phase = FleetPhase::kQueued;
-  uint32_t epoch = 0;      // the last that was claimed; 0: none
-  std::string owner;       // who claimed it; stays when it is released or ended
+  uint32_t epoch = 0;  // the last that was claimed; 0: none
+  uint32_t begun = 0;  // in which its owner has begun; below the epoch: it claimed another since
+  std::string owner;   // who claimed it; stays when it is released or ended
   uint64_t requested = 0;  // sequence of the request: its place in the queue
   // It is to end. Of a claimed video that is for its owner to do, or for who takes it over.
   std::optional<CancelKind> wish;
@@ -104,14 +108,24 @@ struct FleetBinding {
   uint32_t number = 0;  // how often it was bound: free again after an end without a result
   std::string video;
   std::string spec_hash;
+  uint64_t sequence = 0;  // of its message
 
   bool operator==(const FleetBinding&) const = default;
+};
+
+// What is left of a video that has ended and that nobody can ask for any more.
+struct FleetTrace {
+  FleetPhase phase = FleetPhase::kFailed;
+  uint64_t requested = 0;
+
+  bool operator==(const FleetTrace&) const = default;
 };
 
 struct FleetState {
   using Key = std::pair<std::string, std::string>;  // tenant, id
   uint64_t position = 0;                            // sequence of the last message
   std::map<Key, FleetJob> jobs;
+  std::map<Key, FleetTrace> over;        // no job of which is known any more
   std::map<Key, FleetBinding> bindings;  // by tenant and request id
 
   bool operator==(const FleetState&) const = default;
@@ -119,5 +133,10 @@ struct FleetState {
 
 // `entry` may be any, in any order; sequences at or below the position change nothing.
 FoldVerdict Fold(FleetState& state, const FoldEntry& entry);
+
+// Of a video that has ended only its trace stays; what is still said of it is judged as before.
+void Forget(FleetState& state, const FleetState::Key& key);
+// The log begins there now: traces and request ids of what it has forgotten go.
+void ForgetBefore(FleetState& state, uint64_t first);
 
 }  // namespace reel::front

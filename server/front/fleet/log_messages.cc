@@ -22,7 +22,7 @@ std::optional<Message> Parse(const std::string& bytes) {
 Said ReadClaim(const std::string& bytes) {
   const std::optional<v1::Claim> claim = Parse<v1::Claim>(bytes);
   if (!claim || claim->node().empty()) return UnreadableSaid{};
-  return ClaimSaid{claim->node(), claim->address()};
+  return ClaimSaid{claim->node(), claim->address(), claim->goes_on()};
 }
 
 Said ReadFinish(const std::string& bytes) {
@@ -109,6 +109,7 @@ std::string WriteClaim(const ClaimSaid& claim) {
   v1::Claim message;
   message.set_node(claim.node);
   message.set_address(claim.address);
+  message.set_goes_on(claim.goes_on);
   return message.SerializeAsString();
 }
 
@@ -165,7 +166,9 @@ std::string WriteBeat(const NodeBeat& beat) {
     out.set_name(model.name);
     out.set_ready_devices(model.ready_devices);
     out.set_card(model.card);
+    out.mutable_kernels()->Assign(model.kernels.begin(), model.kernels.end());
   }
+  message.mutable_kernels()->Assign(beat.kernels.begin(), beat.kernels.end());
   return message.SerializeAsString();
 }
 
@@ -182,8 +185,12 @@ std::optional<NodeBeat> ReadBeat(const std::string& bytes) {
   beat.room = message->room();
   beat.draining = message->draining();
   for (const v1::BeatModel& model : message->models()) {
-    beat.models.push_back({model.name(), model.ready_devices(), model.card()});
+    beat.models.push_back({model.name(),
+                           model.ready_devices(),
+                           model.card(),
+                           {model.kernels().begin(), model.kernels().end()}});
   }
+  beat.kernels.assign(message->kernels().begin(), message->kernels().end());
   return beat;
 }
 

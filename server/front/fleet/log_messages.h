@@ -33,7 +33,8 @@ struct NodeBeat {
   struct Model {
     std::string name;
     int ready_devices = 0;
-    std::string card;  // opaque here
+    std::string card;               // opaque here
+    std::vector<int> kernels = {};  // places in those of the beat
   };
   std::string node, address, build;
   uint64_t position = 0;
@@ -42,6 +43,7 @@ struct NodeBeat {
   int room = 0;
   bool draining = false;
   std::vector<Model> models;
+  std::vector<std::string> kernels = {};  // of its devices, each list once; opaque here
 };
 std::string WriteBeat(const NodeBeat& beat);
 // nullopt: bytes that are none, or of no node.

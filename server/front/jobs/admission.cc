@@ -132,26 +132,35 @@ std::string Admission::PlanName(const Need& need) {
   return kernels::KernelPlan(need.profile, {need.variants.begin(), need.variants.end()}).name();
 }
 
-// Legal when one worker can run it; else the answer that comes nearest to that.
+// Legal when one worker can run it, here or at another server of a fleet; else the answer that
+// comes nearest to that.
 absl::Status Admission::CheckPlan(Need& need) const {
   absl::Status refused;
   bool any = false;
+  const auto refuse = [&](const absl::Status& why) {
+    any = true;
+    if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) refused = why;
+  };
   for (const auto& [name, worker] : fleet_.workers()) {
     if (!need.worker.empty() && need.worker != name) continue;
     const bool ready = worker.info.state == WorkerState::kReady;
     if (worker.info.kernels.empty() && !ready) continue;
     // One that is up without the model will never run it.
     if (ready && !worker.Offers(need.model)) continue;
-    any = true;
     const auto plan = fleet_.Plan(worker, need);
     if (plan.ok()) {
       need.shape.plan = plan->name();
       need.shape.where = fleet_.WhereOf(worker, need.model);
       return absl::OkStatus();
     }
-    if (refused.ok() || refused.code() == absl::StatusCode::kInvalidArgument) {
-      refused = plan.status();
+    refuse(plan.status());
+  }
+  for (const auto& plan : fleet_.elsewhere().Plans(need, fleet_.FindCard(need.model))) {
+    if (plan.ok()) {
+      need.shape.plan = plan->name();
+      return absl::OkStatus();
     }
+    refuse(plan.status());
   }
   if (any) return refused;
   // No worker has told its kernels yet: only what needs none of them can be judged.
@@ -361,23 +370,23 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
 
 absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& load,
                                    double jitter) const {
-  const int devices = std::max(1, fleet_.NumReady());
+  const int devices = std::max(1, load.fleet_devices > 0 ? load.fleet_devices : fleet_.NumReady());
   const absl::Duration room = absl::Seconds(options_.max_backlog_seconds) * devices;
+  const absl::Duration backlog = load.of_fleet ? load.fleet_backlog : load.backlog;
   // An idle server takes any job, however long.
-  const bool too_long =
-      load.backlog > absl::ZeroDuration() && load.backlog + request.cost.p50() > room;
+  const bool too_long = backlog > absl::ZeroDuration() && backlog + request.cost.p50() > room;
   if (!too_long && load.queued < options_.max_queued_jobs) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"queued", absl::StrCat(load.queued)},
-                      {"backlog_seconds", Seconds(load.backlog)},
+                      {"backlog_seconds", Seconds(backlog)},
                       {"capacity_seconds", Seconds(room)}};
   // When as much has been done as this one needs; by the count alone, when one place is free.
-  absl::Duration retry = too_long ? load.backlog + request.cost.p50() - room : request.cost.p50();
+  absl::Duration retry = too_long ? backlog + request.cost.p50() - room : request.cost.p50();
   retry = std::clamp(retry / devices, absl::Seconds(1), absl::Seconds(60)) * jitter;
   details.retry_after = retry;
   return MakeError(Reason::kQueueFull,
                    absl::StrCat("The queue is full: ", load.queued, " jobs wait, ",
-                                Rounded(load.backlog), " of work; try again in ", Rounded(retry)),
+                                Rounded(backlog), " of work; try again in ", Rounded(retry)),
                    details);
 }
 

@@ -46,7 +46,9 @@ struct Load {
   TenantBytes tenant_bytes;
   double tenant_device_seconds = 0;  // in the last hour
   DiskUsage disk;
-  bool of_fleet = false;  // other servers may take what this one could not
+  bool of_fleet = false;         // other servers may take what this one could not
+  absl::Duration fleet_backlog;  // of all of them
+  int fleet_devices = 0;         // 0: not known
 };
 
 // Confined to the dispatcher's thread. The references outlive it.

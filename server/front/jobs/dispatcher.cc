@@ -109,6 +109,10 @@ void Dispatcher::LearnCard(std::string card) {
   Post([this, card = std::move(card)] { scheduler_.LearnCard(card); });
 }
 
+void Dispatcher::SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels) {
+  Post([this, kernels = std::move(kernels)] { scheduler_.SetKernelsElsewhere(kernels); });
+}
+
 void Dispatcher::Validate(NewJob job, Answer<Video> done) {
   Post([this, job = std::move(job), done = std::move(done)]() mutable {
     scheduler_.Validate(std::move(job), std::move(done));

@@ -3,6 +3,7 @@
 // posted to one inbox; only media go straight to the disk.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -43,6 +44,8 @@ class Dispatcher final : public JobService, public WorkerEvents {
   void AbandonUnsent(absl::AnyInvocable<void(std::vector<std::string>)> done);
   // A model's card, serialised, of another server.
   void LearnCard(std::string card);
+  // By model, what the devices of other servers have for it, serialised; all of it.
+  void SetKernelsElsewhere(std::map<std::string, std::vector<std::string>> kernels);
 
   // JobService
   void Create(NewJob job, Answer<std::shared_ptr<Job>> done) override;

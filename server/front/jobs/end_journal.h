@@ -15,8 +15,9 @@ class EndJournal {
  public:
   virtual ~EndJournal() = default;
   // On the dispatcher's thread; it must not wait. `last_sequence`: of the log's final entry.
-  // `done` comes on any thread, however long it takes: OK: the end counts; anything else: it does
-  // not, since the job is no longer this server's.
+  // A success is stored before. `done` comes on any thread, however long it takes: OK: the end
+  // counts; CANCELLED: it is for the next process of this server to tell; anything else: it does
+  // not count, since the job is no longer this server's.
   virtual void End(const std::string& id, uint32_t epoch, const Video& video,
                    uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) = 0;
 };

@@ -58,6 +58,7 @@ void Endings::End(ActiveJob& job, JobEvent event, VideoState state, absl::Status
 
 void Endings::Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
   if (job.epoch == 0) return Save(job, event, video, sequence);
+  if (video.state == VideoState::kSucceeded) return StoreResult(job, event, video, sequence);
   parts_.journal->End(job.id(), job.epoch, video, sequence,
                       parts_.thread.Here<absl::Status>([this, id = job.id(), event, video,
                                                         sequence](const absl::Status& counts) {
@@ -65,6 +66,28 @@ void Endings::Store(ActiveJob& job, const RowEvent& event, const Video& video, u
                         if (!counts.ok()) return Forget(ended);
                         Save(ended, event, video, sequence);
                       }));
+}
+
+void Endings::StoreResult(ActiveJob& job, const RowEvent& event, const Video& video,
+                          uint64_t sequence) {
+  parts_.records.Record(job, event, video,
+                        [this, id = job.id(), video, sequence](const absl::Status& saved) mutable {
+                          OnResultStored(id, std::move(video), sequence, saved);
+                        });
+}
+
+void Endings::OnResultStored(const std::string& id, Video video, uint64_t sequence,
+                             const absl::Status& saved) {
+  ActiveJob& job = parts_.jobs.Get(id);
+  if (!saved.ok()) KeepFailure(job, video, saved);
+  parts_.journal->End(
+      id, job.epoch, video, saved.ok() ? sequence : 0,
+      parts_.thread.Here<absl::Status>([this, id, video, sequence](const absl::Status& counts) {
+        ActiveJob& ended = parts_.jobs.Get(id);
+        if (absl::IsCancelled(counts)) return Leave(ended);
+        if (!counts.ok()) return Forget(ended);
+        OnEnded(id, video, sequence, absl::OkStatus());
+      }));
 }
 
 void Endings::Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence) {
@@ -82,6 +105,11 @@ void Endings::Forget(ActiveJob& job) {
   parts_.media.RemoveConditions(id, job.row.num_conditions);
   parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
   parts_.jobs.Remove(id);
+}
+
+void Endings::Leave(ActiveJob& job) {
+  parts_.timers.Clear({TimerKind::kDeadline, job.id()});
+  parts_.jobs.Remove(job.id());
 }
 
 model::RunStats Endings::Bill(const ActiveJob& job) const {

@@ -69,6 +69,12 @@ class Endings {
   void Close(const ActiveJob& job, model::RunStats& stats) const;
   // The end is decided: it is stored, of a fleet's job once its journal has it.
   void Store(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
+  // A fleet's result is stored before its journal is asked: the next process finds it.
+  void StoreResult(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
+  void OnResultStored(const std::string& id, Video video, uint64_t sequence,
+                      const absl::Status& saved);
+  // The next process of this server ends it.
+  void Leave(ActiveJob& job);
   void Save(ActiveJob& job, const RowEvent& event, const Video& video, uint64_t sequence);
   void OnEnded(const std::string& id, Video video, uint64_t sequence, const absl::Status& saved);
   // The store could not write the end; a success becomes a failure.

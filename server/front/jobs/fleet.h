@@ -18,6 +18,7 @@
 #include "server/front/jobs/fleet_worker.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
+#include "server/front/jobs/kernels_elsewhere.h"
 #include "server/front/jobs/worker_memory.h"
 #include "server/front/workers/worker_pool.h"
 
@@ -39,6 +40,10 @@ class Fleet {
   // It can be loaded there on demand.
   void SetKnown(const std::string& worker, const model::ModelCard& card);
   void SetFailed(const std::string& worker, const ModelFailed& failed);
+
+  // What other servers of a fleet have.
+  KernelsElsewhere& elsewhere() { return elsewhere_; }
+  const KernelsElsewhere& elsewhere() const { return elsewhere_; }
 
   // Names of models, default first.
   void SetServed(std::vector<std::string> models);
@@ -125,6 +130,7 @@ class Fleet {
   bool models_gone_ = false;
   int64_t uses_ = 0;
   std::map<std::string, model::ModelCard> cards_;
+  KernelsElsewhere elsewhere_;
   bool changed_ = false;
 
   mutable Mutex mutex_;

@@ -18,6 +18,9 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     load.tenant_jobs = job.fleet_load->tenant_jobs;
     // Of other servers nobody knows them; what is here says little of when the video would start.
     load.backlog = load.tenant_backlog = absl::ZeroDuration();
+    load.fleet_backlog = job.fleet_load->backlog;
+    load.fleet_devices = job.fleet_load->devices;
+    load.tenant_device_seconds = job.fleet_load->tenant_device_seconds;
     return load;
   }
   const absl::Duration now = parts_.clock.Monotonic();

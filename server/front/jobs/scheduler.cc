@@ -103,6 +103,18 @@ void Scheduler::LearnCard(const std::string& card) {
   fleet_.SetServed(std::move(served));
 }
 
+void Scheduler::SetKernelsElsewhere(
+    const std::map<std::string, std::vector<std::string>>& kernels) {
+  KernelsElsewhere::Lists lists;
+  for (const auto& [model, serialized] : kernels) {
+    for (const std::string& bytes : serialized) {
+      auto list = parts_.serializer.ParseKernels(bytes);
+      if (list.ok()) lists[model].push_back(*std::move(list));
+    }
+  }
+  fleet_.elsewhere().Set(std::move(lists));
+}
+
 void Scheduler::Settle() {
   if (jobs_.changed()) drain_.EndJobs();
   joining_.ServeDue();

@@ -140,6 +140,7 @@ class Scheduler {
   std::vector<std::string> AbandonUnsent() { return adoption_.AbandonUnsent(); }
   // Of a model that another server has.
   void LearnCard(const std::string& card);
+  void SetKernelsElsewhere(const std::map<std::string, std::vector<std::string>>& kernels);
 
   // Events: reports of workers.
   void WorkerChanged(const WorkerInfo& worker) { reports_.WorkerChanged(worker); }

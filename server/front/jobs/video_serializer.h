@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Videos as bytes for the store. Implemented in rpc/, where protobuf is known, so that jobs/ and
-// store/ are not.
+// Videos, cards and lists of kernels as bytes for the store and for other servers. Implemented in
+// rpc/, where protobuf is known, so that jobs/ and store/ are not.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "kernels/dispatch/kernel_listing.h"
 #include "model/model_card.h"
 #include "server/front/jobs/video.h"
 
@@ -20,6 +22,9 @@ class VideoSerializer {
   virtual absl::StatusOr<Video> Parse(std::string_view bytes) const = 0;
   virtual std::string SerializeCard(const model::ModelCard& card) const = 0;
   virtual absl::StatusOr<model::ModelCard> ParseCard(std::string_view bytes) const = 0;
+  virtual std::string SerializeKernels(const std::vector<kernels::OpListing>& kernels) const = 0;
+  virtual absl::StatusOr<std::vector<kernels::OpListing>> ParseKernels(
+      std::string_view bytes) const = 0;
 };
 
 }  // namespace reel::front

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "server/front/node/means.h"
-
 namespace reel::front {
 namespace {
 
@@ -16,6 +14,8 @@ constexpr absl::Duration kLongestGap = absl::Seconds(1);
 constexpr absl::Duration kLeastBetween = absl::Milliseconds(100);
 // Cards are large, and seldom news.
 constexpr int64_t kBeatsPerCard = 10;
+// Kinds of devices of one model.
+constexpr size_t kMostLists = 16;
 
 }  // namespace
 
@@ -23,19 +23,20 @@ Beats::Beats(const Parts& parts)
     : parts_(parts), nodes_(parts.options.node, parts.options.silence, kLongestGap) {}
 
 void Beats::Tick(absl::Duration now, const Own& own) {
-  Hear();
-  nodes_.Tick(now, parts_.port.IsUp());
+  Hear(now);
+  nodes_.Tick(now, parts_.port.IsUp() && HearsItself(now));
   std::map<std::string, NodeBeat> alive = nodes_.Alive();
   // Whoever has come knows no cards yet.
   for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
   alive_ = std::move(alive);
+  TellKernels();
   const bool news = own.room != told_.room || own.draining != told_.draining;
   if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
   Send(own);
 }
 
-void Beats::Hear() {
+void Beats::Hear(absl::Duration now) {
   for (const std::string& bytes : parts_.port.TakeBeats()) {
     std::optional<NodeBeat> beat = ReadBeat(bytes);
     if (!beat) continue;
@@ -43,8 +44,47 @@ void Beats::Hear() {
       if (model.card.empty() || !learned_.insert(model.name).second) continue;
       parts_.jobs.LearnCard(model.card);
     }
+    LearnKernels(*beat);
+    if (beat->process == parts_.options.process && beat->node == parts_.options.node) echoed_ = now;
     nodes_.Hear(*std::move(beat));
   }
+}
+
+// A connection that is cut is seen as such only seconds later, and what was written meanwhile is
+// sent when it heals: who counted the silence of others then would take from the living.
+bool Beats::HearsItself(absl::Duration now) const {
+  return now - echoed_ <= std::max(parts_.options.silence / 2, 2.5 * parts_.options.beat);
+}
+
+void Beats::LearnKernels(const NodeBeat& beat) {
+  if (beat.kernels.empty() || beat.node == parts_.options.node) return;
+  Lists& lists = kernels_[beat.node];
+  lists.clear();
+  for (const NodeBeat::Model& model : beat.models) {
+    for (const int place : model.kernels) {
+      if (place < 0 || place >= static_cast<int>(beat.kernels.size())) continue;
+      lists[model.name].insert(beat.kernels[static_cast<size_t>(place)]);
+    }
+  }
+}
+
+void Beats::TellKernels() {
+  std::erase_if(kernels_, [&](const auto& entry) { return !alive_.contains(entry.first); });
+  Lists all;
+  for (const auto& [node, lists] : kernels_) {
+    for (const auto& [model, some] : lists) {
+      for (const std::string& list : some) {
+        if (all[model].size() < kMostLists) all[model].insert(list);
+      }
+    }
+  }
+  if (all == told_kernels_) return;
+  told_kernels_ = std::move(all);
+  std::map<std::string, std::vector<std::string>> told;
+  for (const auto& [model, lists] : told_kernels_) {
+    told[model].assign(lists.begin(), lists.end());
+  }
+  parts_.jobs.SetKernelsElsewhere(std::move(told));
 }
 
 void Beats::Send(const Own& own) {
@@ -66,7 +106,26 @@ void Beats::Send(const Own& own) {
     beat.models.push_back({name, means.models.contains(name) ? means.devices : 0,
                            with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
   }
+  if (with_cards) AddKernels(means, beat);
   parts_.port.SendBeat(beat.node, WriteBeat(beat));
+}
+
+// Workers of one kind have the same.
+void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
+  for (const WorkerInfo& worker : means.workers) {
+    if (worker.kernels.empty()) continue;
+    std::string list = parts_.serializer.SerializeKernels(worker.kernels);
+    const auto known = std::find(beat.kernels.begin(), beat.kernels.end(), list);
+    const int place = static_cast<int>(known - beat.kernels.begin());
+    if (known == beat.kernels.end()) beat.kernels.push_back(std::move(list));
+    for (NodeBeat::Model& model : beat.models) {
+      const auto& own = worker.models;
+      if (std::find(own.begin(), own.end(), model.name) == own.end()) continue;
+      const auto& places = model.kernels;
+      if (std::find(places.begin(), places.end(), place) != places.end()) continue;
+      model.kernels.push_back(place);
+    }
+  }
 }
 
 std::map<std::string, int> Beats::RoomFor(const std::string& model) const {
@@ -106,6 +165,17 @@ bool Beats::IsServing(const std::string& node) const {
 
 bool Beats::IsFirst() const {
   return alive_.empty() || parts_.options.node <= alive_.begin()->first;
+}
+
+int Beats::NumDevices() const {
+  int devices = 0;
+  for (const auto& [name, beat] : alive_) {
+    if (beat.draining) continue;
+    int most = 0;
+    for (const NodeBeat::Model& model : beat.models) most = std::max(most, model.ready_devices);
+    devices += most;
+  }
+  return devices;
 }
 
 int Beats::NumServing() const {

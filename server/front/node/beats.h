@@ -12,6 +12,7 @@
 #include "server/front/fleet/node_table.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/video_serializer.h"
+#include "server/front/node/means.h"
 #include "server/front/node/node_options.h"
 
 namespace reel::front {
@@ -50,20 +51,32 @@ class Beats {
   bool IsServing(const std::string& node) const;
   // Of those that live it is the first by name.
   bool IsFirst() const;
+  // Devices of nodes that take videos, ready for some model; 0: nothing was heard yet.
+  int NumDevices() const;
   // Nodes that take videos; this one counts.
   int NumServing() const;
 
  private:
-  void Hear();
+  void Hear(absl::Duration now);
+  // Beats of this process come back: those of others would come, too.
+  bool HearsItself(absl::Duration now) const;
+  void LearnKernels(const NodeBeat& beat);
+  // What is known of those that live, where it has changed.
+  void TellKernels();
   void Send(const Own& own);
+  void AddKernels(const Means& means, NodeBeat& beat) const;
 
   const Parts parts_;
   NodeTable nodes_;
   std::map<std::string, NodeBeat> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();
+  absl::Duration echoed_ = -absl::InfiniteDuration();
   int64_t count_ = 0;
   Own told_;
-  std::set<std::string> learned_;  // models
+  std::set<std::string> learned_;                              // models
+  using Lists = std::map<std::string, std::set<std::string>>;  // of kernels, by model
+  std::map<std::string, Lists> kernels_;                       // by node, as last heard
+  Lists told_kernels_;
 };
 
 }  // namespace reel::front

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "server/front/node/fleet_errors.h"
 #include "server/logging/log.h"
@@ -12,6 +13,9 @@ namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int64_t kTicksPerSecond = 10;
+// The janitor needs to know that a result has expired.
+constexpr absl::Duration kKeepExpired = absl::Hours(1);
+constexpr size_t kMostForgotten = 10'000;  // in a second
 // For what a drain gives back to be written.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
@@ -29,9 +33,11 @@ FleetNode::FleetNode(const Parts& parts)
                 parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
                  conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
+      leftovers_({parts.jobs, index_, parts.thread, parts.options},
+                 [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
       claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
                 parts.options}),
-      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, faces_,
+      submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
@@ -48,13 +54,16 @@ void FleetNode::Settle() {
   TakeChanges();
   if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
   waiters_.Settle(now);
-  if (parts_.view.ready() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
+  if (!parts_.view.ready()) return;
+  leftovers_.Look();
+  if (leftovers_.done() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
 }
 
 void FleetNode::TakeChanges() {
   const ViewChanges::Taken taken = parts_.changes.Take();
   if (taken.anew) {
     index_.Clear();
+    use_.Clear();
     stale_ = true;
   }
   for (const Key& key : taken.keys) Learn(key);
@@ -75,15 +84,22 @@ void FleetNode::Learn(const Key& key) {
   if (!job) return;  // a request id, or a message that is void
   const KnownVideo* const before = index_.Find(key);
   const bool was_known = before != nullptr;
+  const bool ends = HasEnded(job->phase) && (!was_known || before->live());
   const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
+  if (ends) Bill(key, *job);
   // Of what was deleted before this process began the sweep takes care.
   if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
   if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
     deleting_.insert(key);
     DeleteHere(key);
   }
+}
+
+void FleetNode::Bill(const Key& key, const FleetJob& job) {
+  const auto video = faces_.Read(key, job);
+  if (video.ok()) use_.Ended(key.first, *video, parts_.clock.Wall());
 }
 
 // Its end may not be stored here yet: then it is tried again.
@@ -104,14 +120,23 @@ void FleetNode::Tick(absl::Duration now) {
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());
   if (!parts_.view.ready()) return;
-  if (parts_.port.IsUp()) holdings_.SettleAll(MayAct() && now - started_ > parts_.options.silence);
+  const bool strangers_may_go =
+      leftovers_.done() && MayAct() && now - started_ > parts_.options.silence;
+  if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
+  ForgetExpired();
   deliveries_.Tick(now);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
   wishes_.Tick();
   janitor_.Tick(now);
+}
+
+void FleetNode::ForgetExpired() {
+  const std::vector<Key> gone =
+      index_.ForgetExpired(parts_.clock.Wall() - kKeepExpired, kMostForgotten);
+  if (!gone.empty()) parts_.view.Forget(gone);
 }
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.

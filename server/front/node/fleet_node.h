@@ -19,9 +19,11 @@
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/fleet_reads.h"
+#include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/janitor.h"
+#include "server/front/node/leftovers.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
 #include "server/front/node/status_report.h"
@@ -88,14 +90,19 @@ class FleetNode {
  private:
   void TakeChanges();
   void Learn(const Key& key);
+  // It has ended: what it has cost counts for its tenant on every server.
+  void Bill(const Key& key, const FleetJob& job);
   void DeleteHere(const Key& key);
   void Tick(absl::Duration now);
+  // What nobody can ask for any more leaves memory.
+  void ForgetExpired();
   void WatchLease(absl::Duration now);
   // Nothing of another process under this name is touched while that may be alive.
   bool MayAct();
 
   const Parts parts_;
   VideoIndex index_;
+  FleetUse use_;
   VideoFaces faces_;
   FoldWaiters waiters_;
   Beats beats_;
@@ -103,6 +110,7 @@ class FleetNode {
   Conditions conditions_;
   Janitor janitor_;
   Holdings holdings_;
+  Leftovers leftovers_;
   Claimer claimer_;
   Submission submission_;
   Wishes wishes_;

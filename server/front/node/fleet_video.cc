@@ -25,6 +25,10 @@ int AttemptOf(uint32_t epoch) {
   return epoch < 2 ? 1 : 1 + static_cast<int>(epoch - 1) * kAttemptsPerEpoch;
 }
 
+uint32_t EpochOf(int attempt) {
+  return 1 + static_cast<uint32_t>((attempt - 1) / kAttemptsPerEpoch);
+}
+
 FleetVideo::FleetVideo(const FleetJob& job, Video video, Onlooker onlooker)
     : onlooker_(std::move(onlooker)),
       listeners_(std::make_shared<JobListeners>()),
@@ -39,14 +43,14 @@ void FleetVideo::Update(const FleetJob& job, Video video) {
     const MutexLock lock(mutex_);
     told_fraction_ = std::max(told_fraction_, fraction);
     phase_ = job.phase;
-    epoch_ = job.epoch;
+    epoch_ = job.begun;
     owner_ = job.owner;
     address_ = job.address;
     last_sequence_ = job.last_sequence;
     object_ = job.object;
     if (!HasEnded(job.phase)) {
       video.state = StateOf(job.phase);
-      video.attempt = AttemptOf(job.epoch);
+      video.attempt = AttemptOf(job.begun);
     }
     video_ = std::move(video);
     target = Target();
@@ -69,6 +73,7 @@ void FleetVideo::SetLocal(std::shared_ptr<Job> local) {
 }
 
 void FleetVideo::Tick(absl::Duration now) {
+  if (listened_.exchange(false)) forwarding_.WantLog();
   if (forwarding_.Tick(now)) listeners_->Wake();
 }
 
@@ -236,6 +241,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadFinished(const Mirror& mirror, int64_
 
 absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_bytes) const {
   if (const auto own = local()) return own->ReadMedia(offset, max_bytes);
+  forwarding_.Want(offset);
   const Mirror mirror = forwarding_.mirror();
   MediaPiece piece;
   piece.offset = offset;
@@ -256,7 +262,7 @@ absl::StatusOr<MediaPiece> FleetVideo::ReadMedia(int64_t offset, int64_t max_byt
 
 void FleetVideo::Listen(std::weak_ptr<JobListener> listener) {
   listeners_->Add(std::move(listener));
-  forwarding_.Want();
+  listened_ = true;
 }
 
 }  // namespace reel::front

@@ -3,6 +3,7 @@
 // what its own job says while it is this node's, or what its owner sends.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,6 +23,8 @@ inline constexpr uint64_t kSequencesPerEpoch = 1'000'000;
 inline constexpr int kAttemptsPerEpoch = 100;
 // The first attempt of a claim's owner; of a video that nobody has claimed yet, 1.
 int AttemptOf(uint32_t epoch);
+// The claim whose owner makes this attempt.
+uint32_t EpochOf(int attempt);
 
 // Who looks at it, how owners that are other nodes are heard, and what the fleet's store has.
 struct Onlooker {
@@ -55,7 +58,7 @@ class FleetVideo final : public Job {
   // From the fleet's store where the file is not here; WRONG_REPLICA, with the address, when
   // another node alone has it that is not heard.
   absl::StatusOr<MediaPiece> ReadMedia(int64_t offset, int64_t max_bytes) const override;
-  // The first one has the owner asked.
+  // The first one has the owner asked: from where it reads first on, or soon for the log alone.
   void Listen(std::weak_ptr<JobListener> listener) override;
 
  private:
@@ -74,10 +77,11 @@ class FleetVideo final : public Job {
 
   const Onlooker onlooker_;
   const std::shared_ptr<JobListeners> listeners_;
-  Forwarding forwarding_;
+  mutable Forwarding forwarding_;  // hears of who reads
+  std::atomic<bool> listened_ = false;
   mutable Mutex mutex_;
   FleetPhase phase_ ABSL_GUARDED_BY(mutex_) = FleetPhase::kQueued;
-  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint32_t epoch_ ABSL_GUARDED_BY(mutex_) = 0;  // in which its owner has begun
   std::string owner_, address_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   std::string object_ ABSL_GUARDED_BY(mutex_);  // key of the result; empty: there is none

@@ -28,10 +28,18 @@ void Forwarding::Follow(std::optional<PeerTarget> target) {
   if (peers_.port == nullptr) return;
   const MutexLock lock(mutex_);
   const bool same = target && target_ && target->IsSameClaim(*target_);
+  const bool had_owner = target_.has_value();
   // It may have rendered in silence for long.
   if (same && target->finished && !target_->finished) heard_at_.reset();
   target_ = std::move(target);
   if (same) return;
+  Forget();
+  // Places in the file of the owner before say nothing of this one's.
+  if (had_owner && wanted_) wanted_ = 0;
+  if (target_ && wanted_) Open();
+}
+
+void Forwarding::Forget() {
   stream_.reset();
   mirror_.reset();
   given_up_ = told_ = false;
@@ -39,19 +47,33 @@ void Forwarding::Follow(std::optional<PeerTarget> target) {
   heard_at_.reset();
   retry_at_.reset();
   wait_ = kFirstWait;
-  if (target_ && wanted_) Open();
 }
 
-void Forwarding::Want() {
+void Forwarding::WantLog() {
   if (peers_.port == nullptr) return;
   const MutexLock lock(mutex_);
-  if (std::exchange(wanted_, true) || !target_) return;
-  Open();
+  if (wanted_) return;
+  wanted_ = 0;
+  if (target_) Open();
+}
+
+void Forwarding::Want(int64_t offset) {
+  if (peers_.port == nullptr) return;
+  const MutexLock lock(mutex_);
+  offset = std::max<int64_t>(offset, 0);
+  const bool is_new = !wanted_;
+  wanted_ = std::min(offset, wanted_.value_or(offset));
+  if (!target_ || given_up_) return;
+  if (mirror_ != nullptr && offset < mirror_->base()) {
+    Forget();
+    return Open();
+  }
+  if (is_new) Open();
 }
 
 void Forwarding::Open() {
   if (mirror_ == nullptr) {
-    mirror_ = std::make_shared<VideoMirror>(target_->attempt, peers_.spool, woken_);
+    mirror_ = std::make_shared<VideoMirror>(target_->attempt, *wanted_, peers_.spool, woken_);
   }
   PeerAsk ask{target_->address, tenant_, id_};
   mirror_->Resume(ask);

@@ -41,8 +41,11 @@ class Forwarding {
 
   // Nothing: there is nobody to be heard.
   void Follow(std::optional<PeerTarget> target);
-  // Somebody reads: from now on the owner is asked.
-  void Want();
+  // Somebody reads, from `offset` of its file on: from now on the owner is asked. A copy that
+  // begins behind it is made anew.
+  void Want(int64_t offset);
+  // The same, of its log alone, which is copied from its beginning.
+  void WantLog();
   // Time has passed. True: what is there to be read has changed.
   bool Tick(absl::Duration now);
 
@@ -58,13 +61,14 @@ class Forwarding {
   void TellLog(const char* what) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry(absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Open() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Forget() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Peers peers_;
   const std::string tenant_, id_;
   const std::weak_ptr<JobListener> woken_;
   mutable Mutex mutex_;
   std::optional<PeerTarget> target_ ABSL_GUARDED_BY(mutex_);
-  bool wanted_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<int64_t> wanted_ ABSL_GUARDED_BY(mutex_);  // from here on; empty: nobody reads
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;
   bool told_ ABSL_GUARDED_BY(mutex_) = false;  // that it does not answer
   std::shared_ptr<VideoMirror> mirror_ ABSL_GUARDED_BY(mutex_);

@@ -13,8 +13,6 @@
 namespace reel::front {
 namespace {
 
-// A message that was written is folded far sooner.
-constexpr absl::Duration kFoldPatience = absl::Seconds(10);
 // Between two looks at a store that does not give what a request came with.
 constexpr absl::Duration kFetchPause = absl::Seconds(1);
 constexpr absl::Duration kKeepFailed = absl::Hours(1);
@@ -45,11 +43,10 @@ std::string ReasonOfEnd(const Video& video) {
 
 }  // namespace
 
-bool Holdings::IsMine(const Key& key, uint32_t epoch) const {
-  const KnownVideo* const known = parts_.index.Find(key);
-  return known != nullptr && known->phase == FleetPhase::kClaimed && known->epoch == epoch &&
-         known->owner == parts_.options.node;
-}
+Holdings::Holdings(Parts parts)
+    : parts_(std::move(parts)),
+      ends_({parts_.writes, parts_.view, parts_.index, parts_.waiters, parts_.thread,
+             parts_.options, parts_.clock}) {}
 
 void Holdings::Settle(const Key& key) {
   const auto found = held_.find(key);
@@ -64,6 +61,7 @@ void Holdings::Settle(const Key& key) {
   }
   const KnownVideo* const known = parts_.index.Find(key);
   if (known == nullptr || !IsMine(key, known->epoch)) return;
+  if (left_.contains(key)) return;
   const auto held = held_.find(key);
   if (held != held_.end()) {
     if (held->second.epoch != known->epoch || held->second.ending) return;
@@ -144,12 +142,9 @@ void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
   video.error = MakeError(Reason::kInternal, "The fleet's store has lost what the video came with");
   video.end_time = parts_.clock.Wall();
   video.expire_time = video.end_time + kKeepFailed;
-  Ending ending{claim,
-                {parts_.options.node, FinishKind::kFailed},
-                ReasonOfEnd(video),
-                [](const absl::Status&) {}};
-  ending.said.video = parts_.faces.Write(video);
-  WriteEnd(std::move(ending));
+  FinishSaid said{parts_.options.node, FinishKind::kFailed};
+  said.video = parts_.faces.Write(video);
+  WriteEnd(claim, std::move(said), ReasonOfEnd(video), [](const absl::Status&) {});
 }
 
 void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::shared_ptr<Job>> job) {
@@ -184,74 +179,88 @@ void Holdings::Drop(const Key& key) {
 }
 
 void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
-  const Claim claim{key, epoch};
-  if (!releasing_.insert(claim).second) return;
+  if (!releasing_.insert(key).second) return;
   ++counts_.releases[static_cast<size_t>(why)];
-  FinishSaid said{parts_.options.node, FinishKind::kReleased};
-  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
-                    WriteFinish(said, TextOf(why)), absl::InfiniteDuration(),
-                    parts_.thread.Here<absl::StatusOr<WriteResult>>([this, claim](auto written) {
-                      if (!written.ok()) {
-                        Log(LogLevel::kError, "A video could not be given back to the fleet",
-                            {{"video", claim.first.second}, {"error", written.status()}});
-                      }
-                      // Until the view shows it, it must not be written again.
-                      parts_.waiters.Add(
-                          [this, claim] { return !IsMine(claim.first, claim.second); },
-                          parts_.clock.Monotonic() + kFoldPatience,
-                          [this, claim](bool) { releasing_.erase(claim); });
-                    }));
+  ends_.Write(
+      {{key, epoch}, {parts_.options.node, FinishKind::kReleased}, TextOf(why), [this, key](bool) {
+         releasing_.erase(key);
+       }});
 }
 
 void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
-                   uint64_t last_sequence, absl::AnyInvocable<void(absl::Status)> done) {
+                   uint64_t last_sequence, Done done) {
   const Claim claim{{video.tenant, id}, epoch};
   const auto found = held_.find(claim.first);
   if (found == held_.end() || found->second.epoch != epoch) {
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
-  Ending ending{claim, {parts_.options.node, KindOf(video)}, ReasonOfEnd(video), std::move(done)};
-  ending.said.video = parts_.faces.Write(video);
-  ending.said.last_sequence = last_sequence;
-  const bool delivers = video.state == VideoState::kSucceeded && parts_.deliveries.enabled();
-  if (!delivers) return WriteEnd(std::move(ending));
-  if (!delivers_) {
-    Release(claim.first, epoch, ReleaseReason::kShutdown);
-    return Withdraw(claim, std::move(ending.done));
+  FinishSaid said{parts_.options.node, KindOf(video)};
+  said.video = parts_.faces.Write(video);
+  said.last_sequence = last_sequence;
+  if (video.state == VideoState::kSucceeded && parts_.deliveries.enabled()) {
+    return Deliver(claim, video, epoch, std::move(said), std::move(done));
   }
-  found->second.delivering = true;
-  Deliver(std::move(ending), video);
+  WriteEnd(claim, std::move(said), ReasonOfEnd(video), std::move(done));
+}
+
+void Holdings::Resume(Leftover leftover) {
+  const Key key = leftover.key;
+  const Video video = leftover.job->Snapshot();
+  const KnownVideo* const known = parts_.index.Find(key);
+  if (known == nullptr || !IsMine(key, known->epoch) || held_.contains(key)) return;
+  const Claim claim{key, known->epoch};
+  Log(LogLevel::kInfo, "The result of a video that an earlier process has rendered is delivered",
+      {{"video", key.second}});
+  Held& held = held_[key];
+  held.epoch = known->epoch;
+  held.ending = true;
+  FinishSaid said{parts_.options.node, FinishKind::kSucceeded};
+  said.video = parts_.faces.Write(video);
+  said.last_sequence = leftover.last_sequence;
+  auto done = [this, leftover = std::move(leftover)](const absl::Status& counts) mutable {
+    if (absl::IsCancelled(counts)) return;
+    // Whoever watches it reads its file here.
+    if (counts.ok()) return parts_.faces.SetStored(leftover.key, std::move(leftover.job));
+    parts_.jobs.Delete({leftover.key.first}, leftover.key.second, [](const absl::Status&) {});
+  };
+  if (parts_.deliveries.enabled()) {
+    return Deliver(claim, video, known->begun, std::move(said), std::move(done));
+  }
+  WriteEnd(claim, std::move(said), "", std::move(done));
 }
 
 bool Holdings::IsDelivering(const Claim& claim) const {
   const auto found = held_.find(claim.first);
-  return found != held_.end() && found->second.epoch == claim.second && found->second.delivering &&
-         IsMine(claim.first, claim.second);
+  return delivers_ && found != held_.end() && found->second.epoch == claim.second &&
+         found->second.delivering && IsMine(claim.first, claim.second);
 }
 
 // Who reads in the log of a success finds its result.
-void Holdings::Deliver(Ending ending, const Video& video) {
-  ending.said.object_bytes = video.media.size_bytes;
-  ending.said.object_sha256 = video.media.sha256;
-  const Claim claim = ending.claim;
+void Holdings::Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said,
+                       Done done) {
+  held_[claim.first].delivering = true;
+  said.object_bytes = video.media.size_bytes;
+  said.object_sha256 = video.media.sha256;
   parts_.deliveries.Deliver(
-      video, claim.second, [this, claim] { return IsDelivering(claim); },
-      [this, ending = std::move(ending)](const absl::StatusOr<std::string>& key) mutable {
-        const Claim& of = ending.claim;
-        if (!IsDelivering(of)) return Withdraw(of, std::move(ending.done));
+      video, begun, [this, claim] { return IsDelivering(claim); },
+      [this, claim, said = std::move(said),
+       done = std::move(done)](const absl::StatusOr<std::string>& key) mutable {
+        if (!delivers_ && !key.ok()) return Leave(claim, std::move(done));
+        if (!IsMine(claim.first, claim.second)) return Withdraw(claim, std::move(done));
         if (!key.ok()) {
           // What is on this disk is not what was rendered: somebody renders it again.
-          Release(of.first, of.second, ReleaseReason::kDelivery);
-          return Withdraw(of, std::move(ending.done));
+          Release(claim.first, claim.second, ReleaseReason::kDelivery);
+          return Withdraw(claim, std::move(done));
         }
-        held_[of.first].delivering = false;
-        ending.said.object = *key;
-        WriteEnd(std::move(ending));
+        const auto found = held_.find(claim.first);
+        if (found != held_.end()) found->second.delivering = false;
+        said.object = *key;
+        WriteEnd(claim, std::move(said), "", std::move(done));
       });
 }
 
-void Holdings::Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done) {
+void Holdings::Withdraw(const Claim& claim, Done done) {
   const auto found = held_.find(claim.first);
   if (found != held_.end() && found->second.epoch == claim.second) {
     held_.erase(found);
@@ -261,50 +270,20 @@ void Holdings::Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status
   done(absl::AbortedError("the video is no longer this server's"));
 }
 
-void Holdings::WriteEnd(Ending ending) {
-  const auto& [key, epoch] = ending.claim;
-  const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
-  std::string message = WriteFinish(ending.said, ending.reason);
-  parts_.writes.Put(
-      subject, std::move(message), absl::InfiniteDuration(),
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, claim = ending.claim, done = std::move(ending.done)](auto written) mutable {
-            OnEndWritten(claim, written, std::move(done));
-          }));
+void Holdings::Leave(const Claim& claim, Done done) {
+  held_.erase(claim.first);
+  left_.insert(claim.first);
+  done(absl::CancelledError("the next process of this node delivers it"));
 }
 
-void Holdings::OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
-                            absl::AnyInvocable<void(absl::Status)> done) {
-  if (!written.ok()) {
-    Log(LogLevel::kError, "The end of a video cannot be written into the fleet's log",
-        {{"video", claim.first.second}, {"error", written.status()}});
-    EndWithoutVideo(claim);
-  }
-  const bool won = written.ok() && written->outcome == WriteResult::Outcome::kWon;
-  const uint64_t sequence = won ? written->sequence : 0;
-  parts_.waiters.Add(
-      [this, claim, won, sequence] {
-        return won ? parts_.view.position() >= sequence && !IsMine(claim.first, claim.second)
-                   : !IsMine(claim.first, claim.second);
-      },
-      parts_.clock.Monotonic() + kFoldPatience,
-      [this, claim, done = std::move(done)](bool) mutable { Confirm(claim, std::move(done)); });
+void Holdings::WriteEnd(const Claim& claim, FinishSaid said, std::string reason, Done done) {
+  ends_.Write({claim, std::move(said), std::move(reason),
+               [this, claim, done = std::move(done)](bool counts) mutable {
+                 Confirm(claim, counts, std::move(done));
+               }});
 }
 
-// No broker takes it, and none would from the node that would render it next: it must end all the
-// same.
-void Holdings::EndWithoutVideo(const Claim& claim) {
-  const auto& [key, epoch] = claim;
-  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
-                    WriteFinish({parts_.options.node, FinishKind::kFailed}, "INTERNAL"),
-                    absl::InfiniteDuration(), [](const absl::StatusOr<WriteResult>&) {});
-}
-
-// Whatever was answered, the view says whether the end counts.
-void Holdings::Confirm(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done) {
-  const KnownVideo* const known = parts_.index.Find(claim.first);
-  const bool counts = known != nullptr && !known->live() && known->epoch == claim.second &&
-                      known->owner == parts_.options.node;
+void Holdings::Confirm(const Claim& claim, bool counts, Done done) {
   held_.erase(claim.first);
   claims_.erase(claim);
   if (counts) {
@@ -352,14 +331,8 @@ void Holdings::StartDrain() {
       }));
 }
 
-void Holdings::StopDelivering() {
-  delivers_ = false;
-  for (auto& [key, held] : held_) {
-    if (!held.delivering) continue;
-    held.delivering = false;  // seen by its delivery, which withdraws it
-    Release(key, held.epoch, ReleaseReason::kShutdown);
-  }
-}
+// Each delivery sees it, and leaves its video as it is.
+void Holdings::StopDelivering() { delivers_ = false; }
 
 void Holdings::FinishDrain() { GiveBack(NotEnding(), ReleaseReason::kShutdown); }
 

@@ -21,7 +21,9 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/end_writer.h"
 #include "server/front/node/fold_waiters.h"
+#include "server/front/node/leftovers.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
@@ -48,7 +50,7 @@ class Holdings {
     const NodeOptions& options;
     const Clock& clock;
   };
-  explicit Holdings(Parts parts) : parts_(std::move(parts)) {}
+  explicit Holdings(Parts parts);
 
   // This process is about to write that claim. What the log says is this node's and no claim of
   // this process, an earlier one has left.
@@ -59,7 +61,9 @@ class Holdings {
   // process of this name has left may be given back.
   void SettleAll(bool strangers_may_go);
 
-  // A job here has ended: `done` hears whether that counts.
+  // An earlier process of this node has rendered it, and it is still this node's.
+  void Resume(Leftover leftover);
+  // A job here has ended: `done` is EndJournal's.
   void End(const std::string& id, uint32_t epoch, const Video& video, uint64_t last_sequence,
            absl::AnyInvocable<void(absl::Status)> done);
 
@@ -94,15 +98,9 @@ class Holdings {
     bool delivering = false;  // it ends once its result is in the fleet's store
     absl::Duration not_before = -absl::InfiniteDuration();  // it is not begun
   };
-  using Claim = std::pair<Key, uint32_t>;
-  // An end, and who hears whether it counts.
-  struct Ending {
-    Claim claim;
-    FinishSaid said;
-    std::string reason;
-    absl::AnyInvocable<void(absl::Status)> done;
-  };
-  bool IsMine(const Key& key, uint32_t epoch) const;
+  using Claim = EndWriter::Claim;
+  using Done = absl::AnyInvocable<void(absl::Status)>;
+  bool IsMine(const Key& key, uint32_t epoch) const { return ends_.IsMine(key, epoch); }
   void Begin(const Key& key, uint32_t epoch);
   void Adopt(const Claim& claim, AdoptedJob job);
   // What it came with has come from the store, or not.
@@ -116,22 +114,24 @@ class Holdings {
   void GiveBack(const std::vector<Key>& keys, ReleaseReason why);
   void Release(const Key& key, uint32_t epoch, ReleaseReason why);
   bool IsDelivering(const Claim& claim) const;
-  void Deliver(Ending ending, const Video& video);
-  void WriteEnd(Ending ending);
+  // `begun`: the epoch in which it was rendered.
+  void Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said, Done done);
+  void WriteEnd(const Claim& claim, FinishSaid said, std::string reason, Done done);
   // It was not to be: the end does not count.
-  void Withdraw(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done);
-  void OnEndWritten(const Claim& claim, const absl::StatusOr<WriteResult>& written,
-                    absl::AnyInvocable<void(absl::Status)> done);
-  void EndWithoutVideo(const Claim& claim);
-  void Confirm(const Claim& claim, absl::AnyInvocable<void(absl::Status)> done);
+  void Withdraw(const Claim& claim, Done done);
+  // The next process of this node goes on with what is stored, if nobody takes it over before.
+  void Leave(const Claim& claim, Done done);
+  void Confirm(const Claim& claim, bool counts, Done done);
 
   const Parts parts_;
+  EndWriter ends_;
   std::set<Claim> claims_;
   std::map<Key, Held> held_;
-  std::set<Claim> releasing_;
+  std::set<Key> releasing_;
+  std::set<Key> left_;  // to the next process
   bool strangers_may_go_ = false;
   bool draining_ = false;
-  bool delivers_ = true;  // what ends later than that goes back
+  bool delivers_ = true;  // what ends later than that waits for the next process
   Counts counts_;
 };
 

@@ -106,8 +106,8 @@ bool Janitor::IsWanted(const ObjectEntry& object, const std::set<std::string>& n
   const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
   if (video == nullptr || video->deleted) return false;
   if (!video->readable) return true;
-  if (video->live()) return place->epoch >= video->epoch;
-  return video->phase == FleetPhase::kSucceeded && place->epoch == video->epoch &&
+  if (video->live()) return place->epoch >= video->begun;
+  return video->phase == FleetPhase::kSucceeded && place->epoch == video->begun &&
          video->expire_time > parts_.clock.Wall();
 }
 
@@ -117,7 +117,7 @@ absl::Duration Janitor::PatienceWith(const ObjectEntry& object) const {
   const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
   if (video == nullptr) return kStranger;
   const bool has_no_use =
-      video->deleted || (video->phase == FleetPhase::kSucceeded && place->epoch == video->epoch);
+      video->deleted || (video->phase == FleetPhase::kSucceeded && place->epoch == video->begun);
   // Whatever the clocks of the store say.
   return has_no_use ? -absl::InfiniteDuration() : kOrphan;
 }

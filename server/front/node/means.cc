@@ -1,7 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/means.h"
 
+#include <algorithm>
+
+#include "kernels/dispatch/kernel_catalog.h"
+#include "kernels/dispatch/kernel_profiles.h"
+
 namespace reel::front {
+namespace {
+
+// One that the configuration makes adds variants to a built-in one; what a request names itself
+// comes first in either.
+std::string_view BuiltIn(const std::string& profile) {
+  const std::vector<std::string>& known = kernels::BuiltInProfiles();
+  const bool is_one = std::find(known.begin(), known.end(), profile) != known.end();
+  return is_one ? std::string_view(profile) : std::string_view("auto");
+}
+
+}  // namespace
+
+bool Means::CanRun(const KnownVideo& video) const {
+  if (!models.contains(video.model)) return false;
+  const auto of_model = calls.find(video.model);
+  return std::any_of(workers.begin(), workers.end(), [&](const WorkerInfo& worker) {
+    if (!video.worker.empty() && video.worker != worker.name) return false;
+    if (video.kernels.variants.empty()) return true;
+    return kernels::MakePlan(
+               worker.kernels, BuiltIn(video.kernels.profile), video.kernels.variants,
+               of_model == calls.end() ? std::vector<kernels::KernelCall>() : of_model->second)
+        .ok();
+  });
+}
 
 Means MeansOf(const JobService& jobs) {
   Means means;
@@ -9,12 +38,14 @@ Means MeansOf(const JobService& jobs) {
     if (worker.state != WorkerState::kReady) continue;
     ++means.devices;
     means.idle += jobs.Running(worker.name) == 0 ? 1 : 0;
-    means.workers.insert(worker.name);
+    means.workers.push_back(worker);
   }
   if (means.devices == 0) return means;
   for (const ServedModel& model : jobs.Models()) {
     // One on demand is loaded for its first video.
-    if (model.ready || model.state == ModelState::kOnDemand) means.models.insert(model.card.name);
+    if (!model.ready && model.state != ModelState::kOnDemand) continue;
+    means.models.insert(model.card.name);
+    means.calls[model.card.name] = model.card.calls;
   }
   return means;
 }

@@ -2,8 +2,10 @@
 // What this server can serve at the moment. A value.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "server/front/jobs/job_service.h"
 #include "server/front/node/video_index.h"
@@ -13,11 +15,11 @@ namespace reel::front {
 struct Means {
   int devices = 0;  // ready ones
   int idle = 0;     // of those, with nothing to do
-  std::set<std::string> models, workers;
+  std::set<std::string> models;
+  std::vector<WorkerInfo> workers;                                // ready ones
+  std::map<std::string, std::vector<kernels::KernelCall>> calls;  // of models
 
-  bool CanRun(const KnownVideo& video) const {
-    return models.contains(video.model) && (video.worker.empty() || workers.contains(video.worker));
-  }
+  bool CanRun(const KnownVideo& video) const;
 };
 
 Means MeansOf(const JobService& jobs);

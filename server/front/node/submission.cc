@@ -45,7 +45,14 @@ absl::Status Submission::Takes(const NewJob& job) const {
 // Each server's limit is for its own share of the queue.
 NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
   const int serving = parts_.beats.NumServing();
-  return {(parts_.index.queued() + serving - 1) / serving, parts_.index.Live(tenant)};
+  NewJob::FleetLoad load{(parts_.index.queued() + serving - 1) / serving,
+                         parts_.index.Live(tenant)};
+  for (const auto& [model, units] : parts_.index.live_units()) {
+    load.backlog += parts_.use.Predict(model, units);
+  }
+  load.devices = parts_.beats.NumDevices();
+  load.tenant_device_seconds = parts_.use.DeviceSecondsOfHour(tenant, parts_.clock.Wall());
+  return load;
 }
 
 void Submission::Validate(NewJob job, Answer<Video> done) {
@@ -104,6 +111,11 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   if (!binding) return Bound::kFree;
   const std::optional<FleetJob> job = parts_.view.Find(tenant, binding->video);
   if (job && HasNoResult(*job)) return Bound::kFree;
+  if (const auto over = parts_.view.FindTrace(tenant, binding->video)) {
+    if (over->phase != FleetPhase::kSucceeded) return Bound::kFree;
+    Refuse(attempt, RequestIdGone(attempt->job.request_id));
+    return Bound::kAnswered;
+  }
   if (binding->spec_hash != attempt->spec_hash) {
     Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
     return Bound::kAnswered;

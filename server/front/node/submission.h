@@ -17,6 +17,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/conditions.h"
+#include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
@@ -36,6 +37,7 @@ class Submission {
     FleetView& view;
     const VideoIndex& index;
     const Beats& beats;
+    const FleetUse& use;
     VideoFaces& faces;
     FoldWaiters& waiters;
     Conditions& conditions;

@@ -35,6 +35,11 @@ class VideoFaces {
   void Update(const Key& key, const FleetJob& job);
   // It runs here; null: no longer.
   void SetLocal(const Key& key, std::shared_ptr<Job> local);
+  // It has ended, and its file is here.
+  void SetStored(const Key& key, std::shared_ptr<Job> local) {
+    SetLocal(key, std::move(local));
+    Ended(key);
+  }
   // It has ended here: who looks at it keeps what there was.
   void Ended(const Key& key) { locals_.erase(key); }
   // Forgets those that nobody looks at.

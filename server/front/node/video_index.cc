@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/video_index.h"
 
+#include "server/front/node/fleet_use.h"
+
 namespace reel::front {
 namespace {
 
@@ -45,7 +47,9 @@ void VideoIndex::Clear() {
   tenants_.clear();
   claimed_.clear();
   deadlines_.clear();
+  expiries_.clear();
   by_age_.clear();
+  live_units_.clear();
   queued_ = 0;
   backlog_.Clear();
 }
@@ -53,6 +57,20 @@ void VideoIndex::Clear() {
 const KnownVideo* VideoIndex::Find(const Key& key) const {
   const auto found = videos_.find(key);
   return found == videos_.end() ? nullptr : &found->second;
+}
+
+std::vector<VideoIndex::Key> VideoIndex::ForgetExpired(absl::Time time, size_t most) {
+  std::vector<Key> gone;
+  while (!expiries_.empty() && expiries_.begin()->first < time && gone.size() < most) {
+    const Key key = expiries_.begin()->second;
+    const auto found = videos_.find(key);
+    Take(key, found->second);
+    videos_.erase(found);
+    const auto named = tenants_of_ids_.find(key.second);
+    if (named->second == key.first) tenants_of_ids_.erase(named);
+    gone.push_back(key);
+  }
+  return gone;
 }
 
 std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
@@ -74,6 +92,7 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   if (!is_new) Take(key, video);
   video.phase = job.phase;
   video.epoch = job.epoch;
+  video.begun = job.begun;
   video.owner = job.owner;
   video.address = job.address;
   video.requested = job.requested;
@@ -96,6 +115,8 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
   if (!video.live() && read->stats) {
     backlog_.Learn(video.model, video.work, read->stats->device_seconds);
   }
+  video.kernels = read->spec.kernels;
+  video.units = WorkUnits(read->spec);
   video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
@@ -107,9 +128,13 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
 void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   if (!video.readable) return;
   by_age_.erase({video.create_time, key.second, key.first});
-  if (!video.live()) return;
+  if (!video.live()) {
+    expiries_.erase({video.expire_time, key});
+    return;
+  }
   deadlines_.erase({video.deadline, key});
   backlog_.Remove(video.model, video.phase == FleetPhase::kClaimed, video.work);
+  live_units_[video.model] -= video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     --tenant.claimed;
@@ -126,9 +151,13 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   tenants_of_ids_.try_emplace(key.second, key.first);
   if (!video.readable) return;
   by_age_.insert({video.create_time, key.second, key.first});
-  if (!video.live()) return;
+  if (!video.live()) {
+    expiries_.insert({video.expire_time, key});
+    return;
+  }
   deadlines_.insert({video.deadline, key});
   backlog_.Add(video.model, video.phase == FleetPhase::kClaimed, video.work);
+  live_units_[video.model] += video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     ++tenant.claimed;

@@ -23,7 +23,7 @@ namespace reel::front {
 
 struct KnownVideo {
   FleetPhase phase = FleetPhase::kQueued;
-  uint32_t epoch = 0;
+  uint32_t epoch = 0, begun = 0;  // as in FleetJob
   std::string owner, address;
   uint64_t requested = 0;
   bool wished = false, expires = false;  // its end is wished for, since its time is over
@@ -31,6 +31,8 @@ struct KnownVideo {
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
   int64_t work = 0;                     // as FleetBacklog counts it
+  double units = 0;                     // of work, see WorkUnits
+  model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
   absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
@@ -51,6 +53,9 @@ class VideoIndex {
   void Clear();
   void Update(const Key& key, const FleetJob& job);
   const KnownVideo* Find(const Key& key) const;
+  // Of those that have ended the ones that expired before `time`, `most` of them, which it forgets.
+  std::vector<Key> ForgetExpired(absl::Time time, size_t most);
+  size_t size() const { return videos_.size(); }
   // Under which name of a tenant the view has it.
   std::optional<Key> FindId(const std::string& id) const;
 
@@ -62,6 +67,8 @@ class VideoIndex {
   const FleetBacklog& backlog() const { return backlog_; }
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
+  // What all of those would take, by model.
+  const std::map<std::string, double>& live_units() const { return live_units_; }
   const std::set<Key>& claimed() const { return claimed_; }
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
@@ -85,10 +92,11 @@ class VideoIndex {
   std::map<std::string, std::string> tenants_of_ids_;
   std::map<std::string, Tenant> tenants_;
   std::set<Key> claimed_;
-  std::set<std::pair<absl::Time, Key>> deadlines_;
+  std::set<std::pair<absl::Time, Key>> deadlines_, expiries_;  // the latter of what has ended
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
   int queued_ = 0;
   FleetBacklog backlog_;
+  std::map<std::string, double> live_units_;
 };
 
 }  // namespace reel::front

@@ -16,9 +16,13 @@ constexpr size_t kMostEntries = 4096;
 
 }  // namespace
 
-VideoMirror::VideoMirror(int attempt, std::shared_ptr<Spool> spool,
+VideoMirror::VideoMirror(int attempt, int64_t base, std::shared_ptr<Spool> spool,
                          std::weak_ptr<JobListener> woken)
-    : spool_(std::move(spool)), woken_(std::move(woken)), attempt_(attempt) {}
+    : spool_(std::move(spool)),
+      woken_(std::move(woken)),
+      attempt_(attempt),
+      base_(base),
+      size_(base) {}
 
 void VideoMirror::Wake() const {
   if (const auto woken = woken_.lock()) woken->Wake();
@@ -26,7 +30,8 @@ void VideoMirror::Wake() const {
 
 void VideoMirror::Restart(int attempt) {
   attempt_ = attempt;
-  size_ = 0;
+  // Places in the file of another attempt say nothing of this one's.
+  base_ = size_ = 0;
   fragment_ends_.clear();
   // Who reads the one before still has it.
   file_.reset();
@@ -85,7 +90,9 @@ absl::Status VideoMirror::Append(MediaPiece piece) {
   }
   REEL_RETURN_IF_ERROR(
       file_->Append(std::string_view(piece.bytes).substr(static_cast<size_t>(known))));
-  if (piece.offset == 0) content_type_ = MediaTypeOfBytes(piece.bytes);
+  if (content_type_.empty()) {
+    content_type_ = MediaTypeOfBytes(piece.offset == 0 ? piece.bytes : std::string());
+  }
   size_ = piece.offset + bytes;
   ++heard_;
   if (piece.fragment_end) fragment_ends_.push_back(size_);
@@ -126,12 +133,13 @@ int64_t VideoMirror::media_size() const {
 absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) const {
   MediaPiece piece;
   piece.offset = offset;
-  int64_t end = 0;
+  int64_t end = 0, from = 0;  // in the video's file, in the spool's
   std::shared_ptr<SpoolFile> file;
   {
     const MutexLock lock(mutex_);
     piece.attempt = attempt_;
-    if (offset >= size_) return piece;
+    if (offset >= size_ || offset < base_) return piece;
+    from = offset - base_;
     end = std::min(offset + std::max<int64_t>(max_bytes, 0), size_);
     const auto fragment = std::upper_bound(fragment_ends_.begin(), fragment_ends_.end(), offset);
     if (fragment != fragment_ends_.end()) {
@@ -140,8 +148,13 @@ absl::StatusOr<MediaPiece> VideoMirror::Read(int64_t offset, int64_t max_bytes) 
     }
     file = file_;
   }
-  REEL_ASSIGN_OR_RETURN(piece.bytes, file->Read(offset, end - offset));
+  REEL_ASSIGN_OR_RETURN(piece.bytes, file->Read(from, end - offset));
   return piece;
+}
+
+int64_t VideoMirror::base() const {
+  const MutexLock lock(mutex_);
+  return base_;
 }
 
 std::optional<Progress> VideoMirror::progress() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of what one owner has of a video, its log and its file, as far as they have come. One is
-// enough for all streams of the video here, each of which is a cursor over it.
+// A copy of what one owner has of a video, its log and its file, as far as they have come; of the
+// file from an offset on. One is enough for all streams of the video here, each of which is a
+// cursor over it.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,11 @@ namespace reel::front {
 // Thread-safe.
 class VideoMirror final : public PeerSink {
  public:
-  // `attempt`: the owner's first. `woken` hears of all that comes, but for how a stream ends: that
-  // may be told to whoever breaks it off, who has locks.
-  VideoMirror(int attempt, std::shared_ptr<Spool> spool, std::weak_ptr<JobListener> woken);
+  // `attempt`: the owner's first; of its file nothing below `base` is copied. `woken` hears of all
+  // that comes, but for how a stream ends: that may be told to whoever breaks it off, who has
+  // locks.
+  VideoMirror(int attempt, int64_t base, std::shared_ptr<Spool> spool,
+              std::weak_ptr<JobListener> woken);
 
   absl::Status OnEntry(LogEntry entry) override;
   absl::Status OnMedia(MediaPiece piece) override;
@@ -32,6 +35,8 @@ class VideoMirror final : public PeerSink {
   std::optional<LogEntry> NextEntry(uint64_t sequence) const;
   int attempt() const;
   int64_t media_size() const;
+  // Where the copy of the file begins.
+  int64_t base() const;
   // As a Job's, of what is here; nothing of it: an empty piece.
   absl::StatusOr<MediaPiece> Read(int64_t offset, int64_t max_bytes) const;
   // Of the latest progress and the first bytes; as far as known.
@@ -61,7 +66,8 @@ class VideoMirror final : public PeerSink {
   uint64_t progress_at_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest; 0: none
   uint64_t preview_at_ ABSL_GUARDED_BY(mutex_) = 0;
   int attempt_ ABSL_GUARDED_BY(mutex_);
-  int64_t size_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t base_ ABSL_GUARDED_BY(mutex_);
+  int64_t size_ ABSL_GUARDED_BY(mutex_);  // of the file so far, with what is below the base
   std::vector<int64_t> fragment_ends_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<SpoolFile> file_ ABSL_GUARDED_BY(mutex_);
   std::string content_type_ ABSL_GUARDED_BY(mutex_);

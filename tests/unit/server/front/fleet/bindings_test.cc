@@ -67,7 +67,9 @@ TEST(Bindings, JudgesRequestIds) {
     entry.sequence = state.position + 1;
     EXPECT_STREQ(NameOf(Fold(state, entry)), NameOf(one.verdict));
     EXPECT_EQ(state.position, entry.sequence);
-    EXPECT_EQ(state.bindings.at({"t", "r"}), one.binding);
+    FleetBinding binding = state.bindings.at({"t", "r"});
+    binding.sequence = 0;  // of whichever counted
+    EXPECT_EQ(binding, one.binding);
   }
 }
 

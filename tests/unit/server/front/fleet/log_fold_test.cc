@@ -328,6 +328,58 @@ TEST(LogFold, KeepsTenantsApart) {
   EXPECT_EQ(Fold(state, claim), FoldVerdict::kUnknownJob);
 }
 
+// Its attempt stays the one that it was.
+TEST(LogFold, AnOwnerThatGoesOnBeginsNothing) {
+  const auto begun = [](std::vector<FoldEntry> entries) {
+    FleetState state;
+    for (FoldEntry& entry : entries) {
+      entry.sequence = state.position + 1;
+      EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+    }
+    const FleetJob& job = state.jobs.begin()->second;
+    return std::pair(job.epoch, job.begun);
+  };
+  FoldEntry again = Claim(2, "n1");
+  std::get<ClaimSaid>(again.said).goes_on = true;
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), again}), std::pair(2U, 1U));
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), again, Claim(3, "n2")}), std::pair(3U, 3U));
+  // Nothing of it is left: of another's, or of what was given back.
+  EXPECT_EQ(begun({Request(), Claim(1, "n2"), again}), std::pair(2U, 2U));
+  EXPECT_EQ(begun({Request(), Claim(1, "n1"), Finish(1, "n1", kBack), again}), std::pair(2U, 2U));
+}
+
+// So that a node that has forgotten and one that has not come to the same.
+TEST(LogFold, WhatIsForgottenIsJudgedAsBefore) {
+  for (const FinishKind kind : {kDone, kBroke}) {
+    FleetState kept;
+    for (FoldEntry entry : {Bind(1, "a"), Request(), Claim(1, "n1"), Finish(1, "n1", kind)}) {
+      entry.sequence = kept.position + 1;
+      ASSERT_EQ(Fold(kept, entry), FoldVerdict::kCounted);
+    }
+    FleetState forgotten = kept;
+    Forget(forgotten, {"t", "a"});
+    EXPECT_TRUE(forgotten.jobs.empty());
+    for (FoldEntry entry :
+         {Request(), Claim(2, "n2"), Finish(1, "n1", kDone), Wish(), Bind(2, "b"), Bind(3, "c")}) {
+      entry.sequence = kept.position + 1;
+      EXPECT_STREQ(NameOf(Fold(forgotten, entry)), NameOf(Fold(kept, entry)));
+    }
+    EXPECT_EQ(forgotten.bindings, kept.bindings);
+    ForgetBefore(forgotten, 2);  // the request is the second
+    EXPECT_EQ(forgotten.over.size(), 1U);
+    ForgetBefore(forgotten, 20);
+    EXPECT_TRUE(forgotten.over.empty());
+    EXPECT_TRUE(forgotten.bindings.empty());
+  }
+  FleetState runs;
+  for (FoldEntry entry : {Request(), Claim(1, "n1")}) {
+    entry.sequence = runs.position + 1;
+    Fold(runs, entry);
+  }
+  Forget(runs, {"t", "a"});
+  EXPECT_EQ(runs.jobs.size(), 1U);
+}
+
 TEST(LogFold, NamesEveryVerdict) {
   EXPECT_STREQ(NameOf(FoldVerdict::kCounted), "counted");
   EXPECT_STREQ(NameOf(FoldVerdict::kOld), "old");

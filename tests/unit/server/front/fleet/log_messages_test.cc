@@ -116,6 +116,8 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
   const auto claim = std::get<ClaimSaid>(read("c.1", WriteClaim({"n1", "h:1"})));
   EXPECT_EQ(claim.node, "n1");
   EXPECT_EQ(claim.address, "h:1");
+  EXPECT_FALSE(claim.goes_on);
+  EXPECT_TRUE(std::get<ClaimSaid>(read("c.2", WriteClaim({"n1", "h:1", true}))).goes_on);
   for (const FinishKind kind :
        {FinishKind::kSucceeded, FinishKind::kFailed, FinishKind::kReleased}) {
     const auto end =

@@ -121,6 +121,30 @@ TEST_F(AdoptionTest, AnEndThatDoesNotCountLeavesNothing) {
   EXPECT_FALSE(Find(id_).ok());
 }
 
+TEST_F(AdoptionTest, AResultIsStoredBeforeTheJournalIsAskedAndOutlivesItsProcess) {
+  MustAdopt();
+  RunToEnd(Take());
+  auto end = TakeEnd();
+  Start();
+  auto found = Find(id_);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ((*found)->state(), VideoState::kSucceeded);
+  EXPECT_EQ(FindEntry<FinishedEvent>(**found)->sequence, end.last_sequence);
+  EXPECT_EQ(ReadAll(**found), "frames");
+}
+
+TEST_F(AdoptionTest, AResultThatIsForTheNextProcessToTellStays) {
+  JobPtr job = MustAdopt();
+  RunToEnd(Take());
+  auto end = TakeEnd();
+  std::move(end.done)(absl::CancelledError("a drain"));
+  Settle();
+  EXPECT_FALSE(IsFinal(job->state()));
+  EXPECT_EQ(NumActive(), 0U);
+  Start();
+  EXPECT_EQ(ReadAll(**Find(id_)), "frames");
+}
+
 TEST_F(AdoptionTest, WhatIsAnothersStopsAndIsNoEnd) {
   JobPtr job = MustAdopt();
   const Sent sent = Take();

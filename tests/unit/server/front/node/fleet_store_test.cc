@@ -134,7 +134,7 @@ TEST_F(FleetStoreTest, NothingMoreIsRenderedThanMayWait) {
   EXPECT_TRUE(a.service->admitting());
 }
 
-TEST_F(FleetStoreTest, ADrainGivesBackWhatWaitsForTheStore) {
+TEST_F(FleetStoreTest, ADrainLeavesWhatWaitsForTheStoreToTheNextProcess) {
   Member& a = Add("a");
   store_.FailWith(absl::UnavailableError("away"));
   const std::string id = a.MustAsk(a.Request())->Snapshot().id;
@@ -143,27 +143,56 @@ TEST_F(FleetStoreTest, ADrainGivesBackWhatWaitsForTheStore) {
   std::atomic<bool> drained = false;
   a.service->Drain(absl::ZeroDuration(), absl::Seconds(1), [&] { drained = true; });
   ASSERT_TRUE(Comes([&] { return drained.load(); }));
-  EXPECT_EQ(log_.Count(".f.1"), 1);
+  EXPECT_EQ(log_.Count(".f."), 0);
+  store_.FailWith(absl::OkStatus());
+  a.Begin();
+  ASSERT_TRUE(Succeeds(a, id));
+  EXPECT_EQ(log_.Count(".c."), 1);
+  EXPECT_EQ(store_.All(), (std::map<std::string, std::string>{{KeyOf(id, 1), "frames"}}));
+}
+
+TEST_F(FleetStoreTest, WhatADrainedServerLeftIsRenderedByAnotherIfItDoesNotComeBack) {
+  Member& a = Add("a");
+  store_.FailWith(absl::UnavailableError("away"));
+  const std::string id = a.MustAsk(a.Request())->Snapshot().id;
+  a.RunToEnd(a.Take());
+  ASSERT_TRUE(OneWaits(a));
+  std::atomic<bool> drained = false;
+  a.service->Drain(absl::ZeroDuration(), absl::Seconds(1), [&] { drained = true; });
+  ASSERT_TRUE(Comes([&] { return drained.load(); }));
+  a.Kill();
   store_.FailWith(absl::OkStatus());
   Member& b = Add("b");
   ASSERT_TRUE(Comes([&] { return b.pool.num_waiting() == 1; }));
   b.RunToEnd(b.Take());
   ASSERT_TRUE(Succeeds(b, id));
   EXPECT_EQ(store_.All().count(KeyOf(id, 2)), 1U);
+  // When it does, what it had left goes.
+  a.Begin();
+  EXPECT_TRUE(Comes([&] { return !a.Find(id).ok(); }));
+  EXPECT_EQ(ReadStored(**a.Get(id)).value_or(""), "frames");
 }
 
-TEST_F(FleetStoreTest, WhatWaitedWhenAServerDiedIsRenderedAgain) {
+TEST_F(FleetStoreTest, WhatWaitedWhenAServerDiedIsDeliveredByTheNextProcess) {
   Member& a = Add("a");
   store_.FailWith(absl::UnavailableError("away"));
-  const std::string id = a.MustAsk(a.Request())->Snapshot().id;
+  const JobPtr job = a.MustAsk(a.Request());
+  const std::string id = job->Snapshot().id;
   a.RunToEnd(a.Take());
   ASSERT_TRUE(OneWaits(a));
   a.Begin();
+  // Who looks meanwhile hears that it is not done.
+  ASSERT_TRUE(OneWaits(a));
+  const JobPtr watched = *a.Get(id);
+  EXPECT_EQ(watched->state(), VideoState::kRunning);
   store_.FailWith(absl::OkStatus());
-  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
-  a.RunToEnd(a.Take());
   ASSERT_TRUE(Succeeds(a, id));
-  EXPECT_EQ(store_.All(), (std::map<std::string, std::string>{{KeyOf(id, 2), "frames"}}));
+  EXPECT_EQ(a.pool.num_waiting(), 0);
+  EXPECT_EQ(log_.Count(".c."), 1);
+  EXPECT_EQ(store_.All(), (std::map<std::string, std::string>{{KeyOf(id, 1), "frames"}}));
+  EXPECT_TRUE(FindEntry<FinishedEvent>(*watched).has_value());
+  EXPECT_FALSE(FindEntry<RestartedEvent>(*watched).has_value());
+  EXPECT_EQ(ReadAll(*watched), "frames");
 }
 
 TEST_F(FleetStoreTest, AResultThatIsAnothersByNowIsNotBrought) {

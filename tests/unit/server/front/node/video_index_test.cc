@@ -115,5 +115,36 @@ TEST_F(VideoIndexTest, WhatCannotBeReadIsInNoQueueAndOnNoPage) {
   });
 }
 
+TEST_F(VideoIndexTest, WhatHasExpiredIsForgottenAndNothingElse) {
+  const absl::Time now = absl::FromUnixSeconds(1'000'000);
+  const auto end = [&](const std::string& id, absl::Time expires) {
+    FleetJob& job = Ask("a", id);
+    job.phase = FleetPhase::kSucceeded;
+    Video video;
+    video.create_time = absl::FromUnixSeconds(asked_);
+    video.expire_time = expires;
+    job.video = serializer_.Serialize(video);
+    index_.Update({"a", id}, job);
+  };
+  Ask("a", "waits");
+  end("late", now - absl::Seconds(2));
+  end("later", now - absl::Seconds(1));
+  end("kept", now + absl::Seconds(1));
+  const VideoIndex::Key late{"a", "late"}, later{"a", "later"};
+  EXPECT_EQ(index_.ForgetExpired(now, 1), std::vector<VideoIndex::Key>{late});
+  EXPECT_EQ(index_.ForgetExpired(now, 10), std::vector<VideoIndex::Key>{later});
+  EXPECT_TRUE(index_.ForgetExpired(now, 10).empty());
+  EXPECT_EQ(index_.size(), 2U);
+  EXPECT_EQ(index_.Find(late), nullptr);
+  EXPECT_FALSE(index_.FindId("late").has_value());
+  Ids left;
+  index_.Walk(absl::InfiniteFuture(), "", [&](const auto& key, const KnownVideo&) {
+    left.push_back(key.second);
+    return true;
+  });
+  EXPECT_EQ(left, (Ids{"kept", "waits"}));
+  EXPECT_EQ(Head(4), Ids{"waits"});
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of devices that other servers of a fleet have: what a request that names some is judged
+// by where no device of this server can run it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "kernels/dispatch/kernel_plan.h"
+#include "model/model_card.h"
+#include "server/front/jobs/fleet_worker.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread.
+class KernelsElsewhere {
+ public:
+  // By model, the list of each kind of device.
+  using Lists = std::map<std::string, std::vector<std::vector<kernels::OpListing>>>;
+  void Set(Lists lists) { lists_ = std::move(lists); }
+
+  // Of each kind the plan that the job would run by, or why it could not; none of a job that names
+  // its worker. `card`: the model's; null: not known.
+  std::vector<absl::StatusOr<kernels::KernelPlan>> Plans(const Need& need,
+                                                         const model::ModelCard* card) const;
+
+ private:
+  Lists lists_;
+};
+
+}  // namespace reel::front

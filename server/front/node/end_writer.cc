@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/end_writer.h"
+
+#include "server/front/fleet/log_messages.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+using Outcome = WriteResult::Outcome;
+
+// A message that was there before is folded far sooner. To claim too soon costs nothing: it would
+// be void.
+constexpr absl::Duration kForeignPatience = absl::Seconds(1);
+constexpr absl::Duration kRivalPatience = absl::Seconds(10);
+// Whoever writes under that many subjects is not to be outrun.
+constexpr int kMostRounds = 8;
+
+}  // namespace
+
+bool EndWriter::IsMine(const Key& key, uint32_t epoch) const {
+  const KnownVideo* const known = parts_.index.Find(key);
+  return known != nullptr && known->phase == FleetPhase::kClaimed && known->epoch == epoch &&
+         known->owner == parts_.options.node;
+}
+
+void EndWriter::Write(Ending ending, int round) {
+  const auto& [key, epoch] = ending.claim;
+  const LogSubject subject{key.first, key.second, LogKind::kFinish, epoch};
+  std::string message = WriteFinish(ending.said, ending.reason);
+  parts_.writes.Put(subject, std::move(message), absl::InfiniteDuration(),
+                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                        [this, ending = std::move(ending), round](auto written) mutable {
+                          OnWritten(std::move(ending), round, written);
+                        }));
+}
+
+void EndWriter::OnWritten(Ending ending, int round, const absl::StatusOr<WriteResult>& written) {
+  const Claim claim = ending.claim;
+  if (!written.ok()) {
+    Log(LogLevel::kError, "The end of a video cannot be written into the fleet's log",
+        {{"video", claim.first.second}, {"error", written.status()}});
+    if (ending.said.kind != FinishKind::kReleased) WriteWithoutVideo(claim);
+  }
+  const bool won = written.ok() && written->outcome == Outcome::kWon;
+  const bool lost = written.ok() && written->outcome == Outcome::kLost;
+  const uint64_t sequence = won ? written->sequence : 0;
+  parts_.waiters.Add(
+      [this, claim, sequence] {
+        return parts_.view.ready() && parts_.view.position() >= sequence &&
+               !IsMine(claim.first, claim.second);
+      },
+      // What is stored will be folded, however long the log is away.
+      lost ? parts_.clock.Monotonic() + kForeignPatience : absl::InfiniteDuration(),
+      [this, lost, round, ending = std::move(ending)](bool over) mutable {
+        if (!over && lost) return ClaimNext(std::move(ending), round + 1);
+        Tell(ending);
+      });
+}
+
+void EndWriter::WriteWithoutVideo(const Claim& claim) {
+  const auto& [key, epoch] = claim;
+  parts_.writes.Put({key.first, key.second, LogKind::kFinish, epoch},
+                    WriteFinish({parts_.options.node, FinishKind::kFailed}, "INTERNAL"),
+                    absl::InfiniteDuration(), [](const absl::StatusOr<WriteResult>&) {});
+}
+
+void EndWriter::ClaimNext(Ending ending, int round) {
+  const Key key = ending.claim.first;
+  const uint32_t epoch = ending.claim.second + 1;
+  Log(LogLevel::kWarning,
+      "Something else was written where this node's end of a video belongs; it claims the video "
+      "once more",
+      {{"video", key.second}, {"epoch", uint64_t{epoch}}});
+  if (round > kMostRounds) return Tell(ending);
+  const ClaimSaid claim{parts_.options.node, parts_.options.address, true};
+  auto claimed = [this, key, epoch, round, ending = std::move(ending)](bool) mutable {
+    if (!IsMine(key, epoch)) return Tell(ending);
+    ending.claim.second = epoch;
+    Write(std::move(ending), round);
+  };
+  parts_.writes.Put(
+      {key.first, key.second, LogKind::kClaim, epoch}, WriteClaim(claim), absl::InfiniteDuration(),
+      parts_.thread.Here<absl::StatusOr<WriteResult>>(
+          [this, key, epoch, claimed = std::move(claimed)](const auto& written) mutable {
+            const bool won = written.ok() && written->outcome == Outcome::kWon;
+            parts_.waiters.Add(
+                [this, key, epoch] {
+                  const KnownVideo* const known = parts_.index.Find(key);
+                  const bool over = known == nullptr || !known->live() || known->epoch >= epoch;
+                  return parts_.view.ready() && over;
+                },
+                won ? absl::InfiniteDuration() : parts_.clock.Monotonic() + kRivalPatience,
+                std::move(claimed));
+          }));
+}
+
+// Whatever was answered, the view says whether it counts.
+void EndWriter::Tell(Ending& ending) const {
+  const KnownVideo* const known = parts_.index.Find(ending.claim.first);
+  ending.done(known != nullptr && !known->live() && known->epoch == ending.claim.second &&
+              known->owner == parts_.options.node);
+}
+
+}  // namespace reel::front

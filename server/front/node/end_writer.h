@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends of this node's claims, written into the log until the view says what became of them. Where
+// somebody else has written under an end's subject, which is written once, the node claims the next
+// epoch and ends that one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/statusor.h"
+#include "server/front/fleet/fleet_view.h"
+#include "server/front/fleet/log_write.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/fold_waiters.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_index.h"
+#include "server/front/node/write_queue.h"
+
+namespace reel::front {
+
+// Confined to the node's thread.
+class EndWriter {
+ public:
+  using Key = FleetState::Key;
+  using Claim = std::pair<Key, uint32_t>;  // with its epoch
+  // What it works with; all of it outlives it.
+  struct Parts {
+    WriteQueue& writes;
+    FleetView& view;
+    const VideoIndex& index;
+    FoldWaiters& waiters;
+    const OwnThread& thread;
+    const NodeOptions& options;
+    const Clock& clock;
+  };
+  struct Ending {
+    Claim claim;
+    FinishSaid said;
+    std::string reason;  // of what has no result
+    // Whether it has ended, and by this. What is given back does not end.
+    absl::AnyInvocable<void(bool counts)> done;
+  };
+  explicit EndWriter(const Parts& parts) : parts_(parts) {}
+
+  // However long the log is away or full.
+  void Write(Ending ending) { Write(std::move(ending), 0); }
+  // Claimed by this node, as far as the view says.
+  bool IsMine(const Key& key, uint32_t epoch) const;
+
+ private:
+  void Write(Ending ending, int round);
+  void OnWritten(Ending ending, int round, const absl::StatusOr<WriteResult>& written);
+  // No broker takes it, and none would from the node that would render it next: it must end all the
+  // same.
+  void WriteWithoutVideo(const Claim& claim);
+  void ClaimNext(Ending ending, int round);
+  void Tell(Ending& ending) const;
+
+  const Parts parts_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/leftovers.h"
+
+#include <optional>
+
+#include "server/front/jobs/video_id.h"
+#include "server/front/node/fleet_video.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+namespace {
+
+constexpr int kPageSize = 200;
+
+// Of a video that has succeeded.
+uint64_t LastSequenceOf(const Job& job) {
+  uint64_t last = 0;
+  while (const std::optional<LogEntry> entry = job.NextEntry(last)) last = entry->sequence;
+  return last;
+}
+
+}  // namespace
+
+void Leftovers::Look() {
+  if (begun_) return;
+  begun_ = true;
+  ListQuery query;
+  query.reach.everybodys = true;
+  query.page_size = kPageSize;
+  query.states = {VideoState::kSucceeded};
+  NextPage(query);
+}
+
+void Leftovers::NextPage(const ListQuery& query) {
+  ++open_;
+  parts_.jobs.List(query, parts_.thread.Here<absl::StatusOr<ListPage>>(
+                              [this, query](const absl::StatusOr<ListPage>& page) {
+                                --open_;
+                                OnPage(query, page);
+                              }));
+}
+
+void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
+  if (!page.ok()) {
+    Log(LogLevel::kError, "This server's store cannot tell what an earlier process has rendered",
+        {{"error", page.status()}});
+    return;
+  }
+  for (const Video& video : page->videos) {
+    if (ReplicaOf(video.id) != parts_.options.fleet) continue;
+    const Key key{video.tenant, video.id};
+    switch (UseOf(key, video)) {
+      case Use::kWaits:
+        Find(key);
+        break;
+      case Use::kNone:
+        Remove(key);
+        break;
+      case Use::kKept:
+        break;
+    }
+  }
+  if (!page->more) return;
+  query.before_time = page->videos.back().create_time;
+  query.before_id = page->videos.back().id;
+  NextPage(query);
+}
+
+Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
+  const KnownVideo* const known = parts_.index.Find(key);
+  // The log has forgotten it, or is another one: nothing is deleted for that.
+  if (known == nullptr) return Use::kKept;
+  if (known->owner != parts_.options.node || known->begun != EpochOf(video.attempt)) {
+    return Use::kNone;
+  }
+  if (known->phase == FleetPhase::kClaimed) return Use::kWaits;
+  return known->phase == FleetPhase::kSucceeded ? Use::kKept : Use::kNone;
+}
+
+void Leftovers::Find(const Key& key) {
+  ++open_;
+  parts_.jobs.Find({key.first}, key.second,
+                   parts_.thread.Here<absl::StatusOr<std::shared_ptr<Job>>>(
+                       [this, key](const absl::StatusOr<std::shared_ptr<Job>>& job) {
+                         --open_;
+                         OnFound(key, job);
+                       }));
+}
+
+// One that cannot be read is given back, and rendered again.
+void Leftovers::OnFound(const Key& key, const absl::StatusOr<std::shared_ptr<Job>>& job) {
+  if (!job.ok()) return Remove(key);
+  found_({key, *job, LastSequenceOf(**job)});
+}
+
+void Leftovers::Remove(const Key& key) {
+  ++open_;
+  parts_.jobs.Delete({key.first}, key.second,
+                     parts_.thread.Here<absl::Status>([this](const absl::Status&) { --open_; }));
+}
+
+}  // namespace reel::front

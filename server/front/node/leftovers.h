@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an earlier process of this node has rendered: where the log still waits for its end it is
+// told now, and what the log gave to others is removed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "server/front/fleet/log_fold.h"
+#include "server/front/jobs/dispatcher.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/node_options.h"
+#include "server/front/node/video_index.h"
+
+namespace reel::front {
+
+struct Leftover {
+  FleetState::Key key;
+  std::shared_ptr<Job> job;  // as this server's store has it
+  uint64_t last_sequence = 0;
+};
+
+// Confined to the node's thread.
+class Leftovers {
+ public:
+  using Key = FleetState::Key;
+  // What it works with; all of it outlives it.
+  struct Parts {
+    Dispatcher& jobs;
+    const VideoIndex& index;
+    const OwnThread& thread;
+    const NodeOptions& options;
+  };
+  Leftovers(const Parts& parts, std::function<void(Leftover)> found)
+      : parts_(parts), found_(std::move(found)) {}
+
+  // The view is up to date: the first time looks through this server's store.
+  void Look();
+  // All was found or removed: before that nothing is claimed, and nothing given back.
+  bool done() const { return begun_ && open_ == 0; }
+
+ private:
+  enum class Use { kNone, kWaits, kKept };
+  Use UseOf(const Key& key, const Video& video) const;
+  void NextPage(const ListQuery& query);
+  void OnPage(ListQuery query, const absl::StatusOr<ListPage>& page);
+  void Find(const Key& key);
+  void OnFound(const Key& key, const absl::StatusOr<std::shared_ptr<Job>>& job);
+  void Remove(const Key& key);
+
+  const Parts parts_;
+  const std::function<void(Leftover)> found_;
+  bool begun_ = false;
+  int open_ = 0;  // questions to the dispatcher
+};
+
+}  // namespace reel::front

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tenants have used anywhere counts everywhere.
+#include "server/front/node/fleet_use.h"
+
+#include <gtest/gtest.h>
+
+#include "server/errors/error.h"
+#include "tests/unit/server/front/node/fleet_fixture.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
+
+Video Billed(double seconds, int steps, absl::Duration ago = {}) {
+  Video video;
+  video.state = VideoState::kSucceeded;
+  video.spec.model = "m";
+  video.spec.width = video.spec.height = 10;
+  video.spec.num_frames = 1;
+  video.spec.num_inference_steps = steps;
+  video.stats.emplace().device_seconds = seconds;
+  video.end_time = kNow - ago;
+  return video;
+}
+
+TEST(FleetUse, CountsBillsOfTheLastHour) {
+  FleetUse use;
+  use.Ended("a", Billed(3, 10, absl::Minutes(90)), kNow);
+  EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 0);
+  use.Ended("a", Billed(5, 10, absl::Minutes(50)), kNow);
+  use.Ended("a", Billed(7, 10), kNow);
+  use.Ended("b", Billed(9, 10), kNow);
+  EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 12);
+  EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow + absl::Minutes(20)), 7);
+  EXPECT_EQ(use.DeviceSecondsOfHour("c", kNow), 0);
+}
+
+TEST(FleetUse, PredictsFromWhatWasBilled) {
+  FleetUse use;
+  EXPECT_EQ(use.Predict("m", 100), absl::ZeroDuration());
+  use.Ended("a", Billed(2, 10), kNow);
+  EXPECT_EQ(use.Predict("m", WorkUnits(Billed(0, 20).spec)), absl::Seconds(4));
+  Video failed = Billed(100, 10);
+  failed.state = VideoState::kFailed;
+  use.Ended("a", failed, kNow);
+  EXPECT_EQ(use.Predict("m", WorkUnits(failed.spec)), absl::Seconds(2));
+}
+
+class FleetUseTest : public FleetFixture {
+ protected:
+  Member& AddWith(const std::string& name, const std::function<void(JobOptions&)>& set,
+                  bool with_worker = true) {
+    auto& member = members_[name];
+    member = std::make_unique<Member>(log_, serializer_, name, nullptr);
+    set(member->options);
+    member->Begin(with_worker);
+    return *member;
+  }
+  void RunFor(Member& at, const Sent& sent, double device_seconds) {
+    at.Progress(sent, model::Stage::kDenoise, 10);
+    at.Media(sent, 0, "x");
+    JobFinished finished;
+    finished.stats.device_seconds = device_seconds;
+    finished.media.size_bytes = 1;
+    at.Report(sent, finished);
+  }
+};
+
+TEST_F(FleetUseTest, AQuotaCountsWhatOtherServersHaveRendered) {
+  const auto limit = [](JobOptions& options) {
+    options.tenants["t"] = {.device_seconds_per_hour = 5};
+  };
+  Member& a = AddWith("a", limit);
+  Member& gateway = AddWith("gateway", limit, false);
+  for (int i = 0; i < 2; ++i) {
+    const JobPtr job = gateway.MustAsk(gateway.Request());
+    ASSERT_EQ(WhoRuns(), &a);
+    RunFor(a, a.Take(), 3);
+    ASSERT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
+  }
+  EXPECT_EQ(ReasonOf(gateway.Ask(gateway.Request()).status()), Reason::kTenantQuota);
+  // A server that comes later folds the same bills.
+  Member& late = AddWith("late", limit, false);
+  EXPECT_EQ(ReasonOf(late.Ask(late.Request()).status()), Reason::kTenantQuota);
+}
+
+TEST_F(FleetUseTest, AGatewayTakesWhatTheFleetCanDoInTime) {
+  const auto limit = [](JobOptions& options) { options.max_backlog_seconds = 10; };
+  Member& a = AddWith("a", limit);
+  Member& gateway = AddWith("gateway", limit, false);
+  const JobPtr first = gateway.MustAsk(gateway.Request());
+  ASSERT_EQ(WhoRuns(), &a);
+  RunFor(a, a.Take(), 4);
+  ASSERT_TRUE(Comes([&] { return first->state() == VideoState::kSucceeded; }));
+  // Four seconds each, ten for the one device.
+  int taken = 0;
+  while (taken < 10 && gateway.Ask(gateway.Request()).ok()) ++taken;
+  EXPECT_GE(taken, 2);
+  EXPECT_LE(taken, 3);
+  EXPECT_EQ(ReasonOf(gateway.Ask(gateway.Request()).status()), Reason::kQueueFull);
+  // Another device is room for as much.
+  AddWith("b", limit);
+  Pass(absl::Seconds(2));
+  EXPECT_TRUE(gateway.Ask(gateway.Request()).ok());
+}
+
+}  // namespace
+}  // namespace reel::front
