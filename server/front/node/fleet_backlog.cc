@@ -16,7 +16,7 @@ int64_t PixelStepsOf(const model::GenerationSpec& spec) {
 }
 
 double FleetBacklog::Load::seconds() const {
-  if (seen_work <= 0) return kGuessSeconds * (queued + claimed);
+  if (!is_known()) return kGuessSeconds * (queued + claimed);
   return static_cast<double>(work) * seen_seconds / seen_work;
 }
 

@@ -22,7 +22,9 @@ class FleetBacklog {
     int64_t work = 0;         // of both
     double seen_seconds = 0;  // of the latest that ended, the older the less
     double seen_work = 0;     // likewise
-    double seconds() const;   // of a device
+    // Whether a video of the model has ended yet.
+    bool is_known() const { return seen_work > 0; }
+    double seconds() const;  // of a device; until it is known, a guess
   };
 
   void Add(const std::string& model, bool claimed, int64_t work) {

@@ -47,8 +47,8 @@ NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
   const int serving = parts_.beats.NumServing();
   NewJob::FleetLoad load{(parts_.index.queued() + serving - 1) / serving,
                          parts_.index.Live(tenant)};
-  for (const auto& [model, units] : parts_.index.live_units()) {
-    load.backlog += parts_.use.Predict(model, units);
+  for (const auto& [model, waiting] : parts_.index.backlog().models()) {
+    if (waiting.is_known()) load.backlog += absl::Seconds(waiting.seconds());
   }
   load.devices = parts_.beats.NumDevices();
   load.tenant_device_seconds = parts_.use.DeviceSecondsOfHour(tenant, parts_.clock.Wall());

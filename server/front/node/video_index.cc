@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/video_index.h"
 
-#include "server/front/node/fleet_use.h"
-
 namespace reel::front {
 namespace {
 
@@ -49,7 +47,6 @@ void VideoIndex::Clear() {
   deadlines_.clear();
   expiries_.clear();
   by_age_.clear();
-  live_units_.clear();
   queued_ = 0;
   backlog_.Clear();
 }
@@ -112,11 +109,10 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
   video.model = read->spec.model;
   video.worker = read->spec.worker;
   video.work = PixelStepsOf(read->spec);
-  if (!video.live() && read->stats) {
+  if (read->state == VideoState::kSucceeded && read->stats) {
     backlog_.Learn(video.model, video.work, read->stats->device_seconds);
   }
   video.kernels = read->spec.kernels;
-  video.units = WorkUnits(read->spec);
   video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
@@ -134,7 +130,6 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   }
   deadlines_.erase({video.deadline, key});
   backlog_.Remove(video.model, video.phase == FleetPhase::kClaimed, video.work);
-  live_units_[video.model] -= video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     --tenant.claimed;
@@ -157,7 +152,6 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   }
   deadlines_.insert({video.deadline, key});
   backlog_.Add(video.model, video.phase == FleetPhase::kClaimed, video.work);
-  live_units_[video.model] += video.units;
   Tenant& tenant = tenants_[key.first];
   if (video.phase == FleetPhase::kClaimed) {
     ++tenant.claimed;

@@ -31,7 +31,6 @@ struct KnownVideo {
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
   int64_t work = 0;                     // as FleetBacklog counts it
-  double units = 0;                     // of work, see WorkUnits
   model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
@@ -67,8 +66,6 @@ class VideoIndex {
   const FleetBacklog& backlog() const { return backlog_; }
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
-  // What all of those would take, by model.
-  const std::map<std::string, double>& live_units() const { return live_units_; }
   const std::set<Key>& claimed() const { return claimed_; }
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
@@ -96,7 +93,6 @@ class VideoIndex {
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
   int queued_ = 0;
   FleetBacklog backlog_;
-  std::map<std::string, double> live_units_;
 };
 
 }  // namespace reel::front

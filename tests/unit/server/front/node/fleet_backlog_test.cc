@@ -13,7 +13,9 @@ TEST(FleetBacklog, IsAGuessUntilAVideoOfTheModelHasEnded) {
   EXPECT_EQ(backlog.models().at("m").queued, 1);
   EXPECT_EQ(backlog.models().at("m").claimed, 1);
   EXPECT_GT(backlog.models().at("m").seconds(), 0);
+  EXPECT_FALSE(backlog.models().at("m").is_known());
   backlog.Learn("m", 200, 5);
+  EXPECT_TRUE(backlog.models().at("m").is_known());
   EXPECT_DOUBLE_EQ(backlog.models().at("m").seconds(), 10);
 }
 

@@ -36,17 +36,6 @@ TEST(FleetUse, CountsBillsOfTheLastHour) {
   EXPECT_EQ(use.DeviceSecondsOfHour("c", kNow), 0);
 }
 
-TEST(FleetUse, PredictsFromWhatWasBilled) {
-  FleetUse use;
-  EXPECT_EQ(use.Predict("m", 100), absl::ZeroDuration());
-  use.Ended("a", Billed(2, 10), kNow);
-  EXPECT_EQ(use.Predict("m", WorkUnits(Billed(0, 20).spec)), absl::Seconds(4));
-  Video failed = Billed(100, 10);
-  failed.state = VideoState::kFailed;
-  use.Ended("a", failed, kNow);
-  EXPECT_EQ(use.Predict("m", WorkUnits(failed.spec)), absl::Seconds(2));
-}
-
 class FleetUseTest : public FleetFixture {
  protected:
   Member& AddWith(const std::string& name, const std::function<void(JobOptions&)>& set,
