@@ -47,6 +47,10 @@ class PlainSerializer final : public front::VideoSerializer {
   absl::StatusOr<model::ModelCard> ParseCard(std::string_view) const override {
     return absl::UnimplementedError("there are no cards here");
   }
+  std::string SerializeKernels(const std::vector<kernels::OpListing>&) const override { return ""; }
+  absl::StatusOr<std::vector<kernels::OpListing>> ParseKernels(std::string_view) const override {
+    return absl::UnimplementedError("there are no kernels here");
+  }
 };
 
 int WaitFor(const sigset_t& signals) {
