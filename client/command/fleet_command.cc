@@ -12,7 +12,7 @@
 namespace reel::client {
 namespace {
 
-constexpr char kClearScreen[] = "\x1b[H\x1b[2J";
+constexpr char kClearFleet[] = "\x1b[H\x1b[2J";
 
 struct FleetFlags {
   bool once = false;
@@ -30,7 +30,7 @@ ExitCode Fleet(Session& session, const FleetFlags& flags) {
     if (!fleet.ok()) return session.Fail(fleet.status());
     live = live && !fleet->name().empty();  // of one that is alone nothing will change
     if (!live) return session.Show(*fleet, DescribeFleet(*fleet));
-    if (!session.console.Print(absl::StrCat(kClearScreen, DescribeFleet(*fleet)))) break;
+    if (!session.console.Print(absl::StrCat(kClearFleet, DescribeFleet(*fleet)))) break;
   } while (stop.Sleep(absl::Seconds(flags.every)));
   return ExitCode::kOk;
 }

@@ -28,7 +28,7 @@ const char* NameOf(v1::FleetNodeState state) {
   }
 }
 
-std::string Models(const v1::FleetNode& node) {
+std::string ModelNames(const v1::FleetNode& node) {
   return absl::StrJoin(node.models(), ", ", [](std::string* out, const v1::FleetNodeModel& model) {
     absl::StrAppend(out, model.name(), model.ready_devices() > 0 ? "" : " (not ready)");
   });
@@ -43,7 +43,7 @@ std::string Nodes(const v1::GetFleetResponse& fleet) {
                   absl::StrCat(HumanDuration(FromProto(node.since_beat())), " ago"),
                   absl::StrCat(node.ready_devices()), absl::StrCat(node.claimed()),
                   absl::StrCat(node.room()), absl::StrCat(node.behind_messages()), node.address(),
-                  node.build(), Models(node)});
+                  node.build(), ModelNames(node)});
   }
   return table.Render();
 }

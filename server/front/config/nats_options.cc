@@ -17,15 +17,15 @@
 namespace reel::front {
 namespace {
 
-constexpr absl::string_view kPlain = "nats://";
-constexpr absl::string_view kEncrypted = "tls://";
+constexpr absl::string_view kPlainNats = "nats://";
+constexpr absl::string_view kEncryptedNats = "tls://";
 constexpr int kMostReplicas = 5;
 constexpr int64_t kLeastLogBytes = int64_t{1} << 20;
 
-bool IsEncrypted(const std::string& url) { return absl::StartsWith(url, kEncrypted); }
+bool IsEncrypted(const std::string& url) { return absl::StartsWith(url, kEncryptedNats); }
 
 void ReadUrl(const std::string& key, const std::string& url, bool insecure, OptionReader& reader) {
-  const bool plain = absl::StartsWith(url, kPlain);
+  const bool plain = absl::StartsWith(url, kPlainNats);
   if (!plain && !IsEncrypted(url)) {
     return reader.Problem(key, absl::StrCat("must be tls://HOST:PORT: '", url, "'"));
   }
@@ -35,7 +35,7 @@ void ReadUrl(const std::string& key, const std::string& url, bool insecure, Opti
                           "must have no user and no password: they belong into credentials_file");
   }
   const Address address =
-      reader.ReadAddress(key, url.substr(plain ? kPlain.size() : kEncrypted.size()));
+      reader.ReadAddress(key, url.substr(plain ? kPlainNats.size() : kEncryptedNats.size()));
   if (address.host.empty()) return;
   if (address.port == 0) reader.Problem(key, "the port must be 1..65535");
   if (plain && !address.loopback() && !insecure) {

@@ -13,7 +13,7 @@ namespace reel::front {
 namespace {
 
 // Of JetStream: what is stored last is not what the writer says. It is told only to who may write.
-constexpr int kWrongLastSequence = 10071;
+constexpr int kSequenceRefused = 10071;
 // A video that no gateway makes.
 constexpr char kNobodys[] = "reel.j.doctor.doctor.";
 
@@ -86,7 +86,7 @@ bool MayWrite(const LogConnection& connection, const std::string& ending) {
   jsErrCode code{};
   js_Publish(&made, connection.jet_stream(), subject.c_str(), "", 0, &options, &code);
   const PublishAckPtr ack(made);
-  return code == kWrongLastSequence;
+  return code == kSequenceRefused;
 }
 
 void AddMissing(const LogConnection& connection, const std::vector<std::string>& endings,

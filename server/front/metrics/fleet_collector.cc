@@ -13,7 +13,7 @@ namespace {
 
 using prometheus::MetricFamily;
 using prometheus::MetricType;
-using Labels = std::vector<std::pair<const char*, std::string>>;
+using LabelList = std::vector<std::pair<const char*, std::string>>;
 
 // Models come from the configurations of other servers, too.
 constexpr size_t kMostModels = 32;
@@ -42,7 +42,7 @@ class Families {
 };
 
 template <typename T>
-void Add(MetricFamily& family, const Labels& labels, T value) {
+void Add(MetricFamily& family, const LabelList& labels, T value) {
   prometheus::ClientMetric metric;
   for (const auto& [name, text] : labels) metric.label.push_back({name, text});
   if (family.type == MetricType::Counter) {

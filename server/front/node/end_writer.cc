@@ -14,7 +14,7 @@ using Outcome = WriteResult::Outcome;
 constexpr absl::Duration kForeignPatience = absl::Seconds(1);
 constexpr absl::Duration kRivalPatience = absl::Seconds(10);
 // Whoever writes under that many subjects is not to be outrun.
-constexpr int kMostRounds = 8;
+constexpr int kMostClaimsOfAnEnd = 8;
 
 }  // namespace
 
@@ -72,7 +72,7 @@ void EndWriter::ClaimNext(Ending ending, int round) {
       "Something else was written where this node's end of a video belongs; it claims the video "
       "once more",
       {{"video", key.second}, {"epoch", uint64_t{epoch}}});
-  if (round > kMostRounds) return Tell(ending);
+  if (round > kMostClaimsOfAnEnd) return Tell(ending);
   const ClaimSaid claim{parts_.options.node, parts_.options.address, true};
   auto claimed = [this, key, epoch, round, ending = std::move(ending)](bool) mutable {
     if (!IsMine(key, epoch)) return Tell(ending);

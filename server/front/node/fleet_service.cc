@@ -19,7 +19,7 @@ constexpr int kUploads = 2;
 constexpr int kReads = 4;
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostChecks = 4;  // that wait for one
-constexpr absl::Duration kLongestWait = absl::Milliseconds(100);
+constexpr absl::Duration kLongestRest = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
 class NodeWaker final : public JobListener {
@@ -87,7 +87,7 @@ void FleetService::Stop() {
 void FleetService::Loop() {
   std::vector<Task> tasks;
   node_->Settle();
-  while (inbox_->TakeAll(tasks, kLongestWait)) {
+  while (inbox_->TakeAll(tasks, kLongestRest)) {
     for (Task& task : tasks) task();
     tasks.clear();
     node_->Settle();

@@ -10,7 +10,7 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kFirstWait = absl::Milliseconds(100);
-constexpr absl::Duration kLongestWait = absl::Seconds(2);
+constexpr absl::Duration kLongestWaitForOwner = absl::Seconds(2);
 // Of an owner that has but to send. One that renders is waited for until it is replaced.
 constexpr absl::Duration kPatience = absl::Seconds(10);
 
@@ -100,11 +100,11 @@ void Forwarding::Retry(absl::Duration now) {
     stream_.reset();
     // Whoever had something to say is asked again soon.
     if (mirror_->heard() > opened_with_) wait_ = kFirstWait;
-    if (wait_ == kLongestWait && !std::exchange(told_, true)) {
+    if (wait_ == kLongestWaitForOwner && !std::exchange(told_, true)) {
       TellLog("Another server does not send a video; it is asked again and again");
     }
     retry_at_ = now + wait_;
-    wait_ = std::min(2 * wait_, kLongestWait);
+    wait_ = std::min(2 * wait_, kLongestWaitForOwner);
   }
   if (now < *retry_at_) return;
   retry_at_.reset();

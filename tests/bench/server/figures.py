@@ -3,6 +3,7 @@
 
 import contextlib
 import math
+import os
 import pathlib
 import statistics
 import time
@@ -43,6 +44,24 @@ class ProcessClocks:
     def read(self):
         """Seconds of each, the process itself first."""
         return [time.clock_gettime(~pid << 3 | 2) for pid in self.pids]  # clock_getcpuclockid(3)
+
+
+@contextlib.contextmanager
+def kept_apart(servers):
+    """This process and each server of these clocks on the first core, their children on the others: what is measured of one is nothing
+    of the other's."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        raise AssertionError("to keep them apart takes two cores")
+    for clocks in servers:
+        for place, pid in enumerate(clocks.pids):
+            for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), cores[:1] if place == 0 else cores[1:])
+    os.sched_setaffinity(0, cores[:1])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
 
 
 def parent_of(stat):

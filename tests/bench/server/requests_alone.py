@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One request at a time: how long it takes, whether it was known before, and what it costs to be told."""
 
+import contextlib
 import itertools
 import json
 import math
@@ -12,7 +13,7 @@ import tempfile
 import time
 
 from door_client import parts_of, seconds
-from figures import ProcessClocks, interval, must, serving, spread
+from figures import ProcessClocks, interval, kept_apart, must, serving, spread
 from server import find_binary, scrape
 
 
@@ -82,6 +83,35 @@ SCRAPES = 15.0  # seconds between two, as Prometheus does it
 UNOBSERVED = "telemetry { kernel_sample_every: -1 }"
 
 
+def observed_beside_plain(setup, doors, clocks):
+    """What each server took more than the plain one, of each round, and the steps that were timed."""
+    for door in (*doors.values(), *doors.values()):
+        must(door.generate(setup.usual))
+    more = {"observed": ([], [], []), "every step": ([], [], [])}
+    steps, due = [], dict.fromkeys(more, 0.0)
+    # At random, but none after itself: its weights would be in the caches still.
+    draw, order = random.Random(1), [""]
+    for number in range(setup.repeat):
+        took, used = {}, {}
+        order = draw.choice([other for other in itertools.permutations(doors) if other[0] != order[-1]])
+        for name in order:
+            before = clocks[name].read()
+            heard = must(doors[name].generate(setup.usual | {"seed": str(number)}))
+            took[name] = heard.ended
+            if time.monotonic() >= due.get(name, math.inf):
+                due[name] = time.monotonic() + SCRAPES
+                scrape(doors[name].server)
+            if name == "observed":
+                steps.append(heard.video["stats"].get("timedSteps", 0))
+            used[name] = [now - then for now, then in zip(clocks[name].read(), before)]
+        of_all = sum(used["plain"])
+        for name, (wall, cpu, front) in more.items():
+            wall.append(took[name] / took["plain"] - 1)
+            cpu.append(sum(used[name]) / of_all - 1)
+            front.append((used[name][0] - used["plain"][0]) / of_all)
+    return more, steps
+
+
 def sampling(setup):
     """What all that is observed costs, in turns of one video each: a server as by default, whose videos are traced too (nobody takes the
     traces) and which is scraped as by Prometheus, beside one that times no operator, has no traces and is not asked. Times to the last
@@ -90,30 +120,8 @@ def sampling(setup):
     with serving(setup, config=OBSERVED) as observed, serving(setup, config=EVERY_STEP) as every, serving(setup, config=UNOBSERVED) as plain:
         doors = {"observed": observed, "every step": every, "plain": plain}
         clocks = {name: ProcessClocks(door.server.process.pid) for name, door in doors.items()}
-        for door in (*doors.values(), *doors.values()):
-            must(door.generate(setup.usual))
-        more = {"observed": ([], [], []), "every step": ([], [], [])}
-        steps, due = [], dict.fromkeys(more, 0.0)
-        # At random, but none after itself: its weights would be in the caches still.
-        draw, order = random.Random(1), [""]
-        for number in range(setup.repeat):
-            took, used = {}, {}
-            order = draw.choice([other for other in itertools.permutations(doors) if other[0] != order[-1]])
-            for name in order:
-                before = clocks[name].read()
-                heard = must(doors[name].generate(setup.usual | {"seed": str(number)}))
-                took[name] = heard.ended
-                if time.monotonic() >= due.get(name, math.inf):
-                    due[name] = time.monotonic() + SCRAPES
-                    scrape(doors[name].server)
-                if name == "observed":
-                    steps.append(heard.video["stats"].get("timedSteps", 0))
-                used[name] = [now - then for now, then in zip(clocks[name].read(), before)]
-            of_all = sum(used["plain"])
-            for name, (wall, cpu, front) in more.items():
-                wall.append(took[name] / took["plain"] - 1)
-                cpu.append(sum(used[name]) / of_all - 1)
-                front.append((used[name][0] - used["plain"][0]) / of_all)
+        with kept_apart(clocks.values()) if setup.apart else contextlib.nullcontext():
+            more, steps = observed_beside_plain(setup, doors, clocks)
     return {f"{name}: more {what}, %": spread(values, 100) | interval(values, 100)
             for name, lists in more.items()
             for what, values in zip(("time to the last byte", "CPU time of all processes", "of that reeld's own"), lists)} | {

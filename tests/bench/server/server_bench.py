@@ -74,6 +74,7 @@ def main():
     parser.add_argument("--shapes", default="256x256x25,512x320x49,768x512x49,768x512x121,1216x704x121", help="WxHxFRAMES,... of the part `accounts`")
     parser.add_argument("--beside", type=int, default=1 << 30, help="bytes for a small video, of the part `swaps`")
     parser.add_argument("--trap", help="a folder with the packed plug-in of trap_norm.cu, in a folder for plug-ins; the part `trap`")
+    parser.add_argument("--apart", action="store_true", help="reeld on the first core and workers on the others, of the part `sampling` on a CPU")
     parser.add_argument("--load-limit", type=float, default=120, help="seconds until a server is ready")
     parser.add_argument("--part-limit", type=int, default=300, help="seconds for a part")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("server_bench.json"))
