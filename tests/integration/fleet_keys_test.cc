@@ -162,6 +162,12 @@ TEST_F(FleetKeysTest, ABrokerThatDoesNotEncryptIsNotTakenForOneThatDoes) {
   EXPECT_FALSE(FleetLog::Open(options, {}, view).ok());
 }
 
+std::string BeatOf(const std::string& node) {
+  front::NodeBeat beat;
+  beat.node = node;
+  return front::WriteBeat(beat);
+}
+
 TEST_F(FleetKeysTest, AKeyMayDoWhatItsRoleDoesAndNothingElse) {
   FleetView seen_by_gateway, seen_by_node;
   auto gateway = front::NatsPort::Open(OptionsOf("gateway"), seen_by_gateway);
@@ -182,14 +188,15 @@ TEST_F(FleetKeysTest, AKeyMayDoWhatItsRoleDoesAndNothingElse) {
   EXPECT_EQ(outcome(**gateway, "reel.j.t.v1.q"), Outcome::kWon);
   EXPECT_EQ(outcome(**node, "reel.j.t.v1.c.1"), Outcome::kWon);
   // A sign of life is its own node's alone: the second arrives, the first was sent before it.
-  (*node)->SendBeat("gateway", "forged");
-  (*node)->SendBeat("node", "true");
+  const std::string of_gateway = BeatOf("gateway"), of_node = BeatOf("node");
+  (*node)->SendBeat("gateway", of_gateway);
+  (*node)->SendBeat("node", of_node);
   std::vector<std::string> heard;
   ASSERT_TRUE(Eventually([&] {
     for (std::string& beat : (*gateway)->TakeBeats()) heard.push_back(std::move(beat));
     return !heard.empty();
   }));
-  EXPECT_EQ(heard, std::vector<std::string>{"true"});
+  EXPECT_EQ(heard, std::vector<std::string>{of_node});
 }
 
 TEST_F(FleetKeysTest, AKeyThatIsTakenAwayCutsItsServerOffUntilThatIsStartedAgain) {
