@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 from fleet_parts import fleet_parts, has_fleet_parts
 from server import ROOT, find_tool, run, running_server, scrape, wait_until_serving
@@ -61,6 +62,17 @@ def absent_metrics(families, later):
                 yield f"{where}: {metric} is not in the scrape"
 
 
+def scrape_with_fleet(server):
+    """What a server says of its fleet is a second old: once it knows of the video."""
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        text = scrape(server)
+        if "reel_fleet_videos{" in text:
+            return text
+        time.sleep(0.05)
+    raise AssertionError(f"a server of a fleet says nothing of its videos:\n{text}")
+
+
 def main():
     grpcurl, promtool = find_tool("grpcurl"), find_tool("promtool")
     with contextlib.ExitStack() as stack:
@@ -69,7 +81,7 @@ def main():
         wait_until_serving(server)
         run(grpcurl, "-plaintext", "-d", json.dumps({"spec": {"prompt": "a red circle"}}), server.grpc,
             "reel.v1.VideoService/GenerateVideo")
-        text = scrape(server)
+        text = scrape_with_fleet(server) if parts else scrape(server)
     families = families_of(text)
     later = LATER if parts else LATER | dict.fromkeys(fleet_families(), "a fleet, of which nothing is installed here")
     problems = list(absent_metrics(families, later))
