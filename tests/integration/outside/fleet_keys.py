@@ -41,7 +41,7 @@ SUBJECTS = {
 HEARD = {"reel.live.>": True, "reel.hb.*": True, "reel.j.>": False, ">": False, "$SYS.>": False, "$JS.API.>": False}
 LOG = {"name": "REEL", "subjects": ["reel.j.>"], "retention": "limits", "storage": "file", "num_replicas": 3, "max_bytes": 1 << 26, "discard": "new",
        "republish": {"src": ">", "dest": "reel.live.>"}}
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 90
 
 
 def find_broker():
