@@ -97,7 +97,7 @@ class Node {
   }
 
   void End() {
-    for (const absl::Time end = absl::Now() + absl::Seconds(30);
+    for (const absl::Time end = absl::Now() + absl::Seconds(90);
          !open_.empty() && absl::Now() < end;) {
       Settle();
     }
