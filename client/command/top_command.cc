@@ -4,11 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "client/command/commands.h"
-#include "client/command/interrupt.h"
+#include "client/command/repeated_look.h"
 #include "client/command/top_view.h"
-#include "client/stop_signal.h"
 
 namespace reel::client {
 namespace {
@@ -17,12 +15,6 @@ constexpr int kMostJobs = 200;  // a page
 constexpr int kFinished = 10;
 constexpr size_t kRows = 15;
 constexpr size_t kAllRows = 1000;
-constexpr char kClearScreen[] = "\x1b[H\x1b[2J";
-
-struct TopFlags {
-  bool once = false;
-  double every = 2;
-};
 
 // Looks at a server again and again, and asks for what does not change once.
 class Watcher {
@@ -73,34 +65,23 @@ class Watcher {
   std::map<std::string, v1::Video> finished_;  // by name, of the last look
 };
 
-ExitCode Top(Session& session, const TopFlags& flags) {
-  StopSignal stop;
-  const Interrupt interrupt([&stop] { stop.Stop(); });
+ExitCode Top(Session& session, const LookFlags& flags) {
   auto client = session.Open();
   if (!client.ok()) return session.Fail(client.status());
   Watcher watcher(**client);
-  const bool live = !flags.once && !session.json && session.console.out_is_terminal();
-  do {
+  return LookAgainAndAgain(session, flags, [&](bool is_live) -> absl::StatusOr<Look> {
     const auto view = watcher.Look(session.options.server);
-    if (!view.ok()) return session.Fail(view.status());
-    const std::string text =
-        session.json ? TopJson(*view) : RenderTop(*view, live ? kRows : kAllRows);
-    if (!session.console.Print(live ? kClearScreen + text : text)) break;
-  } while (live && stop.Sleep(absl::Seconds(flags.every)));
-  return ExitCode::kOk;
+    if (!view.ok()) return view.status();
+    return Look{session.json ? TopJson(*view) : RenderTop(*view, is_live ? kRows : kAllRows)};
+  });
 }
 
 }  // namespace
 
 void AddTop(CLI::App& app, Action& action) {
-  auto flags = std::make_shared<TopFlags>();
   CLI::App& command = *app.add_subcommand(
       "top", "Workers, jobs under way and where kernels' time goes, until Ctrl-C");
-  command.add_flag("--once", flags->once,
-                   "Print it once and end, as without a terminal and with --json");
-  command.add_option("--every", flags->every, "Seconds between two looks")
-      ->check(CLI::Range(0.2, 3600.0))
-      ->capture_default_str();
+  const auto flags = AddLookFlags(command);
   command.callback(
       [flags, &action] { action = [flags](Session& session) { return Top(session, *flags); }; });
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/finite_check.h"
 
-#include <c10/core/impl/VirtualGuardImpl.h>
-
 #include "absl/strings/str_cat.h"
+#include "model/bridge/device_event.h"
 
 namespace reel::model::ltx {
 
@@ -14,13 +13,11 @@ FiniteCheck::FiniteCheck(const at::Tensor& x, int step) : step_(step) {
   // Pinned: to other memory a copy is not asked for, but waited for.
   is_finite_ = at::empty({}, on_device.options().device(at::kCPU).pinned_memory(true))
                    .copy_(on_device, true);
-  const c10::impl::VirtualGuardImpl device(x.device().type());
-  asked_ = std::make_unique<c10::Event>(x.device().type());
-  asked_->record(device.getStream(x.device()));
+  asked_ = AskedSoFar(x.device());
 }
 
 absl::Status FiniteCheck::Wait() const {
-  if (asked_ != nullptr) asked_->synchronize();
+  if (asked_.has_value()) asked_->synchronize();
   if (is_finite_.item<bool>()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("the latents contain NaN or Inf after step ", step_));
 }

@@ -5,7 +5,7 @@
 
 #include <c10/core/Event.h>
 
-#include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "model/bridge/aten.h"
@@ -23,8 +23,8 @@ class FiniteCheck {
 
  private:
   int step_;
-  at::Tensor is_finite_;               // [] on the host
-  std::unique_ptr<c10::Event> asked_;  // none on a CPU
+  at::Tensor is_finite_;             // [] on the host
+  std::optional<c10::Event> asked_;  // none on a CPU
 };
 
 }  // namespace reel::model::ltx

@@ -7,13 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "server/front/fleet/log_headers.h"
 #include "server/front/fleet/server_version.h"
 
 namespace reel::front {
 namespace {
 
-// Of JetStream: what is stored last is not what the writer says. It is told only to who may write.
-constexpr int kSequenceRefused = 10071;
 // A video that no gateway makes.
 constexpr char kNobodys[] = "reel.j.doctor.doctor.";
 
@@ -86,7 +85,8 @@ bool MayWrite(const LogConnection& connection, const std::string& ending) {
   jsErrCode code{};
   js_Publish(&made, connection.jet_stream(), subject.c_str(), "", 0, &options, &code);
   const PublishAckPtr ack(made);
-  return code == kSequenceRefused;
+  // It is told only to who may write.
+  return code == kWrongLastSequence;
 }
 
 void AddMissing(const LogConnection& connection, const std::vector<std::string>& endings,

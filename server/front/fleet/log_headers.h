@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers that the broker gives to messages.
+// Headers that the broker gives to messages, and an error that it gives.
 #pragma once
 
 #include <cstdlib>
@@ -13,6 +13,10 @@ inline constexpr char kMessageIdHeader[] = "Nats-Msg-Id";
 // Of the copies that it sends of what it has stored. It puts its own behind those that a message
 // was stored with, and those may say anything.
 inline constexpr char kSequenceHeader[] = "Nats-Sequence";
+
+// Of JetStream, and libnats 3.4 has no name for it: what is stored last is not what the writer
+// says.
+inline constexpr int kWrongLastSequence = 10071;
 
 // Empty: it has none.
 inline std::string HeaderOf(natsMsg& message, const char* name) {

@@ -12,7 +12,6 @@ using Outcome = WriteResult::Outcome;
 
 constexpr absl::Duration kBetweenTries = absl::Milliseconds(50);
 // Of JetStream; those that libnats 3.4 has no name for have their number from the server's.
-constexpr int kWrongLastSequence = 10071;
 constexpr int kWrongLastSequenceConstant = 10164;
 constexpr int kMaximumBytes = 10077;
 constexpr int kInsufficientResources = 10023;

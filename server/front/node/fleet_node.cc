@@ -88,18 +88,14 @@ void FleetNode::Learn(const Key& key) {
   const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
-  if (ends) Bill(key, *job);
+  // What it has cost counts for its tenant on every server.
+  if (ends) use_.Ended(key.first, index_.Find(key)->bill, parts_.clock.Wall());
   // Of what was deleted before this process began the sweep takes care.
   if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
   if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
     deleting_.insert(key);
     DeleteHere(key);
   }
-}
-
-void FleetNode::Bill(const Key& key, const FleetJob& job) {
-  const auto video = faces_.Read(key, job);
-  if (video.ok()) use_.Ended(key.first, *video, parts_.clock.Wall());
 }
 
 // Its end may not be stored here yet: then it is tried again.

@@ -90,8 +90,6 @@ class FleetNode {
  private:
   void TakeChanges();
   void Learn(const Key& key);
-  // It has ended: what it has cost counts for its tenant on every server.
-  void Bill(const Key& key, const FleetJob& job);
   void DeleteHere(const Key& key);
   void Tick(absl::Duration now);
   // What nobody can ask for any more leaves memory.

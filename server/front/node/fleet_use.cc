@@ -11,13 +11,10 @@ absl::Duration ClockOf(absl::Time time) { return time - absl::UnixEpoch(); }
 
 }  // namespace
 
-void FleetUse::Ended(const std::string& tenant, const Video& video, absl::Time now) {
-  if (!video.stats || video.stats->device_seconds <= 0) return;
-  const double seconds = video.stats->device_seconds;
+void FleetUse::Ended(const std::string& tenant, const Bill& bill, absl::Time now) {
   // Of an hour ago and more nobody asks; one of the future is of a clock that is wrong.
-  if (video.end_time > now - absl::Hours(1)) {
-    used_.AddDeviceSeconds(tenant, seconds, ClockOf(std::min(video.end_time, now)));
-  }
+  if (bill.device_seconds <= 0 || bill.end_time <= now - absl::Hours(1)) return;
+  used_.AddDeviceSeconds(tenant, bill.device_seconds, ClockOf(std::min(bill.end_time, now)));
 }
 
 double FleetUse::DeviceSecondsOfHour(const std::string& tenant, absl::Time now) const {

@@ -7,15 +7,18 @@
 
 #include "absl/time/time.h"
 #include "server/front/jobs/tenant_ledger.h"
-#include "server/front/jobs/video.h"
 
 namespace reel::front {
 
 // Confined to one thread. Times of ends are of the wall clock.
 class FleetUse {
  public:
-  // A video whose end was not counted yet.
-  void Ended(const std::string& tenant, const Video& video, absl::Time now);
+  // Of a video that was not counted yet.
+  struct Bill {
+    double device_seconds = 0;
+    absl::Time end_time;
+  };
+  void Ended(const std::string& tenant, const Bill& bill, absl::Time now);
   double DeviceSecondsOfHour(const std::string& tenant, absl::Time now) const;
   void Clear();
 

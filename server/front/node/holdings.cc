@@ -15,7 +15,6 @@ namespace {
 
 // Between two looks at a store that does not give what a request came with.
 constexpr absl::Duration kFetchPause = absl::Seconds(1);
-constexpr absl::Duration kKeepWithoutResult = absl::Hours(1);
 
 // As the log has it.
 const char* TextOf(ReleaseReason why) {
@@ -141,7 +140,7 @@ void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
   video.state = VideoState::kFailed;
   video.error = MakeError(Reason::kInternal, "The fleet's store has lost what the video came with");
   video.end_time = parts_.clock.Wall();
-  video.expire_time = video.end_time + kKeepWithoutResult;
+  video.expire_time = video.end_time + kKeepFailed;
   FinishSaid said{parts_.options.node, FinishKind::kFailed};
   said.video = parts_.faces.Write(video);
   WriteEnd(claim, std::move(said), ReasonOfEnd(video), [](const absl::Status&) {});

@@ -11,6 +11,9 @@
 
 namespace reel::front {
 
+// Of a video that has ended without a result.
+inline constexpr absl::Duration kKeepFailed = absl::Hours(1);
+
 struct NodeOptions {
   std::string fleet;                        // first part of the names of videos
   std::string node;                         // unlike any other of the fleet

@@ -109,8 +109,9 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
   video.model = read->spec.model;
   video.worker = read->spec.worker;
   video.work = PixelStepsOf(read->spec);
-  if (read->state == VideoState::kSucceeded && read->stats) {
-    backlog_.Learn(video.model, video.work, read->stats->device_seconds);
+  if (read->stats) video.bill = {read->stats->device_seconds, read->end_time};
+  if (read->state == VideoState::kSucceeded) {
+    backlog_.Learn(video.model, video.work, video.bill.device_seconds);
   }
   video.kernels = read->spec.kernels;
   video.conditions.clear();

@@ -18,6 +18,7 @@
 #include "server/front/jobs/video.h"
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/node/fleet_backlog.h"
+#include "server/front/node/fleet_use.h"
 
 namespace reel::front {
 
@@ -30,6 +31,7 @@ struct KnownVideo {
   bool deleted = false;
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
+  FleetUse::Bill bill;                  // once it has ended; nothing where there is none
   int64_t work = 0;                     // as FleetBacklog counts it
   model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each

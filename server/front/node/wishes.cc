@@ -16,7 +16,6 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kWishPatience = absl::Seconds(10);
-constexpr absl::Duration kKeepFailed = absl::Hours(1);
 constexpr size_t kMostAtOnce = 1000;
 
 absl::Status EndOf(const std::string& id, Reason reason, std::string_view text) {

@@ -26,16 +26,7 @@ double ShareOf(const Batch& batch, size_t job) {
          static_cast<double>(std::max<int64_t>(batch.rows, 1));
 }
 
-bool IsLastChanceToTime(const Batch& batch) {
-  return std::any_of(batch.jobs.begin(), batch.jobs.end(), [](const HeldJob* job) {
-    return !job->tally.has_timed_step() &&
-           job->generation->step() + 1 >= job->generation->num_steps();
-  });
-}
-
-}  // namespace
-
-kernels::KernelTimer* Engine::Impl::TimerForStep(const Batch& batch) {
+SampleRule::Step SampleStepOf(const Batch& batch) {
   SampleRule::Step step;
   for (const HeldJob* job : batch.jobs) {
     const int done = job->generation->step();
@@ -44,12 +35,19 @@ kernels::KernelTimer* Engine::Impl::TimerForStep(const Batch& batch) {
     step.is_owed = true;
     step.is_last_chance |= done + 1 >= job->generation->num_steps();
   }
-  return TimerIf(samples_.TakeStep(step, SteadyNow()));
+  return step;
+}
+
+}  // namespace
+
+kernels::KernelTimer* Engine::Impl::TimerForStep(const Batch& batch) {
+  return TimerIf(samples_.TakeStep(SampleStepOf(batch), SteadyNow()));
 }
 
 int Engine::Impl::PiecesOf(const StepUnderWay& step) const {
   // One step at a time stands still, and none whose times are needed and would be lost by it.
-  if (under_way_ != nullptr || (step.timer != nullptr && IsLastChanceToTime(step.batch))) return 1;
+  const bool is_last_chance = step.timer != nullptr && SampleStepOf(step.batch).is_last_chance;
+  if (under_way_ != nullptr || is_last_chance) return 1;
   absl::Duration expected = LastStepOf(step.batch);
   if (expected == absl::ZeroDuration() && row_time_.of == step.batch.jobs.front()->pipeline) {
     expected = row_time_.took * step.batch.rows;

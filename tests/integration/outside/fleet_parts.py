@@ -7,46 +7,21 @@ import os
 import pathlib
 import shutil
 import socket
-import subprocess
+import sys
 import tempfile
 import threading
-import time
 
 from server import ROOT
 
-START_SECONDS = 20
+sys.path.insert(0, str(ROOT / "deploy/fleet"))
+from local_fleet import BUCKET, LocalFleet  # noqa: E402
+
+PROGRAMS = {name: shutil.which(name, path=f"{ROOT}/.deps/bin:{os.environ.get('PATH', '')}") for name in ("nats-server", "versitygw")}
 BEAT_SECONDS = 0.2
 
 
-def optional_tool(name):
-    return shutil.which(name, path=f"{ROOT}/.deps/bin:{os.environ.get('PATH', '')}")
-
-
 def has_fleet_parts():
-    return bool(optional_tool("nats-server") and optional_tool("versitygw"))
-
-
-def free_address():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
-
-
-@contextlib.contextmanager
-def running(address, *command):
-    """Yields the process once it listens; it may have been ended meanwhile."""
-    host, port = address.rsplit(":", 1)
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        end = time.monotonic() + START_SECONDS
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection((host, int(port)), timeout=1):
-                break
-            assert time.monotonic() < end, f"{command[0]} does not listen"
-            time.sleep(0.05)
-        yield process
-    finally:
-        process.kill()
-        process.wait(30)
+    return all(PROGRAMS.values())
 
 
 class FleetParts:
@@ -59,22 +34,17 @@ class FleetParts:
 @contextlib.contextmanager
 def fleet_parts(deliver_backlog=32):
     with tempfile.TemporaryDirectory(prefix="reel-fleet-") as folder, contextlib.ExitStack() as stack:
-        broker, store = free_address(), free_address()
-        host, port = broker.rsplit(":", 1)
-        broker_process = stack.enter_context(running(broker, optional_tool("nats-server"), "-a", host, "-p", port, "-js", "-sd", f"{folder}/log"))
-        for name in ("objects/reel", "facts"):
-            pathlib.Path(folder, name).mkdir(parents=True)
-        credentials = pathlib.Path(folder, "credentials")
-        credentials.write_text("reel-test:right\n", encoding="utf-8")
-        credentials.chmod(0o600)
-        store_process = stack.enter_context(running(store, optional_tool("versitygw"), "--quiet", "--access", "reel-test", "--secret", "right",
-                                                    "--port", store, "posix", "--sidecar", f"{folder}/facts", f"{folder}/objects"))
-        config = f"""fleet {{ name: "prod" node: "a" listen: "127.0.0.1:0" nats {{ urls: "nats://{broker}" max_bytes: 67108864 }}
-  objects {{ endpoint: "http://{store}" bucket: "reel" credentials_file: "{credentials}" deliver_backlog: {deliver_backlog} }}
+        fleet = LocalFleet(folder, PROGRAMS, models="")
+        stack.callback(fleet.end)
+        fleet.start_brokers(1)
+        fleet.start_store()
+        broker_process, store_process = fleet.processes
+        config = f"""fleet {{ name: "prod" node: "a" listen: "127.0.0.1:0" nats {{ urls: "nats://{fleet.brokers[0]}" max_bytes: 67108864 }}
+  objects {{ endpoint: "{fleet.store}" bucket: "{BUCKET}" credentials_file: "{pathlib.Path(folder, "credentials")}" deliver_backlog: {deliver_backlog} }}
   beat {{ nanos: 200000000 }} silence {{ seconds: 1 }} lease {{ seconds: 4 }} }}
 timing {{ drain {{ seconds: 1 }} }}
 """
-        yield FleetParts(broker, broker_process, config, store_process)
+        yield FleetParts(fleet.brokers[0], broker_process, config, store_process)
 
 
 def varint(number):

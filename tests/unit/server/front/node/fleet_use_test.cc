@@ -12,25 +12,15 @@ namespace {
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
-Video Billed(double seconds, int steps, absl::Duration ago = {}) {
-  Video video;
-  video.state = VideoState::kSucceeded;
-  video.spec.model = "m";
-  video.spec.width = video.spec.height = 10;
-  video.spec.num_frames = 1;
-  video.spec.num_inference_steps = steps;
-  video.stats.emplace().device_seconds = seconds;
-  video.end_time = kNow - ago;
-  return video;
-}
+FleetUse::Bill Billed(double seconds, absl::Duration ago = {}) { return {seconds, kNow - ago}; }
 
 TEST(FleetUse, CountsBillsOfTheLastHour) {
   FleetUse use;
-  use.Ended("a", Billed(3, 10, absl::Minutes(90)), kNow);
+  use.Ended("a", Billed(3, absl::Minutes(90)), kNow);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 0);
-  use.Ended("a", Billed(5, 10, absl::Minutes(50)), kNow);
-  use.Ended("a", Billed(7, 10), kNow);
-  use.Ended("b", Billed(9, 10), kNow);
+  use.Ended("a", Billed(5, absl::Minutes(50)), kNow);
+  use.Ended("a", Billed(7), kNow);
+  use.Ended("b", Billed(9), kNow);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 12);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow + absl::Minutes(20)), 7);
   EXPECT_EQ(use.DeviceSecondsOfHour("c", kNow), 0);
