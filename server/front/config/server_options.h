@@ -42,7 +42,7 @@ struct AuthOptions {
 
 struct DataOptions {
   std::string folder;
-  int64_t max_bytes = 0;  // 0: 90 % of the disk
+  int64_t max_bytes = 0;  // 0: the disk, with some left free
   absl::Duration keep = absl::Hours(24);
   std::string replica;  // empty: drawn
 };

@@ -331,8 +331,12 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
     return TooManyBytes(job.tenant, load.tenant_bytes, request.condition_bytes + file, "");
   }
   if (load.disk.full()) {
-    return refuse(Reason::kStoreFull, "The disk for results is above its limit",
-                  load.disk.stored_bytes, load.disk.limit_bytes);
+    const std::string what =
+        load.disk.left_free_bytes == 0
+            ? "The stored results have reached their limit"
+            : absl::StrCat("The disk for results has no more free than the ",
+                           load.disk.left_free_bytes >> 20, " MiB that stay so; stored bytes");
+    return refuse(Reason::kStoreFull, what, load.disk.stored_bytes, load.disk.limit_bytes);
   }
   return absl::OkStatus();
 }

@@ -27,6 +27,8 @@
 namespace reel::front {
 namespace {
 
+int64_t LeftFree(int64_t disk_bytes) { return std::min(disk_bytes / 10, kMostLeftFree); }
+
 // Ids are looked up before they come here; this is the second lock on the door.
 bool IsPlain(const std::string& id) {
   return !id.empty() && id.size() <= 80 && std::all_of(id.begin(), id.end(), [](char c) {
@@ -152,8 +154,9 @@ class FileMediaStore final : public MediaStore {
     int64_t total = 0, available = 0;
     if (options_.max_bytes == 0 && ops_.DiskBytes(media_.get(), total, available) == 0) {
       // What others have put on the disk counts, too; strays make room.
-      usage.limit_bytes =
-          usage.stored_bytes + std::max<int64_t>(0, available - total / 10 + strays_.bytes());
+      usage.left_free_bytes = LeftFree(total);
+      usage.limit_bytes = usage.stored_bytes +
+                          std::max<int64_t>(0, available - usage.left_free_bytes + strays_.bytes());
     }
     return usage;
   }
@@ -210,7 +213,7 @@ class FileMediaStore final : public MediaStore {
     if (options_.max_bytes > 0) return options_.max_bytes - stored_bytes_ - strays_.bytes();
     int64_t total = 0, available = 0;
     if (ops_.DiskBytes(media_.get(), total, available) != 0) return 0;
-    return available - total / 10;
+    return available - LeftFree(total);
   }
 
   absl::StatusOr<MediaDigest> DoFinish(const Key& key) {

@@ -46,9 +46,14 @@ struct MediaSeal {
   BlockSums blocks;  // empty: unknown, and nothing but the size is checked
 };
 
+// Of a disk without a limit of its own so much stays free for others, or a tenth where that is
+// less.
+inline constexpr int64_t kMostLeftFree = int64_t{8} << 30;
+
 struct DiskUsage {
   int64_t stored_bytes = 0;
   int64_t limit_bytes = 0;
+  int64_t left_free_bytes = 0;  // 0: the limit is one that was set
   bool full() const { return stored_bytes >= limit_bytes; }
 };
 
@@ -108,7 +113,7 @@ class MediaStore {
 
 struct MediaStoreOptions {
   std::string folder;                     // holds media/ and conditions/
-  int64_t max_bytes = 0;                  // 0: 90 % of the disk
+  int64_t max_bytes = 0;                  // 0: the disk, see kMostLeftFree
   int64_t max_waiting_bytes = 8ll << 20;  // before the disk; above it Append waits
 };
 

@@ -55,7 +55,7 @@ def running_server(*flags, config="", environment=None):
     with tempfile.TemporaryDirectory(prefix="reel-outside-") as folder:
         port_file, log = pathlib.Path(folder, "ports"), pathlib.Path(folder, "log")
         # The default bound, a share of the disk, refuses jobs where the disk is nearly full.
-        if "max_bytes" not in config:
+        if "data {" not in config:
             config += "\ndata { max_bytes: 1000000000 }\n"
         config_file = pathlib.Path(folder, "reel.textproto")
         config_file.write_text(config, encoding="utf-8")

@@ -298,11 +298,14 @@ TEST_F(AdmissionTest, LetsATenantHaveSixteenJobsByDefault) {
   EXPECT_TRUE(CheckLoad(load).ok());
 }
 
-TEST_F(AdmissionTest, RefusesWhenTheStoreIsFull) {
+TEST_F(AdmissionTest, RefusesWhenALimitOrOthersHaveFilledTheStore) {
   AddWorker("w0");
   Load load = Idle();
   load.disk.stored_bytes = 100;
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kStoreFull);
+  EXPECT_THAT(CheckLoad(load).message(), HasSubstr("results have reached their limit: 100,"));
+  load.disk.left_free_bytes = int64_t{8} << 30;
+  EXPECT_THAT(CheckLoad(load).message(), HasSubstr("no more free than the 8192 MiB that stay so"));
 }
 
 TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {

@@ -207,8 +207,22 @@ TEST_F(MediaStoreTest, WithoutALimitTakesNineTenthsOfTheDisk) {
   disk_.disk_total = 1000;
   disk_.disk_available = 150;
   EXPECT_EQ(store_->Usage().limit_bytes, 50);
+  EXPECT_EQ(store_->Usage().left_free_bytes, 100);
   disk_.disk_available = 100;
   EXPECT_TRUE(store_->Usage().full());
+}
+
+TEST_F(MediaStoreTest, LeavesNoMoreThanItMustOfALargeDisk) {
+  disk_.disk_total = int64_t{10} << 40;
+  disk_.disk_available = kMostLeftFree + 50;
+  EXPECT_EQ(store_->Usage().limit_bytes, 50);
+  EXPECT_EQ(store_->Usage().left_free_bytes, kMostLeftFree);
+}
+
+TEST_F(MediaStoreTest, ALimitLeavesNothingFree) {
+  Open({"", 10});
+  EXPECT_EQ(store_->Usage().limit_bytes, 10);
+  EXPECT_EQ(store_->Usage().left_free_bytes, 0);
 }
 
 TEST_F(MediaStoreTest, RemovesOrphansAndCountsTheRest) {
