@@ -92,6 +92,7 @@ class FleetWholeSite : public BrokerAndStoreTest {
     std::cout << "FIGURE " << report.ToString() << "\n";
   }
 
+  testing::TempFolder folder_;  // the servers' disks
   std::unique_ptr<S3Server> store_;
   FleetAddresses addresses_;  // of those that callers ask
   bool callers_ask_nodes_ = true;
@@ -125,7 +126,6 @@ class FleetWholeSite : public BrokerAndStoreTest {
     return *server;
   }
 
-  testing::TempFolder folder_;
   std::map<std::string, int> steps_;  // of nodes, in milliseconds
 };
 

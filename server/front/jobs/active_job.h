@@ -2,6 +2,7 @@
 // One live job as the dispatcher's thread knows it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -73,6 +74,8 @@ struct ActiveJob {
     if (all <= absl::ZeroDuration()) return Left();
     return cost.p90() * absl::FDivDuration(Left(), all);
   }
+  // Of what its tenant was charged for it in advance.
+  absl::Duration Unused() const { return held_unbegun() ? charged : std::min(Left(), charged); }
   // Device time of this attempt so far: what its text and the steps that are done are known to
   // cost. The device's own figure comes with a success.
   absl::Duration Used() const {

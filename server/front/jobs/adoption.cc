@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "server/front/jobs/run_order.h"
+
 namespace reel::front {
 namespace {
 
@@ -36,6 +38,7 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   ActiveJob& job = parts_.jobs.Add(std::move(revived));
   Apply(RowReserved{}, job.row);
   job.log->Reserve(job.row.reserved_sequence);
+  WakeTenant(job, parts_.jobs, parts_.share);
   // The disk does all in its order: who reads them finds them, or hears why not.
   if (!adopted.conditions.empty()) {
     parts_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});

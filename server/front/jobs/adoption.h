@@ -11,6 +11,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/progress_log.h"
+#include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/revival.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/timer_queue.h"
@@ -35,6 +36,7 @@ class Adoption {
     JobRecords& records;
     Slots& slots;
     Endings& endings;
+    FairShare& share;
     TimerQueue& timers;
     ProgressLog& progress;
     const Revival& revival;

@@ -62,10 +62,12 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     if (!HasModel(fleet, job->need)) closed.merge(parts_.residency.LoadFor(job->need, wanted));
     wanted.insert(job->need.model);
     const bool room = fleet.AnyRoom(passed);
-    FleetWorker* worker = room ? fleet.Place(job->need, passed, closed) : nullptr;
+    Fleet::Names not_there = parts_.parking.ClosedTo(*job);
+    not_there.insert(closed.begin(), closed.end());
+    FleetWorker* worker = room ? fleet.Place(job->need, passed, not_there) : nullptr;
     if (worker == nullptr && ++asked <= kMostAsked) {
       worker = parts_.parking.MakeRoom(*job, passed);
-      if (worker != nullptr && closed.contains(worker->info.name)) worker = nullptr;
+      if (worker != nullptr && not_there.contains(worker->info.name)) worker = nullptr;
     }
     if (worker != nullptr) {
       parts_.slots.Take(*job, *worker);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "server/errors/error.h"
+#include "server/front/jobs/run_order.h"
 #include "server/front/jobs/video_id.h"
 
 namespace reel::front {
@@ -103,16 +104,9 @@ void Creation::OnCreated(const std::string& id, Caller caller, const absl::Statu
 }
 
 void Creation::TellPlace(ActiveJob& job) {
-  std::set<std::string_view> active;
+  WakeTenant(job, parts_.jobs, parts_.share);
   int ahead = 0;
-  for (const auto& [id, other] : parts_.jobs) {
-    if (&other == &job || !other.deciding()) continue;
-    active.insert(other.row.tenant);
-    ahead += other.runnable() ? 1 : 0;
-  }
-  if (!active.contains(job.row.tenant)) {
-    parts_.share.Wake(job.row.tenant, active);
-  }
+  for (const auto& [id, other] : parts_.jobs) ahead += &other != &job && other.runnable() ? 1 : 0;
   const absl::Duration wait = parts_.quotes.QueueWait(job.row.tenant);
   parts_.progress.Add(job, true, ahead, wait - job.Left());
 }

@@ -15,8 +15,7 @@ namespace {
 // Jobs that a worker holds at least before the next one waits here: while one decodes, another can
 // be stepped.
 constexpr size_t kFewHeld = 2;
-// Small jobs are packed into one step up to fill_rows, but not without end.
-constexpr size_t kMostHeld = 16;
+constexpr size_t kMostHeld = 16;  // small jobs are packed up to fill_rows, but not without end
 
 }  // namespace
 
@@ -279,7 +278,7 @@ bool Fleet::AnyRoom(const Passed& passed) const {
 bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& passed) const {
   if (worker.doomed) return false;
   if (worker.held.empty()) return true;
-  if (options_.fifo || need.alone || worker.held.size() >= kMostHeld) return false;
+  if (options_.fifo || need.alone || worker.held.size() >= 2 * kMostHeld) return false;
   int64_t rows = need.shape.rows();
   size_t before = 0;
   bool packs = true;
@@ -290,7 +289,8 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
     rows += held.shape.rows();
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
   }
-  return before < kFewHeld || (packs && worker.Packs(need.shape.model, rows, options_.fill_rows));
+  if (before < kFewHeld) return true;
+  return packs && before < kMostHeld && worker.Packs(need.shape.model, rows, options_.fill_rows);
 }
 
 Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const {

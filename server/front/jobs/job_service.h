@@ -48,9 +48,10 @@ struct NewJob {
   struct FleetLoad {
     int queued = 0;
     int tenant_jobs = 0;
-    absl::Duration backlog = {};       // of all that waits or runs, as far as bills tell
-    int devices = 0;                   // that living servers have ready; 0: not known
-    double tenant_device_seconds = 0;  // in the last hour, wherever they were billed
+    absl::Duration backlog = {};         // of all that waits or runs, as far as bills tell
+    int devices = 0;                     // that living servers have ready; 0: not known
+    double tenant_device_seconds = 0;    // in the last hour, wherever they were billed
+    absl::Duration tenant_backlog = {};  // of what it has waiting or running
   };
   std::optional<FleetLoad> fleet_load;
 };

@@ -16,8 +16,9 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     load.of_fleet = true;
     load.queued = job.fleet_load->queued;
     load.tenant_jobs = job.fleet_load->tenant_jobs;
-    // Of other servers nobody knows them; what is here says little of when the video would start.
-    load.backlog = load.tenant_backlog = absl::ZeroDuration();
+    // Of other servers nobody knows it; what is here says little of when the video would start.
+    load.backlog = absl::ZeroDuration();
+    load.tenant_backlog = job.fleet_load->tenant_backlog;
     load.fleet_backlog = job.fleet_load->backlog;
     load.fleet_devices = job.fleet_load->devices;
     load.tenant_device_seconds = job.fleet_load->tenant_device_seconds;

@@ -42,13 +42,37 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
     absl::Duration& before = ahead[job->worker];
     // With all that it holds: it got its newcomers on the understanding that others leave.
     const bool is_short = parts_.fleet.AccountOf(*worker).left() < 0;
-    for (const std::string& id : parts_.preemption.Victims(NewcomerOf(*job), *worker, before)) {
-      Log(LogLevel::kInfo, "A video is parked for one with less time",
-          {{"video", id}, {"other", job->id()}, {"worker", job->worker}});
-      parts_.slots.Park(parts_.jobs.Get(id), job->id(), is_short);
-    }
+    Park(parts_.preemption.Victims(NewcomerOf(*job), *worker, before), *job, is_short);
     before += job->cost.p90();
   }
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    for (const auto& [id, held] : worker.held) {
+      const ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
+      if (held.parked() || !held.started || IsOver(worker, id)) continue;
+      const auto company = parts_.preemption.Company(*job, worker);
+      Park(company, *job, /*to_host=*/false);
+    }
+  }
+}
+
+void Parking::Park(const std::vector<std::string>& ids, const ActiveJob& other, bool to_host) {
+  for (const std::string& id : ids) {
+    Log(LogLevel::kInfo, "A video is parked for another",
+        {{"video", id}, {"other", other.id()}, {"worker", other.worker}});
+    parts_.slots.Park(parts_.jobs.Get(id), other.id(), to_host);
+  }
+}
+
+Fleet::Names Parking::ClosedTo(const ActiveJob& job) const {
+  Fleet::Names closed;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    for (const auto& [id, held] : worker.held) {
+      if (!held.parked()) continue;
+      const ActiveJob* parked = parts_.jobs.FindAttempt(id, held.attempt);
+      if (parked != nullptr && parts_.preemption.IsBehind(job, *parked)) closed.insert(name);
+    }
+  }
+  return closed;
 }
 
 FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const {

@@ -37,13 +37,16 @@ class Parking {
 
   // Resumes those whose reason is over: what they were parked for is decoded, or is gone.
   void ResumeDue();
-  // Parks what must not go before those of `order` that a worker holds.
+  // Parks what must not go before those of `order` that a worker holds, nor beside what runs.
   void ParkFor(const std::vector<ActiveJob*>& order);
+  // Workers where a video of its own tenant is parked for another, and goes on before it.
+  Fleet::Names ClosedTo(const ActiveJob& job) const;
   // The worker that would have room for the job if it parked others for it; null: none.
   FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const;
   void On(const WorkerReport& from, const JobParked& parked);
 
  private:
+  void Park(const std::vector<std::string>& ids, const ActiveJob& other, bool to_host);
   bool IsOver(const FleetWorker& worker, const std::string& job);
   void BoundMemory(const FleetWorker& worker);
 

@@ -46,7 +46,8 @@ std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
   for (size_t i = 0; i < begun.size(); ++i) {
     if (!begun[i].may_park || begun[i].parked) continue;
     candidates.push_back(i);
-    if (begun[i].left >= kWorthParking * urgent.needs) parked.push_back(i);
+    const double worth = begun[i].had_more ? kWorthParkingOfMore : kWorthParking;
+    if (begun[i].left >= worth * urgent.needs) parked.push_back(i);
   }
   const std::vector<BegunJob> all(begun.begin(), begun.end());
   if (!parked.empty() && MayAllBeParked(all, parked, together, urgent, now)) return parked;
@@ -68,32 +69,72 @@ std::vector<size_t> WhomToPark(absl::Span<const BegunJob> begun, bool together,
   return parked;
 }
 
+std::vector<size_t> WhomToLeave(absl::Span<const BegunJob> begun, const Urgent& urgent,
+                                absl::Duration now) {
+  std::vector<BegunJob> then(begun.begin(), begun.end());
+  std::vector<size_t> left;
+  for (size_t i = 0; i < then.size(); ++i) {
+    BegunJob& job = then[i];
+    if (job.parked || !job.may_park || !job.had_more) continue;
+    if (job.left < kWorthParkingOfMore * urgent.needs) continue;
+    job.parked = true;
+    left.push_back(i);
+  }
+  const auto parked =
+      std::count_if(then.begin(), then.end(), [](const auto& job) { return job.parked; });
+  if (static_cast<size_t>(parked) > kMostParkedForShare) return {};
+  return AllKeepSlack(then, urgent, now) ? left : std::vector<size_t>{};
+}
+
 std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const FleetWorker& worker,
                                              absl::Duration ahead, bool soon) const {
-  if (options_.fifo || newcomer.need.alone || SharesSteps(newcomer, worker)) return {};
-  std::vector<std::string> ids;
-  std::vector<BegunJob> begun;
-  int64_t rows = 0, bytes = 0;
+  if (options_.fifo || newcomer.need.alone) return {};
+  // Once it shares their steps it does so to its end: then nobody is too young to be parked.
+  const bool shares = SharesSteps(newcomer.need, newcomer.need.shape.rows(), worker);
+  const Begun begun = BegunAt(worker, newcomer, soon || shares);
+  if (begun.is_closed) return {};
+  const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
+  const absl::Duration now = clock_.Monotonic();
+  if (shares) return begun.Ids(WhomToLeave(begun.jobs, urgent, now));
+  const bool together = worker.Packs(newcomer.need.shape.model, begun.rows, options_.fill_rows);
+  return begun.Ids(WhomToPark(begun.jobs, together, urgent, now));
+}
+
+std::vector<std::string> Preemption::Company(const ActiveJob& running,
+                                             const FleetWorker& worker) const {
+  if (options_.fifo || running.need.alone || !SharesSteps(running.need, 0, worker)) return {};
+  const Newcomer self = {WaitingOf(running), running.need, running.Unused()};
+  const Begun begun = BegunAt(worker, self, /*soon=*/true);
+  if (begun.is_closed) return {};
+  const Urgent urgent = {running.LeftP90(), running.deadline};
+  return begun.Ids(WhomToLeave(begun.jobs, urgent, clock_.Monotonic()));
+}
+
+Preemption::Begun Preemption::BegunAt(const FleetWorker& worker, const Newcomer& newcomer,
+                                      bool soon) const {
+  Begun begun;
+  int64_t bytes = 0;
   for (const auto& [id, held] : worker.held) {
-    if (held.alone) return {};
+    begun.is_closed |= held.alone;
     if (held.parked()) bytes += held.parked_bytes;
     const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
     if (job == nullptr || !held.started || !job->at_worker()) continue;
     const bool ran = held.ran_enough || soon;
     const bool may_park = job->stage == model::Stage::kDenoise && ran &&
                           job->preemptions < kMostPreemptions && GoesBefore(newcomer, *job);
-    ids.push_back(id);
-    begun.push_back({job->LeftP90(), job->deadline, held.parked(), may_park});
-    if (!held.parked()) rows += held.shape.rows();
+    begun.ids.push_back(id);
+    begun.jobs.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
+                          may_park && HadMore(*job, newcomer)});
+    if (!held.parked()) begun.rows += held.shape.rows();
   }
-  if (bytes >= kMostParkedBytes) return {};
-  std::vector<std::string> victims;
-  const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
-  const bool together = worker.Packs(newcomer.need.shape.model, rows, options_.fill_rows);
-  for (const size_t i : WhomToPark(begun, together, urgent, clock_.Monotonic())) {
-    victims.push_back(ids[i]);
-  }
-  return victims;
+  begun.is_closed |= bytes >= kMostParkedBytes;
+  return begun;
+}
+
+std::vector<std::string> Preemption::Begun::Ids(absl::Span<const size_t> of) const {
+  std::vector<std::string> chosen;
+  for (const size_t i : of) chosen.push_back(ids[i]);
+  return chosen;
 }
 
 absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ahead) const {
@@ -110,6 +151,13 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ah
   return most;
 }
 
+bool Preemption::IsBehind(const ActiveJob& job, const ActiveJob& begun) const {
+  if (job.row.tenant != begun.row.tenant) return false;
+  Waiting theirs = WaitingOf(begun);
+  theirs.predicted = begun.LeftP90();
+  return !RunsBefore(WaitingOf(job), theirs, clock_.Monotonic());
+}
+
 // By the rules of the queue: its class and slack inside a tenant, shares between tenants.
 bool Preemption::GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const {
   const Waiting& mine = newcomer.waiting;
@@ -122,17 +170,34 @@ bool Preemption::GoesBefore(const Newcomer& newcomer, const ActiveJob& other) co
   return share_.virtual_time(mine.tenant) - advance <= share_.virtual_time(other.row.tenant);
 }
 
-// Then it does not wait for them.
-bool Preemption::SharesSteps(const Newcomer& newcomer, const FleetWorker& worker) const {
-  const WorkShape& shape = newcomer.need.shape;
-  if (newcomer.need.profile == "batch_invariant") return false;
-  int64_t rows = shape.rows();
+bool Preemption::HadMore(const ActiveJob& other, const Newcomer& newcomer) const {
+  const Waiting& mine = newcomer.waiting;
+  if (mine.tenant == other.row.tenant) return false;
+  const absl::Duration ahead = std::min(mine.predicted, kHadMore);
+  return UsedBy(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
+         UsedBy(other.row.tenant);
+}
+
+double Preemption::UsedBy(std::string_view tenant) const {
+  absl::Duration unused;
+  for (const auto& [name, worker] : fleet_.workers()) {
+    for (const auto& [id, held] : worker.held) {
+      const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
+      if (job != nullptr && job->row.tenant == tenant) unused += job->Unused();
+    }
+  }
+  return share_.virtual_time(tenant) - absl::ToDoubleSeconds(unused) / share_.weight(tenant);
+}
+
+// Then it does not wait for them. `rows`: beside those that run there.
+bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) const {
+  if (need.profile == "batch_invariant") return false;
   for (const auto& [id, held] : worker.held) {
     if (!held.started || held.parked()) continue;
-    if (held.shape.model != shape.model || held.shape.plan != shape.plan) return false;
+    if (held.shape.model != need.shape.model || held.shape.plan != need.shape.plan) return false;
     rows += held.shape.rows();
   }
-  return worker.Packs(shape.model, rows, options_.fill_rows);
+  return worker.Packs(need.shape.model, rows, options_.fill_rows);
 }
 
 }  // namespace reel::front

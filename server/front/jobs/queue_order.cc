@@ -64,18 +64,19 @@ void FairShare::Charge(const std::string& tenant, absl::Duration device_time) {
   used_[tenant] += absl::ToDoubleSeconds(device_time) / weight(tenant);
 }
 
-void FairShare::Wake(const std::string& tenant, const std::set<std::string_view>& active) {
+void FairShare::Wake(const std::string& tenant, const std::set<std::string_view>& active,
+                     const FairShare& used) {
   double least = std::numeric_limits<double>::infinity();
   for (const std::string_view other : active) {
-    if (other != tenant) least = std::min(least, virtual_time(other));
+    if (other != tenant) least = std::min(least, used.virtual_time(other));
   }
   if (least == std::numeric_limits<double>::infinity()) {
     // Nobody else is there to be compared with.
     least = virtual_time(tenant);
-    for (const auto& [other, used] : used_) least = std::max(least, used);
+    for (const auto& [other, time] : used.used_) least = std::max(least, time);
   }
-  double& used = used_[tenant];
-  used = std::max(used, least - absl::ToDoubleSeconds(kMostSavedUp) / weight(tenant));
+  double& own = used_[tenant];
+  own = std::max(own, least - absl::ToDoubleSeconds(kMostSavedUp) / weight(tenant));
 }
 
 double FairShare::virtual_time(std::string_view tenant) const {

@@ -48,8 +48,9 @@ class FairShare {
   // Negative to give back.
   void Charge(const std::string& tenant, absl::Duration device_time);
   // A job of it arrived while it had none: what it saved up above the limit is gone. `active` are
-  // the tenants that have jobs.
-  void Wake(const std::string& tenant, const std::set<std::string_view>& active);
+  // the tenants that have jobs, `used` is what those have used, without what they paid in advance.
+  void Wake(const std::string& tenant, const std::set<std::string_view>& active,
+            const FairShare& used);
   double virtual_time(std::string_view tenant) const;
   double weight(std::string_view tenant) const;
 

@@ -21,10 +21,26 @@ FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
   return used;
 }
 
+// Nor for who has been away: what runs was only begun.
+FairShare WhatWasUsed(const JobTable& table, const FairShare& share) {
+  FairShare used = share;
+  for (const auto& [id, job] : table) used.Charge(job.row.tenant, -job.Unused());
+  return used;
+}
+
 }  // namespace
 
 Waiting WaitingOf(const ActiveJob& job) {
   return {job.row.tenant, job.priority, job.accepted, job.deadline, job.cost.p90(), job.number};
+}
+
+void WakeTenant(const ActiveJob& newcomer, const JobTable& table, FairShare& share) {
+  std::set<std::string_view> active;
+  for (const auto& [id, job] : table) {
+    if (&job != &newcomer && job.deciding()) active.insert(job.row.tenant);
+  }
+  if (active.contains(newcomer.row.tenant)) return;
+  share.Wake(newcomer.row.tenant, active, WhatWasUsed(table, share));
 }
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
@@ -68,7 +84,8 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
   waiting.push_back(newcomer);
   waiting.back().number = std::numeric_limits<int64_t>::max();
   FairShare then = WithoutAdvances(table, share);
-  if (!active.contains(newcomer.tenant)) then.Wake(std::string(newcomer.tenant), active);
+  if (!active.contains(newcomer.tenant))
+    then.Wake(std::string(newcomer.tenant), active, WhatWasUsed(table, share));
   std::vector<const ActiveJob*> after;
   bool found = false;
   for (const size_t index : FairOrder(waiting, then, now)) {

@@ -13,6 +13,9 @@ namespace reel::front {
 // As if it had done nothing yet.
 Waiting WaitingOf(const ActiveJob& job);
 
+// It has come. Had its tenant no other, what that one saved up above the limit is gone.
+void WakeTenant(const ActiveJob& newcomer, const JobTable& jobs, FairShare& share);
+
 // Those that wait here and those that a worker holds. `fifo`: in the order of their arrival,
 // whoever's they are.
 std::vector<ActiveJob*> RunOrder(JobTable& jobs, const FairShare& share, bool fifo,

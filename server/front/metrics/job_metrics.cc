@@ -70,7 +70,7 @@ JobMetrics::JobMetrics(Registry& registry, RefusalMetrics& refusals, WorkerMetri
       output_bytes_(Counter(registry, "reel_output_bytes_total", "Bytes of finished videos.")),
       restarted_(Counter(registry, "reel_restarted_jobs_total", "Jobs that began again.")),
       preempted_(Counter(registry, "reel_preemptions_total",
-                         "Running jobs that were parked for one with less time.")),
+                         "Running jobs that were parked for another.")),
       queue_depth_(Gauge(registry, "reel_queue_depth", "Jobs that wait.")),
       backlog_(Gauge(registry, "reel_queue_backlog_seconds",
                      "Predicted device time of queued and running work, of all devices together.")),

@@ -18,18 +18,15 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 
 }  // namespace
 
-// One for each device that has not begun yet: what runs and what is next to run.
-int Claimer::Room(const Means& means) const {
-  if (parts_.deliveries.full()) return 0;
-  return means.devices - parts_.holdings.waiting() - static_cast<int>(claiming_.size());
-}
-
 void Claimer::Settle(absl::Duration now) {
   Forget();
   const Means means = MeansOf(parts_.jobs);
-  int room = Room(means);
-  const int taken = parts_.holdings.waiting() + static_cast<int>(claiming_.size());
-  idle_ = parts_.deliveries.full() ? 0 : std::max(0, means.idle - taken);
+  const std::vector<Key> waiting = parts_.holdings.Waiting();
+  const int taken = static_cast<int>(waiting.size() + claiming_.size());
+  const bool may = !parts_.deliveries.full();
+  // For each device one that has not begun yet: what runs and what is next to run.
+  int room = may ? means.devices - taken : 0;
+  idle_ = may ? std::max(0, means.idle - taken) : 0;
   if (room > 0 && !had_room_) room_since_ = now;
   had_room_ = room > 0;
   for (const Key& key : Orphans(means)) {
@@ -40,13 +37,25 @@ void Claimer::Settle(absl::Duration now) {
     Claim(key);
     room -= only_ends ? 0 : 1;
   }
-  if (room <= 0) return;
-  for (const Key& key : Candidates(means)) {
-    if (room <= 0) break;
+  // Others' videos may be passed, each by one.
+  const int passing = may && !waiting.empty() ? means.devices : 0;
+  if (room + passing <= 0) return;
+  const size_t window = room > 0 ? WindowOf(static_cast<size_t>(parts_.beats.NumServing()))
+                                 : static_cast<size_t>(passing);
+  for (const Key& key : Candidates(means, window)) {
+    if (room + passing <= 0 || (room <= 0 && !Passes(key, waiting))) break;
     if (claiming_.contains(key) || !IsOurs(key, *parts_.index.Find(key), now)) continue;
     Claim(key);
     --room;
   }
+}
+
+bool Claimer::Passes(const Key& key, const std::vector<Key>& waiting) const {
+  const auto& weights = parts_.options.weights;
+  const double with_it = parts_.index.Load(key.first, 1, weights);
+  return std::any_of(waiting.begin(), waiting.end(), [&](const Key& other) {
+    return other.first != key.first && with_it < parts_.index.Load(other.first, 0, weights);
+  });
 }
 
 std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
@@ -59,10 +68,9 @@ std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
   return orphans;
 }
 
-std::vector<Claimer::Key> Claimer::Candidates(const Means& means) const {
-  const size_t nodes = static_cast<size_t>(parts_.beats.NumServing());
+std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window) const {
   std::vector<Key> head = parts_.index.Head(
-      WindowOf(nodes), parts_.options.weights,
+      window, parts_.options.weights,
       [&](const KnownVideo& video) { return means.CanRun(video) && !IsLeftToItsCaller(video); });
   if (means.idle > 0) return head;
   // All devices here are busy: what idle ones elsewhere will take is theirs.

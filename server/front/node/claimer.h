@@ -54,14 +54,15 @@ class Claimer {
     uint32_t epoch = 0;
     bool takes_over = false;
   };
-  // How many it may claim now.
-  int Room(const Means& means) const;
-  std::vector<Key> Candidates(const Means& means) const;
+  std::vector<Key> Candidates(const Means& means, size_t window) const;
   std::vector<Key> Orphans(const Means& means) const;
   // Of one whose caller waits at another node for its bytes, which only flow there.
   bool IsLeftToItsCaller(const KnownVideo& video) const;
   // Long enough there, and this node long enough with room, that who suits better has had its time.
   bool IsOurs(const Key& key, const KnownVideo& video, absl::Duration now);
+  // Its tenant has less than one of those whose videos wait here: the dispatcher begins it before
+  // them, so that it needs no place of its own.
+  bool Passes(const Key& key, const std::vector<Key>& waiting) const;
   void Claim(const Key& key);
   void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
   void Forget();

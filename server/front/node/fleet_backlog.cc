@@ -17,7 +17,11 @@ int64_t PixelStepsOf(const model::GenerationSpec& spec) {
 
 double FleetBacklog::Load::seconds() const {
   if (!is_known()) return kGuessSeconds * (queued + claimed);
-  return static_cast<double>(work) * seen_seconds / seen_work;
+  return SecondsOf(work);
+}
+
+double FleetBacklog::Load::SecondsOf(int64_t part) const {
+  return is_known() ? static_cast<double>(part) * seen_seconds / seen_work : 0;
 }
 
 void FleetBacklog::Change(const std::string& model, bool claimed, int64_t work, int by) {

@@ -24,7 +24,8 @@ class FleetBacklog {
     double seen_work = 0;     // likewise
     // Whether a video of the model has ended yet.
     bool is_known() const { return seen_work > 0; }
-    double seconds() const;  // of a device; until it is known, a guess
+    double seconds() const;                // of a device; until it is known, a guess
+    double SecondsOf(int64_t part) const;  // of its work; zero until it is known
   };
 
   void Add(const std::string& model, bool claimed, int64_t work) {

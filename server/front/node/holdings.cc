@@ -335,11 +335,13 @@ void Holdings::StopDelivering() { delivers_ = false; }
 
 void Holdings::FinishDrain() { GiveBack(NotEnding(), ReleaseReason::kShutdown); }
 
-int Holdings::waiting() const {
-  return static_cast<int>(std::count_if(held_.begin(), held_.end(), [](const auto& entry) {
-    const Held& held = entry.second;
-    return !held.ending && (held.job == nullptr || held.job->state() == VideoState::kQueued);
-  }));
+std::vector<Holdings::Key> Holdings::Waiting() const {
+  std::vector<Key> waiting;
+  for (const auto& [key, held] : held_) {
+    if (held.ending) continue;
+    if (held.job == nullptr || held.job->state() == VideoState::kQueued) waiting.push_back(key);
+  }
+  return waiting;
 }
 
 }  // namespace reel::front

@@ -86,7 +86,7 @@ class Holdings {
   };
   const Counts& counts() const { return counts_; }
   // Not begun on a device yet.
-  int waiting() const;
+  std::vector<Key> Waiting() const;
 
  private:
   struct Held {

@@ -51,6 +51,7 @@ NewJob::FleetLoad Submission::Load(const std::string& tenant) const {
     if (waiting.is_known()) load.backlog += absl::Seconds(waiting.seconds());
   }
   load.devices = parts_.beats.NumDevices();
+  load.tenant_backlog = absl::Seconds(parts_.index.LiveSeconds(tenant));
   load.tenant_device_seconds = parts_.use.DeviceSecondsOfHour(tenant, parts_.clock.Wall());
   return load;
 }

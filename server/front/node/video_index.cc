@@ -76,10 +76,28 @@ std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
   return Key{found->second, id};
 }
 
+double VideoIndex::Load(const std::string& tenant, int more,
+                        const std::map<std::string, double>& weights) const {
+  const auto found = tenants_.find(tenant);
+  const auto weight = weights.find(tenant);
+  const int claimed = found == tenants_.end() ? 0 : found->second.claimed;
+  return (claimed + more) / (weight == weights.end() ? 1 : weight->second);
+}
+
 int VideoIndex::Live(const std::string& tenant) const {
   const auto found = tenants_.find(tenant);
   if (found == tenants_.end()) return 0;
   return found->second.claimed + static_cast<int>(found->second.queue.size());
+}
+
+double VideoIndex::LiveSeconds(const std::string& tenant) const {
+  const auto found = tenants_.find(tenant);
+  if (found == tenants_.end()) return 0;
+  double seconds = 0;
+  for (const auto& [model, work] : found->second.work) {
+    seconds += backlog_.models().at(model).SecondsOf(work);
+  }
+  return seconds;
 }
 
 void VideoIndex::Update(const Key& key, const FleetJob& job) {
@@ -132,6 +150,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   deadlines_.erase({video.deadline, key});
   backlog_.Remove(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
+  tenant.work[video.model] -= video.work;
   if (video.phase == FleetPhase::kClaimed) {
     --tenant.claimed;
     claimed_.erase(key);
@@ -154,6 +173,7 @@ void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   deadlines_.insert({video.deadline, key});
   backlog_.Add(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
+  tenant.work[video.model] += video.work;
   if (video.phase == FleetPhase::kClaimed) {
     ++tenant.claimed;
     claimed_.insert(key);

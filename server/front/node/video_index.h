@@ -66,8 +66,13 @@ class VideoIndex {
                         const Accept& accept) const;
   int queued() const { return queued_; }
   const FleetBacklog& backlog() const { return backlog_; }
+  // What a tenant has claimed, and so many more, for its weight.
+  double Load(const std::string& tenant, int more,
+              const std::map<std::string, double>& weights) const;
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
+  // Of a device, for those, as far as bills of their models tell.
+  double LiveSeconds(const std::string& tenant) const;
   const std::set<Key>& claimed() const { return claimed_; }
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
@@ -81,6 +86,7 @@ class VideoIndex {
   struct Tenant {
     std::set<Place> queue;
     int claimed = 0;
+    std::map<std::string, int64_t> work;  // of both, by model
   };
   void Take(const Key& key, const KnownVideo& video);
   void Put(const Key& key, const KnownVideo& video);

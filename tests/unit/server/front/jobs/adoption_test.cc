@@ -49,7 +49,7 @@ class AdoptionTest : public ::testing::Test, public Harness {
   AdoptedJob JobOf(uint32_t epoch, int attempt) {
     auto video = Await<Video>([&](auto done) { dispatcher->Validate(Request(), std::move(done)); });
     EXPECT_TRUE(video.ok()) << video.status();
-    video->id = "prod-abcdefghijklmnopqrstuvwxyz";
+    video->id = id_;
     return {*std::move(video), epoch, attempt};
   }
   absl::StatusOr<JobPtr> Adopt(AdoptedJob job) {
@@ -70,6 +70,40 @@ class AdoptionTest : public ::testing::Test, public Harness {
   const std::string id_ = "prod-abcdefghijklmnopqrstuvwxyz";
   ScriptedJournal journal_;
 };
+
+// A fleet's tenant that was idle here, however long others have run.
+TEST_F(AdoptionTest, ATenantThatWasAwayGetsNoMoreThanItMaySaveUp) {
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.job_rows = {512};
+  sample.duration = absl::Seconds(2);
+  for (int i = 0; i < 10; ++i) Step(sample);
+  Settle();
+  char letter = 'a';
+  const auto adopt = [&](const std::string& tenant) {
+    AdoptedJob job = JobOf(1, 1);
+    job.video.tenant = tenant;
+    job.video.id.back() = letter++;
+    EXPECT_TRUE(Adopt(std::move(job)).ok());
+    Settle();
+  };
+  // Twenty seconds each.
+  for (int i = 0; i < 3; ++i) {
+    adopt("t");
+    RunToEnd(Take());
+    TakeEnd().done(absl::OkStatus());
+    Settle();
+  }
+  adopt("t");
+  Progress(Take(), model::Stage::kDenoise, 1);
+  adopt("t");
+  adopt("u");
+  adopt("u");
+  // Of the newcomer one goes before what waits of the other, and no second one.
+  EXPECT_EQ(pool.num_waiting(), 2);
+}
 
 TEST_F(AdoptionTest, ASuccessIsToldOnlyWhenTheJournalHasIt) {
   JobPtr job = MustAdopt(2, 3);

@@ -40,6 +40,21 @@ class ParkingTest : public ::testing::Test, public Harness {
     request.timeout = timeout;
     return request;
   }
+  NewJob Of(const std::string& tenant) {
+    NewJob request = Request();
+    request.tenant = tenant;
+    return request;
+  }
+  // So many seconds of the device, for a video that is cancelled.
+  void Use(const std::string& tenant, int steps) {
+    JobPtr job = MustCreate(Of(tenant));
+    const Sent sent = Take();
+    Progress(sent, model::Stage::kDenoise, steps);
+    Settle();
+    EXPECT_TRUE(Cancel(job->Snapshot().id, tenant).ok());
+    CancelledAtWorker(sent);
+    Settle();
+  }
   // What the worker says when it has parked it.
   void Parked(const Sent& sent) {
     Report(sent, JobParked{100});
@@ -106,6 +121,80 @@ TEST_F(ParkingTest, ARunningJobIsParkedForOneWithLessTimeAndResumedAfterIt) {
 TEST_F(ParkingTest, NothingIsParkedForOneThatHasTime) {
   const Sent running = StartLong(Request());
   MustCreate(Tight(absl::Seconds(30)));
+  Take();
+  EXPECT_FALSE(pool.parked(running));
+}
+
+TEST_F(ParkingTest, ATenantThatHasHadLessDoesNotWaitForOneThatHasHadMore) {
+  Use("t", 6);
+  const Sent running = StartLong(Request());
+  MustCreate(Of("u"));
+  const Sent passing = Take();
+  ASSERT_TRUE(pool.parked(running));
+  Parked(running);
+  // Nor does another of that one's tenant take the place.
+  MustCreate(Of("t"));
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 0);
+  RunToEnd(passing);
+  Settle();
+  EXPECT_FALSE(pool.parked(running));
+  EXPECT_EQ(pool.num_waiting(), 1);
+}
+
+// Where small jobs share their steps.
+class PackedParkingTest : public ParkingTest {
+ protected:
+  PackedParkingTest() { options.fill_rows = 100'000; }
+};
+
+TEST_F(PackedParkingTest, ATenantThatHasHadLessSharesNoStepsWithOneThatHasHadMore) {
+  Use("t", 6);
+  job_ = MustCreate(Request());
+  const Sent running = Take();
+  Progress(running, model::Stage::kDenoise, 1);  // in no time
+  MustCreate(Of("u"));
+  const Sent passing = Take();
+  ASSERT_TRUE(pool.parked(running));
+  Parked(running);
+  RunToEnd(passing);
+  Settle();
+  EXPECT_FALSE(pool.parked(running));
+}
+
+TEST_F(PackedParkingTest, NorWithOneThatBeginsBesideIt) {
+  Use("t", 6);
+  MustCreate(Request());
+  const Sent held = Take();
+  MustCreate(Of("u"));
+  const Sent passing = Take();
+  Progress(passing, model::Stage::kDenoise, 1);
+  Settle();
+  ASSERT_FALSE(pool.parked(held));
+  Progress(held, model::Stage::kDenoise, 1);
+  Settle();
+  ASSERT_TRUE(pool.parked(held));
+  Parked(held);
+  RunToEnd(passing);
+  Settle();
+  EXPECT_FALSE(pool.parked(held));
+}
+
+TEST_F(PackedParkingTest, TenantsThatHaveHadAsMuchShareTheirSteps) {
+  Use("u", 6);
+  const Sent one = StartLong(Request());
+  MustCreate(Of("u"));
+  const Sent other = Take();
+  Progress(other, model::Stage::kDenoise, 1);
+  Settle();
+  EXPECT_FALSE(pool.parked(one));
+  EXPECT_FALSE(pool.parked(other));
+}
+
+TEST_F(ParkingTest, ATenantThatHasHadAsMuchWaits) {
+  Use("u", 6);
+  const Sent running = StartLong(Request());
+  MustCreate(Of("u"));
   Take();
   EXPECT_FALSE(pool.parked(running));
 }

@@ -32,6 +32,15 @@ TEST(Preemption, WhatIsLongBesideItIsParkedForAShortOne) {
   EXPECT_THAT(WhomToPark({{Begun(30, 30.5)}}, false, Needs(1, 600), kMoment), IsEmpty());
 }
 
+TEST(Preemption, WhoHasHadLessWaitsForAQuarterOfItsRun) {
+  std::vector<BegunJob> begun = {Begun(4, 600), Begun(1, 600), Begun(0.9, 600)};
+  EXPECT_THAT(WhomToPark(begun, false, Needs(4, 600), kMoment), IsEmpty());
+  for (BegunJob& job : begun) job.had_more = true;
+  EXPECT_THAT(WhomToPark(begun, false, Needs(4, 600), kMoment), ElementsAre(0, 1));
+  // Nobody misses a deadline for a share.
+  EXPECT_THAT(WhomToPark({{Begun(4, 7, true)}}, false, Needs(4, 600), kMoment), IsEmpty());
+}
+
 TEST(Preemption, ParksNobodyForOneThatIsLateAnyway) {
   EXPECT_THAT(WhomToPark({{Begun(30, 600)}}, false, Needs(5, 4), kMoment), IsEmpty());
   const std::vector<BegunJob> begun = {Begun(30, 600), Begun(30, 600, false)};
@@ -57,6 +66,21 @@ TEST(Preemption, JobsThatShareTheirStepsTakeAsLongAsTheLongest) {
   const std::vector<BegunJob> begun = {Begun(3, 600), Begun(3, 600), Begun(3, 600)};
   EXPECT_THAT(WhomToPark(begun, true, Needs(1, 5), kMoment), IsEmpty());
   EXPECT_THAT(WhomToPark(begun, false, Needs(1, 5), kMoment), ElementsAre(0, 1));
+}
+
+TEST(Preemption, WhoHasHadLessSharesNoStepsWithWhoHasHadMore) {
+  std::vector<BegunJob> begun = {Begun(4, 600), Begun(0.9, 600), Begun(4, 600)};
+  EXPECT_THAT(WhomToLeave(begun, Needs(4, 600), kMoment), IsEmpty());
+  begun[0].had_more = begun[1].had_more = true;
+  EXPECT_THAT(WhomToLeave(begun, Needs(4, 600), kMoment), ElementsAre(0));
+  begun[0].deadline = kMoment + absl::Seconds(8);  // it would not meet that
+  EXPECT_THAT(WhomToLeave(begun, Needs(4, 600), kMoment), IsEmpty());
+  // A whole pack of small ones, and no more.
+  std::vector<BegunJob> pack(kMostParkedForShare, Begun(1, 600));
+  for (BegunJob& job : pack) job.had_more = true;
+  EXPECT_EQ(WhomToLeave(pack, Needs(1, 600), kMoment).size(), kMostParkedForShare);
+  pack.push_back(pack.back());
+  EXPECT_THAT(WhomToLeave(pack, Needs(1, 600), kMoment), IsEmpty());
 }
 
 TEST(Preemption, AFewAreParkedAtATimeAndNoMore) {

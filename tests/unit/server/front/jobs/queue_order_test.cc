@@ -84,11 +84,11 @@ TEST(QueueOrder, WeightsAreShares) {
 TEST(FairShare, AnIdleTenantSavesUpLittle) {
   FairShare share;
   share.Charge("busy", absl::Hours(1));
-  share.Wake("idle", {"busy"});
+  share.Wake("idle", {"busy"}, share);
   EXPECT_DOUBLE_EQ(share.virtual_time("idle"), 3600 - 10);
   // And loses nothing of what it has used.
   share.Charge("idle", absl::Hours(2));
-  share.Wake("idle", {"busy"});
+  share.Wake("idle", {"busy"}, share);
   EXPECT_DOUBLE_EQ(share.virtual_time("idle"), 3590 + 7200);
 }
 

@@ -266,6 +266,25 @@ TEST_F(FleetServiceTest, BusyServersDoNotRaceForWhatComes) {
   EXPECT_LE(log_.lost() - lost_before, 2);
 }
 
+TEST_F(FleetServiceTest, ATenantWithLessPassesWhatWaitsOfAnother) {
+  Member& a = Add("a");
+  a.MustAsk(a.Request());
+  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
+  a.Progress(a.Take(), model::Stage::kDenoise, 1);
+  a.MustAsk(a.Request());
+  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
+  // One runs, one is next: the third waits for all to see, and another tenant's does not.
+  const std::string third = a.MustAsk(a.Request())->Snapshot().id;
+  NewJob other = a.Request("other");
+  other.tenant = "u";
+  a.MustAsk(other);
+  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 2; }));
+  a.MustAsk(other);
+  Pass(absl::Seconds(2));
+  EXPECT_EQ(log_.Count(".c."), 3);
+  EXPECT_EQ(a.StateOf(third), VideoState::kQueued);
+}
+
 TEST_F(FleetServiceTest, AServerThatCannotRenderKeepsNothingForItself) {
   Member& gateway = Add("gateway", false);
   Member& a = Add("a");

@@ -84,5 +84,28 @@ TEST_F(FleetUseTest, AGatewayTakesWhatTheFleetCanDoInTime) {
   EXPECT_TRUE(gateway.Ask(gateway.Request()).ok());
 }
 
+TEST_F(FleetUseTest, WhatATenantHasWaitingIsBoundedWhereverItWaits) {
+  const auto limit = [](JobOptions& options) {
+    options.tenants["t"].max_queued_device_seconds = 10;
+  };
+  Member& a = AddWith("a", limit);
+  Member& gateway = AddWith("gateway", limit, false);
+  const JobPtr first = gateway.MustAsk(gateway.Request());
+  ASSERT_EQ(WhoRuns(), &a);
+  RunFor(a, a.Take(), 4);
+  ASSERT_TRUE(Comes([&] { return first->state() == VideoState::kSucceeded; }));
+  // Four seconds each, asked for at two servers in turn.
+  int taken = 0;
+  while (taken < 10 && (taken % 2 == 0 ? a : gateway).Ask(a.Request()).ok()) ++taken;
+  EXPECT_GE(taken, 2);
+  EXPECT_LE(taken, 3);
+  for (Member* const member : {&a, &gateway}) {
+    EXPECT_EQ(ReasonOf(member->Ask(a.Request()).status()), Reason::kTenantQuota);
+  }
+  NewJob other = a.Request();
+  other.tenant = "u";
+  EXPECT_TRUE(gateway.Ask(other).ok());
+}
+
 }  // namespace
 }  // namespace reel::front
