@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,6 +17,7 @@ namespace reel::front {
 struct AppOptions {
   ServerOptions server;
   TokenTable tokens;
+  std::vector<std::string> prompt_keys;
   std::string worker_binary;  // empty: beside this program
   std::string port_file;      // empty: none
   std::string runtime_base;   // the user's run-time folder; empty: /tmp

@@ -94,6 +94,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.node = fleet.node;
   options.address = fleet.advertise;
   options.gateway = fleet.gateway;
+  options.seal = Seal(app.prompt_keys);
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();

@@ -174,6 +174,7 @@ int main(int argc, char** argv) {
   options.json_log = InitLogging(loaded.options.telemetry);
   options.server = loaded.options;
   options.tokens = loaded.tokens;
+  options.prompt_keys = loaded.prompt_keys;
   options.read_again = [flags = parsed.flags, surroundings] {
     return reel::front::LoadOptions(flags, surroundings);
   };

@@ -31,10 +31,9 @@ NatsCluster::NatsCluster(int servers, NatsSetup setup)
 
 std::string NatsCluster::ConfigOf(int server) const {
   const Server& own = servers_[static_cast<size_t>(server)];
-  std::string config =
-      absl::StrCat("server_name: s", server, "\nlisten: 127.0.0.1:", own.port,
-                   "\njetstream { store_dir: \"", folder_.File(absl::StrCat("data", server)),
-                   "\", max_mem: 16MB, max_file: 512MB, sync_interval: always }\n", setup_.more);
+  std::string config = absl::StrCat(
+      "server_name: s", server, "\nlisten: 127.0.0.1:", own.port, "\njetstream { store_dir: \"",
+      DiskOf(server), "\", max_mem: 16MB, max_file: 512MB, sync_interval: always }\n", setup_.more);
   if (servers_.size() == 1) return config;
   std::vector<std::string> routes;
   for (const Server& other : servers_) {

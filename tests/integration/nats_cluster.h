@@ -30,6 +30,8 @@ class NatsCluster {
   int size() const { return static_cast<int>(servers_.size()); }
   std::vector<std::string> urls() const;
   std::string address(int server) const;
+  // Where it keeps its streams.
+  std::string DiskOf(int server) const { return folder_.File("data" + std::to_string(server)); }
   void Start(int server);
   void Kill(int server);
   // Returns when it stands still.

@@ -103,6 +103,9 @@ fleet {
     ca_file: "/etc/reel-fleet/brokers.crt" nkey_seed_file: "/etc/reel-fleet/nkey.seed"
     {{- end }}
   }
+  {{- if $fleet.encryptPrompts }}
+  encrypt_prompts_key_file: "/etc/reel-fleet/prompts.key"
+  {{- end }}
   objects {
     endpoint: {{ $fleet.objects.endpoint | quote }}
     bucket: {{ $fleet.objects.bucket | quote }}

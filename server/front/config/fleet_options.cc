@@ -91,6 +91,7 @@ void ReadFleet(const config::v1::ServerConfig& config, OptionReader& reader, Ser
   }
   out.fleet.advertise = fleet.advertise();
   out.fleet.gateway = fleet.gateway();
+  out.fleet.encrypt_prompts_key_file = fleet.encrypt_prompts_key_file();
   ReadListener(fleet, reader, out);
   CheckGateway(config, reader);
   out.fleet.nats = ReadNats(fleet.nats(), reader);

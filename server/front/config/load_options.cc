@@ -10,6 +10,7 @@
 #include "server/front/config/named_parts.h"
 #include "server/front/config/nats_options.h"
 #include "server/front/config/read_file.h"
+#include "server/front/config/seal_key_file.h"
 #include "server/front/config/secret_file.h"
 #include "server/front/config/tls_files.h"
 
@@ -45,6 +46,16 @@ void CheckKeyPair(const char* key, const std::string& file, std::vector<std::str
   if (!pair.ok()) problems.push_back(absl::StrCat(key, ": ", Text(pair.status())));
 }
 
+void ReadPromptKeys(const std::string& file, LoadedOptions& out) {
+  if (file.empty()) return;
+  auto keys = ReadSealKeys(file);
+  if (keys.ok()) {
+    out.prompt_keys = *std::move(keys);
+  } else {
+    out.problems.push_back(absl::StrCat("fleet.encrypt_prompts_key_file: ", Text(keys.status())));
+  }
+}
+
 }  // namespace
 
 LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) {
@@ -74,6 +85,7 @@ LoadedOptions LoadOptions(const Flags& flags, const Surroundings& surroundings) 
     loaded.problems.push_back(std::move(problem));
   }
   CheckKeyPair("fleet.objects.credentials_file", fleet.objects.credentials_file, loaded.problems);
+  ReadPromptKeys(fleet.encrypt_prompts_key_file, loaded);
   if (!loaded.options.auth.tokens_file.empty()) {
     auto tokens = TokenTable::Load(loaded.options.auth.tokens_file);
     if (tokens.ok()) {

@@ -14,9 +14,10 @@
 namespace reel::front {
 
 struct LoadedOptions {
-  ServerOptions options;  // meaningful when there are no problems
-  TokenTable tokens;      // empty without auth.tokens_file
-  std::string effective;  // one line for the log
+  ServerOptions options;                 // meaningful when there are no problems
+  TokenTable tokens;                     // empty without auth.tokens_file
+  std::vector<std::string> prompt_keys;  // empty without fleet.encrypt_prompts_key_file
+  std::string effective;                 // one line for the log
   std::vector<std::string> problems;
 };
 

@@ -127,7 +127,8 @@ struct FleetOptions {
   Address listen;  // without a host: others hear nothing of this server, nor it of them
   std::string advertise;
   TlsOptions tls;
-  bool gateway = false;  // it has no devices
+  bool gateway = false;                  // it has no devices
+  std::string encrypt_prompts_key_file;  // empty: prompts lie in the clear in the log
   NatsOptions nats;
   ObjectOptions objects;
   absl::Duration beat, silence, lease;

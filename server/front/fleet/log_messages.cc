@@ -169,6 +169,7 @@ std::string WriteBeat(const NodeBeat& beat) {
     out.mutable_kernels()->Assign(model.kernels.begin(), model.kernels.end());
   }
   message.mutable_kernels()->Assign(beat.kernels.begin(), beat.kernels.end());
+  message.mutable_prompt_keys()->Assign(beat.prompt_keys.begin(), beat.prompt_keys.end());
   return message.SerializeAsString();
 }
 
@@ -191,6 +192,7 @@ std::optional<NodeBeat> ReadBeat(const std::string& bytes) {
                            {model.kernels().begin(), model.kernels().end()}});
   }
   beat.kernels.assign(message->kernels().begin(), message->kernels().end());
+  beat.prompt_keys.assign(message->prompt_keys().begin(), message->prompt_keys().end());
   return beat;
 }
 

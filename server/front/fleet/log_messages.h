@@ -43,7 +43,8 @@ struct NodeBeat {
   int room = 0;
   bool draining = false;
   std::vector<Model> models;
-  std::vector<std::string> kernels = {};  // of its devices, each list once; opaque here
+  std::vector<std::string> kernels = {};      // of its devices, each list once; opaque here
+  std::vector<std::string> prompt_keys = {};  // Seal::Ids
 };
 std::string WriteBeat(const NodeBeat& beat);
 // nullopt: bytes that are none, or of no node.

@@ -48,6 +48,7 @@ struct FleetStatus {
     uint64_t behind = 0;        // messages of the log that it had not read when it beat last
     int devices = 0, claimed = 0, room = 0;
     std::vector<Model> models;
+    std::vector<std::string> prompt_keys;  // of which it has the keys, by name; the first encrypts
   };
   // What waits for a model, and what is being rendered.
   struct Backlog {

@@ -98,6 +98,7 @@ void Beats::Send(const Own& own) {
   beat.claimed = own.claimed;
   beat.room = own.room;
   beat.draining = own.draining;
+  beat.prompt_keys = parts_.options.seal.Ids();
   const bool with_cards = count_++ % kBeatsPerCard == 0;
   const Means means = MeansOf(parts_.jobs);
   for (const ServedModel& model : parts_.jobs.Models()) {

@@ -62,7 +62,8 @@ std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
   std::vector<Key> orphans;
   for (const Key& key : parts_.index.claimed()) {
     const KnownVideo& video = *parts_.index.Find(key);
-    if (video.owner == parts_.options.node || !parts_.beats.nodes().IsSilent(video.owner)) continue;
+    if (!video.readable || video.owner == parts_.options.node) continue;
+    if (!parts_.beats.nodes().IsSilent(video.owner)) continue;
     if (video.wished || means.CanRun(video)) orphans.push_back(key);
   }
   return orphans;

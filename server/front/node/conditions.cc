@@ -4,36 +4,58 @@
 #include <utility>
 
 #include "kernels/base/digest/sha256.h"
+#include "kernels/base/status_macros.h"
 #include "server/front/node/object_keys.h"
 
 namespace reel::front {
 namespace {
 
-absl::Status KeepAll(ObjectStore& store, const std::string& fleet, const std::string& tenant,
-                     const Conditions::List& conditions) {
+// What the threads of the pool work with.
+struct ConditionPlace {
+  ObjectStore& store;
+  const NodeOptions& options;
+  const std::string& tenant;
+
+  std::vector<std::string> KeysOf(const model::Condition& condition) const {
+    return ConditionKeys(options.seal, options.fleet, tenant, condition.sha256);
+  }
+};
+
+absl::Status KeepAll(const ConditionPlace& place, const Conditions::List& conditions) {
   for (const model::Condition& condition : conditions) {
-    const absl::Status put =
-        store.PutBytes(ConditionKey(fleet, tenant, condition.sha256),
-                       condition.bytes ? *condition.bytes : std::string(), condition.content_type);
+    const std::string key = place.KeysOf(condition).front();
+    const absl::Status put = place.store.PutBytes(
+        key, place.options.seal.Close(condition.bytes ? *condition.bytes : std::string(), key),
+        condition.content_type);
     if (!put.ok()) return put;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Conditions::Blob>> FetchAll(ObjectStore& store, const std::string& fleet,
-                                                       const std::string& tenant,
+bool IsNotThere(const absl::Status& status) {
+  return absl::IsNotFound(status) || absl::IsOutOfRange(status);
+}
+
+// Who took the request may have had another key, or none.
+absl::StatusOr<std::string> FetchOne(const ConditionPlace& place,
+                                     const model::Condition& condition) {
+  for (const std::string& key : place.KeysOf(condition)) {
+    auto bytes = place.store.Get(key, 0, condition.size_bytes + Seal::kOverhead);
+    if (IsNotThere(bytes.status())) continue;
+    if (!bytes.ok()) return bytes;
+    auto opened = place.options.seal.Open(*bytes, key);
+    if (opened.ok() && Sha256Hex(*opened) == condition.sha256) return opened;
+    return absl::DataLossError("the object store has other bytes than the request came with");
+  }
+  return absl::DataLossError("the object store has lost what the request came with");
+}
+
+absl::StatusOr<std::vector<Conditions::Blob>> FetchAll(const ConditionPlace& place,
                                                        const Conditions::List& conditions) {
   std::vector<Conditions::Blob> blobs;
   for (const model::Condition& condition : conditions) {
-    auto bytes = store.Get(ConditionKey(fleet, tenant, condition.sha256), 0, condition.size_bytes);
-    if (absl::IsNotFound(bytes.status()) || absl::IsOutOfRange(bytes.status())) {
-      return absl::DataLossError("the object store has lost what the request came with");
-    }
-    if (!bytes.ok()) return bytes.status();
-    if (Sha256Hex(*bytes) != condition.sha256) {
-      return absl::DataLossError("the object store has other bytes than the request came with");
-    }
-    blobs.push_back(std::make_shared<const std::string>(*std::move(bytes)));
+    REEL_ASSIGN_OR_RETURN(std::string bytes, FetchOne(place, condition));
+    blobs.push_back(std::make_shared<const std::string>(std::move(bytes)));
   }
   return blobs;
 }
@@ -52,8 +74,8 @@ void Conditions::Keep(const std::string& tenant, const List& conditions,
     (*shared)(status);
   });
   const bool taken = parts_.pool->Put(
-      [store = parts_.store.objects, fleet = parts_.options.fleet, tenant, conditions,
-       kept = std::move(kept)]() mutable { kept(KeepAll(*store, fleet, tenant, conditions)); });
+      [store = parts_.store.objects, &options = parts_.options, tenant, conditions,
+       kept = std::move(kept)]() mutable { kept(KeepAll({*store, options, tenant}, conditions)); });
   if (!taken) (*shared)(TooMany());
 }
 
@@ -65,9 +87,9 @@ void Conditions::Fetch(const std::string& tenant, const List& conditions,
     parts_.state.Note(blobs.status());
     (*shared)(std::move(blobs));
   });
-  const bool taken = parts_.pool->Put([store = parts_.store.objects, fleet = parts_.options.fleet,
+  const bool taken = parts_.pool->Put([store = parts_.store.objects, &options = parts_.options,
                                        tenant, conditions, fetched = std::move(fetched)]() mutable {
-    fetched(FetchAll(*store, fleet, tenant, conditions));
+    fetched(FetchAll({*store, options, tenant}, conditions));
   });
   if (!taken) (*shared)(TooMany());
 }

@@ -45,6 +45,47 @@ FleetCheck CheckClock(absl::Time stored, absl::Time begun, absl::Time ended) {
           is_close ? "" : "Set both by NTP: deadlines and expiry are by the clock of the wall."};
 }
 
+bool HasKey(const FleetStatus::Node& node, const std::string& key) {
+  return std::find(node.prompt_keys.begin(), node.prompt_keys.end(), key) != node.prompt_keys.end();
+}
+
+// Nothing: both read what either writes, and encrypt alike.
+std::string WhyApart(const FleetStatus::Node& own, const FleetStatus::Node& other) {
+  const bool own_encrypts = !own.prompt_keys.empty();
+  const bool other_encrypts = !other.prompt_keys.empty();
+  if (own_encrypts && !other_encrypts) return absl::StrCat(other.name, " does not encrypt");
+  if (!own_encrypts && other_encrypts)
+    return absl::StrCat(other.name, " encrypts, this server not");
+  if (!own_encrypts) return "";
+  if (!HasKey(own, other.prompt_keys[0])) {
+    return absl::StrCat(other.name, " encrypts with ", other.prompt_keys[0],
+                        ", which this server lacks");
+  }
+  if (!HasKey(other, own.prompt_keys[0])) return absl::StrCat(other.name, " lacks this key");
+  return "";
+}
+
+FleetCheck CheckPrompts(const FleetStatus& status) {
+  using State = FleetStatus::NodeState;
+  FleetStatus::Node own;
+  for (const FleetStatus::Node& node : status.nodes) {
+    if (node.is_this) own = node;
+  }
+  std::vector<std::string> apart;
+  for (const FleetStatus::Node& node : status.nodes) {
+    if (node.is_this || (node.state != State::kServing && node.state != State::kDraining)) continue;
+    const std::string why = WhyApart(own, node);
+    if (!why.empty()) apart.push_back(why);
+  }
+  std::string detail = own.prompt_keys.empty()
+                           ? "in the clear in the log and the store"
+                           : absl::StrCat("encrypted with the key ", own.prompt_keys[0]);
+  if (apart.empty()) return {"fleet prompts", true, std::move(detail), ""};
+  return {"fleet prompts", false, absl::StrCat(detail, "; ", absl::StrJoin(apart, ", ")),
+          "Give every server the same keys in fleet.encrypt_prompts_key_file: what one cannot read "
+          "it neither shows nor renders."};
+}
+
 }  // namespace
 
 std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key) {
@@ -113,6 +154,7 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
                     "It reads the log to its end in seconds; may its key subscribe to reel.live.>, "
                     "and publish to $JS.API.CONSUMER.CREATE?"});
   if (checks.back().ok) checks.back().hint.clear();
+  if (hears_itself) checks.push_back(CheckPrompts(status));
   return checks;
 }
 

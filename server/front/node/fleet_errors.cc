@@ -49,6 +49,15 @@ absl::Status NoSuchVideo(const std::string& id) {
   return MakeError(Reason::kVideoNotFound, absl::StrCat("No such video: videos/", id), OfVideo(id));
 }
 
+absl::Status VideoLocked(const std::string& id) {
+  ErrorDetails details = OfVideo(id);
+  details.retry_after = kRetry;
+  return MakeError(
+      Reason::kFleetUnavailable,
+      absl::StrCat("The video is encrypted with a key that this server does not have: videos/", id),
+      details);
+}
+
 absl::Status VideoStillLives(const std::string& id) {
   ErrorDetails details = OfVideo(id);
   details.precondition_type = "STATE";

@@ -23,8 +23,9 @@ constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
 FleetNode::FleetNode(const Parts& parts)
     : parts_(parts),
-      index_(parts.serializer),
-      faces_(parts.view, parts.serializer, {parts.options.node, parts.peers, parts.fetches}),
+      index_({parts.serializer, parts.options.seal}),
+      faces_(parts.view, {parts.serializer, parts.options.seal},
+             {parts.options.node, parts.peers, parts.fetches}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
@@ -88,6 +89,12 @@ void FleetNode::Learn(const Key& key) {
   const bool was_deleted = was_known && before->deleted;
   index_.Update(key, *job);
   faces_.Update(key, *job);
+  if (index_.Find(key)->locked && !std::exchange(told_locked_, true)) {
+    Log(LogLevel::kError,
+        "Videos of the fleet are encrypted with a key that this server does not have; it leaves "
+        "them to others",
+        {{"video", key.second}});
+  }
   // What it has cost counts for its tenant on every server.
   if (ends) use_.Ended(key.first, index_.Find(key)->bill, parts_.clock.Wall());
   // Of what was deleted before this process began the sweep takes care.
@@ -170,7 +177,7 @@ void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr
 void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (key) return wishes_.Cancel(*key, std::move(done));
-  if (reads_.IsFleets(id)) return done(NoSuchVideo(id));
+  if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
   parts_.jobs.Cancel(reach, id, std::move(done));
 }
 
@@ -178,7 +185,7 @@ void FleetNode::Delete(const Reach& reach, const std::string& id,
                        absl::AnyInvocable<void(absl::Status)> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (!key) {
-    if (reads_.IsFleets(id)) return done(NoSuchVideo(id));
+    if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
     return parts_.jobs.Delete(reach, id, std::move(done));
   }
   if (index_.Find(*key)->live()) return done(VideoStillLives(id));

@@ -122,7 +122,7 @@ class FleetNode {
   bool draining_ = false;
   bool cut_off_ = false;  // for longer than the lease, and told so
   bool stale_ = true;     // what is held is to be looked at anew
-  bool told_double_ = false;
+  bool told_double_ = false, told_locked_ = false;
 };
 
 }  // namespace reel::front

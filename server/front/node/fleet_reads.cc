@@ -30,10 +30,21 @@ bool FleetReads::IsShown(const KnownVideo& video) const {
   return video.live() || video.expire_time > parts_.clock.Wall();
 }
 
+std::optional<FleetReads::Key> FleetReads::KeyOf(const Reach& reach, const std::string& id) const {
+  if (reach.everybodys) return parts_.index.FindId(id);
+  return Key{reach.tenant, id};
+}
+
+absl::Status FleetReads::WhyNot(const Reach& reach, const std::string& id) const {
+  const std::optional<Key> key = KeyOf(reach, id);
+  const KnownVideo* const video = key ? parts_.index.Find(*key) : nullptr;
+  const bool is_locked = video != nullptr && video->locked && !video->deleted;
+  return is_locked ? VideoLocked(id) : NoSuchVideo(id);
+}
+
 std::optional<FleetReads::Key> FleetReads::Reached(const Reach& reach,
                                                    const std::string& id) const {
-  const std::optional<Key> key =
-      reach.everybodys ? parts_.index.FindId(id) : std::optional<Key>(Key{reach.tenant, id});
+  const std::optional<Key> key = KeyOf(reach, id);
   const KnownVideo* const video = key ? parts_.index.Find(*key) : nullptr;
   if (video == nullptr || !IsShown(*video)) return std::nullopt;
   return key;
@@ -43,7 +54,7 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
   const std::optional<Key> key = Reached(reach, id);
   if (!key) {
-    if (IsFleets(id) || reach.from_peer) return done(NoSuchVideo(id));
+    if (IsFleets(id) || reach.from_peer) return done(WhyNot(reach, id));
     return parts_.jobs.Find(reach, id, std::move(done));
   }
   std::shared_ptr<FleetVideo> face =

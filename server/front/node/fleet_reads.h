@@ -36,6 +36,8 @@ class FleetReads {
   std::optional<Key> Reached(const Reach& reach, const std::string& id) const;
   // Whether the name is of a video that only the view may show.
   bool IsFleets(const std::string& id) const;
+  // Why such a one is not reached.
+  absl::Status WhyNot(const Reach& reach, const std::string& id) const;
 
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done);
@@ -43,6 +45,7 @@ class FleetReads {
  private:
   struct Listing;
   bool IsShown(const KnownVideo& video) const;
+  std::optional<Key> KeyOf(const Reach& reach, const std::string& id) const;
   // Of the fleet's; one more than the page has.
   std::vector<Video> FleetsPage(const ListQuery& query) const;
   void AskStore(std::shared_ptr<Listing> listing);

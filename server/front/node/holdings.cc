@@ -142,7 +142,7 @@ void Holdings::EndWithoutConditions(const Claim& claim, Video video) {
   video.end_time = parts_.clock.Wall();
   video.expire_time = video.end_time + kKeepFailed;
   FinishSaid said{parts_.options.node, FinishKind::kFailed};
-  said.video = parts_.faces.Write(video);
+  said.video = parts_.faces.Write(claim.first, video);
   WriteEnd(claim, std::move(said), ReasonOfEnd(video), [](const absl::Status&) {});
 }
 
@@ -195,7 +195,7 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
   }
   found->second.ending = true;
   FinishSaid said{parts_.options.node, KindOf(video)};
-  said.video = parts_.faces.Write(video);
+  said.video = parts_.faces.Write(claim.first, video);
   said.last_sequence = last_sequence;
   if (video.state == VideoState::kSucceeded && parts_.deliveries.enabled()) {
     return Deliver(claim, video, epoch, std::move(said), std::move(done));
@@ -215,7 +215,7 @@ void Holdings::Resume(Leftover leftover) {
   held.epoch = known->epoch;
   held.ending = true;
   FinishSaid said{parts_.options.node, FinishKind::kSucceeded};
-  said.video = parts_.faces.Write(video);
+  said.video = parts_.faces.Write(key, video);
   said.last_sequence = leftover.last_sequence;
   auto done = [this, leftover = std::move(leftover)](const absl::Status& counts) mutable {
     if (absl::IsCancelled(counts)) return;

@@ -94,7 +94,10 @@ std::set<std::string> Janitor::Named() const {
   std::set<std::string> named;
   for (const auto& [deadline, key] : parts_.index.deadlines()) {
     for (const std::string& sha256 : parts_.index.Find(key)->conditions) {
-      named.insert(ConditionKey(parts_.options.fleet, key.first, sha256));
+      for (std::string& name :
+           ConditionKeys(parts_.options.seal, parts_.options.fleet, key.first, sha256)) {
+        named.insert(std::move(name));
+      }
     }
   }
   return named;
@@ -102,7 +105,8 @@ std::set<std::string> Janitor::Named() const {
 
 bool Janitor::IsWanted(const ObjectEntry& object, const std::set<std::string>& named) const {
   const std::optional<MediaPlace> place = ReadMediaKey(parts_.options.fleet, object.key);
-  if (!place) return named.contains(object.key);
+  // What a video that cannot be read here names nobody here knows.
+  if (!place) return named.contains(object.key) || parts_.index.locked() > 0;
   const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
   if (video == nullptr || video->deleted) return false;
   if (!video->readable) return true;

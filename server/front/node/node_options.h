@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "server/front/fleet/seal.h"
 
 namespace reel::front {
 
@@ -22,6 +23,7 @@ struct NodeOptions {
   bool hears_others = false;                // their videos can be streamed here
   std::string build;                        // revision
   uint64_t process = 0;                     // random
+  Seal seal;                                // of what callers wrote, in log and store
   std::map<std::string, double> weights;    // shares of tenants; of others 1
   int deliver_backlog = 32;                 // results that may wait for the fleet's store
   absl::Duration sweep = absl::Minutes(5);  // between two looks for objects that nobody wants

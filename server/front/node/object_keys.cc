@@ -27,8 +27,17 @@ std::string MediaKey(const std::string& fleet, const std::string& tenant, const 
 }
 
 std::string ConditionKey(const std::string& fleet, const std::string& tenant,
-                         const std::string& sha256) {
-  return absl::StrCat(ConditionPrefix(fleet), tenant, "/", sha256);
+                         const std::string& name) {
+  return absl::StrCat(ConditionPrefix(fleet), tenant, "/", name);
+}
+
+std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& fleet,
+                                       const std::string& tenant, const std::string& sha256) {
+  std::vector<std::string> keys;
+  for (const std::string& name : seal.NamesFor("condition/" + tenant, sha256)) {
+    keys.push_back(ConditionKey(fleet, tenant, name));
+  }
+  return keys;
 }
 
 std::optional<MediaPlace> ReadMediaKey(const std::string& fleet, const std::string& key) {

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "server/front/fleet/seal.h"
 
 namespace reel::front {
 
@@ -17,7 +20,11 @@ std::string MediaKey(const std::string& fleet, const std::string& tenant, const 
                      uint32_t epoch);
 // A tenant's own: what another has sent tells it nothing.
 std::string ConditionKey(const std::string& fleet, const std::string& tenant,
-                         const std::string& sha256);
+                         const std::string& name);
+// Where a condition may lie: first where this server puts it, last where one without a key does, in
+// the clear and by its hash.
+std::vector<std::string> ConditionKeys(const Seal& seal, const std::string& fleet,
+                                       const std::string& tenant, const std::string& sha256);
 
 struct MediaPlace {
   std::string tenant, id;

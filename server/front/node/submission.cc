@@ -105,6 +105,16 @@ void Submission::Next(const Shared& attempt) {
   Bind(attempt);
 }
 
+// By any of the fleet's keys: whoever bound it may have sealed with another.
+bool Submission::IsOfSpec(const Attempt& attempt, const std::string& bound) const {
+  const std::vector<std::string> names = SpecNames(attempt);
+  return std::find(names.begin(), names.end(), bound) != names.end();
+}
+
+std::vector<std::string> Submission::SpecNames(const Attempt& attempt) const {
+  return parts_.options.seal.NamesFor("spec/" + attempt.job.tenant, attempt.spec_hash);
+}
+
 // What the request id stands for is the answer.
 Submission::Bound Submission::Join(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
@@ -117,7 +127,11 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
   }
-  if (binding->spec_hash != attempt->spec_hash) {
+  if (job && parts_.faces.IsLocked({tenant, binding->video}, *job)) {
+    Refuse(attempt, VideoLocked(binding->video));
+    return Bound::kAnswered;
+  }
+  if (!IsOfSpec(*attempt, binding->spec_hash)) {
     Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
     return Bound::kAnswered;
   }
@@ -175,7 +189,8 @@ void Submission::Bind(const Shared& attempt) {
   const auto before = parts_.view.FindBinding(tenant, request_id);
   const uint32_t number = before ? before->number + 1 : 1;
   parts_.writes.Put({tenant, request_id, LogKind::kBinding, number},
-                    WriteBinding({attempt->video.id, attempt->spec_hash}), Patience(*attempt),
+                    WriteBinding({attempt->video.id, SpecNames(*attempt).front()}),
+                    Patience(*attempt),
                     parts_.thread.Here<absl::StatusOr<WriteResult>>(
                         [this, attempt, number](const absl::StatusOr<WriteResult>& written) {
                           OnBound(attempt, number, written);
@@ -209,14 +224,14 @@ void Submission::Request(const Shared& attempt) {
   // Where others are not heard, bytes flow to callers of the node alone that renders.
   const bool stays = !parts_.options.hears_others && attempt->job.bound &&
                      MeansOf(parts_.jobs).models.contains(attempt->video.spec.model);
-  parts_.writes.Put(
-      {attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
-      WriteRequest({parts_.faces.Write(attempt->video), stays ? parts_.options.node : ""}),
-      Patience(*attempt),
-      parts_.thread.Here<absl::StatusOr<WriteResult>>(
-          [this, attempt](const absl::StatusOr<WriteResult>& written) {
-            OnRequested(attempt, written);
-          }));
+  parts_.writes.Put({attempt->job.tenant, attempt->video.id, LogKind::kRequest, 0},
+                    WriteRequest({parts_.faces.Write(KeyOf(*attempt), attempt->video),
+                                  stays ? parts_.options.node : ""}),
+                    Patience(*attempt),
+                    parts_.thread.Here<absl::StatusOr<WriteResult>>(
+                        [this, attempt](const absl::StatusOr<WriteResult>& written) {
+                          OnRequested(attempt, written);
+                        }));
 }
 
 void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteResult>& written) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/time/time.h"
@@ -83,6 +84,9 @@ class Submission {
     return {attempt.job.tenant, attempt.video.id};
   }
   absl::Duration Patience(const Attempt& attempt) const;
+  // As the log has the hash of its spec; as this server writes it first.
+  std::vector<std::string> SpecNames(const Attempt& attempt) const;
+  bool IsOfSpec(const Attempt& attempt, const std::string& bound) const;
 
   // The next call with its request id.
   void Leave(const Attempt& attempt);

@@ -33,7 +33,7 @@ void EndUntold(FleetPhase phase, Video& video) {
 }  // namespace
 
 absl::StatusOr<Video> VideoFaces::Read(const Key& key, const FleetJob& job) const {
-  REEL_ASSIGN_OR_RETURN(Video video, serializer_.Parse(job.video));
+  REEL_ASSIGN_OR_RETURN(Video video, logged_.Read(key, job.video));
   // The name under which it stands counts, whatever the bytes say.
   video.tenant = key.first;
   video.id = key.second;

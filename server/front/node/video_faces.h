@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "server/front/fleet/fleet_view.h"
-#include "server/front/jobs/video_serializer.h"
 #include "server/front/node/fleet_video.h"
+#include "server/front/node/logged_videos.h"
 
 namespace reel::front {
 
@@ -17,9 +17,9 @@ namespace reel::front {
 class VideoFaces {
  public:
   using Key = FleetState::Key;
-  // Both outlive it, and so does what `onlooker` has.
-  VideoFaces(FleetView& view, const VideoSerializer& serializer, Onlooker onlooker)
-      : view_(view), serializer_(serializer), onlooker_(std::move(onlooker)) {}
+  // The view outlives it, and so does what `onlooker` has.
+  VideoFaces(FleetView& view, const LoggedVideos& logged, Onlooker onlooker)
+      : view_(view), logged_(logged), onlooker_(std::move(onlooker)) {}
 
   // Null: the view does not have it, or it cannot be read.
   std::shared_ptr<FleetVideo> Find(const Key& key) { return FindIn(faces_, onlooker_, key); }
@@ -46,14 +46,18 @@ class VideoFaces {
   void Prune();
 
   absl::StatusOr<Video> Read(const Key& key, const FleetJob& job) const;
-  std::string Write(const Video& video) const { return serializer_.Serialize(video); }
+  // It is sealed with a key that is not here.
+  bool IsLocked(const Key& key, const FleetJob& job) const {
+    return absl::IsFailedPrecondition(logged_.Read(key, job.video).status());
+  }
+  std::string Write(const Key& key, const Video& video) const { return logged_.Write(key, video); }
 
  private:
   using Faces = std::map<Key, std::weak_ptr<FleetVideo>>;
   std::shared_ptr<FleetVideo> FindIn(Faces& faces, const Onlooker& onlooker, const Key& key);
 
   FleetView& view_;
-  const VideoSerializer& serializer_;
+  const LoggedVideos logged_;
   const Onlooker onlooker_;
   Faces faces_, for_peers_;
   struct Kept {

@@ -48,6 +48,7 @@ void VideoIndex::Clear() {
   expiries_.clear();
   by_age_.clear();
   queued_ = 0;
+  locked_ = 0;
   backlog_.Clear();
 }
 
@@ -116,13 +117,14 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   video.expires = job.wish == CancelKind::kExpired;
   video.deleted = job.deleted;
   // Its bytes change when it ends, and at no other time.
-  if (is_new || (was_live && !video.live())) Read(job, video);
+  if (is_new || (was_live && !video.live())) Read(key, job, video);
   Put(key, video);
 }
 
-void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
-  const absl::StatusOr<Video> read = serializer_.Parse(job.video);
+void VideoIndex::Read(const Key& key, const FleetJob& job, KnownVideo& video) {
+  const absl::StatusOr<Video> read = logged_.Read(key, job.video);
   video.readable = read.ok();
+  video.locked = absl::IsFailedPrecondition(read.status());
   if (!read.ok()) return;
   video.model = read->spec.model;
   video.worker = read->spec.worker;
@@ -140,8 +142,19 @@ void VideoIndex::Read(const FleetJob& job, KnownVideo& video) {
   if (!video.live()) video.expire_time = read->expire_time;
 }
 
+// A claim on it stands all the same: who has it gives it back.
+void VideoIndex::CountLocked(const Key& key, const KnownVideo& video, int by) {
+  if (!video.locked || !video.live()) return;
+  locked_ += by;
+  if (by < 0) {
+    claimed_.erase(key);
+  } else if (video.phase == FleetPhase::kClaimed) {
+    claimed_.insert(key);
+  }
+}
+
 void VideoIndex::Take(const Key& key, const KnownVideo& video) {
-  if (!video.readable) return;
+  if (!video.readable) return CountLocked(key, video, -1);
   by_age_.erase({video.create_time, key.second, key.first});
   if (!video.live()) {
     expiries_.erase({video.expire_time, key});
@@ -164,7 +177,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
 void VideoIndex::Put(const Key& key, const KnownVideo& video) {
   // Of two tenants' videos under one id, which no gateway makes, the first counts.
   tenants_of_ids_.try_emplace(key.second, key.first);
-  if (!video.readable) return;
+  if (!video.readable) return CountLocked(key, video, 1);
   by_age_.insert({video.create_time, key.second, key.first});
   if (!video.live()) {
     expiries_.insert({video.expire_time, key});

@@ -16,9 +16,9 @@
 #include "absl/time/time.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/jobs/video.h"
-#include "server/front/jobs/video_serializer.h"
 #include "server/front/node/fleet_backlog.h"
 #include "server/front/node/fleet_use.h"
+#include "server/front/node/logged_videos.h"
 
 namespace reel::front {
 
@@ -29,6 +29,7 @@ struct KnownVideo {
   uint64_t requested = 0;
   bool wished = false, expires = false;  // its end is wished for, since its time is over
   bool deleted = false;
+  bool locked = false;    // it is sealed with a key that is not here
   bool readable = false;  // what follows is known
   std::string model, worker, caller_node;
   FleetUse::Bill bill;                  // once it has ended; nothing where there is none
@@ -49,7 +50,7 @@ class VideoIndex {
  public:
   using Key = FleetState::Key;
   using Accept = std::function<bool(const KnownVideo&)>;
-  explicit VideoIndex(const VideoSerializer& serializer) : serializer_(serializer) {}
+  explicit VideoIndex(const LoggedVideos& logged) : logged_(logged) {}
 
   void Clear();
   void Update(const Key& key, const FleetJob& job);
@@ -69,6 +70,8 @@ class VideoIndex {
   // What a tenant has claimed, and so many more, for its weight.
   double Load(const std::string& tenant, int more,
               const std::map<std::string, double>& weights) const;
+  // Queued or claimed ones of which nothing more is known here.
+  int locked() const { return locked_; }
   // Queued and claimed ones of a tenant.
   int Live(const std::string& tenant) const;
   // Of a device, for those, as far as bills of their models tell.
@@ -90,16 +93,18 @@ class VideoIndex {
   };
   void Take(const Key& key, const KnownVideo& video);
   void Put(const Key& key, const KnownVideo& video);
-  void Read(const FleetJob& job, KnownVideo& video);
+  void Read(const Key& key, const FleetJob& job, KnownVideo& video);
+  // Of one that cannot be read.
+  void CountLocked(const Key& key, const KnownVideo& video, int by);
 
-  const VideoSerializer& serializer_;
+  const LoggedVideos logged_;
   std::map<Key, KnownVideo> videos_;
   std::map<std::string, std::string> tenants_of_ids_;
   std::map<std::string, Tenant> tenants_;
   std::set<Key> claimed_;
   std::set<std::pair<absl::Time, Key>> deadlines_, expiries_;  // the latter of what has ended
   std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
-  int queued_ = 0;
+  int queued_ = 0, locked_ = 0;
   FleetBacklog backlog_;
 };
 

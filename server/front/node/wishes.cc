@@ -45,8 +45,8 @@ void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done don
     return video == nullptr || video->wished || !video->live();
   };
   parts_.writes.Put(
-      {key.first, key.second, LogKind::kCancel, 0}, WriteWish({kind, parts_.faces.Write(ended)}),
-      kWishPatience,
+      {key.first, key.second, LogKind::kCancel, 0},
+      WriteWish({kind, parts_.faces.Write(key, ended)}), kWishPatience,
       parts_.thread.Here<absl::StatusOr<WriteResult>>(
           [this, noted,
            done = std::move(done)](const absl::StatusOr<WriteResult>& written) mutable {

@@ -101,11 +101,12 @@ int RunNodes(const front::FleetLogOptions& log, const std::vector<std::string>& 
   int count = 0, video_ms = 0;
   if (!absl::SimpleAtoi(words[1], &count) || !absl::SimpleAtoi(words[2], &video_ms)) return 2;
   const PlainSerializer serializer;
+  const front::Seal seal;
   std::vector<std::unique_ptr<SimulatedNode>> nodes;
   for (int i = 0; i < count; ++i) {
     nodes.push_back(std::make_unique<SimulatedNode>(
         SimulatedNode::Settings{absl::StrCat(words[0], i), log, absl::Milliseconds(video_ms)},
-        serializer));
+        front::LoggedVideos(serializer, seal)));
     if (const absl::Status started = nodes.back()->Start(); !started.ok()) {
       std::fprintf(stderr, "%s\n", started.ToString().c_str());
       return 1;

@@ -76,7 +76,7 @@ std::vector<float> TimedReader::Take() {
   return std::exchange(lag_ms_, {});
 }
 
-SimulatedNode::SimulatedNode(Settings settings, const front::VideoSerializer& serializer)
+SimulatedNode::SimulatedNode(Settings settings, const front::LoggedVideos& logged)
     : settings_(std::move(settings)),
       changes_([this] {
         const MutexLock lock(mutex_);
@@ -85,7 +85,7 @@ SimulatedNode::SimulatedNode(Settings settings, const front::VideoSerializer& se
       }),
       view_({}, &changes_),
       reader_(view_),
-      index_(serializer),
+      index_(logged),
       nodes_(settings_.name, kSilence, absl::Seconds(1)) {}
 
 SimulatedNode::~SimulatedNode() { Stop(); }

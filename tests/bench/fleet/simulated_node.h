@@ -64,7 +64,7 @@ class SimulatedNode {
     front::FleetLogOptions log;
     absl::Duration video = absl::Milliseconds(300);  // of a device
   };
-  SimulatedNode(Settings settings, const front::VideoSerializer& serializer);
+  SimulatedNode(Settings settings, const front::LoggedVideos& logged);
   ~SimulatedNode();
 
   // Errors as those of the log.

@@ -154,7 +154,9 @@ def check_again(site, keys, folder):
     make_keys(folder)
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     secrets = [path for path in before if path.suffix in (".key", ".seed")]
-    assert len(secrets) == 2 + 3 + 1 + 2 * len(keys) and all(path.stat().st_mode & 0o077 == 0 for path in secrets), secrets
+    assert len(secrets) == 2 + 3 + 1 + 1 + 3 * len(keys) and all(path.stat().st_mode & 0o077 == 0 for path in secrets), secrets
+    prompts = {before[path] for path in secrets if path.name == "prompts.key"}
+    assert len(prompts) == 1 and re.fullmatch(rb"[0-9a-f]{64}\n", prompts.pop()), "all servers have one key for prompts"
     make_keys(folder, "--node", "late", "--remove", "one")
     reload(site)
     with contextlib.closing(site.connect("late")) as late:

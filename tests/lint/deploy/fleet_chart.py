@@ -15,7 +15,7 @@ GRPC, METRICS, FLEET = 50051, 9464, 50053
 VALUES = {"examples/fleet.yaml": ["reel", "reel-l4", "reel-h100"], "examples/fleet-mesh.yaml": ["reel"]}
 # Values over those of examples/fleet.yaml that the schema must refuse.
 REFUSED_VALUES = ("fleet.name=Prod", "fleet.secretName=", "fleet.nats.urls=null", "fleet.nats.urls={nats://nats.nats:4222}", "fleet.nats.namespace=",
-                  "fleet.objects.secretName=", "fleet.objects.cidr=", "fleet.objects.endpoint=", "fleet.gateways.secretName=", "fleet.gateways.min=0",
+                  "fleet.objects.secretName=", "fleet.objects.cidr=", "fleet.objects.endpoint=", "fleet.gateways.secretName=", "fleet.gateways.min=0", "fleet.insecure=true", "fleet.encryptPrompts=yes",
                   "fleet.pools[0].secretName=", "fleet.pools[0].name=gateway", "fleet.pools[0].device=tpu", "fleet.pools[0].image=x", "autoscaling.min=0")
 
 
@@ -84,7 +84,7 @@ def is_secret(fleet, name, pod):
     if "insecure: true" in config.split("fleet {")[1].split("objects {")[0]:
         return store and "/etc/reel-fleet" not in config
     return store and secret_is_mounted(pod, "/etc/reel-fleet") and all(f'"/etc/reel-fleet/{file}"' in config for file in (
-        "tls.crt", "tls.key", "servers.crt", "brokers.crt", "nkey.seed"))
+        "tls.crt", "tls.key", "servers.crt", "brokers.crt", "nkey.seed", "prompts.key"))
 
 
 def own_secrets(fleet):

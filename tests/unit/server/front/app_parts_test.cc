@@ -23,5 +23,12 @@ TEST(AppParts, AModelKnowsTheWorkersThatHaveIt) {
   EXPECT_THAT(sources[1].workers, ElementsAre("w0", "w1"));
 }
 
+TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
+  AppOptions app;
+  EXPECT_FALSE(MakeNodeOptions(app).seal.enabled());
+  app.prompt_keys = {std::string(Seal::kKeyBytes, 'a'), std::string(Seal::kKeyBytes, 'b')};
+  EXPECT_EQ(MakeNodeOptions(app).seal.Ids(), Seal(app.prompt_keys).Ids());
+}
+
 }  // namespace
 }  // namespace reel::front

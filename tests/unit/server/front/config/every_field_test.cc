@@ -108,7 +108,7 @@ std::string TextOf(const ServerOptions& o) {
             o.fleet.lease, o.fleet.nats.urls, o.fleet.nats.replicas, o.fleet.nats.credentials_file,
             o.fleet.nats.max_bytes);
   dump.Line(o.fleet.listen.ToString(), o.fleet.tls.certificate_file, o.fleet.tls.key_file,
-            o.fleet.tls.client_ca_file, o.fleet.gateway);
+            o.fleet.tls.client_ca_file, o.fleet.gateway, o.fleet.encrypt_prompts_key_file);
   return dump.text_;
 }
 

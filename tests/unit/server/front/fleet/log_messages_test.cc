@@ -143,11 +143,13 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
 TEST(LogMessages, BeatsAreReadAsTheyWereWritten) {
   NodeBeat beat{"n1", "h:1", "build", 7, 8, 2, 3, true, {}};
   beat.models.push_back({"ltx", 2, std::string("card\0", 5)});
+  beat.prompt_keys = {"0123456789abcdef", "fedcba9876543210"};
   const auto read = ReadBeat(WriteBeat(beat));
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(WriteBeat(*read), WriteBeat(beat));
   EXPECT_EQ(read->models[0].card.size(), 5U);
   EXPECT_EQ(read->room, 3);
+  EXPECT_EQ(read->prompt_keys, beat.prompt_keys);
   EXPECT_TRUE(read->draining);
   EXPECT_FALSE(ReadBeat("\x0a\xff").has_value());
   EXPECT_FALSE(ReadBeat("").has_value());

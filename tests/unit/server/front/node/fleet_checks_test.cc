@@ -97,6 +97,36 @@ TEST(CheckNodes, NamesTheSilentTheMixedAndWhatIsNotHeard) {
   EXPECT_FALSE(FindCheck(CheckNodes(status), "fleet view")->ok);
 }
 
+TEST(CheckNodes, SaysWhoDoesNotReadWhatOthersEncrypt) {
+  const auto check = [](const std::vector<std::string>& own,
+                        const std::vector<std::string>& other) {
+    FleetStatus status = TwoNodes();
+    status.nodes[0].prompt_keys = own;
+    status.nodes[1].prompt_keys = other;
+    return *FindCheck(CheckNodes(status), "fleet prompts");
+  };
+  EXPECT_TRUE(check({}, {}).ok);
+  EXPECT_THAT(check({}, {}).detail, HasSubstr("in the clear"));
+  EXPECT_TRUE(check({"k1"}, {"k1"}).ok);
+  EXPECT_EQ(check({"k1"}, {"k1"}).detail, "encrypted with the key k1");
+  // In the middle of a change of keys all is well: both read both.
+  EXPECT_TRUE(check({"k1", "k2"}, {"k2", "k1"}).ok);
+  EXPECT_THAT(check({"k1"}, {"k2", "k1"}).detail, HasSubstr("b encrypts with k2"));
+  EXPECT_THAT(check({"k2", "k1"}, {"k1"}).detail, HasSubstr("b lacks this key"));
+  EXPECT_THAT(check({"k1"}, {}).detail, HasSubstr("b does not encrypt"));
+  EXPECT_THAT(check({}, {"k1"}).detail, HasSubstr("this server not"));
+  for (const auto& apart : {check({"k1"}, {"k2", "k1"}), check({"k2", "k1"}, {"k1"}),
+                            check({"k1"}, {}), check({}, {"k1"})}) {
+    EXPECT_FALSE(apart.ok) << apart.detail;
+    EXPECT_THAT(apart.hint, HasSubstr("encrypt_prompts_key_file"));
+  }
+  // Who is gone reads nothing any more.
+  FleetStatus status = TwoNodes();
+  status.nodes[0].prompt_keys = {"k1"};
+  status.nodes[1].state = FleetStatus::NodeState::kLeft;
+  EXPECT_TRUE(FindCheck(CheckNodes(status), "fleet prompts")->ok);
+}
+
 using CheckFleetTest = FleetFixture;
 
 TEST_F(CheckFleetTest, AServerLooksAtItsFleetAndItsStore) {
@@ -107,7 +137,8 @@ TEST_F(CheckFleetTest, AServerLooksAtItsFleetAndItsStore) {
   const auto checks =
       Await<std::vector<FleetCheck>>([&](auto done) { a.service->CheckFleet(std::move(done)); });
   ASSERT_TRUE(checks.ok()) << checks.status();
-  for (const char* name : {"fleet servers", "fleet builds", "fleet view", "fleet store"}) {
+  for (const char* name :
+       {"fleet servers", "fleet builds", "fleet view", "fleet prompts", "fleet store"}) {
     ASSERT_NE(FindCheck(*checks, name), nullptr) << name;
     EXPECT_TRUE(FindCheck(*checks, name)->ok) << FindCheck(*checks, name)->detail;
   }

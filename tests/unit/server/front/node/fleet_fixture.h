@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/base/digest/sha256.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_log.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -39,6 +40,7 @@ class Member : public Harness {
     node.address = name_ + ":1";
     node.process = ++processes_;
     node.deliver_backlog = deliver_backlog;
+    node.seal = seal;
     const auto path_of = [this](const std::string& id, int attempt) {
       return media->PathOf(id, attempt);
     };
@@ -93,6 +95,7 @@ class Member : public Harness {
   }
 
   Peers peers;  // of the next Begin
+  Seal seal;    // likewise
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
@@ -110,6 +113,7 @@ class FleetFixture : public ::testing::Test {
     auto& member = members_[name];
     member = std::make_unique<Member>(log_, serializer_, name, objects_);
     member->deliver_backlog = deliver_backlog_;
+    member->seal = seal_;
     member->Begin(with_worker);
     return *member;
   }
@@ -151,8 +155,20 @@ class FleetFixture : public ::testing::Test {
   reel::testing::MemorySerializer serializer_;
   ObjectStore* objects_ = nullptr;  // of members that are added from then on
   int deliver_backlog_ = 32;        // likewise
+  Seal seal_;                       // likewise
   std::map<std::string, std::unique_ptr<Member>> members_;
 };
+
+inline NewJob WithPicture(Member& member, const std::string& bytes) {
+  NewJob job = member.Request();
+  model::Condition condition;
+  condition.content_type = "image/png";
+  condition.bytes = std::make_shared<const std::string>(bytes);
+  condition.size_bytes = static_cast<int64_t>(bytes.size());
+  condition.sha256 = Sha256Hex(bytes);
+  job.spec.conditions = {condition};
+  return job;
+}
 
 inline NewJob RequestWithId(const std::string& request_id,
                             const std::string& prompt = "a red fox") {

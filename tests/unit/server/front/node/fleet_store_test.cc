@@ -242,17 +242,6 @@ TEST_F(FleetStoreTest, WhatTheStoreHasLostIsSaidToBeDamaged) {
   EXPECT_EQ(ReasonOf(ReadStored(*job).status()), Reason::kMediaCorrupt);
 }
 
-NewJob WithPicture(Member& member, const std::string& bytes) {
-  NewJob job = member.Request();
-  model::Condition condition;
-  condition.content_type = "image/png";
-  condition.bytes = std::make_shared<const std::string>(bytes);
-  condition.size_bytes = static_cast<int64_t>(bytes.size());
-  condition.sha256 = Sha256Hex(bytes);
-  job.spec.conditions = {condition};
-  return job;
-}
-
 std::string PictureKey(const std::string& bytes) { return "prod/conditions/t/" + Sha256Hex(bytes); }
 
 TEST_F(FleetStoreTest, WhatARequestComesWithReachesWhoRendersIt) {

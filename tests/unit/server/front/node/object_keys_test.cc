@@ -20,6 +20,24 @@ TEST(ObjectKeys, AreReadAsTheyWereMade) {
   EXPECT_EQ(place->epoch, 7U);
 }
 
+// Whoever has a picture and the store, and no key, cannot tell whether it is there.
+TEST(ObjectKeys, WithAKeyAConditionsNameTellsNothingOfIt) {
+  const std::string hash(64, 'a');
+  const std::string plain = ConditionKey("prod", "t", hash);
+  EXPECT_EQ(ConditionKeys(Seal(), "prod", "t", hash), std::vector<std::string>{plain});
+  const Seal first({std::string(32, '1'), std::string(32, '2')});
+  const Seal second({std::string(32, '2'), std::string(32, '1')});
+  const auto keys = ConditionKeys(first, "prod", "t", hash);
+  ASSERT_EQ(keys.size(), 3U);
+  EXPECT_EQ(keys[2], plain);
+  // The other one's is looked for, too.
+  EXPECT_EQ(keys[1], ConditionKeys(second, "prod", "t", hash)[0]);
+  for (const std::string& key : keys) EXPECT_TRUE(IsLegalKey(key)) << key;
+  EXPECT_EQ(keys[0].find(hash), std::string::npos);
+  EXPECT_NE(keys[0].substr(keys[0].rfind('/')),
+            ConditionKeys(first, "prod", "u", hash)[0].substr(keys[0].rfind('/')));
+}
+
 TEST(ObjectKeys, WhatIsNotTheFleetsIsNone) {
   for (const char* key :
        {"", "prod/media/", "prod/media/t/v/1.mp4x", "prod/media/t/v/.mp4", "prod/media/t/v/01.mp4",

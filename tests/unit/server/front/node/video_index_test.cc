@@ -42,7 +42,8 @@ class VideoIndexTest : public ::testing::Test {
   }
 
   reel::testing::MemorySerializer serializer_;
-  VideoIndex index_{serializer_};
+  const Seal seal_;
+  VideoIndex index_{LoggedVideos(serializer_, seal_)};
   std::map<VideoIndex::Key, FleetJob> jobs_;
   int64_t asked_ = 0;
 };
@@ -109,6 +110,29 @@ TEST_F(VideoIndexTest, WhatCannotBeReadIsInNoQueueAndOnNoPage) {
   job.phase = FleetPhase::kClaimed;
   index_.Update({"a", "bad"}, job);
   EXPECT_TRUE(index_.claimed().empty());
+  index_.Walk(absl::InfiniteFuture(), "", [&](const auto&, const auto&) {
+    ADD_FAILURE();
+    return true;
+  });
+}
+
+TEST_F(VideoIndexTest, OfWhatIsSealedAClaimIsKnownAndNothingElse) {
+  const Seal other({std::string(32, 'k')});
+  FleetJob job;
+  job.video = LoggedVideos(serializer_, other).Write({"a", "v"}, Video());
+  index_.Update({"a", "v"}, job);
+  EXPECT_TRUE(Head(10).empty());
+  EXPECT_EQ(index_.locked(), 1);
+  job.phase = FleetPhase::kClaimed;
+  index_.Update({"a", "v"}, job);
+  EXPECT_EQ(index_.claimed().size(), 1U);
+  EXPECT_TRUE(index_.Find({"a", "v"})->locked);
+  job.phase = FleetPhase::kQueued;
+  index_.Update({"a", "v"}, job);
+  EXPECT_TRUE(index_.claimed().empty());
+  job.phase = FleetPhase::kSucceeded;
+  index_.Update({"a", "v"}, job);
+  EXPECT_EQ(index_.locked(), 0);
   index_.Walk(absl::InfiniteFuture(), "", [&](const auto&, const auto&) {
     ADD_FAILURE();
     return true;
