@@ -74,7 +74,8 @@ def parent_of(stat):
 def serving(setup, config="", devices=None):
     """A reeld with the model and devices of `setup`, ready. Yields its door; `door.server` is the process."""
     flags = ["--model", setup.model, "--devices", devices or setup.devices, "--http", "127.0.0.1:0"]
-    with running_server(*flags, config=config) as server:
+    # Videos of random weights are long files, and nobody takes them away.
+    with running_server(*flags, config=f"{config}\ndata {{ max_bytes: {40 << 30} }}\n") as server:
         ready_within(server, setup.load_limit)
         door = Door(server.http)
         door.server = server
