@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"

@@ -334,8 +334,8 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
     const std::string what =
         load.disk.left_free_bytes == 0
             ? "The stored results have reached their limit"
-            : absl::StrCat("The disk for results has no more free than the ",
-                           load.disk.left_free_bytes >> 20, " MiB that stay so; stored bytes");
+            : absl::StrCat("The disk for results has only the ", load.disk.left_free_bytes >> 20,
+                           " MiB left that are kept free; stored bytes");
     return refuse(Reason::kStoreFull, what, load.disk.stored_bytes, load.disk.limit_bytes);
   }
   return absl::OkStatus();

@@ -46,12 +46,26 @@ void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
     before += job->cost.p90();
   }
   for (const auto& [name, worker] : parts_.fleet.workers()) {
-    for (const auto& [id, held] : worker.held) {
-      const ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
-      if (held.parked() || !held.started || IsOver(worker, id)) continue;
-      const auto company = parts_.preemption.Company(*job, worker);
-      Park(company, *job, /*to_host=*/false);
-    }
+    if (HasSeveralTenants(worker)) ParkCompany(worker);
+  }
+}
+
+bool Parking::HasSeveralTenants(const FleetWorker& worker) const {
+  const ActiveJob* first = nullptr;
+  for (const auto& [id, held] : worker.held) {
+    const ActiveJob* job = parts_.jobs.FindAttempt(id, held.attempt);
+    if (job == nullptr) continue;
+    if (first == nullptr) first = job;
+    if (job->row.tenant != first->row.tenant) return true;
+  }
+  return false;
+}
+
+void Parking::ParkCompany(const FleetWorker& worker) {
+  for (const auto& [id, held] : worker.held) {
+    if (held.parked() || !held.started || IsOver(worker, id)) continue;
+    const ActiveJob& job = parts_.jobs.Get(id);
+    Park(parts_.preemption.Company(job, worker), job, /*to_host=*/false);
   }
 }
 

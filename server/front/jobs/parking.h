@@ -46,6 +46,9 @@ class Parking {
   void On(const WorkerReport& from, const JobParked& parked);
 
  private:
+  bool HasSeveralTenants(const FleetWorker& worker) const;
+  // Those that must not share the steps of another one there.
+  void ParkCompany(const FleetWorker& worker);
   void Park(const std::vector<std::string>& ids, const ActiveJob& other, bool to_host);
   bool IsOver(const FleetWorker& worker, const std::string& job);
   void BoundMemory(const FleetWorker& worker);

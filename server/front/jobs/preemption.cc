@@ -113,6 +113,7 @@ std::vector<std::string> Preemption::Company(const ActiveJob& running,
 Preemption::Begun Preemption::BegunAt(const FleetWorker& worker, const Newcomer& newcomer,
                                       bool soon) const {
   Begun begun;
+  UsedTimes used;
   int64_t bytes = 0;
   for (const auto& [id, held] : worker.held) {
     begun.is_closed |= held.alone;
@@ -124,7 +125,7 @@ Preemption::Begun Preemption::BegunAt(const FleetWorker& worker, const Newcomer&
                           job->preemptions < kMostPreemptions && GoesBefore(newcomer, *job);
     begun.ids.push_back(id);
     begun.jobs.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
-                          may_park && HadMore(*job, newcomer)});
+                          may_park && HadMore(*job, newcomer, used)});
     if (!held.parked()) begun.rows += held.shape.rows();
   }
   begun.is_closed |= bytes >= kMostParkedBytes;
@@ -153,29 +154,34 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ah
 
 bool Preemption::IsBehind(const ActiveJob& job, const ActiveJob& begun) const {
   if (job.row.tenant != begun.row.tenant) return false;
-  Waiting theirs = WaitingOf(begun);
-  theirs.predicted = begun.LeftP90();
-  return !RunsBefore(WaitingOf(job), theirs, clock_.Monotonic());
+  return !RunsBeforeRest(WaitingOf(job), begun);
+}
+
+bool Preemption::RunsBeforeRest(const Waiting& job, const ActiveJob& begun) const {
+  Waiting rest = WaitingOf(begun);
+  rest.predicted = begun.LeftP90();
+  return RunsBefore(job, rest, clock_.Monotonic());
 }
 
 // By the rules of the queue: its class and slack inside a tenant, shares between tenants.
 bool Preemption::GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const {
   const Waiting& mine = newcomer.waiting;
-  if (mine.tenant == other.row.tenant) {
-    Waiting theirs = WaitingOf(other);
-    theirs.predicted = other.LeftP90();
-    return RunsBefore(mine, theirs, clock_.Monotonic());
-  }
+  if (mine.tenant == other.row.tenant) return RunsBeforeRest(mine, other);
   const double advance = absl::ToDoubleSeconds(newcomer.advance) / share_.weight(mine.tenant);
   return share_.virtual_time(mine.tenant) - advance <= share_.virtual_time(other.row.tenant);
 }
 
-bool Preemption::HadMore(const ActiveJob& other, const Newcomer& newcomer) const {
+bool Preemption::HadMore(const ActiveJob& other, const Newcomer& newcomer, UsedTimes& used) const {
   const Waiting& mine = newcomer.waiting;
   if (mine.tenant == other.row.tenant) return false;
+  const auto used_by = [&](std::string_view tenant) {
+    const auto [found, is_new] = used.try_emplace(tenant);
+    if (is_new) found->second = UsedBy(tenant);
+    return found->second;
+  };
   const absl::Duration ahead = std::min(mine.predicted, kHadMore);
-  return UsedBy(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
-         UsedBy(other.row.tenant);
+  return used_by(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
+         used_by(other.row.tenant);
 }
 
 double Preemption::UsedBy(std::string_view tenant) const {

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -102,7 +103,9 @@ class Preemption {
   };
   Begun BegunAt(const FleetWorker& worker, const Newcomer& newcomer, bool soon) const;
   bool GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const;
-  bool HadMore(const ActiveJob& other, const Newcomer& newcomer) const;
+  bool RunsBeforeRest(const Waiting& job, const ActiveJob& begun) const;
+  using UsedTimes = std::map<std::string_view, double>;  // by tenant, of those asked for so far
+  bool HadMore(const ActiveJob& other, const Newcomer& newcomer, UsedTimes& used) const;
   // For its weight, without what it was charged in advance.
   double UsedBy(std::string_view tenant) const;
   bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) const;

@@ -11,21 +11,25 @@
 namespace reel::front {
 namespace {
 
-// A slot is paid for in advance. For the order it is not: whoever waits at a worker has used
-// nothing.
-FairShare WithoutAdvances(const JobTable& table, const FairShare& share) {
+// A slot is paid for in advance; that is taken out here, of jobs that a worker has not begun, or of
+// all, of which it has used a part.
+FairShare WithoutAdvances(const JobTable& table, const FairShare& share, bool of_all) {
   FairShare used = share;
   for (const auto& [id, job] : table) {
-    if (job.held_unbegun()) used.Charge(job.row.tenant, -job.charged);
+    if (of_all || job.held_unbegun()) used.Charge(job.row.tenant, -job.Unused());
   }
   return used;
 }
 
-// Nor for who has been away: what runs was only begun.
-FairShare WhatWasUsed(const JobTable& table, const FairShare& share) {
-  FairShare used = share;
-  for (const auto& [id, job] : table) used.Charge(job.row.tenant, -job.Unused());
-  return used;
+// A job of it has come. `own`: that job, if the table has it.
+void WakeTenant(std::string_view tenant, const ActiveJob* own, const JobTable& table,
+                const FairShare& share, FairShare& woken) {
+  std::set<std::string_view> active;
+  for (const auto& [id, job] : table) {
+    if (&job != own && job.deciding()) active.insert(job.row.tenant);
+  }
+  if (active.contains(tenant)) return;
+  woken.Wake(std::string(tenant), active, WithoutAdvances(table, share, /*of_all=*/true));
 }
 
 }  // namespace
@@ -35,12 +39,7 @@ Waiting WaitingOf(const ActiveJob& job) {
 }
 
 void WakeTenant(const ActiveJob& newcomer, const JobTable& table, FairShare& share) {
-  std::set<std::string_view> active;
-  for (const auto& [id, job] : table) {
-    if (&job != &newcomer && job.deciding()) active.insert(job.row.tenant);
-  }
-  if (active.contains(newcomer.row.tenant)) return;
-  share.Wake(newcomer.row.tenant, active, WhatWasUsed(table, share));
+  WakeTenant(newcomer.row.tenant, &newcomer, table, share, share);
 }
 
 std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
@@ -63,7 +62,7 @@ std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool f
   for (const ActiveJob* job : jobs) waiting.push_back(WaitingOf(*job));
   std::vector<ActiveJob*> ordered;
   ordered.reserve(jobs.size());
-  for (size_t index : FairOrder(waiting, WithoutAdvances(table, share), now)) {
+  for (size_t index : FairOrder(waiting, WithoutAdvances(table, share, /*of_all=*/false), now)) {
     ordered.push_back(jobs[index]);
   }
   return ordered;
@@ -73,19 +72,16 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
                                        const FairShare& share, bool fifo, absl::Duration now) {
   std::vector<const ActiveJob*> jobs;
   if (fifo) return jobs;
-  std::set<std::string_view> active;
   std::vector<Waiting> waiting;
   for (const auto& [id, job] : table) {
-    if (job.deciding()) active.insert(job.row.tenant);
     if (!job.waits()) continue;
     jobs.push_back(&job);
     waiting.push_back(WaitingOf(job));
   }
   waiting.push_back(newcomer);
   waiting.back().number = std::numeric_limits<int64_t>::max();
-  FairShare then = WithoutAdvances(table, share);
-  if (!active.contains(newcomer.tenant))
-    then.Wake(std::string(newcomer.tenant), active, WhatWasUsed(table, share));
+  FairShare then = WithoutAdvances(table, share, /*of_all=*/false);
+  WakeTenant(newcomer.tenant, nullptr, table, share, then);
   std::vector<const ActiveJob*> after;
   bool found = false;
   for (const size_t index : FairOrder(waiting, then, now)) {

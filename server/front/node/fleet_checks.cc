@@ -54,8 +54,9 @@ std::string WhyApart(const FleetStatus::Node& own, const FleetStatus::Node& othe
   const bool own_encrypts = !own.prompt_keys.empty();
   const bool other_encrypts = !other.prompt_keys.empty();
   if (own_encrypts && !other_encrypts) return absl::StrCat(other.name, " does not encrypt");
-  if (!own_encrypts && other_encrypts)
-    return absl::StrCat(other.name, " encrypts, this server not");
+  if (!own_encrypts && other_encrypts) {
+    return absl::StrCat(other.name, " encrypts, this server does not");
+  }
   if (!own_encrypts) return "";
   if (!HasKey(own, other.prompt_keys[0])) {
     return absl::StrCat(other.name, " encrypts with ", other.prompt_keys[0],

@@ -19,6 +19,11 @@ int RankOf(Priority priority) {
   return 0;
 }
 
+double WeightOf(const std::string& tenant, const std::map<std::string, double>& weights) {
+  const auto found = weights.find(tenant);
+  return found == weights.end() ? 1 : found->second;
+}
+
 }  // namespace
 
 VideoState StateOf(FleetPhase phase) {
@@ -80,9 +85,8 @@ std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
 double VideoIndex::Load(const std::string& tenant, int more,
                         const std::map<std::string, double>& weights) const {
   const auto found = tenants_.find(tenant);
-  const auto weight = weights.find(tenant);
   const int claimed = found == tenants_.end() ? 0 : found->second.claimed;
-  return (claimed + more) / (weight == weights.end() ? 1 : weight->second);
+  return (claimed + more) / WeightOf(tenant, weights);
 }
 
 int VideoIndex::Live(const std::string& tenant) const {
@@ -208,9 +212,7 @@ std::vector<VideoIndex::Key> VideoIndex::Head(size_t window,
   std::vector<Turn> turns;
   for (const auto& [name, tenant] : tenants_) {
     if (tenant.queue.empty()) continue;
-    const auto weight = weights.find(name);
-    turns.push_back({&tenant, weight == weights.end() ? 1 : weight->second, tenant.queue.begin(),
-                     tenant.claimed});
+    turns.push_back({&tenant, WeightOf(name, weights), tenant.queue.begin(), tenant.claimed});
   }
   std::vector<Key> head;
   while (head.size() < window && !turns.empty()) {

@@ -305,7 +305,8 @@ TEST_F(AdmissionTest, RefusesWhenALimitOrOthersHaveFilledTheStore) {
   EXPECT_EQ(ReasonOf(CheckLoad(load)), Reason::kStoreFull);
   EXPECT_THAT(CheckLoad(load).message(), HasSubstr("results have reached their limit: 100,"));
   load.disk.left_free_bytes = int64_t{8} << 30;
-  EXPECT_THAT(CheckLoad(load).message(), HasSubstr("no more free than the 8192 MiB that stay so"));
+  EXPECT_THAT(CheckLoad(load).message(),
+              HasSubstr("has only the 8192 MiB left that are kept free; stored bytes: 100,"));
 }
 
 TEST_F(AdmissionTest, RefusesAHopelessDeadlineWithTheEstimate) {

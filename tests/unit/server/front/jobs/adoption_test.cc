@@ -73,14 +73,7 @@ class AdoptionTest : public ::testing::Test, public Harness {
 
 // A fleet's tenant that was idle here, however long others have run.
 TEST_F(AdoptionTest, ATenantThatWasAwayGetsNoMoreThanItMaySaveUp) {
-  StepSample sample;
-  sample.model = "card";
-  sample.plan = "auto";
-  sample.rows = 512;
-  sample.job_rows = {512};
-  sample.duration = absl::Seconds(2);
-  for (int i = 0; i < 10; ++i) Step(sample);
-  Settle();
+  LearnSteps(absl::Seconds(2));
   char letter = 'a';
   const auto adopt = [&](const std::string& tenant) {
     AdoptedJob job = JobOf(1, 1);

@@ -16,19 +16,7 @@ class ChargesTest : public ::testing::Test, public Harness {
     options.tenants["t"].device_seconds_per_hour = 10;
     Start();
     AddWorker();
-    Learn();
-  }
-  void Learn() {
-    for (int i = 0; i < 10; ++i) {
-      StepSample sample;
-      sample.model = "card";
-      sample.plan = "auto";
-      sample.rows = 512;
-      sample.job_rows = {512};
-      sample.duration = absl::Seconds(2);
-      Step(sample);
-    }
-    Settle();
+    LearnSteps(absl::Seconds(2));
   }
   absl::Status Admitted() { return Create(Request()).status(); }
 };

@@ -273,6 +273,17 @@ void Harness::Step(const StepSample& sample, const std::string& worker) {
   dispatcher->Report({worker, {}, Stepped{{sample}, {}, {}}});
 }
 
+void Harness::LearnSteps(absl::Duration took) {
+  StepSample sample;
+  sample.model = "card";
+  sample.plan = "auto";
+  sample.rows = 512;
+  sample.job_rows = {512};
+  sample.duration = took;
+  for (int i = 0; i < 10; ++i) Step(sample);
+  Settle();
+}
+
 void Harness::LosesDevice(const Sent& sent) {
   Report(sent, JobFailed{MakeError(Reason::kWorkerFault, "the device failed"), true, true});
 }

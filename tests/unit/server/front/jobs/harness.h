@@ -139,6 +139,8 @@ class Harness {
   // Of no job alone.
   void Load(const std::string& worker, const model::ModelCard& card);
   void Step(const StepSample& sample, const std::string& worker = "w0");
+  // Of the card's jobs of 512 rows, each alone, often enough for a prediction.
+  void LearnSteps(absl::Duration took);
 
   reel::testing::TempFolder folder;
   LimitedDisk disk;

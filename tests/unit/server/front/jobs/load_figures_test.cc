@@ -14,16 +14,7 @@ class LoadFiguresTest : public ::testing::Test, public Harness {
   void SetUp() override {
     Start();
     AddWorker();
-    for (int i = 0; i < 10; ++i) {
-      StepSample sample;
-      sample.model = "card";
-      sample.plan = "auto";
-      sample.rows = 512;
-      sample.job_rows = {512};
-      sample.duration = absl::Seconds(2);
-      Step(sample);
-    }
-    Settle();
+    LearnSteps(absl::Seconds(2));
   }
 };
 

@@ -44,6 +44,13 @@ class FleetUseTest : public FleetFixture {
     finished.media.size_bytes = 1;
     at.Report(sent, finished);
   }
+  // One that is asked of the gateway, for so many device seconds.
+  void RenderFor(double seconds, Member& node, Member& gateway) {
+    const JobPtr job = gateway.MustAsk(gateway.Request());
+    ASSERT_EQ(WhoRuns(), &node);
+    RunFor(node, node.Take(), seconds);
+    ASSERT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
+  }
 };
 
 TEST_F(FleetUseTest, AQuotaCountsWhatOtherServersHaveRendered) {
@@ -52,12 +59,7 @@ TEST_F(FleetUseTest, AQuotaCountsWhatOtherServersHaveRendered) {
   };
   Member& a = AddWith("a", limit);
   Member& gateway = AddWith("gateway", limit, false);
-  for (int i = 0; i < 2; ++i) {
-    const JobPtr job = gateway.MustAsk(gateway.Request());
-    ASSERT_EQ(WhoRuns(), &a);
-    RunFor(a, a.Take(), 3);
-    ASSERT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
-  }
+  for (int i = 0; i < 2; ++i) ASSERT_NO_FATAL_FAILURE(RenderFor(3, a, gateway));
   EXPECT_EQ(ReasonOf(gateway.Ask(gateway.Request()).status()), Reason::kTenantQuota);
   // A server that comes later folds the same bills.
   Member& late = AddWith("late", limit, false);
@@ -68,10 +70,7 @@ TEST_F(FleetUseTest, AGatewayTakesWhatTheFleetCanDoInTime) {
   const auto limit = [](JobOptions& options) { options.max_backlog_seconds = 10; };
   Member& a = AddWith("a", limit);
   Member& gateway = AddWith("gateway", limit, false);
-  const JobPtr first = gateway.MustAsk(gateway.Request());
-  ASSERT_EQ(WhoRuns(), &a);
-  RunFor(a, a.Take(), 4);
-  ASSERT_TRUE(Comes([&] { return first->state() == VideoState::kSucceeded; }));
+  ASSERT_NO_FATAL_FAILURE(RenderFor(4, a, gateway));
   // Four seconds each, ten for the one device.
   int taken = 0;
   while (taken < 10 && gateway.Ask(gateway.Request()).ok()) ++taken;
@@ -90,10 +89,7 @@ TEST_F(FleetUseTest, WhatATenantHasWaitingIsBoundedWhereverItWaits) {
   };
   Member& a = AddWith("a", limit);
   Member& gateway = AddWith("gateway", limit, false);
-  const JobPtr first = gateway.MustAsk(gateway.Request());
-  ASSERT_EQ(WhoRuns(), &a);
-  RunFor(a, a.Take(), 4);
-  ASSERT_TRUE(Comes([&] { return first->state() == VideoState::kSucceeded; }));
+  ASSERT_NO_FATAL_FAILURE(RenderFor(4, a, gateway));
   // Four seconds each, asked for at two servers in turn.
   int taken = 0;
   while (taken < 10 && (taken % 2 == 0 ? a : gateway).Ask(a.Request()).ok()) ++taken;
