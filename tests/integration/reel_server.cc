@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "httplib.h"
+#include "tests/fakes/connected.h"
 
 namespace reel::tests {
 namespace {
@@ -95,7 +96,8 @@ std::shared_ptr<grpc::Channel> ReelServer::Connect(
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(8 << 20);
-  return grpc::CreateCustomChannel(grpc_, credentials, arguments);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  return Connected(grpc::CreateCustomChannel(grpc_, credentials, arguments));
 }
 
 std::vector<pid_t> ReelServer::Children() const {

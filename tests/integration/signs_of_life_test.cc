@@ -75,10 +75,12 @@ class Waiting {
         Calls calls(server.Connect());
         Silence& silence = silences_[i];
         silence.last = absl::Now();
-        calls.Generate(Request(i), [&](const auto&) {
+        const StreamResult result = calls.Generate(Request(i), [&](const auto&) {
           silence.Heard();
           return busy.load();
         });
+        EXPECT_TRUE(result.status.ok() || result.status.error_code() == grpc::StatusCode::CANCELLED)
+            << result.status.error_message();
       });
     }
   }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "server/front/health/health_service.h"
+#include "tests/fakes/connected.h"
 
 namespace reel::front {
 
@@ -42,7 +43,8 @@ RpcServer::~RpcServer() {
 
 std::shared_ptr<grpc::Channel> RpcServer::NewChannel(
     const grpc::ChannelArguments& arguments) const {
-  return grpc::CreateCustomChannel(grpc->address(), grpc::InsecureChannelCredentials(), arguments);
+  return tests::Connected(
+      grpc::CreateCustomChannel(grpc->address(), grpc::InsecureChannelCredentials(), arguments));
 }
 
 ErrorSeen See(const grpc::Status& status) {
