@@ -4,9 +4,9 @@
 // libtorch's own copy: it is asked for on the current stream of the device that it comes from,
 // behind what made it, and the other device goes on behind it. No host waits, there is nothing to
 // set up, and between neighbours on NVLink it is a copy from peer to peer. A library of collectives
-// (NCCL comes with libtorch) would bring reductions and rings, of which guidance halves and the
-// halos of two ranks need none, and a second way to hang. For the same reason there is one form for
-// CPUs and GPUs: what tests run on CPUs is what GPUs run.
+// (NCCL comes with libtorch) would bring reductions and rings, of which rows, halos and the keys of
+// other ranks' tokens need none, and a second way to hang. For the same reason there is one form
+// for CPUs and GPUs: what tests run on CPUs is what GPUs run.
 #include "model/bridge/rank_crew.h"
 
 #include <pthread.h>
@@ -29,7 +29,9 @@ class AnotherFailed : public std::exception {
 
 }  // namespace
 
-RankCrew::RankCrew(std::vector<at::Device> devices) : devices_(std::move(devices)) {
+RankCrew::RankCrew(std::vector<at::Device> devices)
+    : devices_(std::move(devices)),
+      given_(devices_.size(), std::vector<std::deque<at::Tensor>>(devices_.size())) {
   members_.resize(devices_.size() - 1);
   for (int rank = 1; rank < size(); ++rank) {
     members_[static_cast<size_t>(rank) - 1].thread = std::thread([this, rank] { Serve(rank); });
@@ -90,7 +92,9 @@ void RankCrew::Run(const std::function<void(int rank)>& work) {
     MutexLock lock(mutex_);
     work_ = &work;
     given_up_ = false;
-    for (auto& given : given_) given.clear();
+    for (auto& of_rank : given_) {
+      for (auto& given : of_rank) given.clear();
+    }
     ++turn_;
     changed_.NotifyAll();
   }
@@ -107,20 +111,28 @@ void RankCrew::Run(const std::function<void(int rank)>& work) {
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-at::Tensor RankCrew::Swap(int rank, const at::Tensor& mine) {
-  const auto own = static_cast<size_t>(rank);
-  at::Tensor theirs;
-  {
-    MutexLock lock(mutex_);
-    given_[own].push_back(mine);
-    changed_.NotifyAll();
-    std::deque<at::Tensor>& from_other = given_[1 - own];
-    while (from_other.empty() && !given_up_) changed_.Wait(mutex_);
-    if (from_other.empty()) throw AnotherFailed();
-    theirs = from_other.front();
-    from_other.pop_front();
-  }
-  return theirs.to(device(rank), /*non_blocking=*/true);
+void RankCrew::Give(int rank, int to, const at::Tensor& mine) {
+  MutexLock lock(mutex_);
+  given_[static_cast<size_t>(rank)][static_cast<size_t>(to)].push_back(mine);
+  changed_.NotifyAll();
+}
+
+at::Tensor RankCrew::Await(int rank, int from) {
+  MutexLock lock(mutex_);
+  std::deque<at::Tensor>& given = given_[static_cast<size_t>(from)][static_cast<size_t>(rank)];
+  while (given.empty() && !given_up_) changed_.Wait(mutex_);
+  if (given.empty()) throw AnotherFailed();
+  at::Tensor theirs = std::move(given.front());
+  given.pop_front();
+  return theirs;
+}
+
+at::Tensor RankCrew::Take(int rank, int from) {
+  return Await(rank, from).to(device(rank), /*non_blocking=*/true);
+}
+
+void RankCrew::TakeInto(int rank, int from, const at::Tensor& place) {
+  place.copy_(Await(rank, from), /*non_blocking=*/true);
 }
 
 }  // namespace reel::model

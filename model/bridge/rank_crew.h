@@ -2,7 +2,6 @@
 // The devices of a group at work on one thing, in one process.
 #pragma once
 
-#include <array>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -23,7 +22,7 @@ namespace reel::model {
 //
 // Tensors go from rank to rank by libtorch's copies, which stand in the order of both devices and
 // hold up nobody else: Note: [Copies in one process] in rank_crew.cc. Confined to one thread, but
-// for Swap.
+// for what stands within Run.
 class RankCrew {
  public:
   // `devices` of the ranks; the first is the caller's.
@@ -38,12 +37,16 @@ class RankCrew {
 
   // `work` of every rank at the same time, each under a ModelScope of its device; returns when all
   // have returned. Throws what the lowest rank threw on its own account; the others are then done
-  // as well: Swap does not leave them waiting.
+  // as well: Take does not leave them waiting.
   void Run(const std::function<void(int rank)>& work);
 
-  // Of two ranks, within Run: gives `mine` to the other and returns what that one gave, on this
-  // rank's device. Both call it as often, in the same order. `mine` is not written to any more.
-  at::Tensor Swap(int rank, const at::Tensor& mine);
+  // Within Run, from rank to rank: who gives waits for nobody and does not write to the tensor any
+  // more; who takes waits until it is given, in the order in which that one gave it.
+  void Give(int rank, int to, const at::Tensor& mine);
+  // On this rank's device.
+  at::Tensor Take(int rank, int from);
+  // Into `place`, of the same sizes.
+  void TakeInto(int rank, int from, const at::Tensor& place);
 
  private:
   struct Member {
@@ -56,6 +59,8 @@ class RankCrew {
   // Its error, or null.
   std::exception_ptr Do(int rank, const std::function<void(int rank)>& work);
   void GiveUp();
+  // As it was given.
+  at::Tensor Await(int rank, int from);
 
   const std::vector<at::Device> devices_;
   Mutex mutex_;
@@ -64,7 +69,8 @@ class RankCrew {
   const std::function<void(int rank)>* work_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a rank of this turn has failed
-  std::array<std::deque<at::Tensor>, 2> given_ ABSL_GUARDED_BY(mutex_);  // by rank
+  // By giver and taker.
+  std::vector<std::vector<std::deque<at::Tensor>>> given_ ABSL_GUARDED_BY(mutex_);
   std::vector<Member> members_;  // of ranks from 1 on; turn and error are guarded by mutex_
 };
 

@@ -44,7 +44,9 @@ at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
   const bool is_upper = rank == 0;
   const int64_t edge = is_upper ? rows - 1 : 0;
   const at::MemoryFormat memory = MemoryOf(frames);
-  const at::Tensor theirs = crew.Swap(rank, frames.slice(kRows, edge, edge + 1).clone(memory));
+  const int other = is_upper ? 1 : 0;
+  crew.Give(rank, other, frames.slice(kRows, edge, edge + 1).clone(memory));
+  const at::Tensor theirs = crew.Take(rank, other);
   std::vector<int64_t> sizes = frames.sizes().vec();
   sizes[kRows] = rows + 2;
   const at::Tensor whole = at::empty(sizes, frames.options(), memory);

@@ -59,17 +59,38 @@ TEST(RankCrew, RanksWorkAtTheSameTime) {
   EXPECT_EQ(here, 2);
 }
 
-TEST(RankCrew, SwapGivesEachWhatTheOtherHad) {
-  RankCrew crew(Cpus(2));
-  constexpr int kTimes = 100;
+// Of every rank to every other one, however far one is ahead.
+TEST(RankCrew, EachTakesWhatWasGivenToItInTheGiversOrder) {
+  constexpr int kRanks = 4, kTimes = 100;
+  RankCrew crew(Cpus(kRanks));
+  const auto given = [](int from, int to, int time) {
+    return at::full({3}, 1000 * from + 100 * to + time, at::kFloat);
+  };
   std::atomic<int> right = 0;
   crew.Run([&](int rank) {
-    for (int i = 0; i < kTimes; ++i) {
-      const at::Tensor theirs = crew.Swap(rank, at::full({3}, 10 * i + rank, at::kFloat));
-      right += theirs.equal(at::full({3}, 10 * i + 1 - rank, at::kFloat)) ? 1 : 0;
+    for (int time = 0; time < kTimes; ++time) {
+      for (int to = 0; to < kRanks; ++to) {
+        if (to != rank) crew.Give(rank, to, given(rank, to, time));
+      }
+      for (int from = 0; from < kRanks; ++from) {
+        if (from == rank) continue;
+        at::Tensor theirs = at::empty({3});
+        if (time % 2 == 0) {
+          theirs = crew.Take(rank, from);
+        } else {
+          crew.TakeInto(rank, from, theirs);
+        }
+        right += theirs.equal(given(from, rank, time)) ? 1 : 0;
+      }
     }
   });
-  EXPECT_EQ(right, 2 * kTimes);
+  EXPECT_EQ(right, kRanks * (kRanks - 1) * kTimes);
+}
+
+// Of two ranks: to the other, and from it.
+at::Tensor Trade(RankCrew& crew, int rank, const at::Tensor& mine) {
+  crew.Give(rank, 1 - rank, mine);
+  return crew.Take(rank, 1 - rank);
 }
 
 class EitherRank : public ::testing::TestWithParam<int> {};
@@ -91,16 +112,16 @@ TEST_P(EitherRank, AFailureWakesWhoWaitsForIt) {
   RankCrew crew(Cpus(2));
   for (int turn = 0; turn < 3; ++turn) {
     const absl::Status failed = StatusOf(crew, [&](int rank) {
-      crew.Swap(rank, at::zeros({1}));
+      Trade(crew, rank, at::zeros({1}));
       if (rank == GetParam()) throw std::bad_alloc();
-      crew.Swap(rank, at::zeros({1}));
+      Trade(crew, rank, at::zeros({1}));
     });
     EXPECT_EQ(failed.code(), absl::StatusCode::kResourceExhausted) << failed;
     // What was given and not taken is not there in the next run.
     std::atomic<int> right = 0;
     crew.Run([&](int rank) {
       const at::Tensor mine = at::full({}, rank, at::kFloat);
-      right += crew.Swap(rank, mine).item<float>() == static_cast<float>(1 - rank) ? 1 : 0;
+      right += Trade(crew, rank, mine).item<float>() == static_cast<float>(1 - rank) ? 1 : 0;
     });
     EXPECT_EQ(right, 2);
   }
