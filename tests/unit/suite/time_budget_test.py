@@ -21,8 +21,13 @@ class TimeBudgetTest(unittest.TestCase):
         self.assertFalse(gross)
 
     def test_grossly_over_fails(self):
-        self.assertTrue(time_budget.lines({}, {"dev/digest_test": 101})[1])
+        self.assertTrue(time_budget.lines({}, {"dev/digest_test": time_budget.GROSS_SECONDS + 1})[1])
         self.assertTrue(time_budget.lines({"build CUDA": 5 * time_budget.PHASES["build CUDA"] + 1}, {})[1])
+
+    def test_a_short_test_that_waited_for_its_turn_is_over_and_not_gross(self):
+        out, gross = time_budget.lines({}, {"dev/digest_test": 101})
+        self.assertIn("OVER BUDGET: dev/digest_test: 101 s, wanted 20 s", out)
+        self.assertFalse(gross)
 
     def test_a_slow_test_has_its_own_budget_in_each_preset(self):
         self.assertFalse(time_budget.lines({}, {"release/load_test": 400})[1])
