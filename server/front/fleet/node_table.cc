@@ -9,7 +9,7 @@ namespace reel::front {
 void NodeTable::Hear(NodeBeat beat) {
   if (beat.node == self_) own_names_[beat.process] = observed_;
   std::string name = beat.node;
-  nodes_[std::move(name)] = {std::move(beat), observed_};
+  nodes_[std::move(name)] = {std::make_shared<const NodeBeat>(std::move(beat)), observed_};
 }
 
 void NodeTable::Tick(absl::Duration now, bool connected) {
@@ -40,8 +40,8 @@ bool NodeTable::IsSilent(const std::string& node) const {
   return observed_ - since > silence_;
 }
 
-std::map<std::string, NodeBeat> NodeTable::Alive() const {
-  std::map<std::string, NodeBeat> alive;
+std::map<std::string, std::shared_ptr<const NodeBeat>> NodeTable::Alive() const {
+  std::map<std::string, std::shared_ptr<const NodeBeat>> alive;
   for (const auto& [name, node] : nodes_) {
     if (observed_ - node.heard <= silence_) alive.emplace(name, node.beat);
   }
@@ -51,7 +51,7 @@ std::map<std::string, NodeBeat> NodeTable::Alive() const {
 std::map<std::string, NodeTable::Seen> NodeTable::All() const {
   std::map<std::string, Seen> all;
   for (const auto& [name, node] : nodes_) {
-    all.emplace(name, Seen{node.beat, observed_ - node.heard, IsSilent(name)});
+    all.emplace(name, Seen{*node.beat, observed_ - node.heard, IsSilent(name)});
   }
   return all;
 }
@@ -59,7 +59,7 @@ std::map<std::string, NodeTable::Seen> NodeTable::All() const {
 uint64_t NodeTable::newest_position() const {
   uint64_t newest = 0;
   for (const auto& [name, node] : nodes_) {
-    if (observed_ - node.heard <= silence_) newest = std::max(newest, node.beat.position);
+    if (observed_ - node.heard <= silence_) newest = std::max(newest, node.beat->position);
   }
   return newest;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "absl/time/time.h"
@@ -28,7 +29,7 @@ class NodeTable {
   // Whether it may be taken over. One that was never heard is silent from the first tick on.
   bool IsSilent(const std::string& node) const;
   // Those that are not silent, by name; of this node what it hears of itself.
-  std::map<std::string, NodeBeat> Alive() const;
+  std::map<std::string, std::shared_ptr<const NodeBeat>> Alive() const;
   // All that were heard and are not forgotten, by name.
   struct Seen {
     NodeBeat beat;
@@ -43,8 +44,8 @@ class NodeTable {
 
  private:
   struct Node {
-    NodeBeat beat;
-    absl::Duration heard;  // in observed_
+    std::shared_ptr<const NodeBeat> beat;  // shared, since who decides takes all at each tick
+    absl::Duration heard;                  // in observed_
   };
   void Forgive();
 

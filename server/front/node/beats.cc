@@ -25,7 +25,7 @@ Beats::Beats(const Parts& parts)
 void Beats::Tick(absl::Duration now, const Own& own) {
   Hear(now);
   nodes_.Tick(now, parts_.port.IsUp() && HearsItself(now));
-  std::map<std::string, NodeBeat> alive = nodes_.Alive();
+  std::map<std::string, std::shared_ptr<const NodeBeat>> alive = nodes_.Alive();
   // Whoever has come knows no cards yet.
   for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
   alive_ = std::move(alive);
@@ -129,20 +129,14 @@ void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
   }
 }
 
-std::map<std::string, int> Beats::RoomFor(const std::string& model) const {
-  std::map<std::string, int> room = ServersOf(model);
-  std::erase_if(room, [](const auto& server) { return server.second <= 0; });
-  return room;
-}
-
 std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
   std::map<std::string, int> servers;
   for (const auto& [name, beat] : alive_) {
-    if (name == parts_.options.node || beat.draining) continue;
+    if (name == parts_.options.node || beat->draining) continue;
     const bool has = std::any_of(
-        beat.models.begin(), beat.models.end(),
+        beat->models.begin(), beat->models.end(),
         [&](const NodeBeat::Model& one) { return one.name == model && one.ready_devices > 0; });
-    if (has) servers[name] = beat.room;
+    if (has) servers[name] = beat->room;
   }
   return servers;
 }
@@ -150,8 +144,8 @@ std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
 std::set<std::string> Beats::ReadyModels() const {
   std::set<std::string> ready;
   for (const auto& [name, beat] : alive_) {
-    if (beat.draining) continue;
-    for (const NodeBeat::Model& model : beat.models) {
+    if (beat->draining) continue;
+    for (const NodeBeat::Model& model : beat->models) {
       if (model.ready_devices > 0) ready.insert(model.name);
     }
   }
@@ -160,7 +154,7 @@ std::set<std::string> Beats::ReadyModels() const {
 
 bool Beats::IsServing(const std::string& node) const {
   const auto known = alive_.find(node);
-  if (known != alive_.end()) return !known->second.draining;
+  if (known != alive_.end()) return !known->second->draining;
   return !nodes_.IsSilent(node);
 }
 
@@ -171,9 +165,9 @@ bool Beats::IsFirst() const {
 int Beats::NumDevices() const {
   int devices = 0;
   for (const auto& [name, beat] : alive_) {
-    if (beat.draining) continue;
+    if (beat->draining) continue;
     int most = 0;
-    for (const NodeBeat::Model& model : beat.models) most = std::max(most, model.ready_devices);
+    for (const NodeBeat::Model& model : beat->models) most = std::max(most, model.ready_devices);
     devices += most;
   }
   return devices;
@@ -182,7 +176,7 @@ int Beats::NumDevices() const {
 int Beats::NumServing() const {
   int serving = 1;
   for (const auto& [name, beat] : alive_) {
-    serving += name != parts_.options.node && !beat.draining ? 1 : 0;
+    serving += name != parts_.options.node && !beat->draining ? 1 : 0;
   }
   return serving;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -41,8 +42,6 @@ class Beats {
   void Tick(absl::Duration now, const Own& own);
 
   const NodeTable& nodes() const { return nodes_; }
-  // Nodes that could claim a video of this model now, by name, with how many.
-  std::map<std::string, int> RoomFor(const std::string& model) const;
   // All others that serve it, by name, with how many they could claim now.
   std::map<std::string, int> ServersOf(const std::string& model) const;
   // Models for which some node has a device.
@@ -68,7 +67,7 @@ class Beats {
 
   const Parts parts_;
   NodeTable nodes_;
-  std::map<std::string, NodeBeat> alive_;  // as of the last tick
+  std::map<std::string, std::shared_ptr<const NodeBeat>> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();
   absl::Duration echoed_ = -absl::InfiniteDuration();
   int64_t count_ = 0;

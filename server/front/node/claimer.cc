@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/front/fleet/choose.h"
 #include "server/front/fleet/log_messages.h"
 #include "server/logging/log.h"
 
@@ -20,6 +19,7 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 
 void Claimer::Settle(absl::Duration now) {
   Forget();
+  counted_.clear();
   const Means means = MeansOf(parts_.jobs);
   const std::vector<Key> waiting = parts_.holdings.Waiting();
   const int taken = static_cast<int>(waiting.size() + claiming_.size());
@@ -69,7 +69,7 @@ std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
   return orphans;
 }
 
-std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window) const {
+std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window) {
   std::vector<Key> head = parts_.index.Head(
       window, parts_.options.weights,
       [&](const KnownVideo& video) { return means.CanRun(video) && !IsLeftToItsCaller(video); });
@@ -84,9 +84,7 @@ std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window)
       rest.push_back(key);
       continue;
     }
-    int elsewhere = 0;
-    for (const auto& [node, room] : parts_.beats.RoomFor(model)) elsewhere += room;
-    if (taken[model]++ >= elsewhere) rest.push_back(key);
+    if (taken[model]++ >= RivalsFor(model).room()) rest.push_back(key);
   }
   return rest;
 }
@@ -100,13 +98,16 @@ bool Claimer::IsOurs(const Key& key, const KnownVideo& video, absl::Duration now
   if (video.caller_node == parts_.options.node) return true;
   // Whoever is idle competes with those who are; who would only hold it, with all. By beats nobody
   // knows who may hold one more: where all are busy, those whose place becomes free would race.
-  std::vector<std::string> nodes;
-  for (const auto& [node, room] : parts_.beats.ServersOf(video.model)) {
-    if (idle_ == 0 || room > 0) nodes.push_back(node);
-  }
-  const absl::Duration since = std::max(noticed_.try_emplace(key, now).first->second, room_since_);
-  const auto better = static_cast<int>(CountBetter(key.second, parts_.options.node, nodes));
-  return now - since >= better * kTurn;
+  Noticed& noticed = noticed_.try_emplace(key, Noticed{now, {}}).first->second;
+  const int better =
+      RivalsFor(video.model).CountBetter(key.second, /*only_with_room=*/idle_ > 0, noticed.better);
+  return now - std::max(noticed.at, room_since_) >= better * kTurn;
+}
+
+const Rivals& Claimer::RivalsFor(const std::string& model) {
+  Rivals& rivals = rivals_.try_emplace(model, parts_.options.node).first->second;
+  if (counted_.insert(model).second) rivals.Update(parts_.beats.ServersOf(model));
+  return rivals;
 }
 
 void Claimer::Claim(const Key& key) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/front/fleet/rivals.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
@@ -54,12 +55,14 @@ class Claimer {
     uint32_t epoch = 0;
     bool takes_over = false;
   };
-  std::vector<Key> Candidates(const Means& means, size_t window) const;
+  std::vector<Key> Candidates(const Means& means, size_t window);
   std::vector<Key> Orphans(const Means& means) const;
   // Of one whose caller waits at another node for its bytes, which only flow there.
   bool IsLeftToItsCaller(const KnownVideo& video) const;
   // Long enough there, and this node long enough with room, that who suits better has had its time.
   bool IsOurs(const Key& key, const KnownVideo& video, absl::Duration now);
+  // Others that serve the model, as of this look.
+  const Rivals& RivalsFor(const std::string& model);
   // Its tenant has less than one of those whose videos wait here: the dispatcher begins it before
   // them, so that it needs no place of its own.
   bool Passes(const Key& key, const std::vector<Key>& waiting) const;
@@ -74,7 +77,13 @@ class Claimer {
   std::map<Key, Claiming> claiming_;
   bool had_room_ = false;
   absl::Duration room_since_;
-  std::map<Key, absl::Duration> noticed_;  // when it could first be claimed
+  struct Noticed {
+    absl::Duration at;  // when it could first be claimed
+    Rivals::Better better;
+  };
+  std::map<Key, Noticed> noticed_;
+  std::map<std::string, Rivals> rivals_;  // by model
+  std::set<std::string> counted_;         // models whose rivals are of this look
 };
 
 }  // namespace reel::front

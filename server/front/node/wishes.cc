@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/errors/error.h"
-#include "server/front/fleet/choose.h"
 #include "server/front/fleet/log_messages.h"
+#include "server/front/fleet/rivals.h"
 #include "server/front/node/fleet_errors.h"
 
 namespace reel::front {
@@ -121,8 +121,7 @@ bool Wishes::Leave(const std::string& id, LeaveReason reason) {
 
 void Wishes::Tick() {
   const absl::Time now = parts_.clock.Wall();
-  std::vector<std::string> nodes;
-  for (const auto& [name, beat] : parts_.beats.nodes().Alive()) nodes.push_back(name);
+  std::vector<std::string> nodes;  // none before something is due
   std::vector<Key> due;
   for (const auto& [deadline, key] : parts_.index.deadlines()) {
     if (deadline > now || due.size() == kMostAtOnce) break;
@@ -131,6 +130,9 @@ void Wishes::Tick() {
     if (video.wished || expiring_.contains(key)) continue;
     // Its owner ends it.
     if (held && !parts_.beats.nodes().IsSilent(video.owner)) continue;
+    if (nodes.empty()) {
+      for (const auto& [name, beat] : parts_.beats.nodes().Alive()) nodes.push_back(name);
+    }
     // One node for each, as long as that one does it.
     const bool ours = SuitsBest(key.second, parts_.options.node, nodes);
     if (ours || deadline + parts_.options.silence < now) due.push_back(key);

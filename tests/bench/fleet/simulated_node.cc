@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
-#include "server/front/fleet/choose.h"
 #include "server/front/fleet/subjects.h"
 
 namespace reel::bench {
@@ -86,7 +85,8 @@ SimulatedNode::SimulatedNode(Settings settings, const front::LoggedVideos& logge
       view_({}, &changes_),
       reader_(view_),
       index_(logged),
-      nodes_(settings_.name, kSilence, absl::Seconds(1)) {}
+      nodes_(settings_.name, kSilence, absl::Seconds(1)),
+      rivals_(settings_.name) {}
 
 SimulatedNode::~SimulatedNode() { Stop(); }
 
@@ -151,8 +151,10 @@ void SimulatedNode::Beat(absl::Time now) {
   }
   nodes_.Tick(now - absl::UnixEpoch(), port_->IsUp());
   room_.clear();
-  for (const auto& [name, beat] : nodes_.Alive()) room_[name] = beat.room;
-  room_[settings_.name] = idle();
+  for (const auto& [name, beat] : nodes_.Alive()) {
+    if (name != settings_.name) room_[name] = beat->room;
+  }
+  rivals_.Update(room_);
   const bool news = idle() != told_room_;
   if (now - beaten_ < (news ? kLeastBetweenBeats : kBeat)) return;
   beaten_ = now;
@@ -187,24 +189,18 @@ void SimulatedNode::Look(absl::Time now) {
 
 std::vector<SimulatedNode::Key> SimulatedNode::Candidates() const {
   std::vector<Key> head =
-      index_.Head(front::WindowOf(room_.size()), {}, [](const KnownVideo&) { return true; });
+      index_.Head(front::WindowOf(room_.size() + 1), {}, [](const KnownVideo&) { return true; });
   if (idle() > 0) return head;
   // What idle ones elsewhere will take is theirs.
-  int elsewhere = 0;
-  for (const auto& [name, room] : room_) elsewhere += name == settings_.name ? 0 : room;
-  const size_t theirs = std::min(head.size(), static_cast<size_t>(elsewhere));
+  const size_t theirs = std::min(head.size(), static_cast<size_t>(rivals_.room()));
   head.erase(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(theirs));
   return head;
 }
 
 bool SimulatedNode::IsOurs(const Key& key, absl::Time now) {
-  std::vector<std::string> nodes;
-  for (const auto& [name, room] : room_) {
-    if (name != settings_.name && (idle() == 0 || room > 0)) nodes.push_back(name);
-  }
-  const absl::Time since = std::max(noticed_.try_emplace(key, now).first->second, room_since_);
-  const auto better = static_cast<int>(front::CountBetter(key.second, settings_.name, nodes));
-  return now - since >= better * kTurn;
+  Noticed& noticed = noticed_.try_emplace(key, Noticed{now, {}}).first->second;
+  const int better = rivals_.CountBetter(key.second, idle() > 0, noticed.better);
+  return now - std::max(noticed.at, room_since_) >= better * kTurn;
 }
 
 void SimulatedNode::Claim(const Key& key) {

@@ -18,6 +18,7 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
 #include "server/front/fleet/node_table.h"
+#include "server/front/fleet/rivals.h"
 #include "server/front/node/video_index.h"
 #include "server/front/node/view_changes.h"
 
@@ -98,14 +99,19 @@ class SimulatedNode {
   TimedReader reader_;
   front::VideoIndex index_;
   front::NodeTable nodes_;
-  std::map<std::string, int> room_;  // of nodes that are alive
+  std::map<std::string, int> room_;  // of others that are alive
+  front::Rivals rivals_;
   std::unique_ptr<front::NatsPort> port_;
   std::optional<Held> running_, next_;
   absl::Time until_ = absl::InfiniteFuture(), beaten_ = absl::InfinitePast();
   absl::Time room_since_ = absl::InfinitePast();  // for what is next
   int told_room_ = -1;
   int64_t written_ = 0;
-  std::map<Key, absl::Time> noticed_;
+  struct Noticed {
+    absl::Time at;
+    front::Rivals::Better better;
+  };
+  std::map<Key, Noticed> noticed_;
   std::set<Key> claiming_;  // written, and not heard of yet
   NodeFigures figures_;
   std::atomic<bool> measuring_ = false, stopping_ = false;

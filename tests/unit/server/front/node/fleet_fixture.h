@@ -6,6 +6,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,10 +82,11 @@ class Member : public Harness {
   absl::StatusOr<JobPtr> Get(const std::string& id, const Reach& reach = {"t"}) {
     return Await<JobPtr>([&](auto done) { service->Find(reach, id, std::move(done)); });
   }
-  VideoState StateOf(const std::string& id) {
+  // Nothing while it has not read of it.
+  std::optional<VideoState> StateOf(const std::string& id) {
     auto job = Get(id);
-    EXPECT_TRUE(job.ok()) << job.status();
-    return job.ok() ? (*job)->state() : VideoState::kFailed;
+    if (!job.ok()) return std::nullopt;
+    return (*job)->state();
   }
   std::vector<std::string> Page(ListQuery query) {
     auto page = Await<ListPage>([&](auto done) { service->List(query, std::move(done)); });
