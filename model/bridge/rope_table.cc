@@ -20,6 +20,10 @@ const RopeTable::Dense& RopeTable::dense() const {
   return dense_.emplace(Dense{channels(0, 1), channels(1, 0)});
 }
 
+RopeTable RopeTable::Tokens(int64_t first, int64_t count) const {
+  return {cos_sin_, index_.slice(1, first, first + count), width_};
+}
+
 RopeTable RopeTable::To(at::Device device) const {
   return {cos_sin_.to(device), index_.to(device), width_};
 }

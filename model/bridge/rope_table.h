@@ -28,6 +28,8 @@ class RopeTable {
   };
   const Dense& dense() const;
 
+  // Of those tokens alone.
+  RopeTable Tokens(int64_t first, int64_t count) const;
   // On another device; the dense form is made anew there.
   RopeTable To(at::Device device) const;
 

@@ -73,7 +73,10 @@ class GroupRows {
   }
   // While the block works on so many rows.
   BlockContext At(size_t block, int64_t rows) const {
-    return {inputs_.rope, IsPerturbed(block), modulations_.Of(block - first_, rows)};
+    return {.rope = inputs_.rope,
+            .is_perturbed = IsPerturbed(block),
+            .modulation = modulations_.Of(block - first_, rows),
+            .part = inputs_.part};
   }
   // While it works on all that differ; behind it another one `follows`.
   BlockContext FedAt(size_t block, bool follows) const {

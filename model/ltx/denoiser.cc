@@ -137,7 +137,7 @@ bool Denoiser::Walk::Next(const Ops& ops, size_t blocks) {
 }
 
 std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Company& all) {
-  if (group_ != nullptr && GroupVelocity::Divides(all)) return (*group_)(ops, all);
+  if (group_ != nullptr) return (*group_)(ops, all);
   const Call call = CallOf(all);
   return Spread(call, velocity_(ops, call.inputs), all.size());
 }

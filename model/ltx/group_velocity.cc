@@ -10,8 +10,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kRanks = 2;
-
 // Of the rows of the request's text.
 RowRange TextRowsOf(const Attempt& attempt, const RowRange& range) {
   const bool lacks_negative = attempt.state.text_has_negative && !attempt.point().uses_negative();
@@ -40,8 +38,9 @@ void GroupVelocity::ForgetKept() {
   });
 }
 
-bool GroupVelocity::Divides(const Company& attempts) {
-  return std::any_of(attempts.begin(), attempts.end(),
+bool GroupVelocity::InHalves(const Company& attempts) const {
+  return crew_.size() % 2 == 0 &&
+         std::any_of(attempts.begin(), attempts.end(),
                      [](const Attempt* attempt) { return attempt->point().rows() > 1; });
 }
 
@@ -49,47 +48,62 @@ at::Tensor GroupVelocity::On(int rank, const at::Tensor& x) const {
   return x.defined() ? x.to(crew_.device(rank), /*non_blocking=*/true) : x;
 }
 
-RankShare& GroupVelocity::ShareOf(int rank, Attempt& attempt, const RowRange& range) const {
+RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
+                                  const RowRange& range) const {
+  const int rank = tokens.rank;
+  const TokenRange own = tokens.own();
   DenoiseState& state = attempt.state;
-  state.shares.resize(kRanks);
+  state.shares.resize(static_cast<size_t>(crew_.size()));
   RankShare& share = state.shares[static_cast<size_t>(rank)];
   const RowRange rows = TextRowsOf(attempt, range);
   const at::Tensor& text = state.text.blocks[0].k;
   if (!share.of_text.is_same(text) || share.rows != rows) {
-    TextContext own = state.text.Rows(rows.first, rows.count);
-    own.mask = {On(rank, own.mask.bias), On(rank, own.mask.lengths)};
-    for (TextKeys& keys : own.blocks) {
+    TextContext there = state.text.Rows(rows.first, rows.count);
+    there.mask = {On(rank, there.mask.bias), On(rank, there.mask.lengths)};
+    for (TextKeys& keys : there.blocks) {
       keys = {On(rank, keys.k), On(rank, keys.v), On(rank, keys.only)};
     }
-    share.text = std::move(own);
+    share.text = std::move(there);
     share.of_text = text;
     share.rows = rows;
   }
+  if (share.tokens != own) {
+    share.of_rope = share.of_time = share.time_of = at::Tensor();
+    share.tokens = own;
+  }
   if (!share.of_rope.is_same(state.rope.index())) {
-    share.rope = state.rope.To(crew_.device(rank));
+    const RopeTable& all = state.rope;
+    share.rope =
+        (tokens.is_divided() ? all.Tokens(own.first, own.count) : all).To(crew_.device(rank));
     share.of_rope = state.rope.index();
   }
   const at::Tensor& time_of = attempt.times.of_token;
   if (!share.of_time.is_same(time_of)) {
-    share.time_of = On(rank, time_of);
+    share.time_of = On(rank, tokens.Own(time_of));
     share.of_time = time_of;
   }
   return share;
 }
 
-GroupVelocity::Part GroupVelocity::PartOf(int rank, const Company& attempts) {
+GroupVelocity::Part GroupVelocity::PartOf(const TokenPart& tokens, bool in_halves,
+                                          const Company& attempts) {
+  const int rank = tokens.rank;
   Part part;
+  part.tokens = &tokens;
+  if (tokens.own().count == 0) return part;
   std::vector<at::Tensor> x;
   std::vector<TextContext> texts;
   std::vector<int64_t> rows;
   const RankShare* share = nullptr;
   for (Attempt* attempt : attempts) {
-    const RowRange range = RowsOfRank(attempt->point(), rank);
+    const GuidancePoint& point = attempt->point();
+    const RowRange range =
+        in_halves ? RowsOfHalf(point, tokens.first_rank == 0 ? 0 : 1) : RowRange{0, point.rows()};
     if (range.count == 0) continue;
     part.attempts.push_back(attempt);
     part.ranges.push_back(range);
-    share = &ShareOf(rank, *attempt, range);
-    x.push_back(attempt->x.to(first_.transformer().dtype()));
+    share = &ShareOf(tokens, *attempt, range);
+    x.push_back(tokens.Own(attempt->x).to(first_.transformer().dtype()));
     texts.push_back(share->text);
     rows.push_back(range.count);
   }
@@ -102,11 +116,12 @@ GroupVelocity::Part GroupVelocity::PartOf(int rank, const Company& attempts) {
   const bool has_perturbed = point.uses_perturbed() && range.first + range.count == point.rows();
   part.inputs = {.x = On(rank, alone ? x[0] : at::cat(x)),
                  .time = {On(rank, times.rows.embedded), On(rank, times.rows.rows)},
-                 .time_of = alone ? share->time_of : On(rank, times.of_token),
+                 .time_of = alone ? share->time_of : On(rank, tokens.Own(times.of_token)),
                  .rope = share->rope,
                  .text = alone ? texts[0] : shared_texts_[static_cast<size_t>(rank)]->Of(texts),
                  .rows = rows,
-                 .perturbed = has_perturbed ? point.blocks : std::vector<int64_t>()};
+                 .perturbed = has_perturbed ? point.blocks : std::vector<int64_t>(),
+                 .part = tokens.is_divided() ? &tokens : nullptr};
   return part;
 }
 
@@ -118,25 +133,48 @@ void GroupVelocity::Compute(const Ops& ops, std::vector<Part>& parts) {
 }
 
 std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Company& attempts) {
+  const bool in_halves = InHalves(attempts);
+  const std::vector<TokenPart> tokens =
+      TokenPart::OfCrew(crew_, in_halves, attempts.front()->x.size(1));
   // What ranks are given is on its way before the first of them has anything to do: a copy stands
   // in the order of the device that it comes from.
-  std::vector<Part> parts;
-  for (int rank = crew_.size() - 1; rank >= 0; --rank) {
-    parts.insert(parts.begin(), PartOf(rank, attempts));
+  std::vector<Part> parts(tokens.size());
+  for (size_t rank = parts.size(); rank-- > 0;) {
+    parts[rank] = PartOf(tokens[rank], in_halves, attempts);
   }
   Compute(ops, parts);
-  std::vector<size_t> next(parts.size(), 0);  // attempt of a part
-  std::vector<int64_t> row(parts.size(), 0);  // of what it has made
-  for (size_t rank = 1; rank < parts.size(); ++rank) parts[rank].made = On(0, parts[rank].made);
+  return Together(parts, attempts);
+}
+
+at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const {
+  std::vector<at::Tensor> made;
+  for (int rank = tokens.first_rank; rank < tokens.first_rank + tokens.ranks; ++rank) {
+    made.push_back(On(0, parts[static_cast<size_t>(rank)].made));
+  }
+  return made.size() == 1 ? made[0] : at::cat(made, 1);
+}
+
+std::vector<at::Tensor> GroupVelocity::Together(const std::vector<Part>& parts,
+                                                const Company& attempts) const {
+  struct Half {        // or all ranks
+    const Part& part;  // of the first of them
+    at::Tensor made;
+    size_t next = 0;  // attempt
+    int64_t row = 0;
+  };
+  std::vector<Half> all;
+  for (const Part& part : parts) {
+    if (part.tokens->rank != part.tokens->first_rank || part.attempts.empty()) continue;
+    all.push_back({part, MadeBy(parts, *part.tokens)});
+  }
   std::vector<at::Tensor> velocities;
   for (const Attempt* attempt : attempts) {
     std::vector<std::pair<int64_t, at::Tensor>> own;  // by their first row
-    for (size_t rank = 0; rank < parts.size(); ++rank) {
-      const Part& part = parts[rank];
-      if (next[rank] == part.attempts.size() || part.attempts[next[rank]] != attempt) continue;
-      const RowRange& range = part.ranges[next[rank]++];
-      own.emplace_back(range.first, part.made.slice(0, row[rank], row[rank] + range.count));
-      row[rank] += range.count;
+    for (Half& of : all) {
+      if (of.next == of.part.attempts.size() || of.part.attempts[of.next] != attempt) continue;
+      const RowRange& range = of.part.ranges[of.next++];
+      own.emplace_back(range.first, of.made.slice(0, of.row, of.row + range.count));
+      of.row += range.count;
     }
     std::sort(own.begin(), own.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the transformer whose rows are divided between the ranks of a group: each computes its
-// own, and what they say comes together on the first one's device, where the step ends as on one.
+// A call of the transformer divided between the ranks of a group: an even number of them has the
+// rows of a guided step by halves, and the ranks of a half, or all, divide the tokens. What they
+// say comes together on the first one's device, where the step ends as on one.
 #pragma once
 
 #include <memory>
@@ -26,8 +27,6 @@ class GroupVelocity {
                 const std::vector<const Transformer*>& peers);
   ~GroupVelocity();
 
-  // Whether there are rows for more than one rank.
-  static bool Divides(const Company& attempts);
   // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
   std::vector<at::Tensor> operator()(const Ops& ops, const Company& attempts);
   // What the ranks hold of earlier calls, but for the graphs of the first one.
@@ -36,16 +35,22 @@ class GroupVelocity {
  private:
   // Of one rank.
   struct Part {
+    const TokenPart* tokens = nullptr;
     Company attempts;              // that have rows there
     std::vector<RowRange> ranges;  // of each
     VelocityInputs inputs;
     at::Tensor made;
   };
 
-  Part PartOf(int rank, const Company& attempts);
-  RankShare& ShareOf(int rank, Attempt& attempt, const RowRange& range) const;
+  // Whether the rows are the halves', and not every rank's.
+  bool InHalves(const Company& attempts) const;
+  Part PartOf(const TokenPart& tokens, bool in_halves, const Company& attempts);
+  RankShare& ShareOf(const TokenPart& tokens, Attempt& attempt, const RowRange& range) const;
   at::Tensor On(int rank, const at::Tensor& x) const;
   void Compute(const Ops& ops, std::vector<Part>& parts);
+  // What ranks that have the same rows have made of all tokens.
+  at::Tensor MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const;
+  std::vector<at::Tensor> Together(const std::vector<Part>& parts, const Company& attempts) const;
   VelocityGraphs& velocity(int rank) {
     return rank == 0 ? first_ : *peers_[static_cast<size_t>(rank) - 1];
   }

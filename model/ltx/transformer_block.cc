@@ -5,11 +5,16 @@
 
 #include "model/bridge/row_ops.h"
 #include "model/ltx/packing/packed_rows.h"
+#include "model/ltx/token_part.h"
 
 namespace reel::model::ltx {
 namespace {
 
 constexpr double kQueryKeyEps = 1e-5;
+
+struct Projected {
+  at::Tensor q, k, v;
+};
 
 AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_text,
                              const TransformerConfig& config) {
@@ -32,13 +37,23 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_
   return layer;
 }
 
-// As Heads, but the last of the batch keeps its values.
-at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const at::Tensor& q,
-                          const at::Tensor& k, const at::Tensor& v) {
-  if (v.size(0) == 1) return v.contiguous();
-  const auto but_last = [](const at::Tensor& t) { return t.slice(0, 0, t.size(0) - 1); };
-  const at::Tensor heads = attention.Heads(ops, but_last(q), but_last(k), but_last(v), {});
-  return at::cat({heads, v.slice(0, v.size(0) - 1)});
+// Of queries, keys and values [B, *, D] of a group's tokens: what they make of all tokens' values.
+at::Tensor HeadsOfAll(const Ops& ops, const AttentionLayer& attention, const Projected& of,
+                      const TokenPart* part) {
+  if (part == nullptr) return attention.Heads(ops, of.q, of.k, of.v, {});
+  const TokenPart::KeysAndValues all = part->OfAll(of.k, of.v);
+  return attention.Heads(ops, of.q, all.k, all.v, {});
+}
+
+// The same, but the last of the batch keeps its values, for which nobody else is asked.
+at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const Projected& of,
+                          const TokenPart* part) {
+  const int64_t others = of.v.size(0) - 1;
+  if (others == 0) return of.v.contiguous();
+  const auto but_last = [&](const at::Tensor& t) { return t.slice(0, 0, others); };
+  const at::Tensor heads =
+      HeadsOfAll(ops, attention, {but_last(of.q), but_last(of.k), but_last(of.v)}, part);
+  return at::cat({heads, of.v.slice(0, others)});
 }
 
 // What the tokens of a group say to each other, before the last projection; of `qkv` [B, S, 3 D].
@@ -47,8 +62,9 @@ at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const at::T
   const std::vector<at::Tensor> rows = qkv.unflatten(2, {3, -1}).unbind(2);
   const auto [q, k] = ops.QkNormRope(rows[0], attention.norm_q, rows[1], attention.norm_k,
                                      kQueryKeyEps, group.rope);
-  return group.is_perturbed ? PerturbedHeads(ops, attention, q, k, rows[2])
-                            : attention.Heads(ops, q, k, rows[2], {});
+  const Projected own = {q, k, rows[2]};
+  return group.is_perturbed ? PerturbedHeads(ops, attention, own, group.part)
+                            : HeadsOfAll(ops, attention, own, group.part);
 }
 
 // gelu(expand(x)), as `contract` takes it.

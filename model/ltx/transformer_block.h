@@ -11,6 +11,8 @@
 
 namespace reel::model::ltx {
 
+struct TokenPart;
+
 // Projections of one attention. Query and key norms span all heads.
 struct AttentionLayer {
   Linear to_qkv;            // of its own tokens: one product for all three
@@ -57,6 +59,8 @@ struct BlockContext {
   // That of the block behind, whose first norm is then made with the sum, in one pass; undefined,
   // of all groups: it is not.
   at::Tensor next = {};
+  // Where its tokens are those of one rank of several, which tokens look at; null: they are all.
+  const TokenPart* part = nullptr;
 };
 
 struct TransformerBlock {

@@ -44,6 +44,17 @@ bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
   return groups.size() == 1 || rows <= kMostPackedRows;
 }
 
+// Note: [Calls that ranks exchange within]
+// A call whose tokens are divided is run as it is, at every step. In each block it takes what other
+// ranks have made, by copies that stand in the order of both devices: a capture of one device's
+// stream would see the other's as work from outside, and refuse it, and a replay would not wait for
+// what the other rank makes this time. To record all ranks' calls as one graph would take one
+// capture over all devices, begun and ended by one thread.
+bool Exchanges(absl::Span<const VelocityInputs> groups) {
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const VelocityInputs& inputs) { return inputs.part != nullptr; });
+}
+
 int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
   int64_t bytes = 0;
   for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
@@ -163,7 +174,7 @@ VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops, Groups g
     input_bytes += BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
   }
   const bool fits = work_bytes + input_bytes <= most_bytes_ && MayComeAgain(groups);
-  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
+  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits || Exchanges(groups)) {
     return Compute(part, ops, groups);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.

@@ -19,8 +19,8 @@ namespace reel::model::ltx {
 
 // Confined to the engine thread. A call of a size that came before is recorded, for whoever has
 // that size; the graph has a place of its own for inputs. The latest are kept, as many as memory is
-// set apart for. Calls that are timed, too large for that memory, or of many rows of several sizes
-// run as they are.
+// set apart for. Calls that are timed, too large for that memory, of many rows of several sizes, or
+// of tokens that ranks divide (Note: [Calls that ranks exchange within]) run as they are.
 class VelocityGraphs {
  public:
   // Of inputs, a set for each graph, and of what all graphs share for their work.

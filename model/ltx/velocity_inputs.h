@@ -11,6 +11,8 @@
 
 namespace reel::model::ltx {
 
+struct TokenPart;
+
 // A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
 struct TextContext {
   std::vector<TextKeys> blocks;
@@ -46,6 +48,8 @@ struct VelocityInputs {
   // own value. Of a clip alone it has the text of the row before it, and is made once with that one
   // up to the first of these blocks.
   std::vector<int64_t> perturbed = {};
+  // Borrowed; where the S tokens are those of one rank of several, whose calls go side by side.
+  const TokenPart* part = nullptr;
 };
 
 // A group in a call, whose inputs are borrowed.

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group is made of: rows of pictures with the neighbour's beside them, weights that are read
-// once, and guidance of every form against one device.
+// What a group is made of: rows of pictures with the neighbour's beside them, keys and values of
+// all tokens, and weights that are read once.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "model/bridge/torch_guard.h"
-#include "model/ltx/denoiser.h"
+#include "model/layers/weights.h"
 #include "model/ltx/row_part.h"
-#include "model/weights/json_file.h"
-#include "nlohmann/json.hpp"
-#include "tests/unit/model/ltx/test_run.h"
+#include "model/ltx/token_part.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
@@ -42,6 +40,71 @@ TEST(GroupRows, HaveTheNeighboursRowBesideThem) {
   }
 }
 
+RankCrew CpusOfTokens(int ranks) {
+  return RankCrew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU));
+}
+
+// Every token is one rank's of a half, and no rank has two more than another.
+TEST(GroupTokens, AreDividedAsEvenlyAsTheyCanBe) {
+  for (const int ranks : {1, 2, 3, 4}) {
+    RankCrew crew = CpusOfTokens(ranks);
+    for (const int halves : {1, 2}) {
+      if (ranks % halves != 0) continue;
+      for (const int64_t all : {1, 2, 3, 7, 30, 31}) {
+        const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, halves == 2, all);
+        ASSERT_EQ(parts.size(), static_cast<size_t>(ranks));
+        const auto of_half = static_cast<int64_t>(ranks / halves);
+        for (int rank = 0; rank < ranks; ++rank) {
+          const TokenPart& part = parts[static_cast<size_t>(rank)];
+          const auto place = rank % of_half;
+          EXPECT_EQ(part.rank, rank);
+          EXPECT_EQ(part.first_rank, rank - place);
+          EXPECT_EQ(part.ranks, std::min(of_half, all));
+          const TokenRange own = part.own();
+          if (place >= all) {
+            EXPECT_EQ(own.count, 0);
+            continue;
+          }
+          EXPECT_GE(own.count, all / part.ranks);
+          EXPECT_LE(own.count, (all + part.ranks - 1) / part.ranks);
+          const bool is_last = place + 1 == part.ranks;
+          EXPECT_EQ(own.first + own.count, is_last ? all : part.Of(rank + 1).first);
+          EXPECT_EQ(own.first == 0, place == 0);
+        }
+      }
+    }
+  }
+}
+
+// Also where they are a part of something wider, as values are, and of several rows.
+TEST(GroupTokens, KeysAndValuesOfAllComeTogetherAtEveryRank) {
+  const c10::InferenceMode no_gradients;
+  for (const int ranks : {2, 3, 4}) {
+    RankCrew crew = CpusOfTokens(ranks);
+    for (const bool in_halves : {false, true}) {
+      if (in_halves && ranks % 2 != 0) continue;
+      for (const int64_t all : {2, 7, 30}) {
+        const at::Tensor k = Draw(3, {2, all, 12}), v = Draw(4, {2, all, 12});
+        const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, in_halves, all);
+        std::vector<TokenPart::KeysAndValues> made(parts.size());
+        crew.Run([&](int rank) {
+          const TokenPart& part = parts[static_cast<size_t>(rank)];
+          if (part.own().count == 0) return;
+          const at::Tensor wide = at::cat({part.Own(v), part.Own(k)}, 2);
+          made[static_cast<size_t>(rank)] = part.OfAll(part.Own(k), wide.slice(2, 0, 12));
+        });
+        for (int rank = 0; rank < ranks; ++rank) {
+          const auto& [all_k, all_v] = made[static_cast<size_t>(rank)];
+          ASSERT_EQ(all_k.defined(), parts[static_cast<size_t>(rank)].own().count > 0);
+          if (!all_k.defined()) continue;
+          EXPECT_TRUE(all_k.equal(k)) << "rank " << rank << " of " << ranks;
+          EXPECT_TRUE(all_v.equal(v)) << "rank " << rank << " of " << ranks;
+        }
+      }
+    }
+  }
+}
+
 TEST(GroupWeights, AreReadByTheFirstRankAndCopiedByTheOthers) {
   const TinyFolder folder("0.9.5");
   const auto stored =
@@ -61,130 +124,6 @@ TEST(GroupWeights, AreReadByTheFirstRankAndCopiedByTheOthers) {
   EXPECT_FALSE(second.Take(name, {9}).defined());
   EXPECT_FALSE(second.Finish().ok());
 }
-
-// Guidance of every form, as a two-pass preset has it: one row, three, two of which one is
-// perturbed, and from the first block on.
-class GroupGuidance : public ::testing::TestWithParam<bool> {
- protected:
-  static absl::StatusOr<Transformer> LoadTransformer(const TinyFolder& folder) {
-    const auto stored =
-        WeightSet::OpenFolder(folder.path() + "/transformer", "diffusion_pytorch_model");
-    const auto config = ReadJsonFile(folder.path() + "/transformer/config.json");
-    return Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, at::kCPU);
-  }
-
-  static DenoiseState State(const Ops& ops, const Transformer& transformer, uint64_t seed,
-                            const std::vector<GuidancePoint>& points) {
-    DenoiseState state;
-    state.shape = {2, 3, 5};
-    state.tokens.x = Draw(seed, {1, 30, 8});
-    state.tokens.coordinates = PlainCoordinates(state.shape, 25);
-    state.rope = MakeRopeTable(state.tokens.coordinates, 32);
-    state.schedule = *SpacedSchedule({}, 6, 30);
-    state.guidance.points = points;
-    const std::vector<float> sigmas(state.schedule.sigmas.begin(), state.schedule.sigmas.end());
-    for (size_t i = 0; points.size() > 1 && i < points.size(); ++i) {
-      state.guidance.from.push_back(sigmas[i]);
-    }
-    state.guidance.star = GetParam();
-    const int64_t rows =
-        (state.guidance.uses_negative() ? 1 : 0) + 1 + (state.guidance.uses_perturbed() ? 1 : 0);
-    state.text_has_negative = state.guidance.uses_negative();
-    at::Tensor text = Draw(seed + 1, {rows, 6, 32});
-    if (state.guidance.uses_perturbed()) text[rows - 1].copy_(text[rows - 2]);
-    state.text = transformer.Prepare(ops, text, at::ones({rows, 6}));
-    return state;
-  }
-
-  const c10::InferenceMode no_gradients_;
-};
-
-TEST_P(GroupGuidance, OfEveryFormIsTheSame) {
-  const TinyFolder folder("0.9.5");
-  const auto transformer = LoadTransformer(folder);
-  ASSERT_TRUE(transformer.ok()) << transformer.status();
-  const TestRun test;
-  const Ops ops(test.run);
-  RankCrew crew({at::kCPU, at::kCPU});
-  Denoiser one(*transformer), group(*transformer, nullptr, crew, {&*transformer});
-  DenoiseState expected = State(ops, *transformer, 3,
-                                {{1, 0, 0, {}},
-                                 {3, 0.7, 1.5, {1}},
-                                 {1, 0, 1, {0, 1}},
-                                 {4, 0, 0, {}},
-                                 {2, 0.3, 0.5, {0}},
-                                 {1, 0.7, 2, {1}}});
-  DenoiseState made = expected;
-  for (int i = 0; i < 6; ++i) {
-    one.Step(ops, {&expected});
-    group.Step(ops, {&made});
-    EXPECT_TRUE(made.tokens.x.equal(expected.tokens.x)) << "step " << i + 1;
-    Compare("step " + std::to_string(i + 1), made.tokens.x, expected.tokens.x);
-  }
-}
-
-TEST_P(GroupGuidance, InCompanyIsNearEachOnesOwn) {
-  const TinyFolder folder("0.9.5");
-  const auto transformer = LoadTransformer(folder);
-  ASSERT_TRUE(transformer.ok()) << transformer.status();
-  const TestRun test;
-  const Ops ops(test.run);
-  RankCrew crew({at::kCPU, at::kCPU});
-  Denoiser one(*transformer), group(*transformer, nullptr, crew, {&*transformer});
-  std::vector<DenoiseState> alone = {State(ops, *transformer, 1, {{3, 0.7, 0, {}}}),
-                                     State(ops, *transformer, 5, {{1, 0, 0, {}}}),
-                                     State(ops, *transformer, 9, {{6, 0, 0, {}}})};
-  std::vector<DenoiseState> together = alone;
-  for (DenoiseState& state : alone) {
-    for (int i = 0; i < 3; ++i) one.Step(ops, {&state});
-  }
-  const std::vector<std::vector<size_t>> batches = {{0, 1, 2}, {1, 2, 0}, {2, 0}, {1}};
-  for (const std::vector<size_t>& batch : batches) {
-    std::vector<DenoiseState*> states;
-    for (const size_t i : batch) states.push_back(&together[i]);
-    group.Step(ops, states);
-  }
-  for (size_t i = 0; i < alone.size(); ++i) {
-    EXPECT_EQ(together[i].step, 3);
-    EXPECT_LT(Compare("company of " + std::to_string(i), together[i].tokens.x, alone[i].tokens.x)
-                  .relative,
-              1e-5);
-  }
-}
-
-// What a rank cannot do is the step's error, and has changed nothing.
-TEST_P(GroupGuidance, AFailedRankFailsTheStepAndTheNextOneIsWhole) {
-  const TinyFolder folder("0.9.5");
-  auto first = LoadTransformer(folder), peer = LoadTransformer(folder);
-  ASSERT_TRUE(first.ok() && peer.ok());
-  const TestRun test;
-  const auto plan = DeviceUnderTest()->catalog.Plan("fp8", {});
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  kernels::KernelCounters counters;
-  const kernels::Execution run{*plan, counters, nullptr, {}};
-  RankCrew crew({at::kCPU, at::kCPU});
-  Denoiser group(*first, nullptr, crew, {&*peer});
-  DenoiseState state = State(Ops(test.run), *first, 3, {{3, 0.7, 0, {}}});
-  const at::Tensor before = state.tokens.x;
-  Transformer* const ranks[] = {&*first, &*peer};
-  // Neither rank has layers in 8 bits, then one of them, then both.
-  for (const bool star : {GetParam(), !GetParam()}) {
-    const absl::Status failed = TorchGuard([&] {
-      group.Step(Ops(run), {&state});
-      return absl::OkStatus();
-    });
-    EXPECT_EQ(failed.code(), absl::StatusCode::kFailedPrecondition) << failed;
-    EXPECT_TRUE(state.tokens.x.is_same(before));
-    EXPECT_EQ(state.step, 0);
-    ASSERT_TRUE(ranks[star ? 1 : 0]->MakeE4m3().ok());
-  }
-  DenoiseState expected = state;
-  Denoiser(*first).Step(Ops(run), {&expected});
-  group.Step(Ops(run), {&state});
-  EXPECT_TRUE(state.tokens.x.equal(expected.tokens.x));
-}
-
-INSTANTIATE_TEST_SUITE_P(Stars, GroupGuidance, ::testing::Bool());
 
 }  // namespace
 }  // namespace reel::model::ltx

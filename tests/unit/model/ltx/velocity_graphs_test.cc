@@ -10,9 +10,11 @@
 
 #include "gtest/gtest.h"
 #include "kernels/dispatch/clock_timer.h"
+#include "model/bridge/rank_run.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/rope.h"
+#include "model/ltx/token_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/pipeline_run.h"
@@ -251,6 +253,28 @@ TEST_F(VelocityGraphsTest, ATimedCallRunsAsItIs) {
   EXPECT_TRUE((*graphs_)(Ops(timed), inputs).equal(transformer_->Velocity(ops_, inputs)));
   EXPECT_FALSE(timer.Take().empty());
   EXPECT_EQ(counts_.replays, 1);
+}
+
+// Tokens that ranks divide: what others have made comes in the middle of the call.
+TEST_F(VelocityGraphsTest, WhatRanksExchangeWithinRunsAsItIsAtEveryCall) {
+  const VelocityInputs inputs = Inputs(1);
+  const at::Tensor expected = transformer_->Velocity(ops_, inputs);
+  RankCrew crew({device_, device_});
+  const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, false, inputs.x.size(1));
+  for (int call = 0; call < 3; ++call) {
+    std::vector<at::Tensor> made(2);
+    RunOnRanks(crew, ops_, [&](int rank, const Ops& ops) {
+      const TokenPart& part = parts[static_cast<size_t>(rank)];
+      VelocityInputs own = inputs;
+      own.x = part.Own(inputs.x);
+      own.rope = inputs.rope.Tokens(part.own().first, part.own().count);
+      own.part = &part;
+      made[static_cast<size_t>(rank)] =
+          rank == 0 ? (*graphs_)(ops, own) : transformer_->Velocity(ops, own);
+    });
+    EXPECT_LT(Compare("divided", at::cat(made, 1), expected).relative, 5e-6);
+  }
+  EXPECT_EQ(counts_.recorded, 0);
 }
 
 TEST_F(VelocityGraphsTest, WhatCannotBeRecordedRunsAsItIsAndIsNotTriedAgain) {

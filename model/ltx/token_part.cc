@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/token_part.h"
+
+#include <algorithm>
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int64_t kTokens = 1;  // the dimension
+
+// Of one row, side by side in memory: what is not makes a copy between devices a copy of copies.
+at::Tensor RowOf(const at::Tensor& x, int64_t row, const TokenRange& tokens) {
+  return x.select(0, row).slice(0, tokens.first, tokens.first + tokens.count);
+}
+
+}  // namespace
+
+std::vector<TokenPart> TokenPart::OfCrew(RankCrew& crew, bool in_halves, int64_t all) {
+  const int most = in_halves ? crew.size() / 2 : crew.size();
+  const int ranks = static_cast<int>(std::clamp<int64_t>(all, 1, most));
+  std::vector<TokenPart> parts;
+  for (int rank = 0; rank < crew.size(); ++rank) {
+    parts.push_back({crew, rank, rank / most * most, ranks, all});
+  }
+  return parts;
+}
+
+TokenRange TokenPart::Of(int of_rank) const {
+  const int place = std::min(of_rank - first_rank, ranks);
+  const int64_t first = all * place / ranks;
+  return {first, place == ranks ? 0 : all * (place + 1) / ranks - first};
+}
+
+at::Tensor TokenPart::Own(const at::Tensor& x) const {
+  if (!x.defined() || !is_divided()) return x;
+  const TokenRange tokens = own();
+  return x.slice(kTokens, tokens.first, tokens.first + tokens.count).contiguous();
+}
+
+// This rank's go into their place among all, and to the others from there: one copy here, whether
+// they lay side by side or not.
+TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor& v) const {
+  const TokenRange tokens = own();
+  const auto placed = [&](const at::Tensor& mine) {
+    const at::Tensor whole = at::empty({mine.size(0), all, mine.size(2)}, mine.options());
+    whole.slice(kTokens, tokens.first, tokens.first + tokens.count).copy_(mine);
+    return whole;
+  };
+  const at::Tensor wholes[] = {placed(k), placed(v)};
+  // Each begins with its neighbour, so that no rank is asked by all others at once.
+  const auto other = [this](int i) { return first_rank + (rank - first_rank + i) % ranks; };
+  for (int i = 1; i < ranks; ++i) {
+    for (const at::Tensor& whole : wholes) {
+      for (int64_t row = 0; row < k.size(0); ++row) {
+        crew.Give(rank, other(i), RowOf(whole, row, tokens));
+      }
+    }
+  }
+  for (int i = 1; i < ranks; ++i) {
+    const int from = other(i);
+    for (const at::Tensor& whole : wholes) {
+      for (int64_t row = 0; row < k.size(0); ++row) {
+        crew.TakeInto(rank, from, RowOf(whole, row, Of(from)));
+      }
+    }
+  }
+  return {wholes[0], wholes[1]};
+}
+
+}  // namespace reel::model::ltx
