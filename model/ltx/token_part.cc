@@ -37,34 +37,28 @@ at::Tensor TokenPart::Own(const at::Tensor& x) const {
   return x.slice(kTokens, tokens.first, tokens.first + tokens.count).contiguous();
 }
 
-// This rank's go into their place among all, and to the others from there: one copy here, whether
-// they lay side by side or not.
+// Keys and values of a token lie side by side, so that both are one copy to each other rank: a copy
+// between devices waits for both of them, and what it takes to start is not little beside a block
+// of a small clip. This rank's go into their place among all, and to the others from there.
 TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor& v) const {
   const TokenRange tokens = own();
-  const auto placed = [&](const at::Tensor& mine) {
-    const at::Tensor whole = at::empty({mine.size(0), all, mine.size(2)}, mine.options());
-    whole.slice(kTokens, tokens.first, tokens.first + tokens.count).copy_(mine);
-    return whole;
-  };
-  const at::Tensor wholes[] = {placed(k), placed(v)};
+  const int64_t rows = k.size(0);
+  const at::Tensor whole = at::empty({rows, all, 2, k.size(2)}, k.options());
+  const at::Tensor mine = whole.slice(kTokens, tokens.first, tokens.first + tokens.count);
+  mine.select(2, 0).copy_(k);
+  mine.select(2, 1).copy_(v);
   // Each begins with its neighbour, so that no rank is asked by all others at once.
   const auto other = [this](int i) { return first_rank + (rank - first_rank + i) % ranks; };
   for (int i = 1; i < ranks; ++i) {
-    for (const at::Tensor& whole : wholes) {
-      for (int64_t row = 0; row < k.size(0); ++row) {
-        crew.Give(rank, other(i), RowOf(whole, row, tokens));
-      }
-    }
+    for (int64_t row = 0; row < rows; ++row) crew.Give(rank, other(i), RowOf(whole, row, tokens));
   }
   for (int i = 1; i < ranks; ++i) {
     const int from = other(i);
-    for (const at::Tensor& whole : wholes) {
-      for (int64_t row = 0; row < k.size(0); ++row) {
-        crew.TakeInto(rank, from, RowOf(whole, row, Of(from)));
-      }
+    for (int64_t row = 0; row < rows; ++row) {
+      crew.TakeInto(rank, from, RowOf(whole, row, Of(from)));
     }
   }
-  return {wholes[0], wholes[1]};
+  return {whole.select(2, 0), whole.select(2, 1)};
 }
 
 }  // namespace reel::model::ltx

@@ -39,8 +39,8 @@ struct TokenPart {
 
   // Of x [B, S, ...] of all tokens this rank's, side by side in memory; x may be undefined.
   at::Tensor Own(const at::Tensor& x) const;
-  // Of keys and values [B, own, D] of this rank's tokens to those of all, [B, S, D]. Every rank
-  // that has tokens asks as often, in the same order; within RankCrew::Run.
+  // Of keys and values [B, own, D] of this rank's tokens to those of all, [B, S, D]: views. Every
+  // rank that has tokens asks as often, in the same order; within RankCrew::Run.
   KeysAndValues OfAll(const at::Tensor& k, const at::Tensor& v) const;
 };
 
