@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,11 +40,14 @@ class Denoiser {
   explicit Denoiser(const Transformer& transformer,
                     std::unique_ptr<GraphRecorder> recorder = nullptr)
       : velocity_(transformer, std::move(recorder)) {}
-  // On a group, whose first rank has `transformer`, and the others `peers`; borrowed.
+  // On a group, whose first rank has `transformer`, and the others `peers`; borrowed. Tokens of at
+  // least so many rows are divided; without a value as many as the device wants.
   Denoiser(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder, RankCrew& crew,
-           const std::vector<const Transformer*>& peers)
+           const std::vector<const Transformer*>& peers, std::optional<int64_t> least_divided = {})
       : velocity_(transformer, std::move(recorder)),
-        group_(std::make_unique<GroupVelocity>(crew, velocity_, peers)) {}
+        group_(std::make_unique<GroupVelocity>(
+            crew, velocity_, peers,
+            least_divided.value_or(GroupVelocity::LeastDividedOn(crew.device(0))))) {}
 
   // One step of each one's schedule, in place, with one call of the transformer: all can share it
   // (CanShareStep), or, on one device and where none uses the step cache, be packed (CanPackStep).

@@ -22,9 +22,12 @@ class GroupVelocity {
  public:
   using Company = std::vector<Attempt*>;
 
+  // Rows of tokens below which ranks do not divide tokens: Note: [Small clips of a group].
+  static int64_t LeastDividedOn(at::Device device);
+
   // All borrowed: `first` is the first rank's, `peers` are the transformers of the others.
-  GroupVelocity(RankCrew& crew, VelocityGraphs& first,
-                const std::vector<const Transformer*>& peers);
+  GroupVelocity(RankCrew& crew, VelocityGraphs& first, const std::vector<const Transformer*>& peers,
+                int64_t least_divided);
   ~GroupVelocity();
 
   // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
@@ -44,6 +47,8 @@ class GroupVelocity {
 
   // Whether the rows are the halves', and not every rank's.
   bool InHalves(const Company& attempts) const;
+  // How many ranks may divide the tokens.
+  int64_t MostRanks(const Company& attempts, bool in_halves) const;
   Part PartOf(const TokenPart& tokens, bool in_halves, const Company& attempts);
   RankShare& ShareOf(const TokenPart& tokens, Attempt& attempt, const RowRange& range) const;
   at::Tensor On(int rank, const at::Tensor& x) const;
@@ -57,6 +62,7 @@ class GroupVelocity {
 
   RankCrew& crew_;
   VelocityGraphs& first_;
+  const int64_t least_divided_;
   std::vector<std::unique_ptr<VelocityGraphs>> peers_;
   std::vector<std::unique_ptr<SharedText>> shared_texts_;  // of the ranks
 };

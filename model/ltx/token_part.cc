@@ -15,12 +15,13 @@ at::Tensor RowOf(const at::Tensor& x, int64_t row, const TokenRange& tokens) {
 
 }  // namespace
 
-std::vector<TokenPart> TokenPart::OfCrew(RankCrew& crew, bool in_halves, int64_t all) {
-  const int most = in_halves ? crew.size() / 2 : crew.size();
-  const int ranks = static_cast<int>(std::clamp<int64_t>(all, 1, most));
+std::vector<TokenPart> TokenPart::OfCrew(RankCrew& crew, bool in_halves, int64_t all,
+                                         int64_t most) {
+  const int there = in_halves ? crew.size() / 2 : crew.size();
+  const int ranks = static_cast<int>(std::clamp<int64_t>(std::min(all, most), 1, there));
   std::vector<TokenPart> parts;
   for (int rank = 0; rank < crew.size(); ++rank) {
-    parts.push_back({crew, rank, rank / most * most, ranks, all});
+    parts.push_back({crew, rank, rank / there * there, ranks, all});
   }
   return parts;
 }

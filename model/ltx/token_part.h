@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "model/bridge/rank_crew.h"
@@ -29,8 +30,9 @@ struct TokenPart {
   int64_t all = 0;                // tokens
 
   // Of every rank of the crew: its ranks divide the tokens, or those of each half of them do. Where
-  // there are fewer tokens than ranks, the last ranks have none.
-  static std::vector<TokenPart> OfCrew(RankCrew& crew, bool in_halves, int64_t all);
+  // there are fewer tokens than ranks, or at most `most` of them, the last ranks have none.
+  static std::vector<TokenPart> OfCrew(RankCrew& crew, bool in_halves, int64_t all,
+                                       int64_t most = std::numeric_limits<int64_t>::max());
 
   // As even as they can be.
   TokenRange Of(int of_rank) const;

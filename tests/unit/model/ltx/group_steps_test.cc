@@ -207,6 +207,32 @@ TEST_P(GroupSteps, AreCountedAtEveryRank) {
   }
 }
 
+// As on GPUs, which are asked for such a call kernel by kernel: small ones stay whole.
+TEST_P(GroupSteps, OfFewRowsStayWithOneRankOfEachHalf) {
+  RankCrew crew(Devices());
+  Denoiser one(transformer_);
+  const auto attentions = [&](Denoiser& denoiser, DenoiseState& state) {
+    kernels::KernelCounters counters;
+    const kernels::Execution run{test_.plan, counters, nullptr, {}};
+    denoiser.Step(Ops(run), {&state});
+    int64_t calls = 0;
+    for (const auto& use : counters.Uses()) calls += use.op == "attention" ? use.calls : 0;
+    return calls;
+  };
+  for (const int64_t least : {30, 31, 61}) {
+    Denoiser group(transformer_, nullptr, crew, Peers(), least);
+    for (const GuidancePoint& point : {GuidancePoint(), Guided(3)}) {
+      DenoiseState expected = Make({.points = {point}});
+      DenoiseState made = expected;
+      const int64_t of_one = attentions(one, expected);
+      const bool in_halves = point.rows() > 1 && ranks() % 2 == 0;
+      const bool divides = 30 * point.rows() / (in_halves ? 2 : 1) >= least;
+      EXPECT_EQ(attentions(group, made), of_one * (divides ? ranks() : in_halves ? 2 : 1));
+      EXPECT_LT(Compare("few rows", made.tokens.x, expected.tokens.x).relative, kLastBits);
+    }
+  }
+}
+
 // What a rank cannot do is the step's error, has changed nothing, and leaves nobody waiting for it.
 TEST_P(GroupSteps, FailByAFailedRankAndTheNextOneIsWhole) {
   const auto plan = DeviceUnderTest()->catalog.Plan("fp8", {});
