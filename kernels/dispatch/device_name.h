@@ -10,8 +10,8 @@
 
 namespace reel::kernels {
 
-// Of a group, so far.
-inline constexpr size_t kMostRanks = 2;
+// Of a group.
+inline constexpr size_t kMostRanks = 4;
 inline constexpr int kCpuRank = -1;
 
 // The ranks of "cpu", "cuda:N" or a group, whose members have a "+" between them:

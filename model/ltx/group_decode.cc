@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/group_decode.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -21,7 +22,7 @@ class GroupFrames final : public FrameSource {
     std::vector<Frames> made(chains_.size());
     RunOnRanks(crew_, ops, [&](int rank, const Ops& by) {
       const auto own = static_cast<size_t>(rank);
-      made[own] = chains_[own]->Next(by);
+      if (own < chains_.size()) made[own] = chains_[own]->Next(by);
     });
     std::vector<at::Tensor> rows;
     for (const Frames& part : made) {
@@ -32,24 +33,30 @@ class GroupFrames final : public FrameSource {
 
  private:
   RankCrew& crew_;
-  std::vector<FrameSourcePtr> chains_;  // of the ranks
+  std::vector<FrameSourcePtr> chains_;  // of the ranks that have rows
 };
 
 }  // namespace
 
+int DecodingRanks(const RankCrew* crew, int64_t rows) {
+  return crew == nullptr ? 1 : static_cast<int>(std::min<int64_t>(crew->size(), rows));
+}
+
 FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*>& decoders,
                              const Ops& ops, const at::Tensor& latents,
                              const DecodeInputs& inputs) {
-  std::vector<FrameSourcePtr> chains(decoders.size());
+  const int ranks = DecodingRanks(&crew, latents.size(kRows));
+  std::vector<FrameSourcePtr> chains(static_cast<size_t>(ranks));
   std::vector<at::Tensor> parts;
   // Each draws the whole noise, of which it takes its rows.
   std::vector<at::Generator> noises = {inputs.noise};
-  for (int rank = 0; rank < crew.size(); ++rank) {
+  for (int rank = 0; rank < ranks; ++rank) {
     const at::Tensor own = RowPart::Of(crew, rank, latents.size(kRows)).Own(latents, 1);
     parts.push_back(own.contiguous().to(crew.device(rank), /*non_blocking=*/true));
     if (rank > 0) noises.push_back(inputs.noise.clone());
   }
   RunOnRanks(crew, ops, [&](int rank, const Ops& by) {
+    if (rank >= ranks) return;
     const auto own = static_cast<size_t>(rank);
     const RowPart part = RowPart::Of(crew, rank, latents.size(kRows));
     const DecodeInputs its = {inputs.pieces, inputs.time, noises[own]};

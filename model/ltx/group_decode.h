@@ -11,8 +11,11 @@
 
 namespace reel::model::ltx {
 
-// As VaeDecoder::Decode. `decoders` are those of the ranks; they and `crew` are borrowed. At least
-// two rows of latents.
+// How many ranks have a part of so many rows of latents, one at least: the first ones of `crew`;
+// one where it is null.
+int DecodingRanks(const RankCrew* crew, int64_t rows);
+
+// As VaeDecoder::Decode. `decoders` are those of the ranks; they and `crew` are borrowed.
 FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*>& decoders,
                              const Ops& ops, const at::Tensor& latents, const DecodeInputs& inputs);
 

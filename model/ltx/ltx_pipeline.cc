@@ -311,21 +311,20 @@ class LtxPipeline final : public Pipeline {
 
   FrameSourcePtr DecodeWhole(const Ops& ops, const at::Tensor& latents,
                              const DecodeInputs& inputs) const {
-    if (!IsDividedInRows(latents.size(3))) return model_->decoder.Decode(ops, latents, inputs);
+    if (DecodingRanks(model_->crew.get(), latents.size(3)) == 1) {
+      return model_->decoder.Decode(ops, latents, inputs);
+    }
     std::vector<const VaeDecoder*> decoders = {&model_->decoder};
     for (const PeerParts& peer : model_->peers) decoders.push_back(&peer.decoder);
     return DecodeOnGroup(*model_->crew, decoders, ops, latents, inputs);
   }
-  // Of latents.
-  bool IsDividedInRows(int64_t rows) const { return model_->crew != nullptr && rows > 1; }
 
   DecodePieces PiecesOf(const LatentShape& shape) const {
     if (model_->device.is_cpu()) return {};
     const int64_t pixels =
         int64_t{kTemporal} * shape.height * shape.width * int64_t{kSpatial} * kSpatial;
     // Of a group those of a rank count, but not behind: frames leave as soon as on one device.
-    const int64_t early =
-        IsDividedInRows(shape.height) ? 2 * kDeviceEarlyPixels : kDeviceEarlyPixels;
+    const int64_t early = DecodingRanks(model_->crew.get(), shape.height) * kDeviceEarlyPixels;
     return {.early = std::max<int64_t>(1, early / pixels),
             .late = std::max<int64_t>(1, kDeviceLatePixels / pixels)};
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/row_part.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace reel::model::ltx {
@@ -28,11 +29,21 @@ void CopyRows(const at::Tensor& to, const at::Tensor& from) {
   pixels(to).copy_(pixels(from));
 }
 
+// A neighbour's row; zeros where there is none.
+void CopyEdge(const at::Tensor& to, const at::Tensor& theirs) {
+  if (theirs.defined()) {
+    CopyRows(to, theirs);
+  } else {
+    to.zero_();
+  }
+}
+
 }  // namespace
 
 RowPart RowPart::Of(RankCrew& crew, int rank, int64_t all) {
-  const int64_t upper = (all + 1) / 2;
-  return {crew, rank, rank == 0 ? 0 : upper, rank == 0 ? upper : all - upper, all};
+  const int64_t even = all / crew.size(), longer = all % crew.size();
+  return {crew, rank, rank * even + std::min<int64_t>(rank, longer), even + (rank < longer ? 1 : 0),
+          all};
 }
 
 at::Tensor RowPart::Own(const at::Tensor& x, int64_t scale) const {
@@ -41,19 +52,20 @@ at::Tensor RowPart::Own(const at::Tensor& x, int64_t scale) const {
 
 at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
   const int64_t rows = frames.size(kRows);
-  const bool is_upper = rank == 0;
-  const int64_t edge = is_upper ? rows - 1 : 0;
   const at::MemoryFormat memory = MemoryOf(frames);
-  const int other = is_upper ? 1 : 0;
-  crew.Give(rank, other, frames.slice(kRows, edge, edge + 1).clone(memory));
-  const at::Tensor theirs = crew.Take(rank, other);
+  const bool has_above = first > 0, has_below = first + count < all;
+  const auto row = [&frames](int64_t i) { return frames.slice(kRows, i, i + 1); };
+  // To both before anything is taken, or ranks would wait for each other in turn.
+  if (has_above) crew.Give(rank, rank - 1, row(0).clone(memory));
+  if (has_below) crew.Give(rank, rank + 1, row(rows - 1).clone(memory));
+  const at::Tensor above = has_above ? crew.Take(rank, rank - 1) : at::Tensor();
+  const at::Tensor below = has_below ? crew.Take(rank, rank + 1) : at::Tensor();
   std::vector<int64_t> sizes = frames.sizes().vec();
   sizes[kRows] = rows + 2;
   const at::Tensor whole = at::empty(sizes, frames.options(), memory);
   CopyRows(whole.slice(kRows, 1, rows + 1), frames);
-  const at::Tensor above = whole.slice(kRows, 0, 1), below = whole.slice(kRows, rows + 1);
-  CopyRows(is_upper ? below : above, theirs);
-  (is_upper ? above : below).zero_();
+  CopyEdge(whole.slice(kRows, 0, 1), above);
+  CopyEdge(whole.slice(kRows, rows + 1), below);
   return whole;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures whose upper and lower rows two ranks decode. A layer needs one row of the neighbour's
-// for each convolution, and nothing else: norms are of one pixel. So the halo is exact.
+// Pictures whose rows the ranks of a group decode, each those from one to another. A layer needs
+// one row of each neighbour's for each convolution, and nothing else: norms are of one pixel. So
+// the halo is exact.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,15 @@ struct RowPart {
   int rank = 0;
   int64_t first = 0, count = 0, all = 0;
 
-  // Of `all` rows, at least two, at a layer where a latent has several or one.
+  // Of `all` rows of latents, as evenly as can be, the first ranks the longer parts; of fewer rows
+  // than ranks the last ones have none.
   static RowPart Of(RankCrew& crew, int rank, int64_t all);
 
   // x [B, C, F, H, W] of `scale` rows for each latent: this rank's.
   at::Tensor Own(const at::Tensor& x, int64_t scale) const;
-  // Frames of this rank's rows with one more row above and below: the neighbour's, and zeros beyond
-  // the picture. Every rank asks as often, in the same order; within RankCrew::Run.
+  // Frames of this rank's rows, at least one, with one more row above and below: the neighbours',
+  // and zeros beyond the picture. Every rank that has rows asks as often, in the same order; within
+  // RankCrew::Run.
   at::Tensor WithEdges(const at::Tensor& frames) const;
 };
 

@@ -22,6 +22,9 @@ TEST(DeviceName, IsOneDevice) {
 TEST(DeviceName, IsAGroupInItsOrder) {
   EXPECT_THAT(*RanksOf("cuda:3+cuda:1"), ElementsAre(3, 1));
   EXPECT_THAT(*RanksOf("cpu+cpu"), ElementsAre(kCpuRank, kCpuRank));
+  EXPECT_THAT(*RanksOf("cuda:4+cuda:5+cuda:6"), ElementsAre(4, 5, 6));
+  EXPECT_THAT(*RanksOf("cuda:0+cuda:1+cuda:2+cuda:3"), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(*RanksOf("cpu+cpu+cpu+cpu"), ElementsAre(kCpuRank, kCpuRank, kCpuRank, kCpuRank));
 }
 
 struct Refused {
@@ -46,8 +49,10 @@ TEST(DeviceName, SaysWhatIsWrong) {
            {"cpu+cuda:0", "of one kind"},
            {"cuda:1+cuda:1", "each device once"},
            {"cuda:0+cuda:1+cuda:0", "each device once"},
-           {"cuda:0+cuda:1+cuda:2", "2 devices at most"},
-           {"cpu+cpu+cpu", "2 devices at most"},
+           {"cuda:0+cuda:1+cuda:2+cuda:1", "each device once"},
+           {"cpu+cpu+cuda:0", "of one kind"},
+           {"cuda:0+cuda:1+cuda:2+cuda:3+cuda:4", "4 devices at most"},
+           {"cpu+cpu+cpu+cpu+cpu", "4 devices at most"},
        }) {
     const absl::Status status = RanksOf(refused.name).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << refused.name;

@@ -1,44 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group is made of: rows of pictures with the neighbour's beside them, keys and values of
-// all tokens, and weights that are read once.
+// What a group is made of: keys and values of all tokens, and weights that are read once.
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "model/layers/weights.h"
-#include "model/ltx/row_part.h"
 #include "model/ltx/token_part.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
 namespace {
-
-// Each rank's rows, with the neighbour's beside them, are those of the whole picture with zeros
-// around it; in either memory, and where pixels are of 16 bytes or not.
-TEST(GroupRows, HaveTheNeighboursRowBesideThem) {
-  const c10::InferenceMode no_gradients;
-  RankCrew crew({at::kCPU, at::kCPU});
-  for (const auto memory : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast3d}) {
-    for (const int64_t channels : {3, 8}) {
-      for (const int64_t scale : {1, 2}) {
-        const int64_t rows = 5 * scale;
-        const at::Tensor whole = Draw(7, {1, channels, 3, rows, 4}).contiguous(memory);
-        const at::Tensor edge = at::zeros({1, channels, 3, 1, 4});
-        const at::Tensor padded = at::cat({edge, whole, edge}, 3);
-        std::vector<at::Tensor> made(2);
-        crew.Run([&](int rank) {
-          const RowPart part = RowPart::Of(crew, rank, 5);
-          made[static_cast<size_t>(rank)] =
-              part.WithEdges(part.Own(whole, scale).contiguous(memory));
-        });
-        EXPECT_TRUE(made[0].equal(padded.slice(3, 0, 3 * scale + 2)));
-        EXPECT_TRUE(made[1].equal(padded.slice(3, 3 * scale)));
-        EXPECT_TRUE(made[1].is_contiguous(memory));
-      }
-    }
-  }
-}
 
 RankCrew CpusOfTokens(int ranks) {
   return RankCrew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU));

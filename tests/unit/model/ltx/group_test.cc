@@ -2,6 +2,7 @@
 // A video on a group of devices against the same on one. A rank's matrices have fewer rows, and
 // libraries choose by size: where two CPUs have whole rows they are the same bit for bit from some
 // ten tokens on, elsewhere near each other.
+#include <fstream>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -17,8 +18,11 @@ namespace {
 
 bool OnCpu() { return DeviceUnderTest()->stream.device < 0; }
 
-// Beside the device under test; none where there is one GPU alone.
-std::vector<int> Peers() { return OnCpu() ? std::vector<int>{-1} : DeviceUnderTest()->peers; }
+// Beside the device under test; none where there is one GPU alone. A CPU has one beside it.
+std::vector<int> Peers() {
+  const std::vector<int>& peers = DeviceUnderTest()->peers;
+  return OnCpu() && peers.empty() ? std::vector<int>{-1} : peers;
+}
 
 // `bound` of the expected values' deviation, where they need not be the same bits.
 struct Sameness {
@@ -42,6 +46,7 @@ struct Variation {
   bool forgets = false;       // between steps, as where memory is short
   Sameness sameness = {};     // of the latents
   double frame_bound = 1e-5;  // on CPUs; of their deviation
+  std::vector<int> peers = Peers();
 };
 
 // The latents after each step, and the frames.
@@ -78,7 +83,7 @@ class Group : public LtxPipeline {
   static void ExpectSameVideo(const TinyFolder& folder, const GenerationSpec& spec,
                               const kernels::Execution& run, const std::string& what,
                               Variation how = {}) {
-    const auto one = Load(folder, how.dtype), group = Load(folder, how.dtype, Peers());
+    const auto one = Load(folder, how.dtype), group = Load(folder, how.dtype, how.peers);
     ASSERT_NE(one, nullptr);
     ASSERT_NE(group, nullptr);
     const Made expected = Make(*one, spec, run), made = Make(*group, spec, run, how);
@@ -123,6 +128,33 @@ TEST_F(Group, OddSizesAreTheSame) {
     ExpectSameVideo(folder, spec, test.run, std::to_string(width) + "x" + std::to_string(height),
                     {.sameness = {.bits = false}});
   }
+}
+
+// Of latents of one row to five: on four ranks some have none, some one more than others.
+TEST_F(Group, OfThreeAndFourIsTheSame) {
+  if (!OnCpu()) GTEST_SKIP() << "how many there are is the device's under test";
+  const TinyFolder folder("0.9.1");
+  const TestRun test;
+  for (const size_t ranks : {3, 4}) {
+    for (const int height : {32, 96, 160}) {
+      GenerationSpec spec = TinySpec("text");
+      spec.height = height;
+      ExpectSameVideo(folder, spec, test.run,
+                      std::to_string(ranks) + " ranks, height " + std::to_string(height),
+                      {.sameness = {.bits = false}, .peers = std::vector<int>(ranks - 1, -1)});
+    }
+  }
+}
+
+TEST_F(Group, TilesOfADecodeAreTheSame) {
+  const TinyFolder folder("0.9.1");
+  std::ofstream(folder.path() + "/reel.json")
+      << R"({"vae_tiles": {"size": 64, "stride": 32}, "vae_frame_tiles": {"size": 16, "stride": 8}})";
+  const TestRun test;
+  GenerationSpec spec = TinySpec("text");
+  spec.width = spec.height = 96;
+  spec.num_frames = 25;
+  ExpectSameVideo(folder, spec, test.run, "tiles", {.sameness = {.bits = false}});
 }
 
 TEST_F(Group, OneRowAndAnEmptyNegativePromptAreTheSame) {
