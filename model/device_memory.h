@@ -51,6 +51,18 @@ inline MemoryReader Fullest(std::vector<MemoryReader> readers) {
 // Works the device a little: ABORTED where its context is lost. Null: there is none to lose.
 using DeviceProbe = std::function<absl::Status()>;
 
+// Of several devices that work on the same jobs: what the first says that is not well. None of the
+// probes is null.
+inline DeviceProbe EachOf(std::vector<DeviceProbe> probes) {
+  return [probes = std::move(probes)] {
+    for (const DeviceProbe& probe : probes) {
+      const absl::Status device = probe();
+      if (!device.ok()) return device;
+    }
+    return absl::OkStatus();
+  };
+}
+
 // Gives back what the process's allocator keeps and nobody uses. Null: there is nothing to give.
 using MemoryReturner = std::function<void()>;
 

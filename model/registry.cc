@@ -93,9 +93,13 @@ MemoryReturner MemoryReturnerFor([[maybe_unused]] kernels::DeviceStream stream) 
 #endif
 }
 
-DeviceProbe DeviceProbeFor([[maybe_unused]] kernels::DeviceStream stream) {
+DeviceProbe DeviceProbeFor([[maybe_unused]] kernels::DeviceStream stream,
+                           [[maybe_unused]] const std::vector<int>& peers) {
 #ifdef REEL_HAS_TORCH
-  return TorchDeviceProbe(stream);
+  std::vector<DeviceProbe> probes = {TorchDeviceProbe(stream)};
+  if (probes[0] == nullptr || peers.empty()) return probes[0];
+  for (const int peer : peers) probes.push_back(TorchDeviceProbe({.device = peer}));
+  return EachOf(std::move(probes));
 #else
   return nullptr;
 #endif

@@ -47,8 +47,9 @@ MemoryReader MemoryReaderFor(kernels::DeviceStream stream, const std::vector<int
 // How what this process's allocator keeps there is given back; null where nothing is kept.
 MemoryReturner MemoryReturnerFor(kernels::DeviceStream stream);
 
-// How to see that the device is not lost, after an error that does not say; null for a CPU.
-DeviceProbe DeviceProbeFor(kernels::DeviceStream stream);
+// How to see that the device is not lost, after an error that does not say, nor any of a group's;
+// null for a CPU.
+DeviceProbe DeviceProbeFor(kernels::DeviceStream stream, const std::vector<int>& peers = {});
 
 // Versions of what models run on, by name: "torch" where this build has it.
 std::map<std::string, std::string> FrameworkVersions();

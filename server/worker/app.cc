@@ -84,7 +84,7 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .timer = timer,
                         .read_memory = model::MemoryReaderFor(opened.stream, opened.peers),
                         .read_energy = Sampled(EnergyReaderFor(DevicesOf(opened))),
-                        .probe_device = model::DeviceProbeFor(opened.stream),
+                        .probe_device = model::DeviceProbeFor(opened.stream, opened.peers),
                         .memory_bytes = settings.memory_bytes,
                         .return_memory = model::MemoryReturnerFor(opened.stream),
                         .encoder_threads = settings.encoder_threads};

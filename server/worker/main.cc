@@ -56,7 +56,8 @@ int main(int argc, char** argv) {
   cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token");
   AddProbeFlags(cli, probe);
   cli.add_option("--parent_pid", parent_pid, "reeld's process id; leave at once if it is not ours");
-  cli.add_option("--device", flags.device, "cpu, cuda:0, cuda:0+cuda:1")->capture_default_str();
+  cli.add_option("--device", flags.device, "cpu, cuda:0, or a group of up to four: cuda:0+cuda:1")
+      ->capture_default_str();
   cli.add_option("--log_level", log_level, "debug, info, warning or error")->capture_default_str();
   cli.add_option("--log_format", log_format, "json or text")
       ->capture_default_str()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker whose device is a group, by the real programs, on ltx-demo and two CPUs: its videos, and
+// A worker whose device is a group, by the real programs, on ltx-demo and CPUs: its videos, and
 // what a rank that stops or dies costs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,8 +66,10 @@ int FurthestApart(const std::string& a, const std::string& b) {
   return most;
 }
 
-TEST(DeviceGroup, IsOneWorkerWithTheVideosOfOneDevice) {
-  ReelServer group(DemoOn("cpu+cpu")), one(DemoOn("cpu"));
+class DeviceGroupOf : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(DeviceGroupOf, IsOneWorkerWithTheVideosOfOneDevice) {
+  ReelServer group(DemoOn(GetParam())), one(DemoOn("cpu"));
   Calls on_group(group.Connect()), on_one(one.Connect());
   EXPECT_EQ(group.Children().size(), 1u);
   for (const int steps : {1, 6}) {
@@ -75,11 +77,13 @@ TEST(DeviceGroup, IsOneWorkerWithTheVideosOfOneDevice) {
     const StreamResult expected = on_one.Generate(Spec("a red circle", steps));
     ASSERT_TRUE(made.status.ok()) << made.status.error_message();
     ASSERT_TRUE(expected.status.ok()) << expected.status.error_message();
-    EXPECT_EQ(made.finished.stats().device(), "cpu+cpu");
+    EXPECT_EQ(made.finished.stats().device(), GetParam());
     EXPECT_LE(FurthestApart(made.file, expected.file), 1) << steps;
     EXPECT_THAT(made.faults, IsEmpty());
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Sizes, DeviceGroupOf, ::testing::Values("cpu+cpu", "cpu+cpu+cpu+cpu"));
 
 TEST(DeviceGroup, IsCancelledBetweenPieces) {
   ReelServer server(DemoOn("cpu+cpu"));

@@ -21,8 +21,9 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--data_dir", flags.data_dir, "Where videos are stored [the user's state folder]");
   app.add_option("--model", flags.model,
                  "Default model: a configured name, testcard, or a folder or checkpoint file");
-  app.add_option("--devices", flags.devices,
-                 "One worker each, e.g. cpu or cuda:0,cuda:1; one for two GPUs: cuda:0+cuda:1");
+  app.add_option(
+      "--devices", flags.devices,
+      "One worker each, e.g. cpu or cuda:0,cuda:1; one for two to four GPUs: cuda:0+cuda:1");
   app.add_option("--log", flags.log, "debug, info, warning or error");
   app.add_option("--worker_binary", flags.worker_binary, "[reel-worker beside reeld]");
   app.add_option("--port_file", flags.port_file,

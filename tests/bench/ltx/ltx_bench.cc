@@ -172,7 +172,7 @@ struct Options {
 void Describe(CLI::App& app, Options& options) {
   app.add_option("--model", options.load.path, "Folder of the model")->required();
   app.add_option("--dtype", options.load.dtype, "fp32, bf16 or fp16");
-  app.add_option("--device", options.device, "cpu, cuda:N, cuda:0+cuda:1 or auto");
+  app.add_option("--device", options.device, "cpu, cuda:N, auto, or two to four: cuda:0+cuda:1");
   app.add_option("--library", options.library, "libreel_cuda.so");
   app.add_option("--prompt", options.asked.prompt);
   app.add_option("--negative-prompt", options.asked.negative_prompt);

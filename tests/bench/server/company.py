@@ -110,18 +110,20 @@ def same_bytes(setup):
 
 
 def pool(setup):
-    """Videos a second on the first device, and on all of them; of so many for each device that the last ones, which some of them wait for, count little."""
+    """Videos a second on the first device, and on all of them; of so many for each device that the last ones, which some of them wait for, count little.
+    Where there is one group alone, on its first member and on the group."""
     devices = setup.devices.split(",")
+    first = devices[0] if len(devices) > 1 else devices[0].split("+")[0]
     result = {}
     for name, spec, count in (("usual", setup.usual, 36), ("small", setup.small, 240)):
         rates = {}
-        for some in (devices[:1], devices):
+        for some in ([first], devices):
             with serving(setup, devices=",".join(some)) as door:
                 width = 2 * len(some) if name == "usual" else 8 * len(some)
                 keep_in_flight(door, [spec | {"seed": "1"}] * width, width)
                 keep_in_flight(door, [spec | {"seed": "2"}] * width, width)
                 found = rate(door, spec, width, count * len(some))
-            rates[len(some)] = found
-        gain = rates[len(devices)]["videos a second"] / rates[1]["videos a second"]
+            rates[",".join(some)] = found
+        gain = rates[setup.devices]["videos a second"] / rates[first]["videos a second"]
         result[name] = {"by devices": rates, "gain": round(gain, 3)}
     return result

@@ -40,12 +40,13 @@ TEST(OpenDevice, NamesTheLegalNames) {
   }
 }
 
-TEST(OpenDevice, AGroupOfCpusIsOneDeviceWithAPeer) {
+TEST(OpenDevice, AGroupOfCpusIsOneDeviceWithPeers) {
   const auto opened = OpenDevice("cpu+cpu", kNoLibrary);
   ASSERT_TRUE(opened.ok()) << opened.status();
   EXPECT_EQ(opened->stream.device, -1);
   EXPECT_THAT(opened->peers, testing::ElementsAre(-1));
   EXPECT_THAT(opened->catalog.VariantNames("rms_norm"), testing::Contains("cpu"));
+  EXPECT_THAT(OpenDevice("cpu+cpu+cpu+cpu", kNoLibrary)->peers, testing::ElementsAre(-1, -1, -1));
   EXPECT_THAT(OpenDevice("cpu", kNoLibrary)->peers, testing::IsEmpty());
 }
 

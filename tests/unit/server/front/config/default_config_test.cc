@@ -91,17 +91,18 @@ TEST(ApplyFlags, WinsOverTheFile) {
   flags.listen = "127.0.0.1:2";
   flags.metrics = "127.0.0.1:3";
   flags.data_dir = "/d";
-  flags.devices = "cuda:0,cuda:1,cuda:2+cuda:3";
+  flags.devices = "cuda:0,cuda:1,cuda:2+cuda:3,cuda:4+cuda:5+cuda:6+cuda:7";
   flags.log = "debug";
   EXPECT_THAT(ApplyFlags(flags, {}, config), IsEmpty());
   EXPECT_EQ(config.listen(), "127.0.0.1:2");
   EXPECT_EQ(config.metrics_listen(), "127.0.0.1:3");
   EXPECT_EQ(config.data().folder(), "/d");
   EXPECT_EQ(config.telemetry().log_level(), "debug");
-  ASSERT_EQ(config.workers_size(), 3);
+  ASSERT_EQ(config.workers_size(), 4);
   FillDefaults({}, config);
   EXPECT_EQ(config.workers(1).name(), "cuda1");
   EXPECT_EQ(config.workers(2).name(), "cuda2-cuda3");
+  EXPECT_EQ(config.workers(3).name(), "cuda4-cuda5-cuda6-cuda7");
 }
 
 TEST(ApplyFlags, AConfiguredModelBecomesTheDefault) {

@@ -125,14 +125,17 @@ TEST(ServerOptions, HalfATlsIsAProblem) {
 }
 
 TEST(ServerOptions, AWorkerMayHaveAGroupOfDevices) {
-  const CheckedOptions checked =
-      Check("workers { device: 'cuda:0+cuda:1' } workers { device: 'cpu+cpu' }");
+  const CheckedOptions checked = Check(
+      "workers { device: 'cuda:0+cuda:1' } workers { device: 'cpu+cpu' } "
+      "workers { device: 'cuda:2+cuda:3+cuda:4+cuda:5' }");
   EXPECT_THAT(checked.problems, testing::IsEmpty());
   EXPECT_EQ(checked.options.workers[0].device, "cuda:0+cuda:1");
   EXPECT_THAT(Check("workers { device: 'cuda:0+cuda:0' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("each device once"))));
   EXPECT_THAT(Check("workers { device: 'cuda:0+cpu' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("of one kind"))));
+  EXPECT_THAT(Check("workers { device: 'cpu+cpu+cpu+cpu+cpu' }").problems,
+              Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("4 devices at most"))));
 }
 
 TEST(ServerOptions, NamesAreUniqueAndReferencesHold) {
