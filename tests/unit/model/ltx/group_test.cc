@@ -135,7 +135,7 @@ TEST_F(Group, OfThreeAndFourIsTheSame) {
   if (!OnCpu()) GTEST_SKIP() << "how many there are is the device's under test";
   const TinyFolder folder("0.9.1");
   const TestRun test;
-  for (const size_t ranks : {3, 4}) {
+  for (const size_t ranks : std::vector<size_t>{3, 4}) {
     for (const int height : {32, 96, 160}) {
       GenerationSpec spec = TinySpec("text");
       spec.height = height;
