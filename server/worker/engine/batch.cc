@@ -2,6 +2,7 @@
 #include "server/worker/engine/batch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace reel::worker {
 namespace {
@@ -16,6 +17,47 @@ bool MayShareStep(const HeldJob& job, const HeldJob& lead) {
          job.pipeline == lead.pipeline && job.plan.name() == lead.plan.name() && !StepsAlone(job);
 }
 
+using Members = std::vector<HeldJob*>;
+
+Batch BatchOf(const Members& members) {
+  Batch batch;
+  batch.jobs = members;
+  for (const HeldJob* job : members) {
+    batch.job_rows.push_back(job->rows());
+    batch.rows += job->rows();
+  }
+  return batch;
+}
+
+// Whether they share the next step. `apart`: the first of whom it was said that they lose.
+bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>& apart) {
+  const Batch batch = BatchOf(members);
+  Company company = CompanyOf(batch);
+  absl::Time first_deadline = absl::InfiniteFuture();
+  for (const HeldJob* job : members) first_deadline = std::min(first_deadline, job->deadline);
+  company.slack = first_deadline - sharing.now;
+  const CompanyGains::Advice advice = sharing.gains->Judge(company);
+  if (advice == CompanyGains::Advice::kLose && apart.empty()) apart = batch.job_rows;
+  return advice == CompanyGains::Advice::kShare;
+}
+
+// So many of them, from the first on, as share the next step.
+Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int64_t>& apart) {
+  while (members.size() > 1 && !Share(members, sharing, apart)) members.pop_back();
+  return members;
+}
+
+// From the lead on as many as gain by it; if that is nobody, as many as are of its size.
+Members WhoGain(const Members& all, const Sharing& sharing, std::vector<int64_t>& apart) {
+  if (sharing.gains == nullptr || all.size() == 1) return all;
+  Members some = FirstThatShare(all, sharing, apart);
+  if (some.size() > 1) return some;
+  Members alike = all;
+  std::erase_if(alike, [&](const HeldJob* job) { return job->rows() != all.front()->rows(); });
+  if (alike.size() == all.size()) return some;
+  return FirstThatShare(std::move(alike), sharing, apart);
+}
+
 }  // namespace
 
 bool GoesBefore(const HeldJob& job, const Batch& batch) {
@@ -23,23 +65,37 @@ bool GoesBefore(const HeldJob& job, const Batch& batch) {
                      [&](const HeldJob* other) { return job.GoesBefore(*other); });
 }
 
-Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows) {
-  Batch batch{{&lead}, lead.generation->rows(), nullptr, {lead.generation->rows()}};
-  if (StepsAlone(lead)) return batch;
+Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
+  if (StepsAlone(lead)) return BatchOf({&lead});
+  Members can_step = {&lead}, would_step = {&lead};
+  int64_t rows = lead.rows(), would_be_rows = rows;
   for (const auto& job : jobs.all()) {
-    if (batch.rows >= fill_rows) break;
-    if (!MayShareStep(*job, lead)) continue;
-    const int64_t rows = job->rows();
-    if (batch.rows + rows > fill_rows) continue;
-    if (!job->CanStep()) {
-      if (batch.not_yet == nullptr && job->CanMove()) batch.not_yet = job.get();
+    if (rows >= sharing.fill_rows) break;
+    if (!MayShareStep(*job, lead) || rows + job->rows() > sharing.fill_rows) continue;
+    if (job->CanStep()) {
+      can_step.push_back(job.get());
+      rows += job->rows();
+    } else if (!job->CanMove() || would_be_rows + job->rows() > sharing.fill_rows) {
       continue;
     }
-    batch.jobs.push_back(job.get());
-    batch.job_rows.push_back(rows);
-    batch.rows += rows;
+    would_step.push_back(job.get());
+    would_be_rows += job->rows();
   }
+  // Of those who would be there if all had begun it is told that they are kept apart.
+  std::vector<int64_t> apart;
+  const Members would_share = WhoGain(would_step, sharing, apart);
+  Batch batch = BatchOf(would_step.size() == can_step.size() ? would_share
+                                                             : WhoGain(can_step, sharing, apart));
+  const auto begins = std::find_if(would_share.begin(), would_share.end(),
+                                   [](const HeldJob* job) { return !job->CanStep(); });
+  if (begins != would_share.end()) batch.not_yet = *begins;
+  batch.apart = std::move(apart);
   return batch;
+}
+
+Company CompanyOf(const Batch& batch) {
+  const HeldJob& lead = *batch.jobs.front();
+  return {lead.spec.model, lead.plan.name(), batch.job_rows};
 }
 
 HeldJob* PickPiece(const JobTable& jobs, const Batch& batch) {

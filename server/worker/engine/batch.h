@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "server/worker/engine/company_gains.h"
 #include "server/worker/engine/held_job.h"
 
 namespace reel::worker {
@@ -15,6 +17,16 @@ struct Batch {
   // The first that would fit and has a piece of its own to do first.
   HeldJob* not_yet = nullptr;
   std::vector<int64_t> job_rows = {};  // of each job; a generation's next step may have others
+  // Of those that could step together and would lose by it, so that these do without some; empty:
+  // nobody is left out for that.
+  std::vector<int64_t> apart = {};
+};
+
+// What decides who shares a step.
+struct Sharing {
+  int64_t fill_rows = 0;                // most rows together; the lead alone may have more
+  const CompanyGains* gains = nullptr;  // null: all gain by it
+  absl::Time now = {};                  // steady
 };
 
 // What a model needs before a step or after the last one: text, conditions, a preview, frames. The
@@ -25,8 +37,12 @@ HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 bool GoesBefore(const HeldJob& job, const Batch& batch);
 
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
-// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together
-// (the lead alone may have more).
-Batch PickBatch(const JobTable& jobs, HeldJob& lead, int64_t fill_rows);
+// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together,
+// and those that gain by it: as many as do from the first on, else as many as are of the lead's
+// size.
+Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
+
+// The batch as those who judge it see it; it outlives the answer.
+Company CompanyOf(const Batch& batch);
 
 }  // namespace reel::worker

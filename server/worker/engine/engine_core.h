@@ -19,6 +19,7 @@
 #include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "server/worker/engine/batch.h"
+#include "server/worker/engine/company_gains.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/engine/file_end.h"
 #include "server/worker/engine/held_job.h"
@@ -82,6 +83,7 @@ class Engine::Impl {
     kernels::KernelCounters counters;
     absl::Duration took;          // so far, by itself
     bool is_interrupted = false;  // its jobs are put down
+    bool was_interrupted = false;
   };
 
   // Commands.
@@ -180,6 +182,7 @@ class Engine::Impl {
   // It comes to nothing, and its jobs make it anew: one of them leaves, or its memory is needed.
   void DropStep();
   void EndStep(const StepUnderWay& step, const std::vector<absl::Status>& statuses);
+  void LearnGain(const StepUnderWay& step, const std::vector<absl::Status>& statuses);
   void AfterStep(HeldJob& job);
 
   // Ends of jobs.
@@ -237,6 +240,7 @@ class Engine::Impl {
   MemoryWatch memory_;
   EnergyWatch energy_;
   Turns turns_;
+  CompanyGains gains_;
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

@@ -78,6 +78,7 @@ void Engine::Impl::Adopt(Candidate candidate) {
   // Jobs that were given to it end by it.
   if (place.pipeline != nullptr) leaving_.push_back(std::move(place));
   place = std::move(candidate.loaded);
+  gains_.Forget(candidate.model);
   place.replaced = candidate.revision != 0;
   Report(ModelLoaded{candidate.model, card, candidate.revision, std::move(candidate.warm_ups)});
   TellMemory();

@@ -112,6 +112,7 @@ void Engine::Impl::GoOn() {
 
 void Engine::Impl::Interrupt() {
   if (under_way_ == nullptr || std::exchange(under_way_->is_interrupted, true)) return;
+  under_way_->was_interrupted = true;
   for (HeldJob* job : under_way_->batch.jobs) PutDown(*job);
   // What others do in between would be counted as time of its operators.
   if (under_way_->timer != nullptr) std::exchange(under_way_->timer, nullptr)->Take();
@@ -140,6 +141,7 @@ void Engine::Impl::EndStep(const StepUnderWay& step, const std::vector<absl::Sta
   const auto times = is_timed ? step.timer->Take() : std::vector<kernels::VariantTime>();
   const absl::Duration timed = is_timed ? TimedLength(step.took) : absl::ZeroDuration();
   const auto uses = step.counters.Uses();
+  LearnGain(step, statuses);
   for (size_t i = 0; i < batch.jobs.size(); ++i) {
     HeldJob& job = *batch.jobs[i];
     PutDown(job);
@@ -158,6 +160,22 @@ void Engine::Impl::EndStep(const StepUnderWay& step, const std::vector<absl::Sta
     } else {
       Blame(*batch.jobs[i], status, batch.jobs.size() == 1);
     }
+  }
+}
+
+void Engine::Impl::LearnGain(const StepUnderWay& step, const std::vector<absl::Status>& statuses) {
+  const Batch& batch = step.batch;
+  bool tells = step.timer == nullptr && !step.was_interrupted;
+  for (const absl::Status& status : statuses) tells &= status.ok();
+  for (const HeldJob* job : batch.jobs) {
+    // A job's first step pays for what later ones find ready.
+    tells &=
+        job->generation->step() > 1 && job->generation->reused_steps() == job->tally.reused_steps();
+  }
+  const Company company = CompanyOf(batch);
+  gains_.Stepped(company, step.took, tells);
+  if (!batch.apart.empty()) {
+    gains_.KeptApart({company.model, company.plan, batch.apart}, step.took);
   }
 }
 

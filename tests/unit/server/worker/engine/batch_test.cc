@@ -6,11 +6,13 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace reel::worker {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class FakeGeneration : public model::Generation {
  public:
@@ -32,6 +34,7 @@ class PickBatchTest : public ::testing::Test {
     auto job = std::make_unique<HeldJob>();
     if (phase != Phase::kCreate) job->generation = std::make_unique<FakeGeneration>(rows);
     job->phase = phase;
+    job->deadline = absl::InfiniteFuture();
     HeldJob& added = *job;
     jobs_.Add(std::move(job));
     return added;
@@ -44,7 +47,7 @@ TEST_F(PickBatchTest, SkipsJobsThatAreTooLargeAndGoesOn) {
   Add(60);
   HeldJob& small = Add(50);
   Add(1);
-  const Batch batch = PickBatch(jobs_, lead, 100);
+  const Batch batch = PickBatch(jobs_, lead, {100});
   EXPECT_THAT(batch.jobs, ElementsAre(&lead, &small));
   EXPECT_EQ(batch.rows, 100);
   EXPECT_THAT(batch.job_rows, ElementsAre(50, 50));
@@ -54,9 +57,9 @@ TEST_F(PickBatchTest, NobodyIsTakenBesideOneWhoStepsAlone) {
   HeldJob& lead = Add(50);
   Add(10).steps_alone = true;
   HeldJob& other = Add(10);
-  EXPECT_THAT(PickBatch(jobs_, lead, 100).jobs, ElementsAre(&lead, &other));
+  EXPECT_THAT(PickBatch(jobs_, lead, {100}).jobs, ElementsAre(&lead, &other));
   lead.steps_alone = true;
-  const Batch alone = PickBatch(jobs_, lead, 100);
+  const Batch alone = PickBatch(jobs_, lead, {100});
   EXPECT_THAT(alone.jobs, ElementsAre(&lead));
   EXPECT_EQ(alone.not_yet, nullptr);
 }
@@ -64,23 +67,23 @@ TEST_F(PickBatchTest, NobodyIsTakenBesideOneWhoStepsAlone) {
 TEST_F(PickBatchTest, ALeadLargerThanTheStepGoesAlone) {
   HeldJob& lead = Add(500);
   Add(1);
-  EXPECT_THAT(PickBatch(jobs_, lead, 100).jobs, ElementsAre(&lead));
+  EXPECT_THAT(PickBatch(jobs_, lead, {100}).jobs, ElementsAre(&lead));
 }
 
 TEST_F(PickBatchTest, WaitsForOneThatCouldJoin) {
   HeldJob& lead = Add(50);
   HeldJob& fresh = Add(0, Phase::kCreate);
-  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, &fresh);
+  EXPECT_EQ(PickBatch(jobs_, lead, {100}).not_yet, &fresh);
   fresh.generation = std::make_unique<FakeGeneration>(80);
   fresh.phase = Phase::kBegin;
-  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, nullptr);
-  EXPECT_EQ(PickBatch(jobs_, lead, 200).not_yet, &fresh);
+  EXPECT_EQ(PickBatch(jobs_, lead, {100}).not_yet, nullptr);
+  EXPECT_EQ(PickBatch(jobs_, lead, {200}).not_yet, &fresh);
 }
 
 TEST_F(PickBatchTest, NobodyIsBegunWhoseRowsAreTooMany) {
   HeldJob& lead = Add(50);
   Add(0, Phase::kCreate).planned_rows = 60;
-  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, nullptr);
+  EXPECT_EQ(PickBatch(jobs_, lead, {100}).not_yet, nullptr);
 }
 
 TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
@@ -90,7 +93,7 @@ TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
   Add(10, Phase::kDecode);
   HeldJob& other_plan = Add(10);
   other_plan.plan = kernels::KernelPlan("reference", {});
-  const Batch batch = PickBatch(jobs_, lead, 100);
+  const Batch batch = PickBatch(jobs_, lead, {100});
   EXPECT_THAT(batch.jobs, ElementsAre(&lead));
   EXPECT_EQ(batch.not_yet, nullptr);
 }
@@ -98,16 +101,103 @@ TEST_F(PickBatchTest, PassesOverThoseWhoCannotStep) {
 TEST_F(PickBatchTest, WhoWouldJoinComesBeforeFramesOfOthers) {
   HeldJob& lead = Add(10);
   HeldJob& decodes = Add(10, Phase::kDecode);
-  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, 100)), &decodes);
+  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, {100})), &decodes);
   HeldJob& joins = Add(10, Phase::kBegin);
-  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, 100)), &joins);
+  EXPECT_EQ(PickPiece(jobs_, PickBatch(jobs_, lead, {100})), &joins);
 }
 
 TEST_F(PickBatchTest, APreviewComesBeforeTheNextStep) {
   HeldJob& lead = Add(10);
   HeldJob& other = Add(10);
   other.preview_due = true;
-  EXPECT_EQ(PickBatch(jobs_, lead, 100).not_yet, &other);
+  EXPECT_EQ(PickBatch(jobs_, lead, {100}).not_yet, &other);
+}
+
+class PickGainingBatchTest : public PickBatchTest {
+ protected:
+  void Step(const std::vector<int64_t>& rows, int milliseconds) {
+    for (size_t i = 0; i < CompanyGains::kWindow; ++i) {
+      gains_.Stepped({"", "auto", rows}, absl::Milliseconds(milliseconds), /*tells=*/true);
+    }
+  }
+  Batch Pick(HeldJob& lead) { return PickBatch(jobs_, lead, {1000, &gains_, now_}); }
+
+  CompanyGains gains_;
+  const absl::Time now_ = absl::UnixEpoch();
+};
+
+TEST_F(PickGainingBatchTest, SharesWhileNothingIsKnown) {
+  HeldJob& lead = Add(50);
+  HeldJob& other = Add(60);
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &other));
+  EXPECT_THAT(Pick(lead).apart, IsEmpty());
+}
+
+TEST_F(PickGainingBatchTest, WhoLosesByItStepsAloneAndTheOthersDoNotBegin) {
+  Step({50}, 10);
+  Step({50, 50}, 30);
+  HeldJob& lead = Add(50);
+  Add(50, Phase::kBegin);
+  const Batch batch = Pick(lead);
+  EXPECT_THAT(batch.jobs, ElementsAre(&lead));
+  EXPECT_EQ(batch.not_yet, nullptr);
+  EXPECT_THAT(batch.apart, ElementsAre(50, 50));
+  EXPECT_EQ(batch.rows, 50);
+}
+
+TEST_F(PickGainingBatchTest, AsManyShareAsGain) {
+  Step({50}, 10);
+  Step({50, 50, 50}, 40);
+  HeldJob& lead = Add(50);
+  HeldJob& second = Add(50);
+  Add(50);
+  const Batch batch = Pick(lead);
+  EXPECT_THAT(batch.jobs, ElementsAre(&lead, &second));
+  EXPECT_THAT(batch.apart, ElementsAre(50, 50, 50));
+}
+
+TEST_F(PickGainingBatchTest, WhereALargeOneLosesThoseOfTheLeadsSizeShare) {
+  Step({50}, 10);
+  Step({400}, 80);
+  Step({50, 400}, 100);
+  Step({50, 400, 50}, 110);
+  HeldJob& lead = Add(50);
+  Add(400);
+  HeldJob& alike = Add(50);
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &alike));
+}
+
+TEST_F(PickGainingBatchTest, WhoWouldGainIsBegun) {
+  Step({50}, 10);
+  Step({50, 50}, 12);
+  HeldJob& lead = Add(50);
+  HeldJob& fresh = Add(50, Phase::kBegin);
+  EXPECT_EQ(Pick(lead).not_yet, &fresh);
+}
+
+TEST_F(PickGainingBatchTest, ATryWaitsForOneThatHasNotBegun) {
+  Step({50}, 10);
+  Step({50, 50}, 30);
+  HeldJob& lead = Add(50);
+  HeldJob& fresh = Add(50, Phase::kBegin);
+  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(3));
+  EXPECT_EQ(Pick(lead).not_yet, &fresh);
+  fresh.phase = Phase::kDenoise;
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &fresh));
+}
+
+TEST_F(PickGainingBatchTest, ATightDeadlineIsNotTriedUpon) {
+  Step({50}, 10);
+  Step({50, 50}, 30);
+  HeldJob& lead = Add(50);
+  HeldJob& other = Add(50);
+  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(3));
+  lead.deadline = other.deadline = now_ + absl::Seconds(2);
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead));
+  lead.deadline = absl::InfiniteFuture();
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead));
+  other.deadline = absl::InfiniteFuture();
+  EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &other));
 }
 
 }  // namespace
