@@ -36,6 +36,8 @@ worker::v1::Step StepToProto(const StepSample& sample) {
   SetProtoDuration(*step.mutable_duration(), sample.duration);
   step.set_stage(StageToProto(sample.stage));
   step.set_reused(sample.reused);
+  SetProtoDuration(*step.mutable_apart(), sample.apart);
+  step.set_left_out(sample.left_out);
   for (const kernels::VariantTime& time : sample.kernels) {
     *step.add_kernels() = KernelStatToProto(time);
   }
@@ -52,6 +54,8 @@ StepSample StepFromProto(const worker::v1::Step& step) {
   sample.duration = FromProtoDuration(step.duration());
   sample.stage = StageFromProto(step.stage());
   sample.reused = step.reused();
+  sample.apart = FromProtoDuration(step.apart());
+  sample.left_out = step.left_out();
   for (const v1::KernelStat& stat : step.kernels()) {
     sample.kernels.push_back(KernelStatFromProto(stat));
   }

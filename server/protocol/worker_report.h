@@ -58,6 +58,10 @@ struct StepSample {
   model::Stage stage = model::Stage::kDenoise;
   std::vector<kernels::VariantTime> kernels;  // on sampled steps
   int reused = 0;  // how many of its jobs took over what an earlier step computed
+  // Of one that several shared: what they would have taken each by itself, as far as their worker
+  // knows; 0: it does not.
+  absl::Duration apart = {};
+  int left_out = 0;  // jobs that fitted, and are kept apart since they would lose by it
 };
 struct Stepped {
   std::vector<StepSample> steps;  // since the last report

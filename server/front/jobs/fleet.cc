@@ -14,7 +14,7 @@ namespace {
 
 // Jobs that a worker holds at least before the next one waits here: while one decodes, another can
 // be stepped.
-constexpr size_t kFewHeld = 2;
+constexpr size_t kFewHeld = 2;    // where these share a step, all that fit: some of those may
 constexpr size_t kMostHeld = 16;  // small jobs are packed up to fill_rows, but not without end
 
 }  // namespace
@@ -81,8 +81,7 @@ void Fleet::SetLoaded(const std::string& worker, const model::ModelCard& card, i
       found->failed.erase(failed);
     }
     found->calls[card.name] = card.calls;
-    found->steps_alone.erase(card.name);
-    if (card.steps_alone) found->steps_alone.insert(card.name);
+    found->SetSteps(card);
   }
   Publish();
 }
@@ -92,7 +91,7 @@ void Fleet::SetKnown(const std::string& worker, const model::ModelCard& card) {
     found->known.insert(card.name);
     found->failed.erase(card.name);
     found->calls[card.name] = card.calls;
-    if (card.steps_alone) found->steps_alone.insert(card.name);
+    found->SetSteps(card);
   }
   Publish();
 }
@@ -290,7 +289,8 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
   }
   if (before < kFewHeld) return true;
-  return packs && before < kMostHeld && worker.Packs(need.shape.model, rows, options_.fill_rows);
+  return packs && before < kMostHeld &&
+         worker.Packs(need.shape, kFewHeld, rows, options_.fill_rows);
 }
 
 Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const {

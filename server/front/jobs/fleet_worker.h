@@ -7,12 +7,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "model/model_card.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/workers/worker_pool.h"
+#include "server/protocol/worker_report.h"
 
 namespace reel::front {
 
@@ -58,7 +61,9 @@ struct FleetWorker {
   std::map<std::string, absl::Duration> loading_since;
   // Of models that it has loaded once: their type may be another one elsewhere.
   std::map<std::string, std::vector<kernels::KernelCall>> calls;
-  std::set<std::string> steps_alone;          // of those, the ones whose jobs share no steps here
+  std::set<std::string> steps_alone;  // of those, the ones whose jobs share no steps here
+  // How many jobs of a model and plan share a step, where the worker keeps more of them apart.
+  std::map<std::pair<std::string, std::string>, size_t> most_together;
   std::set<std::string> loading;              // models that are on their way, beside those it has
   std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
   std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model
@@ -67,10 +72,12 @@ struct FleetWorker {
   absl::Duration step_limit;  // as last set
   bool doomed = false;        // has lost its device and will end
 
-  // Whether jobs of these many rows of a model, together, are stepped in one call.
-  bool Packs(const std::string& model, int64_t rows, int64_t fill_rows) const {
-    return rows <= fill_rows && !steps_alone.contains(model);
-  }
+  // Whether so many jobs like this one, of so many rows together, are stepped in one call.
+  bool Packs(const WorkShape& like, size_t jobs, int64_t rows, int64_t fill_rows) const;
+  // Its jobs' steps are like this from now on; true: whether it packs some is another matter now.
+  bool SawStep(const StepSample& step);
+  // A model that came to it, or may.
+  void SetSteps(const model::ModelCard& card);
   bool Offers(const std::string& model) const {
     return loaded.contains(model) || known.contains(model);
   }

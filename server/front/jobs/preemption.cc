@@ -96,7 +96,8 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
   const absl::Duration now = clock_.Monotonic();
   if (shares) return begun.Ids(WhomToLeave(begun.jobs, urgent, now));
-  const bool together = worker.Packs(newcomer.need.shape.model, begun.rows, options_.fill_rows);
+  const bool together =
+      worker.Packs(newcomer.need.shape, begun.moving, begun.rows, options_.fill_rows);
   return begun.Ids(WhomToPark(begun.jobs, together, urgent, now));
 }
 
@@ -126,7 +127,9 @@ Preemption::Begun Preemption::BegunAt(const FleetWorker& worker, const Newcomer&
     begun.ids.push_back(id);
     begun.jobs.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
                           may_park && HadMore(*job, newcomer, used)});
-    if (!held.parked()) begun.rows += held.shape.rows();
+    if (held.parked()) continue;
+    begun.rows += held.shape.rows();
+    ++begun.moving;
   }
   begun.is_closed |= bytes >= kMostParkedBytes;
   return begun;
@@ -198,12 +201,14 @@ double Preemption::UsedBy(std::string_view tenant) const {
 // Then it does not wait for them. `rows`: beside those that run there.
 bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) const {
   if (need.profile == "batch_invariant") return false;
+  size_t jobs = rows > 0 ? 1 : 0;
   for (const auto& [id, held] : worker.held) {
     if (!held.started || held.parked()) continue;
     if (held.shape.model != need.shape.model || held.shape.plan != need.shape.plan) return false;
     rows += held.shape.rows();
+    ++jobs;
   }
-  return worker.Packs(need.shape.model, rows, options_.fill_rows);
+  return worker.Packs(need.shape, jobs, rows, options_.fill_rows);
 }
 
 }  // namespace reel::front

@@ -97,7 +97,8 @@ class Preemption {
   struct Begun {
     std::vector<std::string> ids;
     std::vector<BegunJob> jobs;  // in the same order
-    int64_t rows = 0;            // of those that move
+    size_t moving = 0;           // how many are not parked
+    int64_t rows = 0;            // of those
     bool is_closed = false;      // nobody can be parked there
     std::vector<std::string> Ids(absl::Span<const size_t> of) const;
   };

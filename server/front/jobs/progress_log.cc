@@ -37,8 +37,8 @@ ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
     there.ahead += held.left;
     ++there.jobs;
   }
-  const std::string& model = own->second.shape.model;
-  if (!there.parked && worker->Packs(model, rows, options_.fill_rows)) {
+  const auto place = static_cast<size_t>(there.jobs) + 1;
+  if (!there.parked && worker->Packs(own->second.shape, place, rows, options_.fill_rows)) {
     there.ahead = absl::ZeroDuration();
   }
   return there;

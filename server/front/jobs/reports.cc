@@ -193,6 +193,9 @@ SeenStep Reports::SeenOf(const std::string& worker, const StepSample& sample) co
 
 void Reports::Learn(const std::string& worker, const StepSample& sample) {
   parts_.costs.LearnStep(SeenOf(worker, sample), sample.duration);
+  FleetWorker* there = parts_.fleet.Find(worker);
+  // It may have room now.
+  if (there != nullptr && there->SawStep(sample)) parts_.jobs.MarkChanged();
   for (const std::string& id : sample.jobs) {
     ActiveJob* job = parts_.jobs.Find(id);
     if (job != nullptr) job->cost = parts_.costs.Predict(job->need.shape);

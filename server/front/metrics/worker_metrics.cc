@@ -66,6 +66,7 @@ WorkerMetrics::WorkerMetrics(Registry& registry, prometheus::Family<prometheus::
       steps_(Histograms(registry, "reel_denoise_step_duration_seconds", "Denoising steps."),
              kMaxDevices, dropped.Add({{"family", "reel_denoise_step_duration_seconds"}})),
       kernels_(registry, dropped),
+      sharing_(registry, dropped),
       warm_ups_(Histograms(registry, "reel_warm_up_duration_seconds",
                            "Videos that models made before they serve."),
                 2 * kMaxDevices, dropped.Add({{"family", "reel_warm_up_duration_seconds"}})),
@@ -139,6 +140,7 @@ void WorkerMetrics::Stepped(const std::string& worker, const StepSample& sample)
   busy_.Get({{"device", worker}}).Increment(std::max(0.0, seconds));
   kernels_.Stepped(worker, sample);
   if (sample.stage != model::Stage::kDenoise) return;
+  sharing_.Stepped(worker, sample);
   steps_.Get({{"device", worker}}, buckets::Step()).Observe(seconds);
   rows_.Observe(static_cast<double>(sample.rows));
   jobs_.Observe(static_cast<double>(sample.jobs.size()));

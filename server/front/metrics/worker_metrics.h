@@ -15,6 +15,7 @@
 #include "server/errors/reason.h"
 #include "server/front/metrics/capped_family.h"
 #include "server/front/metrics/kernel_metrics.h"
+#include "server/front/metrics/sharing_metrics.h"
 #include "server/front/workers/worker_pool.h"
 
 namespace reel::front {
@@ -51,6 +52,7 @@ class WorkerMetrics {
   CappedFamily<prometheus::Counter> put_outs_;
   CappedFamily<prometheus::Histogram> steps_;
   KernelMetrics kernels_;
+  SharingMetrics sharing_;
   CappedFamily<prometheus::Histogram> warm_ups_;
   prometheus::Histogram& rows_;
   prometheus::Histogram& jobs_;

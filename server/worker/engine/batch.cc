@@ -41,9 +41,11 @@ bool Share(const Members& members, const Sharing& sharing, std::vector<int64_t>&
   return advice == CompanyGains::Advice::kShare;
 }
 
-// So many of them, from the first on, as share the next step.
+// Of those who lose by it half are asked, and so on: what is not known yet costs some steps to see.
 Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int64_t>& apart) {
-  while (members.size() > 1 && !Share(members, sharing, apart)) members.pop_back();
+  while (members.size() > 1 && !Share(members, sharing, apart)) {
+    members.resize((members.size() + 1) / 2);
+  }
   return members;
 }
 

@@ -27,6 +27,7 @@ EMPTY = {
     "Pictures of both arms apart": "arms whose pictures differ",
     "Power": "a device whose driver counts its energy",
     "Device memory": "a device with memory of its own",
+    "What sharing steps gains": "a model that shares steps",
     "Certificate ends in": "TLS",
 }
 PATIENCE = 20  # seconds

@@ -31,6 +31,9 @@ LATER = {
     "reel_gpu_errors_total": "a device that fails",
     "reel_gpu_energy_joules_total": "a device whose driver counts its energy",
     "reel_gpu_memory_bytes": "a device with memory of its own",
+    "reel_shared_step_apart_seconds_total": "a model that shares steps",
+    "reel_shared_step_seconds_total": "a model that shares steps",
+    "reel_step_left_out_jobs_total": "a device that loses by sharing",
     "reel_tls_certificate_expiry_timestamp_seconds": "TLS",
 }
 

@@ -78,6 +78,31 @@ TEST_F(CountedMemoryTest, OfASharedStepEachHasItsPart) {
   }
 }
 
+// Who gives out memory adds up what it was told of each.
+TEST_F(CountedMemoryTest, WhatDifferentSizesTookTogetherIsTheSumOfWhatIsToldOfEach) {
+  test_card_.memory.per_token = 100;
+  test_card_.memory.per_step_row = 10;
+  test_card_.memory.untold_per_token = 7;
+  Have(100'000);
+  model::GenerationSpec large = Spec("large");
+  large.width = 128;
+  large.height = 96;
+  large.num_frames = 17;
+  const int64_t large_tokens = 4 * 3 * 3;
+  Assign("small");
+  engine().Post(Job("large", Resolved(large)));
+  Start();
+  Finishes("small");
+  Finishes("large");
+  for (const StepSample& step : events_.steps()) EXPECT_THAT(step.jobs, SizeIs(2));
+  const int64_t told_small = events_.ended("small").result.memory_bytes;
+  const int64_t told_large = events_.ended("large").result.memory_bytes;
+  EXPECT_NEAR(static_cast<double>(told_small), 127.0 * kTokens, 1);
+  EXPECT_NEAR(static_cast<double>(told_large), 127.0 * static_cast<double>(large_tokens), 1);
+  EXPECT_NEAR(static_cast<double>(told_small + told_large),
+              static_cast<double>(LastTold().most - 1000), 2);
+}
+
 TEST_F(CountedMemoryTest, WhatIsDecodedCounts) {
   test_card_.memory.per_decoded_pixel = 1;
   Have(kPixels);
