@@ -14,28 +14,31 @@ constexpr size_t kMostKinds = 256;
 
 bool FleetWorker::Packs(const WorkShape& like, size_t jobs, int64_t rows, int64_t fill_rows) const {
   if (rows > fill_rows || steps_alone.contains(like.model)) return false;
-  const auto most = most_together.find({like.model, like.plan});
-  return most == most_together.end() || jobs <= most->second;
+  const auto kept = together.find({like.model, like.plan});
+  return kept == together.end() || jobs <= kept->second.most;
 }
 
 bool FleetWorker::SawStep(const StepSample& step) {
   const std::pair kind(step.model, step.plan);
-  const auto most = most_together.find(kind);
+  const auto kept = together.find(kind);
   if (step.left_out > 0) {
-    if (most == most_together.end() && most_together.size() >= kMostKinds) most_together.clear();
-    size_t& now = most_together[kind];
-    return std::exchange(now, step.jobs.size()) != step.jobs.size();
+    if (kept == together.end() && together.size() >= kMostKinds) together.clear();
+    Together& now = together[kind];
+    const bool is_news = now.most != step.jobs.size();
+    now = {step.jobs.size(), false};
+    return is_news;
   }
-  // It has tried again.
-  if (most == most_together.end() || step.jobs.size() <= most->second) return false;
-  most_together.erase(most);
+  if (kept == together.end() || step.jobs.size() <= kept->second.most) return false;
+  // One step is how it tries again; with two it goes on.
+  if (!std::exchange(kept->second.is_tried, true)) return false;
+  together.erase(kept);
   return true;
 }
 
 void FleetWorker::SetSteps(const model::ModelCard& card) {
   steps_alone.erase(card.name);
   if (card.steps_alone) steps_alone.insert(card.name);
-  std::erase_if(most_together, [&](const auto& kind) { return kind.first.first == card.name; });
+  std::erase_if(together, [&](const auto& kind) { return kind.first.first == card.name; });
 }
 
 bool FleetWorker::HoldsJobOf(const std::string& model) const {

@@ -62,8 +62,12 @@ struct FleetWorker {
   // Of models that it has loaded once: their type may be another one elsewhere.
   std::map<std::string, std::vector<kernels::KernelCall>> calls;
   std::set<std::string> steps_alone;  // of those, the ones whose jobs share no steps here
+  struct Together {
+    size_t most = 0;
+    bool is_tried = false;  // by more, in the latest step
+  };
   // How many jobs of a model and plan share a step, where the worker keeps more of them apart.
-  std::map<std::pair<std::string, std::string>, size_t> most_together;
+  std::map<std::pair<std::string, std::string>, Together> together;
   std::set<std::string> loading;              // models that are on their way, beside those it has
   std::map<std::string, int64_t> asked;       // the revision that was sent last, of each model
   std::map<std::string, ModelFailed> failed;  // the latest load, where it failed, by model

@@ -34,7 +34,7 @@ struct Company {
 // - Below a gain of 1.05 they are kept apart. n equal videos that share end together, after n/g
 //   runs each; one after the other after (n+1)/2 in the mean, but each of m that wait behind them
 //   waits n(1-1/g) longer. Together they are better off apart below g = 2(n+m)/(n+1+2m): two of
-//   them below 4/3 if nobody waits, and below 1.05 while fewer than eight do. A device that is
+//   them below 4/3 if nobody waits, and below 1.05 while no more than eight do. A device that is
 //   never idle loses the gain: with 1.05 that is a twentieth at most, with 4/3 a quarter.
 // - Kept apart they are tried again, for a device may get other company: by one step, after 100
 //   times its time was spent apart, so that it costs the lead a hundredth at most. If that one

@@ -49,12 +49,22 @@ TEST_F(PackingWorkerTest, PacksNoMoreThanShareAStep) {
   EXPECT_TRUE(Packs(16, "fp8"));
 }
 
-TEST_F(PackingWorkerTest, PacksAgainOnceMoreOfThemShare) {
+TEST_F(PackingWorkerTest, PacksAgainOnceMoreOfThemShareStepAfterStep) {
   worker_.SawStep(StepOfJobs(1, 1));
-  EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0, "fp8")));
+  for (int i = 0; i < 2; ++i) EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0, "fp8")));
+  EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
   EXPECT_FALSE(Packs(2));
   EXPECT_TRUE(worker_.SawStep(StepOfJobs(2, 0)));
   EXPECT_TRUE(Packs(2));
+}
+
+TEST_F(PackingWorkerTest, OneStepThatTriesAgainIsNoNews) {
+  worker_.SawStep(StepOfJobs(1, 1));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(worker_.SawStep(StepOfJobs(2, 0)));
+    EXPECT_FALSE(worker_.SawStep(StepOfJobs(1, 1)));
+    EXPECT_FALSE(Packs(2));
+  }
 }
 
 TEST_F(PackingWorkerTest, AModelThatIsLoadedAnewBeginsAnew) {
@@ -75,7 +85,7 @@ TEST_F(PackingWorkerTest, WhatCallersMakeUpDoesNotGrowWithoutEnd) {
   for (int i = 0; i < 10'000; ++i) {
     worker_.SawStep(StepOfJobs(1, 1, "auto+op=" + std::to_string(i)));
   }
-  EXPECT_LE(worker_.most_together.size(), 256U);
+  EXPECT_LE(worker_.together.size(), 256U);
   EXPECT_FALSE(Packs(2, "auto+op=9999"));
 }
 
