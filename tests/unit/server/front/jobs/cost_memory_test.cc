@@ -52,6 +52,19 @@ TEST(CostMemory, MemoryOfASizeInTheSameBucketIsInProportion) {
   EXPECT_NEAR(static_cast<double>(costs.PeakMemory(MemoryShape(260))), 5'200'000, 2);
 }
 
+// Two videos of one size that differ in guidance take what they take, however often the other is
+// made.
+TEST(CostMemory, MemoryOfAVideoWithGuidanceIsNotThatOfOneWithout) {
+  CostModel costs;
+  WorkShape unguided = MemoryShape(256);
+  unguided.passes[0].rows = 256;
+  costs.LearnMemory(MemoryShape(256), 10'000'000);
+  EXPECT_EQ(costs.PeakMemory(unguided), 7);
+  for (int i = 0; i < 50; ++i) costs.LearnMemory(unguided, 6'000'000);
+  EXPECT_EQ(costs.PeakMemory(MemoryShape(256)), 10'000'000);
+  EXPECT_EQ(costs.PeakMemory(unguided), 6'000'000);
+}
+
 TEST(CostMemory, MemoryIsRaisedAndWrittenDown) {
   CostModel costs;
   costs.RaiseMemory(MemoryShape(256), 100);
