@@ -75,6 +75,39 @@ TEST(Memory, JobsThatDoNotFitTogetherWaitForEachOther) {
             << " were in memory that has room for three; out of memory: 0\n";
 }
 
+// Small ones, twice as large ones, and those without guidance, all of which take more than is told.
+TEST(Memory, DifferentSizesShareMemoryAndStepsByWhatWasLearnedOfEach) {
+  constexpr int64_t kTruth = kSmall + 24 * 300;
+  constexpr int64_t kRoom = kWeights + 5 * kTruth;
+  ReelServer server(
+      {ConfigWith(kRoom * 20 / 19 + 1, "untold_per_token: 300"), {}, "", /*metrics=*/true});
+  Calls calls(server.Connect());
+  const auto sizes = [] {
+    std::vector<v1::VideoSpec> specs(3, SmallSpec("mixed"));
+    specs[1].set_height(2 * specs[1].height());
+    specs[2].set_guidance_scale(1);
+    return specs;
+  }();
+  // Each alone: what it takes is learned.
+  for (const v1::VideoSpec& spec : sizes) EXPECT_TRUE(calls.Generate(spec).status.ok());
+  EXPECT_EQ(Estimate(calls, sizes[0]).peak_memory_bytes(), kTruth);
+  EXPECT_EQ(Estimate(calls, sizes[1]).peak_memory_bytes(), 2 * kTruth);
+  EXPECT_EQ(Estimate(calls, sizes[2]).peak_memory_bytes(), kTruth - 24 * 100);
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back(calls.Create(sizes[i % 3]).name());
+  for (const std::string& name : names) {
+    const v1::Video video = calls.Await(name);
+    EXPECT_EQ(video.state(), v1::VIDEO_STATE_SUCCEEDED) << video.error().message();
+    EXPECT_EQ(video.attempt(), 1);
+  }
+  const double peak = MemoryBytes(server, "peak") - kWeights;
+  EXPECT_GT(peak, 3 * kTruth) << "they were to be packed";
+  EXPECT_LE(peak, kRoom - kWeights);
+  EXPECT_EQ(server.Metric("reel_gpu_errors_total"), 0);
+  std::cout << "FIGURE different sizes filled " << peak / (kRoom - kWeights)
+            << " of the memory that is given out; out of memory: 0\n";
+}
+
 TEST(Memory, WhatTakesMoreThanWasToldIsTriedAgainAndLearned) {
   // By the formula three fit; in truth one.
   ReelServer server({ConfigWith(2 * kWeights, "untold_per_token: 1500"), {}, "", true});
