@@ -9,6 +9,8 @@ namespace {
 
 // Plans are what callers ask for.
 constexpr size_t kMostKinds = 256;
+// Steps by which an engine tries again whether its jobs gain by sharing.
+constexpr int kMostTried = 5;
 
 }  // namespace
 
@@ -25,12 +27,11 @@ bool FleetWorker::SawStep(const StepSample& step) {
     if (kept == together.end() && together.size() >= kMostKinds) together.clear();
     Together& now = together[kind];
     const bool is_news = now.most != step.jobs.size();
-    now = {step.jobs.size(), false};
+    now = {step.jobs.size(), 0};
     return is_news;
   }
   if (kept == together.end() || step.jobs.size() <= kept->second.most) return false;
-  // One step is how it tries again; with two it goes on.
-  if (!std::exchange(kept->second.is_tried, true)) return false;
+  if (++kept->second.tried <= kMostTried) return false;
   together.erase(kept);
   return true;
 }

@@ -64,7 +64,7 @@ struct FleetWorker {
   std::set<std::string> steps_alone;  // of those, the ones whose jobs share no steps here
   struct Together {
     size_t most = 0;
-    bool is_tried = false;  // by more, in the latest step
+    int tried = 0;  // by more, in the latest steps
   };
   // How many jobs of a model and plan share a step, where the worker keeps more of them apart.
   std::map<std::pair<std::string, std::string>, Together> together;

@@ -31,6 +31,12 @@ void CompanyGains::Cell::Add(double value) {
   next = (next + 1) % kWindow;
 }
 
+bool CompanyGains::Cell::EndsTry(bool tells) {
+  if (!tells && ++tried < kMostTried) return false;
+  tried = 0;
+  return true;
+}
+
 CompanyGains::Key CompanyGains::KeyOf(const Company& company) {
   if (company.rows.size() == 1) return KeyOfOne(company, 0);
   const auto [least, largest] = std::minmax_element(company.rows.begin(), company.rows.end());
@@ -85,7 +91,7 @@ void CompanyGains::Stepped(const Company& company, absl::Duration took, bool tel
   if (company.rows.empty() || took <= absl::ZeroDuration()) return;
   Cell& lead = At(KeyOfOne(company, 0));
   if (company.rows.size() == 1) {
-    lead.in_company = 0;
+    if (lead.EndsTry(tells)) lead.in_company = 0;
     if (tells) lead.Add(absl::ToDoubleSeconds(took));
     return;
   }
@@ -93,8 +99,7 @@ void CompanyGains::Stepped(const Company& company, absl::Duration took, bool tel
   for (size_t i = 1; i < company.rows.size(); ++i) At(KeyOfOne(company, i));
   Cell& cell = At(KeyOf(company));
   const bool was_tried = cell.is_known() && cell.Median() < kLeastGain;
-  // Whatever it tells: the next try has its time as well.
-  if (was_tried) cell.apart = absl::ZeroDuration();
+  if (was_tried && cell.EndsTry(tells)) cell.apart = absl::ZeroDuration();
   if (!tells) return;
   cell.took = took;
   const auto apart = Apart(company);

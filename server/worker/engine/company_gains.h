@@ -30,17 +30,18 @@ struct Company {
 //   taken for what was most like it, or tried.
 // - Of each the median of the latest five counts: recording a graph makes two steps of a size slow,
 //   and neither moves a median of five. What is known to tell nothing is not counted: a job's first
-//   step, a step that was timed, interrupted, failed, or took over an earlier one's result.
+//   step, the first two of a row (step_row.h), a step that was timed, interrupted, failed, or took
+//   over an earlier one's result.
 // - Below a gain of 1.05 they are kept apart. n equal videos that share end together, after n/g
 //   runs each; one after the other after (n+1)/2 in the mean, but each of m that wait behind them
 //   waits n(1-1/g) longer. Together they are better off apart below g = 2(n+m)/(n+1+2m): two of
 //   them below 4/3 if nobody waits, and below 1.05 while no more than eight do. A device that is
 //   never idle loses the gain: with 1.05 that is a twentieth at most, with 4/3 a quarter.
-// - Kept apart they are tried again, for a device may get other company: by one step, after 100
-//   times its time was spent apart, so that it costs the lead a hundredth at most. If that one
-//   pays, all that was known of the company is forgotten. And while a size is stepped in company
-//   alone, every 257th step of a lead of it is made by itself. Neither is done when one of the jobs
-//   has to end within 100 such steps.
+// - Kept apart they are tried again, for a device may get other company: after 300 times
+//   its time was spent apart, by as many steps as it takes until one tells: three, which cost the
+//   lead a hundredth, and five at most. If that one pays, all that was known of the company is
+//   forgotten. And while a size is stepped in company alone, a lead of it makes as many by itself
+//   after each 256. Neither is done when one of the jobs has to end within 300 such steps.
 // - Of more than 512 cells the one that no step was of for longest is forgotten.
 //
 // Limit: a size is told by its rows, so that two videos of equal rows and other numbers of frames
@@ -51,7 +52,8 @@ class CompanyGains {
  public:
   static constexpr size_t kWindow = 5;
   static constexpr double kLeastGain = 1.05;
-  static constexpr int kTryAfter = 100;   // times what a shared step takes
+  static constexpr int kTryAfter = 300;   // times what a shared step takes
+  static constexpr int kMostTried = 5;    // steps until one tells
   static constexpr int kLookAfter = 256;  // steps of a lead in company
   static constexpr size_t kMostCells = 512;
 
@@ -89,11 +91,14 @@ class CompanyGains {
     absl::Duration took;   // the latest step of the company
     absl::Duration apart;  // since it was tried last
     int in_company = 0;    // steps that it led since one alone
+    int tried = 0;         // steps of a try, so far
     uint64_t used = 0;     // when, counted in uses of all cells
 
     bool is_known() const { return latest.size() == kWindow; }
     double Median() const;
     void Add(double value);
+    // Whether a step was the last one of a try.
+    bool EndsTry(bool tells);
     void Clear() { latest.clear(), next = 0; }
   };
 

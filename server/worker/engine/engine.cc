@@ -94,6 +94,7 @@ bool Engine::Impl::MoveOne() {
   // What comes with no work of a device holds nobody up.
   const bool counts = piece->phase != Phase::kCreate;
   const absl::Time began = SteadyNow();
+  row_.Break();
   MovePiece(*piece);
   if (counts) turns_.Moved(beside, SteadyNow() - began);
   return true;

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_timer.h"
@@ -28,6 +27,7 @@
 #include "server/worker/engine/model_loader.h"
 #include "server/worker/engine/piece_clock.h"
 #include "server/worker/engine/sample_rule.h"
+#include "server/worker/engine/step_row.h"
 #include "server/worker/engine/trial_video.h"
 #include "server/worker/engine/turns.h"
 
@@ -81,9 +81,8 @@ class Engine::Impl {
     std::unique_ptr<model::StepInPieces> pieces;  // null: as a whole
     kernels::KernelTimer* timer = nullptr;        // null: its operators are not timed
     kernels::KernelCounters counters;
-    absl::Duration took;          // so far, by itself
-    bool is_interrupted = false;  // its jobs are put down
-    bool was_interrupted = false;
+    absl::Duration took;                                   // so far, by itself
+    bool is_interrupted = false, was_interrupted = false;  // its jobs are put down
   };
 
   // Commands.
@@ -241,6 +240,7 @@ class Engine::Impl {
   EnergyWatch energy_;
   Turns turns_;
   CompanyGains gains_;
+  StepRow row_;
   bool device_lost_ = false;
   bool draining_ = false;
   absl::Time drain_end_ = absl::InfiniteFuture();

@@ -165,7 +165,9 @@ void Engine::Impl::EndStep(const StepUnderWay& step, const std::vector<absl::Sta
 
 void Engine::Impl::LearnGain(const StepUnderWay& step, const std::vector<absl::Status>& statuses) {
   const Batch& batch = step.batch;
-  bool tells = step.timer == nullptr && !step.was_interrupted;
+  std::vector<int64_t> arrivals;
+  for (const HeldJob* job : batch.jobs) arrivals.push_back(job->arrival);
+  bool tells = row_.Tells(std::move(arrivals)) && step.timer == nullptr && !step.was_interrupted;
   for (const absl::Status& status : statuses) tells &= status.ok();
   for (const HeldJob* job : batch.jobs) {
     // A job's first step pays for what later ones find ready.

@@ -51,7 +51,7 @@ TEST_F(KeptApartTest, TheTimeLeftCountsThoseWhoGoFirst) {
   EXPECT_NEAR(together, 9, 2);
   StepOf({a}, 1);
   EXPECT_NEAR(RemainingAfter(b, second), 9 + 8, 2);
-  for (int i = 0; i < 2; ++i) StepOf({a, b}, 0);
+  for (int i = 0; i < 6; ++i) StepOf({a, b}, 0);
   EXPECT_NEAR(RemainingAfter(b, second), 7, 2);
 }
 
@@ -65,7 +65,7 @@ TEST_F(KeptApartTest, AWorkerIsGivenTwoAndAllThatFitOnceItSharesAgain) {
   for (int i = 0; i < 4; ++i) MustCreate(Request());
   Settle();
   EXPECT_EQ(pool.num_waiting(), 0);
-  StepOf(sent, 0);
+  for (int i = 0; i < 5; ++i) StepOf(sent, 0);
   EXPECT_EQ(pool.num_waiting(), 0);  // it only tries
   StepOf(sent, 0);
   EXPECT_EQ(pool.num_waiting(), 4);

@@ -180,7 +180,7 @@ TEST_F(PickGainingBatchTest, ATryWaitsForOneThatHasNotBegun) {
   Step({50, 50}, 30);
   HeldJob& lead = Add(50);
   HeldJob& fresh = Add(50, Phase::kBegin);
-  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(3));
+  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(9));
   EXPECT_EQ(Pick(lead).not_yet, &fresh);
   fresh.phase = Phase::kDenoise;
   EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead, &fresh));
@@ -191,7 +191,7 @@ TEST_F(PickGainingBatchTest, ATightDeadlineIsNotTriedUpon) {
   Step({50, 50}, 30);
   HeldJob& lead = Add(50);
   HeldJob& other = Add(50);
-  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(3));
+  gains_.KeptApart({"", "auto", Pick(lead).apart}, absl::Seconds(9));
   lead.deadline = other.deadline = now_ + absl::Seconds(2);
   EXPECT_THAT(Pick(lead).jobs, ElementsAre(&lead));
   lead.deadline = absl::InfiniteFuture();

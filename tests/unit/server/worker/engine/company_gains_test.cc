@@ -23,6 +23,9 @@ class CompanyGainsTest : public ::testing::Test {
       gains_.Stepped(Of(rows), absl::Milliseconds(milliseconds), /*tells=*/true);
     }
   }
+  void TellNothing(const Rows& rows) {
+    gains_.Stepped(Of(rows), absl::Milliseconds(1), /*tells=*/false);
+  }
   void KeepApart(const Rows& rows, int milliseconds) {
     gains_.KeptApart(Of(rows), absl::Milliseconds(milliseconds));
   }
@@ -109,31 +112,38 @@ TEST_F(CompanyGainsTest, ModelsAndPlansAreApart) {
   EXPECT_EQ(gains_.size(), 0U);
 }
 
-TEST_F(CompanyGainsTest, TriesAgainAfterAHundredTimesWhatItTakes) {
+TEST_F(CompanyGainsTest, TriesAgainAfterThreeHundredTimesWhatItTakes) {
   Step({100}, 10);
   Step({100, 100}, 30);
-  KeepApart({100, 100}, 2999);
+  KeepApart({100, 100}, 8999);
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
   KeepApart({100, 100}, 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
   Step({100, 100}, 30, 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
-  KeepApart({100, 100}, 2999);
+  KeepApart({100, 100}, 8999);
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
 }
 
-TEST_F(CompanyGainsTest, ATryThatTellsNothingIsOneStepAsWell) {
+TEST_F(CompanyGainsTest, ATryEndsWithAStepThatTellsOrAfterFive) {
   Step({100}, 10);
   Step({100, 100}, 30);
-  KeepApart({100, 100}, 3000);
-  gains_.Stepped(Of({100, 100}), absl::Milliseconds(30), /*tells=*/false);
+  KeepApart({100, 100}, 9000);
+  for (int i = 0; i < 2; ++i) TellNothing({100, 100});
+  EXPECT_EQ(Judge({100, 100}), Advice::kShare);
+  Step({100, 100}, 30, 1);
+  EXPECT_EQ(Judge({100, 100}), Advice::kLose);
+  KeepApart({100, 100}, 9000);
+  for (int i = 0; i < 4; ++i) TellNothing({100, 100});
+  EXPECT_EQ(Judge({100, 100}), Advice::kShare);
+  TellNothing({100, 100});
   EXPECT_EQ(Judge({100, 100}), Advice::kLose);
 }
 
 TEST_F(CompanyGainsTest, ATryThatPaysStartsAnew) {
   Step({100}, 10);
   Step({100, 100}, 30);
-  KeepApart({100, 100}, 3000);
+  KeepApart({100, 100}, 9000);
   Step({100, 100}, 12, 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
   Step({100, 100}, 12, 4);
@@ -143,10 +153,10 @@ TEST_F(CompanyGainsTest, ATryThatPaysStartsAnew) {
 TEST_F(CompanyGainsTest, AJobThatMustEndSoonIsNoTrial) {
   Step({100}, 10);
   Step({100, 100}, 30);
-  KeepApart({100, 100}, 5000);
+  KeepApart({100, 100}, 9000);
   const Rows two = {100, 100};
-  EXPECT_EQ(gains_.Judge(Of(two, absl::Milliseconds(2999))), Advice::kLose);
-  EXPECT_EQ(gains_.Judge(Of(two, absl::Milliseconds(3000))), Advice::kShare);
+  EXPECT_EQ(gains_.Judge(Of(two, absl::Milliseconds(8999))), Advice::kLose);
+  EXPECT_EQ(gains_.Judge(Of(two, absl::Milliseconds(9000))), Advice::kShare);
 }
 
 TEST_F(CompanyGainsTest, NowAndThenALeadIsSteppedAloneToSeeWhatThatTakes) {
@@ -158,7 +168,9 @@ TEST_F(CompanyGainsTest, NowAndThenALeadIsSteppedAloneToSeeWhatThatTakes) {
   EXPECT_EQ(Judge({200, 100}), Advice::kShare);
   const Rows two = {100, 100};
   EXPECT_EQ(gains_.Judge(Of(two, absl::Seconds(1))), Advice::kShare);
-  gains_.Stepped(Of({100}), absl::Milliseconds(10), /*tells=*/false);
+  for (int i = 0; i < 2; ++i) TellNothing({100});
+  EXPECT_EQ(Judge({100, 100}), Advice::kLeadAlone);
+  Step({100}, 10, 1);
   EXPECT_EQ(Judge({100, 100}), Advice::kShare);
 }
 

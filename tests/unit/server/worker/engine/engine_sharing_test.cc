@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "server/worker/engine/company_gains.h"
+#include "server/worker/engine/step_row.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
 namespace reel::worker {
@@ -53,9 +55,10 @@ TEST_F(EngineSharingTest, WhereSharedStepsCostMoreThanTheyGainJobsGoOneAfterTheO
   test_card_.step_time = absl::Milliseconds(5);
   test_card_.step_time_per_extra_job = absl::Milliseconds(25);
   RunOneAndThenTwo();
-  // Their first step tells nothing, and five more that they lose. From then on each has the device
-  // for itself: no step more than without company, and the first is done when it would be alone.
-  const int tried = 1 + static_cast<int>(CompanyGains::kWindow);
+  // Their first two steps tell nothing, and five more that they lose. From then on each has the
+  // device for itself: no step more than without company, and the first is done when it would be
+  // alone.
+  const int tried = StepRow::kFirstThatTells - 1 + static_cast<int>(CompanyGains::kWindow);
   std::vector<std::vector<std::string>> expected(tried, {"a", "b"});
   for (const char* job : {"a", "b"}) {
     for (int i = tried; i < kSteps; ++i) expected.push_back({job});
