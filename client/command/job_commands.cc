@@ -46,6 +46,13 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
   }
   table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", 90 % within ",
                                     HumanDuration(FromProto(estimate.run_p90())))});
+  for (const v1::DeviceEstimate& device : estimate.devices()) {
+    const std::string times =
+        absl::StrCat(HumanDuration(FromProto(device.run_p50())), ", 90 % within ",
+                     HumanDuration(FromProto(device.run_p90())));
+    table.AddRow({"  on " + device.device(),
+                  device.observed() ? times : "not known: nothing of its model has run there yet"});
+  }
   const v1::VideoSpec& spec = estimate.spec();
   table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",
                                          spec.width(), spec.height(), spec.num_frames(),

@@ -34,6 +34,13 @@ void EstimateToProto(const CostEstimate& estimate, v1::EstimateVideoResponse& pr
   if (estimate.model_load > absl::ZeroDuration()) {
     SetProtoDuration(*proto.mutable_model_load(), estimate.model_load);
   }
+  for (const CostEstimate::OnDevice& device : estimate.devices) {
+    v1::DeviceEstimate& added = *proto.add_devices();
+    added.set_device(device.device);
+    SetProtoDuration(*added.mutable_run_p50(), device.run_p50);
+    SetProtoDuration(*added.mutable_run_p90(), device.run_p90);
+    added.set_observed(device.observed);
+  }
 }
 
 void PageToProto(const ListPage& page, const std::vector<VideoState>& filter,

@@ -35,12 +35,15 @@ struct ActiveJob {
   absl::Duration started = absl::InfiniteDuration();  // this attempt
   absl::Duration first_media = absl::InfiniteDuration();
   absl::Duration stage_since, last_event;
+  // Since when it waits for a faster worker, while another has room for it; see place_choice.h.
+  absl::Duration held_back = absl::InfiniteDuration();
   // What was told of the time left when a fifth of it was done, and when.
   struct TimeLeft {
     absl::Duration told, at;
   };
   std::optional<TimeLeft> time_left;
-  absl::Duration expected, expected_p90;  // run time predicted at admission; zero: unknown
+  // Run time predicted at admission, or for the kind of device that it went to; zero: unknown.
+  absl::Duration expected, expected_p90;
 
   int64_t condition_bytes = 0;  // files that were sent with it
   int64_t reserved_bytes = 0;   // of its tenant's quota, for its own file

@@ -250,8 +250,10 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   const std::string where = std::move(checked.need.shape.where);
   checked.need.shape = ShapeOf(checked.spec, **card, checked.need.shape.plan);
   checked.need.shape.where = where;
-  checked.cost = costs_.Predict(checked.need.shape);
-  checked.need.memory_bytes = costs_.PeakMemory(checked.need.shape);
+  checked.kinds = CostsByKind(fleet_, costs_, checked.need);
+  checked.need.shape.where = checked.kinds.front().where;
+  checked.cost = checked.kinds.front().cost;
+  checked.need.memory_bytes = PeakMemoryOf(fleet_, costs_, checked.need);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;

@@ -16,6 +16,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/jobs/quarantine.h"
 #include "server/front/jobs/tenant_bytes.h"
+#include "server/front/jobs/worker_costs.h"
 #include "server/front/store/media_store.h"
 
 namespace reel::front {
@@ -24,7 +25,8 @@ namespace reel::front {
 struct CheckedRequest {
   model::GenerationSpec spec;  // resolved
   Need need;
-  Cost cost;
+  Cost cost;                    // where it takes the least
+  std::vector<KindCost> kinds;  // of each kind of device, that one first
   OutputSize output;            // predicted
   int64_t condition_bytes = 0;  // sent with it
   absl::Duration timeout;

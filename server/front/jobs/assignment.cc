@@ -54,7 +54,9 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
   int asked = 0;
   Fleet::Names closed;           // to those that come later: it waits for their memory
   std::set<std::string> wanted;  // models of those that come before
-  for (ActiveJob* job : order) {
+  PlaceChoice choice(fleet, parts_.costs, order, parts_.options.fifo, parts_.clock.Monotonic());
+  for (size_t i = 0; i < order.size(); ++i) {
+    ActiveJob* const job = order[i];
     if (job->at_worker()) {
       passed.erase(job->id());
       continue;
@@ -64,13 +66,18 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     const bool room = fleet.AnyRoom(passed);
     Fleet::Names not_there = parts_.parking.ClosedTo(*job);
     not_there.insert(closed.begin(), closed.end());
-    FleetWorker* worker = room ? fleet.Place(job->need, passed, not_there) : nullptr;
-    if (worker == nullptr && ++asked <= kMostAsked) {
-      worker = parts_.parking.MakeRoom(*job, passed);
-      if (worker != nullptr && not_there.contains(worker->info.name)) worker = nullptr;
+    PlaceChoice::Place place;
+    if (room) place = choice.For(i, passed, not_there);
+    const bool asks = place.worker == nullptr || place.is_late;
+    if (asks && ++asked <= kMostAsked) {
+      FleetWorker* const made = MakeRoom(*job, place, passed, not_there);
+      if (made != nullptr) place = {made};
     }
-    if (worker != nullptr) {
-      parts_.slots.Take(*job, *worker);
+    if (place.must_wait) {
+      job->held_back = std::min(job->held_back, parts_.clock.Monotonic());
+      closed.insert(place.worker->info.name);
+    } else if (place.worker != nullptr) {
+      Take(*job, *place.worker);
       placed.push_back(job);
     } else if (!room && asked > kMostAsked) {
       return placed;
@@ -86,6 +93,27 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     }
   }
   return placed;
+}
+
+FleetWorker* Assigner::MakeRoom(const ActiveJob& job, const PlaceChoice::Place& place,
+                                const Fleet::Passed& passed, const Fleet::Names& closed) const {
+  // It may as well wait there until they may be parked: anywhere else it is late in any case.
+  const bool soon = place.worker != nullptr;
+  FleetWorker* const worker = parts_.parking.MakeRoom(job, passed, soon);
+  return worker == nullptr || closed.contains(worker->info.name) ? nullptr : worker;
+}
+
+// What it takes there counts from here on.
+void Assigner::Take(ActiveJob& job, FleetWorker& worker) {
+  job.held_back = absl::InfiniteDuration();
+  std::string where = parts_.fleet.WhereOf(worker, job.need.model);
+  if (where != job.need.shape.where) {
+    job.need.shape.where = std::move(where);
+    job.cost = parts_.costs.Predict(job.need.shape);
+    job.expected = job.cost.observed ? job.cost.p50() : absl::ZeroDuration();
+    job.expected_p90 = job.cost.observed ? job.cost.p90() : absl::ZeroDuration();
+  }
+  parts_.slots.Take(job, worker);
 }
 
 void Assigner::Assign(ActiveJob& job) {

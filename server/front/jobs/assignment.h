@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "server/front/jobs/clock.h"
+#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/endings.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
+#include "server/front/jobs/place_choice.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/slots.h"
@@ -29,6 +31,7 @@ class Assigner {
     JobTable& jobs;
     Fleet& fleet;
     const FairShare& share;
+    const CostModel& costs;
     Slots& slots;
     Parking& parking;
     Residency& residency;
@@ -52,6 +55,10 @@ class Assigner {
   void EndHopeless();
   // Those that got a slot.
   std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order);
+  // With others parked for it, where it would else find no room, or end too late.
+  FleetWorker* MakeRoom(const ActiveJob& job, const PlaceChoice::Place& place,
+                        const Fleet::Passed& passed, const Fleet::Names& closed) const;
+  void Take(ActiveJob& job, FleetWorker& worker);
   void Assign(ActiveJob& job);
   void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);
   Assignment AssignmentOf(const ActiveJob& job, double order_key) const;

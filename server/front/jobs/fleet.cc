@@ -218,13 +218,11 @@ absl::Status Fleet::LoadError(const std::string& model) const {
 }
 
 std::string Fleet::WhereOf(const FleetWorker& worker, const std::string& model) const {
-  // "cuda:1 NVIDIA H200": which of them makes no difference.
-  const std::string& device = worker.info.device;
-  const size_t space = device.find(' ');
-  const std::string kind = space == std::string::npos ? device : device.substr(space + 1);
+  const std::string_view kind = worker.kind();
   const model::ModelCard* card = FindCard(model);
   const std::string weights = card == nullptr ? "" : card->weights_sha256.substr(0, 12);
-  return absl::StrCat(kind, ", ", options_.build, ", ", weights);
+  return absl::StrCat(absl::string_view(kind.data(), kind.size()), ", ", options_.build, ", ",
+                      weights);
 }
 
 absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {

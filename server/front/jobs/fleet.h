@@ -77,8 +77,9 @@ class Fleet {
   // Jobs that workers hold and that another would go before.
   using Passed = std::set<std::string>;
   using Names = std::set<std::string>;  // of workers
-  // The worker that would finish the job first among those that can take it now; null: none. Those
-  // in `passed` take no slot from it. Workers in `closed` take nothing.
+  // The worker with the least before the job among those that can take it now; null: none. Those in
+  // `passed` take no slot from it. Workers in `closed` take nothing. Where they are of several
+  // kinds see place_choice.h.
   FleetWorker* Place(const Need& need, const Passed& passed = {}, const Names& closed = {});
   // Whether this worker could take it now, if it parked these.
   bool CanTake(const FleetWorker& worker, const Need& need, const Passed& passed,

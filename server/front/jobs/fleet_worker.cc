@@ -42,6 +42,12 @@ void FleetWorker::SetSteps(const model::ModelCard& card) {
   std::erase_if(together, [&](const auto& kind) { return kind.first.first == card.name; });
 }
 
+std::string_view FleetWorker::kind() const {
+  const std::string_view device = info.device;
+  const size_t space = device.find(' ');
+  return space == std::string_view::npos ? device : device.substr(space + 1);
+}
+
 bool FleetWorker::HoldsJobOf(const std::string& model) const {
   return std::any_of(held.begin(), held.end(),
                      [&](const auto& entry) { return entry.second.shape.model == model; });

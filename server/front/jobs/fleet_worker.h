@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,9 @@ struct FleetWorker {
   bool Offers(const std::string& model) const {
     return loaded.contains(model) || known.contains(model);
   }
+  // Of its device, or of those of its group: "cuda:1 NVIDIA H200" is as good as "cuda:0 NVIDIA
+  // H200".
+  std::string_view kind() const;
   bool HoldsJobOf(const std::string& model) const;
   absl::Duration Backlog(const std::set<std::string>& without = {}) const;
 };

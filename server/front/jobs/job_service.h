@@ -65,6 +65,13 @@ struct CostEstimate {
   int queue_position = 0;
   int64_t latent_tokens = 0;
   absl::Duration model_load;  // in `queue`
+  // Of each kind of device where there are several, the one that it is quoted for first.
+  struct OnDevice {
+    std::string device;  // "NVIDIA H200", "2 x NVIDIA H200"
+    absl::Duration run_p50, run_p90;
+    bool observed = false;
+  };
+  std::vector<OnDevice> devices;
 };
 
 struct ListQuery {

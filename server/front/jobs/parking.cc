@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/front/jobs/run_order.h"
+#include "server/front/jobs/worker_costs.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -89,9 +90,15 @@ Fleet::Names Parking::ClosedTo(const ActiveJob& job) const {
   return closed;
 }
 
-FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const {
+FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, bool soon) const {
+  const bool mixed = HasSeveralKinds(parts_.fleet);
   for (const auto& [name, worker] : parts_.fleet.workers()) {
-    const auto victims = parts_.preemption.Victims(NewcomerOf(job), worker, absl::ZeroDuration());
+    Newcomer newcomer = NewcomerOf(job);
+    if (mixed) {
+      const Cost there = CostAt(parts_.fleet, parts_.costs, worker, job.need);
+      if (there.observed) newcomer.waiting.predicted = there.p90();
+    }
+    const auto victims = parts_.preemption.Victims(newcomer, worker, absl::ZeroDuration(), soon);
     if (victims.empty()) continue;
     Fleet::Passed with = passed;
     with.insert(victims.begin(), victims.end());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
@@ -31,6 +32,7 @@ class Parking {
     Slots& slots;
     const Preemption& preemption;
     ProgressLog& progress;
+    const CostModel& costs;
     JobObserver& observer;
   };
   explicit Parking(const Parts& parts) : parts_(parts) {}
@@ -41,8 +43,9 @@ class Parking {
   void ParkFor(const std::vector<ActiveJob*>& order);
   // Workers where a video of its own tenant is parked for another, and goes on before it.
   Fleet::Names ClosedTo(const ActiveJob& job) const;
-  // The worker that would have room for the job if it parked others for it; null: none.
-  FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed) const;
+  // The worker that would have room for the job if it parked others for it; null: none. `soon`:
+  // others too that have not run their least yet.
+  FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, bool soon = false) const;
   void On(const WorkerReport& from, const JobParked& parked);
 
  private:

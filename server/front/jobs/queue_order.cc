@@ -88,6 +88,11 @@ bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now) {
   return KeyOf(a, now, 0) < KeyOf(b, now, 0);
 }
 
+bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now) {
+  const Key first = KeyOf(a, now, 0), second = KeyOf(b, now, 0);
+  return first.priority == second.priority && first.has_time && second.has_time;
+}
+
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now) {
   struct Line {

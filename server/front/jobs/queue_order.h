@@ -62,6 +62,9 @@ class FairShare {
 // Of two jobs of one tenant.
 bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now);
 
+// Whether they have the same priority, and both have time.
+bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now);
+
 // Indices into `waiting` in the order in which they would run, if each took what is predicted.
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
                               absl::Duration now);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/jobs/worker_costs.h"
 
 namespace reel::front {
 namespace {
@@ -58,12 +59,12 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
                  parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
-      parking_({jobs_, fleet_, slots_, preemption_, progress_, parts.observer}),
+      parking_({jobs_, fleet_, slots_, preemption_, progress_, costs_, parts.observer}),
       models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
       residency_({fleet_, models_, parts.observer, parts.clock}),
       shadows_({jobs_, fleet_, slots_, limits_, admission_, costs_, shadow_queue_, experiments_,
                 drain_state_, parts.media, parts.pool, parts.observer, parts.comparer, thread_}),
-      assigner_({jobs_, fleet_, share_, slots_, parking_, residency_, endings_, limits_,
+      assigner_({jobs_, fleet_, share_, costs_, slots_, parking_, residency_, endings_, limits_,
                  parts.media, parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
@@ -190,7 +191,7 @@ void Scheduler::Tick() {
   for (auto& [id, job] : jobs_) {
     if (!job.waits() || job.need.shape.passes.empty()) continue;
     job.cost = costs_.Predict(job.need.shape);
-    job.need.memory_bytes = costs_.PeakMemory(job.need.shape);
+    job.need.memory_bytes = PeakMemoryOf(fleet_, costs_, job.need);
   }
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());
   heartbeats_.Beat();

@@ -50,5 +50,19 @@ TEST(VideoAnswers, AnEstimateSaysWhyNot) {
   EXPECT_EQ(no.refusal().message(), "full");
 }
 
+TEST(VideoAnswers, AnEstimateSaysWhatEachKindOfDeviceWouldTake) {
+  CostEstimate estimate;
+  estimate.devices = {{"2 x NVIDIA H200", absl::Seconds(10), absl::Seconds(11), true},
+                      {"NVIDIA H200", absl::Seconds(19), absl::Seconds(20), false}};
+  v1::EstimateVideoResponse proto;
+  EstimateToProto(estimate, proto);
+  ASSERT_EQ(proto.devices_size(), 2);
+  EXPECT_EQ(proto.devices(0).device(), "2 x NVIDIA H200");
+  EXPECT_EQ(proto.devices(0).run_p50().seconds(), 10);
+  EXPECT_TRUE(proto.devices(0).observed());
+  EXPECT_EQ(proto.devices(1).run_p90().seconds(), 20);
+  EXPECT_FALSE(proto.devices(1).observed());
+}
+
 }  // namespace
 }  // namespace reel::front

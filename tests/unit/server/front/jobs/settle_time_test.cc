@@ -21,6 +21,7 @@ constexpr int kDecisions = 201;
 struct QueueOfTenants {
   int tenants;
   absl::Duration bar;
+  bool mixed = false;  // groups beside single devices
 };
 
 class SettleTimeTest : public SchedulerFixture,
@@ -33,6 +34,7 @@ class SettleTimeTest : public SchedulerFixture,
   }
   void FillTheQueue() {
     AddReadyWorker();
+    if (GetParam().mixed) AddMixedWorkers();
     scheduler_->Settle();
     for (int i = 0; i < kQueued && !HasFatalFailure(); ++i) {
       NewJob request = Request(absl::StrCat("fox ", i));
@@ -43,6 +45,25 @@ class SettleTimeTest : public SchedulerFixture,
       clock.Advance(absl::Milliseconds(1));
     }
     scheduler_->Settle();
+  }
+  // Both kinds have run the like of what waits.
+  void AddMixedWorkers() {
+    StepSample sample;
+    sample.model = "card";
+    sample.plan = "auto";
+    for (int i = 1; i < 8; ++i) {
+      const std::string name = absl::StrCat("w", i);
+      WorkerInfo info = ReadyWorker(name);
+      if (i % 3 == 0) info.device = "cuda:0+cuda:1 2 x H";
+      scheduler_->WorkerChanged(info);
+      scheduler_->Report({name, {}, ModelLoaded{"card", TestCard()}});
+      for (int rows = 256; rows < 6000; rows += 64) {
+        sample.rows = rows;
+        sample.job_rows = {sample.rows};
+        sample.duration = absl::Milliseconds(rows) / (i % 3 == 0 ? 19 : 10);
+        scheduler_->Report({name, {}, Stepped{{sample}, {}, {}}});
+      }
+    }
   }
   static absl::Duration CpuTime() {
     timespec now = {};
@@ -64,14 +85,17 @@ TEST_P(SettleTimeTest, ADecisionAmongAThousandJobsIsQuick) {
   std::sort(times.begin(), times.end());
   const absl::Duration median = times[times.size() / 2];
   std::cout << "FIGURE a decision with " << kQueued << " jobs of " << GetParam().tenants
-            << " tenants: median " << median << ", p90 " << times[times.size() * 9 / 10] << "\n";
+            << (GetParam().mixed ? " tenants and two kinds of workers" : " tenants") << ": median "
+            << median << ", p90 " << times[times.size() * 9 / 10] << "\n";
   // Builds beside it share the caches: what a quarter stays within tells of the code.
   EXPECT_LE(times[times.size() / 4], GetParam().bar);
 }
 
-// A tenant for each job costs more, and still not jobs times tenants.
+// A tenant for each job costs more, and still not jobs times tenants. Of eight workers that are
+// full, as many are asked whom they would park.
 INSTANTIATE_TEST_SUITE_P(Tenants, SettleTimeTest,
                          ::testing::Values(QueueOfTenants{4, absl::Microseconds(200)},
+                                           QueueOfTenants{4, absl::Milliseconds(3), true},
                                            QueueOfTenants{kQueued, absl::Milliseconds(3)}));
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job would take at workers of different kinds: single devices and groups, or devices of
+// several generations. By what was learned of each kind; see cost_model.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/fleet_worker.h"
+
+namespace reel::front {
+
+// Of one job, on one kind of device.
+struct KindCost {
+  std::string kind;   // "NVIDIA H200"
+  std::string where;  // Fleet::WhereOf
+  Cost cost;
+};
+
+// Whether workers that are ready are of more than one kind.
+bool HasSeveralKinds(const Fleet& fleet);
+Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worker,
+            const Need& need);
+// Of each kind that is ready and could run it, the fastest first; those of which nothing is known
+// come last. Never empty: without any worker, of `need` as it is.
+std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, const Need& need);
+// The most that it would take of a device's memory, of whatever kind: it may go to any.
+int64_t PeakMemoryOf(const Fleet& fleet, const CostModel& costs, const Need& need);
+
+}  // namespace reel::front
