@@ -169,6 +169,12 @@ class FakeVideoService::Impl final : public v1::VideoService::Service {
     response->mutable_queue()->set_seconds(1);
     response->mutable_run_p50()->set_seconds(2);
     response->mutable_run_p90()->set_seconds(3);
+    v1::DeviceEstimate& group = *response->add_devices();
+    group.set_device("2 x Card");
+    group.mutable_run_p50()->set_seconds(2);
+    group.mutable_run_p90()->set_seconds(3);
+    group.set_observed(true);
+    response->add_devices()->set_device("Card");
     response->set_admissible(true);
     return grpc::Status::OK;
   }

@@ -34,6 +34,16 @@ TEST_F(JobCommandsTest, EstimateSaysWhetherAJobWouldBeTaken) {
   EXPECT_NE(out_.find("would be accepted"), std::string::npos);
 }
 
+TEST_F(JobCommandsTest, EstimateSaysWhatEachKindOfDeviceWouldTake) {
+  EXPECT_EQ(Run({"estimate", "x"}), 0);
+  const auto row = [&](const std::string& device) {
+    const size_t begin = out_.find("  on " + device + " ");
+    return begin == std::string::npos ? "" : out_.substr(begin, out_.find('\n', begin) - begin);
+  };
+  EXPECT_NE(row("2 x Card").find("2.0 s, 90 % within 3.0 s"), std::string::npos) << out_;
+  EXPECT_NE(row("Card").find("not known"), std::string::npos) << out_;
+}
+
 TEST_F(JobCommandsTest, EstimateAsksForAJobOfThatPriority) {
   EXPECT_EQ(Run({"estimate", "x", "--priority", "high"}), 0);
   EXPECT_EQ(server_.asked().estimates.at(0).priority(), v1::PRIORITY_HIGH);
