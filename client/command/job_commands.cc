@@ -44,14 +44,15 @@ std::string DescribeEstimate(const v1::EstimateVideoResponse& estimate) {
     table.AddRow({"model", absl::StrCat("is loaded first, in about ",
                                         HumanDuration(FromProto(estimate.model_load())))});
   }
-  table.AddRow({"run", absl::StrCat(HumanDuration(FromProto(estimate.run_p50())), ", 90 % within ",
-                                    HumanDuration(FromProto(estimate.run_p90())))});
+  const auto times_of = [](const auto& run) {
+    return absl::StrCat(HumanDuration(FromProto(run.run_p50())), ", 90 % within ",
+                        HumanDuration(FromProto(run.run_p90())));
+  };
+  table.AddRow({"run", times_of(estimate)});
   for (const v1::DeviceEstimate& device : estimate.devices()) {
-    const std::string times =
-        absl::StrCat(HumanDuration(FromProto(device.run_p50())), ", 90 % within ",
-                     HumanDuration(FromProto(device.run_p90())));
     table.AddRow({"  on " + device.device(),
-                  device.observed() ? times : "not known: nothing of its model has run there yet"});
+                  device.observed() ? times_of(device)
+                                    : "not known: nothing of its model has run there yet"});
   }
   const v1::VideoSpec& spec = estimate.spec();
   table.AddRow({"shape", absl::StrFormat("%dx%d, %d frames, %d steps, %d latent tokens",

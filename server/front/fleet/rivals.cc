@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string_view>
 #include <utility>
 
 namespace reel::front {
@@ -12,10 +13,14 @@ constexpr size_t kLeastWindow = 64;
 constexpr size_t kBits = 64;
 constexpr uint32_t kNoLetter = ~0U;  // between two names
 
-// How well a video suits a node: all nodes and builds must come to the same number.
-uint32_t WeightOf(Fnv1a of_node, const std::string& video) {
-  of_node.Add(video);
-  return of_node.value();
+// How well a video suits a node: all nodes and builds must come to the same number. Of two that it
+// suits alike the later name is the better.
+using Weight = std::pair<uint32_t, std::string_view>;
+
+// `hash` is that of the name.
+Weight WeightOf(Fnv1a hash, std::string_view node, std::string_view video) {
+  hash.Add(video);
+  return {hash.value(), node};
 }
 
 Fnv1a HashOf(const std::string& node) {
@@ -31,10 +36,9 @@ size_t WindowOf(size_t nodes) { return std::max(kLeastWindow, 2 * nodes); }
 
 bool SuitsBest(const std::string& video, const std::string& self,
                const std::vector<std::string>& nodes) {
-  const uint32_t own = WeightOf(HashOf(self), video);
+  const Weight own = WeightOf(HashOf(self), self, video);
   return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
-    const uint32_t weight = WeightOf(HashOf(node), video);
-    return weight < own || (weight == own && node <= self);
+    return WeightOf(HashOf(node), node, video) <= own;
   });
 }
 
@@ -70,11 +74,9 @@ int Rivals::CountBetter(const std::string& video, bool only_with_room, Better& k
   if (known.generation != generation_) {
     known.generation = generation_;
     known.nodes.assign(roomy_.size(), 0);
-    const uint32_t own = WeightOf(self_.hash, video);
+    const Weight own = WeightOf(self_.hash, self_.name, video);
     for (size_t at = 0; at < nodes_.size(); ++at) {
-      const uint32_t weight = WeightOf(nodes_[at].hash, video);
-      // Of two that it suits alike the later name is the better.
-      if (weight < own || (weight == own && nodes_[at].name < self_.name)) continue;
+      if (WeightOf(nodes_[at].hash, nodes_[at].name, video) <= own) continue;
       known.nodes[at / kBits] |= uint64_t{1} << at % kBits;
     }
   }

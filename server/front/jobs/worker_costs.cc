@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
+
 namespace reel::front {
 namespace {
 
@@ -13,6 +15,22 @@ WorkShape ShapeAt(const WorkShape& shape, std::string where) {
   WorkShape there = shape;
   there.where = std::move(where);
   return there;
+}
+
+// Of each kind the first worker that is ready, has the model, is the one that is asked for where
+// one is, and is accepted.
+std::vector<const FleetWorker*> OneOfEachKind(const Fleet& fleet, const Need& need,
+                                              absl::FunctionRef<bool(const FleetWorker&)> accepts) {
+  std::vector<const FleetWorker*> workers;
+  std::set<std::string_view> seen;
+  for (const auto& [name, worker] : fleet.workers()) {
+    if (worker.info.state != WorkerState::kReady || !worker.Offers(need.model)) continue;
+    if (!need.worker.empty() && need.worker != name) continue;
+    if (seen.contains(worker.kind()) || !accepts(worker)) continue;
+    seen.insert(worker.kind());
+    workers.push_back(&worker);
+  }
+  return workers;
 }
 
 }  // namespace
@@ -34,16 +52,11 @@ Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worke
 
 std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, const Need& need) {
   std::vector<KindCost> kinds;
-  std::set<std::string_view> seen;
   if (HasSeveralKinds(fleet)) {
-    for (const auto& [name, worker] : fleet.workers()) {
-      const bool ready = worker.info.state == WorkerState::kReady && worker.Offers(need.model);
-      if (!ready || (!need.worker.empty() && need.worker != name)) continue;
-      if (seen.contains(worker.kind()) || !fleet.Plan(worker, need).ok()) continue;
-      seen.insert(worker.kind());
-      std::string where = fleet.WhereOf(worker, need.model);
-      Cost cost = costs.Predict(ShapeAt(need.shape, where));
-      kinds.push_back({std::string(worker.kind()), std::move(where), std::move(cost)});
+    const auto can_plan = [&](const FleetWorker& worker) { return fleet.Plan(worker, need).ok(); };
+    for (const FleetWorker* worker : OneOfEachKind(fleet, need, can_plan)) {
+      kinds.push_back({std::string(worker->kind()), fleet.WhereOf(*worker, need.model),
+                       CostAt(fleet, costs, *worker, need)});
     }
   }
   if (kinds.empty()) return {{"", need.shape.where, costs.Predict(need.shape)}};
@@ -57,12 +70,10 @@ std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, co
 int64_t PeakMemoryOf(const Fleet& fleet, const CostModel& costs, const Need& need) {
   int64_t most = costs.PeakMemory(need.shape);
   if (!HasSeveralKinds(fleet)) return most;
-  std::set<std::string_view> seen;
-  for (const auto& [name, worker] : fleet.workers()) {
-    if (worker.info.state != WorkerState::kReady || !worker.Offers(need.model)) continue;
-    if (!need.worker.empty() && need.worker != name) continue;
-    if (!seen.insert(worker.kind()).second) continue;
-    most = std::max(most, costs.PeakMemory(ShapeAt(need.shape, fleet.WhereOf(worker, need.model))));
+  for (const FleetWorker* worker :
+       OneOfEachKind(fleet, need, [](const FleetWorker&) { return true; })) {
+    most =
+        std::max(most, costs.PeakMemory(ShapeAt(need.shape, fleet.WhereOf(*worker, need.model))));
   }
   return most;
 }
