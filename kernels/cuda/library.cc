@@ -8,6 +8,7 @@
 #include "kernels/cuda/error_kind.h"
 #include "kernels/cuda/graph_zeros.h"
 #include "kernels/cuda/library_variants.h"
+#include "kernels/cuda/rank_give_launch.h"
 
 namespace reel::kernels {
 namespace {
@@ -86,6 +87,7 @@ extern "C" __attribute__((visibility("default"))) const CudaLibraryTable* reel_c
       .nanoseconds_between = &NanosecondsBetween,
       .event_destroy = &EventDestroy,
       .zeros_as_kernels = &ZerosAsKernels,
+      .give_to_ranks = &GiveToRanks,
   };
   return &table;
 }

@@ -41,6 +41,8 @@ enum class DeviceErrorKind : int32_t {
   kOther = 3,
 };
 
+struct RankGive;
+
 struct DeviceProperties {
   int32_t sm;  // major * 10 + minor
   int64_t memory_bytes;
@@ -65,8 +67,10 @@ struct CudaLibraryTable {
   // In a recorded graph (cudaGraph_t) that has no executable form yet: kernels in the place of
   // small memory that it sets to zero; how many.
   int32_t (*zeros_as_kernels)(void* graph, int32_t* replaced);
+  // A rank's tokens to the memory of all ranks (rank_give_layout.h), on `stream`.
+  int32_t (*give_to_ranks)(const RankGive& give, void* stream);
 };
-inline constexpr int32_t kCudaLibraryVersion = 3;
+inline constexpr int32_t kCudaLibraryVersion = 4;
 inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
 // Variants from typed functions.

@@ -13,6 +13,8 @@
 #include "absl/base/thread_annotations.h"
 #include "kernels/base/mutex.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/device_event.h"
+#include "model/bridge/rank_link.h"
 
 namespace reel::model {
 
@@ -25,8 +27,9 @@ namespace reel::model {
 // for what stands within Run.
 class RankCrew {
  public:
-  // `devices` of the ranks; the first is the caller's.
-  explicit RankCrew(std::vector<at::Device> devices);
+  // `devices` of the ranks; the first is the caller's. Without a link they have Give and Take
+  // alone.
+  explicit RankCrew(std::vector<at::Device> devices, std::unique_ptr<RankLink> link = nullptr);
   // Waits for what ranks are at.
   ~RankCrew();
   RankCrew(const RankCrew&) = delete;
@@ -34,6 +37,9 @@ class RankCrew {
 
   int size() const { return static_cast<int>(devices_.size()); }
   at::Device device(int rank) const { return devices_[static_cast<size_t>(rank)]; }
+
+  // Null: there is none.
+  RankLink* link() const { return link_.get(); }
 
   // `work` of every rank at the same time, each under a ModelScope of its device; returns when all
   // have returned. Throws what the lowest rank threw on its own account; the others are then done
@@ -59,10 +65,17 @@ class RankCrew {
   // Its error, or null.
   std::exception_ptr Do(int rank, const std::function<void(int rank)>& work);
   void GiveUp();
-  // As it was given.
-  at::Tensor Await(int rank, int from);
+  // A tensor, and the event behind what makes it; none on a CPU.
+  struct Given {
+    at::Tensor x;
+    std::optional<c10::Event> made;
+  };
+  Given Await(int rank, int from);
+  void Copy(int rank, int from, const Given& given, const at::Tensor& place);
 
   const std::vector<at::Device> devices_;
+  const std::unique_ptr<RankLink> link_;
+  bool is_void_ = false;  // what the link has since a rank failed
   Mutex mutex_;
   CondVar changed_;
   int turn_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest work
@@ -70,7 +83,9 @@ class RankCrew {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a rank of this turn has failed
   // By giver and taker.
-  std::vector<std::vector<std::deque<at::Tensor>>> given_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::vector<std::deque<Given>>> given_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::vector<c10::Stream>>
+      beside_;                   // by giver, on its device, and taker; none on CPUs
   std::vector<Member> members_;  // of ranks from 1 on; turn and error are guarded by mutex_
 };
 

@@ -2,10 +2,12 @@
 #include "model/ltx/block_walk.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "model/ltx/packing/packed_rows.h"
 #include "model/ltx/text_rows.h"
+#include "model/ltx/token_part.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -54,6 +56,7 @@ class GroupRows {
         modulations_(group.inputs, group.shared, tables),
         first_(first),
         text_(group.inputs.text) {
+    if (inputs_.part != nullptr) part_.emplace(*inputs_.part);
     const bool is_apart = x.size(0) == shared_.all();  // since a perturbed block before these
     if (!is_apart && shared_.until_perturbed() < shared_.all()) {
       text_ = text_.Rows(0, shared_.until_perturbed());
@@ -72,14 +75,14 @@ class GroupRows {
     x = shared_.To(x, shared_.all());
   }
   // While the block works on so many rows.
-  BlockContext At(size_t block, int64_t rows) const {
+  BlockContext At(size_t block, int64_t rows) {
     return {.rope = inputs_.rope,
             .is_perturbed = IsPerturbed(block),
             .modulation = modulations_.Of(block - first_, rows),
-            .part = inputs_.part};
+            .part = part_ ? &*part_ : nullptr};
   }
   // While it works on all that differ; behind it another one `follows`.
-  BlockContext FedAt(size_t block, bool follows) const {
+  BlockContext FedAt(size_t block, bool follows) {
     BlockContext context = At(block, text_.rows());
     if (follows) context.next = modulations_.Of(block + 1 - first_, text_.rows());
     return context;
@@ -92,7 +95,8 @@ class GroupRows {
   const SharedRows& shared_;
   const Modulations modulations_;
   const size_t first_;
-  TextContext text_;  // of the rows that differ so far
+  TextContext text_;               // of the rows that differ so far
+  std::optional<TokenPart> part_;  // counts this call's exchanges
 };
 
 namespace {

@@ -46,8 +46,7 @@ class Denoiser {
            const std::vector<const Transformer*>& peers, std::optional<int64_t> least_divided = {})
       : velocity_(transformer, std::move(recorder)),
         group_(std::make_unique<GroupVelocity>(
-            crew, velocity_, peers,
-            least_divided.value_or(GroupVelocity::LeastDividedOn(crew.device(0))))) {}
+            crew, velocity_, peers, least_divided.value_or(GroupVelocity::LeastDividedBy(crew)))) {}
 
   // One step of each one's schedule, in place, with one call of the transformer: all can share it
   // (CanShareStep), or, on one device and where none uses the step cache, be packed (CanPackStep).
@@ -58,10 +57,12 @@ class Denoiser {
   std::unique_ptr<Walk> Begin(const Ops& ops, absl::Span<DenoiseState* const> states);
 
   // On the first device of a group.
-  int64_t kept_bytes() const { return velocity_.kept_bytes(); }
+  int64_t kept_bytes() const {
+    return velocity_.kept_bytes() + (group_ == nullptr ? 0 : group_->kept_bytes());
+  }
   // What it holds of earlier steps.
   void ForgetKept() {
-    velocity_.Forget();
+    if (group_ == nullptr) velocity_.Forget();
     shared_texts_.clear();
     shared_others_text_ = {};
     if (group_ != nullptr) group_->ForgetKept();

@@ -4,7 +4,9 @@
 // say comes together on the first one's device, where the step ends as on one.
 #pragma once
 
+#include <deque>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "model/bridge/ops.h"
@@ -23,7 +25,7 @@ class GroupVelocity {
   using Company = std::vector<Attempt*>;
 
   // Rows of tokens below which ranks do not divide tokens: Note: [Small clips of a group].
-  static int64_t LeastDividedOn(at::Device device);
+  static int64_t LeastDividedBy(const RankCrew& crew);
 
   // All borrowed: `first` is the first rank's, `peers` are the transformers of the others.
   GroupVelocity(RankCrew& crew, VelocityGraphs& first, const std::vector<const Transformer*>& peers,
@@ -32,7 +34,9 @@ class GroupVelocity {
 
   // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
   std::vector<at::Tensor> operator()(const Ops& ops, const Company& attempts);
-  // What the ranks hold of earlier calls, but for the graphs of the first one.
+  // For what ranks exchange, at each of them.
+  int64_t kept_bytes() const { return crew_.link() == nullptr ? 0 : crew_.link()->bytes(); }
+  // What the ranks hold of earlier calls, graphs of the first one too.
   void ForgetKept();
 
  private:
@@ -45,10 +49,23 @@ class GroupVelocity {
     at::Tensor made;
   };
 
+  // What calls have in common of which each has the same kernels.
+  struct CallKind {
+    std::string plan;
+    std::vector<int64_t> rows;  // of each attempt
+    int64_t tokens = 0;
+    bool operator==(const CallKind&) const = default;
+  };
+
   // Whether the rows are the halves', and not every rank's.
   bool InHalves(const Company& attempts) const;
   // How many ranks may divide the tokens.
   int64_t MostRanks(const Company& attempts, bool in_halves) const;
+  // The link, where the ranks of this call are to exchange by it: Note: [Exchanges of a group].
+  RankLink* LinkOf(const Ops& ops, const Company& attempts, bool in_halves);
+  // False the first time.
+  bool CameBefore(CallKind kind);
+  void ForgetGraphs();
   Part PartOf(const TokenPart& tokens, bool in_halves, const Company& attempts);
   RankShare& ShareOf(const TokenPart& tokens, Attempt& attempt, const RowRange& range) const;
   at::Tensor On(int rank, const at::Tensor& x) const;
@@ -63,6 +80,7 @@ class GroupVelocity {
   RankCrew& crew_;
   VelocityGraphs& first_;
   const int64_t least_divided_;
+  std::deque<CallKind> kinds_;  // of divided calls, the latest first
   std::vector<std::unique_ptr<VelocityGraphs>> peers_;
   std::vector<std::unique_ptr<SharedText>> shared_texts_;  // of the ranks
 };

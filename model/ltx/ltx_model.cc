@@ -176,7 +176,8 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTe
                           LoadVae(plan.vae, plan.vae_config, model.dtype, device, &shared.vae));
     model.peers.push_back({std::move(transformer), std::move(vae.decoder)});
   }
-  model.crew = std::make_unique<RankCrew>(std::move(devices));
+  auto link = MakeRankLink(devices);
+  model.crew = std::make_unique<RankCrew>(std::move(devices), std::move(link));
   return absl::OkStatus();
 }
 

@@ -41,7 +41,7 @@ at::Tensor TokenPart::Own(const at::Tensor& x) const {
 // Keys and values of a token lie side by side, so that both are one copy to each other rank: a copy
 // between devices waits for both of them, and what it takes to start is not little beside a block
 // of a small clip. This rank's go into their place among all, and to the others from there.
-TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor& v) const {
+at::Tensor TokenPart::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const {
   const TokenRange tokens = own();
   const int64_t rows = k.size(0);
   const at::Tensor whole = at::empty({rows, all, 2, k.size(2)}, k.options());
@@ -59,6 +59,14 @@ TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor&
       crew.TakeInto(rank, from, RowOf(whole, row, Of(from)));
     }
   }
+  return whole;
+}
+
+TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor& v) {
+  const int64_t number = exchanges++;
+  const at::Tensor whole =
+      link == nullptr ? OfAllByCopies(k, v)
+                      : link->OfAll({rank, first_rank, ranks, number, own().first, all}, k, v);
   return {whole.select(2, 0), whole.select(2, 1)};
 }
 

@@ -18,7 +18,7 @@ struct TokenRange {
   friend bool operator==(const TokenRange&, const TokenRange&) = default;
 };
 
-// What a rank has of them; `crew` is borrowed.
+// What a rank has of them in a call; `crew` and `link` are borrowed.
 struct TokenPart {
   struct KeysAndValues {
     at::Tensor k, v;
@@ -28,6 +28,8 @@ struct TokenPart {
   int rank = 0;
   int first_rank = 0, ranks = 1;  // those that divide them, side by side
   int64_t all = 0;                // tokens
+  RankLink* link = nullptr;       // by which they exchange; null: by copies
+  int64_t exchanges = 0;          // of the call so far
 
   // Of every rank of the crew: its ranks divide the tokens, or those of each half of them do. Where
   // there are fewer tokens than ranks, or at most `most` of them, the last ranks have none.
@@ -43,7 +45,10 @@ struct TokenPart {
   at::Tensor Own(const at::Tensor& x) const;
   // Of keys and values [B, own, D] of this rank's tokens to those of all, [B, S, D]: views. Every
   // rank that has tokens asks as often, in the same order; within RankCrew::Run.
-  KeysAndValues OfAll(const at::Tensor& k, const at::Tensor& v) const;
+  KeysAndValues OfAll(const at::Tensor& k, const at::Tensor& v);
+
+ private:
+  at::Tensor OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const;
 };
 
 }  // namespace reel::model::ltx

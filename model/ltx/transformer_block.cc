@@ -39,7 +39,7 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_
 
 // Of queries, keys and values [B, *, D] of a group's tokens: what they make of all tokens' values.
 at::Tensor HeadsOfAll(const Ops& ops, const AttentionLayer& attention, const Projected& of,
-                      const TokenPart* part) {
+                      TokenPart* part) {
   if (part == nullptr) return attention.Heads(ops, of.q, of.k, of.v, {});
   const TokenPart::KeysAndValues all = part->OfAll(of.k, of.v);
   return attention.Heads(ops, of.q, all.k, all.v, {});
@@ -47,7 +47,7 @@ at::Tensor HeadsOfAll(const Ops& ops, const AttentionLayer& attention, const Pro
 
 // The same, but the last of the batch keeps its values, for which nobody else is asked.
 at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const Projected& of,
-                          const TokenPart* part) {
+                          TokenPart* part) {
   const int64_t others = of.v.size(0) - 1;
   if (others == 0) return of.v.contiguous();
   const auto but_last = [&](const at::Tensor& t) { return t.slice(0, 0, others); };

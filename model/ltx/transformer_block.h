@@ -60,7 +60,7 @@ struct BlockContext {
   // of all groups: it is not.
   at::Tensor next = {};
   // Where its tokens are those of one rank of several, which tokens look at; null: they are all.
-  const TokenPart* part = nullptr;
+  TokenPart* part = nullptr;
 };
 
 struct TransformerBlock {

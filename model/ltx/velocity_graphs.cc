@@ -45,14 +45,15 @@ bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
 }
 
 // Note: [Calls that ranks exchange within]
-// A call whose tokens are divided is run as it is, at every step. In each block it takes what other
-// ranks have made, by copies that stand in the order of both devices: a capture of one device's
+// A call whose tokens are divided takes in each block what other ranks have made. By libtorch's
+// copies, which stand in the order of both devices, it is run as it is: a capture of one device's
 // stream would see the other's as work from outside, and refuse it, and a replay would not wait for
-// what the other rank makes this time. To record all ranks' calls as one graph would take one
-// capture over all devices, begun and ended by one thread.
-bool Exchanges(absl::Span<const VelocityInputs> groups) {
-  return std::any_of(groups.begin(), groups.end(),
-                     [](const VelocityInputs& inputs) { return inputs.part != nullptr; });
+// what the other rank makes this time. By a RankLink it is kernels of the one device alone, and is
+// recorded as any other: whether another rank records, replays or runs its part is all the same.
+bool ExchangesByCopies(absl::Span<const VelocityInputs> groups) {
+  return std::any_of(groups.begin(), groups.end(), [](const VelocityInputs& inputs) {
+    return inputs.part != nullptr && inputs.part->link == nullptr;
+  });
 }
 
 int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
@@ -86,6 +87,13 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
   return copy;
 }
 
+// What of the part is in a graph.
+std::vector<int64_t> DivisionOf(const VelocityInputs& inputs) {
+  if (inputs.part == nullptr) return {};
+  const TokenPart& part = *inputs.part;
+  return {part.all, part.rank, part.first_rank, part.ranks};
+}
+
 }  // namespace
 
 VelocityGraphs::Kind VelocityGraphs::KindOf(Part part, const Ops& ops, Groups groups) {
@@ -94,6 +102,7 @@ VelocityGraphs::Kind VelocityGraphs::KindOf(Part part, const Ops& ops, Groups gr
     GroupKind& own = kind.groups.emplace_back(GroupKind{.sizes = {},
                                                         .rows = inputs.rows,
                                                         .perturbed = inputs.perturbed,
+                                                        .part = DivisionOf(inputs),
                                                         .has_one_key = inputs.text.has_one_key});
     for (const at::Tensor& tensor :
          {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
@@ -174,12 +183,14 @@ VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops, Groups g
     input_bytes += BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
   }
   const bool fits = work_bytes + input_bytes <= most_bytes_ && MayComeAgain(groups);
-  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits || Exchanges(groups)) {
+  if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
     return Compute(part, ops, groups);
   }
   // The first call of a kind is not recorded: libraries prepare themselves in it.
   Recorded* const recorded = Find(KindOf(part, ops, groups));
-  if (recorded == nullptr || recorded->refused) return Compute(part, ops, groups);
+  if (recorded == nullptr || recorded->refused || ExchangesByCopies(groups)) {
+    return Compute(part, ops, groups);
+  }
   recorded->input_bytes = input_bytes;
   recorded->work_bytes = work_bytes;
   if (recorded->graph != nullptr) {
@@ -221,8 +232,11 @@ bool VelocityGraphs::Record(const Ops& ops, Groups groups, Recorded& recorded) {
   MakeRoom();
   const absl::Status status = TorchGuard([&] {
     recorded.inputs.clear();
+    recorded.parts.clear();
     for (const VelocityInputs& inputs : groups) {
       recorded.inputs.push_back(CopyOf(inputs, transformer_.config().width()));
+      if (inputs.part == nullptr) continue;
+      recorded.inputs.back().part = &recorded.parts.emplace_back(*inputs.part);
     }
     recorded.how = ops.run().plan;
     recorded.graph = recorder_->Record([this, &recorded](kernels::DeviceStream stream) {

@@ -3,6 +3,7 @@
 // are small, and leaves it waiting between kernels where they are not. Same kernels, same bits.
 #pragma once
 
+#include <deque>
 #include <list>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
+#include "model/ltx/token_part.h"
 #include "model/ltx/transformer.h"
 
 namespace reel::model::ltx {
@@ -20,7 +22,7 @@ namespace reel::model::ltx {
 // Confined to the engine thread. A call of a size that came before is recorded, for whoever has
 // that size; the graph has a place of its own for inputs. The latest are kept, as many as memory is
 // set apart for. Calls that are timed, too large for that memory, of many rows of several sizes, or
-// of tokens that ranks divide (Note: [Calls that ranks exchange within]) run as they are.
+// that ranks exchange within by copies (Note: [Calls that ranks exchange within]) run as they are.
 class VelocityGraphs {
  public:
   // Of inputs, a set for each graph, and of what all graphs share for their work.
@@ -53,6 +55,7 @@ class VelocityGraphs {
   // What must be the same for a graph to serve.
   struct GroupKind {
     std::vector<int64_t> sizes, rows, perturbed;
+    std::vector<int64_t> part;  // of tokens that ranks divide
     std::vector<bool> has_one_key;
     bool operator==(const GroupKind&) const = default;
   };
@@ -75,6 +78,7 @@ class VelocityGraphs {
     int64_t input_bytes = 0, work_bytes = 0;
     // The graph's own, of each group.
     std::vector<VelocityInputs> inputs;
+    std::deque<TokenPart> parts;  // of the inputs that have one
     std::vector<Filled> filled;
     Outputs outputs;
     kernels::KernelPlan how;

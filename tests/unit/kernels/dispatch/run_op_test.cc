@@ -48,6 +48,7 @@ constexpr CudaLibraryTable kLibrary = {
     .nanoseconds_between = nullptr,
     .event_destroy = nullptr,
     .zeros_as_kernels = nullptr,
+    .give_to_ranks = nullptr,
 };
 
 class RunOpTest : public testing::Test {

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "model/bridge/torch_guard.h"
+#include "tests/unit/model/bridge/cpu_link.h"
 
 namespace reel::model {
 namespace {
@@ -105,6 +106,33 @@ TEST_P(EitherRank, AFailureIsTheRunsOwnAndTheNextRunIsWhole) {
     std::atomic<int> worked = 0;
     EXPECT_TRUE(StatusOf(crew, [&](int) { ++worked; }).ok());
     EXPECT_EQ(worked, 2);
+  }
+}
+
+TEST_P(EitherRank, AFailureEndsExchangesOfALinkToo) {
+  auto made = std::make_unique<CpuLink>(2);
+  CpuLink& link = *made;
+  RankCrew crew(Cpus(2), std::move(made));
+  link.Reserve(1024);
+  const auto exchange = [&](int rank, int64_t number) {
+    const at::Tensor mine = at::full({1, 1, 4}, rank, at::kFloat);
+    return link.OfAll({rank, 0, 2, number, rank, 2}, mine, mine).select(1, 1 - rank);
+  };
+  for (int turn = 0; turn < 3; ++turn) {
+    const absl::Status failed = StatusOf(crew, [&](int rank) {
+      exchange(rank, 0);
+      if (rank == GetParam()) throw std::bad_alloc();
+      exchange(rank, 1);
+    });
+    EXPECT_EQ(failed.code(), absl::StatusCode::kResourceExhausted) << failed;
+    std::atomic<int> right = 0;
+    EXPECT_TRUE(StatusOf(crew, [&](int rank) {
+                  for (int64_t number = 0; number < 3; ++number) {
+                    right += (exchange(rank, number) == 1 - rank).all().item<bool>() ? 1 : 0;
+                  }
+                }).ok());
+    EXPECT_EQ(right, 6);
+    EXPECT_EQ(link.renewals(), turn + 1);
   }
 }
 

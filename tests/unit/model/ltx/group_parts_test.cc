@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a group is made of: keys and values of all tokens, and weights that are read once.
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "model/layers/weights.h"
 #include "model/ltx/token_part.h"
+#include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
 namespace {
 
-RankCrew CpusOfTokens(int ranks) {
-  return RankCrew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU));
+RankCrew CpusOfTokens(int ranks, std::unique_ptr<RankLink> link = nullptr) {
+  return RankCrew(std::vector<at::Device>(static_cast<size_t>(ranks), at::kCPU), std::move(link));
 }
 
 // Every token is one rank's of a half, and no rank has two more than another.
@@ -48,30 +51,39 @@ TEST(GroupTokens, AreDividedAsEvenlyAsTheyCanBe) {
   }
 }
 
-// Also where they are a part of something wider, as values are, and of several rows.
+// Those of all at every rank, again and again: also where they are a part of something wider, as
+// values are, and of several rows.
+void ExpectExchanged(RankCrew& crew, bool in_halves, int64_t all) {
+  constexpr int kTimes = 5;
+  std::vector<TokenPart> parts = TokenPart::OfCrew(crew, in_halves, all);
+  for (TokenPart& part : parts) part.link = crew.link();
+  if (crew.link() != nullptr) crew.link()->Reserve(2 * all * 2 * 12 * sizeof(float));
+  std::vector<std::string> wrong(parts.size());
+  crew.Run([&](int rank) {
+    TokenPart& part = parts[static_cast<size_t>(rank)];
+    if (part.own().count == 0) return;
+    for (uint64_t time = 0; time < kTimes; ++time) {
+      const at::Tensor k = Draw(2 * time, {2, all, 12}), v = Draw(2 * time + 1, {2, all, 12});
+      const at::Tensor wide = at::cat({part.Own(v), part.Own(k)}, 2);
+      const auto [all_k, all_v] = part.OfAll(part.Own(k), wide.slice(2, 0, 12));
+      if (all_k.equal(k) && all_v.equal(v)) continue;
+      wrong[static_cast<size_t>(rank)] += " " + std::to_string(time);
+    }
+  });
+  for (size_t rank = 0; rank < wrong.size(); ++rank) {
+    EXPECT_EQ(wrong[rank], "") << "rank " << rank << " of " << crew.size() << ", " << all;
+  }
+}
+
 TEST(GroupTokens, KeysAndValuesOfAllComeTogetherAtEveryRank) {
   const c10::InferenceMode no_gradients;
   for (const int ranks : {2, 3, 4}) {
-    RankCrew crew = CpusOfTokens(ranks);
-    for (const bool in_halves : {false, true}) {
-      if (in_halves && ranks % 2 != 0) continue;
-      for (const int64_t all : {2, 7, 30}) {
-        const at::Tensor k = Draw(3, {2, all, 12}), v = Draw(4, {2, all, 12});
-        const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, in_halves, all);
-        std::vector<TokenPart::KeysAndValues> made(parts.size());
-        crew.Run([&](int rank) {
-          const TokenPart& part = parts[static_cast<size_t>(rank)];
-          if (part.own().count == 0) return;
-          const at::Tensor wide = at::cat({part.Own(v), part.Own(k)}, 2);
-          made[static_cast<size_t>(rank)] = part.OfAll(part.Own(k), wide.slice(2, 0, 12));
-        });
-        for (int rank = 0; rank < ranks; ++rank) {
-          const auto& [all_k, all_v] = made[static_cast<size_t>(rank)];
-          ASSERT_EQ(all_k.defined(), parts[static_cast<size_t>(rank)].own().count > 0);
-          if (!all_k.defined()) continue;
-          EXPECT_TRUE(all_k.equal(k)) << "rank " << rank << " of " << ranks;
-          EXPECT_TRUE(all_v.equal(v)) << "rank " << rank << " of " << ranks;
-        }
+    RankCrew by_copies = CpusOfTokens(ranks);
+    RankCrew linked = CpusOfTokens(ranks, std::make_unique<CpuLink>(ranks));
+    for (const int64_t all : {2, 7, 30}) {
+      for (RankCrew* const crew : {&by_copies, &linked}) {
+        ExpectExchanged(*crew, false, all);
+        if (ranks % 2 == 0) ExpectExchanged(*crew, true, all);
       }
     }
   }

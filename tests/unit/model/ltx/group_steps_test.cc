@@ -2,6 +2,7 @@
 // Steps divided between two, three and four ranks against those of one device: guidance of every
 // form, clips of few tokens, tokens of several times, company, and a rank that fails.
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "model/ltx/denoiser.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
@@ -84,17 +86,23 @@ class GroupSteps : public ::testing::TestWithParam<int> {
     return state;
   }
 
-  // All steps of the clip's points on one device and on the group.
+  // All steps of the clip's points on one device and on the group, whose ranks exchange by copies,
+  // and then by a link what has come before.
   void ExpectTheSame(const SteppedClip& clip, bool star, const std::string& what) {
-    RankCrew crew(Devices());
+    RankCrew crew(Devices()), linked(Devices(), std::make_unique<CpuLink>(ranks()));
     Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
-    DenoiseState expected = Make(clip, star);
-    DenoiseState made = expected;
-    for (size_t i = 0; i < clip.points.size(); ++i) {
-      one.Step(ops_, {&expected});
-      group.Step(ops_, {&made});
-      const std::string step = what + ", step " + std::to_string(i + 1);
-      EXPECT_LT(Compare(step, made.tokens.x, expected.tokens.x).relative, kLastBits) << step;
+    Denoiser by_link(transformer_, nullptr, linked, Peers());
+    for (int turn = 0; turn < 2; ++turn) {
+      DenoiseState expected = Make(clip, star);
+      DenoiseState made = expected, made_by_link = expected;
+      for (size_t i = 0; i < clip.points.size(); ++i) {
+        one.Step(ops_, {&expected});
+        group.Step(ops_, {&made});
+        by_link.Step(ops_, {&made_by_link});
+        const std::string step = what + ", step " + std::to_string(i + 1);
+        EXPECT_LT(Compare(step, made.tokens.x, expected.tokens.x).relative, kLastBits) << step;
+        EXPECT_TRUE(made_by_link.tokens.x.equal(made.tokens.x)) << step << " by a link";
+      }
     }
   }
 
@@ -188,6 +196,34 @@ TEST_P(GroupSteps, HaveOfEachRankItsOwnTokensAndRows) {
   }
 }
 
+// Memory for it is held until it is to be forgotten, and grows with what comes.
+TEST_P(GroupSteps, ExchangeByALinkFromTheSecondOfAKindOn) {
+  auto made = std::make_unique<CpuLink>(ranks());
+  CpuLink& link = *made;
+  RankCrew crew(Devices(), std::move(made));
+  Denoiser group(transformer_, nullptr, crew, Peers());
+  const auto exchanges_of = [&](const SteppedClip& clip) {
+    DenoiseState state = Make(clip);
+    const int before = link.exchanges();
+    group.Step(ops_, {&state});
+    return link.exchanges() - before;
+  };
+  const SteppedClip clip{.shape = {1, 1, 16}}, larger{.shape = {1, 1, 31}};
+  EXPECT_EQ(exchanges_of(clip), 0);
+  const int exchanges = exchanges_of(clip);
+  EXPECT_GT(exchanges, 0);
+  const int64_t bytes = group.kept_bytes();
+  EXPECT_GT(bytes, 0);
+  EXPECT_EQ(exchanges_of(larger), 0);
+  EXPECT_EQ(group.kept_bytes(), bytes);
+  EXPECT_EQ(exchanges_of(larger), exchanges);
+  EXPECT_GT(group.kept_bytes(), bytes);
+  EXPECT_EQ(exchanges_of(clip), exchanges);
+  group.ForgetKept();
+  EXPECT_EQ(group.kept_bytes(), 0);
+  EXPECT_EQ(exchanges_of(clip), exchanges);
+}
+
 TEST_P(GroupSteps, AreCountedAtEveryRank) {
   RankCrew crew(Devices());
   Denoiser one(transformer_), group(transformer_, nullptr, crew, Peers());
@@ -248,9 +284,9 @@ TEST_P(GroupSteps, FailByAFailedRankAndTheNextOneIsWhole) {
     }
     std::vector<const Transformer*> peers;
     for (size_t rank = 1; rank < all.size(); ++rank) peers.push_back(&all[rank]);
-    RankCrew crew(Devices());
+    RankCrew crew(Devices(), std::make_unique<CpuLink>(ranks()));
     Denoiser group(all[0], nullptr, crew, peers);
-    for (const GuidancePoint& point : {GuidancePoint(), Guided(3)}) {
+    for (const GuidancePoint& point : {GuidancePoint(), Guided(3), GuidancePoint(), Guided(3)}) {
       DenoiseState state = Make({.points = {point}});
       DenoiseState expected = state;
       const at::Tensor before = state.tokens.x;

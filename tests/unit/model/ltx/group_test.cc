@@ -210,6 +210,40 @@ TEST_F(Group, ReusedStepsAreTheFirstRanks) {
   EXPECT_GT(reused, 0);
 }
 
+// Of enough tokens that every device divides them, as often as calls are recorded and replayed.
+GenerationSpec WholeSizeSpec(double guidance_scale, int steps) {
+  GenerationSpec spec = TinySpec("text");
+  spec.width = 768;
+  spec.height = 512;
+  spec.num_frames = 49;
+  spec.guidance_scale = guidance_scale;
+  spec.num_inference_steps = steps;
+  return spec;
+}
+
+TEST_F(Group, StepsOfAWholeSizeAreTheSame) {
+  const TinyFolder folder("0.9.5");
+  const TestRun test(Source::kKernels);
+  const auto one = Load(folder), group = Load(folder, "fp32", Peers());
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(group, nullptr);
+  for (int turn = 0; turn < (OnCpu() ? 1 : 3); ++turn) {
+    for (const double scale : {1.0, 3.0}) {
+      const GenerationSpec spec = WholeSizeSpec(scale, OnCpu() ? 2 : 6);
+      const auto expected = Begin(*one, spec, test.run), made = Begin(*group, spec, test.run);
+      while (made->step() < made->num_steps()) {
+        StepAll(*one, {expected.get()}, test.run);
+        StepAll(*group, {made.get()}, test.run);
+        ASSERT_FALSE(HasFatalFailure());
+        ExpectSame(LatentsOf(*group, *made), LatentsOf(*one, *expected),
+                   "whole size, step " + std::to_string(made->step()),
+                   {.bits = false, .bound = OnCpu() ? 5e-6 : kLatentBound});
+      }
+    }
+    group->ForgetKept();
+  }
+}
+
 // With guidance and without it: every rank has its part of each attention.
 TEST_F(Group, CountsTheCallsOfAllItsRanks) {
   const TinyFolder folder("0.9.0");
@@ -228,8 +262,7 @@ TEST_F(Group, CountsTheCallsOfAllItsRanks) {
   };
   const auto ranks = static_cast<int64_t>(1 + Peers().size());
   for (const double scale : {1.0, 3.0}) {
-    GenerationSpec spec = TinySpec("text");
-    spec.guidance_scale = scale;
+    const GenerationSpec spec = WholeSizeSpec(scale, 2);
     const int64_t of_one = attentions(*one, spec);
     EXPECT_GT(of_one, 0);
     EXPECT_EQ(attentions(*group, spec), ranks * of_one);

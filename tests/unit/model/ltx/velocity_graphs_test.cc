@@ -17,6 +17,7 @@
 #include "model/ltx/token_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
@@ -45,6 +46,7 @@ class RerunGraph final : public DeviceGraph {
 struct Counts {
   int recorded = 0, replays = 0;
   bool fails = false;
+  bool exchanges = false;  // what is recorded, with who does it once: it is not run to be recorded
 };
 
 class RerunRecorder final : public GraphRecorder {
@@ -52,7 +54,7 @@ class RerunRecorder final : public GraphRecorder {
   RerunRecorder(kernels::DeviceStream stream, Counts& counts) : stream_(stream), counts_(counts) {}
   std::unique_ptr<DeviceGraph> Record(std::function<void(kernels::DeviceStream)> body) override {
     ++counts_.recorded;
-    body(stream_);
+    if (!counts_.exchanges) body(stream_);
     if (counts_.fails) ThrowIfError(absl::InternalError("cannot be recorded"));
     return std::make_unique<RerunGraph>(std::move(body), stream_, counts_.replays);
   }
@@ -255,26 +257,58 @@ TEST_F(VelocityGraphsTest, ATimedCallRunsAsItIs) {
   EXPECT_EQ(counts_.replays, 1);
 }
 
+// The call of two ranks, of which the first one's is `graphs`.
+at::Tensor DividedCall(RankCrew& crew, RankLink* link, VelocityGraphs& graphs, const Ops& ops,
+                       const VelocityInputs& inputs) {
+  std::vector<TokenPart> parts = TokenPart::OfCrew(crew, false, inputs.x.size(1));
+  std::vector<at::Tensor> made(2);
+  RunOnRanks(crew, ops, [&](int rank, const Ops& by) {
+    TokenPart& part = parts[static_cast<size_t>(rank)];
+    part.link = link;
+    VelocityInputs own = inputs;
+    own.x = part.Own(inputs.x);
+    own.rope = inputs.rope.Tokens(part.own().first, part.own().count);
+    own.part = &part;
+    made[static_cast<size_t>(rank)] =
+        rank == 0 ? graphs(by, own) : graphs.transformer().Velocity(by, own);
+  });
+  return at::cat(made, 1);
+}
+
 // Tokens that ranks divide: what others have made comes in the middle of the call.
-TEST_F(VelocityGraphsTest, WhatRanksExchangeWithinRunsAsItIsAtEveryCall) {
+TEST_F(VelocityGraphsTest, WhatRanksExchangeWithinByCopiesRunsAsItIsAtEveryCall) {
   const VelocityInputs inputs = Inputs(1);
   const at::Tensor expected = transformer_->Velocity(ops_, inputs);
   RankCrew crew({device_, device_});
-  const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, false, inputs.x.size(1));
   for (int call = 0; call < 3; ++call) {
-    std::vector<at::Tensor> made(2);
-    RunOnRanks(crew, ops_, [&](int rank, const Ops& ops) {
-      const TokenPart& part = parts[static_cast<size_t>(rank)];
-      VelocityInputs own = inputs;
-      own.x = part.Own(inputs.x);
-      own.rope = inputs.rope.Tokens(part.own().first, part.own().count);
-      own.part = &part;
-      made[static_cast<size_t>(rank)] =
-          rank == 0 ? (*graphs_)(ops, own) : transformer_->Velocity(ops, own);
-    });
-    EXPECT_LT(Compare("divided", at::cat(made, 1), expected).relative, 5e-6);
+    const at::Tensor made = DividedCall(crew, nullptr, *graphs_, ops_, inputs);
+    EXPECT_LT(Compare("divided", made, expected).relative, 5e-6);
   }
   EXPECT_EQ(counts_.recorded, 0);
+}
+
+TEST_F(VelocityGraphsTest, WhatRanksExchangeWithinByALinkIsRecorded) {
+  if (!device_.is_cpu()) GTEST_SKIP() << "the link is one of CPUs";
+  counts_.exchanges = true;
+  RankCrew crew({device_, device_}, std::make_unique<CpuLink>(2));
+  const auto expect_made = [&](RankLink* link, const VelocityInputs& inputs) {
+    const at::Tensor made = DividedCall(crew, link, *graphs_, ops_, inputs);
+    EXPECT_LT(Compare("linked", made, transformer_->Velocity(ops_, inputs)).relative, 5e-6);
+  };
+  const VelocityInputs inputs = Inputs(1);
+  crew.link()->Reserve(inputs.x.size(0) * inputs.x.size(1) * 2 * 32 * 2 * sizeof(float));
+  expect_made(nullptr, inputs);
+  expect_made(crew.link(), inputs);
+  EXPECT_EQ(counts_.recorded, 1);
+  expect_made(crew.link(), Inputs(9));
+  expect_made(crew.link(), inputs);
+  EXPECT_EQ(counts_.recorded, 1);
+  EXPECT_EQ(counts_.replays, 3);
+  // As many tokens of this rank's, but others of all.
+  expect_made(crew.link(), Inputs(1, {1, 1, 31}));
+  expect_made(crew.link(), Inputs(1, {1, 1, 31}));
+  expect_made(crew.link(), inputs);
+  EXPECT_EQ(counts_.recorded, 2);
 }
 
 TEST_F(VelocityGraphsTest, WhatCannotBeRecordedRunsAsItIsAndIsNotTriedAgain) {
