@@ -2,6 +2,7 @@
 """Packages of PyPI by name, in a folder of this run."""
 
 import contextlib
+import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -13,9 +14,11 @@ from server import skip
 def fetched(*packages, alone=()):
     """`packages` with what they need, `alone` without; importable, and yields where they lie. The test skips where they cannot be had."""
     with tempfile.TemporaryDirectory(prefix="reel-fetched-") as folder:
-        environment = f"{folder}/environment"
-        commands = [[sys.executable, "-m", "venv", environment]]
-        pip = [f"{environment}/bin/pip", "install", "--disable-pip-version-check", "-q", "--target", f"{folder}/packages"]
+        python, commands = sys.executable, []  # an environment takes longer than most packages
+        if importlib.util.find_spec("pip") is None:
+            python = f"{folder}/environment/bin/python"
+            commands = [[sys.executable, "-m", "venv", f"{folder}/environment"]]
+        pip = [python, "-m", "pip", "install", "--disable-pip-version-check", "-q", "--no-compile", "--target", f"{folder}/packages"]
         commands += [[*pip, "--no-deps", *alone]] if alone else []
         commands += [[*pip, *packages]]
         for command in commands:
