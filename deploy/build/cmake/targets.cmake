@@ -106,6 +106,15 @@ function(reel_test name)
   endif()
 endfunction()
 
+# reel_has_one_thread(media_test A.Case B.*): cases that do one thing thousands of times in a thread. ThreadSanitizer would find
+# nothing in them, and takes the longest; in dev they run.
+function(reel_has_one_thread name)
+  if(REEL_SANITIZE STREQUAL "thread")
+    list(JOIN ARGN ":" cases)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=-${cases}")
+  endif()
+endfunction()
+
 set(reel_sanitized 0)
 if(REEL_SANITIZE)
   set(reel_sanitized 1)

@@ -144,7 +144,7 @@ TEST_F(EngineModelsTest, OnADeviceThreeSizesAreWarmedUpUnasked) {
 }
 
 TEST_F(EngineModelsTest, AWarmUpWithoutMemoryIsLeftOut) {
-  options_.stream.device = 0;
+  warm_up_.sizes = {{128, 96, 9}, {160, 96, 9}, {192, 96, 9}};
   test_card_.faults = {{.kind = "oom", .step = 1, .prompt_contains = "", .times = 1}};
   Start();
   ASSERT_TRUE(events_.WaitForRevision(0));
