@@ -55,11 +55,10 @@ def build(buildah):
     run(find_tool("cmake"), "--install", find_binary("reeld").parent.parent, "--prefix", content / "installed", "--strip")
     shutil.copytree(ROOT / "deploy", content / "src/deploy")
     shutil.copy(ROOT / "CMakeLists.txt", content / "src")
-    buildah.image("localhost/reel-content", "scratch", content)
-    shutil.rmtree(content)
     python = buildah("from", SLIM)
     buildah("run", python, "sh", "-c", "apt-get update && apt-get install -y --no-install-recommends python3")
-    buildah("copy", "-q", "--from", "localhost/reel-content", python, "/", "/")
+    buildah("add", "-q", python, content, "/")
+    shutil.rmtree(content)
     buildah("config", "--workingdir", "/src", python)
     buildah("commit", "-q", "--rm", python, BUILT)
     dockerfile = buildah.folder / "Dockerfile"
