@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "server/front/jobs/look_costs.h"
+#include "server/front/jobs/place_choice.h"
 #include "server/front/jobs/places.h"
 #include "server/front/jobs/run_order.h"
 
@@ -37,14 +39,16 @@ void Assigner::Pump() {
   parts_.parking.ResumeDue();
   const std::vector<ActiveJob*> order =
       RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());
-  const std::vector<ActiveJob*> placed = Place(order);
+  Preemption preemption(parts_.preemption);
+  const std::vector<ActiveJob*> placed = Place(order, preemption);
   // Before the newcomers arrive: what they pass must not begin in between.
   parts_.slots.Arrange(order);
-  parts_.parking.ParkFor(order);
+  parts_.parking.ParkFor(order, preemption);
   for (ActiveJob* job : placed) Assign(*job);
 }
 
-std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
+std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order,
+                                        Preemption& preemption) {
   Fleet& fleet = parts_.fleet;
   std::vector<ActiveJob*> placed;
   Fleet::Passed passed;
@@ -54,7 +58,8 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
   int asked = 0;
   Fleet::Names closed;           // to those that come later: it waits for their memory
   std::set<std::string> wanted;  // models of those that come before
-  PlaceChoice choice(fleet, parts_.costs, order, parts_.options.fifo, parts_.clock.Monotonic());
+  LookCosts costs(fleet, parts_.costs);
+  PlaceChoice choice(fleet, costs, order, parts_.options.fifo, parts_.clock.Monotonic());
   for (size_t i = 0; i < order.size(); ++i) {
     ActiveJob* const job = order[i];
     if (job->at_worker()) {
@@ -64,20 +69,24 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     if (!HasModel(fleet, job->need)) closed.merge(parts_.residency.LoadFor(job->need, wanted));
     wanted.insert(job->need.model);
     const bool room = fleet.AnyRoom(passed);
-    Fleet::Names not_there = parts_.parking.ClosedTo(*job);
+    Fleet::Names not_there = preemption.ClosedTo(*job);
     not_there.insert(closed.begin(), closed.end());
     PlaceChoice::Place place;
     if (room) place = choice.For(i, passed, not_there);
     const bool asks = place.worker == nullptr || place.is_late;
     if (asks && ++asked <= kMostAsked) {
-      FleetWorker* const made = MakeRoom(*job, place, passed, not_there);
-      if (made != nullptr) place = {made};
+      // With others parked for it. It may as well wait there until they may be parked: anywhere
+      // else it is late in any case.
+      const bool soon = place.worker != nullptr;
+      FleetWorker* const made = parts_.parking.MakeRoom(*job, passed, {preemption, costs}, soon);
+      if (made != nullptr && !not_there.contains(made->info.name)) place = {made};
     }
     if (place.must_wait) {
       job->held_back = std::min(job->held_back, parts_.clock.Monotonic());
       closed.insert(place.worker->info.name);
     } else if (place.worker != nullptr) {
       Take(*job, *place.worker);
+      preemption.Forget(*place.worker);
       placed.push_back(job);
     } else if (!room && asked > kMostAsked) {
       return placed;
@@ -93,14 +102,6 @@ std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order) {
     }
   }
   return placed;
-}
-
-FleetWorker* Assigner::MakeRoom(const ActiveJob& job, const PlaceChoice::Place& place,
-                                const Fleet::Passed& passed, const Fleet::Names& closed) const {
-  // It may as well wait there until they may be parked: anywhere else it is late in any case.
-  const bool soon = place.worker != nullptr;
-  FleetWorker* const worker = parts_.parking.MakeRoom(job, passed, soon);
-  return worker == nullptr || closed.contains(worker->info.name) ? nullptr : worker;
 }
 
 // What it takes there counts from here on.

@@ -13,7 +13,7 @@
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/parking.h"
-#include "server/front/jobs/place_choice.h"
+#include "server/front/jobs/preemption.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/residency.h"
 #include "server/front/jobs/slots.h"
@@ -34,6 +34,7 @@ class Assigner {
     const CostModel& costs;
     Slots& slots;
     Parking& parking;
+    const Preemption::Parts& preemption;
     Residency& residency;
     Endings& endings;
     StepLimits& limits;
@@ -54,10 +55,7 @@ class Assigner {
   // A job that no worker will ever run ends, instead of waiting for its deadline.
   void EndHopeless();
   // Those that got a slot.
-  std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order);
-  // With others parked for it, where it would else find no room, or end too late.
-  FleetWorker* MakeRoom(const ActiveJob& job, const PlaceChoice::Place& place,
-                        const Fleet::Passed& passed, const Fleet::Names& closed) const;
+  std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order, Preemption& preemption);
   void Take(ActiveJob& job, FleetWorker& worker);
   void Assign(ActiveJob& job);
   void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);

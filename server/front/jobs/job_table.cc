@@ -9,17 +9,22 @@ ActiveJob& JobTable::Add(ActiveJob job) {
   const bool creating = job.phase() == Phase::kCreating;
   job.clock.Enter(creating ? model::RunPart::kAccept : model::RunPart::kQueue, job.accepted);
   std::string id = job.id();
-  return jobs_.emplace(std::move(id), std::move(job)).first->second;
+  const auto [added, is_new] = jobs_.emplace(std::move(id), std::move(job));
+  if (is_new) by_id_.emplace(added->first, &added->second);
+  return added->second;
 }
 
 void JobTable::Remove(const std::string& id) {
   changed_ = true;
-  jobs_.erase(id);
+  const auto found = jobs_.find(id);
+  if (found == jobs_.end()) return;
+  by_id_.erase(found->first);
+  jobs_.erase(found);
 }
 
 ActiveJob* JobTable::Find(const std::string& id) {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : &found->second;
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? nullptr : found->second;
 }
 
 ActiveJob* JobTable::FindAttempt(const std::string& id, int attempt) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "server/front/jobs/active_job.h"
@@ -51,6 +53,7 @@ class JobTable {
 
   const Clock& clock_;
   std::map<std::string, ActiveJob> jobs_;
+  std::unordered_map<std::string_view, ActiveJob*> by_id_;  // the same
   int64_t added_ = 0;
   bool changed_ = false;
 };

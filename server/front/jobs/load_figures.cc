@@ -36,7 +36,7 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   for (const auto& [id, other] : parts_.jobs) {
     if (other.waits()) ahead += other.Left();
   }
-  load.behind += parts_.preemption.TimeSaved({newcomer, request.need, {}}, ahead);
+  load.behind += Preemption(parts_.preemption).TimeSaved({newcomer, request.need, {}}, ahead);
   if (!HasModel(parts_.fleet, request.need)) {
     const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
     bool observed = false;

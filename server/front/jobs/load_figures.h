@@ -32,7 +32,7 @@ class LoadFigures {
     const MediaStore& media;
     const DrainState& drain;
     const FairShare& share;
-    const Preemption& preemption;
+    const Preemption::Parts& preemption;
     const Fleet& fleet;
     const CostModel& costs;
     const JobOptions& options;

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "server/front/jobs/run_order.h"
-#include "server/front/jobs/worker_costs.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -35,19 +35,22 @@ void Parking::ResumeDue() {
   }
 }
 
-void Parking::ParkFor(const std::vector<ActiveJob*>& order) {
-  std::map<std::string, absl::Duration> ahead;  // what waits at each worker, so far
+void Parking::ParkFor(const std::vector<ActiveJob*>& order, Preemption& preemption) {
+  std::map<std::string_view, absl::Duration> ahead;  // what waits at each worker, so far
   for (const ActiveJob* job : order) {
     FleetWorker* worker = job->at_worker() ? parts_.fleet.Find(job->worker) : nullptr;
-    if (worker == nullptr) continue;
-    absl::Duration& before = ahead[job->worker];
+    if (worker == nullptr || !preemption.HasVictims(*worker)) continue;
+    absl::Duration& before = ahead[worker->info.name];
+    const auto victims = preemption.Victims(NewcomerOf(*job), *worker, before);
+    before += job->cost.p90();
+    if (victims.empty()) continue;
     // With all that it holds: it got its newcomers on the understanding that others leave.
     const bool is_short = parts_.fleet.AccountOf(*worker).left() < 0;
-    Park(parts_.preemption.Victims(NewcomerOf(*job), *worker, before), *job, is_short);
-    before += job->cost.p90();
+    Park(victims, *job, is_short);
+    preemption.Forget(*worker);
   }
   for (const auto& [name, worker] : parts_.fleet.workers()) {
-    if (HasSeveralTenants(worker)) ParkCompany(worker);
+    if (HasSeveralTenants(worker)) ParkCompany(worker, preemption);
   }
 }
 
@@ -62,11 +65,14 @@ bool Parking::HasSeveralTenants(const FleetWorker& worker) const {
   return false;
 }
 
-void Parking::ParkCompany(const FleetWorker& worker) {
+void Parking::ParkCompany(const FleetWorker& worker, Preemption& preemption) {
   for (const auto& [id, held] : worker.held) {
     if (held.parked() || !held.started || IsOver(worker, id)) continue;
     const ActiveJob& job = parts_.jobs.Get(id);
-    Park(parts_.preemption.Company(job, worker), job, /*to_host=*/false);
+    const auto company = preemption.Company(job, worker);
+    if (company.empty()) continue;
+    Park(company, job, /*to_host=*/false);
+    preemption.Forget(worker);
   }
 }
 
@@ -78,27 +84,16 @@ void Parking::Park(const std::vector<std::string>& ids, const ActiveJob& other, 
   }
 }
 
-Fleet::Names Parking::ClosedTo(const ActiveJob& job) const {
-  Fleet::Names closed;
+FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, const Look& look,
+                               bool soon) const {
   for (const auto& [name, worker] : parts_.fleet.workers()) {
-    for (const auto& [id, held] : worker.held) {
-      if (!held.parked()) continue;
-      const ActiveJob* parked = parts_.jobs.FindAttempt(id, held.attempt);
-      if (parked != nullptr && parts_.preemption.IsBehind(job, *parked)) closed.insert(name);
-    }
-  }
-  return closed;
-}
-
-FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, bool soon) const {
-  const bool mixed = HasSeveralKinds(parts_.fleet);
-  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (!look.preemption.HasVictims(worker)) continue;
     Newcomer newcomer = NewcomerOf(job);
-    if (mixed) {
-      const Cost there = CostAt(parts_.fleet, parts_.costs, worker, job.need);
+    if (look.costs.has_several_kinds()) {
+      const Cost& there = look.costs.Of(job, worker);
       if (there.observed) newcomer.waiting.predicted = there.p90();
     }
-    const auto victims = parts_.preemption.Victims(newcomer, worker, absl::ZeroDuration(), soon);
+    const auto victims = look.preemption.Victims(newcomer, worker, absl::ZeroDuration(), soon);
     if (victims.empty()) continue;
     Fleet::Passed with = passed;
     with.insert(victims.begin(), victims.end());

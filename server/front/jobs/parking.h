@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_observer.h"
 #include "server/front/jobs/job_table.h"
+#include "server/front/jobs/look_costs.h"
 #include "server/front/jobs/preemption.h"
 #include "server/front/jobs/progress_log.h"
 #include "server/front/jobs/slots.h"
@@ -30,28 +30,30 @@ class Parking {
     JobTable& jobs;
     Fleet& fleet;
     Slots& slots;
-    const Preemption& preemption;
     ProgressLog& progress;
-    const CostModel& costs;
     JobObserver& observer;
+  };
+  // At what waits and what runs.
+  struct Look {
+    Preemption& preemption;
+    LookCosts& costs;
   };
   explicit Parking(const Parts& parts) : parts_(parts) {}
 
   // Resumes those whose reason is over: what they were parked for is decoded, or is gone.
   void ResumeDue();
   // Parks what must not go before those of `order` that a worker holds, nor beside what runs.
-  void ParkFor(const std::vector<ActiveJob*>& order);
-  // Workers where a video of its own tenant is parked for another, and goes on before it.
-  Fleet::Names ClosedTo(const ActiveJob& job) const;
+  void ParkFor(const std::vector<ActiveJob*>& order, Preemption& preemption);
   // The worker that would have room for the job if it parked others for it; null: none. `soon`:
   // others too that have not run their least yet.
-  FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, bool soon = false) const;
+  FleetWorker* MakeRoom(const ActiveJob& job, const Fleet::Passed& passed, const Look& look,
+                        bool soon = false) const;
   void On(const WorkerReport& from, const JobParked& parked);
 
  private:
   bool HasSeveralTenants(const FleetWorker& worker) const;
   // Those that must not share the steps of another one there.
-  void ParkCompany(const FleetWorker& worker);
+  void ParkCompany(const FleetWorker& worker, Preemption& preemption);
   void Park(const std::vector<std::string>& ids, const ActiveJob& other, bool to_host);
   bool IsOver(const FleetWorker& worker, const std::string& job);
   void BoundMemory(const FleetWorker& worker);

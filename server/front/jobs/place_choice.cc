@@ -7,7 +7,6 @@
 #include "server/front/jobs/places.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/run_order.h"
-#include "server/front/jobs/worker_costs.h"
 
 namespace reel::front {
 
@@ -40,13 +39,13 @@ std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::D
   return best;
 }
 
-PlaceChoice::PlaceChoice(Fleet& fleet, const CostModel& costs, const std::vector<ActiveJob*>& order,
+PlaceChoice::PlaceChoice(Fleet& fleet, LookCosts& costs, const std::vector<ActiveJob*>& order,
                          bool fifo, absl::Duration now)
     : fleet_(fleet),
       costs_(costs),
       order_(order),
       now_(now),
-      compares_(!fifo && HasSeveralKinds(fleet)) {}
+      compares_(!fifo && costs.has_several_kinds()) {}
 
 PlaceChoice::Place PlaceChoice::For(size_t index, const Fleet::Passed& passed,
                                     const Fleet::Names& closed) {
@@ -80,7 +79,7 @@ std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const ActiveJob& job,
     }
     const auto memory = NeedAlone(worker, job.need, fleet_.cards());
     if (!option.has_room && memory && memory->needed > memory->there) continue;
-    const Cost& cost = CostOf(job, worker);
+    const Cost& cost = costs_.Of(job, worker);
     if (!cost.observed && option.has_room) return std::nullopt;
     if (!cost.observed) continue;
     option.worker = fleet_.Find(name);
@@ -128,15 +127,9 @@ bool PlaceChoice::Leaves(size_t index, const Options& options, const PlaceOption
 
 bool PlaceChoice::GainsMore(const ActiveJob& other, absl::Duration gain, const PlaceOption& fast,
                             const PlaceOption& slow) {
-  const Cost& there = CostOf(other, *fast.worker);
-  const Cost& here = CostOf(other, *slow.worker);
+  const Cost& there = costs_.Of(other, *fast.worker);
+  const Cost& here = costs_.Of(other, *slow.worker);
   return there.observed && here.observed && here.p50() - there.p50() > gain;
-}
-
-const Cost& PlaceChoice::CostOf(const ActiveJob& job, const FleetWorker& worker) {
-  const auto [known, is_new] = known_.try_emplace({&job, worker.kind()});
-  if (is_new) known->second = CostAt(fleet_, costs_, worker, job.need);
-  return known->second;
 }
 
 }  // namespace reel::front

@@ -3,17 +3,14 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/front/jobs/active_job.h"
-#include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
+#include "server/front/jobs/look_costs.h"
 
 namespace reel::front {
 
@@ -62,7 +59,7 @@ class PlaceChoice {
   };
 
   // `fifo`: costs decide nothing.
-  PlaceChoice(Fleet& fleet, const CostModel& costs, const std::vector<ActiveJob*>& order, bool fifo,
+  PlaceChoice(Fleet& fleet, LookCosts& costs, const std::vector<ActiveJob*>& order, bool fifo,
               absl::Duration now);
 
   // Of the job with this index in the order, whose predecessors have been placed.
@@ -80,14 +77,12 @@ class PlaceChoice {
   // Than so much, by running at the one rather than at the other.
   bool GainsMore(const ActiveJob& other, absl::Duration gain, const PlaceOption& fast,
                  const PlaceOption& slow);
-  const Cost& CostOf(const ActiveJob& job, const FleetWorker& worker);
 
   Fleet& fleet_;
-  const CostModel& costs_;
+  LookCosts& costs_;
   const std::vector<ActiveJob*>& order_;
   const absl::Duration now_;
   const bool compares_;
-  std::map<std::pair<const ActiveJob*, std::string_view>, Cost> known_;  // by job and kind
 };
 
 }  // namespace reel::front

@@ -2,6 +2,7 @@
 #include "server/front/jobs/preemption.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "server/front/jobs/run_order.h"
 
@@ -36,6 +37,12 @@ bool MayAllBeParked(std::vector<BegunJob> begun, absl::Span<const size_t> parked
   return static_cast<size_t>(count) <= kMostParked &&
          now + TimeOf(begun, together) + urgent.needs <= urgent.deadline &&
          AllKeepSlack(begun, urgent, now);
+}
+
+std::vector<std::string> IdsOf(const BegunWork::Work& work, absl::Span<const size_t> of) {
+  std::vector<std::string> chosen;
+  for (const size_t i : of) chosen.push_back(*work.jobs[i].id);
+  return chosen;
 }
 
 }  // namespace
@@ -86,129 +93,120 @@ std::vector<size_t> WhomToLeave(absl::Span<const BegunJob> begun, const Urgent& 
   return AllKeepSlack(then, urgent, now) ? left : std::vector<size_t>{};
 }
 
+Preemption::Preemption(const Parts& parts)
+    : parts_(parts),
+      now_(parts.clock.Monotonic()),
+      begun_(parts.jobs, parts.fleet, parts.share, now_) {}
+
 std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const FleetWorker& worker,
-                                             absl::Duration ahead, bool soon) const {
-  if (options_.fifo || newcomer.need.alone) return {};
-  // Once it shares their steps it does so to its end: then nobody is too young to be parked.
-  const bool shares = SharesSteps(newcomer.need, newcomer.need.shape.rows(), worker);
-  const Begun begun = BegunAt(worker, newcomer, soon || shares);
-  if (begun.is_closed) return {};
+                                             absl::Duration ahead, bool soon) {
+  if (newcomer.need.alone || !HasVictims(worker)) return {};
+  const BegunWork::Work& work = begun_.At(worker);
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
-  const absl::Duration now = clock_.Monotonic();
-  if (shares) return begun.Ids(WhomToLeave(begun.jobs, urgent, now));
-  const bool together =
-      worker.Packs(newcomer.need.shape, begun.moving, begun.rows, options_.fill_rows);
-  return begun.Ids(WhomToPark(begun.jobs, together, urgent, now));
-}
-
-std::vector<std::string> Preemption::Company(const ActiveJob& running,
-                                             const FleetWorker& worker) const {
-  if (options_.fifo || running.need.alone || !SharesSteps(running.need, 0, worker)) return {};
-  const Newcomer self = {WaitingOf(running), running.need, running.Unused()};
-  const Begun begun = BegunAt(worker, self, /*soon=*/true);
-  if (begun.is_closed) return {};
-  const Urgent urgent = {running.LeftP90(), running.deadline};
-  return begun.Ids(WhomToLeave(begun.jobs, urgent, clock_.Monotonic()));
-}
-
-Preemption::Begun Preemption::BegunAt(const FleetWorker& worker, const Newcomer& newcomer,
-                                      bool soon) const {
-  Begun begun;
-  UsedTimes used;
-  int64_t bytes = 0;
-  for (const auto& [id, held] : worker.held) {
-    begun.is_closed |= held.alone;
-    if (held.parked()) bytes += held.parked_bytes;
-    const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
-    if (job == nullptr || !held.started || !job->at_worker()) continue;
-    const bool ran = held.ran_enough || soon;
-    const bool may_park = job->stage == model::Stage::kDenoise && ran &&
-                          job->preemptions < kMostPreemptions && GoesBefore(newcomer, *job);
-    begun.ids.push_back(id);
-    begun.jobs.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
-                          may_park && HadMore(*job, newcomer, used)});
-    if (held.parked()) continue;
-    begun.rows += held.shape.rows();
-    ++begun.moving;
+  // Once it shares their steps it does so to its end: then nobody is too young to be parked.
+  if (SharesSteps(newcomer.need, newcomer.need.shape.rows(), worker)) {
+    const auto jobs = Compare(newcomer, work, /*soon=*/true, /*for_share=*/true);
+    return IdsOf(work, WhomToLeave(jobs, urgent, now_));
   }
-  begun.is_closed |= bytes >= kMostParkedBytes;
-  return begun;
+  const auto jobs = Compare(newcomer, work, soon, /*for_share=*/false);
+  if (jobs.empty()) return {};
+  const bool together =
+      worker.Packs(newcomer.need.shape, work.moving, work.rows, parts_.options.fill_rows);
+  return IdsOf(work, WhomToPark(jobs, together, urgent, now_));
 }
 
-std::vector<std::string> Preemption::Begun::Ids(absl::Span<const size_t> of) const {
-  std::vector<std::string> chosen;
-  for (const size_t i : of) chosen.push_back(ids[i]);
-  return chosen;
+bool Preemption::HasVictims(const FleetWorker& worker) {
+  if (parts_.options.fifo) return false;
+  const BegunWork::Work& work = begun_.At(worker);
+  return work.may_park && !work.is_closed;
 }
 
-absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ahead) const {
+std::vector<std::string> Preemption::Company(const ActiveJob& running, const FleetWorker& worker) {
+  if (running.need.alone || !HasVictims(worker) || !SharesSteps(running.need, 0, worker)) return {};
+  const Newcomer self = {WaitingOf(running), running.need, running.Unused()};
+  const Urgent urgent = {running.LeftP90(), running.deadline};
+  const BegunWork::Work& work = begun_.At(worker);
+  const auto jobs = Compare(self, work, /*soon=*/true, /*for_share=*/true);
+  return IdsOf(work, WhomToLeave(jobs, urgent, now_));
+}
+
+std::vector<BegunJob> Preemption::Compare(const Newcomer& newcomer, const BegunWork::Work& work,
+                                          bool soon, bool for_share) {
+  BegunWork::Tenant& mine = begun_.Of(newcomer.waiting.tenant);
+  std::vector<BegunJob> jobs;
+  jobs.reserve(work.jobs.size());
+  bool any = false;
+  for (const BegunWork::Job& other : work.jobs) {
+    BegunJob& job = jobs.emplace_back();
+    job.left = other.left;
+    job.deadline = other.job->deadline;
+    job.parked = other.parked;
+    if (job.parked || !other.may_park || (!other.ran_enough && !soon)) continue;
+    if (for_share && other.tenant == &mine) continue;
+    job.may_park = GoesBefore(newcomer, mine, other);
+    job.had_more = job.may_park && HadMore(newcomer, mine, other);
+    any |= for_share ? job.had_more : job.may_park;
+  }
+  if (!any) jobs.clear();
+  return jobs;
+}
+
+absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ahead) {
   absl::Duration most;
-  for (const auto& [name, worker] : fleet_.workers()) {
-    if (!fleet_.Suits(worker, newcomer.need)) continue;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (!parts_.fleet.Suits(worker, newcomer.need)) continue;
     if (worker.held.empty()) return absl::ZeroDuration();  // it would go there
     absl::Duration saved;
     for (const std::string& id : Victims(newcomer, worker, ahead, /*soon=*/true)) {
-      saved += jobs_.Get(id).Left();
+      saved += parts_.jobs.Get(id).Left();
     }
     most = std::max(most, saved);
   }
   return most;
 }
 
-bool Preemption::IsBehind(const ActiveJob& job, const ActiveJob& begun) const {
-  if (job.row.tenant != begun.row.tenant) return false;
-  return !RunsBeforeRest(WaitingOf(job), begun);
-}
-
-bool Preemption::RunsBeforeRest(const Waiting& job, const ActiveJob& begun) const {
-  Waiting rest = WaitingOf(begun);
-  rest.predicted = begun.LeftP90();
-  return RunsBefore(job, rest, clock_.Monotonic());
+Fleet::Names Preemption::ClosedTo(const ActiveJob& job) {
+  Fleet::Names closed;
+  std::optional<RunKey> key;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    for (const auto& [id, held] : worker.held) {
+      if (!held.parked()) continue;
+      const ActiveJob* parked = parts_.jobs.FindAttempt(id, held.attempt);
+      if (parked == nullptr || parked->row.tenant != job.row.tenant) continue;
+      if (!key) key = KeyOf(WaitingOf(job), now_);
+      if (!(*key < KeyOf(RestOf(*parked, parked->LeftP90()), now_))) closed.insert(name);
+    }
+  }
+  return closed;
 }
 
 // By the rules of the queue: its class and slack inside a tenant, shares between tenants.
-bool Preemption::GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const {
-  const Waiting& mine = newcomer.waiting;
-  if (mine.tenant == other.row.tenant) return RunsBeforeRest(mine, other);
-  const double advance = absl::ToDoubleSeconds(newcomer.advance) / share_.weight(mine.tenant);
-  return share_.virtual_time(mine.tenant) - advance <= share_.virtual_time(other.row.tenant);
+bool Preemption::GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine,
+                            const BegunWork::Job& other) {
+  if (other.tenant == &mine) return KeyOf(newcomer.waiting, now_) < other.rest;
+  const double advance = absl::ToDoubleSeconds(newcomer.advance) / mine.weight;
+  return begun_.VirtualTime(mine) - advance <= begun_.VirtualTime(*other.tenant);
 }
 
-bool Preemption::HadMore(const ActiveJob& other, const Newcomer& newcomer, UsedTimes& used) const {
-  const Waiting& mine = newcomer.waiting;
-  if (mine.tenant == other.row.tenant) return false;
-  const auto used_by = [&](std::string_view tenant) {
-    const auto [found, is_new] = used.try_emplace(tenant);
-    if (is_new) found->second = UsedBy(tenant);
-    return found->second;
-  };
-  const absl::Duration ahead = std::min(mine.predicted, kHadMore);
-  return used_by(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
-         used_by(other.row.tenant);
-}
-
-double Preemption::UsedBy(std::string_view tenant) const {
-  absl::Duration unused;
-  for (const auto& [name, worker] : fleet_.workers()) {
-    for (const auto& [id, held] : worker.held) {
-      const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
-      if (job != nullptr && job->row.tenant == tenant) unused += job->Unused();
-    }
-  }
-  return share_.virtual_time(tenant) - absl::ToDoubleSeconds(unused) / share_.weight(tenant);
+bool Preemption::HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine,
+                         const BegunWork::Job& other) {
+  if (other.tenant == &mine) return false;
+  const absl::Duration ahead = std::min(newcomer.waiting.predicted, kHadMore);
+  return begun_.Used(mine) + absl::ToDoubleSeconds(ahead) / mine.weight <=
+         begun_.Used(*other.tenant);
 }
 
 // Then it does not wait for them. `rows`: beside those that run there.
-bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) const {
+bool Preemption::SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) {
   if (need.profile == "batch_invariant") return false;
-  size_t jobs = rows > 0 ? 1 : 0;
-  for (const auto& [id, held] : worker.held) {
-    if (!held.started || held.parked()) continue;
-    if (held.shape.model != need.shape.model || held.shape.plan != need.shape.plan) return false;
-    rows += held.shape.rows();
-    ++jobs;
+  const BegunWork::Work& work = begun_.At(worker);
+  const WorkShape* const like = work.stepped;
+  if (like != nullptr &&
+      (!work.is_alike || like->model != need.shape.model || like->plan != need.shape.plan)) {
+    return false;
   }
-  return worker.Packs(need.shape, jobs, rows, options_.fill_rows);
+  return worker.Packs(need.shape, work.num_stepped + (rows > 0 ? 1 : 0), work.stepped_rows + rows,
+                      parts_.options.fill_rows);
 }
 
 }  // namespace reel::front

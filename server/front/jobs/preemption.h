@@ -6,13 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/front/jobs/begun_work.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/job_options.h"
@@ -21,8 +20,6 @@
 
 namespace reel::front {
 
-// A job is parked so often at most.
-inline constexpr int kMostPreemptions = 3;
 // Since it began, or was resumed, it has run so much before it is parked.
 inline constexpr int kLeastStepsRun = 1;
 inline constexpr absl::Duration kLeastTimeRun = absl::Milliseconds(200);
@@ -38,7 +35,6 @@ inline constexpr absl::Duration kHadMore = absl::Seconds(5);
 inline constexpr size_t kMostParked = 4;
 // Of those that would share the steps of one whose tenant has had less, which small ones do.
 inline constexpr size_t kMostParkedForShare = 16;
-inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
 
 // A job that a worker has begun.
 struct BegunJob {
@@ -73,49 +69,48 @@ struct Newcomer {
   absl::Duration advance;  // what its tenant is charged for it already
 };
 
-// Confined to the dispatcher's thread. What it is given outlives it.
+// Of one look at what waits, in whose course time stands still. Confined to the dispatcher's
+// thread.
 class Preemption {
  public:
-  Preemption(JobTable& jobs, const Fleet& fleet, const FairShare& share, const JobOptions& options,
-             const Clock& clock)
-      : jobs_(jobs), fleet_(fleet), share_(share), options_(options), clock_(clock) {}
+  // What it works with; all of it outlives it.
+  struct Parts {
+    JobTable& jobs;
+    const Fleet& fleet;
+    const FairShare& share;
+    const JobOptions& options;
+    const Clock& clock;
+  };
+  explicit Preemption(const Parts& parts);
 
   // Those that the worker should park now; `ahead`: of the newcomer, among what waits.
   // `soon`: those too that have not run their least yet.
   std::vector<std::string> Victims(const Newcomer& newcomer, const FleetWorker& worker,
-                                   absl::Duration ahead, bool soon = false) const;
+                                   absl::Duration ahead, bool soon = false);
+  // Whether it has anybody who could be parked for somebody.
+  bool HasVictims(const FleetWorker& worker);
   // Those that the worker should park now, since they share the steps of one that runs there and
   // their tenant has had more.
-  std::vector<std::string> Company(const ActiveJob& running, const FleetWorker& worker) const;
-  // Of one tenant, by the rules of its queue.
-  bool IsBehind(const ActiveJob& job, const ActiveJob& begun) const;
+  std::vector<std::string> Company(const ActiveJob& running, const FleetWorker& worker);
+  // Workers where a video of its own tenant is parked for another, and goes on before it.
+  Fleet::Names ClosedTo(const ActiveJob& job);
   // At any worker that could run it; what is left of them.
-  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Duration ahead) const;
+  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Duration ahead);
+  // A job was taken or parked there in the meantime.
+  void Forget(const FleetWorker& worker) { begun_.Forget(worker); }
 
  private:
-  // What a worker has begun.
-  struct Begun {
-    std::vector<std::string> ids;
-    std::vector<BegunJob> jobs;  // in the same order
-    size_t moving = 0;           // how many are not parked
-    int64_t rows = 0;            // of those
-    bool is_closed = false;      // nobody can be parked there
-    std::vector<std::string> Ids(absl::Span<const size_t> of) const;
-  };
-  Begun BegunAt(const FleetWorker& worker, const Newcomer& newcomer, bool soon) const;
-  bool GoesBefore(const Newcomer& newcomer, const ActiveJob& other) const;
-  bool RunsBeforeRest(const Waiting& job, const ActiveJob& begun) const;
-  using UsedTimes = std::map<std::string_view, double>;  // by tenant, of those asked for so far
-  bool HadMore(const ActiveJob& other, const Newcomer& newcomer, UsedTimes& used) const;
-  // For its weight, without what it was charged in advance.
-  double UsedBy(std::string_view tenant) const;
-  bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker) const;
+  // The same jobs, as this one sees them; empty: it may park none of them. `for_share`: only by
+  // what tenants have had.
+  std::vector<BegunJob> Compare(const Newcomer& newcomer, const BegunWork::Work& work, bool soon,
+                                bool for_share);
+  bool GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
+  bool HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
+  bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker);
 
-  JobTable& jobs_;
-  const Fleet& fleet_;
-  const FairShare& share_;
-  const JobOptions& options_;
-  const Clock& clock_;
+  const Parts parts_;
+  const absl::Duration now_;
+  BegunWork begun_;
 };
 
 }  // namespace reel::front

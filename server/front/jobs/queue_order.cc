@@ -2,7 +2,6 @@
 #include "server/front/jobs/queue_order.h"
 
 #include <algorithm>
-#include <compare>
 #include <limits>
 #include <tuple>
 #include <unordered_map>
@@ -22,18 +21,9 @@ int PriorityClass(const Waiting& job, absl::Duration now) {
   return 1;
 }
 
-// In whole nanoseconds, since a thousand of them are compared for each decision.
-struct Key {
-  int priority = 0;
-  bool has_time = false;
-  int64_t due = 0, arrived = 0, number = 0;
-  size_t index = 0;  // makes no two of them equal: what is equal otherwise stays as it was
-  int64_t predicted = 0;
+}  // namespace
 
-  auto operator<=>(const Key&) const = default;
-};
-
-Key KeyOf(const Waiting& job, absl::Duration now, size_t index) {
+RunKey KeyOf(const Waiting& job, absl::Duration now, size_t index) {
   const int64_t predicted = absl::ToInt64Nanoseconds(job.predicted);
   const int64_t arrived = absl::ToInt64Nanoseconds(job.arrived);
   const int64_t latest = absl::ToInt64Nanoseconds(job.deadline) - predicted;
@@ -48,8 +38,6 @@ Key KeyOf(const Waiting& job, absl::Duration now, size_t index) {
           index,
           predicted};
 }
-
-}  // namespace
 
 void FairShare::SetWeight(const std::string& tenant, double weight) {
   weights_[tenant] = weight > 0 ? weight : 1;
@@ -85,11 +73,11 @@ double FairShare::virtual_time(std::string_view tenant) const {
 }
 
 bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now) {
-  return KeyOf(a, now, 0) < KeyOf(b, now, 0);
+  return KeyOf(a, now) < KeyOf(b, now);
 }
 
 bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now) {
-  const Key first = KeyOf(a, now, 0), second = KeyOf(b, now, 0);
+  const RunKey first = KeyOf(a, now), second = KeyOf(b, now);
   return first.priority == second.priority && first.has_time && second.has_time;
 }
 
@@ -97,7 +85,7 @@ std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare
                               absl::Duration now) {
   struct Line {
     std::string_view tenant;
-    std::vector<Key> jobs;
+    std::vector<RunKey> jobs;
     size_t next = 0;
     double virtual_time = 0, weight = 1;
   };
@@ -123,7 +111,7 @@ std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare
   while (!lines.empty()) {
     std::pop_heap(lines.begin(), lines.end(), later);
     Line& first = *lines.back();
-    const Key& job = first.jobs[first.next++];
+    const RunKey& job = first.jobs[first.next++];
     first.virtual_time += 1e-9 * static_cast<double>(job.predicted) / first.weight;
     order.push_back(job.index);
     if (first.next == first.jobs.size()) {

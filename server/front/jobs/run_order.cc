@@ -34,8 +34,10 @@ void WakeTenant(std::string_view tenant, const ActiveJob* own, const JobTable& t
 
 }  // namespace
 
-Waiting WaitingOf(const ActiveJob& job) {
-  return {job.row.tenant, job.priority, job.accepted, job.deadline, job.cost.p90(), job.number};
+Waiting WaitingOf(const ActiveJob& job) { return RestOf(job, job.cost.p90()); }
+
+Waiting RestOf(const ActiveJob& job, absl::Duration left_p90) {
+  return {job.row.tenant, job.priority, job.accepted, job.deadline, left_p90, job.number};
 }
 
 void WakeTenant(const ActiveJob& newcomer, const JobTable& table, FairShare& share) {

@@ -12,6 +12,8 @@ namespace reel::front {
 
 // As if it had done nothing yet.
 Waiting WaitingOf(const ActiveJob& job);
+// As if so much of it were all.
+Waiting RestOf(const ActiveJob& job, absl::Duration left_p90);
 
 // It has come. Had its tenant no other, what that one saved up above the limit is gone.
 void WakeTenant(const ActiveJob& newcomer, const JobTable& jobs, FairShare& share);

@@ -36,7 +36,7 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
       progress_(jobs_, fleet_, records_, options_, parts.clock),
       heartbeats_(jobs_, fleet_, share_, progress_, options_, parts.clock),
       admission_(options_, fleet_, costs_),
-      preemption_(jobs_, fleet_, share_, options_, parts.clock),
+      preemption_{jobs_, fleet_, share_, options_, parts.clock},
       load_({jobs_, ledger_, bytes_, parts.media, drain_state_, share_, preemption_, fleet_, costs_,
              options_, parts.clock}),
       quotes_(admission_, load_, quarantine_, fleet_, parts.clock),
@@ -59,13 +59,13 @@ Scheduler::Scheduler(const JobOptions& options, const SchedulerParts& parts,
                  parts.media, parts.observer, replica_, thread_, options_, parts.clock}),
       joining_(jobs_, records_, requests_, creation_, timers_, parts.observer),
       drain_(drain_state_, jobs_, endings_, timers_, parts.clock),
-      parking_({jobs_, fleet_, slots_, preemption_, progress_, costs_, parts.observer}),
+      parking_({jobs_, fleet_, slots_, progress_, parts.observer}),
       models_({fleet_, parts.pool, jobs_, endings_, parts.clock}, options_.models),
       residency_({fleet_, models_, parts.observer, parts.clock}),
       shadows_({jobs_, fleet_, slots_, limits_, admission_, costs_, shadow_queue_, experiments_,
                 drain_state_, parts.media, parts.pool, parts.observer, parts.comparer, thread_}),
-      assigner_({jobs_, fleet_, share_, costs_, slots_, parking_, residency_, endings_, limits_,
-                 parts.media, parts.pool, thread_, options_, parts.clock}) {
+      assigner_({jobs_, fleet_, share_, costs_, slots_, parking_, preemption_, residency_, endings_,
+                 limits_, parts.media, parts.pool, thread_, options_, parts.clock}) {
   for (const auto& [tenant, of_tenant] : options_.tenants) {
     share_.SetWeight(tenant, of_tenant.weight);
   }

@@ -210,7 +210,7 @@ class Scheduler {
   ProgressLog progress_;
   Heartbeats heartbeats_;
   Admission admission_;
-  Preemption preemption_;
+  Preemption::Parts preemption_;
   LoadFigures load_;
   Quotes quotes_;
   Lookups lookups_;

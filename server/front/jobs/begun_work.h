@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What workers have begun and what its tenants have had of the devices, for one look at what waits:
+// put together once for each worker and each tenant, however many jobs are compared with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "server/front/jobs/fleet.h"
+#include "server/front/jobs/job_table.h"
+#include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/work_shape.h"
+
+namespace reel::front {
+
+// A job is parked so often at most.
+inline constexpr int kMostPreemptions = 3;
+// Of all that are parked at a worker, wherever their states are.
+inline constexpr int64_t kMostParkedBytes = int64_t{8} << 30;
+
+// Confined to the dispatcher's thread. What it is given outlives it, and changes in its course only
+// where Forget says so.
+class BegunWork {
+ public:
+  struct Tenant {
+    std::string_view name;
+    double weight = 1;
+    // See FairShare; and without what it was charged in advance.
+    std::optional<double> virtual_time, used;
+  };
+  struct Job {
+    const std::string* id = nullptr;
+    const ActiveJob* job = nullptr;
+    Tenant* tenant = nullptr;
+    absl::Duration left;  // p90
+    RunKey rest;          // as if what is left of it were all
+    bool parked = false;
+    bool ran_enough = false;
+    bool may_park = false;  // for somebody, once it has run enough
+  };
+  struct Work {
+    std::vector<Job> jobs;
+    size_t moving = 0;       // how many are not parked
+    int64_t rows = 0;        // of those
+    bool is_closed = false;  // nobody can be parked there
+    bool may_park = false;   // any of them
+    // What its steps are of, of jobs that are gone here as well: the first one, and whether the
+    // others are of its model and plan.
+    const WorkShape* stepped = nullptr;
+    bool is_alike = true;
+    size_t num_stepped = 0;
+    int64_t stepped_rows = 0;
+  };
+
+  BegunWork(JobTable& jobs, const Fleet& fleet, const FairShare& share, absl::Duration now)
+      : jobs_(jobs), fleet_(fleet), share_(share), now_(now) {}
+
+  const Work& At(const FleetWorker& worker);
+  Tenant& Of(std::string_view tenant);
+  double VirtualTime(Tenant& tenant) const;
+  double Used(Tenant& tenant);
+  // What it holds has changed, and so has what tenants are charged.
+  void Forget(const FleetWorker& worker);
+
+ private:
+  Work Gather(const FleetWorker& worker);
+  void GatherUnused();
+
+  JobTable& jobs_;
+  const Fleet& fleet_;
+  const FairShare& share_;
+  const absl::Duration now_;
+  std::map<const FleetWorker*, Work> work_;
+  std::unordered_map<std::string_view, Tenant> tenants_;  // by names of jobs
+  // Of what tenants were charged in advance, by tenant.
+  std::optional<std::unordered_map<std::string_view, absl::Duration>> unused_;
+};
+
+}  // namespace reel::front

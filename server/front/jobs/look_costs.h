@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waiting jobs would take at workers, for one look at them, in whose course costs do not
+// change: worked out once for each job and kind of device.
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "server/front/jobs/active_job.h"
+#include "server/front/jobs/cost_model.h"
+#include "server/front/jobs/fleet.h"
+
+namespace reel::front {
+
+// Confined to the dispatcher's thread; what it is given outlives it.
+class LookCosts {
+ public:
+  LookCosts(const Fleet& fleet, const CostModel& costs);
+
+  const Cost& Of(const ActiveJob& job, const FleetWorker& worker);
+  // Whether workers that are ready are of more than one kind.
+  bool has_several_kinds() const { return has_several_kinds_; }
+
+ private:
+  const Fleet& fleet_;
+  const CostModel& costs_;
+  const bool has_several_kinds_;
+  std::map<std::pair<const ActiveJob*, std::string_view>, Cost> known_;  // by job and kind
+};
+
+}  // namespace reel::front
