@@ -37,31 +37,29 @@ void Assigner::EndHopeless() {
 void Assigner::Pump() {
   EndHopeless();
   parts_.parking.ResumeDue();
-  const std::vector<ActiveJob*> order =
-      RunOrder(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());
+  RunQueue queue(parts_.jobs, parts_.share, parts_.options.fifo, parts_.clock.Monotonic());
   Preemption preemption(parts_.preemption);
-  const std::vector<ActiveJob*> placed = Place(order, preemption);
+  const std::vector<ActiveJob*> placed = Place(queue, preemption);
+  const std::vector<ActiveJob*> order = queue.AtWorkers();
   // Before the newcomers arrive: what they pass must not begin in between.
   parts_.slots.Arrange(order);
   parts_.parking.ParkFor(order, preemption);
   for (ActiveJob* job : placed) Assign(*job);
 }
 
-std::vector<ActiveJob*> Assigner::Place(const std::vector<ActiveJob*>& order,
-                                        Preemption& preemption) {
+std::vector<ActiveJob*> Assigner::Place(RunQueue& queue, Preemption& preemption) {
   Fleet& fleet = parts_.fleet;
   std::vector<ActiveJob*> placed;
   Fleet::Passed passed;
-  for (const ActiveJob* job : order) {
+  for (const ActiveJob* job : queue.jobs()) {
     if (job->at_worker()) passed.insert(job->id());
   }
   int asked = 0;
   Fleet::Names closed;           // to those that come later: it waits for their memory
   std::set<std::string> wanted;  // models of those that come before
   LookCosts costs(fleet, parts_.costs);
-  PlaceChoice choice(fleet, costs, order, parts_.options.fifo, parts_.clock.Monotonic());
-  for (size_t i = 0; i < order.size(); ++i) {
-    ActiveJob* const job = order[i];
+  PlaceChoice choice(fleet, costs, queue, parts_.options.fifo, parts_.clock.Monotonic());
+  for (size_t i = 0; ActiveJob* const job = queue.At(i); ++i) {
     if (job->at_worker()) {
       passed.erase(job->id());
       continue;

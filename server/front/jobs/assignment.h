@@ -16,6 +16,7 @@
 #include "server/front/jobs/preemption.h"
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/residency.h"
+#include "server/front/jobs/run_order.h"
 #include "server/front/jobs/slots.h"
 #include "server/front/jobs/step_limits.h"
 #include "server/front/store/media_store.h"
@@ -55,7 +56,7 @@ class Assigner {
   // A job that no worker will ever run ends, instead of waiting for its deadline.
   void EndHopeless();
   // Those that got a slot.
-  std::vector<ActiveJob*> Place(const std::vector<ActiveJob*>& order, Preemption& preemption);
+  std::vector<ActiveJob*> Place(RunQueue& queue, Preemption& preemption);
   void Take(ActiveJob& job, FleetWorker& worker);
   void Assign(ActiveJob& job);
   void Send(const std::string& id, int attempt, std::vector<MediaStore::Blob> conditions);

@@ -18,6 +18,7 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
   int64_t bytes = 0;
   for (const auto& [id, held] : worker.held) {
     work.is_closed |= held.alone;
+    work.has_parked |= held.parked();
     if (held.parked()) bytes += held.parked_bytes;
     if (!held.started) continue;
     if (!held.parked()) {

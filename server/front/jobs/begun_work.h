@@ -51,6 +51,7 @@ class BegunWork {
     int64_t rows = 0;        // of those
     bool is_closed = false;  // nobody can be parked there
     bool may_park = false;   // any of them
+    bool has_parked = false;
     // What its steps are of, of jobs that are gone here as well: the first one, and whether the
     // others are of its model and plan.
     const WorkShape* stepped = nullptr;

@@ -82,17 +82,14 @@ absl::Duration WorkOf(const model::RunStats& stats) {
          stats.encode_exposed;
 }
 
-absl::Duration Cost::p50() const {
-  absl::Duration sum = text + previews + decode;
-  for (const Pass& pass : passes) sum += pass.steps * pass.step;
-  return sum;
-}
-
-absl::Duration Cost::p90() const {
-  if (spread > 0) return p50() * std::max(spread, 1.0);
-  absl::Duration sum = text + previews + decode_p90;
-  for (const Pass& pass : passes) sum += pass.steps * pass.step_p90;
-  return sum;
+void Cost::SumUp() {
+  p50_ = text + previews + decode;
+  p90_ = text + previews + decode_p90;
+  for (const Pass& pass : passes) {
+    p50_ += pass.steps * pass.step;
+    p90_ += pass.steps * pass.step_p90;
+  }
+  if (spread > 0) p90_ = p50_ * std::max(spread, 1.0);
 }
 
 absl::Duration Cost::Left(int steps_done) const {
@@ -196,6 +193,7 @@ Cost CostModel::Predict(const WorkShape& shape) const {
   }
   const auto own = groups_.find(std::tie(shape.model, shape.plan, shape.where));
   if (own != groups_.end() && cost.observed) cost.spread = own->second.spread().p90();
+  cost.SumUp();
   return cost;
 }
 

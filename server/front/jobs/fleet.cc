@@ -285,6 +285,8 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
     ++before;
     rows += held.shape.rows();
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
+    // The others make it no less; they may be many, and this is asked for each job that waits.
+    if (before >= kFewHeld && (!packs || rows > options_.fill_rows)) return false;
   }
   if (before < kFewHeld) return true;
   return packs && before < kMostHeld &&

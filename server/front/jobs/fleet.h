@@ -75,7 +75,7 @@ class Fleet {
   absl::Status LoadError(const std::string& model) const;
 
   // Jobs that workers hold and that another would go before.
-  using Passed = std::set<std::string>;
+  using Passed = JobIds;
   using Names = std::set<std::string>;  // of workers
   // The worker with the least before the job among those that can take it now; null: none. Those in
   // `passed` take no slot from it. Workers in `closed` take nothing. Where they are of several

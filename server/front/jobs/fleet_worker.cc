@@ -53,7 +53,7 @@ bool FleetWorker::HoldsJobOf(const std::string& model) const {
                      [&](const auto& entry) { return entry.second.shape.model == model; });
 }
 
-absl::Duration FleetWorker::Backlog(const std::set<std::string>& without) const {
+absl::Duration FleetWorker::Backlog(const JobIds& without) const {
   absl::Duration sum;
   for (const auto& [job, mine] : held) {
     if (!without.contains(job)) sum += mine.left;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,9 @@
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// Of jobs; whoever makes one keeps the names.
+using JobIds = std::unordered_set<std::string_view>;
 
 // A job that a worker was given and has not reported as ended. It may outlive the ActiveJob.
 struct HeldJob {
@@ -90,7 +94,7 @@ struct FleetWorker {
   // H200".
   std::string_view kind() const;
   bool HoldsJobOf(const std::string& model) const;
-  absl::Duration Backlog(const std::set<std::string>& without = {}) const;
+  absl::Duration Backlog(const JobIds& without = {}) const;
 };
 
 // What a job asks of a worker.

@@ -39,17 +39,17 @@ std::optional<size_t> ChoosePlace(absl::Span<const PlaceOption> options, absl::D
   return best;
 }
 
-PlaceChoice::PlaceChoice(Fleet& fleet, LookCosts& costs, const std::vector<ActiveJob*>& order,
-                         bool fifo, absl::Duration now)
+PlaceChoice::PlaceChoice(Fleet& fleet, LookCosts& costs, RunQueue& queue, bool fifo,
+                         absl::Duration now)
     : fleet_(fleet),
       costs_(costs),
-      order_(order),
+      queue_(queue),
       now_(now),
       compares_(!fifo && costs.has_several_kinds()) {}
 
 PlaceChoice::Place PlaceChoice::For(size_t index, const Fleet::Passed& passed,
                                     const Fleet::Names& closed) {
-  const ActiveJob& job = *order_[index];
+  const ActiveJob& job = *queue_.At(index);
   const bool compares = compares_ && job.need.worker.empty();
   auto options = compares ? OptionsOf(job, passed, closed) : std::nullopt;
   if (!options) return {fleet_.Place(job.need, passed, closed)};
@@ -97,7 +97,7 @@ std::optional<PlaceChoice::Options> PlaceChoice::OptionsOf(const ActiveJob& job,
 
 bool PlaceChoice::Leaves(size_t index, const Options& options, const PlaceOption& best,
                          const Fleet::Passed& passed) {
-  const ActiveJob& job = *order_[index];
+  const ActiveJob& job = *queue_.At(index);
   const PlaceOption* slow = nullptr;
   int free = 0, fast = 0;  // workers
   for (const PlaceOption& option : options) {
@@ -112,8 +112,10 @@ bool PlaceChoice::Leaves(size_t index, const Options& options, const PlaceOption
   const Waiting mine = WaitingOf(job);
   int more = 0;  // jobs that gain more
   // With this one they are as many as the workers that are free.
-  for (size_t i = index + 1; i < order_.size() && free > 1 && more < fast; ++i) {
-    const ActiveJob& other = *order_[i];
+  for (size_t i = index + 1; free > 1 && more < fast; ++i) {
+    const ActiveJob* const next = queue_.At(i);
+    if (next == nullptr) break;
+    const ActiveJob& other = *next;
     if (other.at_worker()) continue;
     --free;
     const bool takes_it = fleet_.CanTake(*best.worker, other.need, passed) &&

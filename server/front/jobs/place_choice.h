@@ -11,6 +11,7 @@
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/look_costs.h"
+#include "server/front/jobs/run_order.h"
 
 namespace reel::front {
 
@@ -59,8 +60,7 @@ class PlaceChoice {
   };
 
   // `fifo`: costs decide nothing.
-  PlaceChoice(Fleet& fleet, LookCosts& costs, const std::vector<ActiveJob*>& order, bool fifo,
-              absl::Duration now);
+  PlaceChoice(Fleet& fleet, LookCosts& costs, RunQueue& queue, bool fifo, absl::Duration now);
 
   // Of the job with this index in the order, whose predecessors have been placed.
   Place For(size_t index, const Fleet::Passed& passed, const Fleet::Names& closed);
@@ -80,7 +80,7 @@ class PlaceChoice {
 
   Fleet& fleet_;
   LookCosts& costs_;
-  const std::vector<ActiveJob*>& order_;
+  RunQueue& queue_;
   const absl::Duration now_;
   const bool compares_;
 };

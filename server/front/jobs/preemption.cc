@@ -169,6 +169,7 @@ Fleet::Names Preemption::ClosedTo(const ActiveJob& job) {
   Fleet::Names closed;
   std::optional<RunKey> key;
   for (const auto& [name, worker] : parts_.fleet.workers()) {
+    if (!begun_.At(worker).has_parked) continue;
     for (const auto& [id, held] : worker.held) {
       if (!held.parked()) continue;
       const ActiveJob* parked = parts_.jobs.FindAttempt(id, held.attempt);

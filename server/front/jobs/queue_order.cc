@@ -2,9 +2,9 @@
 #include "server/front/jobs/queue_order.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <tuple>
-#include <unordered_map>
 
 namespace reel::front {
 namespace {
@@ -81,45 +81,48 @@ bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now) {
   return first.priority == second.priority && first.has_time && second.has_time;
 }
 
-std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
-                              absl::Duration now) {
-  struct Line {
-    std::string_view tenant;
-    std::vector<RunKey> jobs;
-    size_t next = 0;
-    double virtual_time = 0, weight = 1;
-  };
-  std::unordered_map<std::string_view, Line> by_tenant;
+FairLines::FairLines(absl::Span<const Waiting> waiting, const FairShare& share,
+                     absl::Duration now) {
   for (size_t i = 0; i < waiting.size(); ++i) {
-    by_tenant[waiting[i].tenant].jobs.push_back(KeyOf(waiting[i], now, i));
+    by_tenant_[waiting[i].tenant].jobs.push_back(KeyOf(waiting[i], now, i));
   }
-  // A heap, since there may be as many tenants as jobs. Equals go by name, always alike.
-  const auto later = [](const Line* a, const Line* b) {
-    return std::tie(a->virtual_time, a->tenant) > std::tie(b->virtual_time, b->tenant);
-  };
-  std::vector<Line*> lines;
-  for (auto& [tenant, line] : by_tenant) {
+  for (auto& [tenant, line] : by_tenant_) {
     line.tenant = tenant;
     line.virtual_time = share.virtual_time(tenant);
     line.weight = share.weight(tenant);
-    std::sort(line.jobs.begin(), line.jobs.end());
-    lines.push_back(&line);
+    std::make_heap(line.jobs.begin(), line.jobs.end(), std::greater<>());
+    lines_.push_back(&line);
   }
-  std::make_heap(lines.begin(), lines.end(), later);
+  std::make_heap(lines_.begin(), lines_.end(), IsLater);
+}
+
+// Equals go by name, always alike.
+bool FairLines::IsLater(const Line* a, const Line* b) {
+  return std::tie(a->virtual_time, a->tenant) > std::tie(b->virtual_time, b->tenant);
+}
+
+std::optional<size_t> FairLines::Next() {
+  if (lines_.empty()) return std::nullopt;
+  std::pop_heap(lines_.begin(), lines_.end(), IsLater);
+  Line& first = *lines_.back();
+  std::pop_heap(first.jobs.begin(), first.jobs.end(), std::greater<>());
+  const RunKey job = first.jobs.back();
+  first.jobs.pop_back();
+  first.virtual_time += 1e-9 * static_cast<double>(job.predicted) / first.weight;
+  if (first.jobs.empty()) {
+    lines_.pop_back();
+  } else {
+    std::push_heap(lines_.begin(), lines_.end(), IsLater);
+  }
+  return job.index;
+}
+
+std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,
+                              absl::Duration now) {
+  FairLines lines(waiting, share, now);
   std::vector<size_t> order;
   order.reserve(waiting.size());
-  while (!lines.empty()) {
-    std::pop_heap(lines.begin(), lines.end(), later);
-    Line& first = *lines.back();
-    const RunKey& job = first.jobs[first.next++];
-    first.virtual_time += 1e-9 * static_cast<double>(job.predicted) / first.weight;
-    order.push_back(job.index);
-    if (first.next == first.jobs.size()) {
-      lines.pop_back();
-    } else {
-      std::push_heap(lines.begin(), lines.end(), later);
-    }
-  }
+  while (const auto next = lines.Next()) order.push_back(*next);
   return order;
 }
 

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -78,6 +80,31 @@ bool RunsBefore(const Waiting& a, const Waiting& b, absl::Duration now);
 
 // Whether they have the same priority, and both have time.
 bool AreOfOneRank(const Waiting& a, const Waiting& b, absl::Duration now);
+
+// The order in which they would run, if each took what is predicted: no more of it is worked out
+// than is asked for.
+class FairLines {
+ public:
+  // Names of tenants outlive it.
+  FairLines(absl::Span<const Waiting> waiting, const FairShare& share, absl::Duration now);
+  // Lines point at each other.
+  FairLines(const FairLines&) = delete;
+  FairLines& operator=(const FairLines&) = delete;
+
+  // The index of the next one; nullopt: there are no more.
+  std::optional<size_t> Next();
+
+ private:
+  struct Line {
+    std::string_view tenant;
+    std::vector<RunKey> jobs;  // a heap
+    double virtual_time = 0, weight = 1;
+  };
+  static bool IsLater(const Line* a, const Line* b);
+
+  std::unordered_map<std::string_view, Line> by_tenant_;
+  std::vector<Line*> lines_;  // a heap, since there may be as many tenants as jobs
+};
 
 // Indices into `waiting` in the order in which they would run, if each took what is predicted.
 std::vector<size_t> FairOrder(absl::Span<const Waiting> waiting, const FairShare& share,

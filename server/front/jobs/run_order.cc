@@ -44,30 +44,52 @@ void WakeTenant(const ActiveJob& newcomer, const JobTable& table, FairShare& sha
   WakeTenant(newcomer.row.tenant, &newcomer, table, share, share);
 }
 
-std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
-                                 absl::Duration now) {
-  std::vector<ActiveJob*> jobs;
+RunQueue::RunQueue(JobTable& table, const FairShare& share, bool fifo, absl::Duration now) {
   for (auto& [id, job] : table) {
-    if (job.waits()) jobs.push_back(&job);
+    if (job.waits()) jobs_.push_back(&job);
   }
-  if (jobs.empty()) return jobs;
   // What is equal otherwise stays as it came, or workers would be told of a new order for nothing:
   // a job's number decides.
   if (fifo) {
-    std::sort(jobs.begin(), jobs.end(), [](const ActiveJob* a, const ActiveJob* b) {
+    order_ = jobs_;
+    std::sort(order_.begin(), order_.end(), [](const ActiveJob* a, const ActiveJob* b) {
       return std::tie(a->accepted, a->number) < std::tie(b->accepted, b->number);
     });
-    return jobs;
+    return;
   }
+  if (jobs_.empty()) return;
   std::vector<Waiting> waiting;
-  waiting.reserve(jobs.size());
-  for (const ActiveJob* job : jobs) waiting.push_back(WaitingOf(*job));
-  std::vector<ActiveJob*> ordered;
-  ordered.reserve(jobs.size());
-  for (size_t index : FairOrder(waiting, WithoutAdvances(table, share, /*of_all=*/false), now)) {
-    ordered.push_back(jobs[index]);
+  waiting.reserve(jobs_.size());
+  for (const ActiveJob* job : jobs_) waiting.push_back(WaitingOf(*job));
+  lines_.emplace(waiting, WithoutAdvances(table, share, /*of_all=*/false), now);
+}
+
+ActiveJob* RunQueue::At(size_t index) {
+  while (index >= order_.size()) {
+    const auto next = lines_ ? lines_->Next() : std::nullopt;
+    if (!next) return nullptr;
+    order_.push_back(jobs_[*next]);
   }
-  return ordered;
+  return order_[index];
+}
+
+std::vector<ActiveJob*> RunQueue::AtWorkers() {
+  const auto all = static_cast<size_t>(
+      std::count_if(jobs_.begin(), jobs_.end(), [](const auto* job) { return job->at_worker(); }));
+  std::vector<ActiveJob*> held;
+  for (size_t i = 0; held.size() < all; ++i) {
+    if (ActiveJob* job = At(i); job->at_worker()) held.push_back(job);
+  }
+  return held;
+}
+
+std::vector<ActiveJob*> RunOrder(JobTable& table, const FairShare& share, bool fifo,
+                                 absl::Duration now) {
+  RunQueue queue(table, share, fifo, now);
+  std::vector<ActiveJob*> order;
+  order.reserve(queue.jobs().size());
+  while (ActiveJob* job = queue.At(order.size())) order.push_back(job);
+  return order;
 }
 
 std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& table,

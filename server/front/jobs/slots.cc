@@ -29,13 +29,13 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
 }
 
 void Slots::Arrange(const std::vector<ActiveJob*>& order) {
-  std::map<std::string, double> last;  // key, of each worker
+  std::map<const FleetWorker*, double> last;  // key, of each
   for (const ActiveJob* job : order) {
     FleetWorker* worker = job->at_worker() ? fleet_.Find(job->worker) : nullptr;
     if (worker == nullptr) continue;
     const auto held = worker->held.find(job->id());
     if (held == worker->held.end()) continue;
-    const auto [behind, first] = last.try_emplace(job->worker, 0);
+    const auto [behind, first] = last.try_emplace(worker, 0);
     for (const auto& [id, other] : worker->held) {
       if (first && other.started && !other.parked())
         behind->second = std::max(behind->second, other.order_key);

@@ -2,6 +2,7 @@
 #include "server/front/jobs/worker_memory.h"
 
 #include <algorithm>
+#include <set>
 
 namespace reel::front {
 namespace {
@@ -31,8 +32,7 @@ MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards) {
   return account;
 }
 
-bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards,
-          const std::set<std::string>& parked) {
+bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards, const JobIds& parked) {
   const MemoryAccount account = AccountOf(worker, cards);
   if (account.usable <= 0) return true;
   int64_t left = account.left();

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "model/model_card.h"
@@ -52,7 +51,7 @@ int64_t WeightsOf(const std::string& model, const Cards& cards);
 MemoryAccount AccountOf(const FleetWorker& worker, const Cards& cards);
 // Whether the worker has the memory for the job now, if it parked these.
 bool Fits(const FleetWorker& worker, const Need& need, const Cards& cards,
-          const std::set<std::string>& parked = {});
+          const JobIds& parked = {});
 // As if nobody else were there; nullopt: no account is kept.
 std::optional<MemoryNeed> NeedAlone(const FleetWorker& worker, const Need& need,
                                     const Cards& cards);

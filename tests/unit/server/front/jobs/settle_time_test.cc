@@ -114,7 +114,7 @@ TEST_P(SettleTimeTest, ADecisionAmongAThousandJobsIsQuick) {
 // full, as many are asked whom they would park.
 INSTANTIATE_TEST_SUITE_P(Tenants, SettleTimeTest,
                          ::testing::Values(QueueOfTenants{4, absl::Microseconds(200)},
-                                           QueueOfTenants{4, absl::Microseconds(400), true},
+                                           QueueOfTenants{4, absl::Microseconds(200), true},
                                            QueueOfTenants{4, absl::Microseconds(200), true, true},
                                            QueueOfTenants{kQueued, absl::Milliseconds(3)}));
 

@@ -15,7 +15,7 @@ class WorkerMemoryTest : public ::testing::Test {
     cards_["other"].weight_bytes = 300;
   }
   void Hold(const std::string& job, int64_t bytes) { worker_.held[job].memory_bytes = bytes; }
-  bool HasRoomFor(int64_t bytes, const std::set<std::string>& parked = {}) const {
+  bool HasRoomFor(int64_t bytes, const JobIds& parked = {}) const {
     return Fits(worker_, NeedOf(bytes), cards_, parked);
   }
   static Need NeedOf(int64_t bytes) {
