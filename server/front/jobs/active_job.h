@@ -50,6 +50,8 @@ struct ActiveJob {
 
   std::string worker;      // of this attempt
   absl::Duration charged;  // to the tenant's share, before it runs
+  // That work on it at once, at its worker; before it has one, where it would take the least.
+  int devices = 1;
   Losses losses;
   int preemptions = 0;
   int bound_calls = 0;
@@ -77,13 +79,17 @@ struct ActiveJob {
     if (all <= absl::ZeroDuration()) return Left();
     return cost.p90() * absl::FDivDuration(Left(), all);
   }
+  // Device time that is left.
+  absl::Duration DeviceLeft() const { return devices * Left(); }
   // Of what its tenant was charged for it in advance.
-  absl::Duration Unused() const { return held_unbegun() ? charged : std::min(Left(), charged); }
+  absl::Duration Unused() const {
+    return held_unbegun() ? charged : std::min(DeviceLeft(), charged);
+  }
   // Device time of this attempt so far: what its text and the steps that are done are known to
   // cost. The device's own figure comes with a success.
   absl::Duration Used() const {
     const bool runs = phase() == Phase::kAssigned && started != absl::InfiniteDuration();
-    return runs ? cost.p50() - Left() : absl::ZeroDuration();
+    return runs ? devices * (cost.p50() - Left()) : absl::ZeroDuration();
   }
 };
 

@@ -320,7 +320,7 @@ absl::Status Admission::CheckQuota(const NewJob& job, const CheckedRequest& requ
                   static_cast<int64_t>(load.tenant_device_seconds),
                   static_cast<int64_t>(tenant.device_seconds_per_hour));
   }
-  const absl::Duration asked = load.tenant_backlog + request.cost.p50();
+  const absl::Duration asked = load.tenant_backlog + request.devices() * request.cost.p50();
   if (tenant.max_queued_device_seconds > 0 && load.tenant_backlog > absl::ZeroDuration() &&
       asked > absl::Seconds(tenant.max_queued_device_seconds)) {
     return refuse(Reason::kTenantQuota,

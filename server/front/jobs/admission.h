@@ -30,6 +30,9 @@ struct CheckedRequest {
   OutputSize output;            // predicted
   int64_t condition_bytes = 0;  // sent with it
   absl::Duration timeout;
+
+  // That would work on it at once.
+  int devices() const { return kinds.empty() ? 1 : kinds.front().devices; }
 };
 
 // The load of the server now.
@@ -42,7 +45,7 @@ struct Load {
   absl::Duration behind;
   int queued_behind = 0;
   int tenant_jobs = 0;            // queued or running, of the tenant that asks
-  absl::Duration tenant_backlog;  // predicted, of the same
+  absl::Duration tenant_backlog;  // predicted device time, of the same
   absl::Duration model_load;      // of the model that is asked for, where no worker has it
   bool guesses_load = false;      // as far as its size tells
   TenantBytes tenant_bytes;

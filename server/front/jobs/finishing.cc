@@ -46,10 +46,9 @@ model::RunStats Finishing::Complete(ActiveJob& job, model::RunStats stats) const
   return stats;
 }
 
-void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
+// What is learned is of the run; what is charged of all devices that it had.
+void Finishing::Count(ActiveJob& job, model::RunStats& stats) {
   parts_.costs.LearnRun(job.need.shape, stats, job.expected);
-  parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
-  parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
   if (job.time_left) {
     parts_.observer.TimeLeftChecked(job.time_left->told,
                                     parts_.clock.Monotonic() - job.time_left->at);
@@ -58,6 +57,9 @@ void Finishing::Count(ActiveJob& job, const model::RunStats& stats) {
     const absl::Duration work = WorkOf(stats);
     parts_.observer.EstimateChecked(job.expected, work, work <= job.expected_p90);
   }
+  stats.device_seconds *= job.devices;
+  parts_.slots.Pay(job, absl::Seconds(stats.device_seconds));
+  parts_.charges.Add(job.row.tenant, absl::Seconds(stats.device_seconds));
 }
 
 void Finishing::OnDigest(const std::string& id, Video video,

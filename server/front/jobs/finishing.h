@@ -43,7 +43,7 @@ class Finishing {
  private:
   // Adds the figures that only the front knows.
   model::RunStats Complete(ActiveJob& job, model::RunStats stats) const;
-  void Count(ActiveJob& job, const model::RunStats& stats);
+  void Count(ActiveJob& job, model::RunStats& stats);
   void OnDigest(const std::string& id, Video video, const absl::StatusOr<MediaDigest>& digest);
 
   const Parts parts_;

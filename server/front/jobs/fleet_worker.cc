@@ -48,6 +48,11 @@ std::string_view FleetWorker::kind() const {
   return space == std::string_view::npos ? device : device.substr(space + 1);
 }
 
+int NumDevices(const WorkerInfo& worker) {
+  const std::string_view place = std::string_view(worker.device).substr(0, worker.device.find(' '));
+  return 1 + static_cast<int>(std::count(place.begin(), place.end(), '+'));
+}
+
 bool FleetWorker::HoldsJobOf(const std::string& model) const {
   return std::any_of(held.begin(), held.end(),
                      [&](const auto& entry) { return entry.second.shape.model == model; });

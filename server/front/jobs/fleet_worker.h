@@ -57,6 +57,9 @@ struct ShadowRun {
   bool given_up = false;  // and its worker was told
 };
 
+// That work on a video at once: of a group all of them.
+int NumDevices(const WorkerInfo& worker);
+
 struct FleetWorker {
   WorkerInfo info;
   std::set<std::string> loaded;  // models
@@ -93,6 +96,7 @@ struct FleetWorker {
   // Of its device, or of those of its group: "cuda:1 NVIDIA H200" is as good as "cuda:0 NVIDIA
   // H200".
   std::string_view kind() const;
+  int num_devices() const { return NumDevices(info); }
   bool HoldsJobOf(const std::string& model) const;
   absl::Duration Backlog(const JobIds& without = {}) const;
 };

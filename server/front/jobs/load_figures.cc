@@ -25,8 +25,9 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
     return load;
   }
   const absl::Duration now = parts_.clock.Monotonic();
-  const Waiting newcomer = {job.tenant, job.priority, now, now + request.timeout,
-                            request.cost.p90()};
+  const Waiting newcomer = {
+      job.tenant, job.priority,     now, now + request.timeout, request.cost.p90(),
+      0,          request.devices()};
   for (const ActiveJob* other :
        RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
     load.behind += other->Left();
@@ -56,7 +57,7 @@ Load LoadFigures::Of(const std::string& tenant) const {
     load.queued += job.at_worker() ? 0 : 1;
     if (job.row.tenant != tenant) continue;
     ++load.tenant_jobs;
-    load.tenant_backlog += job.Left();
+    load.tenant_backlog += job.DeviceLeft();
   }
   load.tenant_bytes = parts_.bytes.Of(tenant);
   load.tenant_device_seconds = parts_.ledger.DeviceSecondsOfHour(tenant, parts_.clock.Monotonic());

@@ -89,6 +89,7 @@ FleetWorker* Parking::MakeRoom(const ActiveJob& job, const Fleet::Passed& passed
   for (const auto& [name, worker] : parts_.fleet.workers()) {
     if (!look.preemption.HasVictims(worker)) continue;
     Newcomer newcomer = NewcomerOf(job);
+    newcomer.waiting.devices = worker.num_devices();
     if (look.costs.has_several_kinds()) {
       const Cost& there = look.costs.Of(job, worker);
       if (there.observed) newcomer.waiting.predicted = there.p90();

@@ -192,7 +192,7 @@ bool Preemption::GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine,
 bool Preemption::HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine,
                          const BegunWork::Job& other) {
   if (other.tenant == &mine) return false;
-  const absl::Duration ahead = std::min(newcomer.waiting.predicted, kHadMore);
+  const absl::Duration ahead = std::min(newcomer.waiting.device_time(), kHadMore);
   return begun_.Used(mine) + absl::ToDoubleSeconds(ahead) / mine.weight <=
          begun_.Used(*other.tenant);
 }

@@ -36,7 +36,7 @@ RunKey KeyOf(const Waiting& job, absl::Duration now, size_t index) {
           arrived,
           job.number,
           index,
-          predicted};
+          job.devices * predicted};
 }
 
 void FairShare::SetWeight(const std::string& tenant, double weight) {
@@ -108,7 +108,7 @@ std::optional<size_t> FairLines::Next() {
   std::pop_heap(first.jobs.begin(), first.jobs.end(), std::greater<>());
   const RunKey job = first.jobs.back();
   first.jobs.pop_back();
-  first.virtual_time += 1e-9 * static_cast<double>(job.predicted) / first.weight;
+  first.virtual_time += 1e-9 * static_cast<double>(job.device_time) / first.weight;
   if (first.jobs.empty()) {
     lines_.pop_back();
   } else {

@@ -29,6 +29,9 @@ struct Waiting {
   absl::Duration deadline;
   absl::Duration predicted;  // p90 of its run
   int64_t number = 0;        // the lower one goes first where all else is equal
+  int devices = 1;           // that would work on it at once
+
+  absl::Duration device_time() const { return devices * predicted; }
 };
 
 // LOW counts as NORMAL after it has waited so long.
@@ -68,8 +71,8 @@ struct RunKey {
   int priority = 0;
   bool has_time = false;
   int64_t due = 0, arrived = 0, number = 0;
-  size_t index = 0;  // makes no two of them equal: what is equal otherwise stays as it was
-  int64_t predicted = 0;
+  size_t index = 0;         // makes no two of them equal: what is equal otherwise stays as it was
+  int64_t device_time = 0;  // predicted
 
   auto operator<=>(const RunKey&) const = default;
 };

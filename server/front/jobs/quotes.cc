@@ -72,13 +72,13 @@ absl::StatusOr<CostEstimate> Quotes::Estimate(const NewJob& job) {
   estimate.run_p50 = checked.cost.p50();
   estimate.run_p90 = std::max(checked.cost.p90(), estimate.run_p50);
   if (checked.kinds.size() > 1) {
-    for (const auto& [kind, where, cost] : checked.kinds) {
+    for (const auto& [kind, where, cost, devices] : checked.kinds) {
       estimate.devices.push_back(
           {kind, cost.p50(), std::max(cost.p90(), cost.p50()), cost.observed});
     }
   }
   if (CountsMemory(fleet_)) estimate.peak_memory_bytes = checked.need.memory_bytes;
-  estimate.device_seconds = absl::ToDoubleSeconds(estimate.run_p50);
+  estimate.device_seconds = absl::ToDoubleSeconds(checked.devices() * estimate.run_p50);
   estimate.refusal = admission_.CheckLoad(job, checked, load, quarantine_, clock_.Monotonic(), 1);
   estimate.queue_position = load.queued - load.queued_behind;
   estimate.latent_tokens = checked.need.shape.tokens();

@@ -37,7 +37,8 @@ void WakeTenant(std::string_view tenant, const ActiveJob* own, const JobTable& t
 Waiting WaitingOf(const ActiveJob& job) { return RestOf(job, job.cost.p90()); }
 
 Waiting RestOf(const ActiveJob& job, absl::Duration left_p90) {
-  return {job.row.tenant, job.priority, job.accepted, job.deadline, left_p90, job.number};
+  return {job.row.tenant, job.priority, job.accepted, job.deadline,
+          left_p90,       job.number,   job.devices};
 }
 
 void WakeTenant(const ActiveJob& newcomer, const JobTable& table, FairShare& share) {

@@ -24,7 +24,8 @@ void Slots::Take(ActiveJob& job, FleetWorker& worker) {
   held.order_key = static_cast<double>(++assignments_);
   held.alone = job.need.alone;
   fleet_.Hold(job.worker, job.id(), std::move(held));
-  job.charged = job.cost.p50();
+  job.devices = worker.num_devices();
+  job.charged = job.devices * job.cost.p50();
   share_.Charge(job.row.tenant, job.charged);
 }
 
@@ -85,7 +86,8 @@ void Slots::Resume(ActiveJob& job) {
 
 bool Slots::Leave(ActiveJob& job, JobEvent event) {
   const bool began = job.phase() == Phase::kAssigned && job.started <= clock_.Monotonic();
-  const absl::Duration used = began ? job.cost.p50() - job.Left() : absl::ZeroDuration();
+  const absl::Duration used =
+      began ? job.devices * (job.cost.p50() - job.Left()) : absl::ZeroDuration();
   const std::optional<Release> release = jobs_.Apply(job, event);
   if (!release) return false;
   if (*release == Release::kTakeBack) fleet_.Release(job.id(), job.row.attempt);

@@ -33,6 +33,12 @@ std::vector<const FleetWorker*> OneOfEachKind(const Fleet& fleet, const Need& ne
   return workers;
 }
 
+// In a pool of one kind.
+int DevicesFor(const Fleet& fleet, const Need& need) {
+  const auto workers = OneOfEachKind(fleet, need, [](const FleetWorker&) { return true; });
+  return workers.empty() ? 1 : workers.front()->num_devices();
+}
+
 }  // namespace
 
 bool HasSeveralKinds(const Fleet& fleet) {
@@ -56,10 +62,11 @@ std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, co
     const auto can_plan = [&](const FleetWorker& worker) { return fleet.Plan(worker, need).ok(); };
     for (const FleetWorker* worker : OneOfEachKind(fleet, need, can_plan)) {
       kinds.push_back({std::string(worker->kind()), fleet.WhereOf(*worker, need.model),
-                       CostAt(fleet, costs, *worker, need)});
+                       CostAt(fleet, costs, *worker, need), worker->num_devices()});
     }
   }
-  if (kinds.empty()) return {{"", need.shape.where, costs.Predict(need.shape)}};
+  if (kinds.empty())
+    return {{"", need.shape.where, costs.Predict(need.shape), DevicesFor(fleet, need)}};
   const auto known = std::stable_partition(kinds.begin(), kinds.end(),
                                            [](const auto& kind) { return kind.cost.observed; });
   std::stable_sort(kinds.begin(), known,

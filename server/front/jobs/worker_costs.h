@@ -18,6 +18,7 @@ struct KindCost {
   std::string kind;   // "NVIDIA H200"
   std::string where;  // Fleet::WhereOf
   Cost cost;
+  int devices = 1;  // that work on it at once
 };
 
 // Whether workers that are ready are of more than one kind.

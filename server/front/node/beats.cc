@@ -104,7 +104,7 @@ void Beats::Send(const Own& own) {
   for (const ServedModel& model : parts_.jobs.Models()) {
     if (!model.has_card) continue;
     const std::string& name = model.card.name;
-    beat.models.push_back({name, means.models.contains(name) ? means.devices : 0,
+    beat.models.push_back({name, means.models.contains(name) ? means.in_groups : 0,
                            with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
   }
   if (with_cards) AddKernels(means, beat);

@@ -5,6 +5,7 @@
 
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "server/front/jobs/fleet_worker.h"
 
 namespace reel::front {
 namespace {
@@ -37,6 +38,7 @@ Means MeansOf(const JobService& jobs) {
   for (const WorkerInfo& worker : jobs.Workers()) {
     if (worker.state != WorkerState::kReady) continue;
     ++means.devices;
+    means.in_groups += NumDevices(worker);
     means.idle += jobs.Running(worker.name) == 0 ? 1 : 0;
     means.workers.push_back(worker);
   }

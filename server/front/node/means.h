@@ -13,8 +13,9 @@
 namespace reel::front {
 
 struct Means {
-  int devices = 0;  // ready ones
-  int idle = 0;     // of those, with nothing to do
+  int devices = 0;    // ready ones
+  int idle = 0;       // of those, with nothing to do
+  int in_groups = 0;  // those, each device of a group counted
   std::set<std::string> models;
   std::vector<WorkerInfo> workers;                                // ready ones
   std::map<std::string, std::vector<kernels::KernelCall>> calls;  // of models

@@ -75,6 +75,62 @@ TEST_F(ChargesTest, WhatNeverRanCostsNothing) {
   EXPECT_TRUE(Admitted().ok());
 }
 
+// A group of two, where a step takes two seconds.
+class GroupChargesTest : public ChargesTest {
+ protected:
+  void SetUp() override {
+    options.tenants["t"].device_seconds_per_hour = 30;
+    Start();
+    WorkerInfo group = ReadyWorker("w0");
+    group.device = "cuda:0+cuda:1 2 x H";
+    dispatcher->WorkerChanged(group);
+    Load("w0", TestCard());
+    dispatcher->Flush();
+    LearnSteps(absl::Seconds(2));
+  }
+};
+
+TEST_F(GroupChargesTest, ACancelledVideoCostsTheTimeOfEachDevice) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Progress(sent, model::Stage::kDenoise, 8);
+  Settle();
+  EXPECT_TRUE(Admitted().ok());
+  ASSERT_TRUE(Cancel(job->Snapshot().id).ok());
+  EXPECT_NEAR(WaitForState(*job, VideoState::kCancelled).stats->device_seconds, 32, 1);
+  EXPECT_EQ(ReasonOf(Admitted()), Reason::kTenantQuota);
+}
+
+TEST_F(GroupChargesTest, ASuccessIsBilledTheTimeOfEachDevice) {
+  JobPtr job = MustCreate(Request());
+  const Sent sent = Take();
+  Media(sent, 0, "frames");
+  JobFinished finished;
+  finished.media.size_bytes = 6;
+  finished.stats.denoise = absl::Seconds(16);
+  finished.stats.device_seconds = 16;
+  Report(sent, finished);
+  EXPECT_DOUBLE_EQ(WaitForEnd(*job).stats->device_seconds, 32);
+  EXPECT_EQ(ReasonOf(Admitted()), Reason::kTenantQuota);
+}
+
+TEST_F(GroupChargesTest, WhatWaitsAndAQuoteCountEachDevice) {
+  options.tenants["t"].max_queued_device_seconds = 100;  // a job is some 40
+  Start();
+  WorkerInfo group = ReadyWorker("w0");
+  group.device = "cuda:0+cuda:1 2 x H";
+  dispatcher->WorkerChanged(group);
+  Load("w0", TestCard());
+  dispatcher->Flush();
+  LearnSteps(absl::Seconds(2));
+  const auto estimate =
+      Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); });
+  EXPECT_NEAR(estimate->device_seconds, 40, 1);
+  MustCreate(Request());
+  MustCreate(Request());
+  EXPECT_EQ(ReasonOf(Admitted()), Reason::kTenantQuota);
+}
+
 TEST_F(ChargesTest, ARestartForgivesNothing) {
   JobPtr job = MustCreate(Request());
   Progress(Take(), model::Stage::kDenoise, 6);

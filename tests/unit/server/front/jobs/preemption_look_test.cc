@@ -111,7 +111,7 @@ class PreemptionLookTest : public ::testing::Test {
   bool PlainHadMore(const Newcomer& newcomer, const ActiveJob& other) {
     const Waiting& mine = newcomer.waiting;
     if (mine.tenant == other.row.tenant) return false;
-    const absl::Duration ahead = std::min(mine.predicted, kHadMore);
+    const absl::Duration ahead = std::min(mine.device_time(), kHadMore);
     return PlainUsed(mine.tenant) + absl::ToDoubleSeconds(ahead) / share_.weight(mine.tenant) <=
            PlainUsed(other.row.tenant);
   }
