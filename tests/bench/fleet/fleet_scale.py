@@ -103,7 +103,7 @@ def flood_share(one):
 
 
 def row(one):
-    return (f"| {one['nodes']} | {one['transitions_a_second']} | {one['ended_a_second'] * 3:.0f} | {one['publishes_a_claim']:.2f} | {one['voids']} | "
+    return (f"| {one['nodes']} | {one['transitions_a_second']} | {one['asked_a_second'] + one['won'] / one['seconds'] + one['ended_a_second']:.0f} | {one['publishes_a_claim']:.2f} | {one['voids']} | "
             f"{one['look_ms']['p50']:.2f} / {one['look_ms']['p99']:.1f} | {one['claim_ms']['p50']:.1f} / {one['claim_ms']['p99']:.0f} | "
             f"{one['lag_ms']['p50']:.1f} / {one['lag_ms']['p99']:.0f} | {one['beats'] / one['seconds'] / one['nodes']:.0f} | {one['nodes_cores'] / one['nodes'] * 1000:.1f} | "
             f"{one['brokers_cores']:.2f} | {one['megabytes_a_node']:.0f} | {flood_share(one):.0f} |")

@@ -27,7 +27,8 @@ namespace reel::bench {
 namespace {
 
 constexpr int kRequestBytes = 600;
-constexpr int kAskers = 12;
+// Each waits until its request is in the log, 80 ms where three brokers are busy.
+constexpr int kLeastAskers = 12, kOfEachASecond = 5;
 // Of ten requests seven are the first tenant's, and one each of three others'.
 constexpr const char* kTenants[] = {"flood", "b", "c", "d"};
 
@@ -183,14 +184,17 @@ class WaitReader final : public front::LogReader {
 class Askers {
  public:
   Askers(front::NatsPort& port, int queued, double rate)
-      : port_(port), queued_(queued), rate_(rate) {
-    for (int i = 0; i < kAskers; ++i) threads_.emplace_back([this] { Fill(); });
+      : port_(port),
+        queued_(queued),
+        rate_(rate),
+        askers_(std::max(kLeastAskers, static_cast<int>(rate / kOfEachASecond))) {
+    for (int i = 0; i < askers_; ++i) threads_.emplace_back([this] { Fill(); });
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
   void Begin() {
     began_ = absl::Now();
-    for (int i = 0; i < kAskers; ++i) threads_.emplace_back([this] { AskAtRate(); });
+    for (int i = 0; i < askers_; ++i) threads_.emplace_back([this] { AskAtRate(); });
   }
   int64_t End() {
     stopping_ = true;
@@ -222,6 +226,7 @@ class Askers {
   front::NatsPort& port_;
   const int64_t queued_;
   const double rate_;
+  const int askers_;
   absl::Time began_;
   std::atomic<int64_t> number_ = 0, moment_ = 0, asked_ = 0;
   std::atomic<bool> stopping_ = false;
