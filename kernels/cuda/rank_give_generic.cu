@@ -7,7 +7,7 @@ namespace reel::kernels {
 namespace {
 
 constexpr int kWarp = 32, kThreads = 512, kWarps = kThreads / kWarp;
-// More bring no more over the links, and each waits at its end for what it has written.
+// Four times as many bring no more over the links.
 constexpr int kMostBlocks = 128;
 constexpr int kAtOnce = 4;  // words of a lane on their way
 constexpr unsigned kLooksBetween = 256;
