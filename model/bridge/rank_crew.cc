@@ -97,12 +97,9 @@ void RankCrew::Serve(int rank) {
 }
 
 void RankCrew::Run(const std::function<void(int rank)>& work) {
-  if (is_void_) {
-    link_->Renew();
-    is_void_ = false;
-  }
   {
     MutexLock lock(mutex_);
+    if (given_up_ && link_ != nullptr) link_->Renew();
     work_ = &work;
     given_up_ = false;
     for (auto& of_rank : given_) {
@@ -121,9 +118,7 @@ void RankCrew::Run(const std::function<void(int rank)>& work) {
     }
     work_ = nullptr;
   }
-  if (error == nullptr) return;
-  is_void_ = link_ != nullptr;
-  std::rethrow_exception(error);
+  if (error != nullptr) std::rethrow_exception(error);
 }
 
 void RankCrew::Give(int rank, int to, const at::Tensor& mine) {
@@ -161,6 +156,7 @@ void RankCrew::Copy(int rank, int from, const Given& given, const at::Tensor& pl
 
 at::Tensor RankCrew::Take(int rank, int from) {
   const Given theirs = Await(rank, from);
+  if (!theirs.made) return theirs.x.to(device(rank));
   at::Tensor place = at::empty_like(theirs.x, theirs.x.options().device(device(rank)));
   Copy(rank, from, theirs, place);
   return place;

@@ -75,13 +75,12 @@ class RankCrew {
 
   const std::vector<at::Device> devices_;
   const std::unique_ptr<RankLink> link_;
-  bool is_void_ = false;  // what the link has since a rank failed
   Mutex mutex_;
   CondVar changed_;
   int turn_ ABSL_GUARDED_BY(mutex_) = 0;  // of the latest work
   const std::function<void(int rank)>* work_ ABSL_GUARDED_BY(mutex_) = nullptr;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
-  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a rank of this turn has failed
+  bool given_up_ ABSL_GUARDED_BY(mutex_) = false;  // a rank of this turn, or the last, has failed
   // By giver and taker.
   std::vector<std::vector<std::deque<Given>>> given_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::vector<c10::Stream>>

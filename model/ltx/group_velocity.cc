@@ -31,6 +31,11 @@ RowRange TextRowsOf(const Attempt& attempt, const RowRange& range) {
   return {range.first + (lacks_negative ? 1 : 0), range.count};
 }
 
+// Of a step those that ranks of half 0 or 1 have; all, where ranks have no halves.
+RowRange RowsAt(const GuidancePoint& point, bool in_halves, int half) {
+  return in_halves ? RowsOfHalf(point, half) : RowRange{0, point.rows()};
+}
+
 }  // namespace
 
 int64_t GroupVelocity::LeastDividedBy(const RankCrew& crew) {
@@ -57,10 +62,8 @@ void GroupVelocity::ForgetGraphs() {
 }
 
 void GroupVelocity::ForgetKept() {
-  crew_.Run([this](int rank) {
-    velocity(rank).Forget();
-    *shared_texts_[static_cast<size_t>(rank)] = SharedText();
-  });
+  ForgetGraphs();
+  for (const auto& texts : shared_texts_) *texts = SharedText();
   if (crew_.link() != nullptr) crew_.link()->Forget();
 }
 
@@ -82,8 +85,8 @@ RankLink* GroupVelocity::LinkOf(const Ops& ops, const Company& attempts, bool in
   for (const Attempt* attempt : attempts) {
     const GuidancePoint& point = attempt->point();
     kind.rows.push_back(point.rows());
-    first += in_halves ? RowsOfHalf(point, 0).count : point.rows();
-    second += in_halves ? RowsOfHalf(point, 1).count : 0;
+    first += RowsAt(point, in_halves, 0).count;
+    second += RowsAt(point, in_halves, 1).count;
   }
   const TransformerConfig& config = first_.transformer().config();
   const int64_t bytes = std::max(first, second) * kind.tokens * 2 * config.width() *
@@ -158,8 +161,7 @@ GroupVelocity::Part GroupVelocity::PartOf(const TokenPart& tokens, bool in_halve
   const RankShare* share = nullptr;
   for (Attempt* attempt : attempts) {
     const GuidancePoint& point = attempt->point();
-    const RowRange range =
-        in_halves ? RowsOfHalf(point, tokens.first_rank == 0 ? 0 : 1) : RowRange{0, point.rows()};
+    const RowRange range = RowsAt(point, in_halves, tokens.first_rank == 0 ? 0 : 1);
     if (range.count == 0) continue;
     part.attempts.push_back(attempt);
     part.ranges.push_back(range);

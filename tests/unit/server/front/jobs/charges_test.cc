@@ -80,6 +80,9 @@ class GroupChargesTest : public ChargesTest {
  protected:
   void SetUp() override {
     options.tenants["t"].device_seconds_per_hour = 30;
+    StartGroup();
+  }
+  void StartGroup() {
     Start();
     WorkerInfo group = ReadyWorker("w0");
     group.device = "cuda:0+cuda:1 2 x H";
@@ -116,13 +119,7 @@ TEST_F(GroupChargesTest, ASuccessIsBilledTheTimeOfEachDevice) {
 
 TEST_F(GroupChargesTest, WhatWaitsAndAQuoteCountEachDevice) {
   options.tenants["t"].max_queued_device_seconds = 100;  // a job is some 40
-  Start();
-  WorkerInfo group = ReadyWorker("w0");
-  group.device = "cuda:0+cuda:1 2 x H";
-  dispatcher->WorkerChanged(group);
-  Load("w0", TestCard());
-  dispatcher->Flush();
-  LearnSteps(absl::Seconds(2));
+  StartGroup();
   const auto estimate =
       Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); });
   EXPECT_NEAR(estimate->device_seconds, 40, 1);
