@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/log_access.h"
 
+#include <cstdlib>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -16,10 +17,6 @@ std::string LastError() {
   return text == nullptr ? "" : text;
 }
 
-natsStatus Sign(char**, unsigned char** signature, int* size, const char* nonce, void* seed) {
-  return nats_Sign(static_cast<const std::string*>(seed)->c_str(), nonce, signature, size);
-}
-
 absl::Status Unusable(const char* field, const std::string& file) {
   return absl::FailedPreconditionError(
       absl::StrCat("fleet.nats.", field, " cannot be used: ", file, ": ", LastError()));
@@ -33,6 +30,15 @@ std::string NameOfWho(const FleetLogOptions& options) {
 
 }  // namespace
 
+natsStatus SignNonce(char**, unsigned char** signature, int* size, const char* nonce, void* seed) {
+  const natsStatus status =
+      nats_Sign(static_cast<const std::string*>(seed)->c_str(), nonce, signature, size);
+  if (status != NATS_OK || (*signature)[0] != 0) return status;
+  std::free(*signature);
+  *signature = nullptr;
+  return NATS_ERR;
+}
+
 bool IsEncrypted(const FleetLogOptions& options) {
   return !options.urls.empty() && absl::StartsWith(options.urls.front(), "tls://");
 }
@@ -43,7 +49,7 @@ absl::Status SetAccess(const FleetLogOptions& options, natsOptions& out) {
   }
   if (!options.nkey_seed.empty()) {
     // Not by its file: one that is replaced would no longer fit the public half.
-    natsOptions_SetNKey(&out, options.nkey_public.c_str(), Sign,
+    natsOptions_SetNKey(&out, options.nkey_public.c_str(), SignNonce,
                         const_cast<std::string*>(&options.nkey_seed));
   }
   if (!IsEncrypted(options)) return absl::OkStatus();
