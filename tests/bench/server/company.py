@@ -2,19 +2,30 @@
 """Several requests at a time: what sharing a device gains, what it costs a neighbour, and that nobody's bytes change."""
 
 import concurrent.futures
+import functools
+import multiprocessing
 import random
 import time
 
-from door_client import seconds
+from door_client import generate_at, seconds
 from figures import must, serving, spread
 
 
 def keep_in_flight(door, specs, width):
     """Renders all, `width` at a time. Returns the time and what was heard of each, in order."""
-    began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(width) as pool:
-        heard = list(pool.map(door.generate, specs))
+        return hear_all(pool, door.generate, specs)
+
+
+def hear_all(pool, generate, specs):
+    began = time.monotonic()
+    heard = list(pool.map(generate, specs))
     return time.monotonic() - began, [must(h) for h in heard]
+
+
+def process_each(width):
+    """Callers with a process each: in one, Python hears one event at a time, and several devices tell more than that."""
+    return concurrent.futures.ProcessPoolExecutor(width, mp_context=multiprocessing.get_context("spawn"))
 
 
 def device_share(took, heard):
@@ -28,6 +39,11 @@ def device_share(took, heard):
 
 def rate(door, spec, width, count):
     took, heard = keep_in_flight(door, [spec | {"seed": str(n)} for n in range(count)], width)
+    return rate_of(took, heard)
+
+
+def rate_of(took, heard):
+    count = len(heard)
     return {"videos a second": round(count / took, 3), "each, ms": spread(h.ended for h in heard),
             "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2),
             "device, ms a video": device_share(took, heard)}
@@ -118,11 +134,12 @@ def pool(setup):
     for name, spec, count in (("usual", setup.usual, 36), ("small", setup.small, 240)):
         rates = {}
         for some in ([first], devices):
-            with serving(setup, devices=",".join(some)) as door:
-                width = 2 * len(some) if name == "usual" else 8 * len(some)
-                keep_in_flight(door, [spec | {"seed": "1"}] * width, width)
-                keep_in_flight(door, [spec | {"seed": "2"}] * width, width)
-                found = rate(door, spec, width, count * len(some))
+            width = 2 * len(some) if name == "usual" else 8 * len(some)
+            with serving(setup, devices=",".join(some)) as door, process_each(width) as callers:
+                generate = functools.partial(generate_at, door.address)
+                for seed in ("1", "2"):
+                    hear_all(callers, generate, [spec | {"seed": seed}] * width)
+                found = rate_of(*hear_all(callers, generate, [spec | {"seed": str(n)} for n in range(count * len(some))]))
             rates[",".join(some)] = found
         gain = rates[setup.devices]["videos a second"] / rates[first]["videos a second"]
         result[name] = {"by devices": rates, "gain": round(gain, 3)}

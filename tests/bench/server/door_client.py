@@ -40,10 +40,18 @@ def parts_of(heard):
             for part in heard.video.get("stats", {}).get("parts", [])}
 
 
+def generate_at(address, spec):
+    return Door(address).generate(spec)
+
+
 class Door:
     def __init__(self, address):
         self.host, _, port = address.rpartition(":")
         self.port = int(port)
+
+    @property
+    def address(self):
+        return f"{self.host}:{self.port}"
 
     def call(self, method, path, body=None):
         request = urllib.request.Request(f"http://{self.host}:{self.port}/reel/v1/{path}", method=method,
