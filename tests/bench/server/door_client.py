@@ -74,7 +74,11 @@ class Door:
 
     def generate(self, spec, hear=None):
         """Renders and listens to the end. `hear`: called with each event's name and its time."""
-        return self._listen("POST", "videos:generate", {"spec": spec}, hear)
+        return self.ask({"spec": spec}, hear)
+
+    def ask(self, body, hear=None):
+        """The same, with all that a request may say beside its spec."""
+        return self._listen("POST", "videos:generate", body, hear)
 
     def watch(self, name, hear=None):
         return self._listen("GET", f"{name}/events", None, hear)

@@ -73,7 +73,12 @@ def parent_of(stat):
 @contextlib.contextmanager
 def serving(setup, config="", devices=None):
     """A reeld with the model and devices of `setup`, ready. Yields its door; `door.server` is the process."""
-    flags = ["--model", setup.model, "--devices", devices or setup.devices, "--http", "127.0.0.1:0"]
+    flags = ["--model", setup.model, "--http", "127.0.0.1:0"]
+    names = (devices or setup.devices).split(",")
+    if len(set(names)) == len(names):
+        flags += ["--devices", ",".join(names)]
+    else:  # one CPU several times: its workers want names of their own
+        config += "".join(f'\nworkers {{ name: "{name}-{i}" device: "{name}" }}' for i, name in enumerate(names))
     # Videos of random weights are long files, and nobody takes them away.
     with running_server(*flags, config=f"{config}\ndata {{ max_bytes: {40 << 30} }}\n") as server:
         ready_within(server, setup.load_limit)

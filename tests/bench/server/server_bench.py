@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "integration/outside")]
 import company  # noqa: E402
 import device_faults  # noqa: E402
 import device_memory  # noqa: E402
+import mixed_pool  # noqa: E402
 import requests_alone  # noqa: E402
 
 PARTS = {
@@ -32,6 +33,7 @@ PARTS = {
     "behind": company.behind,
     "bytes": company.same_bytes,
     "pool": company.pool,
+    "mixed": mixed_pool.mixed,
     "cancels": device_faults.cancels,
     "killed": device_faults.killed,
     "memory": device_faults.out_of_memory,
