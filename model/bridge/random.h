@@ -2,7 +2,7 @@
 // Random numbers of a request.
 #pragma once
 
-#include "model/bridge/aten.h"
+#include "model/bridge/upload.h"
 
 namespace reel::model {
 
@@ -10,7 +10,7 @@ namespace reel::model {
 // every device.
 inline at::Tensor DrawNormal(at::IntArrayRef sizes, at::Generator& generator,
                              const at::TensorOptions& options) {
-  return at::randn(sizes, generator, options.device(at::kCPU)).to(options.device());
+  return Upload(at::randn(sizes, generator, options.device(at::kCPU)), options.device());
 }
 
 }  // namespace reel::model

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "model/bridge/upload.h"
+
 namespace reel::model {
 
 RopeTable::RopeTable(at::Tensor cos_sin, at::Tensor index, int64_t width)
@@ -25,7 +27,7 @@ RopeTable RopeTable::Tokens(int64_t first, int64_t count) const {
 }
 
 RopeTable RopeTable::To(at::Device device) const {
-  return {cos_sin_.to(device), index_.to(device), width_};
+  return {Upload(cos_sin_, device), Upload(index_, device), width_};
 }
 
 }  // namespace reel::model

@@ -128,15 +128,15 @@ std::vector<std::vector<at::Tensor>> Answers(const Ops& ops, const TransformerBl
       if (x[group].size(0) != text.rows()) {
         own = rows[group].Asking(groups[group].Parted(own)).contiguous();
       }
-      questions.push_back({own, text.blocks[index], text.mask});
+      questions.push_back({own, text.KeysOf(index), text.mask});
     }
     const std::vector<at::Tensor> answers = block.Ask(ops, questions);
     for (size_t i = 0; i < asks.size(); ++i) asked[asks[i]] = answers[i];
   }
   std::vector<std::vector<at::Tensor>> all;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const TextKeys& keys = groups[i].text().blocks[index];
-    all.push_back(rows[i].Answers(asked[i], keys.only, x[i].size(1)));
+    const at::Tensor known = groups[i].text().KeysOf(index).only;
+    all.push_back(rows[i].Answers(asked[i], known, x[i].size(1)));
   }
   return all;
 }

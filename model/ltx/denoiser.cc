@@ -50,14 +50,13 @@ std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
   return reuses;
 }
 
-// One behind the other, of those that there are.
-at::Tensor Joined(const std::vector<TextContext>& parts, size_t block,
-                  at::Tensor TextKeys::* member) {
+// The rows of one behind those of the other, where there are some.
+at::Tensor Joined(const std::vector<TextContext>& parts, at::Tensor TextKeys::* member) {
   std::vector<at::Tensor> own;
   for (const TextContext& part : parts) {
-    if ((part.blocks[block].*member).defined()) own.push_back(part.blocks[block].*member);
+    if ((part.keys.*member).defined()) own.push_back(part.keys.*member);
   }
-  return own.empty() ? at::Tensor() : at::cat(own);
+  return own.empty() ? at::Tensor() : at::cat(own, 1);
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ at::Tensor Joined(const std::vector<TextContext>& parts, size_t block,
 const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   bool same = of_.size() == parts.size();
   for (size_t i = 0; same && i < parts.size(); ++i) {
-    same = of_[i].is_same(parts[i].blocks[0].k);
+    same = of_[i].is_same(parts[i].keys.k);
   }
   if (same) return joined_;
   of_.clear();
@@ -79,12 +78,9 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   }
   joined_.mask.bias = at::cat(biases);
   if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
-  for (size_t block = 0; block < parts[0].blocks.size(); ++block) {
-    joined_.blocks.push_back({Joined(parts, block, &TextKeys::k),
-                              Joined(parts, block, &TextKeys::v),
-                              Joined(parts, block, &TextKeys::only)});
-  }
-  for (const TextContext& part : parts) of_.push_back(part.blocks[0].k);
+  joined_.keys = {Joined(parts, &TextKeys::k), Joined(parts, &TextKeys::v),
+                  Joined(parts, &TextKeys::only)};
+  for (const TextContext& part : parts) of_.push_back(part.keys.k);
   return joined_;
 }
 

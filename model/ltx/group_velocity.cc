@@ -120,14 +120,11 @@ RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
   state.shares.resize(static_cast<size_t>(crew_.size()));
   RankShare& share = state.shares[static_cast<size_t>(rank)];
   const RowRange rows = TextRowsOf(attempt, range);
-  const at::Tensor& text = state.text.blocks[0].k;
+  const at::Tensor& text = state.text.keys.k;
   if (!share.of_text.is_same(text) || share.rows != rows) {
-    TextContext there = state.text.Rows(rows.first, rows.count);
-    there.mask = {On(rank, there.mask.bias), On(rank, there.mask.lengths)};
-    for (TextKeys& keys : there.blocks) {
-      keys = {On(rank, keys.k), On(rank, keys.v), On(rank, keys.only)};
-    }
-    share.text = std::move(there);
+    share.text = state.text.Rows(rows.first, rows.count).With([&](const at::Tensor& t) {
+      return On(rank, t);
+    });
     share.of_text = text;
     share.rows = rows;
   }

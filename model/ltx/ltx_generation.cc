@@ -26,16 +26,11 @@ int64_t LtxGeneration::device_bytes() const {
   };
   for (const at::Tensor* tensor :
        {&state.tokens.x, &state.tokens.mask, &state.tokens.initial, &state.rope.cos_sin(),
-        &state.rope.index(), &state.text.mask.bias, &state.text.mask.lengths,
-        &state.times.rows().embedded, &state.times.rows().rows}) {
+        &state.rope.index(), &state.times.rows().embedded, &state.times.rows().rows}) {
     add(*tensor);
   }
   bytes += state.cache.BytesOn(device);
-  for (const TextKeys& keys : state.text.blocks) {
-    add(keys.k);
-    add(keys.v);
-    add(keys.only);
-  }
+  for (const at::Tensor& tensor : state.text.tensors()) add(tensor);
   return bytes;
 }
 
@@ -47,10 +42,7 @@ void LtxGeneration::MoveTo(at::Device where) {
   there.tokens.mask = moved(state.tokens.mask);
   there.times = state.times.To(where, there.tokens.mask);
   there.tokens.initial = moved(state.tokens.initial);
-  there.text.mask = {moved(state.text.mask.bias), moved(state.text.mask.lengths)};
-  for (TextKeys& keys : there.text.blocks) {
-    keys = {moved(keys.k), moved(keys.v), moved(keys.only)};
-  }
+  there.text = state.text.With(moved);
   if (state.rope.index().defined()) there.rope = state.rope.To(where);
   there.cache = state.cache.To(where);
   there.shares.clear();

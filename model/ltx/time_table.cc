@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/bridge/upload.h"
+
 namespace reel::model::ltx {
 namespace {
 
@@ -29,9 +31,8 @@ void TimeTable::Make(const Ops& ops, const Transformer& transformer, const Timed
   const int64_t together = std::max<int64_t>(1, kMostTimes / masks.numel());
   const int64_t first = step / together * together;
   const int64_t end = std::min(first + together, static_cast<int64_t>(all.size()));
-  const at::Tensor times =
-      at::tensor(std::vector<float>(all.begin() + first, all.begin() + end), masks.options())
-          .unsqueeze(1);  // [steps, 1]
+  const at::Tensor on_host = at::tensor(std::vector<float>(all.begin() + first, all.begin() + end));
+  const at::Tensor times = Upload(on_host.unsqueeze(1), masks.device());  // [steps, 1]
   at::Tensor values = times;
   if (clip.mask.defined()) {
     values = clip.each ? at::minimum(times, (1 - masks) * kTimesteps) : times * (1 - masks);

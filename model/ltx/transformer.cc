@@ -8,6 +8,7 @@
 #include "kernels/base/status_macros.h"
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_guard.h"
+#include "model/bridge/upload.h"
 #include "model/ltx/packing/packed_rows.h"
 #include "model/ltx/text_rows.h"
 
@@ -55,6 +56,7 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   for (int64_t i = 0; i < config.num_layers; ++i) {
     model.blocks_.push_back(TakeTransformerBlock(weights, i, config));
   }
+  model.text_keys_ = TakeTextKeysAndValues(weights, config);
   REEL_RETURN_IF_ERROR(weights.Finish());
   std::vector<at::Tensor> tables;
   for (const TransformerBlock& block : model.blocks_) tables.push_back(block.scale_shift_table);
@@ -89,14 +91,33 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
     context.has_one_key.push_back(lengths.defined() && lengths.data_ptr<int32_t>()[row] == 1);
   }
   const TextRows rows(context.has_one_key);
-  if (lengths.defined()) context.mask.lengths = rows.Asking(lengths.to(text.device()));
-  context.mask.bias =
-      ((1 - rows.Asking(mask).to(text.options())) * kMasked).unsqueeze(1).unsqueeze(1);
-  const at::Tensor asked = rows.Asking(text), known = rows.Known(text).slice(1, 0, 1);
-  for (const TransformerBlock& block : blocks_) {
-    context.blocks.push_back(block.KeysOf(ops, asked, known));
-  }
+  if (lengths.defined()) context.mask.lengths = Upload(rows.Asking(lengths), text.device());
+  const at::Tensor counts = Upload(rows.Asking(mask), text.device()).to(text.scalar_type());
+  context.mask.bias = ((1 - counts) * kMasked).unsqueeze(1).unsqueeze(1);
+  context.keys = KeysOf(ops, rows.Asking(text), rows.Known(text).slice(1, 0, 1));
   return context;
+}
+
+TextKeys Transformer::KeysOf(const Ops& ops, const at::Tensor& asked,
+                             const at::Tensor& known) const {
+  // Keys or values [N, *, L, D] of what the product says, [*, L, N * 2 * D].
+  const auto of_blocks = [this](const at::Tensor& made, int64_t which) {
+    return made.unflatten(2, {config_.num_layers, 2, -1}).select(3, which).permute({2, 0, 1, 3});
+  };
+  const at::Tensor made = text_keys_(ops, asked);
+  const std::vector<at::Tensor> k = of_blocks(made, 0).contiguous().unbind();
+  std::vector<at::Tensor> normed, only;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    normed.push_back(blocks_[i].text_attention.NormedKey(ops, k[i]));
+  }
+  TextKeys keys = {at::stack(normed), of_blocks(made, 1).contiguous(), {}};
+  if (known.size(0) == 0) return keys;
+  const std::vector<at::Tensor> v = of_blocks(text_keys_(ops, known), 1).contiguous().unbind();
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    only.push_back(blocks_[i].text_attention.to_out(ops, v[i]));
+  }
+  keys.only = at::stack(only);
+  return keys;
 }
 
 TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {

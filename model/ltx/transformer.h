@@ -72,12 +72,16 @@ class Transformer {
   explicit Transformer(const TransformerConfig& config) : config_(config) {}
 
   void CheckForm(const Ops& ops) const;
+  // For all blocks, of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of
+  // the others.
+  TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
   // What the last layer takes, of all rows.
   at::Tensor HeadRows(const Ops& ops, const StepGroup& group, const at::Tensor& x) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;
   Linear caption_1_, caption_2_;
+  Linear text_keys_;  // and values, of all blocks
   TimestepEmbedding time_embedding_;
   Linear time_rows_;               // to the six rows of every block
   at::Tensor scale_shift_tables_;  // [blocks, 6, D]

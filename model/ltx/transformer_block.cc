@@ -16,20 +16,20 @@ struct Projected {
   at::Tensor q, k, v;
 };
 
+std::string NameOfBlock(int64_t index) { return "transformer_blocks." + std::to_string(index); }
+
 AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_text,
                              const TransformerConfig& config) {
   const int64_t width = config.width();
   const bool bias = config.attention_bias;
-  const std::vector<std::string> names = {name + ".to_q", name + ".to_k", name + ".to_v"};
   AttentionLayer layer;
   layer.num_heads = config.num_heads;
   layer.of_text = of_text;
   if (of_text) {
-    layer.to_q = TakeLinear(weights, names[0], width, width, bias);
-    layer.to_k = TakeLinear(weights, names[1], width, width, bias);
-    layer.to_v = TakeLinear(weights, names[2], width, width, bias);
+    layer.to_q = TakeLinear(weights, name + ".to_q", width, width, bias);
   } else {
-    layer.to_qkv = TakeLinears(weights, names, width, width, bias);
+    layer.to_qkv =
+        TakeLinears(weights, {name + ".to_q", name + ".to_k", name + ".to_v"}, width, width, bias);
   }
   layer.to_out = TakeLinear(weights, name + ".to_out.0", width, width, config.attention_out_bias);
   layer.norm_q = weights.Take(name + ".norm_q.weight", {width});
@@ -80,8 +80,8 @@ at::Tensor AttentionLayer::Query(const Ops& ops, const at::Tensor& x) const {
   return ops.RmsNorm(to_q(ops, InForm(ops, x, FormOf(ops.run()))), norm_q, kQueryKeyEps);
 }
 
-at::Tensor AttentionLayer::Key(const Ops& ops, const at::Tensor& x) const {
-  return ops.RmsNorm(to_k(ops, x), norm_k, kQueryKeyEps);
+at::Tensor AttentionLayer::NormedKey(const Ops& ops, const at::Tensor& k) const {
+  return ops.RmsNorm(k, norm_k, kQueryKeyEps);
 }
 
 at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
@@ -92,15 +92,6 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   const at::Tensor heads = of_text ? CrossAttention(ops, split(q), split(k), split(v), mask, 0)
                                    : Attention(ops, split(q), split(k), split(v), {}, 0);
   return heads.transpose(1, 2).flatten(2, 3);
-}
-
-TextKeys TransformerBlock::KeysOf(const Ops& ops, const at::Tensor& asked,
-                                  const at::Tensor& known) const {
-  TextKeys keys{text_attention.Key(ops, asked), text_attention.to_v(ops, asked), {}};
-  if (known.size(0) > 0) {
-    keys.only = text_attention.to_out(ops, text_attention.to_v(ops, known));
-  }
-  return keys;
 }
 
 std::vector<at::Tensor> TransformerBlock::AttendSelf(
@@ -197,7 +188,7 @@ void TransformerBlock::MakeE4m3() {
 
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config) {
-  const std::string name = "transformer_blocks." + std::to_string(index);
+  const std::string name = NameOfBlock(index);
   const int64_t width = config.width();
   TransformerBlock block;
   block.eps = config.norm_eps;
@@ -207,6 +198,16 @@ TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
   block.contract = TakeLinear(weights, name + ".ff.net.2", 4 * width, width);
   block.scale_shift_table = weights.Take(name + ".scale_shift_table", {6, width});
   return block;
+}
+
+Linear TakeTextKeysAndValues(Weights& weights, const TransformerConfig& config) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < config.num_layers; ++i) {
+    for (const char* const layer : {".attn2.to_k", ".attn2.to_v"}) {
+      names.push_back(NameOfBlock(i) + layer);
+    }
+  }
+  return TakeLinears(weights, names, config.width(), config.width(), config.attention_bias);
 }
 
 }  // namespace reel::model::ltx

@@ -15,22 +15,24 @@ struct TokenPart;
 
 // Projections of one attention. Query and key norms span all heads.
 struct AttentionLayer {
-  Linear to_qkv;            // of its own tokens: one product for all three
-  Linear to_q, to_k, to_v;  // where the keys are the prompt's
+  Linear to_qkv;  // of its own tokens: one product for all three
+  Linear to_q;    // where the keys are the prompt's, which the transformer makes for all blocks
   Linear to_out;
   at::Tensor norm_q, norm_k;  // [D]
   int64_t num_heads = 0;
   bool of_text = false;  // its keys are the prompt's
 
-  // Of x [B, S, D]: queries and keys [B, S, D], normed; values.
+  // Of x [B, S, D]: queries [B, S, D], normed.
   at::Tensor Query(const Ops& ops, const at::Tensor& x) const;
-  at::Tensor Key(const Ops& ops, const at::Tensor& x) const;
+  // Of what a prompt's keys are made of, [B, L, D].
+  at::Tensor NormedKey(const Ops& ops, const at::Tensor& k) const;
   // q, k, v [B, *, D]; the mask is a text's. Before the last projection.
   at::Tensor Heads(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                    const KeyMask& mask) const;
 };
 
-// What attention to the text needs of it: the same at every step.
+// What attention to the text needs of it: the same at every step. Of one block, or with the blocks
+// as a dimension in front.
 struct TextKeys {
   at::Tensor k, v;  // [A, L, D], of the rows that ask
   at::Tensor only;  // [B - A, 1, D]: the answers of the others; undefined: all ask
@@ -39,7 +41,7 @@ struct TextKeys {
 // Of a group: queries [A, S, D], and the text that they are put to; borrowed.
 struct TextQuestion {
   at::Tensor q;
-  const TextKeys& keys;
+  TextKeys keys;
   const KeyMask& mask;
 };
 
@@ -69,8 +71,6 @@ struct TransformerBlock {
   at::Tensor scale_shift_table;  // [6, D]
   double eps = 1e-6;
 
-  // Of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of the others.
-  TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
   // Of the layers that take their rows in FormOf(run): all that every token goes through.
   void MakeE4m3();
   // Layers see the rows of all groups in one call, the rest each by itself. First the tokens look
@@ -86,8 +86,10 @@ struct TransformerBlock {
                   const std::vector<BlockContext>& groups) const;
 };
 
-// Reads transformer_blocks.`index`.
+// Reads transformer_blocks.`index`, but for what makes a text's keys and values.
 TransformerBlock TakeTransformerBlock(Weights& weights, int64_t index,
                                       const TransformerConfig& config);
+// Reads that, of all blocks, which have one input: outputs [N, 2, D] side by side.
+Linear TakeTextKeysAndValues(Weights& weights, const TransformerConfig& config);
 
 }  // namespace reel::model::ltx

@@ -9,18 +9,6 @@
 namespace reel::model::ltx {
 namespace {
 
-// Keys, values and mask, in an order.
-std::vector<at::Tensor> PartsOf(const TextContext& text) {
-  std::vector<at::Tensor> parts = {text.mask.bias};
-  if (text.mask.lengths.defined()) parts.push_back(text.mask.lengths);
-  for (const TextKeys& keys : text.blocks) {
-    parts.push_back(keys.k);
-    parts.push_back(keys.v);
-    if (keys.only.defined()) parts.push_back(keys.only);
-  }
-  return parts;
-}
-
 constexpr size_t kMostKinds = 64;  // with or without a graph
 
 // What a call has in memory at its fullest, in tensors like its rows' tokens: in the attention x,
@@ -64,27 +52,15 @@ int64_t BytesOf(const std::vector<at::Tensor>& tensors) {
 
 // Memory of its own, with the same contents.
 VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
-  VelocityInputs copy = {
-      .x = inputs.x.clone(at::MemoryFormat::Contiguous),
-      .time = {inputs.time.embedded.clone(at::MemoryFormat::Contiguous),
-               inputs.time.rows.clone(at::MemoryFormat::Contiguous)},
-      .time_of = inputs.time_of.defined() ? inputs.time_of.clone() : at::Tensor(),
-      .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
-      .text = {},
-      .rows = inputs.rows,
-      .perturbed = inputs.perturbed};
-  copy.text.mask.bias = inputs.text.mask.bias.clone(at::MemoryFormat::Contiguous);
-  if (inputs.text.mask.lengths.defined()) {
-    copy.text.mask.lengths = inputs.text.mask.lengths.clone(at::MemoryFormat::Contiguous);
-  }
-  copy.text.has_one_key = inputs.text.has_one_key;
-  const auto own = [](const at::Tensor& t) {
-    return t.defined() ? t.clone(at::MemoryFormat::Contiguous) : t;
-  };
-  for (const TextKeys& keys : inputs.text.blocks) {
-    copy.text.blocks.push_back({own(keys.k), own(keys.v), own(keys.only)});
-  }
-  return copy;
+  return {.x = inputs.x.clone(at::MemoryFormat::Contiguous),
+          .time = {inputs.time.embedded.clone(at::MemoryFormat::Contiguous),
+                   inputs.time.rows.clone(at::MemoryFormat::Contiguous)},
+          .time_of = inputs.time_of.defined() ? inputs.time_of.clone() : at::Tensor(),
+          .rope = RopeTable(inputs.rope.cos_sin().clone(), inputs.rope.index().clone(), width),
+          .text = inputs.text.With(
+              [](const at::Tensor& t) { return t.clone(at::MemoryFormat::Contiguous); }),
+          .rows = inputs.rows,
+          .perturbed = inputs.perturbed};
 }
 
 // What of the part is in a graph.
@@ -180,7 +156,7 @@ VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops, Groups g
   const int64_t work_bytes = WorkBytes(groups, transformer_.config().width());
   int64_t input_bytes = 0;
   for (const VelocityInputs& inputs : groups) {
-    input_bytes += BytesOf(PartsOf(inputs.text)) + static_cast<int64_t>(inputs.x.nbytes());
+    input_bytes += BytesOf(inputs.text.tensors()) + static_cast<int64_t>(inputs.x.nbytes());
   }
   const bool fits = work_bytes + input_bytes <= most_bytes_ && MayComeAgain(groups);
   if (recorder_ == nullptr || ops.run().timer != nullptr || !fits) {
@@ -208,7 +184,7 @@ VelocityGraphs::Outputs VelocityGraphs::Call(Part part, const Ops& ops, Groups g
 }
 
 VelocityGraphs::Filled VelocityGraphs::FilledBy(const VelocityInputs& inputs) {
-  return {inputs.text.blocks[0].k, inputs.rope.index(), inputs.time_of};
+  return {inputs.text.keys.k, inputs.rope.index(), inputs.time_of};
 }
 
 void VelocityGraphs::Fill(const VelocityInputs& inputs, VelocityInputs& own, Filled& filled) {
@@ -222,8 +198,8 @@ void VelocityGraphs::Fill(const VelocityInputs& inputs, VelocityInputs& own, Fil
     own.rope.cos_sin().copy_(inputs.rope.cos_sin());
     own.rope.index().copy_(inputs.rope.index());
   }
-  if (!filled.text.is_same(inputs.text.blocks[0].k)) {
-    at::_foreach_copy_(PartsOf(own.text), PartsOf(inputs.text));
+  if (!filled.text.is_same(inputs.text.keys.k)) {
+    at::_foreach_copy_(own.text.tensors(), inputs.text.tensors());
   }
   filled = FilledBy(inputs);
 }

@@ -11,17 +11,38 @@ TextContext TextContext::Rows(int64_t first, int64_t count) const {
   rows.has_one_key.assign(begin, begin + count);
   const int64_t known = std::count(has_one_key.begin(), begin, true);
   const int64_t own_known = std::count(begin, begin + count, true);
-  const auto asking = [&](const at::Tensor& t) {
-    return t.defined() ? t.slice(0, first - known, first - known + count - own_known) : t;
+  const auto asking = [&](const at::Tensor& t, int64_t dimension) {
+    return t.defined() ? t.slice(dimension, first - known, first - known + count - own_known) : t;
   };
-  rows.mask = {asking(mask.bias), asking(mask.lengths)};
-  for (const TextKeys& keys : blocks) {
-    const bool has_known = keys.only.defined() && own_known > 0;
-    rows.blocks.push_back(
-        {asking(keys.k), asking(keys.v),
-         has_known ? keys.only.slice(0, known, known + own_known) : at::Tensor()});
-  }
+  rows.mask = {asking(mask.bias, 0), asking(mask.lengths, 0)};
+  rows.keys = {asking(keys.k, 1), asking(keys.v, 1), {}};
+  if (own_known > 0) rows.keys.only = keys.only.slice(1, known, known + own_known);
   return rows;
+}
+
+TextKeys TextContext::KeysOf(size_t block) const {
+  const auto own = [&](const at::Tensor& t) {
+    return t.defined() ? t[static_cast<int64_t>(block)] : t;
+  };
+  return {own(keys.k), own(keys.v), own(keys.only)};
+}
+
+TextContext TextContext::OfFirstBlock() const {
+  const auto first = [](const at::Tensor& t) { return t.defined() ? t.slice(0, 0, 1) : t; };
+  return {{first(keys.k), first(keys.v), first(keys.only)}, mask, has_one_key};
+}
+
+TextContext TextContext::With(absl::FunctionRef<at::Tensor(const at::Tensor&)> made) const {
+  const auto of = [&](const at::Tensor& t) { return t.defined() ? made(t) : t; };
+  return {{of(keys.k), of(keys.v), of(keys.only)}, {of(mask.bias), of(mask.lengths)}, has_one_key};
+}
+
+std::vector<at::Tensor> TextContext::tensors() const {
+  std::vector<at::Tensor> all;
+  for (const at::Tensor& t : {mask.bias, mask.lengths, keys.k, keys.v, keys.only}) {
+    if (t.defined()) all.push_back(t);
+  }
+  return all;
 }
 
 StepGroup GroupOf(const VelocityInputs& inputs, SharedRows::Order order) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "model/bridge/attention_ops.h"
 #include "model/ltx/shared_rows.h"
 #include "model/ltx/transformer_block.h"
@@ -15,15 +16,21 @@ struct TokenPart;
 
 // A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
 struct TextContext {
-  std::vector<TextKeys> blocks;
+  TextKeys keys;                  // of all blocks
   KeyMask mask;                   // its bias [A, 1, 1, L]: -10000 where there is padding
   std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
 
   int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
+  // Views.
+  TextKeys KeysOf(size_t block) const;
   // All that the first block needs of it.
-  TextContext OfFirstBlock() const { return {{blocks[0]}, mask, has_one_key}; }
+  TextContext OfFirstBlock() const;
+  // With each tensor as `made` makes it of this one's; those that are undefined stay so.
+  TextContext With(absl::FunctionRef<at::Tensor(const at::Tensor&)> made) const;
+  // All there are, in an order.
+  std::vector<at::Tensor> tensors() const;
 };
 
 // What the transformer makes of N times.

@@ -6,6 +6,7 @@
 
 #include "kernels/base/status_macros.h"
 #include "model/bridge/attention_ops.h"
+#include "model/bridge/upload.h"
 #include "model/weights/config_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -117,7 +118,7 @@ absl::StatusOr<T5Encoder> T5Encoder::Load(const WeightSet& stored, const T5Confi
 
 at::Tensor T5Encoder::PositionBias(int64_t length) const {
   const at::Tensor buckets = Buckets(length, config_.num_buckets, config_.max_distance);
-  const at::Tensor values = at::embedding(relative_bias_, buckets.to(relative_bias_.device()));
+  const at::Tensor values = at::embedding(relative_bias_, Upload(buckets, relative_bias_.device()));
   return values.permute({2, 0, 1}).unsqueeze(0).contiguous();
 }
 
@@ -138,11 +139,11 @@ at::Tensor T5Encoder::FeedForward(const Ops& ops, const Block& block, const at::
 }
 
 at::Tensor T5Encoder::Encode(const Ops& ops, const at::Tensor& ids, const at::Tensor& mask) const {
-  at::Tensor x = at::embedding(embedding_, ids.to(embedding_.device()));  // [B, S, width]
+  at::Tensor x = at::embedding(embedding_, Upload(ids, embedding_.device()));  // [B, S, width]
   at::Tensor bias = PositionBias(ids.size(1));
   if (mask.defined() && !(mask != 0).all().item<bool>()) {
     const at::Tensor keep =
-        (mask != 0).unsqueeze(1).unsqueeze(1).to(bias.device());  // [B, 1, 1, S]
+        Upload((mask != 0).unsqueeze(1).unsqueeze(1), bias.device());  // [B, 1, 1, S]
     bias = at::where(keep, bias, at::scalar_tensor(LowestOf(bias.scalar_type()), bias.options()));
   }
   for (const Block& block : blocks_) {

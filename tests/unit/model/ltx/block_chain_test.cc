@@ -75,7 +75,7 @@ TEST(BlockChain, IsItsBlocksOneByOne) {
     x = block.AttendSelf(ops, {{x}}, group)[0];
     const std::vector<at::Tensor> answer =
         block.Ask(ops, {{block.text_attention.Query(ops, x),
-                         inputs.text.blocks[static_cast<size_t>(i)], inputs.text.mask}});
+                         inputs.text.KeysOf(static_cast<size_t>(i)), inputs.text.mask}});
     x = block.Feed(ops, {x}, {answer}, group).x[0];
   }
   test.counters = {};

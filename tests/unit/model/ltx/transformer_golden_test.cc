@@ -157,7 +157,9 @@ TEST_F(TransformerGolden, OneBlock) {
   const std::vector<BlockContext> followed = {{rope, false, modulation, modulation}};
   const std::vector<at::Tensor> x = block.AttendSelf(ops_, {{Draw(24, {2, 30, 32})}}, alone);
   const at::Tensor text = Draw(25, {2, 6, 32});
-  const TextKeys keys = block.KeysOf(ops_, text, text.slice(0, 0, 0));
+  const at::Tensor of_text = TakeTextKeysAndValues(weights, config)(ops_, text);  // of all blocks
+  const TextKeys keys = {
+      block.text_attention.NormedKey(ops_, of_text.slice(2, 0, 32)), of_text.slice(2, 32, 64), {}};
   const std::vector<at::Tensor> answer =
       block.Ask(ops_, {{block.text_attention.Query(ops_, x[0]), keys, text_mask}});
   const BlockInput behind = block.Feed(ops_, x, {answer}, alone);
@@ -358,9 +360,10 @@ TEST_F(TransformerGolden, CountsEveryOperator) {
   Scalar(*model);
   std::map<std::string, int64_t> calls;
   for (const auto& use : test_.counters.Uses()) calls[use.op] += use.calls;
-  // Into and out of the model, the time's and the text's three and two, and of each block seven and
-  // the value and the answer of the text that has one key.
-  EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 * (7 + 2));
+  // Into and out of the model, the time's and the text's three and two, all blocks' keys and values
+  // of the text that is asked and of the one that has one key, and of each block five and the
+  // answer of the latter.
+  EXPECT_EQ(calls["linear"], 2 + 3 + 2 + 2 + 2 * (5 + 1));
   EXPECT_EQ(calls["linear_gelu"], 2);
   EXPECT_EQ(calls["adaln_rms_norm"], 2);
   EXPECT_EQ(calls["gate_residual"], 4);
