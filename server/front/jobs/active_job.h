@@ -42,6 +42,8 @@ struct ActiveJob {
     absl::Duration told, at;
   };
   std::optional<TimeLeft> time_left;
+  // Whichever worker will make it; none: `cost` is of all.
+  std::optional<PoolCost> pool;
   // Run time predicted at admission, or for the kind of device that it went to; zero: unknown.
   absl::Duration expected, expected_p90;
 
@@ -78,6 +80,13 @@ struct ActiveJob {
     const absl::Duration all = cost.p50();
     if (all <= absl::ZeroDuration()) return Left();
     return cost.p90() * absl::FDivDuration(Left(), all);
+  }
+  // Time of workers that is left, of workers as they are on average: in a pool of several kinds one
+  // drains more of that in a second than another.
+  absl::Duration WorkerTime() const {
+    const absl::Duration left = Left(), all = cost.p50();
+    if (!pool || all <= absl::ZeroDuration()) return left;
+    return pool->typical_run * absl::FDivDuration(left, all);
   }
   // Device time that is left.
   absl::Duration DeviceLeft() const { return devices * Left(); }

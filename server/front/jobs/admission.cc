@@ -253,14 +253,11 @@ absl::StatusOr<CheckedRequest> Admission::CheckRequest(const NewJob& job,
   checked.kinds = CostsByKind(fleet_, costs_, checked.need);
   checked.need.shape.where = checked.kinds.front().where;
   checked.cost = checked.kinds.front().cost;
+  checked.pool = PoolCostOf(fleet_, checked.kinds);
   checked.need.memory_bytes = PeakMemoryOf(fleet_, costs_, checked.need);
   checked.output = costs_.Output(checked.need.shape);
   checked.condition_bytes = ConditionBytesOf(job.spec);
   return checked;
-}
-
-absl::Duration Admission::QueueWait(const Load& load) const {
-  return (load.backlog - load.behind) / std::max(1, fleet_.NumReady()) + load.model_load;
 }
 
 absl::Status Admission::CheckLoad(const NewJob& job, const CheckedRequest& request,
@@ -380,14 +377,14 @@ absl::Status Admission::CheckQueue(const CheckedRequest& request, const Load& lo
   const absl::Duration room = absl::Seconds(options_.max_backlog_seconds) * devices;
   const absl::Duration backlog = load.of_fleet ? load.fleet_backlog : load.backlog;
   // An idle server takes any job, however long.
-  const bool too_long = backlog > absl::ZeroDuration() && backlog + request.cost.p50() > room;
+  const bool too_long = backlog > absl::ZeroDuration() && backlog + request.WorkerTime() > room;
   if (!too_long && load.queued < options_.max_queued_jobs) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"queued", absl::StrCat(load.queued)},
                       {"backlog_seconds", Seconds(backlog)},
                       {"capacity_seconds", Seconds(room)}};
   // When as much has been done as this one needs; by the count alone, when one place is free.
-  absl::Duration retry = too_long ? backlog + request.cost.p50() - room : request.cost.p50();
+  absl::Duration retry = too_long ? backlog + request.WorkerTime() - room : request.WorkerTime();
   retry = std::clamp(retry / devices, absl::Seconds(1), absl::Seconds(60)) * jitter;
   details.retry_after = retry;
   return MakeError(Reason::kQueueFull,

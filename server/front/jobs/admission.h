@@ -3,7 +3,9 @@
 // microseconds and touches neither a device nor the disk.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,21 +27,24 @@ namespace reel::front {
 struct CheckedRequest {
   model::GenerationSpec spec;  // resolved
   Need need;
-  Cost cost;                    // where it takes the least
-  std::vector<KindCost> kinds;  // of each kind of device, that one first
-  OutputSize output;            // predicted
-  int64_t condition_bytes = 0;  // sent with it
+  Cost cost;                     // where it takes the least
+  std::vector<KindCost> kinds;   // of each kind of device, that one first
+  std::optional<PoolCost> pool;  // none: they are one
+  OutputSize output;             // predicted
+  int64_t condition_bytes = 0;   // sent with it
   absl::Duration timeout;
 
   // That would work on it at once.
   int devices() const { return kinds.empty() ? 1 : kinds.front().devices; }
+  // Its part of the backlog.
+  absl::Duration WorkerTime() const { return pool ? pool->typical_run : cost.p50(); }
 };
 
 // The load of the server now.
 struct Load {
   bool draining = false;
   int queued = 0;
-  absl::Duration backlog;  // predicted, of queued and running jobs together
+  absl::Duration backlog;  // WorkerTime, of queued and running jobs together
   // Of those, what would run after the job that asks: it has less priority, or is of a tenant that
   // had more than its share.
   absl::Duration behind;
@@ -74,7 +79,9 @@ class Admission {
   // `need` has gone through ExpandProfile.
   static std::string PlanName(const Need& need);
   // How long a job that is queued now would wait.
-  absl::Duration QueueWait(const Load& load) const;
+  absl::Duration QueueWait(const Load& load) const {
+    return (load.backlog - load.behind) / std::max(1, fleet_.NumReady()) + load.model_load;
+  }
 
  private:
   absl::StatusOr<const model::ModelCard*> FindModel(const std::string& name) const;

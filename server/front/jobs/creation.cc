@@ -48,6 +48,7 @@ void Creation::Begin(Caller caller, CheckedRequest checked) {
   job.log->Reserve(job.row.reserved_sequence);
   job.need = std::move(checked.need);
   job.cost = checked.cost;
+  job.pool = checked.pool;
   job.devices = checked.devices();
   job.condition_bytes = checked.condition_bytes;
   job.reserved_bytes = parts_.quotes.Reservation(caller.request, checked);

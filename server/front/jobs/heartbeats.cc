@@ -30,7 +30,9 @@ void Heartbeats::Beat() {
   const absl::Duration now = clock_.Monotonic();
   const absl::Duration silent_since = now - (options_.heartbeat - period());
   absl::Duration ahead;
-  for (const auto& [name, worker] : fleet_.workers()) ahead += worker.Backlog();
+  for (const auto& [id, job] : jobs_) {
+    if (job.at_worker()) ahead += job.WorkerTime();
+  }
   const int devices = std::max(1, fleet_.NumReady());
   int position = 0;
   for (ActiveJob* job : RunOrder(jobs_, share_, options_.fifo, now)) {
@@ -39,7 +41,7 @@ void Heartbeats::Beat() {
     if (moved || job->last_event <= silent_since) {
       progress_.Add(*job, false, position, ahead / devices);
     }
-    ahead += job->Left();
+    ahead += job->WorkerTime();
     ++position;
   }
   for (auto& [id, job] : jobs_) {

@@ -30,14 +30,15 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
       0,          request.devices()};
   for (const ActiveJob* other :
        RunAfter(newcomer, parts_.jobs, parts_.share, parts_.options.fifo, now)) {
-    load.behind += other->Left();
+    load.behind += other->WorkerTime();
     load.queued_behind += other->at_worker() ? 0 : 1;
   }
   absl::Duration ahead = -load.behind;
   for (const auto& [id, other] : parts_.jobs) {
-    if (other.waits()) ahead += other.Left();
+    if (other.waits()) ahead += other.WorkerTime();
   }
-  load.behind += Preemption(parts_.preemption).TimeSaved({newcomer, request.need, {}}, ahead);
+  load.behind +=
+      Preemption(parts_.preemption).TimeSaved({newcomer, request.need, {}}, request.kinds, ahead);
   if (!HasModel(parts_.fleet, request.need)) {
     const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
     bool observed = false;
@@ -53,7 +54,7 @@ Load LoadFigures::Of(const std::string& tenant) const {
   load.draining = parts_.drain.closed;
   for (const auto& [id, job] : parts_.jobs) {
     if (!job.deciding()) continue;
-    load.backlog += job.Left();
+    load.backlog += job.WorkerTime();
     load.queued += job.at_worker() ? 0 : 1;
     if (job.row.tenant != tenant) continue;
     ++load.tenant_jobs;
@@ -95,7 +96,7 @@ QueueGauges LoadFigures::Gauges(double capacity_seconds) const {
   for (const auto& [id, job] : parts_.jobs) {
     if (!job.deciding()) continue;
     (job.at_worker() ? gauges.running : gauges.queued) += 1;
-    gauges.backlog_seconds += absl::ToDoubleSeconds(job.Left());
+    gauges.backlog_seconds += absl::ToDoubleSeconds(job.WorkerTime());
   }
   gauges.capacity_seconds = capacity_seconds;
   gauges.models = Models();

@@ -27,6 +27,11 @@ namespace reel::front {
 // - Of several that are free a job leaves the faster ones to those that are placed together with it
 //   and gain more by them, if none of them goes before the others for its priority or its deadline.
 //
+// What waits and runs is counted in time of a worker as they are on average (PoolCost,
+// ActiveJob::WorkerTime), whichever makes it: so many workers drain so many seconds of that in one,
+// and by it admission, quotes and gauges go. A job's place in the order is by one quote, wherever
+// it is put (Note: [Places in the order] in run_order.cc).
+//
 // Where one of the workers that have room is of a kind that has not run the like of it yet, and in
 // a pool of one kind, the worker with the least before it is taken (Fleet::Place).
 

@@ -151,14 +151,25 @@ std::vector<BegunJob> Preemption::Compare(const Newcomer& newcomer, const BegunW
   return jobs;
 }
 
-absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Duration ahead) {
+absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
+                                     absl::Duration ahead) {
   absl::Duration most;
   for (const auto& [name, worker] : parts_.fleet.workers()) {
     if (!parts_.fleet.Suits(worker, newcomer.need)) continue;
-    if (worker.held.empty()) return absl::ZeroDuration();  // it would go there
+    const auto own = std::find_if(kinds.begin(), kinds.end(), [&worker](const auto& kind) {
+      return kind.kind == worker.kind() && kind.cost.observed;
+    });
+    Newcomer there = newcomer;
+    if (own != kinds.end()) there.waiting.predicted = own->cost.p90();
+    if (worker.held.empty()) {
+      const bool is_late =
+          own != kinds.end() && now_ + there.waiting.predicted > there.waiting.deadline;
+      if (is_late) continue;
+      return absl::ZeroDuration();  // it would go there
+    }
     absl::Duration saved;
-    for (const std::string& id : Victims(newcomer, worker, ahead, /*soon=*/true)) {
-      saved += parts_.jobs.Get(id).Left();
+    for (const std::string& id : Victims(there, worker, ahead, /*soon=*/true)) {
+      saved += parts_.jobs.Get(id).WorkerTime();
     }
     most = std::max(most, saved);
   }

@@ -17,6 +17,7 @@
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/queue_order.h"
+#include "server/front/jobs/worker_costs.h"
 
 namespace reel::front {
 
@@ -94,8 +95,10 @@ class Preemption {
   std::vector<std::string> Company(const ActiveJob& running, const FleetWorker& worker);
   // Workers where a video of its own tenant is parked for another, and goes on before it.
   Fleet::Names ClosedTo(const ActiveJob& job);
-  // At any worker that could run it; what is left of them.
-  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Duration ahead);
+  // At any worker that could run it; what is left of them. `kinds`: what it takes on each; see
+  // worker_costs.h.
+  absl::Duration TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
+                           absl::Duration ahead);
   // A job was taken or parked there in the meantime.
   void Forget(const FleetWorker& worker) { begun_.Forget(worker); }
 

@@ -36,6 +36,20 @@ void WakeTenant(std::string_view tenant, const ActiveJob* own, const JobTable& t
 
 Waiting WaitingOf(const ActiveJob& job) { return RestOf(job, job.cost.p90()); }
 
+// Note: [Places in the order]
+// In a pool of several kinds a job takes longer at one worker than at another, and what it takes
+// there is known only once it has been put there. Its place in the order is by the one quote until
+// it begins. Else a job that a slow worker holds would fall behind all that came after it, since
+// those are still quoted for the fast one: they would take no heed of its slot, and that worker
+// would be given the whole queue, the latest first.
+Waiting InOrder(const ActiveJob& job) {
+  Waiting waiting = WaitingOf(job);
+  if (!job.pool) return waiting;
+  waiting.predicted = job.pool->least_p90;
+  waiting.devices = job.pool->devices;
+  return waiting;
+}
+
 Waiting RestOf(const ActiveJob& job, absl::Duration left_p90) {
   return {job.row.tenant, job.priority, job.accepted, job.deadline,
           left_p90,       job.number,   job.devices};
@@ -61,7 +75,7 @@ RunQueue::RunQueue(JobTable& table, const FairShare& share, bool fifo, absl::Dur
   if (jobs_.empty()) return;
   std::vector<Waiting> waiting;
   waiting.reserve(jobs_.size());
-  for (const ActiveJob* job : jobs_) waiting.push_back(WaitingOf(*job));
+  for (const ActiveJob* job : jobs_) waiting.push_back(InOrder(*job));
   lines_.emplace(waiting, WithoutAdvances(table, share, /*of_all=*/false), now);
 }
 
@@ -101,7 +115,7 @@ std::vector<const ActiveJob*> RunAfter(const Waiting& newcomer, const JobTable& 
   for (const auto& [id, job] : table) {
     if (!job.waits()) continue;
     jobs.push_back(&job);
-    waiting.push_back(WaitingOf(job));
+    waiting.push_back(InOrder(job));
   }
   waiting.push_back(newcomer);
   waiting.back().number = std::numeric_limits<int64_t>::max();

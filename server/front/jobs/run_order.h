@@ -14,6 +14,8 @@ namespace reel::front {
 
 // As if it had done nothing yet.
 Waiting WaitingOf(const ActiveJob& job);
+// The same by what it was quoted, wherever it is put since.
+Waiting InOrder(const ActiveJob& job);
 // As if so much of it were all.
 Waiting RestOf(const ActiveJob& job, absl::Duration left_p90);
 

@@ -191,6 +191,7 @@ void Scheduler::Tick() {
   for (auto& [id, job] : jobs_) {
     if (!job.waits() || job.need.shape.passes.empty()) continue;
     job.cost = costs_.Predict(job.need.shape);
+    job.pool = PoolCostOf(fleet_, CostsByKind(fleet_, costs_, job.need));
     job.need.memory_bytes = PeakMemoryOf(fleet_, costs_, job.need);
   }
   timers_.Set({TimerKind::kTick, {}}, parts_.clock.Monotonic() + heartbeats_.period());

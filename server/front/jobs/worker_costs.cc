@@ -74,6 +74,25 @@ std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, co
   return kinds;
 }
 
+std::optional<PoolCost> PoolCostOf(const Fleet& fleet, absl::Span<const KindCost> kinds) {
+  if (kinds.size() < 2) return std::nullopt;
+  int workers = 0;
+  double runs_a_second = 0;  // of all
+  for (const auto& [name, worker] : fleet.workers()) {
+    if (worker.info.state != WorkerState::kReady) continue;
+    const auto own = std::find_if(kinds.begin(), kinds.end(), [&worker](const auto& kind) {
+      return kind.kind == worker.kind() && kind.cost.observed;
+    });
+    const Cost& cost = own == kinds.end() ? kinds.front().cost : own->cost;
+    if (cost.p50() <= absl::ZeroDuration()) return std::nullopt;
+    ++workers;
+    runs_a_second += 1 / absl::ToDoubleSeconds(cost.p50());
+  }
+  if (workers == 0) return std::nullopt;
+  const KindCost& least = kinds.front();
+  return PoolCost{absl::Seconds(workers / runs_a_second), least.cost.p90(), least.devices};
+}
+
 int64_t PeakMemoryOf(const Fleet& fleet, const CostModel& costs, const Need& need) {
   int64_t most = costs.PeakMemory(need.shape);
   if (!HasSeveralKinds(fleet)) return most;

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "server/front/jobs/cost_model.h"
 #include "server/front/jobs/fleet.h"
 #include "server/front/jobs/fleet_worker.h"
@@ -21,6 +24,15 @@ struct KindCost {
   int devices = 1;  // that work on it at once
 };
 
+// Of one job in a pool of several kinds, whichever worker will make it.
+struct PoolCost {
+  // At a worker as they are on average: in that time all that are ready make as many such jobs as
+  // they are.
+  absl::Duration typical_run;
+  absl::Duration least_p90;  // where it takes the least
+  int devices = 1;           // that would work on it there
+};
+
 // Whether workers that are ready are of more than one kind.
 bool HasSeveralKinds(const Fleet& fleet);
 Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worker,
@@ -28,6 +40,8 @@ Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worke
 // Of each kind that is ready and could run it, the fastest first; those of which nothing is known
 // come last. Never empty: without any worker, of `need` as it is.
 std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, const Need& need);
+// Of `kinds`; one of which nothing is known counts as the first. nullopt: they are one.
+std::optional<PoolCost> PoolCostOf(const Fleet& fleet, absl::Span<const KindCost> kinds);
 // The most that it would take of a device's memory, of whatever kind: it may go to any.
 int64_t PeakMemoryOf(const Fleet& fleet, const CostModel& costs, const Need& need);
 
