@@ -227,9 +227,9 @@ std::string Fleet::WhereOf(const FleetWorker& worker, const std::string& model) 
 
 absl::StatusOr<kernels::KernelPlan> Fleet::Plan(const FleetWorker& worker, const Need& need) const {
   const auto calls = worker.calls.find(need.model);
-  return kernels::MakePlan(
-      worker.info.kernels, need.profile, need.variants,
-      calls == worker.calls.end() ? std::vector<kernels::KernelCall>() : calls->second);
+  return calls == worker.calls.end()
+             ? kernels::MakePlan(worker.info.kernels, need.profile, need.variants)
+             : kernels::MakePlan(worker.info.kernels, need.profile, need.variants, calls->second);
 }
 
 bool Fleet::Suits(const FleetWorker& worker, const Need& need) const {
