@@ -26,10 +26,16 @@ struct Operation {
 
 class SqliteJobStore final : public JobStore {
  public:
-  explicit SqliteJobStore(std::unique_ptr<Database> database)
-      : database_(std::move(database)), thread_([this] { Loop(); }) {}
+  // `reader`: of the same file; null where that is none.
+  SqliteJobStore(std::unique_ptr<Database> database, std::unique_ptr<Database> reader)
+      : database_(std::move(database)),
+        reader_(std::move(reader)),
+        thread_([this] { Loop(); }),
+        reading_thread_([this] { AnswerLookups(); }) {}
 
   ~SqliteJobStore() override {
+    lookups_.Close();
+    reading_thread_.join();
     inbox_.Close();
     thread_.join();
   }
@@ -62,6 +68,11 @@ class SqliteJobStore final : public JobStore {
   }
   void FindRequest(std::string tenant, std::string request_id,
                    Reply<RequestRecord> reply) override {
+    if (reader_ != nullptr) {
+      lookups_.Put([this, tenant = std::move(tenant), request_id = std::move(request_id),
+                    reply = std::move(reply)]() mutable { reply(Lookup(tenant, request_id)); });
+      return;
+    }
     Read<RequestRecord>([tenant = std::move(tenant), request_id = std::move(request_id)](
                             Database& db) { return rows::FindRequest(db, tenant, request_id); },
                         std::move(reply));
@@ -110,6 +121,22 @@ class SqliteJobStore final : public JobStore {
         });
   }
 
+  void AnswerLookups() {
+    std::vector<absl::AnyInvocable<void()>> lookups;
+    while (lookups_.TakeAll(lookups)) {
+      for (auto& lookup : lookups) lookup();
+      lookups.clear();
+    }
+  }
+
+  // Of one state of the file, row and tombstone.
+  absl::StatusOr<RequestRecord> Lookup(const std::string& tenant, const std::string& request_id) {
+    REEL_RETURN_IF_ERROR(reader_->Execute("BEGIN"));
+    auto record = rows::FindRequest(*reader_, tenant, request_id);
+    (void)reader_->Execute("COMMIT");
+    return record;
+  }
+
   void Loop() {
     std::vector<Operation> batch;
     while (inbox_.TakeAll(batch)) {
@@ -153,9 +180,11 @@ class SqliteJobStore final : public JobStore {
   }
 
   std::unique_ptr<Database> database_;
-  bool synced_ = true;  // SQLite's default is FULL
+  std::unique_ptr<Database> reader_;  // the reading thread's
+  bool synced_ = true;                // SQLite's default is FULL
   Inbox<Operation> inbox_;
-  std::thread thread_;
+  Inbox<absl::AnyInvocable<void()>> lookups_;
+  std::thread thread_, reading_thread_;
 };
 
 // DATA_LOSS for one of which a page is damaged. Reads all of it: what is found now can be saved.
@@ -192,7 +221,11 @@ absl::StatusOr<std::unique_ptr<JobStore>> OpenJobStore(const std::string& path) 
     database = OpenWhole(path);
   }
   REEL_RETURN_IF_ERROR(database.status());
-  return std::make_unique<SqliteJobStore>(*std::move(database));
+  std::unique_ptr<Database> reader;
+  if (path != ":memory:") {
+    REEL_ASSIGN_OR_RETURN(reader, Database::OpenAgain(path));
+  }
+  return std::make_unique<SqliteJobStore>(*std::move(database), std::move(reader));
 }
 
 }  // namespace reel::front

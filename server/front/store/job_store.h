@@ -80,7 +80,9 @@ enum class Durability {
 
 // Calls return at once. Everything runs in the order in which it was called, on the store's thread;
 // what waits is committed together, and then the answers come, on that thread, with no lock held.
-// An error answers every change of its commit.
+// An error answers every change of its commit. FindRequest alone waits for nobody's commit and sees
+// what was answered before it was called: it comes before every call with a request id, also one
+// that is refused and writes nothing.
 class JobStore {
  public:
   using Done = absl::AnyInvocable<void(absl::Status)>;

@@ -108,6 +108,10 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
     }
     ::close(made);
   }
+  return OpenAgain(path);
+}
+
+absl::StatusOr<std::unique_ptr<Database>> Database::OpenAgain(const std::string& path) {
   sqlite3* opened = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &opened,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite's handles, owned. Confined to the store's thread once opened.
+// SQLite's handles, owned. Each connection is one thread's once opened.
 #pragma once
 
 #include <sqlite3.h>
@@ -53,6 +53,9 @@ class Database {
  public:
   // Made with mode 0600 if it is not there.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& path);
+  // Another connection to a file that this process has open: one that it closed by itself would
+  // take SQLite's locks with it.
+  static absl::StatusOr<std::unique_ptr<Database>> OpenAgain(const std::string& path);
 
   // One or more statements without parameters.
   absl::Status Execute(const char* sql);

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <set>
 #include <thread>
 
 #include "server/errors/error.h"
+#include "server/front/store/sqlite.h"
 #include "tests/unit/server/front/jobs/harness.h"
 
 namespace reel::front {
@@ -47,6 +50,24 @@ TEST_F(CreationTest, AHundredDuplicatesAtOnceMakeOneJob) {
   EXPECT_EQ(*ids.begin(), Take().assignment.ref.job);
   EXPECT_EQ(pool.num_waiting(), 0);
   EXPECT_EQ(NumActive(), 1u);
+}
+
+// As with a disk that takes its time: somebody else has the right to write to the database.
+TEST_F(CreationTest, ARefusalWaitsForNoDisk) {
+  options.max_queued_jobs = 1;
+  Start();
+  AddWorker();
+  auto other = *Database::OpenAgain(folder.File("reel.db"));
+  Settle();
+  ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
+  std::promise<absl::StatusOr<JobPtr>> taken;
+  dispatcher->Create(Request(), [&](auto job) { taken.set_value(std::move(job)); });
+  auto answer = taken.get_future();
+  EXPECT_EQ(ReasonOf(Create(Request()).status()), Reason::kQueueFull);
+  EXPECT_EQ(ReasonOf(Create(WithId()).status()), Reason::kQueueFull);
+  EXPECT_EQ(answer.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  ASSERT_TRUE(other->Execute("COMMIT").ok());
+  EXPECT_TRUE(answer.get().ok());
 }
 
 TEST_F(CreationTest, AnotherSpecIsAConflict) {

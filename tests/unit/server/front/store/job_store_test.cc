@@ -4,8 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
+
 #include "absl/strings/str_cat.h"
+#include "server/front/store/sqlite.h"
 #include "tests/fakes/await.h"
+#include "tests/fakes/temp_folder.h"
 
 namespace reel::front {
 namespace {
@@ -145,6 +151,35 @@ TEST_F(JobStoreTest, RemembersTheRequestIdOfARemovedJob) {
   EXPECT_TRUE(FindRequest("t", "r").tombstone);
   store_->PruneTombstones(absl::FromUnixSeconds(100));
   EXPECT_FALSE(FindRequest("t", "r").tombstone);
+}
+
+// As with a disk that takes its time: somebody else has the right to write.
+TEST(JobStoreFile, ARequestIdIsLookedUpWhileOthersWaitForTheDisk) {
+  reel::testing::TempFolder folder;
+  const std::string path = folder.File("reel.db");
+  auto store = *OpenJobStore(path);
+  const auto find = [&](const std::string& request_id) {
+    return *Await<RequestRecord>(
+        [&](auto done) { store->FindRequest("t", request_id, std::move(done)); });
+  };
+  JobRow first = MakeRow("a", 1), second = MakeRow("b", 2);
+  first.request_id = "first";
+  second.request_id = "second";
+  const auto create = [&](JobRow row) {
+    auto answer = std::make_shared<std::promise<absl::Status>>();
+    store->Create(std::move(row), [answer](absl::Status status) { answer->set_value(status); });
+    return answer->get_future();
+  };
+  ASSERT_TRUE(create(first).get().ok());
+  auto other = *Database::OpenAgain(path);
+  ASSERT_TRUE(other->Execute("BEGIN IMMEDIATE").ok());
+  auto created = create(second);
+  EXPECT_EQ(find("first").row->id, "a");
+  EXPECT_FALSE(find("second").row.has_value());
+  EXPECT_EQ(created.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  ASSERT_TRUE(other->Execute("COMMIT").ok());
+  EXPECT_TRUE(created.get().ok());
+  EXPECT_EQ(find("second").row->id, "b");
 }
 
 TEST_F(JobStoreTest, LeavesNoTombstoneWithoutATime) {
