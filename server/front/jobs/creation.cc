@@ -109,8 +109,7 @@ void Creation::TellPlace(ActiveJob& job) {
   WakeTenant(job, parts_.jobs, parts_.share);
   int ahead = 0;
   for (const auto& [id, other] : parts_.jobs) ahead += &other != &job && other.runnable() ? 1 : 0;
-  const absl::Duration wait = parts_.quotes.QueueWait(job.row.tenant);
-  parts_.progress.Add(job, true, ahead, wait - job.Left());
+  parts_.progress.Add(job, true, ahead, parts_.quotes.QueueWait(job));
 }
 
 }  // namespace reel::front

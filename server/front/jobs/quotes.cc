@@ -50,8 +50,10 @@ int64_t Quotes::Reservation(const NewJob& job, const CheckedRequest& request) co
   return ReservationFor(request.output, request.condition_bytes, tenant).value_or(0);
 }
 
-absl::Duration Quotes::QueueWait(const std::string& tenant) const {
-  return admission_.QueueWait(load_.Of(tenant));
+absl::Duration Quotes::QueueWait(const ActiveJob& job) const {
+  Load load = load_.Of(job.row.tenant);
+  load.behind = job.WorkerTime();  // it waits for all but itself
+  return admission_.QueueWait(load);
 }
 
 absl::StatusOr<Video> Quotes::Validate(const NewJob& job) {

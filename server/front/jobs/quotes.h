@@ -5,6 +5,7 @@
 #include <random>
 
 #include "absl/status/statusor.h"
+#include "server/front/jobs/active_job.h"
 #include "server/front/jobs/admission.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/fleet.h"
@@ -30,8 +31,8 @@ class Quotes {
   // Of the tenant's bytes, for the file of a request that CheckLoad has just let in.
   int64_t Reservation(const NewJob& job, const CheckedRequest& request) const;
 
-  // Until a job that is queued now would start.
-  absl::Duration QueueWait(const std::string& tenant) const;
+  // Until this one would start, which is queued now.
+  absl::Duration QueueWait(const ActiveJob& job) const;
 
   absl::StatusOr<Video> Validate(const NewJob& job);
   absl::StatusOr<CostEstimate> Estimate(const NewJob& job);

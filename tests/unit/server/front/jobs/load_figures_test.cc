@@ -34,6 +34,17 @@ TEST_F(LoadFiguresTest, ModelsAreReadyOnceLoadedAndTheirQueuesAge) {
   EXPECT_EQ(observer.Get().models.at("card").second, 0);
 }
 
+TEST_F(LoadFiguresTest, WhatIsToldFirstOfTheTimeLeftIsWhatWasQuoted) {
+  AddWorker("w1");
+  for (int i = 0; i < 4; ++i) MustCreate(Request());
+  const auto quoted =
+      Await<CostEstimate>([&](auto done) { dispatcher->Estimate(Request(), std::move(done)); });
+  ASSERT_TRUE(quoted.ok()) << quoted.status();
+  const Video video = MustCreate(Request())->Snapshot();
+  EXPECT_GT(quoted->queue, absl::Seconds(30));
+  EXPECT_EQ(video.progress.remaining, quoted->queue + quoted->run_p50);
+}
+
 TEST_F(LoadFiguresTest, TheTimeLeftAtAFifthIsHeldAgainstWhatCame) {
   const JobPtr job = MustCreate(Request());
   const Sent sent = Take();
