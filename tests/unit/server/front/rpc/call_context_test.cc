@@ -133,7 +133,7 @@ TEST(Access, IsDecidedByTheHeadersAlone) {
 TEST(Access, ARevokedTokensStreamEnds) {
   RpcServerOptions options;
   options.authorizer = WithTokens();
-  options.video.write_stall = absl::Milliseconds(80);
+  options.video.write_stall = absl::Seconds(2);  // a busy caller's stall must not end it first
   RpcServer server(std::move(options));
   server.jobs.Add("r1-a", "blue");
   grpc::ClientContext context;
