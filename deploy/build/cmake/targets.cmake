@@ -4,7 +4,7 @@
 # Builds for sanitizers compile several sources as one: what headers instantiate is instrumented, and that is most of the
 # work, once for all of them. Sources that use a name of another's say so with reel_compile_apart().
 function(reel_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16
     UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
 endfunction()
 

@@ -9,19 +9,19 @@
 namespace reel::front {
 namespace {
 
-std::string Write(const std::string& name, const std::string& text) {
+std::string WriteSmallFile(const std::string& name, const std::string& text) {
   std::string path = ::testing::TempDir() + "/read_file_test_" + name;
   std::ofstream(path) << text;
   return path;
 }
 
 TEST(ReadSmallFile, ReadsTheWholeFile) {
-  EXPECT_EQ(*ReadSmallFile(Write("whole", "abc")), "abc");
-  EXPECT_EQ(*ReadSmallFile(Write("empty", "")), "");
+  EXPECT_EQ(*ReadSmallFile(WriteSmallFile("whole", "abc")), "abc");
+  EXPECT_EQ(*ReadSmallFile(WriteSmallFile("empty", "")), "");
 }
 
 TEST(ReadSmallFile, RefusesLargeMissingAndOddFilesAndNamesThem) {
-  const std::string path = Write("large", "12345");
+  const std::string path = WriteSmallFile("large", "12345");
   EXPECT_EQ(ReadSmallFile(path, 5)->size(), 5U);
   const absl::Status large = ReadSmallFile(path, 4).status();
   EXPECT_EQ(large.code(), absl::StatusCode::kInvalidArgument);

@@ -28,7 +28,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using Problems = std::vector<std::string>;
 
-const char kJson[] = "application/json";
+const char kOpenapiJson[] = "application/json";
 
 const json& Document() {
   static const json document = json::parse(OpenApiJson("1.2.3"));
@@ -94,7 +94,7 @@ Problems CheckReply(const DoorRouteRow& row, const httplib::Response& reply) {
   const std::string type = whole.substr(0, whole.find(';'));
   if (!response["content"].contains(type)) return {absl::StrCat(status, " has the type ", type)};
   Problems problems;
-  if (type == kJson) {
+  if (type == kOpenapiJson) {
     Check(response["content"][type]["schema"], json::parse(reply.body), status, problems);
   }
   return problems;
@@ -134,7 +134,7 @@ httplib::Request RequestFor(const DoorRouteRow& row, const std::string& id) {
     request.body = row.takes == DoorTakes::kJson
                        ? R"({"spec": {"prompt": "a red circle", "kernels": {"profile": "auto"}}})"
                        : R"({"prompt": "a red circle"})";
-    request.headers.emplace("Content-Type", kJson);
+    request.headers.emplace("Content-Type", kOpenapiJson);
   }
   return request;
 }
@@ -261,13 +261,13 @@ TEST(OpenApi, FieldsOfTheOpenAiShapeAreReadAsDescribed) {
     // No field holds a list.
     json body = {{"prompt", "a red circle"}};
     body[name] = json::array({json::array()});
-    const auto refused = client.Post("/v1/videos", body.dump(), kJson);
+    const auto refused = client.Post("/v1/videos", body.dump(), kOpenapiJson);
     EXPECT_EQ(refused->status, 400) << name;
     EXPECT_THAT(refused->body, HasSubstr(name));
     const json type = schema.contains("type") ? schema["type"] : schema["anyOf"][0]["type"];
     const bool number = type != "string" && type[0] != "object" && type[0] != "string";
     body[name] = number ? json(2) : json("no such thing");
-    const auto taken = client.Post("/v1/videos", body.dump(), kJson);
+    const auto taken = client.Post("/v1/videos", body.dump(), kOpenapiJson);
     EXPECT_THAT(taken->body, Not(HasSubstr("no such field"))) << name;
     EXPECT_THAT(taken->body, Not(HasSubstr("must be a number"))) << name;
     EXPECT_THAT(taken->body, Not(HasSubstr("must be a text"))) << name;
