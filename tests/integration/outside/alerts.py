@@ -3,7 +3,7 @@
 """Each alert's drill makes it fire in a real Prometheus, and no other; a server that works makes none fire.
 
 The rules are those of deploy/prometheus/rules.yaml with every window and waiting time divided by FASTER, so that two minutes pass in
-two and a half seconds; thresholds stay. Every drill has a server and a Prometheus of its own, and two of them wait at a time.
+two and a half seconds; thresholds stay. Every drill has a server and a Prometheus of its own, and four of them wait at a time.
 
     alerts.py [DRILL...]     all of them unless said
 """
@@ -333,7 +333,7 @@ def main():
             print("no nats-server or no versitygw here (deploy/build/setup --fleet): the drills of a fleet are left out")
         of_fleets = FLEET_DRILLS if has_fleet_parts() else ()
         drills = [row for row in (*DRILLS, *last, *of_fleets) if not sys.argv[1:] or row[0].__name__ in sys.argv[1:]]
-        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        with concurrent.futures.ThreadPoolExecutor(max_workers=4) as pool:
             results = list(pool.map(lambda row: (fleet_drill if row in FLEET_DRILLS else drill)(*row), drills))
     problems = [result for result in results if result is not True]
     print("\n".join(problems))
