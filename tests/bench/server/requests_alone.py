@@ -79,20 +79,21 @@ def estimates(setup):
 TRACED = 'otlp_endpoint: "http://127.0.0.1:9" trace_share: 1'
 OBSERVED = f"telemetry {{ {TRACED} }}"
 EVERY_STEP = f"telemetry {{ {TRACED} kernel_sample_every: 1 }}"
+BEGINNINGS = 6
 SCRAPES = 15.0  # seconds between two, as Prometheus does it
 UNOBSERVED = "telemetry { kernel_sample_every: -1 }"
+EVERY_OTHER_STEP = "telemetry { kernel_sample_every: 2 }"
 
 
-def observed_beside_plain(setup, doors, clocks):
-    """What each server took more than the plain one, of each round, and the steps that were timed."""
+def observed_beside_plain(setup, doors, clocks, more, steps):
+    """Adds what each server took more than the plain one, of each round, and the steps that were timed."""
     for door in (*doors.values(), *doors.values()):
         must(door.generate(setup.usual))
-    more = {"observed": ([], [], []), "every step": ([], [], [])}
-    steps, due = [], dict.fromkeys(more, 0.0)
+    due = dict.fromkeys(more, 0.0)
     # At random, but none after itself: its weights would be in the caches still.
     draw, order = random.Random(1), [""]
-    end = time.monotonic() + 0.8 * setup.part_limit  # fewer turns tell less, but something
-    for number in range(setup.repeat):
+    end = time.monotonic() + 0.8 * setup.part_limit / BEGINNINGS  # fewer turns tell less, but something
+    for number in range(setup.repeat // BEGINNINGS):
         if time.monotonic() > end:
             break
         took, used = {}, {}
@@ -112,23 +113,43 @@ def observed_beside_plain(setup, doors, clocks):
             wall.append(took[name] / took["plain"] - 1)
             cpu.append(sum(used[name]) / of_all - 1)
             front.append((used[name][0] - used["plain"][0]) / of_all)
-    return more, steps
 
 
 def sampling(setup):
     """What all that is observed costs, in turns of one video each: a server as by default, whose videos are traced too (nobody takes the
     traces) and which is scraped as by Prometheus, beside one that times no operator, has no traces and is not asked. Times to the last
     byte, and the CPU time of reeld and its workers. A third one times the operators of every step, where by default it is a few: what
-    that costs shows where noise hides the usual."""
-    with serving(setup, config=OBSERVED) as observed, serving(setup, config=EVERY_STEP) as every, serving(setup, config=UNOBSERVED) as plain:
-        doors = {"observed": observed, "every step": every, "plain": plain}
-        clocks = {name: ProcessClocks(door.server.process.pid) for name, door in doors.items()}
-        with kept_apart(clocks.values()) if setup.apart else contextlib.nullcontext():
-            more, steps = observed_beside_plain(setup, doors, clocks)
+    that costs shows where noise hides the usual. Servers begin anew several times, each time in another order: one process is faster
+    than another for as long as it lives, by where its memory lies."""
+    configs = {"observed": OBSERVED, "every step": EVERY_STEP, "plain": UNOBSERVED}
+    more, steps = {name: ([], [], []) for name in configs if name != "plain"}, []
+    for beginning in range(BEGINNINGS):
+        names = sorted(configs)[beginning % 3:] + sorted(configs)[:beginning % 3]
+        with contextlib.ExitStack() as servers:
+            doors = {name: servers.enter_context(serving(setup, config=configs[name])) for name in names}
+            clocks = {name: ProcessClocks(door.server.process.pid) for name, door in doors.items()}
+            if setup.apart:
+                servers.enter_context(kept_apart(clocks.values()))
+            observed_beside_plain(setup, doors, clocks, more, steps)
     return {f"{name}: more {what}, %": spread(values, 100) | interval(values, 100)
             for name, lists in more.items()
             for what, values in zip(("time to the last byte", "CPU time of all processes", "of that reeld's own"), lists)} | {
                 "steps that are timed by default, of each video": spread(steps, 1)}
+
+
+def timed_steps(setup):
+    """What it costs a step that its operators are timed: every other one of one server, beside its neighbour in the same video. Where a
+    device is asked for a step before the one ahead is done (a GPU), it tells nothing."""
+    more = []
+    with serving(setup, config=EVERY_OTHER_STEP) as door:
+        for number in range(setup.repeat):
+            spans = must(door.generate(setup.usual | {"seed": str(number)})).video["stats"]["spans"]
+            steps = [span for span in spans if int(span.get("step", 0)) > 1]
+            for pair in zip(steps[::2], steps[1::2]):
+                timed, plain = sorted(pair, key=lambda span: not span.get("timed", False))
+                if timed.get("timed", False) and not plain.get("timed", False):
+                    more.append(seconds(timed["duration"]) / seconds(plain["duration"]) - 1)
+    return {"more for a step that is timed, %": spread(more, 100) | interval(more, 100)}
 
 
 def bare(setup):

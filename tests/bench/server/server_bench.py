@@ -28,6 +28,7 @@ PARTS = {
     "requests": requests_alone.requests,
     "estimates": requests_alone.estimates,
     "sampling": requests_alone.sampling,
+    "timed_steps": requests_alone.timed_steps,
     "bare": requests_alone.bare,
     "curve": company.curve,
     "behind": company.behind,
