@@ -107,11 +107,13 @@ std::vector<std::vector<at::Tensor>> Answers(const Ops& ops, const TransformerBl
                                              const std::vector<at::Tensor>& x,
                                              const std::vector<GroupRows>& groups, size_t index) {
   std::vector<TextRows> rows;
+  std::vector<TextKeys> keys;
   std::vector<size_t> asks;  // groups
   std::vector<at::Tensor> asking;
   for (size_t i = 0; i < groups.size(); ++i) {
     const TextContext& text = groups[i].text();
     rows.emplace_back(text.has_one_key);
+    keys.push_back(text.KeysOf(index));
     if (rows[i].none_asks()) continue;
     asks.push_back(i);
     asking.push_back(x[i].size(0) == text.rows() ? rows[i].Asking(x[i]) : x[i]);
@@ -128,15 +130,14 @@ std::vector<std::vector<at::Tensor>> Answers(const Ops& ops, const TransformerBl
       if (x[group].size(0) != text.rows()) {
         own = rows[group].Asking(groups[group].Parted(own)).contiguous();
       }
-      questions.push_back({own, text.KeysOf(index), text.mask});
+      questions.push_back({own, keys[group], text.mask});
     }
     const std::vector<at::Tensor> answers = block.Ask(ops, questions);
     for (size_t i = 0; i < asks.size(); ++i) asked[asks[i]] = answers[i];
   }
   std::vector<std::vector<at::Tensor>> all;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const at::Tensor known = groups[i].text().KeysOf(index).only;
-    all.push_back(rows[i].Answers(asked[i], known, x[i].size(1)));
+    all.push_back(rows[i].Answers(asked[i], keys[i].only, x[i].size(1)));
   }
   return all;
 }

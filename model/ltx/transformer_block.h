@@ -38,7 +38,7 @@ struct TextKeys {
   at::Tensor only;  // [B - A, 1, D]: the answers of the others; undefined: all ask
 };
 
-// Of a group: queries [A, S, D], and the text that they are put to; borrowed.
+// Of a group: queries [A, S, D], and the text that they are put to, its mask borrowed.
 struct TextQuestion {
   at::Tensor q;
   TextKeys keys;

@@ -23,13 +23,13 @@ struct TextContext {
   int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
   // Those of the batch from `first` on; views.
   TextContext Rows(int64_t first, int64_t count) const;
-  // Views.
+  // Of one block; views.
   TextKeys KeysOf(size_t block) const;
   // All that the first block needs of it.
   TextContext OfFirstBlock() const;
   // With each tensor as `made` makes it of this one's; those that are undefined stay so.
   TextContext With(absl::FunctionRef<at::Tensor(const at::Tensor&)> made) const;
-  // All there are, in an order.
+  // All there are, always in the same order.
   std::vector<at::Tensor> tensors() const;
 };
 

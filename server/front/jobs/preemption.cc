@@ -156,14 +156,12 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const 
   absl::Duration most;
   for (const auto& [name, worker] : parts_.fleet.workers()) {
     if (!parts_.fleet.Suits(worker, newcomer.need)) continue;
-    const auto own = std::find_if(kinds.begin(), kinds.end(), [&worker](const auto& kind) {
-      return kind.kind == worker.kind() && kind.cost.observed;
-    });
+    const KindCost* const own = ObservedAt(kinds, worker);
     Newcomer there = newcomer;
-    if (own != kinds.end()) there.waiting.predicted = own->cost.p90();
+    if (own != nullptr) there.waiting.predicted = own->cost.p90();
     if (worker.held.empty()) {
       const bool is_late =
-          own != kinds.end() && now_ + there.waiting.predicted > there.waiting.deadline;
+          own != nullptr && now_ + there.waiting.predicted > there.waiting.deadline;
       if (is_late) continue;
       return absl::ZeroDuration();  // it would go there
     }

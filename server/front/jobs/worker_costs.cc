@@ -74,16 +74,21 @@ std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, co
   return kinds;
 }
 
+const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const FleetWorker& worker) {
+  for (const KindCost& kind : kinds) {
+    if (kind.kind == worker.kind() && kind.cost.observed) return &kind;
+  }
+  return nullptr;
+}
+
 std::optional<PoolCost> PoolCostOf(const Fleet& fleet, absl::Span<const KindCost> kinds) {
   if (kinds.size() < 2) return std::nullopt;
   int workers = 0;
   double runs_a_second = 0;  // of all
   for (const auto& [name, worker] : fleet.workers()) {
     if (worker.info.state != WorkerState::kReady) continue;
-    const auto own = std::find_if(kinds.begin(), kinds.end(), [&worker](const auto& kind) {
-      return kind.kind == worker.kind() && kind.cost.observed;
-    });
-    const Cost& cost = own == kinds.end() ? kinds.front().cost : own->cost;
+    const KindCost* const own = ObservedAt(kinds, worker);
+    const Cost& cost = own == nullptr ? kinds.front().cost : own->cost;
     if (cost.p50() <= absl::ZeroDuration()) return std::nullopt;
     ++workers;
     runs_a_second += 1 / absl::ToDoubleSeconds(cost.p50());

@@ -40,6 +40,8 @@ Cost CostAt(const Fleet& fleet, const CostModel& costs, const FleetWorker& worke
 // Of each kind that is ready and could run it, the fastest first; those of which nothing is known
 // come last. Never empty: without any worker, of `need` as it is.
 std::vector<KindCost> CostsByKind(const Fleet& fleet, const CostModel& costs, const Need& need);
+// The worker's own; null: nothing is known of its kind.
+const KindCost* ObservedAt(absl::Span<const KindCost> kinds, const FleetWorker& worker);
 // Of `kinds`; one of which nothing is known counts as the first. nullopt: they are one.
 std::optional<PoolCost> PoolCostOf(const Fleet& fleet, absl::Span<const KindCost> kinds);
 // The most that it would take of a device's memory, of whatever kind: it may go to any.
