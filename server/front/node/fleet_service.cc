@@ -99,18 +99,23 @@ void FleetService::Post(absl::AnyInvocable<void(FleetNode&)> task) {
 }
 
 void FleetService::Poke() {
-  for (int round = 0; round < 2; ++round) {
-    Mutex mutex;
-    CondVar reached;
-    bool done = false;
-    inbox_->Put([&] {
-      const MutexLock lock(mutex);
-      done = true;
-      reached.NotifyAll();
-    });
+  CatchUp();
+  CatchUp();  // what came after the first one's tasks is done, too
+  writes_->WaitForTries();
+  CatchUp();  // with their answers
+}
+
+void FleetService::CatchUp() {
+  Mutex mutex;
+  CondVar reached;
+  bool done = false;
+  inbox_->Put([&] {
     const MutexLock lock(mutex);
-    while (!done) reached.Wait(mutex);
-  }
+    done = true;
+    reached.NotifyAll();
+  });
+  const MutexLock lock(mutex);
+  while (!done) reached.Wait(mutex);
 }
 
 bool FleetService::admitting() const {

@@ -50,7 +50,8 @@ class FleetService final : public JobService, public EndJournal {
 
   // As Dispatcher::Drain.
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
-  // Looks at the clock again, for tests that set it, and returns when all that was posted is done.
+  // Looks at the clock again, for tests that set it, and returns when all that was posted is done
+  // and what that wrote was tried.
   void Poke();
 
   // Why nothing is admitted though workers are ready, a line for people; empty: nothing known.
@@ -96,6 +97,8 @@ class FleetService final : public JobService, public EndJournal {
   using Task = OwnThread::Task;
   void Post(absl::AnyInvocable<void(FleetNode&)> task);
   void Loop();
+  // Waits until its thread has done what was posted before.
+  void CatchUp();
   std::vector<FleetCheck> Examine();
 
   NodeOptions options_;  // as they are from Start on

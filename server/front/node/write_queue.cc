@@ -44,18 +44,28 @@ size_t WriteQueue::size() {
   return size_;
 }
 
+void WriteQueue::WaitForTries() {
+  const MutexLock lock(mutex_);
+  const uint64_t all = written_;
+  while (tried_ < all && !stopping_) changed_.Wait(mutex_);
+}
+
 void WriteQueue::Run() {
   std::vector<Item> left;
+  uint64_t tried = 0;
   for (;;) {
     std::vector<Item> items = std::move(left);
     left.clear();
     {
       const MutexLock lock(mutex_);
+      tried_ = tried;
+      changed_.NotifyAll();
       if (!items.empty() && items_.empty() && !stopping_) changed_.WaitFor(mutex_, kBetweenRounds);
       while (items.empty() && items_.empty() && !stopping_) changed_.Wait(mutex_);
       if (stopping_) return;
       for (Item& item : items_) items.push_back(std::move(item));
       items_.clear();
+      tried = written_;
     }
     for (Item& item : items) {
       if (!Try(item)) {

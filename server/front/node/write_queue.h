@@ -34,6 +34,8 @@ class WriteQueue {
   void Put(const LogSubject& subject, std::string payload, absl::Duration patience, Done done);
   // So many wait.
   size_t size();
+  // Waits until each of those put before has been tried, however that ended.
+  void WaitForTries();
   // Messages by what became of them; unknown is what was given up without an answer.
   struct Counts {
     int64_t won = 0, lost = 0, unknown = 0, refused = 0;
@@ -57,6 +59,7 @@ class WriteQueue {
   CondVar changed_;
   std::vector<Item> items_ ABSL_GUARDED_BY(mutex_);
   uint64_t written_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t tried_ ABSL_GUARDED_BY(mutex_) = 0;  // of those
   size_t size_ ABSL_GUARDED_BY(mutex_) = 0;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
