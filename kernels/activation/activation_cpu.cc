@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "kernels/activation/activation_launch.h"
+#include "kernels/dispatch/host_threads.h"
 #include "kernels/rows/row_vectors.h"
 #include "kernels/rows/vector_math.h"
 
@@ -21,20 +22,13 @@ REEL_INLINE void Activate(Activation kind, int64_t width, float* x) {
   for (int64_t i = 0; i < width; ++i) x[i] *= VectorSigmoid(slope * x[i]);
 }
 
-}  // namespace
-
-bool ActivationCpuAccepts(const ActivationParams& params) {
-  return params.kind != Activation::kGeluErf && params.out.dtype != Dtype::kE4m3 &&
-         SideBySide(params.x, params.bias, params.value, params.out);
-}
-
-void ActivationCpu(const ActivationParams& params) {
+void Rows(const ActivationParams& params, int64_t first, int64_t end) {
   const int64_t width = params.shape.width;
   std::vector<float> storage(static_cast<size_t>(2 * width));
   float* x = storage.data();
   float* other = x + width;
   WithWidestVectors([&] {
-    for (int64_t row = 0; row < params.shape.rows; ++row) {
+    for (int64_t row = first; row < end; ++row) {
       LoadFloats(params.shape, params.x, row, x);
       if (params.bias.data != nullptr) {
         LoadFloats(params.shape, params.bias, row, other);
@@ -48,6 +42,18 @@ void ActivationCpu(const ActivationParams& params) {
       StoreFloats(params.shape, params.out, row, x);
     }
   });
+}
+
+}  // namespace
+
+bool ActivationCpuAccepts(const ActivationParams& params) {
+  return params.kind != Activation::kGeluErf && params.out.dtype != Dtype::kE4m3 &&
+         SideBySide(params.x, params.bias, params.value, params.out);
+}
+
+void ActivationCpu(const ActivationParams& params, const HostThreads* threads) {
+  DivideRows(threads, params.shape.rows, params.shape.width,
+             [&](int64_t first, int64_t end) { Rows(params, first, end); });
 }
 
 }  // namespace reel::kernels

@@ -8,6 +8,8 @@
 
 namespace reel::kernels {
 
+struct HostThreads;
+
 struct ActivationParams {
   RowShape shape;
   RowOperand x;      // of a gated call the gate
@@ -20,7 +22,7 @@ struct ActivationParams {
 
 void ActivationLoops(const ActivationParams& params);
 bool ActivationCpuAccepts(const ActivationParams& params);
-void ActivationCpu(const ActivationParams& params);
+void ActivationCpu(const ActivationParams& params, const HostThreads* threads);
 bool ActivationVectorAccepts(const ActivationParams& params);
 int32_t LaunchActivationSm80(const ActivationParams& params, void* stream);
 // To e4m3, gelu_tanh alone.

@@ -9,6 +9,7 @@ class KernelPlan;
 class KernelCounters;
 class KernelTimer;
 class CallRecorder;
+struct HostThreads;
 
 struct DeviceStream {
   int device = -1;         // -1: CPU
@@ -20,7 +21,8 @@ struct Execution {
   KernelCounters& counters;
   KernelTimer* timer;  // null on steps that are not sampled
   DeviceStream stream;
-  CallRecorder* recorder = nullptr;  // of calls that reach kernels/; null but for measurements
+  CallRecorder* recorder = nullptr;      // of calls that reach kernels/; null but for measurements
+  const HostThreads* threads = nullptr;  // for `cpu` variants; null: the calling thread alone
 };
 
 }  // namespace reel::kernels

@@ -23,7 +23,7 @@ struct KernelVariant {
   // Whether it can take a call. Looks at widths, strides and alignment, never at the number of
   // rows: a row of a batch must get the same bits as the row alone. Null: takes every call.
   bool (*accepts)(const void* params);
-  // On `stream` (cudaStream_t; null on a CPU). Returns a cudaError_t; 0 is success.
+  // On `stream` (cudaStream_t; on a CPU HostThreads, or null). Returns a cudaError_t; 0 is success.
   int32_t (*launch)(const void* params, void* stream);
 };
 
@@ -73,6 +73,8 @@ struct CudaLibraryTable {
 inline constexpr int32_t kCudaLibraryVersion = 4;
 inline constexpr char kCudaLibraryEntry[] = "reel_cuda_library";
 
+struct HostThreads;
+
 // Variants from typed functions.
 template <auto kAccepts>
 struct Erased;
@@ -84,6 +86,13 @@ template <typename Params, void (*kRun)(const Params&)>
 struct Erased<kRun> {
   static int32_t Launch(const void* params, void*) {
     kRun(*static_cast<const Params*>(params));
+    return 0;
+  }
+};
+template <typename Params, void (*kRun)(const Params&, const HostThreads*)>
+struct Erased<kRun> {
+  static int32_t Launch(const void* params, void* threads) {
+    kRun(*static_cast<const Params*>(params), static_cast<const HostThreads*>(threads));
     return 0;
   }
 };

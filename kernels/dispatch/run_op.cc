@@ -50,12 +50,14 @@ absl::Status LaunchError(const OpCall& call, const CatalogVariant& chosen, int32
   return absl::Status(CodeOf(kind), message);
 }
 
-absl::Status Launch(const OpCall& call, const CatalogVariant& chosen, DeviceStream stream) {
+absl::Status Launch(const OpCall& call, const CatalogVariant& chosen, const Execution& run) {
   if (chosen.hosted != nullptr) {
-    const absl::Status status = chosen.hosted->Launch(call.params, stream);
+    const absl::Status status = chosen.hosted->Launch(call.params, run.stream);
     return status.ok() ? status : PluginError(call, chosen, status);
   }
-  const int32_t error = chosen.variant.launch(call.params, stream.handle);
+  void* const where =
+      run.stream.device < 0 ? const_cast<HostThreads*>(run.threads) : run.stream.handle;
+  const int32_t error = chosen.variant.launch(call.params, where);
   return error == 0 ? absl::OkStatus() : LaunchError(call, chosen, error);
 }
 
@@ -118,7 +120,7 @@ absl::Status RunOp(const OpCall& call, const Execution& run) {
   run.counters.Count(op.op, chosen->variant.name);
   if (run.recorder != nullptr) run.recorder->Record({op.op, call.tensors()});
   if (call.empty) return absl::OkStatus();
-  return Timed(op.op, *chosen, run, [&] { return Launch(call, *chosen, run.stream); });
+  return Timed(op.op, *chosen, run, [&] { return Launch(call, *chosen, run); });
 }
 
 }  // namespace reel::kernels

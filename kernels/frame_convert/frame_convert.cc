@@ -10,7 +10,10 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelVariant kCpuVariants[] = {CpuVariant<FrameConvertLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {
+    CpuVariant<FrameConvertCpu>("cpu"),
+    CpuVariant<FrameConvertLoops>("loops"),
+};
 
 struct PixelSize {
   int64_t frames;

@@ -42,7 +42,10 @@ inline int64_t FrameJobs(const FrameConvertParams& p) {
   return p.frames * ((p.height + 1) / 2) * ((p.width + 1) / 2);
 }
 
+struct HostThreads;
+
 void FrameConvertLoops(const FrameConvertParams& params);
+void FrameConvertCpu(const FrameConvertParams& params, const HostThreads* threads);
 bool FrameConvertTileAccepts(const FrameConvertParams& params);
 int32_t LaunchFrameConvertGeneric(const FrameConvertParams& params, void* stream);
 int32_t LaunchFrameConvertSm80(const FrameConvertParams& params, void* stream);

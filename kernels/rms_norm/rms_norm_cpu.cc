@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/dispatch/host_threads.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
 #include "kernels/rows/row_vectors.h"
 
@@ -24,14 +25,7 @@ REEL_INLINE void Row(const RmsNormParams& params, int64_t row, float* x, const f
   StoreFloats(params.shape, params.out, row, x);
 }
 
-}  // namespace
-
-bool RmsNormCpuAccepts(const RmsNormParams& params) {
-  return params.out.dtype != Dtype::kE4m3 &&
-         SideBySide(params.x, params.weight, params.bias, params.out);
-}
-
-void RmsNormCpu(const RmsNormParams& params) {
+void Rows(const RmsNormParams& params, int64_t first, int64_t end) {
   const int64_t width = params.shape.width;
   std::vector<float> rows(static_cast<size_t>(3 * width));
   float* x = rows.data();
@@ -43,8 +37,20 @@ void RmsNormCpu(const RmsNormParams& params) {
     if (params.weight.data != nullptr) {
       for (int64_t i = 0; i < width; ++i) weight[i] += params.weight_offset;
     }
-    for (int64_t row = 0; row < params.shape.rows; ++row) Row(params, row, x, weight, bias);
+    for (int64_t row = first; row < end; ++row) Row(params, row, x, weight, bias);
   });
+}
+
+}  // namespace
+
+bool RmsNormCpuAccepts(const RmsNormParams& params) {
+  return params.out.dtype != Dtype::kE4m3 &&
+         SideBySide(params.x, params.weight, params.bias, params.out);
+}
+
+void RmsNormCpu(const RmsNormParams& params, const HostThreads* threads) {
+  DivideRows(threads, params.shape.rows, params.shape.width,
+             [&](int64_t first, int64_t end) { Rows(params, first, end); });
 }
 
 }  // namespace reel::kernels

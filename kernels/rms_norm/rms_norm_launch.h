@@ -47,7 +47,7 @@ inline FusedNormParams FusedOf(const RmsNormParams& p) {
 
 void RmsNormLoops(const RmsNormParams& params);
 bool RmsNormCpuAccepts(const RmsNormParams& params);
-void RmsNormCpu(const RmsNormParams& params);
+void RmsNormCpu(const RmsNormParams& params, const HostThreads* threads);
 // Plain fused norms, without a weight or with one (also T5's): of the rows' type, and to e4m3.
 bool RmsNormPlainAccepts(const RmsNormParams& params);
 int32_t LaunchRmsNormSm80(const RmsNormParams& params, void* stream);

@@ -15,6 +15,8 @@
 
 namespace reel::kernels {
 
+struct HostThreads;
+
 enum class Statistic : int32_t {
   kNone,        // n = v
   kMeanSquare,  // mean = 0, rstd = 1 / sqrt(mean(v^2) + eps)
@@ -37,7 +39,7 @@ struct FusedNormParams {
 
 void FusedNormLoops(const FusedNormParams& params);
 bool FusedNormCpuAccepts(const FusedNormParams& params);
-void FusedNormCpu(const FusedNormParams& params);
+void FusedNormCpu(const FusedNormParams& params, const HostThreads* threads);
 // Rows of 16-byte vectors: with an output in their type, and in e4m3.
 bool FusedNormVectorAccepts(const FusedNormParams& params);
 bool FusedNormE4m3Accepts(const FusedNormParams& params);

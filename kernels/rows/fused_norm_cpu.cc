@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/dispatch/host_threads.h"
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/row_vectors.h"
 
@@ -78,21 +79,12 @@ REEL_INLINE void Finish(const FusedNormParams& params, int64_t row, const Scratc
   }
 }
 
-}  // namespace
-
-bool FusedNormCpuAccepts(const FusedNormParams& p) {
-  return p.out.dtype != Dtype::kE4m3 &&
-         SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
-                    p.scale, p.scale_bias, p.shift, p.shift_bias, p.gate, p.gate_bias, p.sum,
-                    p.out);
-}
-
-void FusedNormCpu(const FusedNormParams& params) {
+void Rows(const FusedNormParams& params, int64_t first, int64_t end) {
   const int64_t width = params.shape.width;
   std::vector<float> storage(static_cast<size_t>(3 * width));
   const Scratch rows{storage.data(), storage.data() + width, storage.data() + 2 * width};
   WithWidestVectors([&] {
-    for (int64_t row = 0; row < params.shape.rows; ++row) {
+    for (int64_t row = first; row < end; ++row) {
       LoadFloats(params.shape, params.x, row, rows.v);
       AddResidual(params, row, rows);
       if (params.sum.data != nullptr) StoreFloats(params.shape, params.sum, row, rows.v);
@@ -102,6 +94,20 @@ void FusedNormCpu(const FusedNormParams& params) {
       StoreFloats(params.shape, params.out, row, rows.v);
     }
   });
+}
+
+}  // namespace
+
+bool FusedNormCpuAccepts(const FusedNormParams& p) {
+  return p.out.dtype != Dtype::kE4m3 &&
+         SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
+                    p.scale, p.scale_bias, p.shift, p.shift_bias, p.gate, p.gate_bias, p.sum,
+                    p.out);
+}
+
+void FusedNormCpu(const FusedNormParams& params, const HostThreads* threads) {
+  DivideRows(threads, params.shape.rows, params.shape.width,
+             [&](int64_t first, int64_t end) { Rows(params, first, end); });
 }
 
 }  // namespace reel::kernels

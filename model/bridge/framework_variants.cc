@@ -163,26 +163,29 @@ HostedVariants LinearGeluVariants() {
 
 void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   const kernels::DeviceCapability& device = catalog.capability();
-  // On a CPU the built-in variants run on one thread, and libtorch's on all that the process has.
-  const Place on_device_last = device.device < 0 ? Place::kFirst : Place::kLast;
+  const bool on_device = device.device >= 0;
+  // Rows that `cpu` variants read once, by all threads of the process.
   for (const auto& variant :
        {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::LayerNormCall>("layer_norm"),
         Aten<aten::AdalnRmsNormCall>("adaln_rms_norm"),
         Aten<aten::AdalnLayerNormCall>("adaln_layer_norm"),
         Aten<aten::GateResidualCall>("gate_residual"),
         Aten<aten::GateResidualAdalnCall>("gate_residual_adaln"),
-        Aten<aten::QkNormRopeCall>("qk_norm_rope"), Aten<aten::GeluTanhCall>("activation"),
-        Aten<aten::GatedGeluCall>("gated_activation"),
-        Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
-        Aten<aten::DepthToSpaceCall>("depth_to_space"),
-        Aten<aten::FrameConvertCall>("frame_convert"),
-        Aten<aten::AttentionRestCall>("attention_rest")}) {
-    catalog.AddFramework({variant}, on_device_last);
+        Aten<aten::GeluTanhCall>("activation"), Aten<aten::GatedGeluCall>("gated_activation")}) {
+    catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kBelowTuned);
   }
-  if (device.device < 0) catalog.AddFramework({QkNormRopeByRows()}, Place::kFirst);
+  // Of these a CPU has `loops` alone.
+  for (const auto& variant : {Aten<aten::QkNormRopeCall>("qk_norm_rope"),
+                              Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
+                              Aten<aten::DepthToSpaceCall>("depth_to_space"),
+                              Aten<aten::AttentionRestCall>("attention_rest")}) {
+    catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kFirst);
+  }
+  catalog.AddFramework({Aten<aten::FrameConvertCall>("frame_convert")}, Place::kLast);
+  if (!on_device) catalog.AddFramework({QkNormRopeByRows()}, Place::kFirst);
   // The built-in variant of attention that takes every call is far behind libtorch's; that of
   // cross_attention for tensor cores is ahead of cuDNN's.
-  const Place below_tuned = device.device < 0 ? Place::kFirst : Place::kBelowTuned;
+  const Place below_tuned = on_device ? Place::kBelowTuned : Place::kFirst;
   catalog.AddFramework(AttentionVariants("attention", device), Place::kFirst);
   catalog.AddFramework(AttentionVariants("cross_attention", device), below_tuned);
   // Matrix products and convolutions are the vendor's; the built-in ones are for comparison.

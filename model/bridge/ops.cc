@@ -18,6 +18,7 @@
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_views/tensor_view_of.h"
+#include "model/bridge/host_threads.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -53,6 +54,8 @@ std::optional<TensorView> PerChannel(const at::Tensor& vector) {
 }
 
 }  // namespace
+
+Ops::Ops(const kernels::Execution& run) : run_(run) { run_.threads = &LibtorchThreads(); }
 
 bool Ops::ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const {
   const auto dtype = kernels::DtypeOf(type).value_or(kernels::Dtype::kF64);

@@ -28,8 +28,8 @@ struct Modulation {
 // is none.
 class Ops {
  public:
-  explicit Ops(const kernels::Execution& run) : run_(run) {}
-  explicit Ops(kernels::Execution&&) = delete;  // borrowed
+  // What `run` refers to is borrowed. `cpu` variants get libtorch's threads.
+  explicit Ops(const kernels::Execution& run);
 
   const kernels::Execution& run() const { return run_; }
 
@@ -101,7 +101,7 @@ class Ops {
   bool ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const;
 
  private:
-  const kernels::Execution& run_;
+  kernels::Execution run_;
 };
 
 }  // namespace reel::model

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/qk_norm_rope_rows.h"
 
-#include <ATen/Parallel.h>
-
 #include "kernels/ltx_rope/norm_rope_rows.h"
+#include "model/bridge/host_threads.h"
 
 namespace reel::model::aten {
 namespace {
-
-// Fewer are not worth a second thread.
-constexpr int64_t kRowsOfAThread = 32;
 
 bool IsFloat(const at::Tensor& x) {
   return x.defined() && x.is_cpu() && x.scalar_type() == at::kFloat;
@@ -40,8 +36,8 @@ void RunByRows(const QkNormRopeCall& call) {
                                       .tokens = call.x.size(1),
                                       .width = call.x.size(2),
                                       .eps = static_cast<float>(call.eps)};
-  at::parallel_for(
-      0, call.x.size(0) * rows.tokens, kRowsOfAThread,
+  kernels::DivideRows(
+      &LibtorchThreads(), call.x.size(0) * rows.tokens, 2 * rows.width,
       [&](int64_t first, int64_t end) { kernels::ComputeNormRopeRows(rows, first, end); });
 }
 

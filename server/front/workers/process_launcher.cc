@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program_folder.h"
 #include "kernels/base/status_macros.h"
@@ -49,18 +50,37 @@ absl::StatusOr<Pipe> MakePipe() {
   return pipe;
 }
 
-// The environment of this process, and a short wait where the user chose none: threads of libgomp
-// that spin for milliseconds for one another take the cores from what they wait for as soon as
-// anything else runs beside them.
+// What a worker is given where the user chose nothing of the kind.
+struct Default {
+  const char* name;
+  const char* value;
+  const char* or_by = nullptr;  // a variable that chooses it, too
+};
+constexpr Default kDefaults[] = {
+    // Threads of libgomp that spin for milliseconds for one another take the cores from what they
+    // wait for as soon as anything else runs beside them.
+    {"GOMP_SPINCOUNT", "1000", "OMP_WAIT_POLICY"},
+    // Memory that the C library gives back after each tensor comes again a page at a time, which
+    // costs more than what is computed there. So tensors below 32 MiB come from the heap, and of
+    // its end 256 MiB stay.
+    {"MALLOC_MMAP_THRESHOLD_", "33554432"},
+    {"MALLOC_TRIM_THRESHOLD_", "268435456"},
+};
+
 std::vector<std::string> WorkerEnvironment() {
   std::vector<std::string> variables;
-  bool is_chosen = false;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     variables.emplace_back(*variable);
-    is_chosen = is_chosen || variables.back().starts_with("OMP_WAIT_POLICY=") ||
-                variables.back().starts_with("GOMP_SPINCOUNT=");
   }
-  if (!is_chosen) variables.emplace_back("GOMP_SPINCOUNT=1000");
+  const auto has = [chosen = variables](const char* name) {
+    return name != nullptr && std::any_of(chosen.begin(), chosen.end(), [&](const auto& variable) {
+             return absl::StartsWith(variable, absl::StrCat(name, "="));
+           });
+  };
+  for (const Default& setting : kDefaults) {
+    if (has(setting.name) || has(setting.or_by)) continue;
+    variables.push_back(absl::StrCat(setting.name, "=", setting.value));
+  }
   return variables;
 }
 

@@ -2,19 +2,24 @@
 // What a plan chooses, and that libtorch's variants and the kernels' compute the same.
 #include "model/bridge/ops.h"
 
+#include <ATen/Parallel.h>
+
 #include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/base/mutex.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/framework_variants.h"
+#include "model/bridge/host_threads.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "tests/unit/model/bridge/ops_fixture.h"
@@ -231,19 +236,39 @@ TEST(OpsRefusals, AKernelsRefusalComesOutOfTheGuardAsItWas) {
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("weight"));
 }
 
-TEST(FrameworkVariants, AreListedForEveryProcessAndChosenFirstOnACpu) {
+TEST(LibtorchThreads, DivideRowsAmongAllThatTheProcessHas) {
+  const int threads_before = at::get_num_threads();
+  at::set_num_threads(2);
+  Mutex mutex;
+  std::set<std::thread::id> seen;
+  std::vector<int> counts(1000);
+  kernels::DivideRows(&LibtorchThreads(), 1000, kernels::kElementsOfAThread,
+                      [&](int64_t first, int64_t end) {
+                        for (int64_t i = first; i < end; ++i) ++counts[static_cast<size_t>(i)];
+                        const MutexLock lock(mutex);
+                        seen.insert(std::this_thread::get_id());
+                      });
+  EXPECT_EQ(seen.size(), 2U);
+  EXPECT_EQ(counts, std::vector<int>(1000, 1));
+  at::set_num_threads(threads_before);
+}
+
+TEST(FrameworkVariants, StandAmongTheOthersByWhatIsFast) {
   kernels::KernelCatalog cpu = kernels::BuiltInCatalog();
   AddFrameworkVariants(cpu);
   kernels::KernelCatalog gpu = kernels::BuiltInCatalog({.device = 0, .sm = 90});
   AddFrameworkVariants(gpu);
-  EXPECT_EQ(cpu.VariantNames("qk_norm_rope").front(), kRowsVariant);
-  for (const std::string op : {"rms_norm", "qk_norm_rope", "channel_norm_silu"}) {
-    EXPECT_EQ(cpu.VariantNames(op)[op == "qk_norm_rope" ? 1 : 0], kAtenVariant);
+  using ::testing::ElementsAre;
+  EXPECT_THAT(cpu.VariantNames("rms_norm"), ElementsAre("cpu", kAtenVariant, "loops"));
+  EXPECT_THAT(cpu.VariantNames("frame_convert"), ElementsAre("cpu", "loops", kAtenVariant));
+  EXPECT_THAT(cpu.VariantNames("qk_norm_rope"), ElementsAre(kRowsVariant, kAtenVariant, "loops"));
+  EXPECT_THAT(cpu.VariantNames("channel_norm_silu"), ElementsAre(kAtenVariant, "loops"));
+  for (const std::string op : {"rms_norm", "gate_residual", "frame_convert", "qk_norm_rope"}) {
     EXPECT_EQ(gpu.VariantNames(op).back(), kAtenVariant);
   }
   for (const std::string op : {"attention", "cross_attention"}) {
     EXPECT_THAT(cpu.VariantNames(op),
-                ::testing::ElementsAre("cudnn", "flash", "mem_efficient", "math", "aten", "loops"));
+                ElementsAre("cudnn", "flash", "mem_efficient", "math", "aten", "loops"));
     for (const auto& listing : cpu.List()) {
       if (listing.op != op) continue;
       EXPECT_FALSE(listing.variants[0].runs);

@@ -76,6 +76,21 @@ TEST_F(ProcessLauncherTest, KeepsWaitingThreadsFromSpinningUnlessTheUserChose) {
   unsetenv("OMP_WAIT_POLICY");
 }
 
+TEST_F(ProcessLauncherTest, LetsAWorkerKeepTheMemoryOfItsTensorsUnlessTheUserChose) {
+  const auto seen = [this] {
+    auto launcher = Scripted("echo -n \"$MALLOC_MMAP_THRESHOLD_ $MALLOC_TRIM_THRESHOLD_\" >$out");
+    EXPECT_TRUE(launcher->Launch(request_).ok());
+    WaitForExit(*launcher);
+    return Written();
+  };
+  unsetenv("MALLOC_MMAP_THRESHOLD_");
+  unsetenv("MALLOC_TRIM_THRESHOLD_");
+  EXPECT_EQ(seen(), "33554432 268435456");
+  setenv("MALLOC_TRIM_THRESHOLD_", "1000000", 1);
+  EXPECT_EQ(seen(), "33554432 1000000");
+  unsetenv("MALLOC_TRIM_THRESHOLD_");
+}
+
 TEST_F(ProcessLauncherTest, LeavesNoOtherDescriptorOpen) {
   const int ours = open("/dev/null", O_RDONLY);  // without O_CLOEXEC
   auto launcher = Scripted(
