@@ -11,7 +11,10 @@
 namespace reel::kernels {
 namespace {
 
-constexpr KernelVariant kCpuVariants[] = {CpuVariant<ChannelNormSiluLoops>("loops")};
+constexpr KernelVariant kCpuVariants[] = {
+    CpuVariant<ChannelNormSiluCpu>("cpu"),
+    CpuVariant<ChannelNormSiluLoops>("loops"),
+};
 
 void CheckVector(const char* name, const std::optional<TensorView>& vector, const TensorView& x,
                  ArgumentChecks& checks) {

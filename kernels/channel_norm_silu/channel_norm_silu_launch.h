@@ -20,6 +20,9 @@ struct ChannelNormSiluParams {
   float eps = 0;
 };
 
+struct HostThreads;
+
+void ChannelNormSiluCpu(const ChannelNormSiluParams& params, const HostThreads* threads);
 void ChannelNormSiluLoops(const ChannelNormSiluParams& params);
 bool ChannelNormSiluVectorAccepts(const ChannelNormSiluParams& params);
 int32_t LaunchChannelNormSiluGeneric(const ChannelNormSiluParams& params, void* stream);

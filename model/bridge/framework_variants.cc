@@ -175,12 +175,13 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
     catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kBelowTuned);
   }
   // Of these a CPU has `loops` alone.
-  for (const auto& variant : {Aten<aten::QkNormRopeCall>("qk_norm_rope"),
-                              Aten<aten::ChannelNormSiluCall>("channel_norm_silu"),
-                              Aten<aten::DepthToSpaceCall>("depth_to_space"),
-                              Aten<aten::AttentionRestCall>("attention_rest")}) {
+  for (const auto& variant :
+       {Aten<aten::QkNormRopeCall>("qk_norm_rope"), Aten<aten::DepthToSpaceCall>("depth_to_space"),
+        Aten<aten::AttentionRestCall>("attention_rest")}) {
     catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kFirst);
   }
+  // Here `cpu` takes every call.
+  catalog.AddFramework({Aten<aten::ChannelNormSiluCall>("channel_norm_silu")}, Place::kLast);
   catalog.AddFramework({Aten<aten::FrameConvertCall>("frame_convert")}, Place::kLast);
   if (!on_device) catalog.AddFramework({QkNormRopeByRows()}, Place::kFirst);
   // The built-in variant of attention that takes every call is far behind libtorch's; that of

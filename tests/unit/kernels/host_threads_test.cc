@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/activation/activation.h"
+#include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/frame_convert/frame_convert.h"
 #include "kernels/gate/gate_residual.h"
 #include "kernels/rms_norm/rms_norm.h"
@@ -84,6 +85,21 @@ TEST(HostThreadsTest, ARowHasTheSameBitsInAnyPart) {
     return ActivationOp(
         {.x = run.Use(x), .bias = {}, .out = run.Use(out), .kind = Activation::kGeluTanh},
         execution);
+  });
+}
+
+// Parts begin and end in the middle of a frame, whose copies are written by each.
+TEST(HostThreadsTest, APixelHasTheSameBitsInAnyPart) {
+  HostTensor x = Normal({2, 2, 3, 5, 6}, 1, Layout::kPermuted), out = Normal({2, 5, 3, 5, 6}, 2);
+  HostTensor scale = Normal({2, 6}, 3);
+  ExpectSameBits("channel_norm_silu", out, [&](ForcedRun& run, const Execution& execution) {
+    ChannelNormSiluArgs args;
+    args.x = run.Use(x);
+    args.scale = args.shift = run.Use(scale);
+    args.out = run.Use(out);
+    args.pad_front = 2;
+    args.pad_back = 1;
+    return ChannelNormSilu(args, execution);
   });
 }
 

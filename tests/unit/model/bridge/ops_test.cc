@@ -262,7 +262,8 @@ TEST(FrameworkVariants, StandAmongTheOthersByWhatIsFast) {
   EXPECT_THAT(cpu.VariantNames("rms_norm"), ElementsAre("cpu", kAtenVariant, "loops"));
   EXPECT_THAT(cpu.VariantNames("frame_convert"), ElementsAre("cpu", "loops", kAtenVariant));
   EXPECT_THAT(cpu.VariantNames("qk_norm_rope"), ElementsAre(kRowsVariant, kAtenVariant, "loops"));
-  EXPECT_THAT(cpu.VariantNames("channel_norm_silu"), ElementsAre(kAtenVariant, "loops"));
+  EXPECT_THAT(cpu.VariantNames("channel_norm_silu"), ElementsAre("cpu", "loops", kAtenVariant));
+  EXPECT_THAT(cpu.VariantNames("depth_to_space"), ElementsAre(kAtenVariant, "loops"));
   for (const std::string op : {"rms_norm", "gate_residual", "frame_convert", "qk_norm_rope"}) {
     EXPECT_EQ(gpu.VariantNames(op).back(), kAtenVariant);
   }
