@@ -65,6 +65,19 @@ at::Tensor ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale, const a
   return at::silu(y);
 }
 
+// On a CPU one frame after the other, so that its bits do not depend on how many come at once.
+void ChannelNormSiluInto(const ChannelNormSiluCall& call, const at::Tensor& x) {
+  const at::Tensor out = call.into->inner();
+  const int64_t at_once = x.is_cpu() ? 1 : x.size(2);
+  for (int64_t i = 0; i < x.size(2); i += at_once) {
+    const at::Tensor frames = x.slice(2, i, i + at_once);
+    out.slice(2, i, i + at_once)
+        .copy_(ChannelNormSilu(x.is_cpu() ? frames.contiguous() : frames, call.scale, call.shift,
+                               call.eps));
+  }
+  call.into->CopyEnds();
+}
+
 at::Tensor DepthToSpace(const at::Tensor& x, const at::Tensor& residual, bool drop_first) {
   at::Tensor out = Doubled(x);
   if (residual.defined()) {
@@ -230,13 +243,8 @@ void Run(const GatedGeluCall& call) {
 void Run(const ChannelNormSiluCall& call) {
   const at::Tensor sum = call.frames.Made();
   if (call.sum.defined()) call.sum.copy_(sum);
-  const at::Tensor made = ChannelNormSilu(sum, call.scale, call.shift, call.eps);
-  if (call.into == nullptr) {
-    call.out = made;
-  } else {
-    call.into->inner().copy_(made);
-    call.into->CopyEnds();
-  }
+  if (call.into != nullptr) return ChannelNormSiluInto(call, sum);
+  call.out = ChannelNormSilu(sum, call.scale, call.shift, call.eps);
 }
 
 void Run(const DepthToSpaceCall& call) {

@@ -172,17 +172,10 @@ struct Modulation {
 void NormSilu(const Ops& ops, const Frames& piece, const Modulation& modulation,
               const PaddedFrames& out, Pending* inputs) {
   const auto [scale, shift] = modulation;
-  if (!piece.x.device().is_cpu()) {
-    if (inputs != nullptr && piece.sum().is_x()) inputs->Add(piece.x);
-    const bool made = inputs != nullptr && !piece.sum().is_x();
-    const at::Tensor sum = made ? inputs->Room(piece.x) : at::Tensor();
-    return ops.ChannelNormSiluInto(piece.sum(), scale, shift, out, sum);
-  }
-  const at::Tensor x = piece.sum().Made();
-  if (inputs != nullptr) inputs->Add(x);
-  out.inner().copy_(ByFrame(
-      x, 1, [&](const at::Tensor& frame) { return ops.ChannelNormSilu(frame, scale, shift); }));
-  out.CopyEnds();
+  if (inputs != nullptr && piece.sum().is_x()) inputs->Add(piece.x);
+  const bool made = inputs != nullptr && !piece.sum().is_x();
+  const at::Tensor sum = made ? inputs->Room(piece.x) : at::Tensor();
+  ops.ChannelNormSiluInto(piece.sum(), scale, shift, out, sum);
 }
 
 class Resnet : public FrameSource {
