@@ -93,7 +93,7 @@ TEST_F(CompareTest, CompareShowsBothSideBySide) {
   const std::string stem = folder_.File("two");
   const ProgramResult made = Reel({"compare", "--kernels", "auto,auto+rms_norm=loops", "-o", stem});
   ASSERT_EQ(made.status, 0) << made.errors;
-  EXPECT_THAT(made.out, ::testing::ContainsRegex("rms_norm +denoise +aten +[0-9.]+ ms +loops"));
+  EXPECT_THAT(made.out, ::testing::ContainsRegex("rms_norm +denoise +cpu +[0-9.]+ ms +loops"));
   EXPECT_THAT(made.out, HasSubstr("\npictures "));
   EXPECT_THAT(made.out, HasSubstr(stem + "-a.mp4\n" + stem + "-b.mp4\n" + stem + ".png\n"));
   EXPECT_THAT(folder_.Read("two-a.mp4"), HasSubstr("ftyp"));
