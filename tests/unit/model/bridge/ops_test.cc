@@ -264,7 +264,7 @@ TEST(FrameworkVariants, StandAmongTheOthersByWhatIsFast) {
   EXPECT_THAT(cpu.VariantNames("qk_norm_rope"), ElementsAre(kRowsVariant, kAtenVariant, "loops"));
   EXPECT_THAT(cpu.VariantNames("channel_norm_silu"), ElementsAre("cpu", "loops", kAtenVariant));
   EXPECT_THAT(cpu.VariantNames("depth_to_space"), ElementsAre(kAtenVariant, "loops"));
-  for (const std::string op : {"rms_norm", "gate_residual", "frame_convert", "qk_norm_rope"}) {
+  for (const std::string op : {"rms_norm", "qk_norm_rope", "channel_norm_silu", "frame_convert"}) {
     EXPECT_EQ(gpu.VariantNames(op).back(), kAtenVariant);
   }
   for (const std::string op : {"attention", "cross_attention"}) {
