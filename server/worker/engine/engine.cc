@@ -101,10 +101,9 @@ bool Engine::Impl::MoveOne() {
 }
 
 Turns::Beside Engine::Impl::BesideOf(const HeldJob* piece, const Batch& batch) {
-  if (piece == nullptr || batch.jobs.empty() || piece->GoesBefore(*batch.jobs.front())) {
-    return Turns::Beside::kAhead;
-  }
-  return piece->phase == Phase::kDecode ? Turns::Beside::kDecoding : Turns::Beside::kJoining;
+  const bool is_of_others = piece != nullptr && piece->phase == Phase::kDecode &&
+                            !batch.jobs.empty() && !piece->GoesBefore(*batch.jobs.front());
+  return is_of_others ? Turns::Beside::kDecoding : Turns::Beside::kAhead;
 }
 
 absl::Duration Engine::Impl::LastStepOf(const Batch& batch) {

@@ -8,14 +8,15 @@ namespace reel::worker {
 
 // Note: [Turns]. They take turns by time, not by count, for a step of a long video can take as long
 // as a short one in full.
-// - A job that goes before the batch has as many pieces as take no longer than one step of it. So a
-//   short one does all that it has to do and is gone, and the batch loses a step's time at most.
+// - A job that goes before the batch, or would join it, has as many pieces as take no longer than
+//   one step of it. So a short one does all that it has to do and is gone, several that come
+//   together step together, and the batch loses a step's time at most.
 // - Frames of a job that does not go before it are paid for: steps that take as long come before
 //   more frames, so that a decode takes half of the device from those that it interrupts, not more.
-// - Of one that would join, the next piece comes after one step: the batch gains by it.
 class Turns {
  public:
-  enum class Beside { kAhead, kJoining, kDecoding };  // what the job is to the batch
+  // What the job is to the batch: kAhead of one that goes before it, or joins it.
+  enum class Beside { kAhead, kDecoding };
 
   // `step`: what one of the batch took.
   bool StepIsDue(Beside piece, absl::Duration step) const;
@@ -25,7 +26,6 @@ class Turns {
  private:
   absl::Duration ahead_;  // that such jobs took since the last step
   absl::Duration owed_;   // to steps
-  bool one_is_owed_ = false;
 };
 
 }  // namespace reel::worker

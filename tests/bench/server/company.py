@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several requests at a time: what sharing a device gains, what it costs a neighbour, and that nobody's bytes change."""
 
+import collections
 import concurrent.futures
 import functools
 import multiprocessing
@@ -28,44 +29,43 @@ def process_each(width):
     return concurrent.futures.ProcessPoolExecutor(width, mp_context=multiprocessing.get_context("spawn"))
 
 
-def device_share(took, heard):
-    """Where a device's time went, in ms of each video; `nobody's` is what no video was charged for."""
+def device_share(took, heard, devices=1):
+    """Where devices' time went, in ms of each video; `nobody's` is what no video was charged for."""
     stats = [h.video["stats"] for h in heard]
     of = {"text": sum(seconds(s.get("textEncode")) for s in stats), "decode": sum(seconds(s.get("decode")) for s in stats)}
     charged = sum(float(s.get("deviceSeconds", 0)) for s in stats)
-    of |= {"steps": charged - sum(of.values()), "nobody's": took - charged}
+    of |= {"steps": charged - sum(of.values()), "nobody's": devices * took - charged}
     return {part: round(1000 * value / len(heard), 2) for part, value in of.items()}
 
 
-def rate(door, spec, width, count):
-    took, heard = keep_in_flight(door, [spec | {"seed": str(n)} for n in range(count)], width)
-    return rate_of(took, heard)
-
-
-def rate_of(took, heard):
+def rate_of(took, heard, devices=1):
     count = len(heard)
     return {"videos a second": round(count / took, 3), "each, ms": spread(h.ended for h in heard),
             "mean company": round(sum(float(h.video["stats"].get("meanBatch", 1)) for h in heard) / count, 2),
-            "device, ms a video": device_share(took, heard)}
+            "by worker": collections.Counter(h.video.get("worker") for h in heard),
+            "device, ms a video": device_share(took, heard, devices)}
+
+
+def seeded(specs, count):
+    return [specs[n % len(specs)] | {"seed": str(n)} for n in range(count)]
 
 
 def curve(setup):
-    """Small videos at 1, 2, 4, 8 and 16 in flight, then a mixture of three small sizes at 1 and 8."""
-    widths = [1, 2, 4, 8, 16]
+    """By each profile small videos at 1, 2, 4, 8 and 16 in flight, then a mixture of three small sizes at 1 and 8. So many that
+    the first ones, which nobody was there before, and the last, which nobody follows, count little."""
     mixed = [setup.small, setup.small | {"width": 512, "height": 320}, setup.small | {"width": 384, "height": 256}]
+    found = {}
     with serving(setup) as door:
-        for width in widths:
-            keep_in_flight(door, [setup.small] * width, width)  # sizes that share for the first time
-        equal = {width: rate(door, setup.small, width, max(8, 2 * width, setup.repeat)) for width in widths}
-        mixture, shares = {}, {}
-        for width in (1, 8):
-            specs = [mixed[n % 3] | {"seed": str(n)} for n in range(24)]
-            keep_in_flight(door, specs[:8], width)
-            took, heard = keep_in_flight(door, specs, width)
-            mixture[width] = round(len(specs) / took, 3)
-            shares[width] = device_share(took, heard)
-    return {"equal": equal, "gain of 8 over 1": round(equal[8]["videos a second"] / equal[1]["videos a second"], 2),
-            "mixture, videos a second": mixture, "mixture, device, ms a video": shares, "gain of the mixture": round(mixture[8] / mixture[1], 2)}
+        for profile in setup.profiles.split(","):
+            rates = {}
+            for name, sizes, widths in (("equal", [setup.small], (1, 2, 4, 8, 16)), ("mixture", mixed, (1, 8))):
+                specs = [size | {"kernels": {"profile": profile}} for size in sizes]
+                for width in widths:
+                    keep_in_flight(door, seeded(specs, max(width, len(specs))), width)  # sizes that share for the first time
+                rates[name] = {width: rate_of(*keep_in_flight(door, seeded(specs, max(24, setup.repeat * width)), width)) for width in widths}
+            gains = {name: round(of[8]["videos a second"] / of[1]["videos a second"], 3) for name, of in rates.items()}
+            found[profile] = rates | {"gain of 8 over 1": gains}
+    return found
 
 
 def behind(setup):
@@ -139,7 +139,7 @@ def pool(setup):
                 generate = functools.partial(generate_at, door.address)
                 for seed in ("1", "2"):
                     hear_all(callers, generate, [spec | {"seed": seed}] * width)
-                found = rate_of(*hear_all(callers, generate, [spec | {"seed": str(n)} for n in range(count * len(some))]))
+                found = rate_of(*hear_all(callers, generate, seeded([spec], count * len(some))), len(some))
             rates[",".join(some)] = found
         gain = rates[setup.devices]["videos a second"] / rates[first]["videos a second"]
         result[name] = {"by devices": rates, "gain": round(gain, 3)}

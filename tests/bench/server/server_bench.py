@@ -72,7 +72,7 @@ def main():
     parser.add_argument("--usual", type=shape, default="768x512x49x30", help="WxHxFRAMESxSTEPS of the usual request")
     parser.add_argument("--small", type=shape, default="256x256x25x30")
     parser.add_argument("--long", type=shape, default="1216x704x121x8")
-    parser.add_argument("--profiles", default="auto,fp8", help="kernel profiles of the part `requests`")
+    parser.add_argument("--profiles", default="auto,fp8", help="kernel profiles of the parts `requests` and `curve`")
     parser.add_argument("--repeat", type=int, default=8)
     parser.add_argument("--shapes", default="256x256x25,512x320x49,768x512x49,768x512x121,1216x704x121", help="WxHxFRAMES,... of the part `accounts`")
     parser.add_argument("--beside", type=int, default=1 << 30, help="bytes for a small video, of the part `swaps`")

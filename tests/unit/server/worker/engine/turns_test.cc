@@ -13,7 +13,7 @@ constexpr absl::Duration kLong = absl::Milliseconds(350), kShort = absl::Millise
 
 TEST(Turns, APieceComesFirst) {
   const Turns turns;
-  for (const Beside piece : {Beside::kAhead, Beside::kJoining, Beside::kDecoding}) {
+  for (const Beside piece : {Beside::kAhead, Beside::kDecoding}) {
     EXPECT_FALSE(turns.StepIsDue(piece, kLong));
     EXPECT_FALSE(turns.StepIsDue(piece, absl::ZeroDuration()));
   }
@@ -51,14 +51,6 @@ TEST(Turns, FramesOfOthersArePaidForInSteps) {
   EXPECT_FALSE(turns.StepIsDue(Beside::kDecoding, kLong)) << "nothing is saved up";
   turns.Moved(Beside::kDecoding, kPiece);
   EXPECT_TRUE(turns.StepIsDue(Beside::kDecoding, kLong));
-}
-
-TEST(Turns, OneWhoJoinsWaitsForOneStep) {
-  Turns turns;
-  turns.Moved(Beside::kJoining, kPiece);
-  EXPECT_TRUE(turns.StepIsDue(Beside::kJoining, kShort));
-  turns.Stepped(kShort);
-  EXPECT_FALSE(turns.StepIsDue(Beside::kJoining, kShort));
 }
 
 TEST(Turns, WhoGoesAheadDoesNotWaitForWhatOthersOwe) {
