@@ -55,6 +55,10 @@ const PassWork& LargestOf(const std::vector<PassWork>& passes) {
                            [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
 }
 
+int64_t RowsTaken(int64_t rows, int64_t fill_rows) {
+  return rows > fill_rows / 2 ? std::max(rows, fill_rows) : rows;
+}
+
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,
                      int64_t clip_pixels) {
   int64_t tokens = 0, rows = 0;

@@ -31,6 +31,11 @@ std::vector<PassWork> PassesOf(const GenerationSpec& resolved, const ModelCard& 
 // The pass with the most tokens; the first of several.
 const PassWork& LargestOf(const std::vector<PassWork>& passes);
 
+// Of the rows after which a step takes no further job, those that a job of so many takes up: with
+// more than half of them it fills the step. So large a one gains nothing by company, and whoever is
+// small would wait at each of its steps for all of it.
+int64_t RowsTaken(int64_t rows, int64_t fill_rows);
+
 // What a job of these passes takes of a device's memory at its fullest, of a clip with so many
 // pixels in all its frames.
 int64_t PeakMemoryOf(const MemoryCosts& costs, const std::vector<PassWork>& passes,

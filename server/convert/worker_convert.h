@@ -24,7 +24,7 @@ struct WorkerSettings {
   std::vector<model::LoadOptions> models;  // in the order of loading
   int kernel_sample_every = 32;
   int encoder_threads = 0;
-  int64_t fill_rows = 5376;
+  int64_t fill_rows = 8192;
   std::vector<kernels::PluginSource> plugins;  // in the order of opening
   int64_t memory_bytes = 0;                    // 0: all of the device's
 };

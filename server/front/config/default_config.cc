@@ -201,7 +201,7 @@ void FillDefaults(const Surroundings& surroundings, ServerConfig& config) {
   auto& scheduler = *config.mutable_scheduler();
   if (scheduler.max_backlog_seconds() == 0) scheduler.set_max_backlog_seconds(120);
   if (scheduler.max_queued_jobs() == 0) scheduler.set_max_queued_jobs(1000);
-  if (scheduler.fill_rows() == 0) scheduler.set_fill_rows(5376);
+  if (scheduler.fill_rows() == 0) scheduler.set_fill_rows(8192);
   if (scheduler.order().empty()) scheduler.set_order("steps");
   const auto listen = ParseAddress(config.listen());
   FillTiming(listen.ok() && listen->loopback(), config);

@@ -77,7 +77,7 @@ struct ConfiguredExperiment {
 struct SchedulerOptions {
   double max_backlog_seconds = 120;
   int max_queued_jobs = 1000;
-  int64_t fill_rows = 5376;
+  int64_t fill_rows = 8192;
   bool fifo = false;
 };
 

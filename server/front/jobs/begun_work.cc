@@ -25,7 +25,7 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
       if (work.stepped == nullptr) work.stepped = &held.shape;
       work.is_alike &=
           held.shape.model == work.stepped->model && held.shape.plan == work.stepped->plan;
-      work.stepped_rows += held.shape.rows();
+      work.stepped_rows += fleet_.RowsTaken(held.shape);
       ++work.num_stepped;
     }
     const ActiveJob* job = jobs_.FindAttempt(id, held.attempt);
@@ -41,7 +41,7 @@ BegunWork::Work BegunWork::Gather(const FleetWorker& worker) {
     mine.may_park = job->stage == model::Stage::kDenoise && job->preemptions < kMostPreemptions;
     work.may_park |= mine.may_park && !mine.parked;
     if (mine.parked) continue;
-    work.rows += held.shape.rows();
+    work.rows += fleet_.RowsTaken(held.shape);
     ++work.moving;
   }
   work.is_closed |= bytes >= kMostParkedBytes;

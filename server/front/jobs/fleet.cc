@@ -276,14 +276,14 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
   if (worker.doomed) return false;
   if (worker.held.empty()) return true;
   if (options_.fifo || need.alone || worker.held.size() >= 2 * kMostHeld) return false;
-  int64_t rows = need.shape.rows();
+  int64_t rows = RowsTaken(need.shape);
   size_t before = 0;
   bool packs = true;
   for (const auto& [job, held] : worker.held) {
     if (held.alone) return false;
     if (passed.contains(job) || held.parked()) continue;
     ++before;
-    rows += held.shape.rows();
+    rows += RowsTaken(held.shape);
     packs &= held.shape.model == need.shape.model && held.shape.plan == need.shape.plan;
     // The others make it no less; they may be many, and this is asked for each job that waits.
     if (before >= kFewHeld && (!packs || rows > options_.fill_rows)) return false;

@@ -15,6 +15,7 @@
 #include "kernels/base/mutex.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/model_card.h"
+#include "model/pass_work.h"
 #include "server/front/jobs/fleet_worker.h"
 #include "server/front/jobs/job_options.h"
 #include "server/front/jobs/job_service.h"
@@ -105,6 +106,10 @@ class Fleet {
   bool MayEverRun(const FleetWorker& worker, const Need& need) const;
   // A device is out of service, and without it no worker will ever run the job.
   bool Hopeless(const Need& need) const;
+  // Of those of a step.
+  int64_t RowsTaken(const WorkShape& shape) const {
+    return model::RowsTaken(shape.rows(), options_.fill_rows);
+  }
   int NumReady() const;
   bool AllOut() const;
 

@@ -65,7 +65,7 @@ struct JobOptions {
 
   double max_backlog_seconds = 120;  // predicted, per device
   int max_queued_jobs = 1000;
-  int64_t fill_rows = 5376;
+  int64_t fill_rows = 8192;
   bool fifo = false;  // one job at a time, in order of arrival
 
   absl::Duration default_timeout = absl::Minutes(10);

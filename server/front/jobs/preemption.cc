@@ -104,7 +104,7 @@ std::vector<std::string> Preemption::Victims(const Newcomer& newcomer, const Fle
   const BegunWork::Work& work = begun_.At(worker);
   const Urgent urgent = {newcomer.waiting.predicted + ahead, newcomer.waiting.deadline};
   // Once it shares their steps it does so to its end: then nobody is too young to be parked.
-  if (SharesSteps(newcomer.need, newcomer.need.shape.rows(), worker)) {
+  if (SharesSteps(newcomer.need, parts_.fleet.RowsTaken(newcomer.need.shape), worker)) {
     const auto jobs = Compare(newcomer, work, /*soon=*/true, /*for_share=*/true);
     return IdsOf(work, WhomToLeave(jobs, urgent, now_));
   }

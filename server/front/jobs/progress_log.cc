@@ -31,7 +31,7 @@ ProgressLog::AtWorker ProgressLog::PlaceAtWorker(const ActiveJob& job) {
   there.parked = own->second.parked();
   int64_t rows = 0;
   for (const auto& [id, held] : worker->held) {
-    rows += held.shape.rows();
+    rows += fleet_.RowsTaken(held.shape);
     const bool waits = there.parked && !held.started && id != own->second.parked_for;
     if (held.order_key >= own->second.order_key || waits) continue;
     there.ahead += held.left;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/pass_work.h"
+
 namespace reel::worker {
 namespace {
 
@@ -69,19 +71,22 @@ bool GoesBefore(const HeldJob& job, const Batch& batch) {
 
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
   if (StepsAlone(lead)) return BatchOf({&lead});
+  const auto taken = [&](const HeldJob& job) {
+    return model::RowsTaken(job.rows(), sharing.fill_rows);
+  };
   Members can_step = {&lead}, would_step = {&lead};
-  int64_t rows = lead.rows(), would_be_rows = rows;
+  int64_t rows = taken(lead), would_be_rows = rows;
   for (const auto& job : jobs.all()) {
     if (rows >= sharing.fill_rows) break;
-    if (!MayShareStep(*job, lead) || rows + job->rows() > sharing.fill_rows) continue;
+    if (!MayShareStep(*job, lead) || rows + taken(*job) > sharing.fill_rows) continue;
     if (job->CanStep()) {
       can_step.push_back(job.get());
-      rows += job->rows();
-    } else if (!job->CanMove() || would_be_rows + job->rows() > sharing.fill_rows) {
+      rows += taken(*job);
+    } else if (!job->CanMove() || would_be_rows + taken(*job) > sharing.fill_rows) {
       continue;
     }
     would_step.push_back(job.get());
-    would_be_rows += job->rows();
+    would_be_rows += taken(*job);
   }
   // Of those who would be there if all had begun it is told that they are kept apart.
   std::vector<int64_t> apart;

@@ -24,7 +24,7 @@ struct Batch {
 
 // What decides who shares a step.
 struct Sharing {
-  int64_t fill_rows = 0;                // most rows together; the lead alone may have more
+  int64_t fill_rows = 0;                // most rows together; one alone may have more
   const CompanyGains* gains = nullptr;  // null: all gain by it
   absl::Time now = {};                  // steady
 };
@@ -37,9 +37,9 @@ HeldJob* PickPiece(const JobTable& jobs, const Batch& batch);
 bool GoesBefore(const HeldJob& job, const Batch& batch);
 
 // The jobs that may be stepped beside `lead`, which can step, in the table's order: same model,
-// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together,
-// and those that gain by it: as many as do from the first on, else as many as are of the lead's
-// size.
+// same plan, of a model that shares steps, none of them alone, at most `fill_rows` rows together
+// (model::RowsTaken), and those that gain by it: as many as do from the first on, else as many as
+// are of the lead's size.
 Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing);
 
 // The batch as those who judge it see it; it outlives the answer.

@@ -31,7 +31,7 @@ struct EngineOptions {
   kernels::DeviceStream stream;
   std::vector<int> peers = {};  // the other members of a group, which the models know of alone
   std::string device;           // for people and statistics, e.g. "cpu"
-  int64_t fill_rows = 5376;
+  int64_t fill_rows = 8192;
   // One that takes so long is made in pieces, between which others can move.
   absl::Duration long_step = absl::Milliseconds(125);
   int kernel_sample_every = 32;  // 0: never

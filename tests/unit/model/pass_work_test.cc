@@ -49,6 +49,14 @@ TEST(PeakMemoryOf, IsThatOfTheLargestPassOrOfTheDecodeWhicheverIsMore) {
   EXPECT_EQ(PeakMemoryOf({}, passes, 100), 0);
 }
 
+TEST(RowsTaken, AreAllOfAStepForOneWithMoreThanHalf) {
+  EXPECT_EQ(RowsTaken(50, 100), 50);
+  EXPECT_EQ(RowsTaken(51, 100), 100);
+  EXPECT_EQ(RowsTaken(500, 100), 500);
+  EXPECT_EQ(RowsTaken(1, 1), 1);
+  EXPECT_EQ(RowsTaken(7, 0), 7);
+}
+
 TEST(PassesOf, ScalesEachPassFromTheOneBefore) {
   EXPECT_THAT(PassesOf(Spec("twice"), ExampleCard()),
               ElementsAre(PassWork{128, 96, 36, 3 * 36, 40}, PassWork{256, 192, 144, 2 * 144, 13}));

@@ -37,6 +37,18 @@ TEST_F(AssignmentTest, SmallJobsFillAStep) {
   EXPECT_EQ(pool.num_waiting(), 5);
 }
 
+TEST_F(AssignmentTest, NobodyFillsAStepBesideOneWithMoreThanHalfOfIt) {
+  options.fill_rows = 512 * 5;
+  StartAll();
+  NewJob large = Request();
+  large.spec.width = 768;
+  large.spec.height = 512;
+  MustCreate(large);
+  for (int i = 0; i < 4; ++i) MustCreate(Request());
+  Settle();
+  EXPECT_EQ(pool.num_waiting(), 2);
+}
+
 TEST_F(AssignmentTest, WhatNoDeviceWillEverRunEnds) {
   StartAll();
   AddWorker("w1");

@@ -31,7 +31,7 @@ class PreemptionLookTest : public ::testing::Test {
   int Draw(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
   void MakePool(int seed) {
     random_.seed(static_cast<unsigned>(seed));
-    options_.fill_rows = Draw(2) == 0 ? 0 : 5376;
+    options_.fill_rows = Draw(2) == 0 ? 0 : 8192;
     for (int i = 0; i < kTenants; ++i) {
       share_.SetWeight(absl::StrCat("t", i), 1 + Draw(3));
       share_.Charge(absl::StrCat("t", i), absl::Seconds(Draw(60)));
@@ -121,7 +121,7 @@ class PreemptionLookTest : public ::testing::Test {
     for (const auto& [id, held] : worker.held) {
       if (!held.started || held.parked()) continue;
       if (held.shape.model != need.shape.model || held.shape.plan != need.shape.plan) return false;
-      rows += held.shape.rows();
+      rows += fleet_.RowsTaken(held.shape);
       ++jobs;
     }
     return worker.Packs(need.shape, jobs, rows, options_.fill_rows);
@@ -130,7 +130,7 @@ class PreemptionLookTest : public ::testing::Test {
                    bool soon, bool runs_there) {
     if (newcomer.need.alone) return {};
     const bool shares =
-        PlainShares(newcomer.need, runs_there ? 0 : newcomer.need.shape.rows(), worker);
+        PlainShares(newcomer.need, runs_there ? 0 : fleet_.RowsTaken(newcomer.need.shape), worker);
     if (runs_there && !shares) return {};
     bool closed = false;
     int64_t bytes = 0, rows = 0;
@@ -149,7 +149,7 @@ class PreemptionLookTest : public ::testing::Test {
       begun.push_back({job->LeftP90(), job->deadline, held.parked(), may_park,
                        may_park && PlainHadMore(newcomer, *job)});
       if (held.parked()) continue;
-      rows += held.shape.rows();
+      rows += fleet_.RowsTaken(held.shape);
       ++moving;
     }
     if (closed || bytes >= kMostParkedBytes) return {};

@@ -70,6 +70,17 @@ TEST_F(PickBatchTest, ALeadLargerThanTheStepGoesAlone) {
   EXPECT_THAT(PickBatch(jobs_, lead, {100}).jobs, ElementsAre(&lead));
 }
 
+TEST_F(PickBatchTest, OneWithMoreThanHalfOfAStepHasItForItself) {
+  HeldJob& large = Add(60);
+  HeldJob& small = Add(10);
+  HeldJob& other = Add(10);
+  EXPECT_THAT(PickBatch(jobs_, large, {100}).jobs, ElementsAre(&large));
+  EXPECT_THAT(PickBatch(jobs_, small, {100}).jobs, ElementsAre(&small, &other));
+  HeldJob& fresh = Add(10, Phase::kBegin);
+  EXPECT_EQ(PickBatch(jobs_, large, {100}).not_yet, nullptr);
+  EXPECT_EQ(PickBatch(jobs_, small, {100}).not_yet, &fresh);
+}
+
 TEST_F(PickBatchTest, WaitsForOneThatCouldJoin) {
   HeldJob& lead = Add(50);
   HeldJob& fresh = Add(0, Phase::kCreate);
