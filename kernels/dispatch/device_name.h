@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,5 +19,16 @@ inline constexpr int kCpuRank = -1;
 // "cuda:0+cuda:1". A group of CPUs, "cpu+cpu", divides the work as one of GPUs does, and is for
 // tests. INVALID_ARGUMENT for anything else: mixed kinds, a GPU named twice, too many ranks.
 absl::StatusOr<std::vector<int>> RanksOf(absl::string_view device);
+
+// A worker's device as its process is to name it. A GPU or a slice of one (MIG) may be named by its
+// UUID, as `nvidia-smi -L` lists them: "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6". CUDA knows no
+// such names, but shows a process only those that CUDA_VISIBLE_DEVICES has, and counts from 0.
+struct OwnDevices {
+  std::string device;   // as RanksOf takes it
+  std::string visible;  // for CUDA_VISIBLE_DEVICES; empty: it stays as it is
+};
+// INVALID_ARGUMENT where RanksOf says so, and for numbers and UUIDs in one group, a slice in a
+// group, and what is no UUID.
+absl::StatusOr<OwnDevices> OwnDevicesOf(absl::string_view device);
 
 }  // namespace reel::kernels

@@ -7,15 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "kernels/base/program_folder.h"
 #include "model/bundled_model.h"
 #include "server/front/app.h"
 #include "server/front/config/load_options.h"
+#include "server/front/config/visible_gpus.h"
 #include "server/front/rpc/grpc_log.h"
 #include "server/front/rpc/grpc_server.h"
 #include "server/logging/log.h"
@@ -35,6 +38,11 @@ constexpr int kExitDrainHung = 4;
 std::string Environment(const char* name) {
   const char* value = getenv(name);
   return value == nullptr ? "" : value;
+}
+
+std::optional<absl::string_view> GivenEnvironment(const char* name) {
+  const char* value = getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<absl::string_view>(value);
 }
 
 // lib/ beside the folder of the workers' program, where they look for it too.
@@ -162,7 +170,8 @@ int main(int argc, char** argv) {
       .home = Environment("HOME"),
       .models_folder = reel::model::BundledModelsFolder(),
       .cuda_library = CudaLibrary(parsed.flags.worker_binary),
-      .host_name = HostName()};
+      .host_name = HostName(),
+      .visible_gpus = reel::front::VisibleGpus("/dev", GivenEnvironment("CUDA_VISIBLE_DEVICES"))};
   const auto loaded = reel::front::LoadOptions(parsed.flags, surroundings);
   if (!loaded.problems.empty()) return PrintProblems(loaded.problems);
   if (parsed.flags.check_config) {

@@ -75,9 +75,9 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
       "A folder or file of weights, or testcard; default: ltx-demo, where it came along");
   app.add_option("--dtype", options.dtype, "Of the weights")
       ->check(CLI::IsMember({"bf16", "fp16", "fp32"}));
-  app.add_option(
-      "--device", options.device,
-      "auto (default: the first GPU, else cpu), cpu, cuda:N, or two to four: cuda:0+cuda:1");
+  app.add_option("--device", options.device,
+                 "auto (default: the first GPU, else cpu), cpu, cuda:N, a UUID, or two to four: "
+                 "cuda:0+cuda:1");
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");

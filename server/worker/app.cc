@@ -15,10 +15,12 @@
 #include "kernels/open_device.h"
 #include "model/registry.h"
 #include "server/logging/log.h"
+#include "server/worker/bus_ids.h"
 #include "server/worker/energy_reader.h"
 #include "server/worker/energy_sampler.h"
 #include "server/worker/engine/engine.h"
 #include "server/worker/link/worker_link.h"
+#include "server/worker/near_device.h"
 #include "server/worker/plugin_loader.h"
 #include "server/worker/plugin_probe.h"
 
@@ -98,10 +100,14 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
 }  // namespace
 
 int RunWorker(const WorkerFlags& flags) {
-  auto opened = kernels::OpenDevice(flags.device, kernels::CudaLibraryPath());
+  auto opened = kernels::OpenDevice(flags.own_device, kernels::CudaLibraryPath());
   if (!opened.ok()) {
     Log(LogLevel::kError, "The device cannot be used", {{"error", opened.status()}});
     return kDeviceGoneStatus;
+  }
+  // Before any other thread of ours begins.
+  if (const int cores = StayOn(CpusNear(BusIds(DevicesOf(*opened)))); cores > 0) {
+    Log(LogLevel::kInfo, "Threads stay on the cores next to the device", {{"cores", cores}});
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   model::AddModelVariants(catalog);

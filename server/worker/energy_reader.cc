@@ -3,46 +3,19 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
+
+#include "server/worker/bus_ids.h"
+#include "server/worker/library_function.h"
 
 namespace reel::worker {
 namespace {
 
-// As cuda.h and nvml.h have them, which a build without CUDA lacks: results are 0 for success.
-using CudaInit = int (*)(unsigned flags);
-using CudaDevice = int (*)(int* device, int number);
-using CudaBusId = int (*)(char* text, int size, int device);
+// As nvml.h has them, which a build without CUDA lacks: results are 0 for success.
 using ManagementInit = int (*)();
 using ManagementHandle = int (*)(const char* bus_id, void** handle);
 using ManagementEnergy = int (*)(void* handle, unsigned long long* millijoules);
-
-template <typename Function>
-bool Find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-// What CUDA_VISIBLE_DEVICES and CUDA's order make of a number, the bus says without doubt.
-std::vector<std::string> BusIds(const std::vector<int>& devices, const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  CudaInit init = nullptr;
-  CudaDevice get = nullptr;
-  CudaBusId bus_id = nullptr;
-  if (library == nullptr || !Find(library, "cuInit", init) || !Find(library, "cuDeviceGet", get) ||
-      !Find(library, "cuDeviceGetPCIBusId", bus_id) || init(0) != 0) {
-    return {};
-  }
-  std::vector<std::string> ids;
-  for (const int number : devices) {
-    int device = 0;
-    std::array<char, 32> text = {};
-    if (get(&device, number) != 0 || bus_id(text.data(), text.size(), device) != 0) return {};
-    ids.emplace_back(text.data());
-  }
-  return ids;
-}
 
 class Counters {
  public:
@@ -52,9 +25,10 @@ class Counters {
     ManagementInit init = nullptr;
     ManagementHandle by_bus_id = nullptr;
     Counters counters;
-    if (library == nullptr || !Find(library, "nvmlInit_v2", init) ||
-        !Find(library, "nvmlDeviceGetHandleByPciBusId_v2", by_bus_id) ||
-        !Find(library, "nvmlDeviceGetTotalEnergyConsumption", counters.energy_) || init() != 0) {
+    if (library == nullptr || !FindFunction(library, "nvmlInit_v2", init) ||
+        !FindFunction(library, "nvmlDeviceGetHandleByPciBusId_v2", by_bus_id) ||
+        !FindFunction(library, "nvmlDeviceGetTotalEnergyConsumption", counters.energy_) ||
+        init() != 0) {
       return std::nullopt;
     }
     for (const std::string& id : ids) {
@@ -83,7 +57,6 @@ class Counters {
 }  // namespace
 
 EnergyReader EnergyReaderFor(const std::vector<int>& devices, const EnergyLibraries& libraries) {
-  if (devices.empty() || devices[0] < 0) return nullptr;
   const std::vector<std::string> ids = BusIds(devices, libraries.cuda);
   if (ids.empty()) return nullptr;
   const auto counters = Counters::Open(ids, libraries.management);

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "kernels/base/program/flag_spelling.h"
+#include "kernels/dispatch/device_name.h"
 #include "server/logging/log.h"
 #include "server/worker/app.h"
 #include "server/worker/plugin_probe.h"
@@ -56,7 +58,8 @@ int main(int argc, char** argv) {
   cli.add_option("--token_fd", flags.token_fd, "An inherited pipe that holds the token");
   AddProbeFlags(cli, probe);
   cli.add_option("--parent_pid", parent_pid, "reeld's process id; leave at once if it is not ours");
-  cli.add_option("--device", flags.device, "cpu, cuda:0, or a group of up to four: cuda:0+cuda:1")
+  cli.add_option("--device", flags.device,
+                 "cpu, cuda:0, a UUID, or a group of up to four: cuda:0+cuda:1")
       ->capture_default_str();
   cli.add_option("--log_level", log_level, "debug, info, warning or error")->capture_default_str();
   cli.add_option("--log_format", log_format, "json or text")
@@ -76,8 +79,15 @@ int main(int argc, char** argv) {
   }
   InitLog(log);
   if (!TieToParent(parent_pid)) return 1;
+  const auto own = reel::kernels::OwnDevicesOf(flags.device);
+  // What is no device's name is told when it is opened.
+  flags.own_device = own.ok() ? own->device : flags.device;
+  // Before anything asks CUDA.
+  if (own.ok() && !own->visible.empty()) {
+    setenv("CUDA_VISIBLE_DEVICES", own->visible.c_str(), 1);
+  }
   if (!probe.plugin.name.empty()) {
-    probe.device = flags.device;
+    probe.device = flags.own_device;
     return RunProbe(probe);
   }
   if (flags.socket.empty() || flags.name.empty() || flags.token_fd < 0) {

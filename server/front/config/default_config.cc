@@ -3,15 +3,18 @@
 
 #include <google/protobuf/util/time_util.h>
 
-#include <algorithm>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/program/nearest_name.h"
 #include "model/bundled_model.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/address.h"
+#include "server/front/config/visible_gpus.h"
 
 namespace reel::front {
 namespace {
@@ -113,6 +116,33 @@ void FillTiming(bool loopback, ServerConfig& config) {
   DefaultDuration(timing, &Timing::has_write_stall, &Timing::mutable_write_stall, 30);
 }
 
+// A legal name: "cuda0-cuda1" of "cuda:0+cuda:1", "gpu-8932f937" of a UUID.
+std::string NameOfDevice(const std::string& device) {
+  constexpr size_t kOfUuid = 12;
+  std::vector<std::string> names;
+  for (const absl::string_view member : absl::StrSplit(device, '+')) {
+    const bool is_uuid = absl::StartsWith(member, "GPU-") || absl::StartsWith(member, "MIG-");
+    names.push_back(absl::AsciiStrToLower(is_uuid ? member.substr(0, kOfUuid) : member));
+    std::erase(names.back(), ':');
+  }
+  return absl::StrJoin(names, "-");
+}
+
+// "cuda:all" is a worker for each. Where there is none it stays, and is refused as a device.
+void ForAllGpus(int gpus, ServerConfig& config) {
+  const ServerConfig given = config;
+  config.clear_workers();
+  for (const auto& worker : given.workers()) {
+    const bool is_all = worker.device() == kAllGpus && gpus > 0;
+    for (int i = 0; i < (is_all ? gpus : 1); ++i) {
+      auto& one = *config.add_workers() = worker;
+      if (!is_all) continue;
+      one.set_device(absl::StrCat("cuda:", i));
+      if (!worker.name().empty()) one.set_name(absl::StrCat(worker.name(), i));
+    }
+  }
+}
+
 void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config) {
   if (config.fleet().gateway()) return;  // it has none
   if (config.models().empty()) {
@@ -121,14 +151,9 @@ void FillModelsAndWorkers(const Surroundings& surroundings, ServerConfig& config
     *config.add_models() = TestCard();
   }
   if (config.workers().empty()) config.add_workers()->set_device("cpu");
+  ForAllGpus(surroundings.visible_gpus, config);
   for (auto& worker : *config.mutable_workers()) {
-    if (worker.name().empty()) {
-      // "cuda:0+cuda:1" is no legal name, "cuda0-cuda1" is.
-      std::string name = worker.device();
-      name.erase(std::remove(name.begin(), name.end(), ':'), name.end());
-      std::replace(name.begin(), name.end(), '+', '-');
-      worker.set_name(name);
-    }
+    if (worker.name().empty()) worker.set_name(NameOfDevice(worker.device()));
     if (worker.models().empty()) {
       for (const auto& model : config.models()) worker.add_models(model.name());
     }

@@ -21,6 +21,7 @@ struct Surroundings {
   std::string models_folder = {};  // with the models that came along, a folder each
   std::string cuda_library = {};   // where the workers' kernels for GPUs lie, if this build has any
   std::string host_name = {};      // of this machine
+  int visible_gpus = 0;            // that a process here can use
 };
 
 // Flags win over the file. Returns the problems of the flags' values.

@@ -23,7 +23,8 @@ void Declare(CLI::App& app, Flags& flags) {
                  "Default model: a configured name, testcard, or a folder or checkpoint file");
   app.add_option(
       "--devices", flags.devices,
-      "One worker each, e.g. cpu or cuda:0,cuda:1; one for two to four GPUs: cuda:0+cuda:1");
+      "One worker each, e.g. cpu, cuda:0,cuda:1, a UUID of nvidia-smi -L, or cuda:all; one for two "
+      "to four GPUs: cuda:0+cuda:1");
   app.add_option("--log", flags.log, "debug, info, warning or error");
   app.add_option("--worker_binary", flags.worker_binary, "[reel-worker beside reeld]");
   app.add_option("--port_file", flags.port_file,

@@ -15,6 +15,7 @@
 #include "server/front/config/legal_name.h"
 #include "server/front/config/option_reader.h"
 #include "server/front/config/plugin_options.h"
+#include "server/front/config/visible_gpus.h"
 
 namespace reel::front {
 namespace {
@@ -150,8 +151,10 @@ std::vector<ConfiguredWorker> ReadWorkers(const pb::ServerConfig& config, Reader
   std::set<std::string> names;
   for (int i = 0; i < config.workers_size(); ++i) {
     const pb::Worker& worker = config.workers(i);
-    const absl::Status device = kernels::RanksOf(worker.device()).status();
-    if (!device.ok()) {
+    const absl::Status device = kernels::OwnDevicesOf(worker.device()).status();
+    if (worker.device() == kAllGpus) {
+      reader.Problem(At("workers", i, "device"), "cuda:all, and no GPU can be seen here");
+    } else if (!device.ok()) {
       reader.Problem(At("workers", i, "device"), std::string(device.message()));
     } else {
       reader.Name(At("workers", i, "name"), worker.name(), names);

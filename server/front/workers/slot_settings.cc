@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,13 +12,21 @@
 
 namespace reel::front {
 
+int EncoderThreads(int configured, size_t workers, int cores) {
+  constexpr int kMost = 16, kLeast = 2;
+  if (configured > 0) return configured;
+  return std::clamp(cores / static_cast<int>(std::max<size_t>(workers, 1)), kLeast, kMost);
+}
+
 WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options) {
-  WorkerSettings settings{.models = {},
-                          .kernel_sample_every = options.kernel_sample_every,
-                          .encoder_threads = options.encoder_threads,
-                          .fill_rows = options.fill_rows,
-                          .plugins = options.plugins,
-                          .memory_bytes = worker.memory_bytes};
+  WorkerSettings settings{
+      .models = {},
+      .kernel_sample_every = options.kernel_sample_every,
+      .encoder_threads = EncoderThreads(options.encoder_threads, options.workers.size(),
+                                        static_cast<int>(std::thread::hardware_concurrency())),
+      .fill_rows = options.fill_rows,
+      .plugins = options.plugins,
+      .memory_bytes = worker.memory_bytes};
   for (const model::LoadOptions& load : options.models) {
     if (worker.models.empty() || std::ranges::count(worker.models, load.name) > 0) {
       settings.models.push_back(load);

@@ -2,6 +2,7 @@
 // What a worker is told to begin with, and what is told of its models.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -10,6 +11,9 @@
 #include "server/protocol/worker_report.h"
 
 namespace reel::front {
+
+// That encode a video. Where none are configured, workers share the machine's cores.
+int EncoderThreads(int configured, size_t workers, int cores);
 
 WorkerSettings SettingsOf(const WorkerOptions& worker, const WorkerPoolOptions& options);
 

@@ -239,7 +239,7 @@ def a_node_that_dies_with_what_it_has(server):
     """While the server is busy with a long one a stranger claims what waits, and is not heard of again."""
     server.stranger = Stranger(server.parts.broker)
     server.stranger.beat(build=build_of(server))
-    for steps in (60, *[2] * 24):  # of some the server is quicker
+    for steps in (60, *[2] * 24):  # of some the server, which holds two, is quicker
         name = json.loads(ask(server, "CreateVideo", "a boat", num_inference_steps=steps).stdout)["video"]["name"]
         if steps == 2:
             server.stranger.claim("default", name.removeprefix("videos/"))
@@ -291,7 +291,7 @@ DRILLS = (
 FLEET_DRILLS = (
     (brokers_that_are_gone, card(), {"ReelFleetLogUnreachable page"}),
     (a_node_that_is_far_ahead, card(), {"ReelFleetLagHigh page"}),
-    (a_node_that_dies_with_what_it_has, card(50), {"ReelFleetTakeoversHigh ticket"}),
+    (a_node_that_dies_with_what_it_has, card(50) + "scheduler { fill_rows: 1 }\n", {"ReelFleetTakeoversHigh ticket"}),
     (a_store_that_is_gone, card(), {"ReelFleetUploadsWaiting page"}),
     (another_build, card(), {"ReelFleetMixedBuilds ticket"}),
 )

@@ -61,5 +61,47 @@ TEST(DeviceName, SaysWhatIsWrong) {
   }
 }
 
+constexpr char kOne[] = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
+constexpr char kOther[] = "GPU-5a1e0c44-0b6d-9f3e-7c21-1d0f3a9b8e77";
+constexpr char kSlice[] = "MIG-3eb87630-93d5-b2b6-b8ff-9b359caf4ee2";
+
+TEST(DeviceName, ByNumberIsLeftAsItIs) {
+  const OwnDevices own = *OwnDevicesOf("cuda:3+cuda:1");
+  EXPECT_EQ(own.device, "cuda:3+cuda:1");
+  EXPECT_EQ(own.visible, "");
+  EXPECT_EQ(OwnDevicesOf("cpu")->device, "cpu");
+}
+
+TEST(DeviceName, ByUuidIsAllThatAProcessSees) {
+  for (const char* uuid : {kOne, kSlice}) {
+    const OwnDevices own = *OwnDevicesOf(uuid);
+    EXPECT_EQ(own.device, "cuda:0");
+    EXPECT_EQ(own.visible, uuid);
+  }
+  const OwnDevices group = *OwnDevicesOf(std::string(kOther) + "+" + kOne);
+  EXPECT_EQ(group.device, "cuda:0+cuda:1");
+  EXPECT_EQ(group.visible, std::string(kOther) + "," + kOne);
+}
+
+TEST(DeviceName, SaysWhatIsWrongWithAUuid) {
+  const std::string one = kOne, slice = kSlice;
+  for (const Refused& refused : std::vector<Refused>{
+           {"GPU-", "cuda:N"},
+           {"GPU-8932", "cuda:N"},
+           {"gpu-8932f937-d72c-4106", "cuda:N"},
+           {one + ",", "cuda:N"},
+           {"GPU-8932f937-d72c\nLD_PRELOAD=x", "cuda:N"},
+           {"GPU-" + std::string(81, '1'), "cuda:N"},
+           {one + "+cuda:1", "not by both"},
+           {one + "+cpu", "not by both"},
+           {one + "+" + one, "each device once"},
+           {one + "+" + slice, "cannot be in a group"},
+       }) {
+    const absl::Status status = OwnDevicesOf(refused.name).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << refused.name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(refused.why)) << refused.name;
+  }
+}
+
 }  // namespace
 }  // namespace reel::kernels

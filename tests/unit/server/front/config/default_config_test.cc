@@ -138,5 +138,49 @@ TEST(ApplyFlags, AnUnknownModelNamesTheNearest) {
   EXPECT_THAT(ApplyFlags(flags, {}, config), ::testing::ElementsAre(HasSubstr("'testcard'")));
 }
 
+TEST(DefaultConfig, AllGpusAreAWorkerEach) {
+  const Surroundings surroundings = {.xdg_state_home = "", .home = "", .visible_gpus = 3};
+  Flags flags;
+  flags.devices = "cuda:all,cpu";
+  const auto config = Filled(flags, surroundings);
+  ASSERT_EQ(config.workers_size(), 4);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(config.workers(i).device(), "cuda:" + std::to_string(i));
+    EXPECT_EQ(config.workers(i).name(), "cuda" + std::to_string(i));
+  }
+  EXPECT_EQ(config.workers(3).device(), "cpu");
+
+  config::v1::ServerConfig named;
+  auto& worker = *named.add_workers();
+  worker.set_name("gpu");
+  worker.set_device("cuda:all");
+  worker.set_memory_bytes(1 << 30);
+  FillDefaults(surroundings, named);
+  ASSERT_EQ(named.workers_size(), 3);
+  EXPECT_EQ(named.workers(2).name(), "gpu2");
+  EXPECT_EQ(named.workers(2).memory_bytes(), 1 << 30);
+}
+
+TEST(DefaultConfig, AllGpusOfAMachineWithoutAreRefusedAsTheyStand) {
+  Flags flags;
+  flags.devices = "cuda:all";
+  const auto config = Filled(flags, {.xdg_state_home = "", .home = ""});
+  ASSERT_EQ(config.workers_size(), 1);
+  EXPECT_EQ(config.workers(0).device(), "cuda:all");
+}
+
+TEST(DefaultConfig, AGpuByUuidHasAShortName) {
+  Flags flags;
+  flags.devices =
+      "GPU-8932F937-d72c-4106-c12f-20bd9faed9f6,MIG-3eb87630-93d5-b2b6-b8ff-9b359caf4ee2,"
+      "GPU-5a1e0c44-0b6d+GPU-11111111-0b6d,cuda:0+cuda:1";
+  const auto config = Filled(flags, {.xdg_state_home = "", .home = ""});
+  ASSERT_EQ(config.workers_size(), 4);
+  EXPECT_EQ(config.workers(0).name(), "gpu-8932f937");
+  EXPECT_EQ(config.workers(1).name(), "mig-3eb87630");
+  EXPECT_EQ(config.workers(2).name(), "gpu-5a1e0c44-gpu-11111111");
+  EXPECT_EQ(config.workers(3).name(), "cuda0-cuda1");
+}
+
 }  // namespace
 }  // namespace reel::front

@@ -41,6 +41,9 @@ TEST(NamedParts, AGpuNeedsABuildWithKernelsForIt) {
   options.workers = {{"cpu", "cpu", {}}, {"gpu", "cuda:0", {}}};
   EXPECT_THAT(MissingParts(options, folder.File("libreel_cuda.so")),
               ElementsAre(AllOf(StartsWith("workers[1].device:"), HasSubstr("libreel_cuda.so"))));
+  options.workers[1].device = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6";
+  EXPECT_THAT(MissingParts(options, folder.File("libreel_cuda.so")),
+              ElementsAre(HasSubstr("no kernels for GPU-8932f937")));
   EXPECT_THAT(MissingParts(options, folder.Write("libreel_cuda.so", "x")), IsEmpty());
 }
 

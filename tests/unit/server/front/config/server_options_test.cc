@@ -134,6 +134,12 @@ TEST(ServerOptions, AWorkerMayHaveAGroupOfDevices) {
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("each device once"))));
   EXPECT_THAT(Check("workers { device: 'cuda:0+cpu' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("of one kind"))));
+  EXPECT_THAT(Check("workers { device: 'GPU-8932f937-d72c-4106-c12f-20bd9faed9f6' }").problems,
+              IsEmpty());
+  EXPECT_THAT(Check("workers { device: 'GPU-8932f937-d72c+cuda:1' }").problems,
+              Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("not by both"))));
+  EXPECT_THAT(Check("workers { device: 'cuda:all' }").problems,
+              Contains("workers[0].device: cuda:all, and no GPU can be seen here"));
   EXPECT_THAT(Check("workers { device: 'cpu+cpu+cpu+cpu+cpu' }").problems,
               Contains(AllOf(StartsWith("workers[0].device:"), HasSubstr("4 devices at most"))));
 }
