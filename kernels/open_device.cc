@@ -2,6 +2,7 @@
 #include "kernels/open_device.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program_folder.h"
@@ -50,7 +51,9 @@ absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::st
     auto first = OpenCuda(0, library);
     return first.ok() ? std::move(first) : OpenDevice("cpu", library);
   }
-  REEL_ASSIGN_OR_RETURN(const std::vector<int> ranks, RanksOf(device));
+  REEL_ASSIGN_OR_RETURN(const OwnDevices own, OwnDevicesOf(device));
+  const std::vector<int>& ranks = own.ranks;
+  if (!own.visible.empty()) setenv("CUDA_VISIBLE_DEVICES", own.visible.c_str(), 1);
   if (ranks[0] != kCpuRank) return OpenGroup(ranks, library);
   OpenedDevice cpu = {.stream = {}, .catalog = BuiltInCatalog()};
   cpu.peers.assign(ranks.begin() + 1, ranks.end());

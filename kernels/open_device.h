@@ -28,9 +28,11 @@ struct OpenedDevice {
   std::vector<int> peers = {};                // the other members of a group
 };
 
-// `device` is "auto", the first GPU where there is one, or a name that RanksOf takes
-// (device_name.h). `library` is where libreel_cuda.so lies. INVALID_ARGUMENT for another name and
-// for a group of GPUs that are not alike, NOT_FOUND for a device or library that is not there.
+// `device` is "auto", the first GPU where there is one, or a name that OwnDevicesOf takes
+// (device_name.h); of a UUID it makes CUDA_VISIBLE_DEVICES, so it comes before anything asks CUDA
+// and before other threads begin. `library` is where libreel_cuda.so lies. INVALID_ARGUMENT for
+// another name and for a group of GPUs that are not alike, NOT_FOUND for a device or library that
+// is not there.
 absl::StatusOr<OpenedDevice> OpenDevice(const std::string& device, const std::string& library);
 
 // Times operators there: events on a GPU, the clock on a CPU.

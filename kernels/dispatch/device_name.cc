@@ -2,8 +2,10 @@
 #include "kernels/dispatch/device_name.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -35,8 +37,20 @@ absl::StatusOr<int> RankOf(absl::string_view member, absl::string_view device) {
 
 bool IsSlice(absl::string_view member) { return absl::StartsWith(member, "MIG-"); }
 
+absl::Status NamedTwice(absl::string_view device) {
+  return absl::InvalidArgumentError(absl::StrCat("a group names each device once: '", device, "'"));
+}
+
+absl::Status CheckSize(size_t members, absl::string_view device) {
+  if (members <= kMostRanks) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a group has ", kMostRanks, " devices at most: '", device, "'"));
+}
+
+}  // namespace
+
 // It goes into the environment of a process, so nothing else may.
-bool IsUuid(absl::string_view member) {
+bool IsGpuUuid(absl::string_view member) {
   constexpr size_t kLeast = 8, kMost = 80;
   absl::string_view digits = member;
   if (!absl::ConsumePrefix(&digits, "GPU-") && !absl::ConsumePrefix(&digits, "MIG-")) return false;
@@ -44,8 +58,6 @@ bool IsUuid(absl::string_view member) {
          std::all_of(digits.begin(), digits.end(),
                      [](char c) { return absl::ascii_isxdigit(c) || c == '-'; });
 }
-
-}  // namespace
 
 absl::StatusOr<std::vector<int>> RanksOf(absl::string_view device) {
   const std::vector<std::string> members = absl::StrSplit(device, '+');
@@ -57,25 +69,21 @@ absl::StatusOr<std::vector<int>> RanksOf(absl::string_view device) {
           absl::StrCat("a group is of one kind of device, not of CPUs and GPUs: '", device, "'"));
     }
     if (rank != kCpuRank && std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a group names each device once: '", device, "'"));
+      return NamedTwice(device);
     }
     ranks.push_back(rank);
   }
-  if (ranks.size() > kMostRanks) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a group has ", kMostRanks, " devices at most: '", device, "'"));
-  }
+  REEL_RETURN_IF_ERROR(CheckSize(ranks.size(), device));
   return ranks;
 }
 
 absl::StatusOr<OwnDevices> OwnDevicesOf(absl::string_view device) {
   const std::vector<std::string> members = absl::StrSplit(device, '+');
-  if (std::none_of(members.begin(), members.end(), IsUuid)) {
-    REEL_RETURN_IF_ERROR(RanksOf(device).status());
-    return OwnDevices{std::string(device), ""};
+  if (std::none_of(members.begin(), members.end(), IsGpuUuid)) {
+    REEL_ASSIGN_OR_RETURN(std::vector<int> ranks, RanksOf(device));
+    return OwnDevices{std::move(ranks), ""};
   }
-  if (!std::all_of(members.begin(), members.end(), IsUuid)) {
+  if (!std::all_of(members.begin(), members.end(), IsGpuUuid)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a group names its GPUs by numbers or by UUIDs, not by both: '", device, "'"));
   }
@@ -83,15 +91,11 @@ absl::StatusOr<OwnDevices> OwnDevicesOf(absl::string_view device) {
     return absl::InvalidArgumentError(
         absl::StrCat("a slice of a GPU cannot be in a group: '", device, "'"));
   }
-  if (std::set(members.begin(), members.end()).size() < members.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a group names each device once: '", device, "'"));
-  }
-  std::vector<std::string> numbers;
-  for (size_t i = 0; i < members.size(); ++i) numbers.push_back(absl::StrCat("cuda:", i));
-  OwnDevices own = {absl::StrJoin(numbers, "+"), absl::StrJoin(members, ",")};
-  REEL_RETURN_IF_ERROR(RanksOf(own.device).status());
-  return own;
+  if (std::set(members.begin(), members.end()).size() < members.size()) return NamedTwice(device);
+  REEL_RETURN_IF_ERROR(CheckSize(members.size(), device));
+  std::vector<int> ranks(members.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return OwnDevices{std::move(ranks), absl::StrJoin(members, ",")};
 }
 
 }  // namespace reel::kernels

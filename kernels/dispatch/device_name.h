@@ -20,11 +20,14 @@ inline constexpr int kCpuRank = -1;
 // tests. INVALID_ARGUMENT for anything else: mixed kinds, a GPU named twice, too many ranks.
 absl::StatusOr<std::vector<int>> RanksOf(absl::string_view device);
 
-// A worker's device as its process is to name it. A GPU or a slice of one (MIG) may be named by its
-// UUID, as `nvidia-smi -L` lists them: "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6". CUDA knows no
-// such names, but shows a process only those that CUDA_VISIBLE_DEVICES has, and counts from 0.
+// Of a GPU or of a slice of one (MIG), as `nvidia-smi -L` lists them:
+// "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6".
+bool IsGpuUuid(absl::string_view member);
+
+// A device as its process is to know it: by ranks, or by UUIDs. CUDA takes no UUIDs, but shows a
+// process only the devices that CUDA_VISIBLE_DEVICES has, and counts them from 0.
 struct OwnDevices {
-  std::string device;   // as RanksOf takes it
+  std::vector<int> ranks;
   std::string visible;  // for CUDA_VISIBLE_DEVICES; empty: it stays as it is
 };
 // INVALID_ARGUMENT where RanksOf says so, and for numbers and UUIDs in one group, a slice in a

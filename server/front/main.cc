@@ -35,14 +35,13 @@ constexpr int kExitCannotStart = 1;
 constexpr int kExitListenerDead = 3;
 constexpr int kExitDrainHung = 4;
 
-std::string Environment(const char* name) {
-  const char* value = getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::optional<absl::string_view> GivenEnvironment(const char* name) {
   const char* value = getenv(name);
   return value == nullptr ? std::nullopt : std::optional<absl::string_view>(value);
+}
+
+std::string Environment(const char* name) {
+  return std::string(GivenEnvironment(name).value_or(""));
 }
 
 // lib/ beside the folder of the workers' program, where they look for it too.

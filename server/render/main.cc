@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "kernels/dispatch/device_name.h"
 #include "kernels/open_device.h"
 #include "model/bundled_model.h"
 #include "model/registry.h"
@@ -25,11 +24,6 @@ int main(int argc, char** argv) {
                                             model::BundledModelsFolder(), exit_code);
   if (!options) return exit_code;
   render::Console console(isatty(STDERR_FILENO) == 1);
-  if (const auto own = kernels::OwnDevicesOf(options->device); own.ok()) {
-    options->device = own->device;
-    // Before anything asks CUDA.
-    if (!own->visible.empty()) setenv("CUDA_VISIBLE_DEVICES", own->visible.c_str(), 1);
-  }
   auto opened = kernels::OpenDevice(options->device, kernels::CudaLibraryPath());
   if (!opened.ok()) {
     console.Error("--device: " + std::string(opened.status().message()));

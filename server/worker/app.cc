@@ -77,7 +77,8 @@ std::vector<int> DevicesOf(const kernels::OpenedDevice& opened) {
 }
 
 EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerSettings& settings,
-                              const std::string& device, kernels::KernelTimer* timer) {
+                              const std::string& device, kernels::KernelTimer* timer,
+                              EnergyReader energy) {
   EngineOptions options{.stream = opened.stream,
                         .peers = opened.peers,
                         .device = device,
@@ -85,7 +86,7 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
                         .kernel_sample_every = settings.kernel_sample_every,
                         .timer = timer,
                         .read_memory = model::MemoryReaderFor(opened.stream, opened.peers),
-                        .read_energy = Sampled(EnergyReaderFor(DevicesOf(opened))),
+                        .read_energy = Sampled(std::move(energy)),
                         .probe_device = model::DeviceProbeFor(opened.stream, opened.peers),
                         .memory_bytes = settings.memory_bytes,
                         .return_memory = model::MemoryReturnerFor(opened.stream),
@@ -100,13 +101,14 @@ EngineOptions EngineOptionsOf(const kernels::OpenedDevice& opened, const WorkerS
 }  // namespace
 
 int RunWorker(const WorkerFlags& flags) {
-  auto opened = kernels::OpenDevice(flags.own_device, kernels::CudaLibraryPath());
+  auto opened = kernels::OpenDevice(flags.device, kernels::CudaLibraryPath());
   if (!opened.ok()) {
     Log(LogLevel::kError, "The device cannot be used", {{"error", opened.status()}});
     return kDeviceGoneStatus;
   }
+  const std::vector<std::string> bus_ids = BusIds(DevicesOf(*opened));
   // Before any other thread of ours begins.
-  if (const int cores = StayOn(CpusNear(BusIds(DevicesOf(*opened)))); cores > 0) {
+  if (const int cores = StayOn(CpusNear(bus_ids)); cores > 0) {
     Log(LogLevel::kInfo, "Threads stay on the cores next to the device", {{"cores", cores}});
   }
   kernels::KernelCatalog& catalog = opened->catalog;
@@ -131,8 +133,9 @@ int RunWorker(const WorkerFlags& flags) {
   OpenPlugins(flags, *opened, link);
 
   const auto timer = kernels::TimerFor(*opened);
-  Engine engine(EngineOptionsOf(*opened, link.settings(), options.device, timer.get()), catalog,
-                link);
+  Engine engine(EngineOptionsOf(*opened, link.settings(), options.device, timer.get(),
+                                EnergyReaderFor(bus_ids)),
+                catalog, link);
   EngineTarget target(engine);
   for (const model::LoadOptions& load : link.settings().models) engine.Post(LoadModel{load, 0});
   link.Serve(target, {.on_broken =

@@ -9,9 +9,8 @@ namespace reel::worker {
 struct WorkerFlags {
   std::string socket;  // the front's
   std::string name;
-  std::string device = "cpu";      // as it is configured
-  std::string own_device = "cpu";  // as this process is to name it (kernels::OwnDevices)
-  int token_fd = -1;               // a pipe that holds the token
+  std::string device = "cpu";
+  int token_fd = -1;  // a pipe that holds the token
 };
 
 // The process's exit status. 0: drained, or the front is gone. 1: could not begin. 43: the

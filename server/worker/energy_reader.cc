@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "server/worker/bus_ids.h"
 #include "server/worker/library_function.h"
 
 namespace reel::worker {
@@ -56,10 +55,10 @@ class Counters {
 
 }  // namespace
 
-EnergyReader EnergyReaderFor(const std::vector<int>& devices, const EnergyLibraries& libraries) {
-  const std::vector<std::string> ids = BusIds(devices, libraries.cuda);
-  if (ids.empty()) return nullptr;
-  const auto counters = Counters::Open(ids, libraries.management);
+EnergyReader EnergyReaderFor(const std::vector<std::string>& bus_ids,
+                             const std::string& management) {
+  if (bus_ids.empty()) return nullptr;
+  const auto counters = Counters::Open(bus_ids, management);
   if (!counters || !counters->Read()) return nullptr;
   return [counters = *counters] { return counters.Read(); };
 }

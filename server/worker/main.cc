@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "kernels/base/program/flag_spelling.h"
-#include "kernels/dispatch/device_name.h"
 #include "server/logging/log.h"
 #include "server/worker/app.h"
 #include "server/worker/plugin_probe.h"
@@ -79,15 +77,8 @@ int main(int argc, char** argv) {
   }
   InitLog(log);
   if (!TieToParent(parent_pid)) return 1;
-  const auto own = reel::kernels::OwnDevicesOf(flags.device);
-  // What is no device's name is told when it is opened.
-  flags.own_device = own.ok() ? own->device : flags.device;
-  // Before anything asks CUDA.
-  if (own.ok() && !own->visible.empty()) {
-    setenv("CUDA_VISIBLE_DEVICES", own->visible.c_str(), 1);
-  }
   if (!probe.plugin.name.empty()) {
-    probe.device = flags.own_device;
+    probe.device = flags.device;
     return RunProbe(probe);
   }
   if (flags.socket.empty() || flags.name.empty() || flags.token_fd < 0) {

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -34,16 +33,11 @@ int NodeOf(const std::string& bus_id, const std::filesystem::path& system) {
 std::set<int> CpusOf(absl::string_view list) {
   std::set<int> cpus;
   for (const absl::string_view part : absl::StrSplit(absl::StripAsciiWhitespace(list), ',')) {
-    const std::pair<absl::string_view, absl::string_view> ends =
-        absl::StrSplit(part, absl::MaxSplits('-', 1));
+    const std::vector<absl::string_view> ends = absl::StrSplit(part, '-');
     int first = 0, last = 0;
-    if (!absl::SimpleAtoi(ends.first, &first)) return {};
-    if (part.find('-') == absl::string_view::npos) {
-      last = first;
-    } else if (!absl::SimpleAtoi(ends.second, &last)) {
-      return {};
-    }
-    if (first < 0 || last < first || last >= CPU_SETSIZE) return {};
+    const bool is_range = ends.size() <= 2 && absl::SimpleAtoi(ends.front(), &first) &&
+                          absl::SimpleAtoi(ends.back(), &last);
+    if (!is_range || last < first || last >= CPU_SETSIZE) return {};
     for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
   }
   return cpus;

@@ -6,11 +6,11 @@
 #include <filesystem>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "kernels/base/program/nearest_name.h"
+#include "kernels/dispatch/device_name.h"
 #include "model/bundled_model.h"
 #include "reel/config/v1/config.pb.h"
 #include "server/front/config/address.h"
@@ -121,7 +121,7 @@ std::string NameOfDevice(const std::string& device) {
   constexpr size_t kOfUuid = 12;
   std::vector<std::string> names;
   for (const absl::string_view member : absl::StrSplit(device, '+')) {
-    const bool is_uuid = absl::StartsWith(member, "GPU-") || absl::StartsWith(member, "MIG-");
+    const bool is_uuid = kernels::IsGpuUuid(member);
     names.push_back(absl::AsciiStrToLower(is_uuid ? member.substr(0, kOfUuid) : member));
     std::erase(names.back(), ':');
   }
@@ -130,9 +130,9 @@ std::string NameOfDevice(const std::string& device) {
 
 // "cuda:all" is a worker for each. Where there is none it stays, and is refused as a device.
 void ForAllGpus(int gpus, ServerConfig& config) {
-  const ServerConfig given = config;
+  const auto given = config.workers();
   config.clear_workers();
-  for (const auto& worker : given.workers()) {
+  for (const auto& worker : given) {
     const bool is_all = worker.device() == kAllGpus && gpus > 0;
     for (int i = 0; i < (is_all ? gpus : 1); ++i) {
       auto& one = *config.add_workers() = worker;

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "kernels/base/program/nearest_path.h"
 #include "kernels/dispatch/device_name.h"
@@ -36,7 +35,7 @@ std::vector<std::string> MissingParts(const ServerOptions& options,
   if (cuda_library.empty() || access(cuda_library.c_str(), R_OK) == 0) return problems;
   for (size_t i = 0; i < options.workers.size(); ++i) {
     const auto own = kernels::OwnDevicesOf(options.workers[i].device);
-    if (!own.ok() || absl::StartsWith(own->device, "cpu")) continue;
+    if (!own.ok() || own->ranks[0] == kernels::kCpuRank) continue;
     problems.push_back(absl::StrCat("workers[", i, "].device: this build has no kernels for ",
                                     options.workers[i].device, ": there is no ", cuda_library));
   }

@@ -24,7 +24,7 @@ struct WorkerPoolOptions {
   std::vector<WorkerOptions> workers;
   std::vector<model::LoadOptions> models;      // loaded in this order
   std::vector<kernels::PluginSource> plugins;  // opened by every worker, in this order
-  int encoder_threads = 0;                     // of a video; 0: by the machine's cores
+  int encoder_threads = 0;                     // of a video; 0: a worker's share of the cores
   int64_t fill_rows = 8192;
   int kernel_sample_every = 32;  // 0: no operator is timed
   std::string runtime_base;      // the user's run-time folder; empty: /tmp

@@ -78,15 +78,16 @@ Batch PickBatch(const JobTable& jobs, HeldJob& lead, const Sharing& sharing) {
   int64_t rows = taken(lead), would_be_rows = rows;
   for (const auto& job : jobs.all()) {
     if (rows >= sharing.fill_rows) break;
-    if (!MayShareStep(*job, lead) || rows + taken(*job) > sharing.fill_rows) continue;
+    const int64_t its = taken(*job);
+    if (!MayShareStep(*job, lead) || rows + its > sharing.fill_rows) continue;
     if (job->CanStep()) {
       can_step.push_back(job.get());
-      rows += taken(*job);
-    } else if (!job->CanMove() || would_be_rows + taken(*job) > sharing.fill_rows) {
+      rows += its;
+    } else if (!job->CanMove() || would_be_rows + its > sharing.fill_rows) {
       continue;
     }
     would_step.push_back(job.get());
-    would_be_rows += taken(*job);
+    would_be_rows += its;
   }
   // Of those who would be there if all had begun it is told that they are kept apart.
   std::vector<int64_t> apart;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/open_device.h"
 
+#include <cstdlib>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -38,6 +39,12 @@ TEST(OpenDevice, NamesTheLegalNames) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << name;
     EXPECT_THAT(std::string(status.message()), HasSubstr("cuda:N"));
   }
+}
+
+TEST(OpenDevice, OfUuidsShowsTheProcessThoseDevicesAlone) {
+  const std::string one = "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", other = "GPU-5a1e0c44-0b6d";
+  EXPECT_EQ(OpenDevice(one + "+" + other, kNoLibrary).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(getenv("CUDA_VISIBLE_DEVICES"), one + "," + other);
 }
 
 TEST(OpenDevice, AGroupOfCpusIsOneDeviceWithPeers) {

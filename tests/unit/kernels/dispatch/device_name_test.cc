@@ -67,19 +67,19 @@ constexpr char kSlice[] = "MIG-3eb87630-93d5-b2b6-b8ff-9b359caf4ee2";
 
 TEST(DeviceName, ByNumberIsLeftAsItIs) {
   const OwnDevices own = *OwnDevicesOf("cuda:3+cuda:1");
-  EXPECT_EQ(own.device, "cuda:3+cuda:1");
+  EXPECT_THAT(own.ranks, ElementsAre(3, 1));
   EXPECT_EQ(own.visible, "");
-  EXPECT_EQ(OwnDevicesOf("cpu")->device, "cpu");
+  EXPECT_THAT(OwnDevicesOf("cpu")->ranks, ElementsAre(kCpuRank));
 }
 
 TEST(DeviceName, ByUuidIsAllThatAProcessSees) {
   for (const char* uuid : {kOne, kSlice}) {
     const OwnDevices own = *OwnDevicesOf(uuid);
-    EXPECT_EQ(own.device, "cuda:0");
+    EXPECT_THAT(own.ranks, ElementsAre(0));
     EXPECT_EQ(own.visible, uuid);
   }
   const OwnDevices group = *OwnDevicesOf(std::string(kOther) + "+" + kOne);
-  EXPECT_EQ(group.device, "cuda:0+cuda:1");
+  EXPECT_THAT(group.ranks, ElementsAre(0, 1));
   EXPECT_EQ(group.visible, std::string(kOther) + "," + kOne);
 }
 
@@ -96,10 +96,12 @@ TEST(DeviceName, SaysWhatIsWrongWithAUuid) {
            {one + "+cpu", "not by both"},
            {one + "+" + one, "each device once"},
            {one + "+" + slice, "cannot be in a group"},
+           {one + "1+" + one + "2+" + one + "3+" + one + "4+" + one + "5", "4 devices at most"},
        }) {
     const absl::Status status = OwnDevicesOf(refused.name).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << refused.name;
     EXPECT_THAT(std::string(status.message()), HasSubstr(refused.why)) << refused.name;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("'" + refused.name + "'"));
   }
 }
 

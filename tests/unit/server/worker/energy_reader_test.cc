@@ -3,34 +3,40 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "kernels/base/program_folder.h"
+#include "server/worker/bus_ids.h"
 
 namespace reel::worker {
 namespace {
 
-EnergyLibraries Fakes() {
-  const std::string path = kernels::ProgramFolder().parent_path() / "fakes" / "fake_driver.so";
-  return {path, path};
+// Both libraries of the driver's.
+std::string Fake() { return kernels::ProgramFolder().parent_path() / "fakes" / "fake_driver.so"; }
+
+EnergyReader ReaderOf(const std::vector<int>& devices) {
+  return EnergyReaderFor(BusIds(devices, Fake()), Fake());
 }
 
 TEST(EnergyReader, SumsTheCountersOfAllDevices) {
-  const EnergyReader one = EnergyReaderFor({0}, Fakes());
+  const EnergyReader one = ReaderOf({0});
   ASSERT_NE(one, nullptr);
   const auto first = one(), second = one();
   ASSERT_TRUE(first && second);
   EXPECT_EQ(*second - *first, 1500);
-  const EnergyReader both = EnergyReaderFor({1, 0}, Fakes());
+  const EnergyReader both = ReaderOf({1, 0});
   ASSERT_NE(both, nullptr);
   EXPECT_GT(*both(), *one());
 }
 
 TEST(EnergyReader, IsMissingWhereSomethingIs) {
-  EXPECT_EQ(EnergyReaderFor({}, Fakes()), nullptr);
-  EXPECT_EQ(EnergyReaderFor({-1}, Fakes()), nullptr) << "a CPU";
-  EXPECT_EQ(EnergyReaderFor({7}, Fakes()), nullptr) << "no such device";
-  EXPECT_EQ(EnergyReaderFor({0}, {Fakes().cuda, "libnone.so.1"}), nullptr);
-  EXPECT_EQ(EnergyReaderFor({0}, {"libm.so.6", Fakes().management}), nullptr);
-  EXPECT_EQ(EnergyReaderFor({0}, {Fakes().cuda, "libm.so.6"}), nullptr);
+  EXPECT_EQ(ReaderOf({}), nullptr);
+  EXPECT_EQ(ReaderOf({-1}), nullptr) << "a CPU";
+  EXPECT_EQ(ReaderOf({7}), nullptr) << "no such device";
+  EXPECT_EQ(EnergyReaderFor(BusIds({0}, Fake()), "libnone.so.1"), nullptr);
+  EXPECT_EQ(EnergyReaderFor(BusIds({0}, "libm.so.6"), Fake()), nullptr);
+  EXPECT_EQ(EnergyReaderFor(BusIds({0}, Fake()), "libm.so.6"), nullptr);
 }
 
 }  // namespace
