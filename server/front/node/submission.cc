@@ -119,6 +119,7 @@ std::vector<std::string> Submission::SpecNames(const Attempt& attempt) const {
 Submission::Bound Submission::Join(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
   const auto binding = parts_.view.FindBinding(tenant, attempt->job.request_id);
+  attempt->number = binding ? binding->number + 1 : 1;
   if (!binding) return Bound::kFree;
   const std::optional<FleetJob> job = parts_.view.Find(tenant, binding->video);
   if (job && HasNoResult(*job)) return Bound::kFree;
@@ -186,8 +187,7 @@ void Submission::Bind(const Shared& attempt) {
   const std::string& tenant = attempt->job.tenant;
   const std::string& request_id = attempt->job.request_id;
   attempt->video.id = NewVideoId(parts_.options.fleet);
-  const auto before = parts_.view.FindBinding(tenant, request_id);
-  const uint32_t number = before ? before->number + 1 : 1;
+  const uint32_t number = attempt->number;
   parts_.writes.Put({tenant, request_id, LogKind::kBinding, number},
                     WriteBinding({attempt->video.id, SpecNames(*attempt).front()}),
                     Patience(*attempt),
@@ -214,7 +214,9 @@ void Submission::OnBound(const Shared& attempt, uint32_t number,
       attempt->end,
       [this, attempt, bound](bool there) {
         if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
-        if (bound()->video == attempt->video.id) return Request(attempt);
+        // The view may have begun anew since.
+        const auto binding = bound();
+        if (binding && binding->video == attempt->video.id) return Request(attempt);
         Next(attempt);
       });
 }

@@ -61,7 +61,8 @@ class Submission {
     Video video;
     bool checked = false;  // `video` is what would be written
     int rounds = 0;
-    absl::Duration end;  // by then it has its answer
+    uint32_t number = 1;  // of the binding that would be next, as of the last Join
+    absl::Duration end;   // by then it has its answer
   };
   using Shared = std::shared_ptr<Attempt>;
   enum class Bound { kFree, kAnswered, kWaits };
@@ -70,6 +71,8 @@ class Submission {
   NewJob::FleetLoad Load(const std::string& tenant) const;
   // One look at the request id, and the next step.
   void Next(const Shared& attempt);
+  // Looks at it once: the view goes on meanwhile, and whoever binds by a later look may pass a
+  // binding that this one did not see.
   Bound Join(const Shared& attempt);
   void Check(const Shared& attempt);
   // What it comes with is in the store before anybody hears of it.
