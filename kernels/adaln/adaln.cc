@@ -16,7 +16,8 @@ absl::Status AdalnRmsNorm(const AdalnRmsNormArgs& args, const Execution& run) {
                    .out = args.out,
                    .eps = args.eps,
                    .out_scale = args.out_scale,
-                   .static_out_scale = args.static_out_scale},
+                   .static_out_scale = args.static_out_scale,
+                   .vector_of = args.vector_of},
                   run);
 }
 

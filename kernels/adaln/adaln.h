@@ -17,6 +17,10 @@ namespace reel::kernels {
 // scale, shift and gate are [D], [B,D], [B,1,D] or [B,S,D], of any outer strides: a slice of a
 // modulation table is taken as it is. What is added to each in fp32, `*_bias` [D], spares the
 // kernel that adds a learned row to an embedding.
+//
+// Rows of several clips, which have no batch in common, are told which vector they take: with
+// `vector_of` int32 [B,S], contiguous, vectors are [M,D] or [M,1,D], each index below M (device
+// data, which is not checked). Plug-ins are not asked for such calls.
 struct AdalnRmsNormArgs {
   TensorView x;                      // [B,S,D]
   std::optional<TensorView> weight;  // [D]
@@ -26,6 +30,7 @@ struct AdalnRmsNormArgs {
   double eps = 1e-6;
   std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
   std::optional<double> static_out_scale = std::nullopt;
+  std::optional<TensorView> vector_of = std::nullopt;
 };
 struct AdalnLayerNormArgs {
   TensorView x;

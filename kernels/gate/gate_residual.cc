@@ -11,7 +11,8 @@ absl::Status GateResidual(const GateResidualArgs& args, const Execution& run) {
                    .residual = args.y,
                    .residual_gate = args.gate,
                    .residual_gate_bias = args.gate_bias,
-                   .sum = args.out},
+                   .sum = args.out,
+                   .vector_of = args.vector_of},
                   run);
 }
 
@@ -29,7 +30,8 @@ absl::Status GateResidualAdaln(const GateResidualAdalnArgs& args, const Executio
                    .out = args.out,
                    .eps = args.eps,
                    .out_scale = args.out_scale,
-                   .static_out_scale = args.static_out_scale},
+                   .static_out_scale = args.static_out_scale,
+                   .vector_of = args.vector_of},
                   run);
 }
 

@@ -13,12 +13,13 @@
 
 namespace reel::kernels {
 
-// Vectors as in adaln.h. Without a gate this is a plain addition.
+// Vectors and `vector_of` as in adaln.h. Without a gate this is a plain addition.
 struct GateResidualArgs {
   TensorView x;  // [B,S,D]
   TensorView y;  // like x: what the sub-layer gave
   std::optional<TensorView> gate, gate_bias;
   TensorView out;  // like x; may be x
+  std::optional<TensorView> vector_of = std::nullopt;
 };
 // The gate and the norm that comes next, in one pass.
 struct GateResidualAdalnArgs {
@@ -32,6 +33,7 @@ struct GateResidualAdalnArgs {
   double eps = 1e-6;
   std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
   std::optional<double> static_out_scale = std::nullopt;
+  std::optional<TensorView> vector_of = std::nullopt;
 };
 
 // Statuses as in RmsNorm.

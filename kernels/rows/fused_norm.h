@@ -35,7 +35,19 @@ struct FusedNormParams {
   Statistic statistic = Statistic::kMeanSquare;
   float eps = 0;
   E4m3Scale out_scale;  // where out is e4m3
+  // Of each row, in order: which it takes of the vectors (scale, shift, gates), of which there are
+  // as many as there may be, the first stride apart. Null: vectors have the leading dims of rows.
+  const int32_t* vector_of = nullptr;
 };
+
+// What a row's vectors are addressed by on the host, as RowOffset has it.
+inline RowShape VectorShape(const FusedNormParams& p) {
+  if (p.vector_of == nullptr) return p.shape;
+  return {.rows = p.shape.rows, .width = p.shape.width, .dims = 1, .sizes = {p.shape.rows}};
+}
+inline int64_t VectorRow(const FusedNormParams& p, int64_t row) {
+  return p.vector_of == nullptr ? row : p.vector_of[row];
+}
 
 void FusedNormLoops(const FusedNormParams& params);
 bool FusedNormCpuAccepts(const FusedNormParams& params);

@@ -7,10 +7,10 @@ namespace reel::kernels {
 namespace {
 
 bool FitsInputs(const FusedNormParams& p) {
-  return FitsVectorRows(
-      p.shape, p.x,
-      {&p.x, &p.residual, &p.residual_gate, &p.residual_gate_bias, &p.weight, &p.bias, &p.scale,
-       &p.scale_bias, &p.shift, &p.shift_bias, &p.gate, &p.gate_bias, &p.sum});
+  return FitsVectorRows(p.shape, p.x, {&p.x, &p.residual, &p.sum}) &&
+         FitsVectorRows(VectorShape(p), p.x,
+                        {&p.residual_gate, &p.residual_gate_bias, &p.weight, &p.bias, &p.scale,
+                         &p.scale_bias, &p.shift, &p.shift_bias, &p.gate, &p.gate_bias});
 }
 
 }  // namespace

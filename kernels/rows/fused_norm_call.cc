@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/rows/fused_norm_call.h"
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
@@ -32,12 +33,44 @@ void CheckOutForm(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
   checks.Like(Words(op).out, *args.out, "x", args.x);
 }
 
+// Vectors of which a row takes that which it is told.
+void CheckTaken(const char* name, const TensorView& view, const TensorView& x,
+                ArgumentChecks& checks) {
+  checks.Floating(name, view, 2, 3);
+  checks.VectorDtype(name, view, x);
+  if (!checks.ok()) return;
+  const int64_t width = x.size(2);
+  checks.Require(
+      view.size(-1) == width && (view.rank < 3 || view.size(1) == 1),
+      absl::StrCat("Rows that are told which vector they take need a list of them: ", name, " ",
+                   Describe(view), "; legal are [M, ", width, "] and [M, 1, ", width, "]"));
+}
+
+void CheckVector(const char* name, const FusedArgs::Optional& view, const FusedArgs::Optional& bias,
+                 const FusedArgs& args, ArgumentChecks& checks) {
+  if (!args.vector_of.has_value()) return checks.Modulation(name, view, bias, args.x);
+  if (!view.has_value()) return;
+  CheckTaken(name, *view, args.x, checks);
+  checks.Channels("its bias", bias, args.x);
+}
+
+void CheckVectorOf(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
+  if (!args.vector_of.has_value()) return;
+  checks.Require(op.has(kVectorOf), "This operator's rows are not told which vectors they take");
+  checks.Typed("vector_of", *args.vector_of, MaskOf(Dtype::kI32), 2, 2);
+  if (checks.ok()) checks.Sizes("vector_of", *args.vector_of, {args.x.size(0), args.x.size(1)});
+  if (checks.ok()) {
+    checks.Require(args.vector_of->is_contiguous(), "vector_of must be contiguous");
+  }
+}
+
 void CheckRows(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
   const Words words(op);
   const bool batched = op.has(kModulation) || op.has(kResidualGate);
   checks.Floating("x", args.x, batched ? 3 : 1, batched ? 3 : kMaxRowDims);
   if (op.has(kResidual)) checks.Like(words.residual, *args.residual, "x", args.x);
-  checks.Modulation("gate", args.residual_gate, args.residual_gate_bias, args.x);
+  CheckVectorOf(op, args, checks);
+  CheckVector("gate", args.residual_gate, args.residual_gate_bias, args, checks);
   if (!op.has(kResidualGate)) CheckOutForm(op, args, checks);
   if (op.has(kSum)) checks.Like(words.sum, *args.sum, "x", args.x);
   if (op.has(kResidualGate)) CheckOutForm(op, args, checks);
@@ -49,12 +82,12 @@ void CheckVectors(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
   if (op.has(kModulation)) {
     checks.Require(args.scale.has_value() && args.shift.has_value(),
                    "Scale and shift must both be given");
-    checks.Modulation("scale", args.scale, args.scale_bias, args.x);
-    checks.Modulation("shift", args.shift, args.shift_bias, args.x);
+    CheckVector("scale", args.scale, args.scale_bias, args, checks);
+    CheckVector("shift", args.shift, args.shift_bias, args, checks);
   }
   if (op.has(kOutputGate)) {
     checks.Require(args.gate.has_value(), "A gate must be given");
-    checks.Modulation("gate", args.gate, args.gate_bias, args.x);
+    CheckVector("gate", args.gate, args.gate_bias, args, checks);
   }
   if (op.statistic != Statistic::kNone) checks.Epsilon(args.eps);
 }
@@ -100,7 +133,20 @@ FusedNormParams ParamsOf(const FusedOp& op, const FusedArgs& args) {
   params.sum = OptionalRows(args.sum);
   params.out = OptionalRows(args.out);
   if (op.e4m3) params.out_scale = OutputScale(OutputOfFused(args));
+  if (args.vector_of.has_value()) {
+    params.vector_of = static_cast<const int32_t*>(args.vector_of->data);
+  }
   return params;
+}
+
+// Vectors that rows are told of have no leading dims of rows.
+void MergeDims(FusedNormParams& p) {
+  if (p.vector_of != nullptr) {
+    return MergeRowDims(p.shape, {&p.x, &p.residual, &p.sum, &p.out, &p.out_scale.rows});
+  }
+  MergeRowDims(p.shape, {&p.x, &p.residual, &p.residual_gate, &p.residual_gate_bias, &p.weight,
+                         &p.bias, &p.scale, &p.scale_bias, &p.shift, &p.shift_bias, &p.gate,
+                         &p.gate_bias, &p.sum, &p.out, &p.out_scale.rows});
 }
 
 }  // namespace
@@ -120,17 +166,13 @@ absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution&
   CheckPlaces(op, args, checks);
   REEL_RETURN_IF_ERROR(checks.status());
   FusedNormParams params = ParamsOf(op, args);
-  MergeRowDims(params.shape,
-               {&params.x, &params.residual, &params.residual_gate, &params.residual_gate_bias,
-                &params.weight, &params.bias, &params.scale, &params.scale_bias, &params.shift,
-                &params.shift_bias, &params.gate, &params.gate_bias, &params.sum, &params.out,
-                &params.out_scale.rows});
+  MergeDims(params);
   return RunOp({.cpu_variants = FusedNormCpuVariants(op),
                 .dtype = params.x.dtype,
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
                 .tensors = [&] { return checks.Tensors(); },
-                .for_plugins = params.out.dtype != Dtype::kE4m3},
+                .for_plugins = params.out.dtype != Dtype::kE4m3 && params.vector_of == nullptr},
                run);
 }
 

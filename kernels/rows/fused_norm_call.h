@@ -28,6 +28,9 @@ struct FusedArgs {
   double eps = 0;
   Optional out_scale = {};  // of an e4m3 out, as in RmsNormArgs
   std::optional<double> static_out_scale = {};
+  // int32 [B,S], contiguous: which of the vectors (scale, shift, gates) a row takes, which then are
+  // [M,D] or [M,1,D]; device data, which is not checked. For who has rows of several clips.
+  Optional vector_of = {};
 };
 
 // Checks, chooses a variant, launches it. Statuses as in RmsNorm; INVALID_ARGUMENT too where a

@@ -9,19 +9,21 @@
 namespace reel::kernels {
 namespace {
 
-// Rows of fp32 that one call works in.
+// Rows of fp32 that one call works in, and where a row's vectors are.
 struct Scratch {
   float* v;
   float* a;
   float* b;
+  const RowShape& vectors;
+  int64_t vector = 0;
 };
 
-REEL_INLINE void LoadBiased(const FusedNormParams& params, const RowOperand& operand,
-                            const RowOperand& bias, int64_t row, float* out, float* scratch) {
-  LoadFloats(params.shape, operand, row, out);
+REEL_INLINE void LoadBiased(const RowOperand& operand, const RowOperand& bias, const Scratch& rows,
+                            float* out, float* scratch) {
+  LoadFloats(rows.vectors, operand, rows.vector, out);
   if (bias.data == nullptr) return;
-  LoadFloats(params.shape, bias, row, scratch);
-  for (int64_t i = 0; i < params.shape.width; ++i) out[i] += scratch[i];
+  LoadFloats(rows.vectors, bias, rows.vector, scratch);
+  for (int64_t i = 0; i < rows.vectors.width; ++i) out[i] += scratch[i];
 }
 
 REEL_INLINE void AddResidual(const FusedNormParams& params, int64_t row, const Scratch& rows) {
@@ -34,7 +36,7 @@ REEL_INLINE void AddResidual(const FusedNormParams& params, int64_t row, const S
     for (int64_t i = 0; i < width; ++i) v[i] += a[i];
     return;
   }
-  LoadBiased(params, params.residual_gate, params.residual_gate_bias, row, rows.b, a);
+  LoadBiased(params.residual_gate, params.residual_gate_bias, rows, rows.b, a);
   LoadFloats(params.shape, params.residual, row, a);
   const float* gate = rows.b;
   for (int64_t i = 0; i < width; ++i) v[i] += a[i] * gate[i];
@@ -53,28 +55,28 @@ REEL_INLINE void Normalise(const FusedNormParams& params, float* v) {
   for (int64_t i = 0; i < width; ++i) v[i] *= rstd;
 }
 
-REEL_INLINE void Finish(const FusedNormParams& params, int64_t row, const Scratch& rows) {
+REEL_INLINE void Finish(const FusedNormParams& params, const Scratch& rows) {
   const int64_t width = params.shape.width;
   float* v = rows.v;
   float* a = rows.a;
   if (params.weight.data != nullptr) {
-    LoadFloats(params.shape, params.weight, row, a);
+    LoadFloats(rows.vectors, params.weight, rows.vector, a);
     for (int64_t i = 0; i < width; ++i) v[i] *= a[i];
   }
   if (params.bias.data != nullptr) {
-    LoadFloats(params.shape, params.bias, row, a);
+    LoadFloats(rows.vectors, params.bias, rows.vector, a);
     for (int64_t i = 0; i < width; ++i) v[i] += a[i];
   }
   if (params.scale.data != nullptr) {
-    LoadBiased(params, params.scale, params.scale_bias, row, a, rows.b);
+    LoadBiased(params.scale, params.scale_bias, rows, a, rows.b);
     for (int64_t i = 0; i < width; ++i) v[i] *= 1.0f + a[i];
   }
   if (params.shift.data != nullptr) {
-    LoadBiased(params, params.shift, params.shift_bias, row, a, rows.b);
+    LoadBiased(params.shift, params.shift_bias, rows, a, rows.b);
     for (int64_t i = 0; i < width; ++i) v[i] += a[i];
   }
   if (params.gate.data != nullptr) {
-    LoadBiased(params, params.gate, params.gate_bias, row, a, rows.b);
+    LoadBiased(params.gate, params.gate_bias, rows, a, rows.b);
     for (int64_t i = 0; i < width; ++i) v[i] *= a[i];
   }
 }
@@ -82,15 +84,17 @@ REEL_INLINE void Finish(const FusedNormParams& params, int64_t row, const Scratc
 void Rows(const FusedNormParams& params, int64_t first, int64_t end) {
   const int64_t width = params.shape.width;
   std::vector<float> storage(static_cast<size_t>(3 * width));
-  const Scratch rows{storage.data(), storage.data() + width, storage.data() + 2 * width};
+  const RowShape vectors = VectorShape(params);
+  Scratch rows{storage.data(), storage.data() + width, storage.data() + 2 * width, vectors};
   WithWidestVectors([&] {
     for (int64_t row = first; row < end; ++row) {
+      rows.vector = VectorRow(params, row);
       LoadFloats(params.shape, params.x, row, rows.v);
       AddResidual(params, row, rows);
       if (params.sum.data != nullptr) StoreFloats(params.shape, params.sum, row, rows.v);
       if (params.out.data == nullptr) continue;
       Normalise(params, rows.v);
-      Finish(params, row, rows);
+      Finish(params, rows);
       StoreFloats(params.shape, params.out, row, rows.v);
     }
   });

@@ -14,6 +14,7 @@ inline constexpr unsigned kOutputGate = 16;   // gate and its bias
 inline constexpr unsigned kSum = 32;          // the output sum
 inline constexpr unsigned kNormed = 64;       // the output out
 inline constexpr unsigned kE4m3 = 128;        // which is e4m3 with a scale
+inline constexpr unsigned kVectorOf = 1024;   // rows may be told which vectors they take
 // Of plain calls alone: the bias behind the weight; a rounding before it, as rms_norm may have it.
 inline constexpr unsigned kBias = 256;
 inline constexpr unsigned kRoundedFirst = 512;

@@ -12,22 +12,29 @@ namespace {
 
 using Row = std::vector<double>;
 
-// An operand and the bias that is added to it; absent: `absent`, without the bias.
+Row RowOf(const FusedNormParams& params, const RowOperand& operand, int64_t row) {
+  Row values(static_cast<size_t>(params.shape.width));
+  ReadRow(params.shape, operand, row, values);
+  return values;
+}
+
+// A row's vector and the bias that is added to it; absent: `absent`, without the bias.
 Row Biased(const FusedNormParams& params, const RowOperand& operand, const RowOperand& bias,
            int64_t row, double absent) {
+  const RowShape shape = VectorShape(params);
   Row values(static_cast<size_t>(params.shape.width));
-  ReadRow(params.shape, operand, row, values, absent);
+  ReadRow(shape, operand, VectorRow(params, row), values, absent);
   if (operand.data == nullptr || bias.data == nullptr) return values;
   Row addend(values.size());
-  ReadRow(params.shape, bias, row, addend);
+  ReadRow(shape, bias, VectorRow(params, row), addend);
   for (size_t i = 0; i < values.size(); ++i) values[i] += addend[i];
   return values;
 }
 
 Row Combined(const FusedNormParams& params, int64_t row) {
-  Row v = Biased(params, params.x, {}, row, 0);
+  Row v = RowOf(params, params.x, row);
   if (params.residual.data == nullptr) return v;
-  const Row residual = Biased(params, params.residual, {}, row, 0);
+  const Row residual = RowOf(params, params.residual, row);
   const Row gate = Biased(params, params.residual_gate, params.residual_gate_bias, row, 1);
   for (size_t i = 0; i < v.size(); ++i) v[i] += residual[i] * gate[i];
   return v;

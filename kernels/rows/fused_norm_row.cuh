@@ -27,10 +27,25 @@ struct FusedNormRow {
   __device__ Row At(int64_t row) const {
     const RowPlace place = PlaceOf(p.shape, row);
     const auto at = [&](const RowOperand& operand) { return PointAt(p.shape, operand, place); };
-    return {at(p.x),      at(p.residual),   at(p.residual_gate), at(p.residual_gate_bias),
-            at(p.weight), at(p.bias),       at(p.scale),         at(p.scale_bias),
-            at(p.shift),  at(p.shift_bias), at(p.gate),          at(p.gate_bias),
-            at(p.sum),    at(p.out)};
+    RowPlace taken = place;
+    if constexpr ((kParts & kVectorOf) != 0) {
+      if (p.vector_of != nullptr) taken = RowPlace{{p.vector_of[row]}};
+    }
+    const auto vector = [&](const RowOperand& operand) { return PointAt(p.shape, operand, taken); };
+    return {.x = at(p.x),
+            .residual = at(p.residual),
+            .residual_gate = vector(p.residual_gate),
+            .residual_gate_bias = vector(p.residual_gate_bias),
+            .weight = vector(p.weight),
+            .bias = vector(p.bias),
+            .scale = vector(p.scale),
+            .scale_bias = vector(p.scale_bias),
+            .shift = vector(p.shift),
+            .shift_bias = vector(p.shift_bias),
+            .gate = vector(p.gate),
+            .gate_bias = vector(p.gate_bias),
+            .sum = at(p.sum),
+            .out = at(p.out)};
   }
 
   template <typename T, int kCount>

@@ -36,7 +36,7 @@ inline constexpr FusedOp kLayerNormResidual = {.name = "layer_norm_residual",
                                                .eps = 1e-5};
 inline constexpr FusedOp kAdalnRmsNorm = {.name = "adaln_rms_norm",
                                           .statistic = Statistic::kMeanSquare,
-                                          .parts = kAffine | kModulation | kNormed,
+                                          .parts = kAffine | kModulation | kNormed | kVectorOf,
                                           .e4m3 = true,
                                           .sm90 = true};
 inline constexpr FusedOp kAdalnLayerNorm = {.name = "adaln_layer_norm",
@@ -51,12 +51,12 @@ inline constexpr FusedOp kAdalnZero = {.name = "adaln_zero",
                                        .sm90 = true};
 inline constexpr FusedOp kGateResidual = {.name = "gate_residual",
                                           .statistic = Statistic::kNone,
-                                          .parts = kResidual | kResidualGate | kSum,
+                                          .parts = kResidual | kResidualGate | kSum | kVectorOf,
                                           .sm90 = true};
 inline constexpr FusedOp kGateResidualAdaln = {
     .name = "gate_residual_adaln",
     .statistic = Statistic::kMeanSquare,
-    .parts = kResidual | kResidualGate | kModulation | kSum | kNormed,
+    .parts = kResidual | kResidualGate | kModulation | kSum | kNormed | kVectorOf,
     .e4m3 = true,
     .sm90 = true};
 

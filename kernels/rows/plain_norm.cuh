@@ -48,24 +48,23 @@ struct BesideRows {
   static constexpr bool kEarly = kVectors <= 2;
   typename Row::Beside all[kShared ? 1 : kRows][kEarly ? kVectors : 1];
 
-  __device__ void Load(const PlainNormParams& p, int64_t outer, const int64_t (&at)[kRows],
-                       int lane) {
+  __device__ void Load(const PlainNormParams& p, const PlainPlace (&at)[kRows], int lane) {
 #pragma unroll
     for (int r = 0; r < (kShared ? 1 : kRows); ++r) {
 #pragma unroll
       for (int v = 0; v < (kEarly ? kVectors : 1); ++v) {
-        all[r][v] = Row::LoadBeside(p, outer, at[r], v * kLanes + lane);
+        all[r][v] = Row::LoadBeside(p, at[r], v * kLanes + lane);
       }
     }
   }
   // Of vector v of row r; each is asked for once, in order.
-  __device__ typename Row::Beside Take(const PlainNormParams& p, int64_t outer,
-                                       const int64_t (&at)[kRows], int r, int v, int lane) {
+  __device__ typename Row::Beside Take(const PlainNormParams& p, const PlainPlace (&at)[kRows],
+                                       int r, int v, int lane) {
     const int from = kShared ? 0 : r;
     if constexpr (kEarly) return all[from][v];
     const auto beside = all[from][0];
     if (v + 1 < kVectors) {
-      all[from][0] = Row::LoadBeside(p, outer, at[r], (v + 1) * kLanes + lane);
+      all[from][0] = Row::LoadBeside(p, at[r], (v + 1) * kLanes + lane);
     }
     return beside;
   }
@@ -90,16 +89,18 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
          first += step) {
       Row rows[kRows];
       int64_t at[kRows];
+      PlainPlace vectors[kRows];
       bool active[kRows];
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         at[r] = first + r * kGroups + static_cast<int>(threadIdx.x) / kLanes;
         active[r] = at[r] < p.inner_rows;
         if (!active[r]) at[r] = first;
-        rows[r].Load(p, outer, at[r], lane);
+        vectors[r] = Row::VectorPlace(p, outer, at[r]);
+        rows[r].Load(p, outer, at[r], vectors[r], lane);
       }
       Vectors beside;
-      beside.Load(p, outer, at, lane);
+      beside.Load(p, vectors, lane);
       LetNextKernelBegin<kOverlap>();
       RowStatistics statistics[kRows];
       if constexpr (kStatistic != Statistic::kNone) {
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
         if constexpr (kVectors * kRows >= 4) rows[r].ForgetAll();
 #pragma unroll
         for (int v = 0; v < kVectors; ++v) {
-          const auto taken = beside.Take(p, outer, at, r, v, lane);
+          const auto taken = beside.Take(p, vectors, r, v, lane);
           const int vector = v * kLanes + lane;
           if constexpr ((kParts & kE4m3) != 0) {
             if (vector >= p.vectors) continue;
@@ -156,7 +157,7 @@ int32_t LaunchPlainRows(const PlainNormParams& params, cudaStream_t stream) {
 
 // Whether all rows of an outer one take the same vectors.
 inline bool SharesVectors(const PlainNormParams& p) {
-  return p.scale.inner == 0 && p.shift.inner == 0 && p.gate.inner == 0;
+  return p.vector_of == nullptr && p.scale.inner == 0 && p.shift.inner == 0 && p.gate.inner == 0;
 }
 
 // Rows with nothing beside them stay in one warp up to 3072 elements of 16 bits. Others have few
@@ -200,16 +201,22 @@ int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
 template <Statistic kStatistic, unsigned kParts, bool kOverlap>
 int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   const auto of = [&](const RowOperand& operand) { return PlainOf(p.shape, operand); };
+  const auto vector = [&](const RowOperand& operand) {
+    if (p.vector_of == nullptr) return of(operand);
+    return PlainOperand{static_cast<char*>(operand.data),
+                        operand.strides[0] * DtypeSize(operand.dtype), 0};
+  };
   PlainNormParams plain{};
   plain.x = of(p.x);
   plain.residual = of(p.residual);
-  plain.residual_gate = of(p.residual_gate);
-  plain.weight = of(p.weight);
-  plain.bias = of(p.bias);
-  plain.scale = of(p.scale);
-  plain.shift = of(p.shift);
-  plain.gate = of(p.gate);
+  plain.residual_gate = vector(p.residual_gate);
+  plain.weight = vector(p.weight);
+  plain.bias = vector(p.bias);
+  plain.scale = vector(p.scale);
+  plain.shift = vector(p.shift);
+  plain.gate = vector(p.gate);
   plain.sum = of(p.sum);
+  plain.vector_of = p.vector_of;
   if constexpr ((kParts & kE4m3) != 0) {
     plain.e4m3 = PlainOf(p.shape, p.out, p.out_scale);
   } else {

@@ -32,6 +32,11 @@ inline PlainE4m3 PlainOf(const RowShape& shape, const RowOperand& out, const E4m
   return {PlainOf(shape, out), PlainOf(shape, scale.rows), scale.fixed};
 }
 
+// Where a row is among an operand's.
+struct PlainPlace {
+  int64_t outer, inner;
+};
+
 struct PlainNormParams {
   PlainOperand x, residual, residual_gate, weight, bias, scale, shift, gate, sum, out;
   int64_t outer_rows;
@@ -40,6 +45,8 @@ struct PlainNormParams {
   float inverse_width;
   float eps;
   PlainE4m3 e4m3;  // in place of out
+  // As FusedNormParams has it; then vectors are the outer stride apart.
+  const int32_t* vector_of;
 };
 
 template <typename T>
@@ -78,7 +85,16 @@ struct PlainRow {
     StoreRow<T>(RowPointer{data, 1, false}, int64_t{vector} * kPer, values);
   }
 
-  __device__ void Load(const PlainNormParams& p, int64_t outer, int64_t row, int lane) {
+  // Of a row's vectors.
+  __device__ static PlainPlace VectorPlace(const PlainNormParams& p, int64_t outer, int64_t row) {
+    if constexpr ((kParts & kVectorOf) != 0) {
+      if (p.vector_of != nullptr) return {p.vector_of[outer * p.inner_rows + row], 0};
+    }
+    return {outer, row};
+  }
+
+  __device__ void Load(const PlainNormParams& p, int64_t outer, int64_t row, PlainPlace vectors,
+                       int lane) {
 #pragma unroll
     for (int v = 0; v < kVectors; ++v) {
       const int vector = v * kLanes + lane;
@@ -88,12 +104,13 @@ struct PlainRow {
         residual[v] = At<Reuse::kStreamed>(p.residual, outer, row, vector);
       }
       if constexpr ((kParts & kResidualGate) != 0) {
-        residual_gate[v] = At<Reuse::kCached>(p.residual_gate, outer, row, vector);
+        residual_gate[v] =
+            At<Reuse::kCached>(p.residual_gate, vectors.outer, vectors.inner, vector);
       }
     }
   }
-  __device__ static Beside LoadBeside(const PlainNormParams& p, int64_t outer, int64_t row,
-                                      int vector) {
+  __device__ static Beside LoadBeside(const PlainNormParams& p, PlainPlace place, int vector) {
+    const auto& [outer, row] = place;
     Beside beside{};
     if (vector >= p.vectors) return beside;
     if constexpr ((kParts & kAffine) != 0)

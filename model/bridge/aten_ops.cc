@@ -97,6 +97,15 @@ at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, do
   return weight * scaled.to(weight.scalar_type());
 }
 
+// Vectors as they broadcast over the call's rows.
+template <typename Call>
+at::Tensor Taken(const Call& call, const at::Tensor& vectors) {
+  if (!call.vector_of.defined() || !vectors.defined()) return vectors;
+  return vectors.flatten(0, 1)
+      .index_select(0, call.vector_of.flatten())
+      .unflatten(0, call.vector_of.sizes());
+}
+
 at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                         double eps) {
   return at::rms_norm(x, {x.size(-1)}, std::nullopt, eps) * (1 + scale) + shift;
@@ -139,7 +148,7 @@ void Run(const LayerNormCall& call) {
 }
 
 void Run(const AdalnRmsNormCall& call) {
-  call.out = AdalnRmsNorm(call.x, call.scale, call.shift, call.eps);
+  call.out = AdalnRmsNorm(call.x, Taken(call, call.scale), Taken(call, call.shift), call.eps);
 }
 
 void Run(const AdalnLayerNormCall& call) {
@@ -148,11 +157,13 @@ void Run(const AdalnLayerNormCall& call) {
   call.out = normed * (1 + call.scale) + call.shift;
 }
 
-void Run(const GateResidualCall& call) { call.out = GateResidual(call.x, call.y, call.gate); }
+void Run(const GateResidualCall& call) {
+  call.out = GateResidual(call.x, call.y, Taken(call, call.gate));
+}
 
 void Run(const GateResidualAdalnCall& call) {
-  call.sum = GateResidual(call.x, call.y, call.gate);
-  call.out = AdalnRmsNorm(call.sum, call.scale, call.shift, call.eps);
+  call.sum = GateResidual(call.x, call.y, Taken(call, call.gate));
+  call.out = AdalnRmsNorm(call.sum, Taken(call, call.scale), Taken(call, call.shift), call.eps);
 }
 
 void Run(const QkNormRopeCall& call) {

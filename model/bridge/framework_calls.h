@@ -31,11 +31,13 @@ struct LayerNormCall {
   double eps;
   at::Tensor& out;
 };
+// With `vector_of`, int32 [B, S], vectors are [M, 1, D], and each row takes that which it is told.
 struct AdalnRmsNormCall {
   static constexpr std::string_view op = "adaln_rms_norm";
   const at::Tensor& x;
   const at::Tensor& scale;
   const at::Tensor& shift;
+  const at::Tensor& vector_of;
   double eps;
   at::Tensor& out;
 };
@@ -52,6 +54,7 @@ struct GateResidualCall {
   const at::Tensor& x;
   const at::Tensor& y;
   const at::Tensor& gate;
+  const at::Tensor& vector_of;
   at::Tensor& out;
 };
 struct GateResidualAdalnCall {
@@ -61,6 +64,7 @@ struct GateResidualAdalnCall {
   const at::Tensor& gate;
   const at::Tensor& scale;
   const at::Tensor& shift;
+  const at::Tensor& vector_of;
   double eps;
   at::Tensor& sum;
   at::Tensor& out;

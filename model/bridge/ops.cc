@@ -106,10 +106,10 @@ at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const a
   return out;
 }
 
-at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                             double eps) const {
+at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const {
+  const auto& [scale, shift, eps, vector_of] = modulation;
   at::Tensor out;
-  if (ByLibtorch(aten::AdalnRmsNormCall{x, scale, shift, eps, out})) return out;
+  if (ByLibtorch(aten::AdalnRmsNormCall{x, scale, shift, vector_of, eps, out})) return out;
   out = at::empty_like(x);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
@@ -118,7 +118,8 @@ at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const
                                       .scale_bias = {},
                                       .shift_bias = {},
                                       .out = ViewOf(out),
-                                      .eps = eps},
+                                      .eps = eps,
+                                      .vector_of = OptionalViewOf(vector_of)},
                                      run_));
   return out;
 }
@@ -141,16 +142,17 @@ at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
   return out;
 }
 
-at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
-                             const at::Tensor& gate) const {
+at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
+                             const at::Tensor& vector_of) const {
   at::Tensor out;
-  if (ByLibtorch(aten::GateResidualCall{x, y, gate, out})) return out;
+  if (ByLibtorch(aten::GateResidualCall{x, y, gate, vector_of, out})) return out;
   out = at::empty_like(x);
   ThrowIfError(kernels::GateResidual({.x = ViewOf(x),
                                       .y = ViewOf(y),
                                       .gate = OptionalViewOf(gate),
                                       .gate_bias = {},
-                                      .out = ViewOf(out)},
+                                      .out = ViewOf(out),
+                                      .vector_of = OptionalViewOf(vector_of)},
                                      run_));
   return out;
 }
@@ -158,9 +160,10 @@ at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y,
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                        const at::Tensor& gate, const Modulation& modulation,
                                        SumAndNorm result) const {
-  const auto& [scale, shift, eps] = modulation;
+  const auto& [scale, shift, eps, vector_of] = modulation;
   SumAndNorm made;
-  if (ByLibtorch(aten::GateResidualAdalnCall{x, y, gate, scale, shift, eps, made.sum, made.out})) {
+  if (ByLibtorch(aten::GateResidualAdalnCall{x, y, gate, scale, shift, vector_of, eps, made.sum,
+                                             made.out})) {
     return made;
   }
   if (!result.sum.defined()) result.sum = at::empty(x.sizes(), x.options());
@@ -175,7 +178,8 @@ Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                            .shift_bias = {},
                                            .sum = ViewOf(result.sum),
                                            .out = ViewOf(result.out),
-                                           .eps = eps},
+                                           .eps = eps,
+                                           .vector_of = OptionalViewOf(vector_of)},
                                           run_));
   return result;
 }

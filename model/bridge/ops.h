@@ -21,10 +21,12 @@ struct Modulation {
   const at::Tensor& scale;
   const at::Tensor& shift;
   double eps;
+  at::Tensor vector_of = {};
 };
 
 // A value for one call of a pipeline; throws what libtorch throws, and KernelError, both for
-// TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D]; an undefined tensor means that there
+// TorchGuard. Vectors (scale, shift, gate) are [B, 1 or S, D], or with `vector_of`, int32 [B, S],
+// [M, 1, D], of which each row takes the one that it is told; an undefined tensor means that there
 // is none.
 class Ops {
  public:
@@ -40,12 +42,12 @@ class Ops {
   at::Tensor LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                        double eps) const;
   // norm(x) * (1 + scale) + shift
-  at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                          double eps) const;
+  at::Tensor AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const;
   at::Tensor AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
                             double eps) const;
   // x + y * gate; without a gate x + y.
-  at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) const;
+  at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
+                          const at::Tensor& vector_of = {}) const;
   // sum = x + y * gate; out = rms(sum) * (1 + scale) + shift. Into what `result` has of
   // both, by the variants of kernels/; libtorch's bring memory of their own.
   struct SumAndNorm {

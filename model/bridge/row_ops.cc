@@ -53,7 +53,8 @@ void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
                                            .out = ViewOf(into.rows.values),
                                            .eps = modulation.eps,
                                            .out_scale = OptionalViewOf(into.rows.scale),
-                                           .static_out_scale = fixed_scale},
+                                           .static_out_scale = fixed_scale,
+                                           .vector_of = OptionalViewOf(modulation.vector_of)},
                                           ops.run()));
 }
 
@@ -65,8 +66,12 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
     const auto of = [&](const at::Tensor& t) {
       return t.defined() ? t.slice(0, first, first + part.size(0)) : t;
     };
-    const Modulation own = {of(modulation.scale), of(modulation.shift), modulation.eps};
-    sum({of(x), part, of(y.gate)}, own,
+    const auto vectors = [&](const at::Tensor& t) {
+      return modulation.vector_of.defined() ? t : of(t);
+    };
+    const at::Tensor scale = vectors(modulation.scale), shift = vectors(modulation.shift);
+    const Modulation own = {scale, shift, modulation.eps, of(modulation.vector_of)};
+    sum({of(x), part, vectors(y.gate)}, own,
         {of(result.sum), {of(result.rows.values), of(result.rows.scale)}});
     first += part.size(0);
   }
@@ -74,13 +79,10 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
 
 // With the scale of each row, unless one for all is given.
 SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
-                     const Modulation& modulation, std::optional<double> fixed_scale,
-                     const Rows& into) {
+                     const Modulation& modulation, std::optional<double> fixed_scale) {
   const SumAndRows result = {
       at::empty(x.sizes(), x.options()),
-      into.values.defined()
-          ? into
-          : EmptyRows(x.sizes(), x.options(), RowForm::kE4m3, fixed_scale.has_value())};
+      EmptyRows(x.sizes(), x.options(), RowForm::kE4m3, fixed_scale.has_value())};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
              SumToE4m3(ops, of, own, to, fixed_scale);
@@ -111,16 +113,10 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   return rows;
 }
 
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form,
-                  const Rows& into) {
-  const auto& [scale, shift, eps] = modulation;
-  if (form == RowForm::kPlain) {
-    const at::Tensor made = ops.AdalnRmsNorm(x, scale, shift, eps);
-    if (!into.values.defined()) return {made};
-    into.values.copy_(made);
-    return into;
-  }
-  const Rows rows = into.values.defined() ? into : EmptyE4m3Like(x);
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
+  const auto& [scale, shift, eps, vector_of] = modulation;
+  if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
+  const Rows rows = EmptyE4m3Like(x);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
@@ -129,24 +125,23 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
                                       .shift_bias = {},
                                       .out = ViewOf(rows.values),
                                       .eps = eps,
-                                      .out_scale = ViewOf(rows.scale)},
+                                      .out_scale = ViewOf(rows.scale),
+                                      .vector_of = OptionalViewOf(vector_of)},
                                      ops.run()));
   return rows;
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form, const Rows& into) {
-  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt, into);
+                           const Modulation& modulation, RowForm form) {
+  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt);
   // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
   if (y.parts.size() == 1 || x.is_cpu()) {
     const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
-    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation, {{}, into.values});
-    if (!into.values.defined()) return {sum, {out}};
-    PutInto(into.values, out);
-    return {sum, into};
+    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
+    return {sum, {out}};
   }
   const at::Tensor like = at::empty(x.sizes(), x.options());
-  const SumAndRows result = {like, into.values.defined() ? into : Rows{at::empty_like(like)}};
+  const SumAndRows result = {like, {at::empty_like(like)}};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
              PlainSum(ops, of, own, to);
@@ -155,8 +150,8 @@ SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale, const Rows& into) {
-  return AllToE4m3(ops, x, y, modulation, fixed_scale, into);
+                           const Modulation& modulation, double fixed_scale) {
+  return AllToE4m3(ops, x, y, modulation, fixed_scale);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,

@@ -18,11 +18,10 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
 // knows.
 Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, RowForm form,
                bool fixed_scale = false);
-// rms(x) * (1 + scale) + shift. Here and below rows go `into` such memory where it is defined.
-Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form,
-                  const Rows& into = {});
+// rms(x) * (1 + scale) + shift
+Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
 // What is added to x, in parts of neighbouring rows (its first dimension); all but the last of a
-// part's dimensions may have the stride 0. Times `gate`, [B, 1 or S, D] of all rows, where defined.
+// part's dimensions may have the stride 0. Times `gate`, a vector as the norm's are, where defined.
 struct Addend {
   const std::vector<at::Tensor>& parts;
   const at::Tensor& gate;
@@ -33,10 +32,10 @@ struct SumAndRows {
   Rows rows;
 };
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, RowForm form, const Rows& into = {});
+                           const Modulation& modulation, RowForm form);
 // The same to e4m3 with that scale for all rows.
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
-                           const Modulation& modulation, double fixed_scale, const Rows& into = {});
+                           const Modulation& modulation, double fixed_scale);
 // gelu_tanh(x W^T + b), x codes with the scale kE4m3GeluXScale.
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
                 const at::Tensor& bias);

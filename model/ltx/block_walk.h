@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/ltx/velocity_inputs.h"
+#include "model/ltx/row_places.h"
 
 namespace reel::model::ltx {
 
@@ -21,10 +21,10 @@ class BlockWalk {
     size_t first, end;
   };
 
-  // `tables` [blocks, 6, D] of all blocks; `x` of each group, whose rows are those of the block in
-  // front.
+  // `tables` [blocks, 6, D] of all blocks; `x` of the groups together (PackedRows), with the rows
+  // of their inputs.
   BlockWalk(const std::vector<TransformerBlock>& blocks, const at::Tensor& tables,
-            std::vector<StepGroup> groups, std::vector<at::Tensor> x, Range range);
+            std::vector<StepGroup> groups, at::Tensor x, Range range);
   ~BlockWalk();
   BlockWalk(const BlockWalk&) = delete;
   BlockWalk& operator=(const BlockWalk&) = delete;
@@ -36,14 +36,19 @@ class BlockWalk {
   }
 
   const std::vector<StepGroup>& groups() const { return groups_; }
-  // What the blocks so far have made.
-  const std::vector<at::Tensor>& x() const { return input_.x; }
+  // What the blocks so far have made of a group.
+  at::Tensor x(size_t group) const;
 
  private:
+  void Enter();
+  at::Tensor Parted(const at::Tensor& x);
+
   const std::vector<TransformerBlock>& blocks_;
   const std::vector<StepGroup> groups_;
+  RowPlaces places_;
   std::vector<GroupRows> rows_;  // of groups_
   BlockInput input_;
+  const size_t first_;
   size_t at_;
   const size_t end_;
 };

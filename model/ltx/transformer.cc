@@ -151,17 +151,15 @@ std::unique_ptr<BlockWalk> Transformer::Begin(const Ops& ops,
     call.push_back(GroupOf(inputs, SharedRows::Order::kAskingFirst));
     x.push_back(inputs.x);
   }
-  const PackedRows tokens(x);
-  const at::Tensor projected = proj_in_(ops, tokens.Together(x));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = tokens.Part(projected, i);
-  return std::make_unique<BlockWalk>(blocks_, scale_shift_tables_, std::move(call), std::move(x),
+  return std::make_unique<BlockWalk>(blocks_, scale_shift_tables_, std::move(call),
+                                     proj_in_(ops, PackedRows(x).Together(x)),
                                      BlockWalk::Range{0, blocks_.size()});
 }
 
 std::vector<at::Tensor> Transformer::End(const Ops& ops, const BlockWalk& walk) const {
   const std::vector<StepGroup>& call = walk.groups();
-  std::vector<at::Tensor> x = walk.x();
-  for (size_t i = 0; i < x.size(); ++i) x[i] = HeadRows(ops, call[i], x[i]);
+  std::vector<at::Tensor> x;
+  for (size_t i = 0; i < call.size(); ++i) x.push_back(HeadRows(ops, call[i], walk.x(i)));
   const PackedRows rows(x);
   const at::Tensor all = proj_out_(ops, rows.Together(x));
   for (size_t i = 0; i < x.size(); ++i) x[i] = call[i].shared.InOrderOfClips(rows.Part(all, i));
@@ -171,19 +169,19 @@ std::vector<at::Tensor> Transformer::End(const Ops& ops, const BlockWalk& walk) 
 FirstBlock Transformer::First(const Ops& ops, const VelocityInputs& inputs) const {
   CheckForm(ops);
   const at::Tensor tokens = proj_in_(ops, inputs.x);
-  BlockWalk walk(blocks_, scale_shift_tables_, {GroupOf(inputs, SharedRows::Order::kClips)},
-                 {tokens}, {0, 1});
+  BlockWalk walk(blocks_, scale_shift_tables_, {GroupOf(inputs, SharedRows::Order::kClips)}, tokens,
+                 {0, 1});
   walk.Finish(ops);
-  const at::Tensor& x = walk.x()[0];
+  const at::Tensor x = walk.x(0);
   return {x, x - walk.groups()[0].shared.ViewTo(tokens, x.size(0))};
 }
 
 at::Tensor Transformer::Others(const Ops& ops, const VelocityInputs& inputs) const {
   BlockWalk walk(blocks_, scale_shift_tables_, {GroupOf(inputs, SharedRows::Order::kClips)},
-                 {inputs.x}, {1, blocks_.size()});
+                 inputs.x, {1, blocks_.size()});
   walk.Finish(ops);
   const SharedRows& shared = walk.groups()[0].shared;
-  return shared.To(walk.x()[0], shared.all());
+  return shared.To(walk.x(0), shared.all());
 }
 
 at::Tensor Transformer::AllRows(const VelocityInputs& inputs, const at::Tensor& x) {

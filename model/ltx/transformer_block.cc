@@ -56,13 +56,9 @@ at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const
   return at::cat({heads, of.v.slice(0, others)});
 }
 
-// What the tokens of a group say to each other, before the last projection; of `qkv` [B, S, 3 D].
-at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const at::Tensor& qkv,
-                    const BlockContext& group) {
-  const std::vector<at::Tensor> rows = qkv.unflatten(2, {3, -1}).unbind(2);
-  const auto [q, k] = ops.QkNormRope(rows[0], attention.norm_q, rows[1], attention.norm_k,
-                                     kQueryKeyEps, group.rope);
-  const Projected own = {q, k, rows[2]};
+// What the tokens of a group say to each other, before the last projection.
+at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const Projected& own,
+                    const TokenGroup& group) {
   return group.is_perturbed ? PerturbedHeads(ops, attention, own, group.part)
                             : HeadsOfAll(ops, attention, own, group.part);
 }
@@ -94,29 +90,28 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
-std::vector<at::Tensor> TransformerBlock::AttendSelf(
-    const Ops& ops, const BlockInput& input, const std::vector<BlockContext>& groups) const {
+at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const BlockInput& input,
+                                        const PackedRows& rows,
+                                        const std::vector<TokenGroup>& groups,
+                                        const BlockContext& context) const {
   const RowForm form = FormOf(ops.run());
-  const PackedRows rows(input.x);
+  const at::Tensor& m = context.modulation;
   const Rows attended =
       input.normed.values.defined()
           ? input.normed
-          : rows.Made(form, false, [&](size_t group, const Rows& into) {
-              const std::vector<at::Tensor> m = groups[group].modulation.unbind(2);
-              return AdalnRmsNorm(ops, input.x[group], {m[1], m[0], eps}, form, into);
-            });
-  const at::Tensor qkv = self_attention.to_qkv(ops, attended);
+          : AdalnRmsNorm(ops, input.x, {m.select(2, 1), m.select(2, 0), eps, context.vector_of},
+                         form);
+  const std::vector<at::Tensor> qkv =
+      self_attention.to_qkv(ops, attended).unflatten(2, {3, -1}).unbind(2);
+  const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
+                                     kQueryKeyEps, context.rope);
   std::vector<at::Tensor> heads;
   for (size_t group = 0; group < groups.size(); ++group) {
-    heads.push_back(OwnHeads(ops, self_attention, rows.Part(qkv, group), groups[group]));
+    const auto of = [&](const at::Tensor& t) { return rows.Part(t, group); };
+    heads.push_back(OwnHeads(ops, self_attention, {of(q), of(k), of(qkv[2])}, groups[group]));
   }
   const at::Tensor h = self_attention.to_out(ops, InForm(ops, rows.Together(heads), form));
-  std::vector<at::Tensor> own;
-  for (size_t group = 0; group < groups.size(); ++group) {
-    own.push_back(ops.GateResidual(input.x[group], rows.Part(h, group),
-                                   groups[group].modulation.select(2, 2)));
-  }
-  return own;
+  return ops.GateResidual(input.x, h, m.select(2, 2), context.vector_of);
 }
 
 // From the bare residual stream, without norm and gate.
@@ -134,42 +129,26 @@ std::vector<at::Tensor> TransformerBlock::Ask(const Ops& ops,
   return answers;
 }
 
-BlockInput TransformerBlock::Feed(const Ops& ops, const std::vector<at::Tensor>& x,
-                                  const std::vector<std::vector<at::Tensor>>& answers,
-                                  const std::vector<BlockContext>& groups) const {
+BlockInput TransformerBlock::Feed(const Ops& ops, const at::Tensor& x,
+                                  const std::vector<at::Tensor>& answers,
+                                  const BlockContext& context) const {
   const RowForm form = FormOf(ops.run());
   const bool fixed = form == RowForm::kE4m3 && expand.gelu.defined();
-  const PackedRows rows(x);
   const at::Tensor none;
-  BlockInput result;
-  std::vector<at::Tensor> sums(groups.size());
-  const Rows asked = rows.Made(form, fixed, [&](size_t group, const Rows& into) {
-    const std::vector<at::Tensor> m = groups[group].modulation.unbind(2);
-    const Addend answer = {answers[group], none};
-    const Modulation before = {m[4], m[3], eps};
-    SumAndRows made = fixed ? SumAdalnRmsNorm(ops, x[group], answer, before, kE4m3GeluXScale, into)
-                            : SumAdalnRmsNorm(ops, x[group], answer, before, form, into);
-    sums[group] = std::move(made.sum);
-    return made.rows;
-  });
-  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked, form));
-  result.x.resize(groups.size());
-  if (!groups[0].next.defined()) {
-    for (size_t group = 0; group < groups.size(); ++group) {
-      result.x[group] = ops.GateResidual(sums[group], rows.Part(fed, group),
-                                         groups[group].modulation.select(2, 5));
-    }
-    return result;
+  const Addend answer = {answers, none};
+  const at::Tensor& m = context.modulation;
+  const at::Tensor scale = m.select(2, 4), shift = m.select(2, 3), gate = m.select(2, 5);
+  const Modulation before = {scale, shift, eps, context.vector_of};
+  const SumAndRows asked = fixed ? SumAdalnRmsNorm(ops, x, answer, before, kE4m3GeluXScale)
+                                 : SumAdalnRmsNorm(ops, x, answer, before, form);
+  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked.rows, form));
+  if (!context.next.defined()) {
+    return {ops.GateResidual(asked.sum, fed, gate, context.vector_of)};
   }
-  result.normed = rows.Made(form, false, [&](size_t group, const Rows& into) {
-    const std::vector<at::Tensor> behind = groups[group].next.unbind(2);
-    SumAndRows made = SumAdalnRmsNorm(
-        ops, sums[group], {{rows.Part(fed, group)}, groups[group].modulation.select(2, 5)},
-        {behind[1], behind[0], eps}, form, into);
-    result.x[group] = std::move(made.sum);
-    return made.rows;
-  });
-  return result;
+  const at::Tensor next_scale = context.next.select(2, 1), next_shift = context.next.select(2, 0);
+  const SumAndRows made = SumAdalnRmsNorm(ops, asked.sum, {{fed}, gate},
+                                          {next_scale, next_shift, eps, context.vector_of}, form);
+  return {made.sum, made.rows};
 }
 
 void TransformerBlock::MakeE4m3() {

@@ -11,6 +11,7 @@
 
 namespace reel::model::ltx {
 
+class PackedRows;
 struct TokenPart;
 
 // Projections of one attention. Query and key norms span all heads.
@@ -45,24 +46,30 @@ struct TextQuestion {
   const KeyMask& mask;
 };
 
-// The residual stream between two blocks, a part for each group of clips of one size, and what the
-// next one begins with where it is made already.
+// The residual stream between two blocks, of all groups of clips of one size together
+// (PackedRows), and what the next one begins with where it is made already.
 struct BlockInput {
-  std::vector<at::Tensor> x;  // [B, S, D] of each
-  Rows normed = {};           // the norms of all, modulated, together (PackedRows)
+  at::Tensor x;      // [B, S, D]
+  Rows normed = {};  // its norm, modulated
 };
 
-// Of a group and a block.
-struct BlockContext {
-  const RopeTable& rope;
+// Of a group: whom its tokens look at.
+struct TokenGroup {
   bool is_perturbed = false;  // the last of the batch attends to nothing but itself
-  // [B, 1 or S, 6, D]: shift, scale and gate of the attention, then of the feed-forward.
-  at::Tensor modulation;
-  // That of the block behind, whose first norm is then made with the sum, in one pass; undefined,
-  // of all groups: it is not.
-  at::Tensor next = {};
   // Where its tokens are those of one rank of several, which tokens look at; null: they are all.
   TokenPart* part = nullptr;
+};
+
+// Of a block and all its rows.
+struct BlockContext {
+  const RopeTable& rope;
+  // [B, 1, 6, D]: shift, scale and gate of the attention, then of the feed-forward; with
+  // `vector_of`, int32 [B, S], [M, 1, 6, D], of which each token takes that which it is told.
+  at::Tensor modulation;
+  // That of the block behind, whose first norm is then made with the sum, in one pass; undefined:
+  // it is not.
+  at::Tensor next = {};
+  at::Tensor vector_of = {};
 };
 
 struct TransformerBlock {
@@ -73,17 +80,16 @@ struct TransformerBlock {
 
   // Of the layers that take their rows in FormOf(run): all that every token goes through.
   void MakeE4m3();
-  // Layers see the rows of all groups in one call, the rest each by itself. First the tokens look
-  // at each other, then at the text.
-  std::vector<at::Tensor> AttendSelf(const Ops& ops, const BlockInput& input,
-                                     const std::vector<BlockContext>& groups) const;
+  // All but attention sees the rows of all groups in one call. First the tokens of each of `groups`
+  // look at each other, then at the text.
+  at::Tensor AttendSelf(const Ops& ops, const BlockInput& input, const PackedRows& rows,
+                        const std::vector<TokenGroup>& groups, const BlockContext& context) const;
   // What texts say to queries, text_attention.Query(x): the same for all rows with the same x.
   std::vector<at::Tensor> Ask(const Ops& ops, const std::vector<TextQuestion>& questions) const;
-  // What each x makes of its text's answers, in parts of neighbouring rows, and of the feed-forward
-  // of both.
-  BlockInput Feed(const Ops& ops, const std::vector<at::Tensor>& x,
-                  const std::vector<std::vector<at::Tensor>>& answers,
-                  const std::vector<BlockContext>& groups) const;
+  // What x makes of its texts' answers, in parts of neighbouring rows, and of the feed-forward of
+  // both.
+  BlockInput Feed(const Ops& ops, const at::Tensor& x, const std::vector<at::Tensor>& answers,
+                  const BlockContext& context) const;
 };
 
 // Reads transformer_blocks.`index`, but for what makes a text's keys and values.

@@ -2,14 +2,25 @@
 #include "model/ltx/packing/packed_rows.h"
 
 namespace reel::model::ltx {
+namespace {
 
-PackedRows::PackedRows(const std::vector<at::Tensor>& like)
-    : width_(like[0].size(2)), options_(like[0].options()) {
-  for (const at::Tensor& part : like) {
-    parts_.push_back({count_, part.size(0), part.size(1)});
-    count_ += part.size(0) * part.size(1);
+std::vector<PackedRows::Size> SizesOf(const std::vector<at::Tensor>& like) {
+  std::vector<PackedRows::Size> sizes;
+  for (const at::Tensor& part : like) sizes.push_back({part.size(0), part.size(1)});
+  return sizes;
+}
+
+}  // namespace
+
+PackedRows::PackedRows(const std::vector<Size>& parts) {
+  int64_t first = 0;
+  for (const auto& [rows, tokens] : parts) {
+    parts_.push_back({first, rows, tokens});
+    first += rows * tokens;
   }
 }
+
+PackedRows::PackedRows(const std::vector<at::Tensor>& like) : PackedRows(SizesOf(like)) {}
 
 at::Tensor PackedRows::Together(const std::vector<at::Tensor>& parts) const {
   if (parts.size() == 1) return parts[0];
@@ -19,13 +30,9 @@ at::Tensor PackedRows::Together(const std::vector<at::Tensor>& parts) const {
 }
 
 at::Tensor PackedRows::Part(const at::Tensor& together, size_t part) const {
-  if (parts_.size() == 1 || !together.defined()) return together;
+  if (parts_.size() == 1) return together;
   const auto& [first, rows, tokens] = parts_[part];
   return together.select(0, 0).slice(0, first, first + rows * tokens).unflatten(0, {rows, tokens});
-}
-
-Rows PackedRows::Part(const Rows& together, size_t part) const {
-  return {Part(together.values, part), Part(together.scale, part)};
 }
 
 }  // namespace reel::model::ltx

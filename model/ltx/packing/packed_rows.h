@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of clips of several sizes, one part behind the other in one tensor: what a layer that looks
-// at each row by itself takes in one call.
+// Rows of clips of several sizes, one part behind the other in one tensor: what all that looks at
+// each row by itself takes in one call.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "model/bridge/aten.h"
-#include "model/bridge/row_ops.h"
 
 namespace reel::model::ltx {
 
@@ -15,24 +14,20 @@ namespace reel::model::ltx {
 // alone stays as it is.
 class PackedRows {
  public:
+  struct Size {
+    int64_t rows, tokens;
+  };
+
+  explicit PackedRows(const std::vector<Size>& parts);
   // Parts like these.
   explicit PackedRows(const std::vector<at::Tensor>& like);
 
   size_t parts() const { return parts_.size(); }
+  int64_t rows(size_t part) const { return parts_[part].rows; }
+  int64_t tokens(size_t part) const { return parts_[part].tokens; }
   at::Tensor Together(const std::vector<at::Tensor>& parts) const;
   // Views.
   at::Tensor Part(const at::Tensor& together, size_t part) const;
-  Rows Part(const Rows& together, size_t part) const;
-
-  // Rows that `make(part, into)` makes one part of: for a part alone in memory of its own, else
-  // `into` theirs.
-  template <typename Make>
-  Rows Made(RowForm form, bool fixed_scale, const Make& make) const {
-    if (parts_.size() == 1) return make(size_t{0}, Rows());
-    const Rows all = EmptyRows({1, count_, width_}, options_, form, fixed_scale);
-    for (size_t part = 0; part < parts_.size(); ++part) make(part, Part(all, part));
-    return all;
-  }
 
  private:
   struct Place {
@@ -40,8 +35,6 @@ class PackedRows {
   };
 
   std::vector<Place> parts_;
-  int64_t count_ = 0, width_ = 0;
-  at::TensorOptions options_;
 };
 
 }  // namespace reel::model::ltx

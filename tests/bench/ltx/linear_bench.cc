@@ -184,7 +184,9 @@ class Bench {
         {"gelu to e4m3 of 4 width", 0,
          [=, this](size_t set) { return GeluTanh(ops_, (*wide)[set], form).scale; }},
         {"adaln_rms_norm", 0,
-         [=, this](size_t set) { return ops_.AdalnRmsNorm((*narrow)[set], vector, vector, 1e-6); }},
+         [=, this](size_t set) {
+           return ops_.AdalnRmsNorm((*narrow)[set], {vector, vector, 1e-6});
+         }},
         {"adaln_rms_norm to e4m3", 0,
          [=, this](size_t set) {
            return AdalnRmsNorm(ops_, (*narrow)[set], {vector, vector, 1e-6}, form).scale;

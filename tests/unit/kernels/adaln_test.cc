@@ -104,6 +104,30 @@ class AdalnTest : public NormTest {
     }
   }
 
+  // The same bits as with that vector written out for each row.
+  void ExpectRowsTakeWhatTheyAreTold(bool e4m3) {
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{2, 3, 64}, std::vector<int64_t>{1, 33, 2048},
+          std::vector<int64_t>{1, 1, 4096}}) {
+      const Form form = {
+          .op = kOp, .vector_form = 3, .affine = false, .biased = false, .e4m3 = e4m3};
+      Case spread(form, dtype(), sizes), told(form, dtype(), sizes);
+      ToldVectors vectors(spread, dtype());
+      for (const char* name : {"scale", "shift"}) vectors.Write(spread, name);
+      ExpectMatch(spread, NormBound(spread));
+      ForcedRun run(kOp, GetParam());
+      auto args = told.template Fill<AdalnRmsNormArgs>(run);
+      args.scale = vectors.Use(run, "scale");
+      args.shift = vectors.Use(run, "shift");
+      args.vector_of = vectors.UseVectorOf(run);
+      ASSERT_TRUE(AdalnRmsNorm(args, run.execution()).ok());
+      run.Fetch();
+      EXPECT_TRUE(SameBits(told["out"], spread["out"]));
+      if (!e4m3) continue;
+      EXPECT_TRUE(SameBits(told["out_scale"], spread["out_scale"]));
+    }
+  }
+
   // As models call it, a plain one: without a weight, and nothing added to the vectors.
   Form usual() const {
     return {.op = kOp, .affine = takes_more_than_plain(), .biased = takes_more_than_plain()};
@@ -134,6 +158,13 @@ TEST_P(AdalnZeroTest, EqualsTheReference) { ExpectEverything(); }
 TEST_P(AdalnRmsNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 TEST_P(AdalnLayerNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 TEST_P(AdalnZeroTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
+
+TEST_P(AdalnRmsNormTest, TakesForEachRowTheVectorThatItIsTold) {
+  ExpectRowsTakeWhatTheyAreTold(/*e4m3=*/false);
+}
+TEST_P(AdalnRmsNormE4m3Test, TakesForEachRowTheVectorThatItIsTold) {
+  ExpectRowsTakeWhatTheyAreTold(/*e4m3=*/true);
+}
 
 Form E4m3Form() { return {.affine = false, .biased = false, .e4m3 = true}; }
 
@@ -262,6 +293,24 @@ TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
   refused("one of them must be given");
   Refused([&](auto& plain) { plain.static_out_scale = 1; }, kInvalid,
           "belong to an e4m3 output: out is bf16");
+}
+TEST_F(AdalnRefusals, WantsAListForRowsThatAreToldTheirVectors) {
+  HostTensor told(Dtype::kI32, {2, 2}), list(Dtype::kBf16, {3, 1, 8});
+  const auto refused = [&](auto change, const std::string& text) {
+    Refused(
+        [&](auto& args) {
+          args.vector_of = told.view();
+          args.scale = args.shift = list.view();
+          change(args);
+        },
+        kInvalid, text);
+  };
+  HostTensor few(Dtype::kI32, {2, 1}), wide(Dtype::kI32, {2, 4}),
+      per_token(Dtype::kBf16, {3, 2, 8});
+  refused([&](auto& args) { args.vector_of = few.view(); }, "vector_of");
+  refused([&](auto& args) { args.vector_of = Slice(wide.view(), 1, 0, 2); }, "must be contiguous");
+  refused([&](auto& args) { args.shift = per_token.view(); }, "legal are [M, 8] and [M, 1, 8]");
+  refused([&](auto& args) { args.scale.reset(); }, "must both be given");
 }
 TEST_F(AdalnRefusals, WantsAGateForAdalnZero) {
   auto args = call.Fill<AdalnZeroArgs>(run);

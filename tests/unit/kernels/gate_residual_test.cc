@@ -10,6 +10,7 @@ namespace {
 struct Form {
   std::optional<size_t> gate = 2;  // index into VectorForms: [B,1,D]
   bool biased = true;
+  size_t modulation = 2;  // as the gate's
 };
 
 // The names of NormCase: the sub-layer's output is its residual, the gate its residual_gate.
@@ -39,7 +40,7 @@ struct AdalnCase : GateCase {
       : GateCase(dtype, x, layout, form, NormKind::kRms) {
     AddRows("out");
     for (const std::string name : {"scale", "shift"}) {
-      AddVector(name, dtype, VectorForms(x)[2]);
+      AddVector(name, dtype, VectorForms(x)[form.modulation]);
       if (form.biased) AddVector(name + "_bias", dtype, {width()});
     }
   }
@@ -128,6 +129,69 @@ TEST_P(GateResidualAdalnTest, NeedsNoGate) {
   ExpectSameBitsAlone(gateless);
   AdalnCase biased(dtype(), {2, 3, 64}, Layout::kContiguous, {.gate = std::nullopt});
   ExpectMatchUnlessPlain(biased, NormBound(biased));
+}
+
+// The same bits as with that gate written out for each row.
+TEST_P(GateResidualTest, TakesForEachRowTheGateThatItIsTold) {
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{2, 3, 64}, std::vector<int64_t>{1, 33, 2048}}) {
+    const Form form = {.gate = 3, .biased = false};
+    GateCase spread(dtype(), sizes, Layout::kContiguous, form);
+    GateCase told(dtype(), sizes, Layout::kContiguous, form);
+    ToldVectors vectors(spread, dtype());
+    vectors.Write(spread, "residual_gate");
+    ExpectMatch(spread, NormBound(spread));
+    ForcedRun run("gate_residual", GetParam());
+    GateResidualArgs args = told.Args(run);
+    args.gate = vectors.Use(run, "residual_gate");
+    args.vector_of = vectors.UseVectorOf(run);
+    ASSERT_TRUE(GateResidual(args, run.execution()).ok());
+    run.Fetch();
+    EXPECT_TRUE(SameBits(told["sum"], spread["sum"]));
+  }
+}
+
+// With a gate and without, to e4m3 or not.
+void ExpectRowsTakeWhatTheyAreTold(const OpVariant& variant, bool has_gate, bool e4m3) {
+  for (const std::vector<int64_t>& sizes :
+       {std::vector<int64_t>{2, 3, 64}, std::vector<int64_t>{1, 33, 2048}}) {
+    SCOPED_TRACE(testing::Message() << has_gate << e4m3 << sizes.back());
+    Form form = {.gate = 3, .biased = false, .modulation = 3};
+    if (!has_gate) form.gate.reset();
+    AdalnCase spread(variant.dtype, sizes, Layout::kContiguous, form);
+    AdalnCase told(variant.dtype, sizes, Layout::kContiguous, form);
+    ToldVectors vectors(spread, variant.dtype);
+    for (const char* name : {"scale", "shift", "residual_gate"}) {
+      if (spread.Has(name)) vectors.Write(spread, name);
+    }
+    for (AdalnCase* call : {&spread, &told}) {
+      if (e4m3) call->MakeOutE4m3();
+      ForcedRun run("gate_residual_adaln", variant);
+      GateResidualAdalnArgs args = call->AdalnArgs(run);
+      if (call == &told) {
+        if (has_gate) args.gate = vectors.Use(run, "residual_gate");
+        args.scale = vectors.Use(run, "scale");
+        args.shift = vectors.Use(run, "shift");
+        args.vector_of = vectors.UseVectorOf(run);
+      }
+      ASSERT_TRUE(GateResidualAdaln(args, run.execution()).ok());
+      run.Fetch();
+    }
+    for (const char* name : {"sum", "out"}) EXPECT_TRUE(SameBits(told[name], spread[name]));
+    if (!e4m3) continue;
+    EXPECT_TRUE(SameBits(told["out_scale"], spread["out_scale"]));
+  }
+}
+
+TEST_P(GateResidualAdalnTest, TakesForEachRowTheVectorsThatItIsTold) {
+  for (const bool has_gate : {true, false}) {
+    ExpectRowsTakeWhatTheyAreTold(GetParam(), has_gate, /*e4m3=*/false);
+  }
+}
+TEST_P(GateResidualAdalnE4m3Test, TakesForEachRowTheVectorsThatItIsTold) {
+  for (const bool has_gate : {true, false}) {
+    ExpectRowsTakeWhatTheyAreTold(GetParam(), has_gate, /*e4m3=*/true);
+  }
 }
 
 TEST_P(GateResidualAdalnTest, AddsInPlace) {

@@ -4,11 +4,47 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "tests/unit/kernels/norm_case.h"
 
 namespace reel::kernels {
+
+// Lists of vectors, and which of them each row of a case takes.
+class ToldVectors {
+ public:
+  ToldVectors(const NormCase& call, Dtype dtype) : vector_of_(Dtype::kI32, Leading(call)) {
+    vector_of_.SetAll([](int64_t row) { return static_cast<double>((row * 3 + 1) % kCount); });
+    sizes_ = {kCount, 1, call.width()};
+    dtype_ = dtype;
+  }
+
+  // What a vector [B,S,D] of `call` is then.
+  void Write(NormCase& call, const std::string& name) {
+    HostTensor& list = lists_.try_emplace(name, dtype_, sizes_).first->second;
+    list.FillNormal(lists_.size() + 40);
+    const int64_t width = call.width();
+    call[name].SetAll([&](int64_t i) {
+      return list.Get(static_cast<int64_t>(vector_of_.Get(i / width)) * width + i % width);
+    });
+  }
+  TensorView Use(ForcedRun& run, const std::string& name) { return run.Use(lists_.at(name)); }
+  TensorView UseVectorOf(ForcedRun& run) { return run.Use(vector_of_); }
+
+ private:
+  static constexpr int64_t kCount = 5;
+  static std::vector<int64_t> Leading(const NormCase& call) {
+    return {call.sizes().begin(), call.sizes().end() - 1};
+  }
+
+  HostTensor vector_of_;
+  std::vector<int64_t> sizes_;
+  Dtype dtype_ = Dtype::kF32;
+  std::map<std::string, HostTensor> lists_;
+};
 
 class NormTest : public OpTest {
  protected:

@@ -74,7 +74,7 @@ class OpsTest : public OpsFixture {
          [=](const Ops& ops) { return List(ops.RmsNormRoundedFirst(x, weight, 1e-6)); }},
         {"layer_norm", [=](const Ops& ops) { return List(ops.LayerNorm(x, weight, bias, 1e-6)); }},
         {"adaln_rms_norm",
-         [=](const Ops& ops) { return List(ops.AdalnRmsNorm(x, rows[0], rows[1], 1e-6)); }},
+         [=](const Ops& ops) { return List(ops.AdalnRmsNorm(x, {rows[0], rows[1], 1e-6})); }},
         {"adaln_layer_norm",
          [=](const Ops& ops) { return List(ops.AdalnLayerNorm(x, rows[0], rows[1], 1e-6)); }},
         {"gate_residual", [=](const Ops& ops) { return List(ops.GateResidual(x, y, rows[2])); }},

@@ -71,12 +71,13 @@ TEST(BlockChain, IsItsBlocksOneByOne) {
     const TransformerBlock block = TakeTransformerBlock(weights, i, config);
     const at::Tensor modulation =
         block.scale_shift_table + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
-    const std::vector<BlockContext> group = {{inputs.rope, false, modulation}};
-    x = block.AttendSelf(ops, {{x}}, group)[0];
+    const BlockContext context = {inputs.rope, modulation};
+    const PackedRows all(std::vector<PackedRows::Size>{{2, 30}});
+    x = block.AttendSelf(ops, {x}, all, {{}}, context);
     const std::vector<at::Tensor> answer =
         block.Ask(ops, {{block.text_attention.Query(ops, x),
                          inputs.text.KeysOf(static_cast<size_t>(i)), inputs.text.mask}});
-    x = block.Feed(ops, {x}, {answer}, group).x[0];
+    x = block.Feed(ops, x, answer, context).x;
   }
   test.counters = {};
   EXPECT_LT(Compare("blocks", model->Others(ops, inputs), x).relative, 1e-6);

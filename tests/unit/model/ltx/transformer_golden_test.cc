@@ -153,23 +153,25 @@ TEST_F(TransformerGolden, OneBlock) {
   const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
   const KeyMask text_mask = {(1 - mask.to(at::kFloat)) * -10000, {}};
   const at::Tensor modulation = block.scale_shift_table + time.unflatten(2, {6, -1});
-  const std::vector<BlockContext> alone = {{rope, false, modulation}};
-  const std::vector<BlockContext> followed = {{rope, false, modulation, modulation}};
-  const std::vector<at::Tensor> x = block.AttendSelf(ops_, {{Draw(24, {2, 30, 32})}}, alone);
+  const BlockContext alone = {rope, modulation};
+  const BlockContext followed = {rope, modulation, modulation};
+  const PackedRows all(std::vector<PackedRows::Size>{{2, 30}});
+  const at::Tensor x = block.AttendSelf(ops_, {Draw(24, {2, 30, 32})}, all, {{}}, alone);
   const at::Tensor text = Draw(25, {2, 6, 32});
   const at::Tensor of_text = TakeTextKeysAndValues(weights, config)(ops_, text);  // of all blocks
   const TextKeys keys = {
       block.text_attention.NormedKey(ops_, of_text.slice(2, 0, 32)), of_text.slice(2, 32, 64), {}};
   const std::vector<at::Tensor> answer =
-      block.Ask(ops_, {{block.text_attention.Query(ops_, x[0]), keys, text_mask}});
-  const BlockInput behind = block.Feed(ops_, x, {answer}, alone);
-  EXPECT_LT(Compare("one block", behind.x[0], golden_["block"]).relative, 1e-5);
+      block.Ask(ops_, {{block.text_attention.Query(ops_, x), keys, text_mask}});
+  const BlockInput behind = block.Feed(ops_, x, answer, alone);
+  EXPECT_LT(Compare("one block", behind.x, golden_["block"]).relative, 1e-5);
   EXPECT_FALSE(behind.normed.values.defined());
   // With the next block's first norm in the last pass.
-  const BlockInput ahead = block.Feed(ops_, x, {answer}, followed);
-  EXPECT_LT(Compare("one block, and a norm", ahead.x[0], golden_["block"]).relative, 1e-5);
-  const at::Tensor apart = block.AttendSelf(ops_, behind, alone)[0];
-  EXPECT_LT(Compare("the next", block.AttendSelf(ops_, ahead, alone)[0], apart).relative, 1e-6);
+  const BlockInput ahead = block.Feed(ops_, x, answer, followed);
+  EXPECT_LT(Compare("one block, and a norm", ahead.x, golden_["block"]).relative, 1e-5);
+  const at::Tensor apart = block.AttendSelf(ops_, behind, all, {{}}, alone);
+  EXPECT_LT(Compare("the next", block.AttendSelf(ops_, ahead, all, {{}}, alone), apart).relative,
+            1e-6);
 }
 
 TEST_F(TransformerGolden, OneTimeForAllTokens) {
