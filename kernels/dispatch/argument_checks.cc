@@ -99,11 +99,12 @@ void ArgumentChecks::Channels(const char* name, const std::optional<TensorView>&
 }
 
 void ArgumentChecks::Modulation(const char* name, const std::optional<TensorView>& view,
-                                const std::optional<TensorView>& bias, const TensorView& x) {
+                                const std::optional<TensorView>& bias, const TensorView& x,
+                                bool listed) {
   Require(view.has_value() || !bias.has_value(),
           ok() ? absl::StrCat("A bias is given without what it is added to: ", name) : "");
   if (!view.has_value()) return;
-  Broadcast(name, *view, x);
+  listed ? Listed(name, *view, x) : Broadcast(name, *view, x);
   Channels("its bias", bias, x);
 }
 
@@ -120,6 +121,16 @@ void ArgumentChecks::Broadcast(const char* name, const TensorView& view, const T
                              " beside [", batch, ", ", tokens, ", ", width, "]; legal are [", width,
                              "], [", batch, ", ", width, "], [", batch, ", 1, ", width, "], [",
                              batch, ", ", tokens, ", ", width, "]"));
+}
+
+void ArgumentChecks::Listed(const char* name, const TensorView& view, const TensorView& x) {
+  Floating(name, view, 2, 3);
+  VectorDtype(name, view, x);
+  if (!ok()) return;
+  const int64_t width = x.size(2);
+  Require(view.size(-1) == width && (view.rank < 3 || view.size(1) == 1),
+          absl::StrCat("Rows that are told which vector they take need a list of them: ",
+                       Named(name, view), "; legal are [M, ", width, "] and [M, 1, ", width, "]"));
 }
 
 void ArgumentChecks::VectorDtype(const char* name, const TensorView& view, const TensorView& x) {

@@ -38,9 +38,10 @@ class ArgumentChecks {
   // A per-channel vector [width] beside rows of `x`, if it is there.
   void Channels(const char* name, const std::optional<TensorView>& view, const TensorView& x);
   // One of [D], [B,D], [B,1,D], [B,S,D] beside x [B,S,D], if it is there, with the per-channel
-  // vector that is added to it; which has no meaning alone.
+  // vector that is added to it; which has no meaning alone. `listed`: each row of x is told which
+  // of [M,D] or [M,1,D] it takes.
   void Modulation(const char* name, const std::optional<TensorView>& view,
-                  const std::optional<TensorView>& bias, const TensorView& x);
+                  const std::optional<TensorView>& bias, const TensorView& x, bool listed = false);
   // The dtype of `x`, or fp32 beside a 16-bit `x`.
   void VectorDtype(const char* name, const TensorView& view, const TensorView& x);
 
@@ -63,6 +64,7 @@ class ArgumentChecks {
 
  private:
   void Broadcast(const char* name, const TensorView& view, const TensorView& x);
+  void Listed(const char* name, const TensorView& view, const TensorView& x);
   void Refuse(absl::StatusCode code, const std::string& text);
   void Register(const char* name, const TensorView& view, int min_rank, int max_rank);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/rows/fused_norm_call.h"
 
-#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
@@ -33,27 +32,6 @@ void CheckOutForm(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
   checks.Like(Words(op).out, *args.out, "x", args.x);
 }
 
-// Vectors of which a row takes that which it is told.
-void CheckTaken(const char* name, const TensorView& view, const TensorView& x,
-                ArgumentChecks& checks) {
-  checks.Floating(name, view, 2, 3);
-  checks.VectorDtype(name, view, x);
-  if (!checks.ok()) return;
-  const int64_t width = x.size(2);
-  checks.Require(
-      view.size(-1) == width && (view.rank < 3 || view.size(1) == 1),
-      absl::StrCat("Rows that are told which vector they take need a list of them: ", name, " ",
-                   Describe(view), "; legal are [M, ", width, "] and [M, 1, ", width, "]"));
-}
-
-void CheckVector(const char* name, const FusedArgs::Optional& view, const FusedArgs::Optional& bias,
-                 const FusedArgs& args, ArgumentChecks& checks) {
-  if (!args.vector_of.has_value()) return checks.Modulation(name, view, bias, args.x);
-  if (!view.has_value()) return;
-  CheckTaken(name, *view, args.x, checks);
-  checks.Channels("its bias", bias, args.x);
-}
-
 void CheckVectorOf(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
   if (!args.vector_of.has_value()) return;
   checks.Require(op.has(kVectorOf), "This operator's rows are not told which vectors they take");
@@ -70,7 +48,8 @@ void CheckRows(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks)
   checks.Floating("x", args.x, batched ? 3 : 1, batched ? 3 : kMaxRowDims);
   if (op.has(kResidual)) checks.Like(words.residual, *args.residual, "x", args.x);
   CheckVectorOf(op, args, checks);
-  CheckVector("gate", args.residual_gate, args.residual_gate_bias, args, checks);
+  checks.Modulation("gate", args.residual_gate, args.residual_gate_bias, args.x,
+                    args.vector_of.has_value());
   if (!op.has(kResidualGate)) CheckOutForm(op, args, checks);
   if (op.has(kSum)) checks.Like(words.sum, *args.sum, "x", args.x);
   if (op.has(kResidualGate)) CheckOutForm(op, args, checks);
@@ -82,12 +61,12 @@ void CheckVectors(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
   if (op.has(kModulation)) {
     checks.Require(args.scale.has_value() && args.shift.has_value(),
                    "Scale and shift must both be given");
-    CheckVector("scale", args.scale, args.scale_bias, args, checks);
-    CheckVector("shift", args.shift, args.shift_bias, args, checks);
+    checks.Modulation("scale", args.scale, args.scale_bias, args.x, args.vector_of.has_value());
+    checks.Modulation("shift", args.shift, args.shift_bias, args.x, args.vector_of.has_value());
   }
   if (op.has(kOutputGate)) {
     checks.Require(args.gate.has_value(), "A gate must be given");
-    CheckVector("gate", args.gate, args.gate_bias, args, checks);
+    checks.Modulation("gate", args.gate, args.gate_bias, args.x, args.vector_of.has_value());
   }
   if (op.statistic != Statistic::kNone) checks.Epsilon(args.eps);
 }

@@ -18,8 +18,12 @@ namespace {
 using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
-Rows EmptyE4m3Like(const at::Tensor& x) {
-  return EmptyRows(x.sizes(), x.options(), RowForm::kE4m3);
+// Of the sizes of x [..., D]; with `fixed_scale` rows have one for all, which the layer knows.
+Rows EmptyE4m3Like(const at::Tensor& x, bool fixed_scale = false) {
+  const at::Tensor codes = at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn));
+  if (fixed_scale) return {codes};
+  const at::IntArrayRef rows = x.sizes().slice(0, x.sizes().size() - 1);
+  return {codes, at::empty(rows, x.options().dtype(at::kFloat))};
 }
 
 struct GatedSum {
@@ -80,9 +84,8 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
 // With the scale of each row, unless one for all is given.
 SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
                      const Modulation& modulation, std::optional<double> fixed_scale) {
-  const SumAndRows result = {
-      at::empty(x.sizes(), x.options()),
-      EmptyRows(x.sizes(), x.options(), RowForm::kE4m3, fixed_scale.has_value())};
+  const SumAndRows result = {at::empty(x.sizes(), x.options()),
+                             EmptyE4m3Like(x, fixed_scale.has_value())};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
              SumToE4m3(ops, of, own, to, fixed_scale);
@@ -91,14 +94,6 @@ SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
 }
 
 }  // namespace
-
-Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, RowForm form,
-               bool fixed_scale) {
-  if (form == RowForm::kPlain) return {at::empty(sizes, options)};
-  const at::Tensor codes = at::empty(sizes, options.dtype(at::kFloat8_e4m3fn));
-  if (fixed_scale) return {codes};
-  return {codes, at::empty(sizes.slice(0, sizes.size() - 1), options.dtype(at::kFloat))};
-}
 
 RowForm FormOf(const kernels::Execution& run) {
   return run.plan.profile() == kernels::kFp8Profile ? RowForm::kE4m3 : RowForm::kPlain;

@@ -14,10 +14,6 @@ RowForm FormOf(const kernels::Execution& run);
 
 // x itself, or e4m3 of it.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
-// Memory for rows [..., D] of such sizes; with `fixed_scale` they have one for all, which the layer
-// knows.
-Rows EmptyRows(at::IntArrayRef sizes, const at::TensorOptions& options, RowForm form,
-               bool fixed_scale = false);
 // rms(x) * (1 + scale) + shift
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);
 // What is added to x, in parts of neighbouring rows (its first dimension); all but the last of a

@@ -266,6 +266,13 @@ TEST_F(GateRefusals, NamesWhatDoesNotFit) {
     ExpectRefused([&] { return GateResidual(args, run.execution()); }, call["sum"], code, text);
   };
   refused([](auto& args) { args.gate.reset(); }, kInvalid, "A bias is given without");
+  HostTensor told(Dtype::kI32, {2, 2});
+  refused(
+      [&](auto& args) {
+        args.vector_of = told.view();
+        args.gate.reset();
+      },
+      kInvalid, "A bias is given without");
   refused([](auto& args) { args.y = Slice(args.y, 1, 0, 1); }, kInvalid, "must be equal: y");
   refused([](auto& args) { args.out = args.y; }, kInvalid, "overlaps another tensor");
   refused([](auto& args) { args.y.dtype = Dtype::kE4m3; }, kUnimplemented, "y is e4m3");
