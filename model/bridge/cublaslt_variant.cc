@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "model/bridge/by_device.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/matrix_products.h"
 #include "model/bridge/rows.h"
@@ -76,7 +77,7 @@ std::string WhyNot(const MatrixProduct& product) {
 template <typename Call>
 class CublasLtVariant final : public kernels::HostedVariant {
  public:
-  CublasLtVariant(const Kind& kind, std::shared_ptr<ProductsByDevice> opened)
+  CublasLtVariant(const Kind& kind, std::shared_ptr<ByDevice<MatrixProducts>> opened)
       : kind_(kind),
         facts_{.op = std::string(Call::op),
                .variant = std::string(kind.variant),
@@ -113,7 +114,7 @@ class CublasLtVariant final : public kernels::HostedVariant {
  private:
   const Kind& kind_;
   const kernels::HostedVariantFacts facts_;
-  const std::shared_ptr<ProductsByDevice> opened_;
+  const std::shared_ptr<ByDevice<MatrixProducts>> opened_;
   const at::Tensor none_;
 };
 
@@ -122,7 +123,7 @@ class CublasLtVariant final : public kernels::HostedVariant {
 CublasLtVariants MakeCublasLtVariants() {
   using Linear = CublasLtVariant<aten::LinearCall>;
   using LinearGelu = CublasLtVariant<aten::LinearGeluCall>;
-  const auto opened = std::make_shared<ProductsByDevice>(MakeMatrixProducts);
+  const auto opened = std::make_shared<ByDevice<MatrixProducts>>(MakeMatrixProducts);
   return {.timed = {std::make_shared<Linear>(kTimed, opened),
                     std::make_shared<LinearGelu>(kTimed, opened)},
           .tuned = {std::make_shared<Linear>(kTunedE4m3, opened),

@@ -10,6 +10,7 @@
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/e4m3_product.h"
 #include "model/bridge/qk_norm_rope_rows.h"
+#include "model/bridge/tuned_convolutions.h"
 
 namespace reel::model {
 namespace {
@@ -193,7 +194,7 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   const CublasLtVariants cublaslt = MakeCublasLtVariants();
   catalog.AddFramework(cublaslt.timed, Place::kFirst);
   catalog.AddFramework(LinearVariants(device), Place::kFirst);
-  catalog.AddFramework({Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
+  catalog.AddFramework({MakeTunedConvolution(), Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
   catalog.AddFramework(cublaslt.tuned, Place::kFirst);
   catalog.AddFramework(StepCacheVariants(), Place::kFirst);

@@ -6,13 +6,6 @@
 
 namespace reel::model {
 
-MatrixProducts* ProductsByDevice::On(at::Device device) {
-  const MutexLock lock(mutex_);
-  const auto found = made_.find(device.index());
-  if (found != made_.end()) return found->second.get();
-  return made_.emplace(device.index(), make_(device)).first->second.get();
-}
-
 std::unique_ptr<MatrixProducts> MakeMatrixProducts(at::Device device) {
   if (!device.is_cuda()) return nullptr;
   const auto entry = reinterpret_cast<MatrixProductsEntry>(FindInTorchCuda(kMatrixProductsEntry));

@@ -3,12 +3,8 @@
 // that a device does them fastest with.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
-#include <utility>
 
-#include "kernels/base/mutex.h"
 #include "model/bridge/aten.h"
 
 namespace reel::model {
@@ -46,22 +42,6 @@ class MatrixProducts {
   // algorithms, unless a graph is being recorded: then, and where none may be tried, the library's
   // own choice runs.
   virtual at::Tensor Run(const MatrixProduct& product) = 0;
-};
-
-// Those of each device, made when it is first asked for. Any thread; what it gives out is confined
-// to the one that works on that device.
-class ProductsByDevice {
- public:
-  using Make = std::function<std::unique_ptr<MatrixProducts>(at::Device device)>;
-  explicit ProductsByDevice(Make make) : make_(std::move(make)) {}
-
-  // Null where none can be made; then none is tried again.
-  MatrixProducts* On(at::Device device);
-
- private:
-  const Make make_;
-  Mutex mutex_;
-  std::map<c10::DeviceIndex, std::unique_ptr<MatrixProducts>> made_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Null where libreel_torch_cuda.so does not lie beside the library of kernels that the process has

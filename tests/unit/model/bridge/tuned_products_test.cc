@@ -12,6 +12,7 @@
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "model/bridge/by_device.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/matrix_products.h"
@@ -142,7 +143,7 @@ TEST(ProductsOfDevices, AreMadeOnceForEach) {
     at::Tensor Run(const MatrixProduct&) override { return {}; }
   };
   std::atomic<int> made = 0;
-  ProductsByDevice products([&](at::Device device) -> std::unique_ptr<MatrixProducts> {
+  ByDevice<MatrixProducts> products([&](at::Device device) -> std::unique_ptr<MatrixProducts> {
     ++made;
     return device.index() == 2 ? nullptr : std::make_unique<None>();
   });

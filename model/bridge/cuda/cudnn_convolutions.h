@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A function of libreel_torch_cuda.so: cuDNN, which comes with libtorch.
+#pragma once
+
+#include "model/bridge/tuned_convolutions.h"
+
+namespace reel::model {
+
+// The caller owns what it returns.
+using TunedConvolutionsEntry = TunedConvolutions* (*)(int device);
+inline constexpr char kTunedConvolutionsEntry[] = "reel_tuned_convolutions";
+
+}  // namespace reel::model

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of cuDNN by the plans of a table (cuda/conv_table.h), which a device does them
+// faster by than by the library's own choice: the variant "tuned" of conv3d, which "auto" takes at
+// the sizes that the table has.
+#pragma once
+
+#include <memory>
+
+#include "kernels/dispatch/hosted_variant.h"
+#include "model/bridge/framework_calls.h"
+
+namespace reel::model {
+
+// Confined to one thread; throws what libtorch throws.
+class TunedConvolutions {
+ public:
+  virtual ~TunedConvolutions() = default;
+  // Of 3x3x3 taps one apart in bf16, without a bias, of one clip whose channels lie side by side;
+  // rows and columns are padded by one, frames by none. Whether the table has a plan.
+  virtual bool Takes(const aten::Conv3dCall& call) = 0;
+  // On libtorch's current stream.
+  virtual at::Tensor Run(const aten::Conv3dCall& call) = 0;
+};
+
+std::shared_ptr<const kernels::HostedVariant> MakeTunedConvolution();
+
+}  // namespace reel::model
