@@ -71,7 +71,7 @@ def check_markup(page):
     assert page.evaluate("document.querySelectorAll('b, main img[src=x]').length") == 0
     assert page.evaluate("window.hacked === undefined")
     page.evaluate("byId('recent').scrollIntoView()")
-    page.wait("document.querySelector('#recent video').videoWidth > 0")  # its poster
+    page.wait("document.querySelector('#recent video')?.videoWidth > 0")  # its poster, once the list tells of its end
 
 
 def check_cancel(page):
