@@ -7,9 +7,7 @@
 namespace reel::model {
 
 std::unique_ptr<MatrixProducts> MakeMatrixProducts(at::Device device) {
-  if (!device.is_cuda()) return nullptr;
-  const auto entry = reinterpret_cast<MatrixProductsEntry>(FindInTorchCuda(kMatrixProductsEntry));
-  return std::unique_ptr<MatrixProducts>(entry == nullptr ? nullptr : entry(device.index()));
+  return MakeInTorchCuda<MatrixProducts>(kMatrixProductsEntry, device);
 }
 
 }  // namespace reel::model

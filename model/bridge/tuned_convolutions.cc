@@ -11,12 +11,8 @@
 namespace reel::model {
 namespace {
 
-// Null where libreel_torch_cuda.so does not lie beside the library of kernels that the process has
-// opened.
 std::unique_ptr<TunedConvolutions> Make(at::Device device) {
-  const auto entry =
-      reinterpret_cast<TunedConvolutionsEntry>(FindInTorchCuda(kTunedConvolutionsEntry));
-  return std::unique_ptr<TunedConvolutions>(entry == nullptr ? nullptr : entry(device.index()));
+  return MakeInTorchCuda<TunedConvolutions>(kTunedConvolutionsEntry, device);
 }
 
 std::string WhyNot(const aten::Conv3dCall& call) {

@@ -102,14 +102,14 @@ std::optional<std::vector<CudnnDescriptor>> ChoicesOf(const ConvKnobs& knobs) {
 
 }  // namespace
 
-CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type)
-    : descriptor_(new cudnnBackendDescriptor_t(nullptr)) {
-  Check(cudnnBackendCreateDescriptor(type, descriptor_.get()), "a descriptor");
+CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
+  cudnnBackendDescriptor_t made = nullptr;
+  Check(cudnnBackendCreateDescriptor(type, &made), "a descriptor");
+  descriptor_.reset(made);
 }
 
-void CudnnDescriptor::Destroy::operator()(cudnnBackendDescriptor_t* descriptor) const {
-  if (*descriptor != nullptr) cudnnBackendDestroyDescriptor(*descriptor);
-  delete descriptor;
+void CudnnDescriptor::Destroy::operator()(cudnnBackendDescriptor_t descriptor) const {
+  cudnnBackendDestroyDescriptor(descriptor);
 }
 
 template <typename Value>

@@ -33,7 +33,7 @@ class CudnnDescriptor {
  public:
   explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
 
-  cudnnBackendDescriptor_t get() const { return *descriptor_; }
+  cudnnBackendDescriptor_t get() const { return descriptor_.get(); }
   template <typename Value>
   void Set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const Value* values,
            int64_t count);
@@ -42,9 +42,9 @@ class CudnnDescriptor {
 
  private:
   struct Destroy {
-    void operator()(cudnnBackendDescriptor_t* descriptor) const;
+    void operator()(cudnnBackendDescriptor_t descriptor) const;
   };
-  std::unique_ptr<cudnnBackendDescriptor_t, Destroy> descriptor_;
+  std::unique_ptr<void, Destroy> descriptor_;
 };
 
 class ConvPlan {

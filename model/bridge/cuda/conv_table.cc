@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/cuda/conv_table.h"
 
-#include <ATen/cuda/CUDAContextLight.h>
-
-#include <limits>
+#include "model/bridge/cuda/measured_device.h"
 
 namespace reel::model {
 namespace {
 
-// A knob's numbers mean what they mean in this version; how tiles fill a device depends on how many
-// multiprocessors it has. H100 and H200 on their boards (SXM) have these.
+// A knob's numbers mean what they mean in this version.
 constexpr size_t kVersion = 91900;
-constexpr int kMultiprocessors = 132;
-
-constexpr int64_t kAnyMore = std::numeric_limits<int64_t>::max();
 
 struct Entry {
   int64_t channels, outputs, first_positions, last_positions;
@@ -59,16 +53,10 @@ constexpr Entry kEntries[] = {
     {128, 48, 262145, kAnyMore, {4, 0, 0, 0, 8, 1}},
 };
 
-bool IsMeasuredHere() {
-  const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
-  return device->major == 9 && device->minor == 0 &&
-         device->multiProcessorCount == kMultiprocessors && cudnnGetVersion() == kVersion;
-}
-
 }  // namespace
 
 const ConvKnobs* TunedFor(const ConvShape& shape) {
-  if (!IsMeasuredHere()) return nullptr;
+  if (!IsMeasuredDevice() || cudnnGetVersion() != kVersion) return nullptr;
   for (const Entry& entry : kEntries) {
     const bool fits = entry.channels == shape.channels && entry.outputs == shape.outputs &&
                       shape.positions() >= entry.first_positions &&

@@ -6,8 +6,7 @@
 
 namespace reel::model {
 
-// The caller owns what it returns.
-using TunedConvolutionsEntry = TunedConvolutions* (*)(int device);
+// Of a device, by MakeInTorchCuda.
 inline constexpr char kTunedConvolutionsEntry[] = "reel_tuned_convolutions";
 
 }  // namespace reel::model

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one function of libreel_torch_cuda.so, which is linked with libtorch's CUDA half and so
-// opened only where a device is.
+// A function of libreel_torch_cuda.so: calls of a device recorded by libtorch.
 #pragma once
 
 #include <cstdint>

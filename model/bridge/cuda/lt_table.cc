@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/cuda/lt_table.h"
 
-#include <ATen/cuda/CUDAContextLight.h>
-
-#include <limits>
+#include "model/bridge/cuda/measured_device.h"
 
 namespace reel::model {
 namespace {
 
-// An algorithm's numbers mean what they mean in this version, of CUDA 13.0; how tiles fill a device
-// depends on how many multiprocessors it has. H100 and H200 on their boards (SXM) have these.
+// An algorithm's numbers mean what they mean in this version, of CUDA 13.0.
 constexpr size_t kVersion = 130100;
-constexpr int kMultiprocessors = 132;
 
-constexpr int64_t kAnyMore = std::numeric_limits<int64_t>::max();
 // The one with warp groups that take turns, or share a tile, by `custom`.
 constexpr int kId = 66;
 constexpr uint32_t kStages16 = 35, kStages8 = 36;  // as many as fit, of 16 and of 8 bits
@@ -95,18 +90,13 @@ const LtAlgorithm* Find(const Entry (&entries)[kCount], const LtShape& shape) {
   return nullptr;
 }
 
-bool IsMeasuredHere() {
-  const cudaDeviceProp* const device = at::cuda::getCurrentDeviceProperties();
-  return device->major == 9 && device->minor == 0 &&
-         device->multiProcessorCount == kMultiprocessors && cublasLtGetVersion() == kVersion;
-}
-
 }  // namespace
 
 const LtAlgorithm* TunedFor(const LtShape& shape) {
   const bool e4m3 = shape.type == at::kFloat8_e4m3fn;
   if (!e4m3 && shape.type != at::kBFloat16) return nullptr;
-  if (!shape.bias || shape.residual || !IsMeasuredHere()) return nullptr;
+  if (!shape.bias || shape.residual) return nullptr;
+  if (!IsMeasuredDevice() || cublasLtGetVersion() != kVersion) return nullptr;
   if (shape.to_e4m3) return shape.gelu ? Find(kE4m3Gelu, shape) : nullptr;
   if (e4m3) return shape.gelu ? nullptr : Find(kE4m3, shape);
   return shape.gelu ? Find(kGelu, shape) : Find(kPlain, shape);

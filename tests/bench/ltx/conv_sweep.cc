@@ -12,6 +12,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -115,14 +116,28 @@ std::vector<ConvKnobs> AllKnobs() {
   return all;
 }
 
-// "0 1 0 0 1 2"; throws where it is none.
+// Of "0 1 0 0 1 2" and "128x128x16x128x192"; throws where they are not so many numbers.
+template <size_t kCount>
+std::array<int64_t, kCount> ParseNumbers(const std::string& text, char between) {
+  const std::vector<std::string> parts = absl::StrSplit(text, between);
+  std::array<int64_t, kCount> numbers = {};
+  bool whole = parts.size() == kCount;
+  for (size_t i = 0; whole && i < kCount; ++i) whole = absl::SimpleAtoi(parts[i], &numbers[i]);
+  if (!whole) throw CLI::ValidationError(text, absl::StrFormat("wanted are %d numbers", kCount));
+  return numbers;
+}
+
 ConvKnobs ParseKnobs(const std::string& text) {
-  std::vector<int64_t> values;
-  for (const auto part : absl::StrSplit(text, ' ')) {
-    if (!absl::SimpleAtoi(part, &values.emplace_back())) throw CLI::ValidationError(text);
+  const auto [tile, tile_k, index_mode, workspace, m, n] = ParseNumbers<6>(text, ' ');
+  return {tile, tile_k, index_mode, workspace, m, n};
+}
+
+ConvShape ParseShape(const std::string& text) {
+  const auto [channels, outputs, frames, rows, columns] = ParseNumbers<5>(text, 'x');
+  if (std::min({channels, outputs, frames, rows, columns}) < 1) {
+    throw CLI::ValidationError(text, "no size is below 1");
   }
-  if (values.size() != 6) throw CLI::ValidationError(text, "a plan has six knobs");
-  return {values[0], values[1], values[2], values[3], values[4], values[5]};
+  return {channels, outputs, frames, rows, columns};
 }
 
 bool IsRight(const Candidate& candidate, const Operands& of) {
@@ -154,11 +169,9 @@ std::vector<Candidate> CandidatesFor(const ConvShape& shape, const std::vector<C
   return taken;
 }
 
-void Sweep(const ConvShape& shape, const Options& options) {
+void Sweep(const ConvShape& shape, const std::vector<ConvKnobs>& knobs, const Options& options) {
   const Operands of = OperandsOf(shape);
-  std::vector<ConvKnobs> knobs;
-  for (const std::string& plan : options.plans) knobs.push_back(ParseKnobs(plan));
-  std::vector<Candidate> all = CandidatesFor(shape, knobs.empty() ? AllKnobs() : knobs, of);
+  std::vector<Candidate> all = CandidatesFor(shape, knobs, of);
   const size_t count = all.size();
   std::sort(all.begin(), all.end(),
             [](const Candidate& a, const Candidate& b) { return a.quick < b.quick; });
@@ -191,15 +204,6 @@ void Sweep(const ConvShape& shape, const Options& options) {
   std::cout << line.dump() << std::endl;
 }
 
-std::optional<ConvShape> ParseShape(const std::string& text) {
-  std::vector<int64_t> sides;
-  for (const auto part : absl::StrSplit(text, 'x')) {
-    if (!absl::SimpleAtoi(part, &sides.emplace_back()) || sides.back() < 1) return std::nullopt;
-  }
-  if (sides.size() != 5) return std::nullopt;
-  return ConvShape{sides[0], sides[1], sides[2], sides[3], sides[4]};
-}
-
 int Main(int argc, char** argv) {
   CLI::App app("cuDNN's plans for convolutions of the decoder, by time");
   Options options;
@@ -210,19 +214,16 @@ int Main(int argc, char** argv) {
   app.add_option("--rounds", options.rounds);
   app.add_option("--round-ms", options.round_ms, "Time of one plan in a round");
   CLI11_PARSE(app, argc, argv);
+  std::vector<ConvKnobs> knobs;
+  std::vector<ConvShape> shapes;
   try {
-    for (const std::string& plan : options.plans) ParseKnobs(plan);
+    for (const std::string& plan : options.plans) knobs.push_back(ParseKnobs(plan));
+    for (const std::string& shape : options.shapes) shapes.push_back(ParseShape(shape));
   } catch (const CLI::Error& error) {
     return app.exit(error);
   }
-  for (const std::string& text : options.shapes) {
-    const std::optional<ConvShape> shape = ParseShape(text);
-    if (!shape.has_value()) {
-      std::cerr << text << " is not five sizes with x between them\n";
-      return 2;
-    }
-    Sweep(*shape, options);
-  }
+  if (knobs.empty()) knobs = AllKnobs();
+  for (const ConvShape& shape : shapes) Sweep(shape, knobs, options);
   return 0;
 }
 

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder's convolutions of the sizes that the table of plans has, on a GPU that it was made
 // for.
-#include <map>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/built_in_catalog.h"
-#include "kernels/dispatch/kernel_counters.h"
-#include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/framework_variants.h"
-#include "model/bridge/ops.h"
-#include "model/bridge/torch_device.h"
-#include "model/bridge/torch_guard.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/device_test.h"
 
 namespace reel::model {
 namespace {
@@ -24,16 +18,8 @@ struct ConvSize {
   int64_t channels, outputs, frames, rows, columns;
 };
 
-class TunedConvolutionsOfTheDecoder : public ::testing::Test {
+class TunedConvolutionsOfTheDecoder : public GpuTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
-    if (!device_.is_cuda()) GTEST_SKIP() << "SKIPPED: the table is of a GPU";
-  }
-
   at::Tensor Values(at::IntArrayRef shape, at::ScalarType type = at::kBFloat16) {
     return at::randn(shape, generator_, at::TensorOptions(at::kFloat))
         .to(device_, type)
@@ -47,21 +33,15 @@ class TunedConvolutionsOfTheDecoder : public ::testing::Test {
   // By what "auto" takes, or the variant of that name; `ran_` is which one it was.
   at::Tensor Convolved(const std::string& name = "", const at::Tensor& bias = {},
                        int64_t row_padding = 1) {
-    std::map<std::string, std::string> choices;
-    if (!name.empty()) choices["conv3d"] = name;
-    const auto plan = DeviceUnderTest()->catalog.Plan("auto", choices);
-    ThrowIfError(plan.status());
-    kernels::KernelCounters counters;
-    const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
-    const at::Tensor out = Ops(run).Conv3d(x_, weight_, bias, {1, 1, 1}, {0, row_padding, 1});
-    for (const auto& use : counters.Uses()) ran_ = use.variant;
-    return out;
+    return ByVariant("conv3d", name, ran_, [&](const Ops& ops) {
+      return ops.Conv3d(x_, weight_, bias, {1, 1, 1}, {0, row_padding, 1});
+    });
   }
 
-  double DistanceOf(const at::Tensor& out) const {
-    const at::Tensor exact = at::conv3d(x_.to(at::kFloat), weight_.to(at::kFloat), {},
-                                        at::IntArrayRef({1, 1, 1}), at::IntArrayRef({0, 1, 1}));
-    return ((out.to(at::kFloat) - exact).norm() / exact.norm()).item<double>();
+  // Of what is rounded nowhere on the way.
+  at::Tensor Exact() const {
+    return at::conv3d(x_.to(at::kFloat), weight_.to(at::kFloat), {}, at::IntArrayRef({1, 1, 1}),
+                      at::IntArrayRef({0, 1, 1}));
   }
 
   // Whether this device and its library are those of the table.
@@ -72,7 +52,6 @@ class TunedConvolutionsOfTheDecoder : public ::testing::Test {
   }
 
   at::Generator generator_ = at::detail::createCPUGenerator(5);
-  at::Device device_ = at::kCPU;
   at::Tensor x_, weight_;
   std::string ran_;
 };
@@ -103,9 +82,10 @@ TEST_F(TunedConvolutionsOfTheDecoder, AreAsExactAsTheLibrarysOwnChoice) {
     Draw(size);
     const at::Tensor actual = Convolved();
     EXPECT_EQ(ran_, kTunedVariant) << name;
-    const double own = DistanceOf(Convolved("aten"));
+    const at::Tensor exact = Exact();
+    const double own = DistanceOf(Convolved("aten"), exact);
     EXPECT_EQ(ran_, "aten");
-    EXPECT_LT(DistanceOf(actual), 1.01 * own) << name;
+    EXPECT_LT(DistanceOf(actual, exact), 1.01 * own) << name;
     EXPECT_TRUE(actual.is_contiguous(at::MemoryFormat::ChannelsLast3d));
     // The same bits each time.
     EXPECT_TRUE(Convolved().equal(actual)) << name;

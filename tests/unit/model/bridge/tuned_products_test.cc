@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layers of the sizes that the table of algorithms has, on a GPU that it was made for.
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -10,40 +9,23 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/built_in_catalog.h"
-#include "kernels/dispatch/kernel_counters.h"
-#include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/by_device.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/matrix_products.h"
 #include "model/bridge/row_ops.h"
-#include "model/bridge/torch_device.h"
-#include "model/bridge/torch_guard.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/device_test.h"
 
 namespace reel::model {
 namespace {
-
-double DistanceOf(const at::Tensor& actual, const at::Tensor& expected) {
-  const at::Tensor wide = expected.to(at::kDouble);
-  return ((actual.to(at::kDouble) - wide).norm() / wide.norm()).item<double>();
-}
 
 struct ProductSize {
   int64_t rows, outputs, width;
   bool gelu = false, e4m3 = false;
 };
 
-class TunedProducts : public ::testing::Test {
+class TunedProducts : public GpuTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
-    if (!device_.is_cuda()) GTEST_SKIP() << "SKIPPED: the table is of a GPU";
-  }
-
   at::Tensor Values(at::IntArrayRef shape) {
     return at::randn(shape, generator_, at::TensorOptions(at::kFloat)).to(device_, at::kBFloat16);
   }
@@ -52,25 +34,14 @@ class TunedProducts : public ::testing::Test {
   at::Tensor Product(const ProductSize& size, const std::vector<at::Tensor>& of,
                      const std::string& name, std::string& ran) {
     const std::string op = size.gelu ? "linear_gelu" : "linear";
-    std::map<std::string, std::string> choices;
-    if (!name.empty()) choices[op] = name;
-    const auto plan = DeviceUnderTest()->catalog.Plan("auto", choices);
-    ThrowIfError(plan.status());
-    kernels::KernelCounters counters;
-    const kernels::Execution run{*plan, counters, nullptr, DeviceUnderTest()->stream};
-    const Ops ops(run);
-    at::Tensor out;
-    if (size.e4m3) {
-      const Rows weight = InForm(ops, of[1], RowForm::kE4m3);
-      out = ops.Linear(InForm(ops, of[0], RowForm::kE4m3), {weight.values, weight.scale}, of[2],
-                       at::kBFloat16);
-    } else {
-      out = size.gelu ? ops.LinearGelu(of[0], of[1], of[2]) : ops.Linear(of[0], of[1], of[2]);
-    }
-    for (const auto& use : counters.Uses()) {
-      if (use.op == op) ran = use.variant;
-    }
-    return out;
+    return ByVariant(op, name, ran, [&](const Ops& ops) {
+      if (size.e4m3) {
+        const Rows weight = InForm(ops, of[1], RowForm::kE4m3);
+        return ops.Linear(InForm(ops, of[0], RowForm::kE4m3), {weight.values, weight.scale}, of[2],
+                          at::kBFloat16);
+      }
+      return size.gelu ? ops.LinearGelu(of[0], of[1], of[2]) : ops.Linear(of[0], of[1], of[2]);
+    });
   }
 
   // Of operands drawn for it, beside the variant `other`.
@@ -96,7 +67,6 @@ class TunedProducts : public ::testing::Test {
   }
 
   at::Generator generator_ = at::detail::createCPUGenerator(11);
-  at::Device device_ = at::kCPU;
 };
 
 TEST_F(TunedProducts, AreThoseOfTheLibrarysOwnChoice) {

@@ -4,24 +4,14 @@
 #include <cmath>
 
 #include "gtest/gtest.h"
-#include "model/bridge/torch_device.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/device_test.h"
 
 namespace reel::model::ltx {
 namespace {
 
-class FiniteCheckTest : public ::testing::Test {
+class FiniteCheckTest : public DeviceTest {
  protected:
-  void SetUp() override {
-    if (!DeviceUnderTest().ok()) {
-      GTEST_SKIP() << "SKIPPED: this machine lacks the device: " << DeviceUnderTest().status();
-    }
-    device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
-  }
-
   at::Tensor Ones() const { return at::ones({2, 3, 5}, at::TensorOptions(device_)); }
-
-  at::Device device_ = at::kCPU;
 };
 
 TEST_F(FiniteCheckTest, AnswersForTheNumbersOfTheTimeWhenItWasAsked) {
