@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
@@ -47,6 +48,15 @@ void CheckScale(double scale, ArgumentChecks& checks) {
                  absl::StrCat("The scale must be finite and not below zero: ", scale));
 }
 
+void CheckScratch(const TensorView& scratch, const TensorView& k, ArgumentChecks& checks) {
+  checks.Typed("scratch", scratch, MaskOf(Dtype::kU8), 1, 1);
+  if (!checks.ok()) return;
+  const int64_t needed = E4m3ScratchBytes(k);
+  checks.Require(
+      scratch.size(0) >= needed && scratch.stride(0) == 1,
+      absl::StrCat("The scratch must have ", needed, " bytes side by side: ", Describe(scratch)));
+}
+
 void Check(const AttentionArgs& args, ArgumentChecks& checks) {
   CheckHeads(args.q, args.k, args.v, checks);
   if (!checks.ok()) return;
@@ -61,7 +71,9 @@ void Check(const AttentionArgs& args, ArgumentChecks& checks) {
   }
   checks.Like("out", args.out, "q", args.q);
   CheckScale(args.scale, checks);
+  if (args.scratch.has_value()) CheckScratch(*args.scratch, args.k, checks);
   checks.Output("out", args.out);
+  if (args.scratch.has_value()) checks.Output("scratch", *args.scratch);
 }
 
 void Check(const AttentionRestArgs& args, ArgumentChecks& checks) {
@@ -115,6 +127,7 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
     params.q_scale = {
         args.q_scale->data, Dtype::kF32, {args.q_scale->stride(0), args.q_scale->stride(1), 0, 0}};
   }
+  if (args.scratch.has_value()) params.scratch = args.scratch->data;
   return params;
 }
 
@@ -148,6 +161,10 @@ absl::Status RefuseOtherKeys(const char* op, const TensorView& q, const TensorVi
 }
 
 }  // namespace
+
+int64_t E4m3ScratchBytes(const TensorView& k) {
+  return k.size(0) * k.size(2) * E4m3Tiles(k.size(1)) * kE4m3TileBytes;
+}
 
 bool FitsCrossAttention(int64_t keys, int64_t width) {
   return keys >= 1 && keys <= kMostPromptKeys && (width == 64 || width == 128);

@@ -28,6 +28,9 @@ struct AttentionArgs {
   std::optional<TensorView> q_scale;      // fp32 [B, S]: a factor of each query's scores
   TensorView out;                         // like q; overlaps nothing
   double scale = 0;                       // 0: 1 / sqrt(Dh)
+  // uint8 of at least E4m3ScratchBytes, by which a call says that 8 bits will do: for the variant
+  // sm90_e4m3, which takes no call without. What is in it afterwards is not said.
+  std::optional<TensorView> scratch = std::nullopt;
 };
 
 struct AttentionRestArgs {
@@ -45,6 +48,9 @@ absl::Status Attention(const AttentionArgs& args, const Execution& run);
 // FAILED_PRECONDITION too for more keys or other heads: call Attention.
 absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
 absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run);
+
+// Of a call with such keys [B, L, N, Dh].
+int64_t E4m3ScratchBytes(const TensorView& k);
 
 // Whether a call with so many keys and heads of this width is one of CrossAttention and
 // AttentionRest.

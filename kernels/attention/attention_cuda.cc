@@ -3,16 +3,20 @@
 #include <cstdint>
 
 #include "kernels/attention/attention_launch.h"
+#include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/cuda/library_variants.h"
 
 namespace reel::kernels {
 namespace {
 
+constexpr int64_t kVectorBytes = 16;
+
+bool IsAligned(const void* data) { return reinterpret_cast<uintptr_t>(data) % kVectorBytes == 0; }
+
 // Every head's row of it begins at a multiple of 16 bytes. Strides count also where a size is 1: a
 // part of a batch takes the variant that the batch takes.
 bool HasVectors(const AttentionOperand& operand) {
-  constexpr int64_t kVectorBytes = 16;
-  return operand.strides[3] == 1 && reinterpret_cast<uintptr_t>(operand.data) % kVectorBytes == 0 &&
+  return operand.strides[3] == 1 && IsAligned(operand.data) &&
          std::all_of(operand.strides, operand.strides + 3, [&](int64_t stride) {
            return stride * DtypeSize(operand.dtype) % kVectorBytes == 0;
          });
@@ -25,12 +29,20 @@ bool CrossAttentionVectorAccepts(const AttentionParams& p) {
          HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
 }
 
+bool AttentionE4m3Accepts(const AttentionParams& p) {
+  const bool plain =
+      p.bias.data == nullptr && p.key_lengths == nullptr && p.q_scale.data == nullptr;
+  return p.scratch != nullptr && IsAligned(p.scratch) && plain && p.width == kE4m3HeadWidth &&
+         p.keys > 0 && HasVectors(p.q) && HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
+}
+
 bool AttentionRestVectorAccepts(const AttentionParams& p) {
   return CrossAttentionVectorAccepts(p) && HasVectors(p.before);
 }
 
 std::vector<OpVariants> AttentionCudaVariants() {
   static constexpr KernelVariant kAttention[] = {
+      Sm90Variant<LaunchAttentionE4m3Sm90, AttentionE4m3Accepts>(kSixteenBit, kE4m3Sm90),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
   static constexpr KernelVariant kCrossAttention[] = {

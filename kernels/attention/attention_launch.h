@@ -30,6 +30,7 @@ struct AttentionParams {
   AttentionOperand before;    // [B, S, N, Dh]; its data may be out's
   AttentionOperand log_sums;  // fp32 [B, S, N, 1]
   float scale = 0;
+  void* scratch = nullptr;  // of a variant that needs it: E4m3ScratchBytes
 };
 
 inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention and attention_rest
@@ -38,6 +39,10 @@ void AttentionLoops(const AttentionParams& params);
 int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
 bool CrossAttentionVectorAccepts(const AttentionParams& params);
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
+bool AttentionE4m3Accepts(const AttentionParams& params);
+// Writes keys and values to the scratch first, by the other one.
+int32_t LaunchAttentionE4m3Sm90(const AttentionParams& params, void* stream);
+int32_t LaunchAttentionTilesSm90(const AttentionParams& params, void* stream);
 bool AttentionRestVectorAccepts(const AttentionParams& params);
 int32_t LaunchAttentionRestSm80(const AttentionParams& params, void* stream);
 

@@ -17,7 +17,7 @@ struct Profile {
   std::string_view name;
   // Variants that only this profile brings, and that make it lossy; without the first it does not
   // run.
-  std::array<Brought, 3> brings = {};
+  std::array<Brought, 4> brings = {};
 
   const Brought& needed() const { return brings[0]; }
   bool is_lossy() const { return !needed().variant.empty(); }
@@ -28,6 +28,12 @@ constexpr Profile kProfiles[] = {
     {"batch_invariant"},
     {kFp8Profile,
      {{{"linear", "e4m3_rows"}, {"linear", "e4m3_rows_tuned"}, {"linear_gelu", "e4m3"}}}},
+    {kFp8AttentionProfile, {{{"attention", "sm90_e4m3"}}}},
+    {kFp8AllProfile,
+     {{{"attention", "sm90_e4m3"},
+       {"linear", "e4m3_rows"},
+       {"linear", "e4m3_rows_tuned"},
+       {"linear_gelu", "e4m3"}}}},
     {kCacheProfile, {{{"step_cache", "first_block"}}}},
 };
 
@@ -63,6 +69,13 @@ const std::vector<std::string>& BuiltInProfiles() {
 bool IsLossyProfile(std::string_view profile) {
   const Profile* const found = Find(profile);
   return found != nullptr && found->is_lossy();
+}
+
+bool HasE4m3Layers(std::string_view profile) {
+  return profile == kFp8Profile || profile == kFp8AllProfile;
+}
+bool HasE4m3Attention(std::string_view profile) {
+  return profile == kFp8AttentionProfile || profile == kFp8AllProfile;
 }
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {

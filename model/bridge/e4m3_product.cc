@@ -63,7 +63,8 @@ void RunE4m3Product(const LinearCall& call) {
 }
 
 std::string WhyNotE4m3Product(const LinearCall& call) {
-  if (call.scales == nullptr) return "it takes e4m3 operands, which only the profile fp8 makes";
+  if (call.scales == nullptr)
+    return "it takes e4m3 operands, which only the profiles fp8 and fp8_all make";
   const bool fits = call.weight.size(0) % kE4m3Sides == 0 && call.weight.size(1) % kE4m3Sides == 0;
   return fits ? "" : absl::StrCat("it needs sides that are multiples of ", kE4m3Sides);
 }

@@ -96,7 +96,7 @@ SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
 }  // namespace
 
 RowForm FormOf(const kernels::Execution& run) {
-  return run.plan.profile() == kernels::kFp8Profile ? RowForm::kE4m3 : RowForm::kPlain;
+  return kernels::HasE4m3Layers(run.plan.profile()) ? RowForm::kE4m3 : RowForm::kPlain;
 }
 
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {

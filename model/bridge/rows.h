@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows on the way to a linear layer, and the weights that they meet there: in the model's type, or
-// e4m3 with a scale for each row, where the profile "fp8" asks for it.
+// e4m3 with a scale for each row, where a profile asks for it ("fp8").
 #pragma once
 
 #include "model/bridge/aten.h"

@@ -2,6 +2,7 @@
 #include "model/ltx/ltx_card.h"
 
 #include "absl/strings/str_cat.h"
+#include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "model/bridge/rows.h"
 #include "model/ltx/presets.h"
@@ -83,6 +84,10 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   card.steps_alone = model.device.is_cpu();
   const bool has_e4m3 = config.width() % kE4m3Sides == 0;
   if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
+  if (config.head_dim == kernels::kE4m3HeadWidth) {
+    card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
+    if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);
+  }
   card.lossy_profiles.emplace_back(kernels::kCacheProfile);
   const std::string dtype = DtypeName(model.dtype);
   for (const char* op : {"rms_norm", "qk_norm_rope", "adaln_rms_norm", "adaln_layer_norm",

@@ -175,8 +175,9 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
   app.add_option("--kernels", texts.kernels,
-                 "auto, reference, batch_invariant, fp8 (lossy: linear layers in 8 bits) or cache "
-                 "(lossy: steps that change little are not full); +operator=variant,... on top");
+                 "auto, reference, batch_invariant, fp8 (lossy: linear layers in 8 bits), "
+                 "fp8_attention (lossy: attention in 8 bits), fp8_all (both) or cache (lossy: "
+                 "steps that change little are not full); +operator=variant,... on top");
   app.add_option("--encoder-threads", options.encoder_threads,
                  "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));

@@ -111,8 +111,14 @@ TEST(KernelProfiles, ALossyOneIsRefusedWhereItsVariantDoesNotRun) {
 }
 
 TEST(KernelProfiles, TellWhichAreLossy) {
+  EXPECT_THAT(BuiltInProfiles(), ElementsAre("auto", "reference", "batch_invariant", "fp8",
+                                             "fp8_attention", "fp8_all", "cache"));
   for (const std::string& profile : BuiltInProfiles()) {
-    EXPECT_EQ(IsLossyProfile(profile), profile == "fp8" || profile == "cache") << profile;
+    EXPECT_EQ(IsLossyProfile(profile), profile.rfind("fp8", 0) == 0 || profile == "cache")
+        << profile;
+    EXPECT_EQ(HasE4m3Layers(profile), profile == "fp8" || profile == "fp8_all") << profile;
+    EXPECT_EQ(HasE4m3Attention(profile), profile == "fp8_attention" || profile == "fp8_all")
+        << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows_tuned"));
@@ -121,6 +127,8 @@ TEST(KernelProfiles, TellWhichAreLossy) {
   EXPECT_TRUE(IsLossyVariant("step_cache", "first_block"));
   EXPECT_FALSE(IsLossyVariant("linear", "aten"));
   EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));
+  EXPECT_TRUE(IsLossyVariant("attention", "sm90_e4m3"));
+  EXPECT_FALSE(IsLossyVariant("rms_norm", "sm90_e4m3"));
 }
 
 TEST_F(KernelCatalogTest, NeverMarksALossyVariantAsAuto) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/dispatch/kernel_profiles.h"
 #include "model/bridge/framework_variants.h"
 #include "tests/unit/model/bridge/ops_fixture.h"
 
@@ -88,6 +89,42 @@ TEST_P(AttentionOpsTest, ManyKeysThatFillNoTilesAreMetInTwoPasses) {
     }
     // Outputs are rounded once by cuDNN and once behind it: two errors of one size, and no other.
     EXPECT_LT(error(actual), 1.42 * error(Run(attend, "cudnn")[0])) << keys;
+  }
+}
+
+// Of the profiles that say so, in 16 bits on Hopper, of heads of 64 and many keys.
+TEST_P(AttentionOpsTest, ManyKeysAreMetIn8BitsWhereAProfileSaysSo) {
+  const auto heads = [&](int64_t tokens, int64_t width = 64) {
+    return Values({kBatch, tokens, kHeads, width}).transpose(1, 2);
+  };
+  const at::Tensor q = heads(70), bias = Values({kBatch, 1, 1, 700});
+  struct Shape {
+    at::Tensor q, k, bias;
+    bool in_8_bits;
+  };
+  const Shape shapes[] = {{q, heads(700), {}, true},
+                          {q, heads(700), bias, false},
+                          {q, heads(200), {}, false},
+                          {heads(70, 32), heads(700, 32), {}, false}};
+  for (const std::string& profile : kernels::BuiltInProfiles()) {
+    const auto plan = catalog_->Plan(profile, {});
+    if (!plan.ok()) continue;  // refused where its variant does not run
+    const kernels::Execution run{*plan, counters_, nullptr, stream_};
+    for (const auto& [queries, keys, added, in_8_bits] : shapes) {
+      counters_ = {};
+      const at::Tensor out = Attention(Ops(run), queries, keys, keys, added, 0);
+      const auto uses = counters_.Uses();
+      ASSERT_FALSE(uses.empty());
+      const bool asks = kernels::HasE4m3Attention(profile) && GetParam() != at::kFloat;
+      EXPECT_EQ(uses[0].variant == "sm90_e4m3", asks && in_8_bits) << profile << keys.sizes();
+      EXPECT_EQ(out.strides(), queries.strides());
+    }
+  }
+  // A variant that a request names itself is the one that it has.
+  if (const auto plan = catalog_->Plan("fp8_attention", {{"attention", "aten"}}); plan.ok()) {
+    counters_ = {};
+    Attention(Ops({*plan, counters_, nullptr, stream_}), q, shapes[0].k, shapes[0].k, {}, 0);
+    EXPECT_EQ(counters_.Uses()[0].variant, "aten");
   }
 }
 

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
@@ -179,11 +180,12 @@ TEST_P(RowOpsTest, ASumMayHaveOneScaleForAllRows) {
   EXPECT_LT(RelativeError(fixed.rows.values.to(at::kDouble) * 0.5, plain.rows.values), 0.04);
 }
 
-TEST_P(RowOpsTest, OnlyTheProfileFp8AsksForE4m3) {
-  for (const std::string profile : {"auto", "reference", "batch_invariant", "fp8", "cache"}) {
+TEST_P(RowOpsTest, OnlyProfilesWithLayersIn8BitsAskForE4m3) {
+  for (const std::string& profile : kernels::BuiltInProfiles()) {
     const kernels::KernelPlan plan(profile, {});
     const kernels::Execution run{plan, counters_, nullptr, {}};
-    EXPECT_EQ(FormOf(run), profile == "fp8" ? RowForm::kE4m3 : RowForm::kPlain) << profile;
+    const bool asks = profile == "fp8" || profile == "fp8_all";
+    EXPECT_EQ(FormOf(run), asks ? RowForm::kE4m3 : RowForm::kPlain) << profile;
   }
 }
 

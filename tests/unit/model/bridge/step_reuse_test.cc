@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
+#include "kernels/dispatch/kernel_profiles.h"
 #include "model/bridge/framework_variants.h"
 #include "model/bridge/torch_device.h"
 #include "tests/unit/model/bridge/device_under_test.h"
@@ -29,7 +30,7 @@ TEST(StepReuse, IsASumThatIsNamedAndOnlyOfItsProfile) {
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_EQ(uses[0].op, "step_cache");
   EXPECT_EQ(uses[0].variant, kFirstBlockVariant);
-  for (const std::string profile : {"auto", "reference", "batch_invariant", "fp8", "cache"}) {
+  for (const std::string& profile : kernels::BuiltInProfiles()) {
     const kernels::KernelPlan other(profile, {});
     const kernels::Execution other_run{other, counters, nullptr, stream};
     EXPECT_EQ(MayReuseSteps(other_run), profile == "cache") << profile;

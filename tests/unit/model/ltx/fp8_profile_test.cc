@@ -169,6 +169,7 @@ TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
 TEST_F(Fp8Profile, IsWhatARequestOfThePipelineRuns) {
   const auto pipeline = Load(folder_, "fp32");
   ASSERT_NE(pipeline, nullptr);
+  // Attention in 8 bits is for heads of 64.
   EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("fp8", "cache"));
   GenerationSpec spec;
   spec.prompt = "a boat";

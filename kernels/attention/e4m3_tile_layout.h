@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and values in e4m3, 128 of a head at a time, as attention_e4m3_sm90.cu reads them: the bytes
+// of a tile are what its tensor cores want in shared memory, and come there in one copy. Included
+// by nvcc too.
+//
+// Keys lie times 2^-ke with a largest of 8 to 16, values times 2^-ve with one of 128 to 256, both
+// exponents the tile's own. Behind the 64 channels of a value is a further one of 2^-ve for every
+// key, so that the product with values gives the sum of the weights as well. A tile with anything
+// that is not finite has NaN there. Places behind the last key repeat its key and have no value.
+#pragma once
+
+#include <cstdint>
+
+namespace reel::kernels {
+
+inline constexpr int kE4m3HeadWidth = 64;  // of a head
+inline constexpr int kE4m3TileKeys = 128;  // places
+
+struct E4m3Tile {
+  static constexpr int kValueRows = kE4m3HeadWidth + 8;  // a matrix of 8 has the sums
+  static constexpr int kMatrix = 128;                    // 8 rows of 16 bytes
+  // To the next 16 bytes of all keys, of all rows of values.
+  static constexpr int kKeyStep = kE4m3TileKeys / 8 * kMatrix;
+  static constexpr int kValueStep = kValueRows / 8 * kMatrix;
+  static constexpr int kValues = kE4m3HeadWidth / 16 * kKeyStep;  // where they begin
+  static constexpr int kExponents = kValues + kE4m3TileKeys / 16 * kValueStep;
+
+  // 32 channels at a time of a key are four words for each of four lanes, and a lane's queries come
+  // from 16 neighbours: channel 16 lane + 8 half + 4 part + i is byte 4 lane + i of 16.
+  static constexpr int KeyByte(int key, int channel) {
+    const int lane = channel / 16, half = channel % 16 / 8, part = channel % 8 / 4;
+    return (2 * half + part) * kKeyStep + key / 8 * kMatrix + key % 8 * 16 + 4 * lane + channel % 4;
+  }
+  // Which channel a row of values is: a lane ends with 16 neighbours.
+  static constexpr int ChannelOf(int row) { return 16 * (row % 8 / 2) + 2 * (row / 8) + row % 2; }
+  // Which key byte `byte` of the 16 of a column is: a lane's weights come from the product before,
+  // two keys of 8 at a time.
+  static constexpr int KeyOf(int column, int byte) {
+    const int lane = byte / 4, pair = byte % 4 / 2;
+    return 32 * (column / 2) + 8 * (2 * (column % 2) + pair) + 2 * lane + byte % 2;
+  }
+  static constexpr int ValueVector(int column, int row) {
+    return kValues + column * kValueStep + row / 8 * kMatrix + row % 8 * 16;
+  }
+};
+
+// Behind keys and values: 2^ke, and ve.
+struct E4m3Exponents {
+  float key_factor;
+  float value_exponent;
+};
+inline constexpr int kE4m3TileBytes = E4m3Tile::kExponents + 128;  // tiles begin at multiples of it
+
+constexpr int64_t E4m3Tiles(int64_t keys) { return (keys + kE4m3TileKeys - 1) / kE4m3TileKeys; }
+
+}  // namespace reel::kernels

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Large copies from memory to shared memory by the copy engine, and the barriers that tell of them.
+// For .cu files of sm_90 and later.
+//
+// A barrier has phases: it is in the next one when as many arrivals as it was made for have come
+// and all bytes that were announced. Who waits names the parity of the phase that should be over:
+// 0, 1, 0 and so on; that of a phase before the first counts as over.
+#pragma once
+
+#include <cstdint>
+
+namespace reel::kernels {
+
+__device__ inline void MakeBarrier(uint32_t barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(barrier), "r"(arrivals) : "memory");
+}
+// Behind the making of barriers, before others and the copy engine see them: then a block's own.
+__device__ inline void PublishBarriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}
+__device__ inline void Arrive(uint32_t barrier) {
+  asm volatile("mbarrier.arrive.shared.b64 _, [%0];" : : "r"(barrier) : "memory");
+}
+__device__ inline void Await(uint32_t barrier, uint32_t parity) {
+  asm volatile(
+      "{\n.reg .pred p;\nagain%=:\nmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n"
+      "@!p bra again%=;\n}"
+      :
+      : "r"(barrier), "r"(parity)
+      : "memory");
+}
+
+// An arrival and `bytes` to come, both addresses and the count multiples of 16.
+__device__ inline void BulkCopy(uint32_t to, const void* from, int bytes, uint32_t barrier) {
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
+               :
+               : "r"(barrier), "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+      :
+      : "r"(to), "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+}  // namespace reel::kernels
