@@ -257,6 +257,7 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t batch, int6
     MultiplyValues(words, tiles + stage * kE4m3TileBytes, products);
     MultiplyKeys(queries, tiles + place.stage * kE4m3TileBytes, scores);
     AwaitProducts();
+    __syncwarp();  // all lanes have read the tile's exponents
     if (lane == 0) Arrive(empty + 8 * stage);
     outputs.Add(products, weights.factors());
   }
