@@ -15,9 +15,11 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   # The base folder and the hashed folder make a hit in one checkout serve another; without the two liberties
   # nothing that uses a precompiled header is kept.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
-      CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
+  set(settings CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${settings} ${CCACHE_PROGRAM})
+  # Each checkout has an nvcc of its own, the same bytes at another time.
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${settings} CCACHE_COMPILERCHECK=content ${CCACHE_PROGRAM})
 endif()
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
