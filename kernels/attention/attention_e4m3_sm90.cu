@@ -17,6 +17,7 @@
 // Bound by the tensor cores and the card's power, at 1,050 to 1,150 TFLOP/s on one H200.
 #include <cuda_fp16.h>
 
+#include "kernels/attention/attention_heads.cuh"
 #include "kernels/attention/attention_launch.h"
 #include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/mma/bulk_copy.cuh"
@@ -32,7 +33,6 @@ constexpr int kGroups = 3;  // warpgroups with queries
 constexpr int kQueries = 64 * kGroups;
 constexpr int kThreads = 128 * (kGroups + 1);
 constexpr int kStages = 6;
-constexpr float kLog2E = 1.44269504f;
 // Of a query's largest channel: with keys of up to 16 scores stay within fp16.
 constexpr float kLargestQuery = 16;
 // The largest weight is 2^8: codes begin at 2^-7.
@@ -48,13 +48,6 @@ struct Shared {
 __device__ inline __half2 Halves(uint32_t word) { return reinterpret_cast<const __half2&>(word); }
 __device__ inline uint32_t Word(__half2 halves) {
   return reinterpret_cast<const uint32_t&>(halves);
-}
-
-__device__ inline uint32_t FourE4m3(const float* x, float factor) {
-  return __nv_cvt_float2_to_fp8x2({x[0] * factor, x[1] * factor}, __NV_SATFINITE, __NV_E4M3) |
-         static_cast<uint32_t>(
-             __nv_cvt_float2_to_fp8x2({x[2] * factor, x[3] * factor}, __NV_SATFINITE, __NV_E4M3))
-             << 16;
 }
 
 // A place in the ring of tiles, and the parity of its barriers.
@@ -98,7 +91,10 @@ __device__ inline void LoadQueries(const T* head, int64_t stride, int64_t first,
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int part = 0; part < 2; ++part) {
-        queries.words[half][2 * part + r] = FourE4m3(x + 8 * half + 4 * part, kLargestQuery / most);
+        const float* const four = x + 8 * half + 4 * part;
+        const float factor = kLargestQuery / most;
+        queries.words[half][2 * part + r] =
+            FourE4m3(four[0] * factor, four[1] * factor, four[2] * factor, four[3] * factor);
       }
     }
   }
@@ -226,8 +222,7 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t batch, int6
   const int lane = threadIdx.x % 32;
   const int64_t first = int64_t{blockIdx.x} * kQueries + threadIdx.x / 32 * 16 + lane / 4;
   const auto lane_of = [&](const AttentionOperand& operand) {
-    return static_cast<T*>(operand.data) + batch * operand.strides[0] + head * operand.strides[2] +
-           16 * (lane % 4);
+    return HeadOf<T>(operand, batch, head) + 16 * (lane % 4);
   };
   Queries queries;
   LoadQueries<T>(lane_of(p.q), p.q.strides[1], first, p.queries - 1, p.scale, queries);

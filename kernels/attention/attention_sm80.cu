@@ -14,6 +14,7 @@
 // tensor cores not far behind.
 #include <algorithm>
 
+#include "kernels/attention/attention_heads.cuh"
 #include "kernels/attention/attention_launch.h"
 #include "kernels/attention/attention_warp.cuh"
 #include "kernels/cuda/multiprocessors.cuh"
@@ -39,11 +40,6 @@ struct CrossCall {
   int64_t parts;            // blocks that share the queries of a head
   int64_t queries_of_part;  // whole runs of a warp's queries
 };
-
-template <typename T>
-__device__ T* HeadOf(const AttentionOperand& operand, int64_t batch, int64_t head) {
-  return static_cast<T*>(operand.data) + batch * operand.strides[0] + head * operand.strides[2];
-}
 
 // kUsed: there are no more keys. Weights of keys that do not count are 0, and their products add
 // nothing, so the bits do not depend on how many take part.

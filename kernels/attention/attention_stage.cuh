@@ -3,7 +3,7 @@
 // For .cu files of sm_80 and later.
 #pragma once
 
-#include "kernels/attention/attention_launch.h"
+#include "kernels/attention/attention_heads.cuh"
 #include "kernels/mma/shared_memory.cuh"
 #include "kernels/rows/row_device.cuh"
 
@@ -12,7 +12,6 @@ namespace reel::kernels {
 inline constexpr int kCrossWarps = 4;
 inline constexpr int kCrossThreads = 32 * kCrossWarps;
 inline constexpr int kKeys = 128;  // that shared memory has room for; zeros behind the last
-inline constexpr float kLog2E = 1.44269504f;
 
 // 2^x within 2 ulp; 0 below the normal numbers.
 __device__ inline float Exp2(float x) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/attention/attention_heads.cuh"
 #include "kernels/attention/attention_launch.h"
 #include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/mma/tensor_core.cuh"
@@ -19,19 +20,8 @@ constexpr int kChunks = kE4m3HeadWidth / 8;  // vectors of 16 bytes
 constexpr int kStride = kThreads / kChunks;
 constexpr int kKeysOfThread = kE4m3TileKeys / kStride;
 
-__device__ inline uint32_t FourE4m3(float a, float b, float c, float d) {
-  return __nv_cvt_float2_to_fp8x2({a, b}, __NV_SATFINITE, __NV_E4M3) |
-         static_cast<uint32_t>(__nv_cvt_float2_to_fp8x2({c, d}, __NV_SATFINITE, __NV_E4M3)) << 16;
-}
-
 // The exponent above the number with these bits.
 __device__ inline int ExponentAbove(unsigned bits) { return static_cast<int>(bits >> 23) - 126; }
-
-template <typename T>
-__device__ const T* HeadOf(const AttentionOperand& operand, int64_t batch, int64_t head) {
-  return static_cast<const T*>(operand.data) + batch * operand.strides[0] +
-         head * operand.strides[2];
-}
 
 template <typename T>
 __device__ inline unsigned LargestBits(const uint4& vector) {
@@ -90,8 +80,8 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ Block<T> block;
   const int64_t head = blockIdx.y % p.heads, batch = blockIdx.y / p.heads;
   const int64_t first = int64_t{blockIdx.x} * kE4m3TileKeys;
-  const T* const k = HeadOf<T>(p.k, batch, head);
-  const T* const v = HeadOf<T>(p.v, batch, head);
+  const T* const k = HeadOf<const T>(p.k, batch, head);
+  const T* const v = HeadOf<const T>(p.v, batch, head);
   const int chunk = threadIdx.x % kChunks, lane_key = threadIdx.x / kChunks;
   uint4 keys[kKeysOfThread], values[kKeysOfThread];
   unsigned largest_key = 0, largest_value = 0;

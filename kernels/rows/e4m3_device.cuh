@@ -54,6 +54,12 @@ __device__ inline uint32_t TwoToE4m3(float low, float high, const RowScale& scal
                                   __NV_SATFINITE, __NV_E4M3);
 }
 
+// The codes of four values as they are, in a word.
+__device__ inline uint32_t FourE4m3(float a, float b, float c, float d) {
+  return __nv_cvt_float2_to_fp8x2({a, b}, __NV_SATFINITE, __NV_E4M3) |
+         static_cast<uint32_t>(__nv_cvt_float2_to_fp8x2({c, d}, __NV_SATFINITE, __NV_E4M3)) << 16;
+}
+
 // The codes of 4 or 8 values side by side. `quick`: OwnQuotient will do.
 template <int kCount>
 __device__ inline void StoreE4m3(uint8_t* out, const RowScale& scale, bool quick,

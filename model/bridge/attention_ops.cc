@@ -47,22 +47,25 @@ bool InE4m3(const Ops& ops, const Operands& of, const at::Tensor& bias) {
          HasVectors(k) && HasVectors(v);
 }
 
+// [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
+kernels::AttentionArgs ArgsOf(const Operands& of, const at::Tensor& out, double scale) {
+  return {.q = ViewOf(of.q.transpose(1, 2)),
+          .k = ViewOf(of.k.transpose(1, 2)),
+          .v = ViewOf(of.v.transpose(1, 2)),
+          .bias = {},
+          .key_lengths = {},
+          .q_scale = {},
+          .out = ViewOf(out.transpose(1, 2)),
+          .scale = scale};
+}
+
 at::Tensor AttendInE4m3(const Ops& ops, const Operands& of, double scale) {
-  const auto& [q, k, v] = of;
-  const kernels::TensorView keys = ViewOf(k.transpose(1, 2));
-  const at::Tensor out = at::empty_like(q);
+  at::Tensor out = at::empty_like(of.q);
+  kernels::AttentionArgs args = ArgsOf(of, out, scale);
   const at::Tensor scratch =
-      at::empty({kernels::E4m3ScratchBytes(keys)}, q.options().dtype(at::kByte));
-  ThrowIfError(kernels::Attention({.q = ViewOf(q.transpose(1, 2)),
-                                   .k = keys,
-                                   .v = ViewOf(v.transpose(1, 2)),
-                                   .bias = {},
-                                   .key_lengths = {},
-                                   .q_scale = {},
-                                   .out = ViewOf(out.transpose(1, 2)),
-                                   .scale = scale,
-                                   .scratch = ViewOf(scratch)},
-                                  ops.run()));
+      at::empty({kernels::E4m3ScratchBytes(args.k)}, of.q.options().dtype(at::kByte));
+  args.scratch = ViewOf(scratch);
+  ThrowIfError(kernels::Attention(args, ops.run()));
   return out;
 }
 
@@ -76,17 +79,10 @@ at::Tensor Attend(const Ops& ops, std::string_view op, const Operands& of, const
     return AttentionRest(ops, q, k.slice(2, met.count), v.slice(2, met.count), {out, met.log_sums},
                          scale);
   }
-  // [B, N, S, Dh] as the kernels see it, [B, S, N, Dh]: the same memory.
   out = at::empty_like(q);
-  const kernels::AttentionArgs args = {
-      .q = ViewOf(q.transpose(1, 2)),
-      .k = ViewOf(k.transpose(1, 2)),
-      .v = ViewOf(v.transpose(1, 2)),
-      .bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias),
-      .key_lengths = OptionalViewOf(mask.lengths),
-      .q_scale = {},
-      .out = ViewOf(out.transpose(1, 2)),
-      .scale = scale};
+  kernels::AttentionArgs args = ArgsOf(of, out, scale);
+  args.bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias);
+  args.key_lengths = OptionalViewOf(mask.lengths);
   ThrowIfError(op == "attention" ? kernels::Attention(args, ops.run())
                                  : kernels::CrossAttention(args, ops.run()));
   return out;
