@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/velocity_graphs.h"
 
+#include <c10/util/Exception.h>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "model/bridge/torch_guard.h"
@@ -228,6 +231,9 @@ bool VelocityGraphs::Record(const Ops& ops, Groups groups, Recorded& recorded) {
     recorded = std::move(refused);
     // Nothing runs on a device that is lost; for the rest a call as it is decides.
     if (status.code() == absl::StatusCode::kAborted) ThrowIfError(status);
+    TORCH_WARN(
+        "A step cannot be recorded, and is asked for kernel by kernel, which may take longer: ",
+        std::string(status.message()));
     return false;
   }
   recorded.uses = recorded.counters.Uses();

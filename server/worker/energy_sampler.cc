@@ -23,6 +23,11 @@ int64_t EnergyAt(const EnergySample& before, const EnergySample& last, absl::Dur
   return last.millijoules + static_cast<int64_t>(share * taken);
 }
 
+absl::Duration PauseAfter(absl::Duration reading, absl::Duration every) {
+  constexpr int kShare = 20;
+  return std::max(every, kShare * reading);
+}
+
 EnergySampler::EnergySampler(EnergyReader reader, absl::Duration every)
     : reader_(std::move(reader)), every_(every) {
   Read();
@@ -39,10 +44,12 @@ EnergySampler::~EnergySampler() {
 }
 
 void EnergySampler::Read() {
+  const absl::Duration began = SteadyMoment();
   const std::optional<int64_t> read = reader_();
   const absl::Duration now = SteadyMoment();
-  if (!read) return;
   const MutexLock lock(mutex_);
+  pause_ = PauseAfter(now - began, every_);
+  if (!read) return;
   // A driver that was loaded anew counts from nought.
   const bool anew = last_ && *read < last_->millijoules;
   before_ = anew ? std::nullopt : last_;
@@ -54,7 +61,7 @@ void EnergySampler::Loop() {
   while (true) {
     {
       const MutexLock lock(mutex_);
-      if (!stopped_) changed_.WaitFor(mutex_, every_);
+      if (!stopped_) changed_.WaitFor(mutex_, pause_);
       if (stopped_) return;
     }
     Read();

@@ -6,17 +6,27 @@
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>
 
+#include <memory>
 #include <utility>
 
 namespace reel::model {
 namespace {
 
+// Memory that graphs share. To libtorch it ends with the last graph in it, and takes none after.
+struct GraphPool {
+  const at::cuda::MempoolId_t id = at::cuda::graph_pool_handle();
+};
+
 class CudaGraph final : public DeviceGraph {
  public:
+  explicit CudaGraph(std::shared_ptr<const GraphPool> pool) : pool_(std::move(pool)) {}
+
   void Replay() override { graph_.replay(); }
   at::cuda::CUDAGraph& graph() { return graph_; }
+  const GraphPool& pool() const { return *pool_; }
 
  private:
+  const std::shared_ptr<const GraphPool> pool_;
   at::cuda::CUDAGraph graph_{/*keep_graph=*/true};  // it is made executable once it is whole
 };
 
@@ -52,17 +62,17 @@ class Capture {
 class CudaGraphRecorder final : public GraphRecorder {
  public:
   CudaGraphRecorder(int device, ZerosAsKernels zeros)
-      : device_(static_cast<c10::DeviceIndex>(device)),
-        zeros_(zeros),
-        pool_(at::cuda::graph_pool_handle()) {}
+      : device_(static_cast<c10::DeviceIndex>(device)), zeros_(zeros) {}
 
   std::unique_ptr<DeviceGraph> Record(
       std::function<void(kernels::DeviceStream stream)> body) override {
-    auto made = std::make_unique<CudaGraph>();
+    std::shared_ptr<const GraphPool> pool = pool_.lock();
+    if (pool == nullptr) pool_ = pool = std::make_shared<GraphPool>();
+    auto made = std::make_unique<CudaGraph>(std::move(pool));
     // The default stream cannot be recorded.
     const c10::cuda::CUDAStream stream = c10::cuda::getStreamFromPool(false, device_);
     const c10::cuda::CUDAStreamGuard current(stream);
-    Capture capture(made->graph(), pool_);
+    Capture capture(made->graph(), made->pool().id);
     body({.device = device_, .handle = stream.stream()});
     capture.End();
     int32_t replaced = 0;
@@ -76,7 +86,7 @@ class CudaGraphRecorder final : public GraphRecorder {
  private:
   const c10::DeviceIndex device_;
   const ZerosAsKernels zeros_;
-  const at::cuda::MempoolId_t pool_;
+  std::weak_ptr<const GraphPool> pool_;  // of the graphs that there are
 };
 
 }  // namespace

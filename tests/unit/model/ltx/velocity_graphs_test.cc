@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "c10/util/Exception.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/dispatch/clock_timer.h"
 #include "model/bridge/rank_run.h"
@@ -24,6 +26,9 @@
 
 namespace reel::model::ltx {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Replays by running once more what it recorded: over the memory that the graph has, as a device
 // does.
@@ -311,12 +316,22 @@ TEST_F(VelocityGraphsTest, WhatRanksExchangeWithinByALinkIsRecorded) {
   EXPECT_EQ(counts_.recorded, 2);
 }
 
+class WarningsHeard final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { heard.push_back(warning.msg()); }
+
+  std::vector<std::string> heard;
+};
+
 TEST_F(VelocityGraphsTest, WhatCannotBeRecordedRunsAsItIsAndIsNotTriedAgain) {
+  WarningsHeard warnings;
+  const c10::WarningUtils::WarningHandlerGuard hears(&warnings);
   counts_.fails = true;
   const VelocityInputs inputs = Inputs(1);
   for (int call = 0; call < 4; ++call) ExpectSame(inputs);
   EXPECT_EQ(counts_.recorded, 1);
   EXPECT_EQ(counts_.replays, 0);
+  EXPECT_THAT(warnings.heard, ElementsAre(HasSubstr("cannot be recorded")));
 }
 
 TEST_F(VelocityGraphsTest, NothingIsRecordedWithoutARecorder) {
@@ -342,6 +357,18 @@ TEST_F(VelocityGraphsTest, ADevicesOwnGraphsGiveTheBitsOfTheCallsAsTheyAre) {
     const std::vector<at::Tensor> expected = transformer_->Velocities(ops_, groups);
     const std::vector<at::Tensor> made = (*graphs_)(ops_, groups);
     for (size_t i = 0; i < groups.size(); ++i) EXPECT_TRUE(made[i].equal(expected[i]));
+  }
+}
+
+// libtorch's memory for graphs ends with the last of them.
+TEST_F(VelocityGraphsTest, ADevicesGraphsAreRecordedAgainAfterAllWereForgotten) {
+  if (device_.is_cpu()) GTEST_SKIP() << "SKIPPED: the device under test is a CPU";
+  graphs_ = std::make_unique<VelocityGraphs>(*transformer_, MakeGraphRecorder(device_));
+  const VelocityInputs inputs = Inputs(1);
+  for (int round = 0; round < 3; ++round) {
+    for (int call = 0; call < 3; ++call) ExpectSame(inputs);
+    EXPECT_GT(graphs_->kept_bytes(), 0) << "round " << round;
+    graphs_->Forget();
   }
 }
 

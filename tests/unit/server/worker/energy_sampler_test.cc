@@ -37,6 +37,11 @@ TEST(EnergySampler, AsksTheDeviceOnAnotherThreadThanItsCallers) {
   EXPECT_EQ(here, 1);  // before anything runs
 }
 
+TEST(EnergySampler, AsksSlowDevicesLessOften) {
+  EXPECT_EQ(PauseAfter(absl::Milliseconds(2), absl::Milliseconds(100)), absl::Milliseconds(100));
+  EXPECT_EQ(PauseAfter(absl::Milliseconds(20), absl::Milliseconds(100)), absl::Milliseconds(400));
+}
+
 TEST(EnergySampler, TellsNothingWhereTheDeviceDoesNot) {
   EXPECT_EQ(Sampled(nullptr), nullptr);
   const EnergyReader silent = Sampled([] { return std::optional<int64_t>(); });
