@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pixels side by side as vectors, a channel at a time: frames of a CPU have a plane for each.
+// Where the channels of a pixel lie side by side, a pixel at a time; where they have a plane each,
+// pixels side by side, a channel at a time.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -38,13 +39,22 @@ struct Vectors {
   std::vector<float> bias, scale, shift;
 };
 
+// Those of the batch that a row is of.
+REEL_INLINE void LoadVectors(const ChannelNormSiluParams& params, int64_t row, Vectors& vectors) {
+  if (params.scale.data == nullptr) return;
+  const int64_t width = params.shape.width;
+  const RowOperand &scale = params.scale, &shift = params.shift;
+  LoadEvery(scale, RowOffset(params.shape, scale, row), scale.inner, width, vectors.scale.data());
+  LoadEvery(shift, RowOffset(params.shape, shift, row), shift.inner, width, vectors.shift.data());
+}
+
 // Pixels [row, row + count) that lie at one distance from each other, all of one frame.
 class Pixels {
  public:
   REEL_INLINE Pixels(const ChannelNormSiluParams& params, int64_t row, int64_t count)
       : params_(params), row_(row), count_(count) {}
 
-  REEL_INLINE void Convert(Vectors& vectors, std::vector<float>& sums) const {
+  REEL_INLINE void Convert(const Vectors& vectors, std::vector<float>& sums) const {
     const int64_t width = params_.shape.width;
     float squares[kPixels] = {};
     for (int64_t c = 0; c < width; ++c) {
@@ -56,7 +66,6 @@ class Pixels {
     for (int64_t i = 0; i < count_; ++i) {
       rstd[i] = 1.0f / std::sqrt(squares[i] / static_cast<float>(width) + params_.eps);
     }
-    LoadVectors(vectors);
     for (int64_t c = 0; c < width; ++c) {
       float* v = sums.data() + c * kPixels;
       const float scale = 1.0f + vectors.scale[static_cast<size_t>(c)];
@@ -96,15 +105,6 @@ class Pixels {
     }
     if (params_.sum.data != nullptr) Store(params_.sum, channel, 0, sum);
   }
-  REEL_INLINE void LoadVectors(Vectors& vectors) const {
-    if (params_.scale.data == nullptr) return;
-    const int64_t width = params_.shape.width;
-    const RowOperand &scale = params_.scale, &shift = params_.shift;
-    LoadEvery(scale, RowOffset(params_.shape, scale, row_), scale.inner, width,
-              vectors.scale.data());
-    LoadEvery(shift, RowOffset(params_.shape, shift, row_), shift.inner, width,
-              vectors.shift.data());
-  }
   // At their place and in every pad that they fill.
   REEL_INLINE void Write(int64_t channel, const float* values) const {
     const Copies copies = CopiesOf(params_, row_);
@@ -117,12 +117,76 @@ class Pixels {
   const int64_t row_, count_;
 };
 
+// The same of pixels whose channels lie side by side, a pixel at a time.
+class PixelsApart {
+ public:
+  REEL_INLINE PixelsApart(const ChannelNormSiluParams& params, int64_t row, int64_t count)
+      : params_(params), row_(row), count_(count) {}
+
+  // `sum` has room for the channels, twice.
+  REEL_INLINE void Convert(const Vectors& vectors, float* sum) const {
+    const int64_t width = params_.shape.width;
+    const Copies copies = CopiesOf(params_, row_);
+    const float *bias = vectors.bias.data(), *scale = vectors.scale.data(),
+                *shift = vectors.shift.data();
+    float* further = sum + width;
+    const Place x(params_, params_.x, row_), residual(params_, params_.residual, row_),
+        kept(params_, params_.sum, row_), out(params_, params_.out, row_);
+    for (int64_t i = 0; i < count_; ++i) {
+      x.Load(i, width, sum);
+      if (params_.residual.data != nullptr) {
+        residual.Load(i, width, further);
+        for (int64_t c = 0; c < width; ++c) sum[c] += further[c];
+      }
+      if (params_.bias.data != nullptr) {
+        for (int64_t c = 0; c < width; ++c) sum[c] += bias[c];
+      }
+      if (params_.sum.data != nullptr) kept.Store(i, 0, width, sum);
+      const float squares = LaneSum(width, [sum](int64_t c) { return sum[c] * sum[c]; });
+      const float rstd = 1.0f / std::sqrt(squares / static_cast<float>(width) + params_.eps);
+      for (int64_t c = 0; c < width; ++c) sum[c] = sum[c] * rstd * (1.0f + scale[c]) + shift[c];
+      if (params_.silu) {
+        for (int64_t c = 0; c < width; ++c) sum[c] *= VectorSigmoid(sum[c]);
+      }
+      for (int64_t frame = -copies.front; frame <= copies.back; ++frame) {
+        out.Store(i, frame * params_.out_frame_stride, width, sum);
+      }
+    }
+  }
+
+ private:
+  // Where an operand has these pixels.
+  class Place {
+   public:
+    REEL_INLINE Place(const ChannelNormSiluParams& params, const RowOperand& operand, int64_t row)
+        : operand_(operand),
+          first_(operand.data == nullptr ? 0 : RowOffset(params.shape, operand, row)),
+          stride_(params.shape.dims == 0 ? 0 : operand.strides[params.shape.dims - 1]) {}
+
+    REEL_INLINE void Load(int64_t pixel, int64_t width, float* values) const {
+      LoadEvery(operand_, first_ + pixel * stride_, 1, width, values);
+    }
+    REEL_INLINE void Store(int64_t pixel, int64_t further, int64_t width,
+                           const float* values) const {
+      StoreEvery(operand_, first_ + pixel * stride_ + further, 1, width, values);
+    }
+
+   private:
+    const RowOperand& operand_;
+    const int64_t first_, stride_;
+  };
+
+  const ChannelNormSiluParams& params_;
+  const int64_t row_, count_;
+};
+
 void Rows(const ChannelNormSiluParams& params, int64_t first, int64_t end) {
   const RowShape& shape = params.shape;
   const auto width = static_cast<size_t>(shape.width);
   Vectors vectors{std::vector<float>(width), std::vector<float>(width),
                   std::vector<float>(width, kNoAddend)};
   std::vector<float> sums(width * kPixels);
+  const bool by_pixel = SideBySide(params.x, params.residual, params.sum, params.out);
   const int64_t run = shape.dims == 0 ? 1 : shape.sizes[shape.dims - 1];
   WithWidestVectors([&] {
     if (params.bias.data != nullptr) {
@@ -131,7 +195,12 @@ void Rows(const ChannelNormSiluParams& params, int64_t first, int64_t end) {
     for (int64_t row = first; row < end;) {
       const int64_t count = std::min(
           {kPixels, end - row, run - row % run, params.frame_rows - row % params.frame_rows});
-      Pixels(params, row, count).Convert(vectors, sums);
+      LoadVectors(params, row, vectors);
+      if (by_pixel) {
+        PixelsApart(params, row, count).Convert(vectors, sums.data());
+      } else {
+        Pixels(params, row, count).Convert(vectors, sums);
+      }
       row += count;
     }
   });

@@ -129,6 +129,11 @@ struct LinearCall {
   at::Tensor& out;
   const LinearScales* scales = nullptr;
 };
+// Of a convolution's weight, each tap in time as oneDNN wants it (conv_by_taps.h); may be none.
+struct FrameTaps {
+  std::vector<at::Tensor> packed;
+};
+// With taps no frame's value depends on how many others there are.
 struct Conv3dCall {
   static constexpr std::string_view op = "conv3d";
   const at::Tensor& x;
@@ -137,6 +142,7 @@ struct Conv3dCall {
   const Sides& stride;
   const Sides& padding;
   at::Tensor& out;
+  const FrameTaps* taps = nullptr;
 };
 // With scales x, the weight and the result are e4m3 codes; fp32 [1] each.
 struct LinearGeluScales {

@@ -7,6 +7,7 @@
 
 #include "model/bridge/aten_ops.h"
 #include "model/bridge/attention_variants.h"
+#include "model/bridge/conv_by_taps.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/e4m3_product.h"
 #include "model/bridge/qk_norm_rope_rows.h"
@@ -151,6 +152,15 @@ std::shared_ptr<const kernels::HostedVariant> QkNormRopeByRows() {
            [](const void* call) { return aten::WhyNotByRows(*static_cast<const Call*>(call)); }});
 }
 
+std::shared_ptr<const kernels::HostedVariant> ConvolutionByTaps() {
+  using Call = aten::Conv3dCall;
+  const Functions taps = {
+      .run = [](const void* call) { aten::RunByTaps(*static_cast<const Call*>(call)); },
+      .why_not =
+          [](const void* call) { return aten::WhyNotByTaps(*static_cast<const Call*>(call)); }};
+  return Make(Call::op, kTapsVariant, {}, taps, /*for_some_sizes=*/true);
+}
+
 HostedVariants LinearGeluVariants() {
   using Call = aten::LinearGeluCall;
   const Functions epilogue = {
@@ -195,6 +205,7 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   catalog.AddFramework(cublaslt.timed, Place::kFirst);
   catalog.AddFramework(LinearVariants(device), Place::kFirst);
   catalog.AddFramework({MakeTunedConvolution(), Aten<aten::Conv3dCall>("conv3d")}, Place::kFirst);
+  if (!on_device) catalog.AddFramework({ConvolutionByTaps()}, Place::kFirst);
   catalog.AddFramework(LinearGeluVariants(), Place::kFirst);
   catalog.AddFramework(cublaslt.tuned, Place::kFirst);
   catalog.AddFramework(StepCacheVariants(), Place::kFirst);

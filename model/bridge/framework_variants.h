@@ -20,6 +20,9 @@ inline constexpr std::string_view kFirstBlockVariant = "first_block";
 // Of linear_gelu alone: the activation inside the matrix product; on a CPU oneDNN's.
 inline constexpr std::string_view kEpilogueVariant = "epilogue";
 
+// Of conv3d on a CPU: conv_by_taps.h.
+inline constexpr std::string_view kTapsVariant = "taps";
+
 // Of qk_norm_rope on a CPU: each row in one pass, by all threads.
 inline constexpr std::string_view kRowsVariant = "rows";
 

@@ -250,9 +250,10 @@ at::Tensor Ops::Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor
 }
 
 at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const aten::Sides& stride, const aten::Sides& padding) const {
+                       const aten::Sides& stride, const aten::Sides& padding,
+                       const aten::FrameTaps* taps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::Conv3dCall{x, weight, bias, stride, padding, out})) return out;
+  if (ByLibtorch(aten::Conv3dCall{x, weight, bias, stride, padding, out, taps})) return out;
   std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
   for (size_t d = 0; d < stride.size(); ++d) {
     const auto side = static_cast<int64_t>(d) + 2;

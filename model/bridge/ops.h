@@ -67,9 +67,11 @@ class Ops {
   // x W^T + b of e4m3, to `type`.
   at::Tensor Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
                     at::ScalarType type) const;
-  // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges.
+  // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges. With
+  // aten::TapsOf the weight, even none, a frame has the same bits however many come with it.
   at::Tensor Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                    const aten::Sides& stride, const aten::Sides& padding) const;
+                    const aten::Sides& stride, const aten::Sides& padding,
+                    const aten::FrameTaps* taps = nullptr) const;
   // gelu_tanh(x W^T + b), x [..., in], W [out, in], b [out]. The variant "epilogue" has the GELU in
   // the matrix product, before its one rounding. With scales all but the bias are e4m3.
   at::Tensor LinearGelu(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -59,7 +59,7 @@ class Slices : public FrameSource {
 at::Tensor RoomFor(const at::Tensor& x, int64_t frames) {
   std::vector<int64_t> sizes = x.sizes().vec();
   sizes[2] = frames;
-  return at::empty(sizes, x.options(), FrameMemory(x));
+  return at::empty(sizes, x.options(), kFrameMemory);
 }
 
 // Writes a piece's frames, and the copies at the clip's ends, to where the convolution reads them.
@@ -95,9 +95,7 @@ class Conv : public FrameSource {
   FrameSum Convolve(const Ops& ops, const at::Tensor& own) const {
     const at::Tensor window = part_.has_value() ? part_->WithEdges(own) : own;
     const auto edges = part_.has_value() ? VideoConv::Edges::kGiven : VideoConv::Edges::kZeros;
-    if (!window.device().is_cpu()) return conv_.Unbiased(ops, window, edges);
-    const auto valid = [&](const at::Tensor& frames) { return conv_.Valid(ops, frames, edges); };
-    return {ByFrame(window, kLookBack + 1, valid)};
+    return conv_.Unbiased(ops, window, edges);
   }
 
   FrameSourcePtr input_;
@@ -203,7 +201,7 @@ class Resnet : public FrameSource {
     Frames h = WithNoise(branch_->Next(ops), noise_.second, resnet_.noise_scale2);
     h.residual = pending_.Take(h.x.size(2));
     if (resnet_.changes_channels()) {
-      h.residual = ByFrame(h.residual, 1,
+      h.residual = ByFrame(h.residual,
                            [&](const at::Tensor& frame) { return resnet_.Shortcut(ops, frame); });
     }
     return h;

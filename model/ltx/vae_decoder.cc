@@ -28,7 +28,8 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
                            .out = layout.out,
                            .eps = config_.norm_eps,
                            .conditioned = config_.timestep_conditioning,
-                           .inject_noise = layout.inject_noise};
+                           .inject_noise = layout.inject_noise,
+                           .by_frame = true};
   if (layout.has_conv_in) stage.conv_in = TakeVaeResnet(weights, name + ".conv_in", options);
   if (config_.timestep_conditioning) {
     // As wide as the stage after its upsampling, in all releases.
@@ -37,7 +38,7 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
   if (layout.upsample) {
     const int64_t in = layout.out * layout.factor;
     stage.upsampler =
-        TakeVideoConv(weights, name + ".upsamplers.0.conv", in, in * 8 / layout.factor);
+        ForFrames(TakeVideoConv(weights, name + ".upsamplers.0.conv", in, in * 8 / layout.factor));
   }
   options.in = layout.out;
   for (int64_t i = 0; i < layout.layers; ++i) {
@@ -48,7 +49,8 @@ VaeDecoder::Stage VaeDecoder::TakeStage(Weights& weights, const std::string& nam
 }
 
 VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(config) {
-  conv_in_ = TakeVideoConv(weights, "decoder.conv_in", config.latent_channels, config.decoder_mid);
+  conv_in_ = ForFrames(
+      TakeVideoConv(weights, "decoder.conv_in", config.latent_channels, config.decoder_mid));
   mid_ = TakeStage(weights, "decoder.mid_block",
                    {.in = config.decoder_mid,
                     .out = config.decoder_mid,
@@ -62,8 +64,8 @@ VaeDecoder::VaeDecoder(Weights& weights, const VaeConfig& config) : config_(conf
     time_ = TakeTimestepEmbedding(weights, "decoder.time_embedder", 2 * config.decoder_out);
     scale_shift_table_ = weights.Take("decoder.scale_shift_table", {2, config.decoder_out});
   }
-  conv_out_ = TakeVideoConv(weights, "decoder.conv_out", config.decoder_out,
-                            3 * config.patch * config.patch);
+  conv_out_ = ForFrames(TakeVideoConv(weights, "decoder.conv_out", config.decoder_out,
+                                      3 * config.patch * config.patch));
 }
 
 at::Tensor VaeDecoder::DrawPlane(Build& build) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/vae_layers.h"
 
+#include <utility>
+
+#include "model/bridge/conv_by_taps.h"
+
 namespace reel::model::ltx {
 
 namespace {
@@ -8,16 +12,13 @@ namespace {
 at::Tensor Convolve(const Ops& ops, const VideoConv& conv, const at::Tensor& x,
                     const at::Tensor& bias, VideoConv::Edges edges) {
   const int64_t pad = conv.kernel() / 2;
-  const at::Tensor rows = x.is_cuda() ? x.contiguous(FrameMemory(x)) : x;
+  const at::Tensor rows = x.is_cuda() ? x.contiguous(kFrameMemory) : x;
   return ops.Conv3d(rows, conv.weight, bias, {conv.stride, conv.stride, conv.stride},
-                    {0, edges == VideoConv::Edges::kZeros ? pad : 0, pad});
+                    {0, edges == VideoConv::Edges::kZeros ? pad : 0, pad},
+                    conv.taps.has_value() ? &*conv.taps : nullptr);
 }
 
 }  // namespace
-
-at::MemoryFormat FrameMemory(const at::Tensor& x) {
-  return x.is_cuda() ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::Contiguous;
-}
 
 at::Tensor VideoConv::Valid(const Ops& ops, const at::Tensor& x, Edges edges) const {
   return Convolve(ops, *this, x, bias, edges);
@@ -34,23 +35,23 @@ at::Tensor VideoConv::Causal(const Ops& ops, const at::Tensor& x) const {
   return Valid(ops, at::cat({first, x}, 2));
 }
 
-at::Tensor ByFrame(const at::Tensor& x, int64_t window,
-                   const std::function<at::Tensor(const at::Tensor&)>& map) {
-  const int64_t frames = x.size(2) - window + 1;
+at::Tensor ByFrame(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& map) {
   if (!x.device().is_cpu()) return map(x);
-  if (frames == 1) return map(x.contiguous());
   std::vector<at::Tensor> outputs;
-  for (int64_t i = 0; i < frames; ++i) {
-    outputs.push_back(map(x.slice(2, i, i + window).contiguous()));
-  }
+  for (int64_t i = 0; i < x.size(2); ++i) outputs.push_back(map(x.slice(2, i, i + 1)));
   return at::cat(outputs, 2);
 }
 
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
                         int64_t kernel, int64_t stride) {
   at::Tensor weight = weights.Take(name + ".conv.weight", {out, in, kernel, kernel, kernel});
-  if (weight.defined() && weight.is_cuda()) weight = weight.contiguous(FrameMemory(weight));
-  return {weight, weights.Take(name + ".conv.bias", {out}), stride};
+  if (weight.defined() && weight.is_cuda()) weight = weight.contiguous(kFrameMemory);
+  return {weight, weights.Take(name + ".conv.bias", {out}), stride, {}};
+}
+
+VideoConv ForFrames(VideoConv conv) {
+  if (conv.weight.defined() && conv.weight.is_cpu()) conv.taps = aten::TapsOf(conv.weight);
+  return conv;
 }
 
 ResnetModulation VaeResnet::Modulate(const at::Tensor& time) const {
@@ -81,6 +82,10 @@ VaeResnet TakeVaeResnet(Weights& weights, const std::string& name, const ResnetO
   resnet.norm3_eps = options.eps;
   resnet.conv1 = TakeVideoConv(weights, name + ".conv1", in, out);
   resnet.conv2 = TakeVideoConv(weights, name + ".conv2", out, out);
+  if (options.by_frame) {
+    resnet.conv1 = ForFrames(std::move(resnet.conv1));
+    resnet.conv2 = ForFrames(std::move(resnet.conv2));
+  }
   if (in != out) {
     resnet.norm3_weight = weights.Take(name + ".norm3.weight", {in});
     resnet.norm3_bias = weights.Take(name + ".norm3.bias", {in});

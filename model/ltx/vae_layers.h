@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "model/bridge/frame_sum.h"
+#include "model/bridge/framework_calls.h"
 #include "model/bridge/ops.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
@@ -17,6 +19,7 @@ namespace reel::model::ltx {
 struct VideoConv {
   at::Tensor weight, bias;
   int64_t stride = 1;
+  std::optional<aten::FrameTaps> taps;  // by ForFrames
 
   // What stands above and below the rows: zeros, or x has it.
   enum class Edges { kZeros, kGiven };
@@ -29,19 +32,21 @@ struct VideoConv {
   int64_t kernel() const { return weight.size(2); }
 };
 
-// `map` of every `window` neighbouring frames of x, to one frame each. On a CPU one by one: there
-// the libraries choose their algorithms, and vector ends fall, by size, which decides the last
-// bits; so a frame's value does not depend on how many are beside it.
-at::Tensor ByFrame(const at::Tensor& x, int64_t window,
-                   const std::function<at::Tensor(const at::Tensor&)>& map);
+// `map` of every frame of x. On a CPU one by one: there the libraries choose their algorithms, and
+// vector ends fall, by size, which decides the last bits; so a frame's value does not depend on how
+// many are beside it.
+at::Tensor ByFrame(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& map);
 
-// How the layers' frames lie in memory: on a GPU, whose convolutions and norms want it so, with the
-// channels of a pixel side by side.
-at::MemoryFormat FrameMemory(const at::Tensor& x);
+// How the decoder's frames lie in memory: the channels of a pixel side by side, which convolutions
+// and norms want.
+inline constexpr auto kFrameMemory = at::MemoryFormat::ChannelsLast3d;
 
 // Reads `name`.conv.{weight,bias}.
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,
                         int64_t kernel = 3, int64_t stride = 1);
+
+// The same, on a CPU with no frame's value depending on how many others there are.
+VideoConv ForFrames(VideoConv conv);
 
 // Shift and scale of both norms of a residual block, each [1, C, 1, 1, 1]; undefined where the
 // block is not conditioned on a time.
@@ -73,6 +78,7 @@ struct ResnetOptions {
   double eps = 1e-6;
   bool conditioned = false;
   bool inject_noise = false;
+  bool by_frame = false;  // ForFrames
 };
 
 VaeResnet TakeVaeResnet(Weights& weights, const std::string& name, const ResnetOptions& options);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv3d=taps, on a CPU: a convolution over time is the sum of one in the picture for each frame
+// that it looks at, with all frames as a batch. oneDNN adds each to what is there, has the weights
+// laid out for it once, and takes frames whose channels lie side by side as they are.
+#pragma once
+
+#include <string>
+
+#include "model/bridge/framework_calls.h"
+
+namespace reel::model::aten {
+
+// Of a weight [C', C, kf, kh, kw]; none where this variant takes no such weight: for another device
+// or type, without oneDNN, or of one so large that a copy weighs more than it gains.
+FrameTaps TapsOf(const at::Tensor& weight);
+
+void RunByTaps(const Conv3dCall& call);
+std::string WhyNotByTaps(const Conv3dCall& call);
+
+}  // namespace reel::model::aten
