@@ -68,6 +68,15 @@ function(reel_repeated_test name)
   endif()
 endfunction()
 
+# reel_served_in_dev(door order): tests of servers that are the same whatever these are compiled with: tests/run has them look at dev's, which sanitizers watch. What
+# is timed, counts memory or wants libtorch is not of this kind, nor what would be the same for any server.
+function(reel_served_in_dev)
+  list(TRANSFORM ARGV APPEND _test OUTPUT_VARIABLE tests)
+  if(NOT REEL_SANITIZE)
+    set_property(TEST ${tests} APPEND PROPERTY LABELS repeated)
+  endif()
+endfunction()
+
 # reel_test(resolve_test SOURCES resolve_test.cc PRIVATE reel::model_api LABELS unit [TIMEOUT 60] [BINARIES reeld]
 #           [HEADER call_test] [TORCH])
 # is a GoogleTest program and one ctest entry; BINARIES are built first, and are found beside the build's bin folder.
