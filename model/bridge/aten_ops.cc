@@ -12,10 +12,6 @@
 namespace reel::model::aten {
 namespace {
 
-std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
-  return tensor.defined() ? std::optional(tensor) : std::nullopt;
-}
-
 // oneDNN's product with an activation in it, which libtorch has for its compiler: no header
 // declares it.
 using OnednnLinear = at::Tensor(const at::Tensor& x, const at::Tensor& weight,

@@ -69,11 +69,9 @@ void RunByTaps(const Conv3dCall& call) {
   const std::vector<at::Tensor>& taps = call.taps->packed;
   const at::Tensor pictures = Pictures(call.x);
   const int64_t frames = pictures.size(0) - static_cast<int64_t>(taps.size()) + 1;
-  const std::optional<at::Tensor> bias =
-      call.bias.defined() ? std::optional(call.bias) : std::nullopt;
-  at::Tensor sum =
-      FindConvolve()->typed<Convolve>().call(pictures.slice(0, 0, frames), taps[0], bias, padding,
-                                             stride, one, 1, "none", Scalars(), std::nullopt);
+  at::Tensor sum = FindConvolve()->typed<Convolve>().call(pictures.slice(0, 0, frames), taps[0],
+                                                          OrNone(call.bias), padding, stride, one,
+                                                          1, "none", Scalars(), std::nullopt);
   const auto onto = FindConvolveOnto()->typed<ConvolveOnto>();
   for (size_t i = 1; i < taps.size(); ++i) {
     const auto first = static_cast<int64_t>(i);

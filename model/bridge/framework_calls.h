@@ -4,13 +4,20 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "model/bridge/aten.h"
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/rope_table.h"
 
 namespace reel::model::aten {
+
+// As libtorch takes what may be absent.
+inline std::optional<at::Tensor> OrNone(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
 
 // Of frames, rows and columns.
 using Sides = std::array<int64_t, 3>;

@@ -30,10 +30,10 @@
 namespace reel::model::ltx {
 namespace {
 
-// Of one decoding piece, which is at least one latent frame: a CPU works frame by frame anyway, a
-// GPU wants more at once than a small frame is. The early layers, whose frames are small, take what
-// a clip of usual length is, and their share of its decode is less than a step. The late ones take
-// what is a good part of a step at most.
+// Of one decoding piece, which is at least one latent frame, and no more on a CPU: a GPU wants more
+// at once than a small frame is. The early layers, whose frames are small, take what a clip of
+// usual length is, and their share of its decode is less than a step. The late ones take what is a
+// good part of a step at most.
 constexpr int64_t kDeviceEarlyPixels = int64_t{128} << 20;
 constexpr int64_t kDeviceLatePixels = int64_t{16} << 20;
 

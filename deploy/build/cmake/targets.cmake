@@ -68,12 +68,11 @@ function(reel_repeated_test name)
   endif()
 endfunction()
 
-# reel_served_in_dev(door order): tests of servers that are the same whatever these are compiled with: tests/run has them look at dev's, which sanitizers watch. What
-# is timed, counts memory or wants libtorch is not of this kind, nor what would be the same for any server.
+# reel_served_in_dev(door_test order_test): tests/run has these look at dev's servers alone, which sanitizers watch. Not for
+# tests that measure time or memory, or want libtorch.
 function(reel_served_in_dev)
-  list(TRANSFORM ARGV APPEND _test OUTPUT_VARIABLE tests)
   if(NOT REEL_SANITIZE)
-    set_property(TEST ${tests} APPEND PROPERTY LABELS repeated)
+    set_property(TEST ${ARGV} APPEND PROPERTY LABELS repeated)
   endif()
 endfunction()
 
