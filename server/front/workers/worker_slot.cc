@@ -166,6 +166,7 @@ absl::Status WorkerSlot::Admit(const worker::v1::Hello& hello, std::shared_ptr<S
 }
 
 bool WorkerSlot::OnMessage(worker::v1::AttachRequest message) {
+  int64_t ended_before = 0;
   {
     MutexLock lock(mutex_);
     vitals_.last_message = Now();
@@ -177,10 +178,13 @@ bool WorkerSlot::OnMessage(worker::v1::AttachRequest message) {
     }
     // Before Post, so that RoomAgain comes after it.
     vitals_.paused = true;
+    ended_before = ended_;
   }
   const auto bytes = static_cast<int64_t>(message.ByteSizeLong());
   const bool room =
-      lane_.Post([this, held = std::move(message)]() mutable { Handle(std::move(held)); }, bytes);
+      lane_.Post([this, ended_before,
+                  held = std::move(message)]() mutable { Handle(std::move(held), ended_before); },
+                 bytes);
   if (room) {
     MutexLock lock(mutex_);
     vitals_.paused = false;
@@ -273,6 +277,7 @@ void WorkerSlot::Drain(absl::Duration time_left) {
 void WorkerSlot::EndIncarnation(LossCause cause, OutReason out) {
   MutexLock lock(mutex_);
   token_.clear();
+  ++ended_;
   info_.state = out == OutReason::kNone ? WorkerState::kLost : WorkerState::kOut;
   info_.out = out;
   info_.models.clear();
@@ -286,16 +291,21 @@ void WorkerSlot::PostChanged() {
   lane_.Post([this, info = info_] { events_->WorkerChanged(info); });
 }
 
-void WorkerSlot::Handle(worker::v1::AttachRequest message) {
+void WorkerSlot::Handle(worker::v1::AttachRequest message, int64_t ended_before) {
   std::optional<WorkerReport> report = ReportFromProto(std::move(message));
   if (!report) return;
   report->worker = name_;
-  std::visit([this](const auto& event) { Note(event); }, report->event);
+  {
+    MutexLock lock(mutex_);
+    if (ended_ == ended_before) {
+      std::visit([this](const auto& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { Note(event); },
+                 report->event);
+    }
+  }
   events_->Report(*std::move(report));
 }
 
 void WorkerSlot::Note(const KernelsListed& listed) {
-  MutexLock lock(mutex_);
   info_.kernels = listed.kernels;
   info_.plugins = listed.plugins;
   PostChanged();
@@ -303,7 +313,6 @@ void WorkerSlot::Note(const KernelsListed& listed) {
 
 void WorkerSlot::Note(const ModelLoaded& loaded) {
   for (const WarmedUp& video : loaded.warm_ups) LogWarmUp(name_, loaded.model, video);
-  MutexLock lock(mutex_);
   if (loaded.revision != 0) {
     const auto pending = pending_.find(loaded.model);
     // Unloaded, or asked for again, since it was sent.
@@ -320,7 +329,6 @@ void WorkerSlot::Note(const ModelLoaded& loaded) {
 }
 
 void WorkerSlot::Note(const ModelKnown& known) {
-  MutexLock lock(mutex_);
   Log(LogLevel::kInfo, "A model can be loaded on demand",
       {{"worker", name_}, {"model", known.model}, {"bytes", known.card.weight_bytes}});
   vitals_.knows_models = true;
@@ -328,7 +336,6 @@ void WorkerSlot::Note(const ModelKnown& known) {
 }
 
 void WorkerSlot::Note(const ModelFailed& failed) {
-  MutexLock lock(mutex_);
   Log(LogLevel::kError, "A model could not be loaded",
       {{"worker", name_}, {"model", failed.model}, {"error", failed.error}});
   if (failed.revision != 0) {
@@ -368,7 +375,6 @@ void WorkerSlot::NoteStarted() {
 }
 
 void WorkerSlot::Note(const Stepped& stepped) {
-  MutexLock lock(mutex_);
   model::DeviceMemory memory = stepped.memory;
   memory.total = info_.memory.total;
   // Steps tell it all the time: as long as they do, only a change that is worth a look.

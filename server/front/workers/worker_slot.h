@@ -86,16 +86,17 @@ class WorkerSlot final : public SessionOwner {
   };
 
   void RoomAgain();
-  // The lane's thread.
-  void Handle(worker::v1::AttachRequest message);
+  // The lane's thread. Reported even when its incarnation has ended meanwhile; it then changes
+  // nothing of the info, which is of the next one, or of a worker that is out.
+  void Handle(worker::v1::AttachRequest message, int64_t ended_before);
   // What an event changes of the info; most change nothing.
   template <typename Event>
   void Note(const Event&) {}
-  void Note(const KernelsListed& kernels);
-  void Note(const ModelLoaded& loaded);
-  void Note(const ModelKnown& known);
-  void Note(const ModelFailed& failed);
-  void Note(const Stepped& stepped);
+  void Note(const KernelsListed& kernels) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(const ModelLoaded& loaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(const ModelKnown& known) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(const ModelFailed& failed) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Note(const Stepped& stepped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NoteModel(const std::string& model, bool loaded) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Of the models that it began with one more is answered for.
   void NoteStarted() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -125,6 +126,7 @@ class WorkerSlot final : public SessionOwner {
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   Vitals vitals_ ABSL_GUARDED_BY(mutex_);
   bool launched_before_ ABSL_GUARDED_BY(mutex_) = false;
+  int64_t ended_ ABSL_GUARDED_BY(mutex_) = 0;  // incarnations so far
   bool restore_asked_ ABSL_GUARDED_BY(mutex_) = false;
   EventLane lane_;  // last: its thread uses the rest
 };
