@@ -7,6 +7,7 @@
 #include "kernels/conv3d/conv3d.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
+#include "kernels/int8_rows/int8_rows.h"
 #include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/norm_linear/norm_linear.h"
@@ -26,6 +27,7 @@ std::vector<OpVariants> BuiltInCpuVariants() {
       ActivationCpuVariants(),        ChannelNormSiluCpuVariants(), Conv3dCpuVariants(),
       DepthToSpaceCpuVariants(),      FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
       AttentionCpuVariants(),         CrossAttentionCpuVariants(),  AttentionRestCpuVariants(),
+      Int8RowsCpuVariants(),
   };
   for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
   return all;

@@ -15,6 +15,7 @@ enum class Dtype : int32_t {
   kI64 = 5,
   kU8 = 6,
   kE4m3 = 7,  // e4m3fn: finite only, largest 448
+  kI8 = 8,
 };
 
 constexpr int64_t DtypeSize(Dtype dtype) {
@@ -30,6 +31,7 @@ constexpr int64_t DtypeSize(Dtype dtype) {
       return 8;
     case Dtype::kU8:
     case Dtype::kE4m3:
+    case Dtype::kI8:
       return 1;
   }
   return 0;
@@ -53,6 +55,8 @@ constexpr const char* DtypeName(Dtype dtype) {
       return "uint8";
     case Dtype::kE4m3:
       return "e4m3";
+    case Dtype::kI8:
+      return "int8";
   }
   return "unknown";
 }

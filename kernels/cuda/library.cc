@@ -63,7 +63,7 @@ std::vector<OpVariants> AllVariants() {
        {FusedCudaVariants, RmsNormCudaVariants, NormLinearCudaVariants, RopeCudaVariants,
         LtxRopeCudaVariants, ActivationCudaVariants, ChannelNormSiluCudaVariants,
         DepthToSpaceCudaVariants, FrameConvertCudaVariants, QuantizeRowsCudaVariants,
-        AttentionCudaVariants}) {
+        AttentionCudaVariants, Int8RowsCudaVariants, LinearCudaVariants}) {
     for (const OpVariants& op : group()) all.push_back(op);
   }
   return all;

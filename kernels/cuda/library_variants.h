@@ -19,5 +19,7 @@ std::vector<OpVariants> DepthToSpaceCudaVariants();
 std::vector<OpVariants> FrameConvertCudaVariants();
 std::vector<OpVariants> QuantizeRowsCudaVariants();
 std::vector<OpVariants> AttentionCudaVariants();
+std::vector<OpVariants> Int8RowsCudaVariants();
+std::vector<OpVariants> LinearCudaVariants();
 
 }  // namespace reel::kernels

@@ -62,7 +62,7 @@ void ArgumentChecks::Typed(const char* name, const TensorView& view, DtypeMask d
   if (!ok()) return;
   if ((dtypes & MaskOf(view.dtype)) == 0) {
     std::vector<std::string> legal;
-    for (int32_t i = 0; i <= static_cast<int32_t>(Dtype::kE4m3); ++i) {
+    for (int32_t i = 0; i <= static_cast<int32_t>(Dtype::kI8); ++i) {
       const auto dtype = static_cast<Dtype>(i);
       if ((dtypes & MaskOf(dtype)) != 0) legal.emplace_back(DtypeName(dtype));
     }

@@ -15,22 +15,23 @@ namespace reel::kernels {
 namespace {
 
 constexpr KernelVariant kCpuVariants[] = {CpuVariant<LinearLoops>("loops")};
-constexpr DtypeMask kOperands = kAnyFloating | MaskOf(Dtype::kE4m3);
+constexpr DtypeMask kCodes = MaskOf(Dtype::kE4m3) | MaskOf(Dtype::kI8);
+constexpr DtypeMask kOperands = kAnyFloating | kCodes;
 
-bool IsE4m3(const LinearArgs& args) { return args.x.dtype == Dtype::kE4m3; }
+bool HasCodes(const LinearArgs& args) { return (kCodes & MaskOf(args.x.dtype)) != 0; }
 
 void CheckTypes(const LinearArgs& args, ArgumentChecks& checks) {
-  const bool out_fits = IsE4m3(args) || args.out.dtype == args.x.dtype;
+  const bool out_fits = HasCodes(args) || args.out.dtype == args.x.dtype;
   checks.Require(args.weight.dtype == args.x.dtype && out_fits,
                  absl::StrCat("The dtypes must be equal: ", checks.Shapes()));
   const bool scaled = args.x_scale.has_value() && args.weight_scale.has_value();
   const bool plain = !args.x_scale.has_value() && !args.weight_scale.has_value();
-  checks.Require(IsE4m3(args) ? scaled : plain,
-                 "x_scale and weight_scale belong to e4m3, and both to each call of it");
+  checks.Require(HasCodes(args) ? scaled : plain,
+                 "x_scale and weight_scale belong to e4m3 and int8, and both to each call of them");
 }
 
 void CheckScales(const LinearArgs& args, ArgumentChecks& checks) {
-  if (!checks.ok() || !IsE4m3(args)) return;
+  if (!checks.ok() || !HasCodes(args)) return;
   CheckRowScales("x_scale", *args.x_scale, args.x, checks);
   checks.Typed("weight_scale", *args.weight_scale, MaskOf(Dtype::kF32), 1, 1);
   if (checks.ok()) checks.Sizes("weight_scale", *args.weight_scale, {args.weight.size(0)});
@@ -84,7 +85,7 @@ absl::Status Linear(const LinearArgs& args, const Execution& run) {
                 .params = &params,
                 .empty = args.out.num_elements() == 0,
                 .tensors = [&] { return checks.Tensors(); },
-                .for_plugins = !IsE4m3(args)},
+                .for_plugins = !HasCodes(args)},
                run);
 }
 

@@ -2,7 +2,8 @@
 // linear: out = round( x W^T + b ), x [..., D], W [O,D], b [O] or none; fp32 accumulation, one
 // rounding. A NaN or an infinity goes where the product carries it.
 //
-// Or in 8 bits, where x and W are e4m3 codes with a scale for each row (rows/e4m3_layout.h):
+// Or in 8 bits, where x and W are codes with a scale for each row, in e4m3 (rows/e4m3_layout.h) or
+// int8 (int8_rows/int8_rows.h):
 //   out = round( (x W^T) * x_scale * weight_scale + b )
 #pragma once
 
@@ -19,8 +20,8 @@ struct LinearArgs {
   TensorView x;                    // [..., D], rank 1 to 5
   TensorView weight;               // [O,D] of x's dtype
   std::optional<TensorView> bias;  // [O] of out's dtype or fp32
-  TensorView out;                  // [..., O] of x's dtype; any of the three beside e4m3
-  // Of e4m3 alone, and then both: fp32, one of each row of x, one of each output.
+  TensorView out;                  // [..., O] of x's dtype; any of the three beside codes
+  // Of codes alone, and then both: fp32, one of each row of x, one of each output.
   std::optional<TensorView> x_scale = std::nullopt;       // [...]
   std::optional<TensorView> weight_scale = std::nullopt;  // [O]
 };

@@ -52,10 +52,11 @@ double FromE4m3(uint8_t code) {
 
 void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
                std::span<double> out) {
-  if (operand.dtype != Dtype::kE4m3) return ReadRow(shape, operand, row, out);
+  const bool is_int8 = operand.dtype == Dtype::kI8;
+  if (!is_int8 && operand.dtype != Dtype::kE4m3) return ReadRow(shape, operand, row, out);
   const auto* codes = static_cast<const uint8_t*>(operand.data) + RowOffset(shape, operand, row);
   for (double& value : out) {
-    value = FromE4m3(*codes);
+    value = is_int8 ? static_cast<int8_t>(*codes) : FromE4m3(*codes);
     codes += operand.inner;
   }
 }

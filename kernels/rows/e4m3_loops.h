@@ -17,7 +17,7 @@ void WriteE4m3Row(const RowShape& shape, const RowOperand& out, int64_t row,
 
 // The value of a code; e4m3 has a NaN and no infinity.
 double FromE4m3(uint8_t code);
-// A row of an operator's input: of a floating type, or the values of e4m3 codes.
+// A row of an operator's input: of a floating type, or the values of codes in e4m3 or int8.
 void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
                std::span<double> out);
 

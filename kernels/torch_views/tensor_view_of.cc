@@ -23,6 +23,8 @@ std::optional<Dtype> DtypeOf(at::ScalarType type) {
       return Dtype::kU8;
     case at::kFloat8_e4m3fn:
       return Dtype::kE4m3;
+    case at::kChar:
+      return Dtype::kI8;
     default:
       return std::nullopt;
   }

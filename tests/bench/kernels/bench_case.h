@@ -51,6 +51,9 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
 void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
                         std::vector<BenchCase>& cases);
 void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
+void AddInt8LinearCase(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases);
+// Those of a block of the 2B model; none of fp32, which no variant gives.
+void AddInt8LinearCases(Dtype dtype, std::vector<BenchCase>& cases);
 void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 
 // Of "attention", "cross_attention" or "attention_rest".

@@ -19,6 +19,7 @@ struct Difference {
 };
 
 double ValueAt(const unsigned char* data, Dtype dtype, int64_t index) {
+  if (dtype == Dtype::kI8) return static_cast<int8_t>(data[index]);
   if (dtype == Dtype::kU8 || dtype == Dtype::kE4m3) return data[index];  // levels, codes
   return VisitFloating(dtype, [&]<typename T>(T) {
     T value;
@@ -28,7 +29,7 @@ double ValueAt(const unsigned char* data, Dtype dtype, int64_t index) {
 }
 
 double StepAt(double value, Dtype dtype) {
-  if (dtype == Dtype::kU8 || dtype == Dtype::kE4m3) return 1;
+  if (DtypeSize(dtype) == 1) return 1;
   const int bits = dtype == Dtype::kF32 ? 23 : (dtype == Dtype::kF16 ? 10 : 7);
   const int least = dtype == Dtype::kF16 ? -14 : -126;
   return std::ldexp(1.0, (value == 0 ? least : std::max(std::ilogb(value), least)) - bits);

@@ -68,6 +68,35 @@ void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<Be
   for (const bool bias : {true, false}) cases.push_back(LinearCase(size, outputs, bias, dtype));
 }
 
+void AddInt8LinearCase(BenchSize size, int64_t outputs, Dtype dtype,
+                       std::vector<BenchCase>& cases) {
+  const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+    LinearArgs args;
+    args.x = t.Input(Dtype::kI8, {rows, size.width}, kPeriod * size.width);
+    args.weight = t.Input(Dtype::kI8, {outputs, size.width}, kOutputPeriod * size.width);
+    args.x_scale = t.Input(Dtype::kF32, {rows}, kPeriod);
+    args.weight_scale = t.Input(Dtype::kF32, {outputs}, kOutputPeriod);
+    args.bias = t.Input(dtype, {outputs}, outputs);
+    args.out = t.Output(dtype, {rows, outputs});
+    return [args](const Execution& run) { return Linear(args, run); };
+  };
+  cases.push_back({.op = "linear",
+                   .shape = absl::StrCat(size.rows, "x", size.width, " to ", outputs, " in int8"),
+                   .dtype = dtype,
+                   .units = size.rows,
+                   .period = kPeriod,
+                   .make = make,
+                   .operations = 2 * static_cast<double>(size.rows * outputs * size.width)});
+}
+
+void AddInt8LinearCases(Dtype dtype, std::vector<BenchCase>& cases) {
+  if (dtype == Dtype::kF32) return;
+  for (const int64_t outputs : {2048, 6144, 8192}) {
+    AddInt8LinearCase({5376, 2048}, outputs, dtype, cases);
+  }
+  AddInt8LinearCase({5376, 8192}, 2048, dtype, cases);
+}
+
 // A kernel of 3 taps each way over clips of channels-last frames, zeros around the picture.
 void AddConv3dCase(BenchVideo size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases) {
   const auto channels_first = [](TensorView view) {  // [B,F,H,W,C] as [B,C,F,H,W]

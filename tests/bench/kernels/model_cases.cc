@@ -7,6 +7,7 @@
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/frame_convert/frame_convert.h"
+#include "kernels/int8_rows/int8_rows.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/ltx_rope/ltx_rope_table.h"
 #include "kernels/quantize_rows/quantize_rows.h"
@@ -219,6 +220,17 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
   };
   cases.push_back(
       {"quantize_rows", absl::StrCat(size.rows, "x", size.width), dtype, size.rows, kPeriod, make});
+  for (const bool gelu : {false, true}) {
+    const auto make_int8 = [=](BenchTensors& t, int64_t rows) -> BenchOp {
+      Int8RowsArgs args{.x = t.Input(dtype, {rows, size.width}, kPeriod * size.width),
+                        .out = t.Output(Dtype::kI8, {rows, size.width}),
+                        .scale = t.Output(Dtype::kF32, {rows}),
+                        .gelu = gelu};
+      return [args](const Execution& run) { return Int8Rows(args, run); };
+    };
+    cases.push_back({"int8_rows", absl::StrCat(size.rows, "x", size.width, gelu ? " gelu" : ""),
+                     dtype, size.rows, kPeriod, make_int8});
+  }
 }
 
 // As decoders have it: alone, behind a convolution (with its bias), where a block ends (with the
@@ -343,6 +355,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddNormLinearCases({2640, 2048}, 2048, dtype, cases);
     AddNormLinearCases({5376, 2048}, 6144, dtype, cases);
     AddQuantizeCase({5376, 8192}, dtype, cases);
+    AddInt8LinearCases(dtype, cases);
     AddGatedCases({256, 10240}, dtype, cases);
     AddChannelNormCases({25, 64, 96, 256}, dtype, cases);
     AddChannelNormCases({49, 128, 192, 128}, dtype, cases);
@@ -352,6 +365,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   } else {
     AddNormLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddLinearCases(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
+    AddInt8LinearCase(only.rows > 0 ? only : BenchSize{64, 2048}, 48, dtype, cases);
     AddConv3dCase({2, 8, 8, 32}, 16, dtype, cases);
     AddChannelNormCases({2, 8, 8, 128}, dtype, cases);
     AddDepthToSpaceCases({2, 8, 8, 128}, dtype, cases);

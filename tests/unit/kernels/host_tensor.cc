@@ -89,6 +89,8 @@ double HostTensor::Get(int64_t index) const {
       return Read<int32_t>(at);
     case Dtype::kI64:
       return static_cast<double>(Read<int64_t>(at));
+    case Dtype::kI8:
+      return Read<int8_t>(at);
     default:
       return *at;
   }
@@ -111,6 +113,8 @@ void HostTensor::Set(int64_t index, double value) {
       return Write(at, static_cast<int32_t>(value));
     case Dtype::kI64:
       return Write(at, static_cast<int64_t>(value));
+    case Dtype::kI8:
+      return Write(at, static_cast<int8_t>(value));
     default:
       *at = static_cast<unsigned char>(value);
   }

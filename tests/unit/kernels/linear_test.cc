@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/kernels/e4m3_codes.h"
@@ -68,22 +69,30 @@ struct Case : OpCase {
 };
 
 // In 8 bits: codes of all values but NaN, and scales of each row and each output.
-struct E4m3Case : OpCase {
-  E4m3Case(Dtype dtype, std::vector<int64_t> leads, int64_t wide, int64_t outputs, Form use = {},
-           Layout layout = Layout::kContiguous)
+struct CodesCase : OpCase {
+  CodesCase(Dtype codes, Dtype dtype, std::vector<int64_t> leads, int64_t wide, int64_t outputs,
+            Form use = {}, Layout layout = Layout::kContiguous)
       : width(wide),
         form(use),
-        x(Dtype::kE4m3, Case::With(leads, wide), layout),
-        weight(Dtype::kE4m3, {outputs, wide}, layout),
+        x(codes, Case::With(leads, wide), layout),
+        weight(codes, {outputs, wide}, layout),
         x_scale(Dtype::kF32, leads),
         weight_scale(Dtype::kF32, {outputs}, layout),
         bias(use.fp32_bias ? Dtype::kF32 : dtype, {outputs}, layout),
         out(dtype, Case::With(leads, outputs), layout) {
-    x.SetAll([](int64_t i) { return (i * 37 + 11) % 0x7F + (i % 3 == 0 ? 0x80 : 0); });
-    weight.SetAll([](int64_t i) { return (i * 53 + 5) % 0x7F + (i % 5 == 0 ? 0x80 : 0); });
+    x.SetAll([&](int64_t i) { return CodeOf((i * 37 + 11) % 0x7F, i % 3 == 0); });
+    weight.SetAll([&](int64_t i) { return CodeOf((i * 53 + 5) % 0x7F, i % 5 == 0); });
     x_scale.SetAll([](int64_t i) { return 0x1p-9 * static_cast<double>(i % 7 + 1); });
     weight_scale.SetAll([](int64_t i) { return 0x1p-12 * static_cast<double>(i % 3 + 1); });
     bias.FillNormal(3);
+  }
+  bool is_int8() const { return x.view().dtype == Dtype::kI8; }
+  double CodeOf(int64_t size, bool negative) const {
+    if (is_int8()) return static_cast<double>(negative ? -size : size);
+    return static_cast<double>(size + (negative ? 0x80 : 0));
+  }
+  double ValueOf(double code) const {
+    return is_int8() ? code : ValueOfE4m3(static_cast<int>(code));
   }
   LinearArgs Args(ForcedRun& run) {
     return {.x = run.Use(x),
@@ -102,8 +111,7 @@ struct E4m3Case : OpCase {
       for (int64_t o = 0; o < outputs; ++o) {
         double sum = 0, terms = 0;
         for (int64_t i = 0; i < width; ++i) {
-          const double term = ValueOfE4m3(static_cast<int>(x.Get(row * width + i))) *
-                              ValueOfE4m3(static_cast<int>(weight.Get(o * width + i)));
+          const double term = ValueOf(x.Get(row * width + i)) * ValueOf(weight.Get(o * width + i));
           sum += term;
           terms += std::abs(term);
         }
@@ -169,15 +177,88 @@ TEST_P(LinearTest, MultipliesE4m3ByTheScalesOfRowsAndOutputs) {
   for (const Layout layout : AllLayouts()) {
     for (const Form form : {Form{}, Form{.bias = false}, Form{.fp32_bias = true}}) {
       SCOPED_TRACE(LayoutName(layout));
-      E4m3Case one(dtype(), {1}, 48, 24, form, layout), many(dtype(), {2, 3}, 33, 9, form, layout);
+      CodesCase one(Dtype::kE4m3, dtype(), {1}, 48, 24, form, layout);
+      CodesCase many(Dtype::kE4m3, dtype(), {2, 3}, 33, 9, form, layout);
       EXPECT_TRUE(Right(one));
       EXPECT_TRUE(Right(many));
     }
   }
 }
 
+class LinearInt8Test : public LinearTest {
+ protected:
+  struct Int8Case : CodesCase {
+    template <typename... Args>
+    explicit Int8Case(Args&&... args) : CodesCase(Dtype::kI8, std::forward<Args>(args)...) {}
+  };
+  // Sums in int32 are exact; the rest are four roundings.
+  bool Exact(OpCase& call) { return Matches(call, BoundFor(dtype(), 1)); }
+};
+INSTANTIATE_TEST_SUITE_P(Variants, LinearInt8Test, testing::ValuesIn(Int8VariantsOf("linear")),
+                         NameOf);
+
+TEST_P(LinearInt8Test, EqualsTheReferenceAtEverySize) {
+  const auto sizes = std::vector<std::vector<int64_t>>{
+      {1, 16, 8},    {5, 32, 16},   {64, 128, 128}, {77, 160, 264},
+      {128, 64, 72}, {129, 48, 40}, {260, 32, 520}, {3, 1040, 136}};
+  int taken = 0;
+  for (const auto& size : sizes) {
+    SCOPED_TRACE(testing::Message() << size[0] << "x" << size[1] << " to " << size[2]);
+    Int8Case call(dtype(), std::vector<int64_t>{size[0]}, size[1], size[2]);
+    taken += Exact(call) ? 1 : 0;
+  }
+  EXPECT_EQ(taken, TakesEverything(GetParam()) || dtype() != Dtype::kF32 ? 8 : 0);
+}
+
+TEST_P(LinearInt8Test, EqualsTheReferenceInEveryLayoutAndForm) {
+  for (const Layout layout : AllLayouts()) {
+    for (const Form form : {Form{}, Form{.bias = false}, Form{.fp32_bias = true}}) {
+      SCOPED_TRACE(LayoutName(layout));
+      Int8Case one(dtype(), std::vector<int64_t>{1}, 48, 24, form, layout);
+      Int8Case many(dtype(), std::vector<int64_t>{2, 3}, 96, 40, form, layout);
+      const bool plain = layout == Layout::kContiguous && dtype() != Dtype::kF32;
+      EXPECT_TRUE(Exact(one) || !plain);
+      EXPECT_TRUE(Exact(many) || !plain);
+    }
+  }
+}
+
+TEST_P(LinearInt8Test, HoldsTheLargestSums) {
+  Int8Case call(dtype(), std::vector<int64_t>{2}, 8192, 8, Form{.bias = false});
+  call.x.SetAll([](int64_t) { return -127.0; });
+  call.weight.SetAll([](int64_t i) { return i % 2 == 0 ? 127.0 : -127.0; });
+  for (int64_t i = 0; i < 8192; ++i) call.weight.Set(i, 127);
+  call.x_scale.SetAll([](int64_t) { return 0x1p-20; });
+  EXPECT_TRUE(Exact(call) || dtype() == Dtype::kF32);
+}
+
+TEST_P(LinearInt8Test, GivesARowTheSameBitsAloneAndAmongMany) {
+  const int64_t width = 64, outputs = 264;
+  Int8Case many(dtype(), std::vector<int64_t>{270}, width, outputs);
+  Int8Case alone(dtype(), std::vector<int64_t>{1}, width, outputs);
+  const int64_t row = 231;
+  for (int64_t i = 0; i < width; ++i) alone.x.Set(i, many.x.Get(row * width + i));
+  alone.x_scale.Set(0, many.x_scale.Get(row));
+  if (!Exact(many)) {
+    EXPECT_EQ(dtype(), Dtype::kF32);
+    return;
+  }
+  ASSERT_TRUE(Exact(alone));
+  for (int64_t o = 0; o < outputs; ++o) {
+    ASSERT_EQ(alone.out.Get(o), many.out.Get(row * outputs + o)) << o;
+  }
+}
+
+TEST_P(LinearInt8Test, CarriesAScaleThatIsNotANumber) {
+  Int8Case call(dtype(), std::vector<int64_t>{3}, 32, 8);
+  call.x_scale.Set(1, std::numeric_limits<double>::quiet_NaN());
+  ASSERT_TRUE(Exact(call) || dtype() == Dtype::kF32);
+  EXPECT_TRUE(dtype() == Dtype::kF32 || std::isnan(call.out.Get(8)));
+  EXPECT_FALSE(dtype() != Dtype::kF32 && std::isnan(call.out.Get(0)));
+}
+
 TEST_P(LinearTest, CarriesANanOfE4m3AndOfItsScale) {
-  E4m3Case call(dtype(), {3}, 8, 2);
+  CodesCase call(Dtype::kE4m3, dtype(), {3}, 8, 2);
   call.x.Set(3, kE4m3NanCode);
   call.x_scale.Set(1, std::numeric_limits<double>::quiet_NaN());
   ASSERT_TRUE(Right(call));
@@ -220,13 +301,13 @@ TEST_F(LinearRefusals, OtherTypesAndAnOutputThatIsAnInput) {
 }
 
 TEST_F(LinearRefusals, E4m3WithoutItsScalesAndScalesWithoutE4m3) {
-  E4m3Case eight(Dtype::kF32, {2}, 8, 3);
+  CodesCase eight(Dtype::kE4m3, Dtype::kF32, {2}, 8, 3);
   const auto refused = [&](const LinearArgs& args, const std::string& text) {
     ExpectRefused([&] { return Linear(args, run.execution()); }, eight.out, kInvalid, text);
   };
   LinearArgs args = eight.Args(run);
   args.weight_scale.reset();
-  refused(args, "x_scale and weight_scale belong to e4m3");
+  refused(args, "x_scale and weight_scale belong to e4m3 and int8");
   args = eight.Args(run);
   args.x_scale->sizes[0] = 1;
   refused(args, "one scale for every row");
@@ -238,7 +319,7 @@ TEST_F(LinearRefusals, E4m3WithoutItsScalesAndScalesWithoutE4m3) {
   refused(args, "The dtypes must be equal");
   args = call.Args(run);
   args.x_scale = run.Use(eight.x_scale);
-  Refused(args, kInvalid, "x_scale and weight_scale belong to e4m3");
+  Refused(args, kInvalid, "x_scale and weight_scale belong to e4m3 and int8");
 }
 
 TEST_F(LinearRefusals, NothingForRowsThatAreNotThere) {

@@ -39,6 +39,7 @@ Format FormatOf(Dtype dtype) {
 bool IsForE4m3(const OpVariant& variant) {
   return variant.variant == kE4m3Sm80 || variant.variant == kE4m3Sm90;
 }
+bool IsForInt8(const OpVariant& variant) { return variant.variant == kInt8Sm90; }
 
 std::vector<OpVariant> AllVariantsOf(const std::string& op) {
   const bool gpu = DeviceUnderTest().stream().device >= 0;
@@ -58,6 +59,16 @@ std::vector<OpVariant> AllVariantsOf(const std::string& op) {
     }
   }
   return variants;
+}
+
+std::vector<OpVariant> VariantsFor(const std::string& op, bool (*is_meant)(const OpVariant&)) {
+  std::vector<OpVariant> variants;
+  bool has_tuned = DeviceUnderTest().stream().device < 0;
+  for (const OpVariant& variant : AllVariantsOf(op)) {
+    has_tuned = has_tuned || is_meant(variant);
+    if (is_meant(variant) || TakesEverything(variant)) variants.push_back(variant);
+  }
+  return has_tuned ? variants : std::vector<OpVariant>();
 }
 
 // Of the suite that runs: how often a variant was asked, and took the call.
@@ -83,20 +94,13 @@ std::string NameOf(const testing::TestParamInfo<OpVariant>& info) {
 std::vector<OpVariant> VariantsOf(const std::string& op) {
   std::vector<OpVariant> variants;
   for (const OpVariant& variant : AllVariantsOf(op)) {
-    if (!IsForE4m3(variant)) variants.push_back(variant);
+    if (!IsForE4m3(variant) && !IsForInt8(variant)) variants.push_back(variant);
   }
   return variants;
 }
 
-std::vector<OpVariant> E4m3VariantsOf(const std::string& op) {
-  std::vector<OpVariant> variants;
-  bool has_tuned = DeviceUnderTest().stream().device < 0;
-  for (const OpVariant& variant : AllVariantsOf(op)) {
-    has_tuned = has_tuned || IsForE4m3(variant);
-    if (IsForE4m3(variant) || TakesEverything(variant)) variants.push_back(variant);
-  }
-  return has_tuned ? variants : std::vector<OpVariant>();
-}
+std::vector<OpVariant> E4m3VariantsOf(const std::string& op) { return VariantsFor(op, IsForE4m3); }
+std::vector<OpVariant> Int8VariantsOf(const std::string& op) { return VariantsFor(op, IsForInt8); }
 
 bool TakesEverything(const OpVariant& variant) {
   return variant.variant == "loops" || variant.variant == "generic";

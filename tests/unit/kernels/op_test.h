@@ -31,12 +31,15 @@ std::ostream& operator<<(std::ostream& out, const OpVariant& variant);
 std::string NameOf(const testing::TestParamInfo<OpVariant>& info);
 
 // Every variant that this build has, for every type that it takes: CPU variants, or those of the
-// CUDA library in a test program that was built for it. Without those for outputs in e4m3.
+// CUDA library in a test program that was built for it. Without those for outputs in e4m3 and for
+// operands in int8.
 std::vector<OpVariant> VariantsOf(const std::string& op);
 
 // Those that write e4m3: what takes everything, and on a GPU the tuned ones. Empty where there
 // should be a tuned one and none is named so: a suite without values fails.
 std::vector<OpVariant> E4m3VariantsOf(const std::string& op);
+// The same of those that take int8.
+std::vector<OpVariant> Int8VariantsOf(const std::string& op);
 
 // True for variants that must take every call: `loops` and `generic`.
 bool TakesEverything(const OpVariant& variant);

@@ -8,7 +8,7 @@ from ._library import ops
 
 __all__ = [
     "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_zero", "gate_residual", "gate_residual_adaln",
-    "gate_residual_adaln_e4m3", "layernorm", "layernorm_residual", "quantize_rows", "rmsnorm", "rmsnorm_e4m3",
+    "gate_residual_adaln_e4m3", "int8_rows", "layernorm", "layernorm_residual", "quantize_rows", "rmsnorm", "rmsnorm_e4m3",
     "rmsnorm_residual",
 ]
 
@@ -144,6 +144,17 @@ def quantize_rows(input, static_scale=None, out=None, scale_out=None, *, variant
     if out is None:
         return _codes(static_scale, ops.quantize_rows(input, static_scale, variant=variant))
     ops.quantize_rows_out(out, scale_out, input, static_scale, variant=variant)
+    return out, scale_out
+
+
+def int8_rows(input, out=None, scale_out=None, *, gelu=False, variant=None):
+    """(input, or gelu_tanh of it, as int8, a scale for each row [...]), turned so that no channel stands out.
+
+    codes(x) @ codes(w).T times both scales is x @ w.T; the width is a multiple of 32.
+    """
+    if out is None:
+        return ops.int8_rows(input, gelu=gelu, variant=variant)
+    ops.int8_rows_out(out, scale_out, input, gelu=gelu, variant=variant)
     return out, scale_out
 
 

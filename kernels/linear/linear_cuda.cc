@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "kernels/cuda/library_variants.h"
+#include "kernels/linear/linear_launch.h"
+
+namespace reel::kernels {
+namespace {
+
+// What the copy engine takes: elements side by side, rows and their beginnings at multiples of 16
+// bytes, none of which stands for several. A single row has no stride.
+bool IsForCopyEngine(const RowOperand& operand, int64_t rows, int64_t width) {
+  constexpr int64_t kBytes = 16;
+  const auto fits = [&](int64_t elements) {
+    return elements * DtypeSize(operand.dtype) % kBytes == 0;
+  };
+  return operand.inner == 1 && reinterpret_cast<uintptr_t>(operand.data) % kBytes == 0 &&
+         fits(width) && (rows == 1 || operand.strides[0] > 0) && fits(operand.strides[0]);
+}
+
+constexpr int64_t kMostTiles = std::numeric_limits<int32_t>::max();
+// Sums of so many products of two codes stay within int32.
+constexpr int64_t kMostWidth = int64_t{1} << 17;
+
+}  // namespace
+
+bool LinearInt8Accepts(const LinearParams& p) {
+  if (p.x.dtype != Dtype::kI8 || p.shape.width == 0 || p.shape.width > kMostWidth) return false;
+  return p.shape.dims <= 1 && p.shape.rows < kMostTiles && p.outputs < kMostTiles / 128 &&
+         IsForCopyEngine(p.x, p.shape.rows, p.shape.width) &&
+         IsForCopyEngine(p.weight, p.outputs, p.shape.width) &&
+         IsForCopyEngine(p.out, p.shape.rows, p.outputs);
+}
+
+std::vector<OpVariants> LinearCudaVariants() {
+  static constexpr KernelVariant kVariants[] = {
+      Sm90Variant<LaunchLinearInt8Sm90, LinearInt8Accepts>(kSixteenBit, kInt8Sm90),
+  };
+  return {MakeVariants<LinearParams>("linear", kVariants)};
+}
+
+}  // namespace reel::kernels
