@@ -15,17 +15,25 @@ struct Brought {
 };
 struct Profile {
   std::string_view name;
-  // Variants that only this profile brings, and that make it lossy; without the first it does not
-  // run.
+  // Variants that only this profile brings, and that make it lossy; it runs where the first does,
+  // or another of the same operator.
   std::array<Brought, 4> brings = {};
 
   const Brought& needed() const { return brings[0]; }
+  bool Brings(std::string_view op, std::string_view variant) const {
+    return std::any_of(brings.begin(), brings.end(), [&](const Brought& brought) {
+      return !brought.variant.empty() && brought.op == op && brought.variant == variant;
+    });
+  }
   bool is_lossy() const { return !needed().variant.empty(); }
 };
 constexpr Profile kProfiles[] = {
     {"auto"},
     {"reference"},
     {"batch_invariant"},
+    {kInt8Profile, {{{"linear", "sm90_int8"}, {"linear", "int8_rows"}}}},
+    {kInt8AllProfile,
+     {{{"attention", "sm90_e4m3"}, {"linear", "sm90_int8"}, {"linear", "int8_rows"}}}},
     {kFp8Profile,
      {{{"linear", "e4m3_rows"}, {"linear", "e4m3_rows_tuned"}, {"linear_gelu", "e4m3"}}}},
     {kFp8AttentionProfile, {{{"attention", "sm90_e4m3"}}}},
@@ -44,15 +52,18 @@ const Profile* Find(std::string_view name) {
   return found == std::end(kProfiles) ? nullptr : found;
 }
 
-// Why the variant does not run: "" where it does.
+// Why what is needed does not run: "" where it does.
 std::string WhyMissing(const std::vector<OpListing>& ops, const Profile& profile) {
+  std::string reason = "this build does not have it";
   for (const OpListing& op : ops) {
     if (op.op != profile.needed().op) continue;
     for (const VariantListing& variant : op.variants) {
-      if (variant.name == profile.needed().variant) return variant.runs ? "" : variant.reason;
+      if (!profile.Brings(op.op, variant.name)) continue;
+      if (variant.runs) return "";
+      if (variant.name == profile.needed().variant) reason = variant.reason;
     }
   }
-  return "this build does not have it";
+  return reason;
 }
 
 }  // namespace
@@ -74,16 +85,16 @@ bool IsLossyProfile(std::string_view profile) {
 bool HasE4m3Layers(std::string_view profile) {
   return profile == kFp8Profile || profile == kFp8AllProfile;
 }
+bool HasInt8Layers(std::string_view profile) {
+  return profile == kInt8Profile || profile == kInt8AllProfile;
+}
 bool HasE4m3Attention(std::string_view profile) {
-  return profile == kFp8AttentionProfile || profile == kFp8AllProfile;
+  return profile == kFp8AttentionProfile || profile == kFp8AllProfile || profile == kInt8AllProfile;
 }
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {
-  return std::any_of(std::begin(kProfiles), std::end(kProfiles), [&](const Profile& profile) {
-    return std::any_of(profile.brings.begin(), profile.brings.end(), [&](const Brought& brought) {
-      return !brought.variant.empty() && brought.op == op && brought.variant == variant;
-    });
-  });
+  return std::any_of(std::begin(kProfiles), std::end(kProfiles),
+                     [&](const Profile& profile) { return profile.Brings(op, variant); });
 }
 
 absl::Status CheckProfileRuns(const std::vector<OpListing>& ops, std::string_view profile) {

@@ -202,7 +202,7 @@ void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
 void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }
 
 std::string WhyNotLinear(const LinearCall& call) {
-  return call.scales == nullptr ? "" : "its operands are e4m3 with scales";
+  return call.scales == nullptr ? "" : "its operands are codes with scales";
 }
 
 void Run(const Conv3dCall& call) {

@@ -54,6 +54,7 @@ constexpr Kind kE4m3Gelu = {
 std::string WhyNot(const Kind& kind, const aten::LinearCall& call) {
   if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
   if (!kind.e4m3) return "it takes no e4m3 operands";
+  if (call.x.scalar_type() != at::kFloat8_e4m3fn) return "it takes no int8 operands";
   return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
 std::string WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {

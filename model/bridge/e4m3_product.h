@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of e4m3 codes by libtorch. The variant "e4m3_rows" of linear: with a scale for each row
-// and each output. And linear_gelu from codes to codes, with one scale for each operand, where its
-// variant "e4m3" is not to be had.
+// Products of codes by libtorch. The variant "e4m3_rows" of linear: with a scale for each row
+// and each output; on a CPU "int8_rows" as well, the same of int8. And linear_gelu from codes to
+// codes, with one scale for each operand, where its variant "e4m3" is not to be had.
 #pragma once
 
 #include <string>
@@ -14,7 +14,9 @@ namespace reel::model::aten {
 // no such product, the formula in fp32.
 void RunE4m3Product(const LinearCall& call);
 void RunE4m3Gelu(const LinearGeluCall& call);
+void RunInt8Product(const LinearCall& call);
 // "": it takes the call.
 std::string WhyNotE4m3Product(const LinearCall& call);
+std::string WhyNotInt8Product(const LinearCall& call);
 
 }  // namespace reel::model::aten

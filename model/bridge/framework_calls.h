@@ -122,7 +122,7 @@ struct GeluTanhCall {
   const at::Tensor& x;
   at::Tensor& out;
 };
-// With scales x and weight are e4m3 codes, and the result is of `type`.
+// With scales x and weight are codes, e4m3 or int8, and the result is of `type`.
 struct LinearScales {
   const at::Tensor& rows;     // fp32 [...], of x
   const at::Tensor& outputs;  // fp32 [out], of the weight

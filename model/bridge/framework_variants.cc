@@ -120,7 +120,8 @@ HostedVariants AttentionVariants(std::string_view op, const kernels::DeviceCapab
   return variants;
 }
 
-// The profile "fp8" brings its own calls, and no other profile takes any of them.
+// The profiles "fp8" and "int8" bring their own calls, and no other profile takes any of them. On a
+// device products of int8 are those of kernels/.
 HostedVariants LinearVariants(const kernels::DeviceCapability& device) {
   using Call = aten::LinearCall;
   const Functions plain = {
@@ -134,7 +135,18 @@ HostedVariants LinearVariants(const kernels::DeviceCapability& device) {
             return aten::WhyNotE4m3Product(*static_cast<const Call*>(call));
           }};
   const Range range = device.device < 0 ? Range{} : Range{.min_sm = 89};
-  return {Make(Call::op, kAtenVariant, {}, plain), Make(Call::op, kE4m3RowsVariant, range, e4m3)};
+  HostedVariants variants = {Make(Call::op, kAtenVariant, {}, plain),
+                             Make(Call::op, kE4m3RowsVariant, range, e4m3)};
+  if (device.device < 0) {
+    const Functions int8 = {
+        .run = [](const void* call) { aten::RunInt8Product(*static_cast<const Call*>(call)); },
+        .why_not =
+            [](const void* call) {
+              return aten::WhyNotInt8Product(*static_cast<const Call*>(call));
+            }};
+    variants.push_back(Make(Call::op, kInt8RowsVariant, {}, int8));
+  }
+  return variants;
 }
 
 HostedVariants StepCacheVariants() {

@@ -13,7 +13,7 @@ namespace reel::model {
 inline constexpr std::string_view kAtenVariant = "aten";
 // Of linear alone: e4m3 codes with a scale for each row and each output, which nothing but the
 // profile "fp8" makes. On a CPU the same formula in fp32.
-inline constexpr std::string_view kE4m3RowsVariant = "e4m3_rows";
+inline constexpr std::string_view kE4m3RowsVariant = "e4m3_rows", kInt8RowsVariant = "int8_rows";
 // Of step_cache alone: the sum with what all blocks but the first added to an earlier step. Only
 // the profile "cache" makes such a call.
 inline constexpr std::string_view kFirstBlockVariant = "first_block";

@@ -230,15 +230,19 @@ at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
   return out;
 }
 
-at::Tensor Ops::Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+at::Tensor Ops::Linear(const Rows& x, const CodedWeight& weight, const at::Tensor& bias,
                        at::ScalarType type) const {
+  // On a device products of int8 are of 16 bits.
+  const bool narrow =
+      x.values.is_cuda() && x.values.scalar_type() == at::kChar && type == at::kFloat;
+  const at::ScalarType made = narrow ? at::kBFloat16 : type;
   at::Tensor out;
-  const aten::LinearScales scales = {x.scale, weight.scale, type};
+  const aten::LinearScales scales = {x.scale, weight.scale, made};
   const aten::LinearCall call = {x.values, weight.codes, bias, out, &scales};
-  if (ByLibtorch(call.op, type, &call)) return out;
+  if (ByLibtorch(call.op, made, &call)) return out;
   auto sizes = x.values.sizes().vec();
   sizes.back() = weight.codes.size(0);
-  out = at::empty(sizes, x.values.options().dtype(type));
+  out = at::empty(sizes, x.values.options().dtype(made));
   ThrowIfError(kernels::Linear({.x = ViewOf(x.values),
                                 .weight = ViewOf(weight.codes),
                                 .bias = OptionalViewOf(bias),
@@ -246,7 +250,7 @@ at::Tensor Ops::Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor
                                 .x_scale = ViewOf(x.scale),
                                 .weight_scale = ViewOf(weight.scale)},
                                run_));
-  return out;
+  return out.to(type);
 }
 
 at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -64,8 +64,8 @@ class Ops {
   at::Tensor GeluTanh(const at::Tensor& x) const;
   // x W^T + b, x [..., in], W [out, in], b [out] or undefined.
   at::Tensor Linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) const;
-  // x W^T + b of e4m3, to `type`.
-  at::Tensor Linear(const Rows& x, const E4m3Weight& weight, const at::Tensor& bias,
+  // x W^T + b of codes, to `type`.
+  at::Tensor Linear(const Rows& x, const CodedWeight& weight, const at::Tensor& bias,
                     at::ScalarType type) const;
   // x [B, C, F, H, W], W [C', C, kf, kh, kw], b [C'] or undefined; zeros beyond the edges. With
   // aten::TapsOf the weight, even none, a frame has the same bits however many come with it.

@@ -8,6 +8,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "kernels/gate/gate_residual.h"
+#include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/torch_guard.h"
@@ -93,14 +94,44 @@ SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
   return result;
 }
 
+SumAndRows PlainSumAndRows(const Ops& ops, const at::Tensor& x, const Addend& y,
+                           const Modulation& modulation) {
+  // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
+  if (y.parts.size() == 1 || x.is_cpu()) {
+    const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
+    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
+    return {sum, {out}};
+  }
+  const at::Tensor like = at::empty(x.sizes(), x.options());
+  const SumAndRows result = {like, {at::empty_like(like)}};
+  EachPart(x, y, modulation, result,
+           [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
+             PlainSum(ops, of, own, to);
+           });
+  return result;
+}
+
+// Of x or, on the way, of its GELU.
+Rows ToInt8(const Ops& ops, const at::Tensor& x, bool gelu) {
+  const at::IntArrayRef rows = x.sizes().slice(0, x.sizes().size() - 1);
+  Rows made = {at::empty(x.sizes(), x.options().dtype(at::kChar)),
+               at::empty(rows, x.options().dtype(at::kFloat))};
+  ThrowIfError(kernels::Int8Rows(
+      {.x = ViewOf(x), .out = ViewOf(made.values), .scale = ViewOf(made.scale), .gelu = gelu},
+      ops.run()));
+  return made;
+}
+
 }  // namespace
 
 RowForm FormOf(const kernels::Execution& run) {
+  if (kernels::HasInt8Layers(run.plan.profile())) return RowForm::kInt8;
   return kernels::HasE4m3Layers(run.plan.profile()) ? RowForm::kE4m3 : RowForm::kPlain;
 }
 
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {x};
+  if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/false);
   Rows rows = EmptyE4m3Like(x);
   ThrowIfError(kernels::QuantizeRows(
       {.x = ViewOf(x), .out = ViewOf(rows.values), .scale = ViewOf(rows.scale), .static_scale = {}},
@@ -110,7 +141,7 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
   const auto& [scale, shift, eps, vector_of] = modulation;
-  if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
+  if (form != RowForm::kE4m3) return InForm(ops, ops.AdalnRmsNorm(x, modulation), form);
   const Rows rows = EmptyE4m3Like(x);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
@@ -129,19 +160,9 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
   if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt);
-  // libtorch's variants, which a CPU runs, bring memory of their own: there one copy of y is less.
-  if (y.parts.size() == 1 || x.is_cpu()) {
-    const at::Tensor whole = y.parts.size() == 1 ? y.parts[0] : at::cat(y.parts);
-    const auto [sum, out] = ops.GateResidualAdaln(x, whole, y.gate, modulation);
-    return {sum, {out}};
-  }
-  const at::Tensor like = at::empty(x.sizes(), x.options());
-  const SumAndRows result = {like, {at::empty_like(like)}};
-  EachPart(x, y, modulation, result,
-           [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
-             PlainSum(ops, of, own, to);
-           });
-  return result;
+  SumAndRows made = PlainSumAndRows(ops, x, y, modulation);
+  made.rows = InForm(ops, made.rows.values, form);
+  return made;
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
@@ -163,6 +184,7 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
 
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {ops.GeluTanh(x)};
+  if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/true);
   Rows rows = EmptyE4m3Like(x);
   ThrowIfError(kernels::ActivationOp({.x = ViewOf(x),
                                       .bias = {},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators in front of a linear layer, in the form that it takes its rows in: rounded once, to
-// that form. libtorch has none that write e4m3; plain ones are those of Ops.
+// that form. libtorch has none that write codes; plain ones are those of Ops. int8 is written by a
+// pass of its own behind them.
 #pragma once
 
 #include <vector>
@@ -9,10 +10,10 @@
 
 namespace reel::model {
 
-// Of the layers of a request that may have it: e4m3 under the profile "fp8".
+// Of the layers of a request that may have it: e4m3 under the profile "fp8", int8 under "int8".
 RowForm FormOf(const kernels::Execution& run);
 
-// x itself, or e4m3 of it.
+// x itself, or codes of it.
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form);
 // rms(x) * (1 + scale) + shift
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows on the way to a linear layer, and the weights that they meet there: in the model's type, or
-// e4m3 with a scale for each row, where a profile asks for it ("fp8").
+// in 8 bits with a scale for each row, where a profile asks for it ("fp8", "int8").
 #pragma once
 
 #include "model/bridge/aten.h"
@@ -10,16 +10,17 @@ namespace reel::model {
 enum class RowForm {
   kPlain,
   kE4m3,
+  kInt8,  // turned, as int8_rows makes them
 };
 
 struct Rows {
-  at::Tensor values;      // [..., D], e4m3 where there are scales
+  at::Tensor values;      // [..., D], codes where there are scales
   at::Tensor scale = {};  // fp32 [...], or undefined
 };
 
 // Of a linear layer: each output's row of the weights, with the scale of the row.
-struct E4m3Weight {
-  at::Tensor codes;  // [out, in]
+struct CodedWeight {
+  at::Tensor codes;  // [out, in], e4m3 or int8
   at::Tensor scale;  // fp32 [out]
 
   bool defined() const { return codes.defined(); }

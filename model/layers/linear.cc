@@ -6,13 +6,28 @@
 #include <ATen/ops/log2.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+
+#include "kernels/int8_rows/int8_rows.h"
 
 namespace reel::model {
 namespace {
 
-constexpr double kLargestE4m3 = 448, kLeastMaximum = 1e-12;
+constexpr double kLargestE4m3 = 448, kLargestInt8 = 127, kLeastMaximum = 1e-12;
 constexpr double kMostModulation = 4;  // 1 + scale
+
+// By which the rows of int8_rows are turned.
+at::Tensor Signs(at::Device device) {
+  constexpr unsigned kSide = kernels::kTurnedTogether;
+  const at::Tensor signs = at::empty({kSide, kSide}, at::TensorOptions(at::kFloat));
+  for (unsigned i = 0; i < kSide; ++i) {
+    for (unsigned k = 0; k < kSide; ++k) {
+      signs.data_ptr<float>()[i * kSide + k] = std::popcount(i & k) % 2 == 0 ? 1.0f : -1.0f;
+    }
+  }
+  return signs.to(device);
+}
 
 }  // namespace
 
@@ -21,8 +36,9 @@ at::Tensor Linear::operator()(const Ops& ops, const at::Tensor& x) const {
 }
 
 at::Tensor Linear::operator()(const Ops& ops, const Rows& x) const {
-  return x.scale.defined() ? ops.Linear(x, e4m3, bias, weight.scalar_type())
-                           : ops.Linear(x.values, weight, bias);
+  if (!x.scale.defined()) return ops.Linear(x.values, weight, bias);
+  const CodedWeight& coded = x.values.scalar_type() == at::kChar ? int8 : e4m3;
+  return ops.Linear(x, coded, bias, weight.scalar_type());
 }
 
 void Linear::MakeE4m3() {
@@ -31,6 +47,21 @@ void Linear::MakeE4m3() {
   const at::Tensor largest = wide.abs().amax(1).clamp_min(kLeastMaximum);
   e4m3.scale = at::exp2(at::ceil(at::log2(largest / kLargestE4m3)));
   e4m3.codes = (wide / e4m3.scale.unsqueeze(1)).to(at::kFloat8_e4m3fn);
+}
+
+void Linear::MakeInt8() {
+  if (int8.defined()) return;
+  constexpr int64_t kRun = 8, kQuarters = kernels::kTurnedTogether / kRun;
+  const at::Tensor wide = weight.to(at::kFloat);
+  const at::Tensor groups = wide.view({wide.size(0), kQuarters, -1, kRun}).transpose(1, 2);
+  const at::Tensor turned = groups.flatten(2)
+                                .matmul(Signs(wide.device()))
+                                .unflatten(2, {kQuarters, kRun})
+                                .transpose(1, 2)
+                                .flatten(1);
+  const at::Tensor largest = turned.abs().amax(1).clamp_min(kLeastMaximum);
+  int8.scale = largest / kLargestInt8 / std::sqrt(kernels::kTurnedTogether);
+  int8.codes = (turned * (kLargestInt8 / largest).unsqueeze(1)).round().to(at::kChar);
 }
 
 void Linear::MakeE4m3Gelu() {

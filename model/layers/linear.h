@@ -11,19 +11,22 @@
 namespace reel::model {
 
 struct Linear {
-  at::Tensor weight;     // [out, in]
-  at::Tensor bias;       // [out], or undefined
-  E4m3Weight e4m3 = {};  // the same weight, where MakeE4m3 was called
-  E4m3Gelu gelu = {};    // where MakeE4m3Gelu was, and no e4m3
+  at::Tensor weight;      // [out, in]
+  at::Tensor bias;        // [out], or undefined
+  CodedWeight e4m3 = {};  // the same weight, where MakeE4m3 was called
+  CodedWeight int8 = {};  // and where MakeInt8 was
+  E4m3Gelu gelu = {};     // where MakeE4m3Gelu was, and no e4m3
 
   at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
-  // Of rows in either form; those in e4m3 meet the weight in e4m3.
+  // Of rows in any form; codes meet the weight in codes of their kind.
   at::Tensor operator()(const Ops& ops, const Rows& x) const;
 
   // Once; both sides must be multiples of kE4m3Sides. Scales are powers of two: what a checkpoint
   // stored in e4m3 keeps its values, and for others any scale is as good.
   void MakeE4m3();
-  // Instead, for a layer behind an RMS norm and with a GELU behind it.
+  // Once; as int8_rows makes rows, so the width must be a multiple of kTurnedTogether.
+  void MakeInt8();
+  // In place of MakeE4m3, for a layer behind an RMS norm and with a GELU behind it.
   void MakeE4m3Gelu();
 };
 

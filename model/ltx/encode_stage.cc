@@ -86,9 +86,8 @@ absl::StatusOr<PictureSize> EncodeStage::PlanPasses(const Recipe& recipe,
 }
 
 absl::Status EncodeStage::Next(LtxGeneration& mine, const Ops& ops) const {
-  if (FormOf(ops.run()) == RowForm::kE4m3 && !model_.has_e4m3()) {
-    return model_.MakeE4m3();
-  }
+  const RowForm form = FormOf(ops.run());
+  if (!model_.HasLayersIn(form)) return model_.MakeLayersIn(form);
   if (!mine.has_text) return Text(mine, ops);
   if (mine.state.mode == Mode::kCondition && mine.conditions_done < mine.conditions.size()) {
     mine.building->Add(ops, encoder(), mine.conditions[mine.conditions_done++],

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/attention/e4m3_tile_layout.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "kernels/int8_rows/int8_rows.h"
 #include "model/bridge/rows.h"
 #include "model/ltx/presets.h"
 #include "model/ltx/step_cache.h"
@@ -83,8 +84,11 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   // One job's matrices fill a CPU; what jobs share there is a cache.
   card.steps_alone = model.device.is_cpu();
   const bool has_e4m3 = config.width() % kE4m3Sides == 0;
+  const bool has_int8 = config.width() % kernels::kTurnedTogether == 0;
+  if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8Profile);
   if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
   if (config.head_dim == kernels::kE4m3HeadWidth) {
+    if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
     card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
     if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);
   }
@@ -99,6 +103,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
     card.calls.push_back({op, dtype, model.vae_config.decoder_out});
   }
   if (has_e4m3) card.calls.push_back({"quantize_rows", dtype, config.width()});
+  if (has_int8) card.calls.push_back({"int8_rows", dtype, config.width()});
   return card;
 }
 

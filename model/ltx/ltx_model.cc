@@ -183,17 +183,17 @@ absl::Status LoadPeers(const Plan& plan, const std::vector<int>& peers, SharedTe
 
 }  // namespace
 
-bool LtxModel::has_e4m3() const {
-  return transformer.has_e4m3() &&
+bool LtxModel::HasLayersIn(RowForm form) const {
+  return transformer.HasLayersIn(form) &&
          std::all_of(peers.begin(), peers.end(),
-                     [](const PeerParts& peer) { return peer.transformer.has_e4m3(); });
+                     [form](const PeerParts& peer) { return peer.transformer.HasLayersIn(form); });
 }
 
-absl::Status LtxModel::MakeE4m3() {
-  if (crew == nullptr) return transformer.MakeE4m3();
-  crew->Run([this](int rank) {
+absl::Status LtxModel::MakeLayersIn(RowForm form) {
+  if (crew == nullptr) return transformer.MakeLayersIn(form);
+  crew->Run([this, form](int rank) {
     Transformer& own = rank == 0 ? transformer : peers[static_cast<size_t>(rank) - 1].transformer;
-    if (!own.has_e4m3()) ThrowIfError(own.MakeE4m3());
+    if (!own.HasLayersIn(form)) ThrowIfError(own.MakeLayersIn(form));
   });
   return absl::OkStatus();
 }

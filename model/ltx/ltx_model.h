@@ -49,9 +49,9 @@ struct LtxModel {
   std::vector<PeerParts> peers;
 
   // Of every rank's transformer.
-  bool has_e4m3() const;
-  // Where it is missing (Transformer::MakeE4m3).
-  absl::Status MakeE4m3();
+  bool HasLayersIn(RowForm form) const;
+  // Where they are missing (Transformer::MakeLayersIn).
+  absl::Status MakeLayersIn(RowForm form);
 };
 
 // Where a latent upsampler is if the model has one: the folder latent_upsampler/ as diffusers lays

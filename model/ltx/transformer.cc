@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
+#include "kernels/int8_rows/int8_rows.h"
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_guard.h"
 #include "model/bridge/upload.h"
@@ -66,16 +67,18 @@ absl::StatusOr<Transformer> Transformer::Load(const WeightSet& stored,
   return model;
 }
 
-absl::Status Transformer::MakeE4m3() {
-  if (config_.width() % kE4m3Sides != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the profile fp8 needs a width that is a multiple of ", kE4m3Sides,
-                     ", the transformer's is ", config_.width()));
+absl::Status Transformer::MakeLayersIn(RowForm form) {
+  const bool is_int8 = form == RowForm::kInt8;
+  const int64_t sides = is_int8 ? kernels::kTurnedTogether : kE4m3Sides;
+  if (config_.width() % sides != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the profile ", is_int8 ? "int8" : "fp8", " needs a width that is a multiple of ", sides,
+        ", the transformer's is ", config_.width()));
   }
   for (TransformerBlock& block : blocks_) {
-    block.MakeE4m3();
+    block.MakeLayersIn(form);
   }
-  has_e4m3_ = true;
+  (is_int8 ? has_int8_ : has_e4m3_) = true;
   return absl::OkStatus();
 }
 
@@ -126,7 +129,7 @@ TimeRows Transformer::Times(const Ops& ops, const at::Tensor& times) const {
 }
 
 void Transformer::CheckForm(const Ops& ops) const {
-  if (FormOf(ops.run()) == RowForm::kE4m3 && !has_e4m3_) {
+  if (!HasLayersIn(FormOf(ops.run()))) {
     ThrowIfError(absl::FailedPreconditionError("the transformer's layers were not made in 8 bits"));
   }
 }

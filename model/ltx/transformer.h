@@ -29,11 +29,13 @@ class Transformer {
                                           at::ScalarType dtype, at::Device device,
                                           TensorsByName* shared = nullptr);
 
-  // The blocks' layers in 8 bits, beside those that are there: what the profile "fp8" needs before
-  // its first call. 0.43 of the transformer's bytes in 16 bits, until it goes; once.
-  // FAILED_PRECONDITION for sides that 8-bit products do not take.
-  absl::Status MakeE4m3();
-  bool has_e4m3() const { return has_e4m3_; }
+  // The blocks' layers in 8 bits, beside those that are there: what the profiles "fp8" and "int8"
+  // need before their first call. 0.43 of the transformer's bytes in 16 bits for each form, until
+  // it goes; once. FAILED_PRECONDITION for sides that 8-bit products do not take.
+  absl::Status MakeLayersIn(RowForm form);
+  bool HasLayersIn(RowForm form) const {
+    return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
+  }
 
   // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts; padding behind it
   // is left out, but for some.
@@ -87,7 +89,7 @@ class Transformer {
   at::Tensor scale_shift_tables_;  // [blocks, 6, D]
   at::Tensor scale_shift_table_;   // [2, D], of the head
   std::vector<TransformerBlock> blocks_;
-  bool has_e4m3_ = false;
+  bool has_e4m3_ = false, has_int8_ = false;
   int64_t bytes_ = 0;
   int64_t parameters_ = 0;
 };

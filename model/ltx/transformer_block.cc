@@ -66,7 +66,8 @@ at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const Proje
 // gelu(expand(x)), as `contract` takes it.
 Rows Expanded(const Ops& ops, const Linear& expand, const Rows& x, RowForm form) {
   if (form == RowForm::kPlain) return {ops.LinearGelu(x.values, expand.weight, expand.bias)};
-  if (expand.gelu.defined()) return LinearGelu(ops, x.values, expand.gelu, expand.bias);
+  if (form == RowForm::kE4m3 && expand.gelu.defined())
+    return LinearGelu(ops, x.values, expand.gelu, expand.bias);
   return GeluTanh(ops, expand(ops, x), form);
 }
 
@@ -151,11 +152,12 @@ BlockInput TransformerBlock::Feed(const Ops& ops, const at::Tensor& x,
   return {made.sum, made.rows};
 }
 
-void TransformerBlock::MakeE4m3() {
+void TransformerBlock::MakeLayersIn(RowForm form) {
   for (Linear* layer : {&self_attention.to_qkv, &self_attention.to_out, &text_attention.to_q,
                         &text_attention.to_out, &contract}) {
-    layer->MakeE4m3();
+    form == RowForm::kInt8 ? layer->MakeInt8() : layer->MakeE4m3();
   }
+  if (form == RowForm::kInt8) return expand.MakeInt8();
   // The one pass is for models in bf16; others have it for tests. In fp16 more passes would cost
   // what it saves.
   if (expand.weight.scalar_type() == at::kHalf) {

@@ -78,8 +78,8 @@ struct TransformerBlock {
   at::Tensor scale_shift_table;  // [6, D]
   double eps = 1e-6;
 
-  // Of the layers that take their rows in FormOf(run): all that every token goes through.
-  void MakeE4m3();
+  // Of the layers that take their rows in FormOf(run), all that every token goes through: in codes.
+  void MakeLayersIn(RowForm form);
   // All but attention sees the rows of all groups in one call. First the tokens of each of `groups`
   // look at each other, then at the text.
   at::Tensor AttendSelf(const Ops& ops, const BlockInput& input, const PackedRows& rows,

@@ -174,10 +174,12 @@ std::optional<RenderOptions> ParseRenderOptions(std::vector<std::string> argumen
   app.add_option("--image", texts.image, "A PNG, JPEG or WebP that the video starts from");
   app.add_option("--condition", texts.conditions,
                  "FILE@FRAME:STRENGTH, a picture or an MP4 clip; may come several times");
-  app.add_option("--kernels", texts.kernels,
-                 "auto, reference, batch_invariant, fp8 (lossy: linear layers in 8 bits), "
-                 "fp8_attention (lossy: attention in 8 bits), fp8_all (both) or cache (lossy: "
-                 "steps that change little are not full); +operator=variant,... on top");
+  app.add_option(
+      "--kernels", texts.kernels,
+      "auto, reference, batch_invariant, or a lossy one: int8 or fp8 (linear layers in 8 "
+      "bits, int8 the nearer), fp8_attention (attention in 8 bits), int8_all, fp8_all "
+      "(both), cache (steps that change little are not full); +operator=variant,... on "
+      "top");
   app.add_option("--encoder-threads", options.encoder_threads,
                  "The file is the same with any number; default: the cores, up to 16")
       ->check(CLI::Range(1, 16));

@@ -63,7 +63,7 @@ double MicrosecondsOf(const Arm& arm, double seconds, size_t sets) {
 struct Layer {
   at::Tensor x, weight, bias, residual, gate;
   Rows x8 = {};
-  E4m3Weight weight8 = {};
+  CodedWeight weight8 = {};
 };
 
 class Bench {

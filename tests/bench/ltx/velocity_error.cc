@@ -118,7 +118,8 @@ class Teacher {
     kernels::KernelCounters counters;
     const kernels::Execution run{plan, counters, nullptr, device_.stream};
     const Ops ops(run);
-    REEL_RETURN_IF_ERROR(model.transformer.MakeE4m3());
+    REEL_RETURN_IF_ERROR(model.transformer.MakeLayersIn(RowForm::kE4m3));
+    REEL_RETURN_IF_ERROR(model.transformer.MakeLayersIn(RowForm::kInt8));
     REEL_ASSIGN_OR_RETURN(TextContext text, TextOf(model, ops));
     REEL_ASSIGN_OR_RETURN(TextContext wide_text, TextOf(wide, ops));
     const TransformerConfig& config = model.transformer.config();

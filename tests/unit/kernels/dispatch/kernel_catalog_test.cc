@@ -111,13 +111,17 @@ TEST(KernelProfiles, ALossyOneIsRefusedWhereItsVariantDoesNotRun) {
 }
 
 TEST(KernelProfiles, TellWhichAreLossy) {
-  EXPECT_THAT(BuiltInProfiles(), ElementsAre("auto", "reference", "batch_invariant", "fp8",
-                                             "fp8_attention", "fp8_all", "cache"));
+  EXPECT_THAT(BuiltInProfiles(),
+              ElementsAre("auto", "reference", "batch_invariant", "int8", "int8_all", "fp8",
+                          "fp8_attention", "fp8_all", "cache"));
   for (const std::string& profile : BuiltInProfiles()) {
-    EXPECT_EQ(IsLossyProfile(profile), profile.rfind("fp8", 0) == 0 || profile == "cache")
+    const auto starts = [&](const char* with) { return profile.rfind(with, 0) == 0; };
+    EXPECT_EQ(IsLossyProfile(profile), starts("fp8") || starts("int8") || profile == "cache")
         << profile;
     EXPECT_EQ(HasE4m3Layers(profile), profile == "fp8" || profile == "fp8_all") << profile;
-    EXPECT_EQ(HasE4m3Attention(profile), profile == "fp8_attention" || profile == "fp8_all")
+    EXPECT_EQ(HasInt8Layers(profile), starts("int8")) << profile;
+    EXPECT_EQ(HasE4m3Attention(profile),
+              profile == "fp8_attention" || profile == "fp8_all" || profile == "int8_all")
         << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));

@@ -180,12 +180,14 @@ TEST_P(RowOpsTest, ASumMayHaveOneScaleForAllRows) {
   EXPECT_LT(RelativeError(fixed.rows.values.to(at::kDouble) * 0.5, plain.rows.values), 0.04);
 }
 
-TEST_P(RowOpsTest, OnlyProfilesWithLayersIn8BitsAskForE4m3) {
+TEST_P(RowOpsTest, OnlyProfilesWithLayersIn8BitsAskForCodes) {
   for (const std::string& profile : kernels::BuiltInProfiles()) {
     const kernels::KernelPlan plan(profile, {});
     const kernels::Execution run{plan, counters_, nullptr, {}};
-    const bool asks = profile == "fp8" || profile == "fp8_all";
-    EXPECT_EQ(FormOf(run), asks ? RowForm::kE4m3 : RowForm::kPlain) << profile;
+    RowForm form = RowForm::kPlain;
+    if (profile == "fp8" || profile == "fp8_all") form = RowForm::kE4m3;
+    if (profile == "int8" || profile == "int8_all") form = RowForm::kInt8;
+    EXPECT_EQ(FormOf(run), form) << profile;
   }
 }
 

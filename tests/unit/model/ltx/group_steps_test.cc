@@ -280,7 +280,7 @@ TEST_P(GroupSteps, FailByAFailedRankAndTheNextOneIsWhole) {
     for (int rank = 0; rank < ranks(); ++rank) {
       all.push_back(Loaded());
       if (rank == failing) continue;
-      ASSERT_TRUE(all.back().MakeE4m3().ok());
+      ASSERT_TRUE(all.back().MakeLayersIn(RowForm::kE4m3).ok());
     }
     std::vector<const Transformer*> peers;
     for (size_t rank = 1; rank < all.size(); ++rank) peers.push_back(&all[rank]);

@@ -147,7 +147,7 @@ TEST_F(PackedSteps, AreNearEachOnesOwnWhateverAddsTheirProducts) {
 
 // The same codes and scales: rows are brought to 8 bits one by one.
 TEST_F(PackedSteps, AreNearEachOnesOwnInEightBits) {
-  ASSERT_TRUE(transformer_->MakeE4m3().ok());
+  ASSERT_TRUE(transformer_->MakeLayersIn(RowForm::kE4m3).ok());
   const kernels::KernelPlan plan = *DeviceUnderTest()->catalog.Plan("fp8", {});
   kernels::KernelCounters counters;
   const kernels::Execution run{plan, counters, nullptr, DeviceUnderTest()->stream};

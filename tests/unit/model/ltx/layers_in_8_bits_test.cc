@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lossy profile fp8 against the reference, on the same latents: within its gates, also where a
-// few channels are far larger than the others, and never without being asked for.
+// The lossy profiles with layers in 8 bits, fp8 and int8, against the reference, on the same
+// latents: within their gates, also where a few channels are far larger than the others, and never
+// without being asked for.
 #include <map>
 #include <string>
 
@@ -21,15 +22,32 @@ namespace {
 constexpr double kMostError = 0.03, kLeastCosine = 0.999;
 constexpr LatentShape kShape = {2, 3, 5};
 
-class Fp8Profile : public LtxPipeline {
+struct Profile {
+  const char* name;
+  RowForm form;
+  const char* variant;  // of linear, on a CPU and on a GPU
+  const char* on_gpu;
+  int calls;        // of two blocks
+  double of_layer;  // the error of one beside outliers
+};
+constexpr Profile kProfiles[] = {
+    // The feed-forward's first layer goes from codes to codes.
+    {"fp8", RowForm::kE4m3, "linear=e4m3_rows", "linear=e4m3_rows", 2 * 5, 0.04},
+    {"int8", RowForm::kInt8, "linear=int8_rows", "linear=sm90_int8", 2 * 6, 0.012},
+};
+
+class LayersIn8Bits : public LtxPipeline, public ::testing::WithParamInterface<Profile> {
  protected:
   void SetUp() override {
     LtxPipeline::SetUp();
     if (IsSkipped()) return;
     device_ = *TorchDeviceOf(DeviceUnderTest()->stream);
-    const auto plan = DeviceUnderTest()->catalog.Plan("fp8", {});
+    const auto plan = DeviceUnderTest()->catalog.Plan(GetParam().name, {});
     if (!plan.ok()) GTEST_SKIP() << "SKIPPED: " << plan.status();
-    fp8_ = *plan;
+    lossy_ = *plan;
+  }
+  int64_t CallsIn8Bits() const {
+    return Calls()[device_.is_cpu() ? GetParam().variant : GetParam().on_gpu];
   }
 
   // Counted apart from `counters_`.
@@ -67,9 +85,17 @@ class Fp8Profile : public LtxPipeline {
   at::Device device_ = at::kCPU;
   const kernels::KernelPlan auto_ =
       DeviceUnderTest().ok() ? *DeviceUnderTest()->catalog.Plan("auto", {}) : kernels::KernelPlan();
-  kernels::KernelPlan fp8_;
+  kernels::KernelPlan lossy_;
   kernels::KernelCounters counters_;
 };
+
+INSTANTIATE_TEST_SUITE_P(Profiles, LayersIn8Bits, ::testing::ValuesIn(kProfiles),
+                         [](const auto& profile) { return profile.param.name; });
+
+// What e4m3 alone has.
+class Fp8Profile : public LayersIn8Bits {};
+INSTANTIATE_TEST_SUITE_P(Profiles, Fp8Profile, ::testing::Values(kProfiles[0]),
+                         [](const auto& profile) { return profile.param.name; });
 
 void ExpectWithinTheGates(const at::Tensor& actual, const at::Tensor& expected) {
   const at::Tensor a = actual.to(at::kDouble).flatten(), e = expected.to(at::kDouble).flatten();
@@ -81,34 +107,34 @@ void ExpectWithinTheGates(const at::Tensor& actual, const at::Tensor& expected) 
   EXPECT_GT(error, 0) << "nothing was rounded to 8 bits";
 }
 
-TEST_F(Fp8Profile, KeepsTheVelocityWithinItsGates) {
+TEST_P(LayersIn8Bits, KeepTheVelocityWithinTheGates) {
   auto model = LoadTransformer();
   ASSERT_TRUE(model.ok()) << model.status();
   const at::Tensor expected = Velocity(*model, auto_);
-  ASSERT_TRUE(model->MakeE4m3().ok());
-  ExpectWithinTheGates(Velocity(*model, fp8_), expected);
+  ASSERT_TRUE(model->MakeLayersIn(GetParam().form).ok());
+  ExpectWithinTheGates(Velocity(*model, lossy_), expected);
   // The first and the last layers, and what is made once for a request, are as they were.
-  // The feed-forward's first layer goes from codes to codes.
-  EXPECT_EQ(Calls()["linear=e4m3_rows"], 2 * 5);
-  EXPECT_EQ(Calls()["linear_gelu=aten"] + Calls()["linear_gelu=e4m3"], 2);
+  EXPECT_EQ(CallsIn8Bits(), GetParam().calls);
+  const bool is_fp8 = GetParam().form == RowForm::kE4m3;
+  EXPECT_EQ(Calls()["linear_gelu=aten"] + Calls()["linear_gelu=e4m3"], is_fp8 ? 2 : 0);
   // What 8-bit layers there are changes nothing for the others.
   EXPECT_TRUE(Velocity(*model, auto_).equal(expected));
-  EXPECT_EQ(Calls()["linear=e4m3_rows"], 0);
+  EXPECT_EQ(CallsIn8Bits(), 0);
 }
 
-TEST_F(Fp8Profile, IsRefusedBeforeItsLayersAreMade) {
+TEST_P(LayersIn8Bits, AreRefusedBeforeTheyAreMade) {
   const auto model = LoadTransformer();
   ASSERT_TRUE(model.ok()) << model.status();
   const absl::Status status = TorchGuard([&] {
-    Velocity(*model, fp8_);
+    Velocity(*model, lossy_);
     return absl::OkStatus();
   });
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
 }
 
 // A few channels a hundred times as large as the others, as trained models have them.
-TEST_F(Fp8Profile, ALayerKeepsItsResultBesideOutlierChannels) {
-  const kernels::Execution run = Run(fp8_);
+TEST_P(LayersIn8Bits, KeepTheirResultBesideOutlierChannels) {
+  const kernels::Execution run = Run(lossy_);
   const Ops ops(run);
   const int64_t width = 256;
   at::Tensor x = Draw(1, {64, width});
@@ -116,19 +142,19 @@ TEST_F(Fp8Profile, ALayerKeepsItsResultBesideOutlierChannels) {
   x = x.to(device_, at::kBFloat16);
   Linear layer{.weight = (Draw(2, {128, width}) / 16).to(device_, at::kBFloat16),
                .bias = Draw(3, {128}).to(device_, at::kBFloat16)};
-  layer.MakeE4m3();
+  GetParam().form == RowForm::kInt8 ? layer.MakeInt8() : layer.MakeE4m3();
   const at::Tensor expected =
       at::linear(x.to(at::kDouble), layer.weight.to(at::kDouble), layer.bias.to(at::kDouble));
-  const at::Tensor actual = layer(ops, InForm(ops, x, RowForm::kE4m3)).to(at::kDouble);
+  const at::Tensor actual = layer(ops, InForm(ops, x, GetParam().form)).to(at::kDouble);
   const double error = ((actual - expected).norm() / expected.norm()).item<double>();
   std::printf("one layer beside outliers: relative error %.4f\n", error);
-  EXPECT_LT(error, 0.04);
+  EXPECT_LT(error, GetParam().of_layer);
 }
 
 // From codes to codes, however far a row goes in one direction: nothing is cut off, and what is
 // small beside it is still there.
-TEST_F(Fp8Profile, ALayerWithAGeluReachesAllThatANormCanSay) {
-  const kernels::Execution run = Run(fp8_);
+TEST_P(Fp8Profile, ALayerWithAGeluReachesAllThatANormCanSay) {
+  const kernels::Execution run = Run(lossy_);
   const Ops ops(run);
   const int64_t width = 256, outputs = 128;
   Linear layer{.weight = (Draw(2, {outputs, width}) / 16).to(device_, at::kBFloat16),
@@ -156,7 +182,7 @@ TEST_F(Fp8Profile, ALayerWithAGeluReachesAllThatANormCanSay) {
   }
 }
 
-TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
+TEST_P(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
   const at::Tensor stored = (Draw(4, {32, 64}) * at::pow(2.0, Draw(5, {32, 1}) * 4))
                                 .clamp(-448, 448)
                                 .to(at::kFloat8_e4m3fn);
@@ -166,11 +192,11 @@ TEST_F(Fp8Profile, WeightsThatACheckpointHasInE4m3KeepTheirValues) {
   EXPECT_TRUE(values.to(at::kBFloat16).equal(layer.weight));
 }
 
-TEST_F(Fp8Profile, IsWhatARequestOfThePipelineRuns) {
+TEST_P(LayersIn8Bits, AreWhatARequestOfThePipelineRuns) {
   const auto pipeline = Load(folder_, "fp32");
   ASSERT_NE(pipeline, nullptr);
   // Attention in 8 bits is for heads of 64.
-  EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("fp8", "cache"));
+  EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("int8", "fp8", "cache"));
   GenerationSpec spec;
   spec.prompt = "a boat";
   spec.width = 96;
@@ -188,10 +214,10 @@ TEST_F(Fp8Profile, IsWhatARequestOfThePipelineRuns) {
     return LatentsOf(*pipeline, *generation);
   };
   const at::Tensor expected = latents(auto_);
-  const at::Tensor actual = latents(fp8_);
-  EXPECT_GT(Calls()["linear=e4m3_rows"], 0);
+  const at::Tensor actual = latents(lossy_);
+  EXPECT_GT(CallsIn8Bits(), 0);
   EXPECT_FALSE(actual.equal(expected));
-  EXPECT_TRUE(latents(fp8_).equal(actual));
+  EXPECT_TRUE(latents(lossy_).equal(actual));
   EXPECT_TRUE(latents(auto_).equal(expected));
 }
 
