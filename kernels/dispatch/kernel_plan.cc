@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "kernels/dispatch/kernel_profiles.h"
+
 namespace reel::kernels {
 
 KernelPlan::KernelPlan(std::string profile, std::map<std::string, std::string, std::less<>> choices)
@@ -13,6 +15,15 @@ KernelPlan::KernelPlan(std::string profile, std::map<std::string, std::string, s
 std::string_view KernelPlan::Choice(std::string_view op) const {
   const auto found = choices_.find(op);
   return found == choices_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+KernelPlan KernelPlan::WithoutLoss() const {
+  std::map<std::string, std::string, std::less<>> exact = choices_;
+  std::erase_if(exact,
+                [](const auto& choice) { return IsLossyVariant(choice.first, choice.second); });
+  KernelPlan plan("auto", std::move(exact));
+  plan.set_table(table_);
+  return plan;
 }
 
 }  // namespace reel::kernels

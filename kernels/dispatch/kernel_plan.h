@@ -25,6 +25,8 @@ class KernelPlan {
   const std::string& profile() const { return profile_; }
   // The variant forced for `op`; empty: the profile's choice.
   std::string_view Choice(std::string_view op) const;
+  // "auto" with those of its choices that are not lossy.
+  KernelPlan WithoutLoss() const;
 
   // The variants to choose from. Null, as in a plan that no catalog made: an operator's own CPU
   // variants.

@@ -17,6 +17,7 @@
 #include "model/ltx/card_file.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
+#include "model/ltx/exact_steps.h"
 #include "model/ltx/frame_output.h"
 #include "model/ltx/group_decode.h"
 #include "model/ltx/ltx_card.h"
@@ -115,7 +116,9 @@ class LtxPipeline final : public Pipeline {
         together.push_back(&state);
         places.push_back(j);
       }
-      const absl::Status status = TorchGuard([&] { return StepTogether(together, Ops(run)); });
+      const StepRun own(run, StepsExactly(*together[0], run));
+      const absl::Status status =
+          TorchGuard([&] { return StepTogether(together, Ops(own.run())); });
       for (const size_t j : places) {
         results[j] = status.ok() ? EndStep(Mine(*generations[j]), waits) : status;
       }
@@ -198,9 +201,11 @@ class LtxPipeline final : public Pipeline {
       const ModelScope scope(pipeline_.model_->device);
       bool done = false;
       const absl::Status status = TorchGuard([&]() -> absl::Status {
-        REEL_RETURN_IF_ERROR(Begin(Ops(run)));
+        if (walk_ == nullptr && !AreReady(run)) return absl::OkStatus();
+        const StepRun own(run, StepsExactly(Mine(*generations_[0]).state, run));
+        if (walk_ == nullptr) walk_ = pipeline_.denoiser_->Begin(Ops(own.run()), States());
         if (walk_ == nullptr) return absl::OkStatus();
-        done = walk_->Next(Ops(run), blocks_);
+        done = walk_->Next(Ops(own.run()), blocks_);
         pipeline_.lead_.Asked(pipeline_.model_->device);
         return absl::OkStatus();
       });
@@ -215,16 +220,19 @@ class LtxPipeline final : public Pipeline {
     }
 
    private:
-    // Leaves the walk out where one of them cannot step, which it is told by the whole step.
-    absl::Status Begin(const Ops& ops) {
-      if (walk_ != nullptr) return absl::OkStatus();
+    // Where one of them cannot step, or no longer with the others, the whole step says so.
+    bool AreReady(const kernels::Execution& run) {
+      const DenoiseState& first = Mine(*generations_[0]).state;
+      return std::all_of(generations_.begin(), generations_.end(), [&](Generation* generation) {
+        LtxGeneration& mine = Mine(*generation);
+        return pipeline_.ReadyToStep(mine, Ops(run)).ok() &&
+               (generation == generations_[0] || pipeline_.MayJoin(first, mine.state, run));
+      });
+    }
+    std::vector<DenoiseState*> States() const {
       std::vector<DenoiseState*> states;
-      for (Generation* generation : generations_) {
-        if (!pipeline_.ReadyToStep(Mine(*generation), ops).ok()) return absl::OkStatus();
-        states.push_back(&Mine(*generation).state);
-      }
-      walk_ = pipeline_.denoiser_->Begin(ops, states);
-      return absl::OkStatus();
+      for (Generation* generation : generations_) states.push_back(&Mine(*generation).state);
+      return states;
     }
 
     LtxPipeline& pipeline_;
@@ -248,7 +256,9 @@ class LtxPipeline final : public Pipeline {
   // one size at a time.
   bool MayJoin(const DenoiseState& first, const DenoiseState& other,
                const kernels::Execution& run) const {
-    if (model_->device.is_cpu()) return false;
+    if (model_->device.is_cpu() || StepsExactly(first, run) != StepsExactly(other, run)) {
+      return false;
+    }
     const bool packs = model_->crew == nullptr && !MayReuseSteps(run);
     return packs ? CanPackStep(first, other) : CanShareStep(first, other);
   }

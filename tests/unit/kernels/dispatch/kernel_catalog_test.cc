@@ -110,6 +110,12 @@ TEST(KernelProfiles, ALossyOneIsRefusedWhereItsVariantDoesNotRun) {
   EXPECT_TRUE(MakePlan({}, "fp8", {}).ok());
 }
 
+TEST(KernelProfiles, HaveAPlanWithoutLossThatKeepsTheOtherChoices) {
+  const KernelPlan plan("int8_all", {{"rms_norm", "generic"}, {"attention", "sm90_e4m3"}});
+  EXPECT_EQ(plan.WithoutLoss().name(), "auto+rms_norm=generic");
+  EXPECT_EQ(KernelPlan("int8", {}).WithoutLoss().name(), "auto");
+}
+
 TEST(KernelProfiles, TellWhichAreLossy) {
   EXPECT_THAT(BuiltInProfiles(),
               ElementsAre("auto", "reference", "batch_invariant", "int8", "int8_all", "fp8",

@@ -3,7 +3,9 @@
 // latents: within their gates, also where a few channels are far larger than the others, and never
 // without being asked for.
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "model/bridge/row_ops.h"
@@ -72,6 +74,20 @@ class LayersIn8Bits : public LtxPipeline, public ::testing::WithParamInterface<P
                            .time = model.Times(ops, at::tensor({725.0f, 31.0f}).to(device_)),
                            .rope = MakeRopeTable(PlainCoordinates(kShape, 25), 32).To(device_),
                            .text = model.Prepare(ops, Draw(22, {2, 6, 32}).to(device_), mask)});
+  }
+
+  static GenerationSpec Spec(int steps) {
+    GenerationSpec spec;
+    spec.prompt = "a boat";
+    spec.width = 96;
+    spec.height = 64;
+    spec.num_frames = 9;
+    spec.frame_rate = 25;
+    spec.max_text_tokens = 24;
+    spec.num_inference_steps = steps;
+    spec.guidance_scale = 3;
+    spec.seed = 5;
+    return spec;
   }
 
   std::map<std::string, int64_t> Calls() const {
@@ -197,19 +213,9 @@ TEST_P(LayersIn8Bits, AreWhatARequestOfThePipelineRuns) {
   ASSERT_NE(pipeline, nullptr);
   // Attention in 8 bits is for heads of 64.
   EXPECT_THAT(pipeline->card().lossy_profiles, ::testing::ElementsAre("int8", "fp8", "cache"));
-  GenerationSpec spec;
-  spec.prompt = "a boat";
-  spec.width = 96;
-  spec.height = 64;
-  spec.num_frames = 9;
-  spec.frame_rate = 25;
-  spec.max_text_tokens = 24;
-  spec.num_inference_steps = 2;
-  spec.guidance_scale = 3;
-  spec.seed = 5;
   const auto latents = [&](const kernels::KernelPlan& plan) {
     const kernels::Execution run = Run(plan);
-    const auto generation = Begin(*pipeline, spec, run);
+    const auto generation = Begin(*pipeline, Spec(2), run);
     for (int i = 0; i < 2; ++i) StepAll(*pipeline, {generation.get()}, run);
     return LatentsOf(*pipeline, *generation);
   };
@@ -219,6 +225,33 @@ TEST_P(LayersIn8Bits, AreWhatARequestOfThePipelineRuns) {
   EXPECT_FALSE(actual.equal(expected));
   EXPECT_TRUE(latents(lossy_).equal(actual));
   EXPECT_TRUE(latents(auto_).equal(expected));
+}
+
+// What a video becomes is decided in its first steps.
+TEST_P(LayersIn8Bits, OfInt8RunFromTheSecondTenthOfTheStepsOn) {
+  const auto pipeline = Load(folder_, "fp32");
+  ASSERT_NE(pipeline, nullptr);
+  kernels::KernelCounters others;
+  const kernels::Execution plain{auto_, others, nullptr, DeviceUnderTest()->stream};
+  const kernels::Execution lossy = Run(lossy_);
+  const auto expected = Begin(*pipeline, Spec(10), plain);
+  const auto whole = Begin(*pipeline, Spec(10), lossy), pieces = Begin(*pipeline, Spec(10), lossy);
+  ASSERT_TRUE(expected != nullptr && whole != nullptr && pieces != nullptr);
+  const bool is_near = GetParam().form == RowForm::kInt8;
+  for (int step = 0; step < 2; ++step) {
+    StepAll(*pipeline, {expected.get()}, plain);
+    StepAll(*pipeline, {whole.get()}, lossy);
+    EXPECT_EQ(CallsIn8Bits() == 0, is_near && step == 0) << step;
+    const at::Tensor latents = LatentsOf(*pipeline, *whole);
+    EXPECT_EQ(latents.equal(LatentsOf(*pipeline, *expected)), is_near && step == 0) << step;
+    const auto stopping = pipeline->BeginStep(std::vector<Generation*>{pieces.get()}, 2, lossy);
+    ASSERT_NE(stopping, nullptr);
+    std::optional<std::vector<absl::Status>> made;
+    while (!(made = stopping->Next(lossy)).has_value()) {
+    }
+    EXPECT_TRUE(made->at(0).ok()) << made->at(0);
+    EXPECT_TRUE(latents.equal(LatentsOf(*pipeline, *pieces))) << step;
+  }
 }
 
 }  // namespace

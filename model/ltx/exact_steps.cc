@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx/exact_steps.h"
+
+#include "kernels/dispatch/kernel_profiles.h"
+
+namespace reel::model::ltx {
+namespace {
+
+constexpr int kStepsOfOne = 10;  // of so many steps one, to the nearest
+
+}  // namespace
+
+bool StepsExactly(const DenoiseState& state, const kernels::Execution& run) {
+  if (!kernels::HasInt8Layers(run.plan.profile())) return false;
+  const int steps = state.schedule.steps() - state.first_step;
+  return state.step - state.first_step < (steps + kStepsOfOne / 2) / kStepsOfOne;
+}
+
+}  // namespace reel::model::ltx
