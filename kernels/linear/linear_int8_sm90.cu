@@ -6,12 +6,12 @@
 // of its own brings pieces of 128 bytes of D into a ring, two others multiply, each 64 rows. What a
 // tile's end needs beside the sums is loaded at its beginning, and its outputs leave by the copy
 // engine, so that little stands between two tiles' products.
-// On one H100 at its 700 W as fast as cublasLt is in e4m3, or up to 6 % faster, 1,100 to 1,210
-// TFLOP/s at 5,376 rows; in e4m3 this kernel takes 8 % longer, as the same sums take more power.
+// On one H100 at its 700 W 2 to 9 % ahead of cublasLt in e4m3, 1,085 to 1,370 TFLOP/s (README); in
+// e4m3 this kernel takes 5 to 10 % longer, as the same sums take more power.
 #include <algorithm>
-#include <array>
 
 #include "kernels/cuda/multiprocessors.cuh"
+#include "kernels/linear/int8_tiles.cuh"
 #include "kernels/linear/linear_launch.h"
 #include "kernels/mma/bulk_copy.cuh"
 #include "kernels/mma/shared_memory.cuh"
@@ -25,7 +25,8 @@ namespace reel::kernels {
 namespace {
 
 constexpr int kGroups = 2;  // warpgroups that multiply
-constexpr int kGroupRows = 64, kTileRows = kGroupRows * kGroups;
+constexpr int kGroupRows = kTileRows / kGroups;
+static_assert(kGroupRows == 64);
 constexpr int kThreads = 128 * (kGroups + 1);
 constexpr int kDepth = kSwizzledRow;  // of D, a piece
 constexpr int kBoxColumns = 64;       // outputs that leave together
@@ -81,7 +82,7 @@ struct Place {
 
 struct Int8Params {
   int32_t rows, outputs, pieces;  // of D
-  int32_t row_tiles, tiles;
+  TileOrder order;
   const float* x_scale;
   const float* weight_scale;
   const void* bias;
@@ -94,8 +95,9 @@ __device__ inline void BringTiles(const Shared<kColumns>& shared, const Int8Para
                                   const CUtensorMap& x, const CUtensorMap& weight) {
   using S = Shared<kColumns>;
   Place<S::kStages> place;
-  for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-    const int row = tile % p.row_tiles * kTileRows, output = tile / p.row_tiles * kColumns;
+  for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
+    const TilePlace at(p.order, tile);
+    const int row = at.row * kTileRows, output = at.column * kColumns;
     for (int piece = 0; piece < p.pieces; ++piece) {
       Await(shared.Empty(place.stage), place.parity ^ 1);
       const uint32_t full = shared.Full(place.stage);
@@ -231,9 +233,10 @@ __global__ void __launch_bounds__(kThreads, 1)
   const int thread = static_cast<int>(threadIdx.x) % 128;
   Place<S::kStages> place;
   int32_t sums[kColumns / 2];
-  for (int tile = blockIdx.x; tile < p.tiles; tile += gridDim.x) {
-    const int row = tile % p.row_tiles * kTileRows + group * kGroupRows;
-    const int output = tile / p.row_tiles * kColumns;
+  for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
+    const TilePlace own(p.order, tile);
+    const int row = own.row * kTileRows + group * kGroupRows;
+    const int output = own.column * kColumns;
     float row_scale[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -286,13 +289,11 @@ int32_t Launch(const LinearParams& params, int multiprocessors, cudaStream_t str
   error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                Shared<kColumns>::kBytes);
   if (error != cudaSuccess) return error;
-  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
-  const int64_t tiles = row_tiles * ((params.outputs + kColumns - 1) / kColumns);
+  const TileOrder order = OrderOf(rows, width, params.outputs, kColumns);
   const Int8Params p = {.rows = static_cast<int32_t>(rows),
                         .outputs = static_cast<int32_t>(params.outputs),
                         .pieces = static_cast<int32_t>((width + kDepth - 1) / kDepth),
-                        .row_tiles = static_cast<int32_t>(row_tiles),
-                        .tiles = static_cast<int32_t>(tiles),
+                        .order = order,
                         .x_scale = static_cast<const float*>(params.x_scale.data),
                         .weight_scale = static_cast<const float*>(params.weight_scale.data),
                         .bias = params.bias.data,
@@ -300,23 +301,9 @@ int32_t Launch(const LinearParams& params, int multiprocessors, cudaStream_t str
                         .weight_scale_stride = params.weight_scale.inner,
                         .bias_stride = params.bias.inner,
                         .fp32_bias = params.bias.dtype == Dtype::kF32};
-  const auto blocks = static_cast<unsigned>(std::min<int64_t>(tiles, multiprocessors));
+  const auto blocks = static_cast<unsigned>(std::min(order.tiles(), multiprocessors));
   kernel<<<blocks, kThreads, Shared<kColumns>::kBytes, stream>>>(p, x, weight, out);
   return cudaGetLastError();
-}
-
-// Of the widths of a tile the one that the slowest block is done with first: a piece takes as long
-// as its columns and 25 more.
-int BestColumns(const LinearParams& params, int multiprocessors) {
-  constexpr std::array kWidths = {256, 192, 128};
-  constexpr int64_t kMoreColumns = 25;
-  const int64_t row_tiles = (params.shape.rows + kTileRows - 1) / kTileRows;
-  const auto time = [&](int columns) {
-    const int64_t tiles = row_tiles * ((params.outputs + columns - 1) / columns);
-    return (tiles + multiprocessors - 1) / multiprocessors * (columns + kMoreColumns);
-  };
-  return *std::min_element(kWidths.begin(), kWidths.end(),
-                           [&](int a, int b) { return time(a) < time(b); });
 }
 
 template <typename T>
@@ -324,7 +311,7 @@ int32_t LaunchTyped(const LinearParams& params, cudaStream_t stream) {
   int multiprocessors = 0;
   const cudaError_t error = CountMultiprocessors(multiprocessors);
   if (error != cudaSuccess) return error;
-  switch (BestColumns(params, multiprocessors)) {
+  switch (BestColumns(params.shape.rows, params.outputs, multiprocessors)) {
     case 256:
       return Launch<T, 256>(params, multiprocessors, stream);
     case 192:

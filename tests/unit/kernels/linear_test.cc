@@ -249,6 +249,30 @@ TEST_P(LinearInt8Test, GivesARowTheSameBitsAloneAndAmongMany) {
   }
 }
 
+// More of them than a device's cache holds are gone through in bands.
+TEST_P(LinearInt8Test, GivesEqualRowsTheSameBitsWhereverTheyAre) {
+  const int64_t width = 8192, outputs = 264, different = 7;
+  const int64_t rows = TakesEverything(GetParam()) ? 2 * different : 3300;
+  Int8Case few(dtype(), std::vector<int64_t>{different}, width, outputs);
+  Int8Case many(dtype(), std::vector<int64_t>{rows}, width, outputs);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = 0; i < width; ++i) {
+      many.x.Set(row * width + i, few.x.Get(row % different * width + i));
+    }
+    many.x_scale.Set(row, few.x_scale.Get(row % different));
+  }
+  for (Int8Case* call : {&few, &many}) {
+    ForcedRun run(op_, GetParam());
+    const absl::Status status = call->Call(run);
+    if (dtype() == Dtype::kF32 && !status.ok()) return;
+    ASSERT_TRUE(status.ok()) << status;
+    run.Fetch();
+  }
+  for (int64_t i = 0; i < many.out.size(); ++i) {
+    ASSERT_EQ(many.out.Get(i), few.out.Get(i % (different * outputs))) << i / outputs;
+  }
+}
+
 TEST_P(LinearInt8Test, CarriesAScaleThatIsNotANumber) {
   Int8Case call(dtype(), std::vector<int64_t>{3}, 32, 8);
   call.x_scale.Set(1, std::numeric_limits<double>::quiet_NaN());

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the outputs of linear_int8_sm90.cu are divided into tiles, and in which order they are made.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace reel::kernels {
+
+inline constexpr int kTileRows = 128;
+inline constexpr std::array kTileColumns = {256, 192, 128};
+
+struct TileOrder {
+  int32_t row_tiles, column_tiles;
+  int32_t band;  // row tiles that all columns' tiles are made of before the next
+
+  __host__ __device__ int32_t tiles() const { return row_tiles * column_tiles; }
+};
+
+// Rows that are more than stays in the cache beside the weights are gone through in bands.
+inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int columns) {
+  constexpr int64_t kMostCachedBytes = int64_t{24} << 20, kBand = 24;
+  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t band = rows * width > kMostCachedBytes ? std::min(kBand, row_tiles) : row_tiles;
+  return {.row_tiles = static_cast<int32_t>(row_tiles),
+          .column_tiles = static_cast<int32_t>((outputs + columns - 1) / columns),
+          .band = static_cast<int32_t>(band)};
+}
+
+// Of the widths of a tile the one that the slowest block is done with first: a piece takes as long
+// as its columns and 25 more.
+inline int BestColumns(int64_t rows, int64_t outputs, int multiprocessors) {
+  constexpr int kMoreColumns = 25;
+  const auto time = [&](int columns) {
+    const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();
+    return (tiles + multiprocessors - 1) / multiprocessors * (columns + kMoreColumns);
+  };
+  return *std::min_element(kTileColumns.begin(), kTileColumns.end(),
+                           [&](int a, int b) { return time(a) < time(b); });
+}
+
+// Where a tile is. Neighbours in time share rows or weights that are still in the cache.
+struct TilePlace {
+  int row, column;  // in tiles
+
+  __device__ TilePlace(const TileOrder& order, int tile) {
+    const int of_band = order.band * order.column_tiles, band = tile / of_band;
+    const int rows = min(order.band, order.row_tiles - band * order.band);
+    const int within = tile - band * of_band;
+    column = within / rows;
+    row = band * order.band + within - column * rows;
+  }
+};
+
+}  // namespace reel::kernels
