@@ -13,7 +13,7 @@ __device__ inline float Activated(float x) {
     case Activation::kGeluErf:
       return 0.5f * x * erfcf(-0.707106781f * x);
     case Activation::kGeluTanh:
-      return TimesSigmoid(x, 1.59576912f * (x + 0.044715f * x * x * x));
+      return GeluTanh(x);
     case Activation::kGeluQuick:
       return TimesSigmoid(x, 1.702f * x);
     case Activation::kSilu:

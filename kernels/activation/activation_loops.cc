@@ -11,14 +11,12 @@
 namespace reel::kernels {
 namespace {
 
-double TimesSigmoid(double x, double z) { return x / (1 + std::exp(-z)); }
-
 double Activated(Activation kind, double x) {
   switch (kind) {
     case Activation::kGeluErf:
       return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
     case Activation::kGeluTanh:
-      return TimesSigmoid(x, 2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x));
+      return GeluTanh(x);
     case Activation::kGeluQuick:
       return TimesSigmoid(x, 1.702 * x);
     case Activation::kSilu:

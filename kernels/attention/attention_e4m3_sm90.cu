@@ -50,15 +50,7 @@ __device__ inline uint32_t Word(__half2 halves) {
   return reinterpret_cast<const uint32_t&>(halves);
 }
 
-// A place in the ring of tiles, and the parity of its barriers.
-struct Place {
-  int stage = 0;
-  uint32_t parity = 0;
-
-  __device__ void Advance() {
-    if (++stage == kStages) stage = 0, parity ^= 1;
-  }
-};
+using Place = RingPlace<kStages>;  // among tiles
 
 // The words of two rows' queries for both halves of the channels, and what their scores in e4m3
 // are to be multiplied with for a power of 2; NaN in a row that is not finite.

@@ -10,11 +10,6 @@
 
 namespace reel::kernels {
 
-__device__ inline float GeluTanh(float x) {
-  const float inner = 0.797884561f * fmaf(0.044715f * x * x, x, x);
-  return TimesSigmoid(x, 2 * inner);
-}
-
 // The group of a thread in place, values of a quarter side by side: five rounds of sums and
 // differences.
 __device__ inline void Turn(float (&values)[kTurned]) {

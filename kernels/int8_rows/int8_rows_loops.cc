@@ -12,11 +12,6 @@
 namespace reel::kernels {
 namespace {
 
-double GeluTanh(double x) {
-  const double inner = 0.7978845608028654 * (x + 0.044715 * x * x * x);
-  return x / (1 + std::exp(-2 * inner));
-}
-
 // In place.
 void Turn(std::vector<double>& row) {
   const size_t quarter = row.size() / kQuarters;

@@ -3,19 +3,16 @@
 
 #include "kernels/cuda/library_variants.h"
 #include "kernels/linear/linear_launch.h"
+#include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
 namespace {
 
-// What the copy engine takes: elements side by side, rows and their beginnings at multiples of 16
-// bytes, none of which stands for several. A single row has no stride.
+// What the copy engine takes: vectors of 16 bytes, and no row that stands for several. A single one
+// has no stride.
 bool IsForCopyEngine(const RowOperand& operand, int64_t rows, int64_t width) {
-  constexpr int64_t kBytes = 16;
-  const auto fits = [&](int64_t elements) {
-    return elements * DtypeSize(operand.dtype) % kBytes == 0;
-  };
-  return operand.inner == 1 && reinterpret_cast<uintptr_t>(operand.data) % kBytes == 0 &&
-         fits(width) && (rows == 1 || operand.strides[0] > 0) && fits(operand.strides[0]);
+  const RowShape shape{.rows = rows, .width = width, .dims = 1};
+  return FitsVectorElements(shape, operand, {&operand}) && (rows == 1 || operand.strides[0] > 0);
 }
 
 constexpr int64_t kMostTiles = std::numeric_limits<int32_t>::max();

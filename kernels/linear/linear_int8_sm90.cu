@@ -69,17 +69,6 @@ struct Shared {
   __device__ uint32_t Empty(int stage) const { return Full(stage) + 8 * kMostStages; }
 };
 
-// A place in the ring of stages, and the parity of its barriers.
-template <int kStages>
-struct Place {
-  int stage = 0;
-  uint32_t parity = 0;
-
-  __device__ void Advance() {
-    if (++stage == kStages) stage = 0, parity ^= 1;
-  }
-};
-
 struct Int8Params {
   int32_t rows, outputs, pieces;  // of D
   TileOrder order;
@@ -94,7 +83,7 @@ template <int kColumns>
 __device__ inline void BringTiles(const Shared<kColumns>& shared, const Int8Params& p,
                                   const CUtensorMap& x, const CUtensorMap& weight) {
   using S = Shared<kColumns>;
-  Place<S::kStages> place;
+  RingPlace<S::kStages> place;
   for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
     const TilePlace at(p.order, tile);
     const int row = at.row * kTileRows, output = at.column * kColumns;
@@ -112,7 +101,7 @@ __device__ inline void BringTiles(const Shared<kColumns>& shared, const Int8Para
 // The products of all pieces of a tile, of the 64 rows of this warpgroup.
 template <int kColumns>
 __device__ inline void MultiplyTile(const Shared<kColumns>& shared, const Int8Params& p, int group,
-                                    bool first_thread, Place<Shared<kColumns>::kStages>& place,
+                                    bool first_thread, RingPlace<Shared<kColumns>::kStages>& place,
                                     int32_t (&sums)[kColumns / 2]) {
   uint32_t before = 0;  // the stage whose products may still run; 0: none
   for (int piece = 0; piece < p.pieces; ++piece) {
@@ -231,7 +220,7 @@ __global__ void __launch_bounds__(kThreads, 1)
   TakeRegisters<232>();
   constexpr int kBesides = (kColumns + 127) / 128;
   const int thread = static_cast<int>(threadIdx.x) % 128;
-  Place<S::kStages> place;
+  RingPlace<S::kStages> place;
   int32_t sums[kColumns / 2];
   for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
     const TilePlace own(p.order, tile);

@@ -30,12 +30,28 @@ __device__ inline void Await(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
-// An arrival and `bytes` to come, both addresses and the count multiples of 16.
-__device__ inline void BulkCopy(uint32_t to, const void* from, int bytes, uint32_t barrier) {
+// An arrival, and so many bytes to come.
+__device__ inline void ArriveAndAnnounce(uint32_t barrier, int bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
                :
                : "r"(barrier), "r"(bytes)
                : "memory");
+}
+
+// A place in a ring of stages, and the parity of its barriers.
+template <int kStages>
+struct RingPlace {
+  int stage = 0;
+  uint32_t parity = 0;
+
+  __device__ void Advance() {
+    if (++stage == kStages) stage = 0, parity ^= 1;
+  }
+};
+
+// Announces the bytes; both addresses and the count are multiples of 16.
+__device__ inline void BulkCopy(uint32_t to, const void* from, int bytes, uint32_t barrier) {
+  ArriveAndAnnounce(barrier, bytes);
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
       :

@@ -52,7 +52,7 @@ inline cudaError_t MakeTensorMap(const MatrixInMemory& of, CUtensorMapDataType t
   return made == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// The rectangle at a column and a row; its bytes are announced to `barrier` by the caller.
+// The rectangle at a column and a row; whoever calls announces its bytes (bulk_copy.cuh).
 __device__ inline void CopyRectangle(uint32_t to, const CUtensorMap& from, int column, int row,
                                      uint32_t barrier) {
   asm volatile(
@@ -61,13 +61,6 @@ __device__ inline void CopyRectangle(uint32_t to, const CUtensorMap& from, int c
       :
       : "r"(to), "l"(&from), "r"(column), "r"(row), "r"(barrier)
       : "memory");
-}
-// An arrival, and so many bytes to come.
-__device__ inline void ArriveAndAnnounce(uint32_t barrier, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;"
-               :
-               : "r"(barrier), "r"(bytes)
-               : "memory");
 }
 
 // Back to memory, behind PublishToCopies of all threads that wrote the rectangle and a barrier.

@@ -24,10 +24,19 @@ __device__ inline uint64_t WarpgroupMatrix(uint32_t address, uint32_t step) {
 
 // Before the first product of a group, and where registers of one have been touched since.
 __device__ inline void BeginProducts() { asm volatile("wgmma.fence.sync.aligned;" : : : "memory"); }
+// Closes a group of products.
+__device__ inline void CommitProducts() {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}
+// Until all groups are there but the latest kGroups.
+template <int kGroups>
+__device__ inline void AwaitProductGroups() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(kGroups) : "memory");
+}
 // Until all products so far are there.
 __device__ inline void AwaitProducts() {
-  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" : : : "memory");
+  CommitProducts();
+  AwaitProductGroups<0>();
 }
 
 // sums = a b, or sums += a b where `add`; 128 columns in fp16, two to a word.

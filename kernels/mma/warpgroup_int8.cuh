@@ -19,15 +19,6 @@ __device__ inline uint64_t SwizzledMatrix(uint32_t address) {
 }
 inline constexpr uint64_t kNextInt8 = 32 >> 4;  // added to what it gives
 
-// Until all products have arrived but those of the latest kGroups.
-__device__ inline void CommitProducts() {
-  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
-}
-template <int kGroups>
-__device__ inline void AwaitProductGroups() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(kGroups) : "memory");
-}
-
 // sums = a b, or sums += a b where `add`, of 128, 192 and 256 columns.
 __device__ inline void MultiplyInt8(int32_t (&sums)[64], uint64_t a, uint64_t b, bool add) {
   asm volatile(

@@ -190,6 +190,9 @@ __device__ inline float TimesSigmoid(float x, float z) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(0.25f * exponential + 0.25f));
   return 0.25f * x * reciprocal;
 }
+__device__ inline float GeluTanh(float x) {
+  return TimesSigmoid(x, 1.59576912f * (x + 0.044715f * x * x * x));
+}
 
 // `combine` over kLanes threads that stand side by side in a block, a power of 2 up to a warp or
 // whole warps; every one gets the results. A warp or less needs no `scratch`. More than one: all

@@ -2,7 +2,9 @@
 #include "kernels/rows/row_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kernels/base/float_types.h"
 
@@ -32,6 +34,12 @@ void WriteRow(const RowShape& shape, const RowOperand& operand, int64_t row,
 double Rounded(double value, Dtype dtype) {
   return VisitFloating(
       dtype, [&]<typename T>(T) { return static_cast<double>(ToFloat(RoundTo<T>(value))); });
+}
+
+double TimesSigmoid(double x, double z) { return x / (1 + std::exp(-z)); }
+
+double GeluTanh(double x) {
+  return TimesSigmoid(x, 2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x));
 }
 
 double SumOfSquares(std::span<const double> values) {

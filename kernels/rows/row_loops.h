@@ -19,6 +19,9 @@ void WriteRow(const RowShape& shape, const RowOperand& operand, int64_t row,
 // One rounding to `dtype` and back.
 double Rounded(double value, Dtype dtype);
 
+double TimesSigmoid(double x, double z);  // x / (1 + exp(-z))
+double GeluTanh(double x);
+
 // Sum of squares as fp32 has it where it overflows: rows above ~1.8e19 give infinity.
 double SumOfSquares(std::span<const double> values);
 

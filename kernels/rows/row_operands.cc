@@ -77,13 +77,16 @@ bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
          FitsVectorElements(shape, x, operands);
 }
 
-bool FitsE4m3Vectors(const RowShape& shape, const RowOperand& x, const RowOperand& out) {
+bool FitsCodeRuns(const RowShape& shape, const RowOperand& out, int64_t bytes) {
   if (shape.rows == 0 || shape.width == 0) return true;
-  const int64_t bytes = 16 / DtypeSize(x.dtype);
   return out.inner == 1 &&
          reinterpret_cast<uintptr_t>(out.data) % static_cast<uintptr_t>(bytes) == 0 &&
          std::all_of(out.strides, out.strides + shape.dims,
                      [&](int64_t stride) { return stride % bytes == 0; });
+}
+
+bool FitsE4m3Vectors(const RowShape& shape, const RowOperand& x, const RowOperand& out) {
+  return FitsCodeRuns(shape, out, 16 / DtypeSize(x.dtype));
 }
 
 }  // namespace reel::kernels

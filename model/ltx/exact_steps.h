@@ -3,6 +3,8 @@
 // in "auto": what the video becomes is decided there, and an error made then is in all later steps.
 #pragma once
 
+#include <optional>
+
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/ltx/denoise_state.h"
@@ -16,15 +18,20 @@ bool StepsExactly(const DenoiseState& state, const kernels::Execution& run);
 class StepRun {
  public:
   StepRun(const kernels::Execution& run, bool exactly)
-      : plan_(exactly ? run.plan.WithoutLoss() : run.plan),
-        run_{plan_, run.counters, run.timer, run.stream, run.recorder, run.threads} {}
+      : exact_(exactly ? std::optional(run.plan.WithoutLoss()) : std::nullopt),
+        run_{.plan = exactly ? *exact_ : run.plan,
+             .counters = run.counters,
+             .timer = run.timer,
+             .stream = run.stream,
+             .recorder = run.recorder,
+             .threads = run.threads} {}
   StepRun(const StepRun&) = delete;
   StepRun& operator=(const StepRun&) = delete;
 
   const kernels::Execution& run() const { return run_; }
 
  private:
-  const kernels::KernelPlan plan_;
+  const std::optional<kernels::KernelPlan> exact_;
   const kernels::Execution run_;
 };
 

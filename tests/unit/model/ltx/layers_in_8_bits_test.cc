@@ -77,16 +77,8 @@ class LayersIn8Bits : public LtxPipeline, public ::testing::WithParamInterface<P
   }
 
   static GenerationSpec Spec(int steps) {
-    GenerationSpec spec;
-    spec.prompt = "a boat";
-    spec.width = 96;
-    spec.height = 64;
-    spec.num_frames = 9;
-    spec.frame_rate = 25;
-    spec.max_text_tokens = 24;
+    GenerationSpec spec = TinySpec("text");
     spec.num_inference_steps = steps;
-    spec.guidance_scale = 3;
-    spec.seed = 5;
     return spec;
   }
 
@@ -111,6 +103,11 @@ INSTANTIATE_TEST_SUITE_P(Profiles, LayersIn8Bits, ::testing::ValuesIn(kProfiles)
 // What e4m3 alone has.
 class Fp8Profile : public LayersIn8Bits {};
 INSTANTIATE_TEST_SUITE_P(Profiles, Fp8Profile, ::testing::Values(kProfiles[0]),
+                         [](const auto& profile) { return profile.param.name; });
+
+// What int8 alone has.
+class Int8Profile : public LayersIn8Bits {};
+INSTANTIATE_TEST_SUITE_P(Profiles, Int8Profile, ::testing::Values(kProfiles[1]),
                          [](const auto& profile) { return profile.param.name; });
 
 void ExpectWithinTheGates(const at::Tensor& actual, const at::Tensor& expected) {
@@ -225,6 +222,18 @@ TEST_P(LayersIn8Bits, AreWhatARequestOfThePipelineRuns) {
   EXPECT_FALSE(actual.equal(expected));
   EXPECT_TRUE(latents(lossy_).equal(actual));
   EXPECT_TRUE(latents(auto_).equal(expected));
+}
+
+// Weights are made by libtorch, rows by int8_rows: both must be turned alike.
+TEST_P(Int8Profile, HasItsWeightsAsRowsAreMade) {
+  const kernels::Execution run = Run(lossy_);
+  Linear layer{.weight = Draw(2, {48, 256}).to(device_), .bias = {}};
+  layer.MakeInt8();
+  const Rows rows = InForm(Ops(run), layer.weight, RowForm::kInt8);
+  EXPECT_TRUE(layer.int8.scale.allclose(rows.scale, 1e-6, 0));
+  const at::Tensor apart = (layer.int8.codes.to(at::kFloat) - rows.values.to(at::kFloat)).abs();
+  EXPECT_LE(apart.max().item<float>(), 1);
+  EXPECT_LT(apart.mean().item<float>(), 1e-3);
 }
 
 // What a video becomes is decided in its first steps.
