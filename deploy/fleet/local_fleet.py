@@ -22,6 +22,7 @@ FIRST_PORT, LAST_PORT = 10_000, 32_000
 MARK = "REEL_LOCAL_FLEET"
 KEY, SECRET, BUCKET = "local", "a-secret-of-this-machine", "reel"
 LOG_BYTES = 64 << 20
+PORT_TRIES = 3
 START_SECONDS, LEAVE_SECONDS = 120, 10
 
 
@@ -68,6 +69,10 @@ def wait_until(what, condition, alive=lambda: True, seconds=START_SECONDS):
         time.sleep(0.02)
 
 
+def log_end(folder, lines=15):
+    return "\n".join((folder / "log").read_text(errors="replace").splitlines()[-lines:])
+
+
 class Server:
     """A reeld that has been started; its addresses once they are known."""
 
@@ -86,9 +91,6 @@ class Server:
         """Videos that its devices have now."""
         found = re.search(r"^reel_inflight_requests (\d+)", get(f"http://{self.ports['metrics']}/metrics") or "", re.MULTILINE)
         return int(found[1]) if found else 0
-
-    def log_end(self, lines=15):
-        return "\n".join((self.folder / "log").read_text(errors="replace").splitlines()[-lines:])
 
 
 class LocalFleet:
@@ -110,11 +112,30 @@ class LocalFleet:
         return process
 
     def start_brokers(self, count):
-        ports = free_ports(3 * count)
+        """On other ports where another program took one before its broker did."""
+        for tries_left in reversed(range(PORT_TRIES)):
+            running = []
+            try:
+                return self.try_brokers(free_ports(3 * count), running)
+            except FleetError as late:
+                ended = [number for number, one in enumerate(running, start=1) if one.poll() is not None]
+                if not ended:
+                    raise
+                if not tries_left:
+                    raise FleetError(f"{late}; the end of its log:\n{log_end(self.folder / f'broker-{ended[0]}')}") from None
+            for number, one in enumerate(running, start=1):
+                one.terminate()
+                one.wait()
+                self.processes.remove(one)
+                shutil.rmtree(self.folder / f"broker-{number}")
+
+    def try_brokers(self, ports, running):
+        """Adds their processes to `running`."""
+        count = len(ports) // 3
         clients, routes, pages = ports[:count], ports[count:2 * count], ports[2 * count:]
         self.brokers = [f"127.0.0.1:{port}" for port in clients]
         all_routes = ", ".join(f"nats-route://127.0.0.1:{route}" for route in routes)
-        running, is_cluster = [], count > 1
+        is_cluster = count > 1
         for number, (client, route, page) in enumerate(zip(clients, routes, pages), start=1):
             config = self.folder / f"broker-{number}.conf"
             config.write_text(
@@ -169,7 +190,7 @@ class LocalFleet:
             try:
                 wait_until(server.name, server.is_ready, lambda one=server: one.process.poll() is None)
             except FleetError as late:
-                raise FleetError(f"{late}; the end of its log:\n{server.log_end()}") from None
+                raise FleetError(f"{late}; the end of its log:\n{log_end(server.folder)}") from None
 
     def find_renderer(self):
         """The server whose devices have a video now; None while none has."""

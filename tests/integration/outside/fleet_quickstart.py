@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ import time
 from server import ROOT, find_binary, run, skip
 
 sys.path.insert(0, str(ROOT / "deploy/fleet"))
-from local_fleet import processes_of  # noqa: E402
+import local_fleet  # noqa: E402
+from local_fleet import FleetError, LocalFleet, find_programs, processes_of  # noqa: E402
 
 QUICKSTART = ROOT / "deploy/fleet/quickstart"
 PATIENCE_SECONDS = 90
@@ -44,6 +46,33 @@ def check_missing(scratch):
     answer = subprocess.run([QUICKSTART, "--bin", scratch], capture_output=True, text=True, check=False, env=os.environ | {"PATH": "/usr/bin:/bin"})
     assert answer.returncode == 1 and "deploy/quickstart builds it" in answer.stderr and "Traceback" not in answer.stderr, answer
     assert not folders_in(scratch)
+
+
+def check_taken_port(programs, scratch):
+    """A port that another program has by the time a broker wants it."""
+    draw, taken = local_fleet.free_ports, socket.create_server(("127.0.0.1", 0))
+    port = taken.getsockname()[1]
+    drawn = []
+
+    def with_the_taken_one(count, times):
+        drawn.append(count)
+        return [port, *draw(count - 1)] if len(drawn) <= times else draw(count)
+
+    for times in (1, local_fleet.PORT_TRIES):
+        folder = scratch / f"taken-{times}"
+        folder.mkdir()
+        drawn.clear()
+        local_fleet.free_ports = lambda count, times=times: with_the_taken_one(count, times)
+        fleet = LocalFleet(folder, find_programs(pathlib.Path(programs)), "")
+        try:
+            fleet.start_brokers(1)
+            assert times == 1 and len(drawn) == 2 and fleet.brokers != [f"127.0.0.1:{port}"], (drawn, fleet.brokers)
+        except FleetError as error:
+            assert times > 1 and "did not start" in str(error) and "address already in use" in str(error), error
+        finally:
+            local_fleet.free_ports = draw
+            fleet.end()
+    taken.close()
 
 
 def check_story(programs, scratch):
@@ -98,6 +127,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="reel-quickstart-test-") as name:
         scratch = pathlib.Path(name)
         check_missing(scratch)
+        check_taken_port(programs, scratch)
         check_kept(*check_story(programs, scratch))
         check_interrupt(programs, scratch)
     print(f"FIGURE all of it in {time.monotonic() - began:.1f} s")
