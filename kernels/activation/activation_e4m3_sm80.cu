@@ -17,7 +17,7 @@ namespace {
 struct GeluE4m3Params {
   PlainOperand x;
   RowPointer bias;
-  PlainE4m3 out;
+  PlainCodes out;
   int64_t outer_rows;
   int64_t inner_rows;
   int32_t vectors;  // of a row

@@ -17,7 +17,7 @@ struct ActivationParams {
   RowOperand value;  // of a gated call
   RowOperand out;
   Activation kind = Activation::kGeluTanh;
-  E4m3Scale out_scale = {};  // where out is e4m3
+  CodeScale out_scale = {};  // where out is e4m3
 };
 
 void ActivationLoops(const ActivationParams& params);

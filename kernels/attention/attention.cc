@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/attention/attention_launch.h"
-#include "kernels/attention/e4m3_tile_layout.h"
+#include "kernels/attention/tile_layout.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
@@ -51,7 +51,7 @@ void CheckScale(double scale, ArgumentChecks& checks) {
 void CheckScratch(const TensorView& scratch, const TensorView& k, ArgumentChecks& checks) {
   checks.Typed("scratch", scratch, MaskOf(Dtype::kU8), 1, 1);
   if (!checks.ok()) return;
-  const int64_t needed = E4m3ScratchBytes(k);
+  const int64_t needed = AttentionScratchBytes(k);
   checks.Require(
       scratch.size(0) >= needed && scratch.stride(0) == 1,
       absl::StrCat("The scratch must have ", needed, " bytes side by side: ", Describe(scratch)));
@@ -128,6 +128,7 @@ AttentionParams ParamsOf(const AttentionArgs& args) {
         args.q_scale->data, Dtype::kF32, {args.q_scale->stride(0), args.q_scale->stride(1), 0, 0}};
   }
   if (args.scratch.has_value()) params.scratch = args.scratch->data;
+  params.key_form = args.int8_scores ? KeyForm::kInt8 : KeyForm::kE4m3;
   return params;
 }
 
@@ -162,8 +163,8 @@ absl::Status RefuseOtherKeys(const char* op, const TensorView& q, const TensorVi
 
 }  // namespace
 
-int64_t E4m3ScratchBytes(const TensorView& k) {
-  return k.size(0) * k.size(2) * E4m3Tiles(k.size(1)) * kE4m3TileBytes;
+int64_t AttentionScratchBytes(const TensorView& k) {
+  return k.size(0) * k.size(2) * KeyTiles(k.size(1)) * kKeyTileBytes;
 }
 
 bool FitsCrossAttention(int64_t keys, int64_t width) {

@@ -28,9 +28,11 @@ struct AttentionArgs {
   std::optional<TensorView> q_scale;      // fp32 [B, S]: a factor of each query's scores
   TensorView out;                         // like q; overlaps nothing
   double scale = 0;                       // 0: 1 / sqrt(Dh)
-  // uint8 of at least E4m3ScratchBytes, by which a call says that 8 bits will do: for the variant
-  // sm90_e4m3, which takes no call without. What is in it afterwards is not said.
+  // uint8 of at least AttentionScratchBytes, by which a call says that 8 bits will do: for the
+  // variants sm90_e4m3 and, where it says so, sm90_int8, which take no call without. What is in it
+  // afterwards is not said.
   std::optional<TensorView> scratch = std::nullopt;
+  bool int8_scores = false;  // q and k in int8, which is nearer than in e4m3 and takes longer
 };
 
 struct AttentionRestArgs {
@@ -50,7 +52,7 @@ absl::Status CrossAttention(const AttentionArgs& args, const Execution& run);
 absl::Status AttentionRest(const AttentionRestArgs& args, const Execution& run);
 
 // Of a call with such keys [B, L, N, Dh].
-int64_t E4m3ScratchBytes(const TensorView& k);
+int64_t AttentionScratchBytes(const TensorView& k);
 
 // Whether a call with so many keys and heads of this width is one of CrossAttention and
 // AttentionRest.

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/attention/attention_launch.h"
-#include "kernels/attention/e4m3_tile_layout.h"
+#include "kernels/attention/tile_layout.h"
 #include "kernels/cuda/library_variants.h"
 
 namespace reel::kernels {
@@ -22,6 +22,14 @@ bool HasVectors(const AttentionOperand& operand) {
          });
 }
 
+// Calls that 8 bits will do for.
+bool FitsTiles(const AttentionParams& p) {
+  const bool plain =
+      p.bias.data == nullptr && p.key_lengths == nullptr && p.q_scale.data == nullptr;
+  return p.scratch != nullptr && IsAligned(p.scratch) && plain && p.width == kTiledHeadWidth &&
+         p.keys > 0 && HasVectors(p.q) && HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
+}
+
 }  // namespace
 
 bool CrossAttentionVectorAccepts(const AttentionParams& p) {
@@ -30,10 +38,10 @@ bool CrossAttentionVectorAccepts(const AttentionParams& p) {
 }
 
 bool AttentionE4m3Accepts(const AttentionParams& p) {
-  const bool plain =
-      p.bias.data == nullptr && p.key_lengths == nullptr && p.q_scale.data == nullptr;
-  return p.scratch != nullptr && IsAligned(p.scratch) && plain && p.width == kE4m3HeadWidth &&
-         p.keys > 0 && HasVectors(p.q) && HasVectors(p.k) && HasVectors(p.v) && HasVectors(p.out);
+  return p.key_form == KeyForm::kE4m3 && FitsTiles(p);
+}
+bool AttentionInt8Accepts(const AttentionParams& p) {
+  return p.key_form == KeyForm::kInt8 && FitsTiles(p);
 }
 
 bool AttentionRestVectorAccepts(const AttentionParams& p) {
@@ -43,6 +51,7 @@ bool AttentionRestVectorAccepts(const AttentionParams& p) {
 std::vector<OpVariants> AttentionCudaVariants() {
   static constexpr KernelVariant kAttention[] = {
       Sm90Variant<LaunchAttentionE4m3Sm90, AttentionE4m3Accepts>(kSixteenBit, kE4m3Sm90),
+      Sm90Variant<LaunchAttentionInt8Sm90, AttentionInt8Accepts>(kSixteenBit, kInt8Sm90),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
   static constexpr KernelVariant kCrossAttention[] = {

@@ -15,6 +15,9 @@ struct AttentionOperand {
   int64_t strides[4] = {};
 };
 
+// What queries and keys meet as in 8 bits.
+enum class KeyForm : int32_t { kE4m3, kInt8 };
+
 struct AttentionParams {
   int64_t batch = 0;
   int64_t queries = 0;
@@ -30,7 +33,8 @@ struct AttentionParams {
   AttentionOperand before;    // [B, S, N, Dh]; its data may be out's
   AttentionOperand log_sums;  // fp32 [B, S, N, 1]
   float scale = 0;
-  void* scratch = nullptr;  // of a variant that needs it: E4m3ScratchBytes
+  void* scratch = nullptr;            // of a variant that needs it: AttentionScratchBytes
+  KeyForm key_form = KeyForm::kE4m3;  // of a call with a scratch
 };
 
 inline constexpr int64_t kMostPromptKeys = 128;  // of cross_attention and attention_rest
@@ -39,9 +43,11 @@ void AttentionLoops(const AttentionParams& params);
 int32_t LaunchAttentionGeneric(const AttentionParams& params, void* stream);
 bool CrossAttentionVectorAccepts(const AttentionParams& params);
 int32_t LaunchCrossAttentionSm80(const AttentionParams& params, void* stream);
+// Write keys and values to the scratch first, by the last one.
 bool AttentionE4m3Accepts(const AttentionParams& params);
-// Writes keys and values to the scratch first, by the other one.
 int32_t LaunchAttentionE4m3Sm90(const AttentionParams& params, void* stream);
+bool AttentionInt8Accepts(const AttentionParams& params);
+int32_t LaunchAttentionInt8Sm90(const AttentionParams& params, void* stream);
 int32_t LaunchAttentionTilesSm90(const AttentionParams& params, void* stream);
 bool AttentionRestVectorAccepts(const AttentionParams& params);
 int32_t LaunchAttentionRestSm80(const AttentionParams& params, void* stream);

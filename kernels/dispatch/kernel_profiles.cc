@@ -33,7 +33,7 @@ constexpr Profile kProfiles[] = {
     {"batch_invariant"},
     {kInt8Profile, {{{"linear", "sm90_int8"}, {"linear", "int8_rows"}}}},
     {kInt8AllProfile,
-     {{{"attention", "sm90_e4m3"}, {"linear", "sm90_int8"}, {"linear", "int8_rows"}}}},
+     {{{"attention", "sm90_int8"}, {"linear", "sm90_int8"}, {"linear", "int8_rows"}}}},
     {kFp8Profile,
      {{{"linear", "e4m3_rows"}, {"linear", "e4m3_rows_tuned"}, {"linear_gelu", "e4m3"}}}},
     {kFp8AttentionProfile, {{{"attention", "sm90_e4m3"}}}},
@@ -89,8 +89,9 @@ bool HasInt8Layers(std::string_view profile) {
   return profile == kInt8Profile || profile == kInt8AllProfile;
 }
 bool HasE4m3Attention(std::string_view profile) {
-  return profile == kFp8AttentionProfile || profile == kFp8AllProfile || profile == kInt8AllProfile;
+  return profile == kFp8AttentionProfile || profile == kFp8AllProfile;
 }
+bool HasInt8Attention(std::string_view profile) { return profile == kInt8AllProfile; }
 
 bool IsLossyVariant(std::string_view op, std::string_view variant) {
   return std::any_of(std::begin(kProfiles), std::end(kProfiles),

@@ -36,6 +36,7 @@ bool IsLossyProfile(std::string_view profile);
 bool HasE4m3Layers(std::string_view profile);
 bool HasInt8Layers(std::string_view profile);
 bool HasE4m3Attention(std::string_view profile);
+bool HasInt8Attention(std::string_view profile);
 // Whether a variant is one that lossy profiles alone bring.
 bool IsLossyVariant(std::string_view op, std::string_view variant);
 

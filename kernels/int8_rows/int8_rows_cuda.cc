@@ -12,11 +12,12 @@ constexpr int64_t kMostWidth = 512 * kTurned;  // a group for each thread of a b
 
 bool Int8RowsVectorAccepts(const Int8RowsParams& p) {
   return p.shape.width <= kMostWidth && FitsVectorElements(p.shape, p.x, {&p.x}) &&
-         FitsCodeRuns(p.shape, p.out, kRun);
+         FitsCodeRuns(p.shape, p.out, kTurnedRun);
 }
 
 std::vector<OpVariants> Int8RowsCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
+      Sm90Variant<LaunchInt8RowsSm90, Int8RowsVectorAccepts>(),
       Sm80Variant<LaunchInt8RowsSm80, Int8RowsVectorAccepts>(),
       GenericCudaVariant<LaunchInt8RowsGeneric>(),
   };

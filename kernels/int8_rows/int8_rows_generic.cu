@@ -2,7 +2,8 @@
 // A block a row, any strides; the row is read twice, a group of 32 elements by a thread.
 #include <algorithm>
 
-#include "kernels/int8_rows/int8_rows_device.cuh"
+#include "kernels/int8_rows/int8_rows_launch.h"
+#include "kernels/rows/int8_device.cuh"
 
 namespace reel::kernels {
 namespace {
@@ -14,7 +15,7 @@ __device__ inline void ReadTurned(const T* x, int64_t inner, int64_t quarter, in
                                   bool gelu, float (&values)[kTurned]) {
 #pragma unroll
   for (int i = 0; i < kTurned; ++i) {
-    const float value = ToFp32(x[((i / kRun) * quarter + first + i % kRun) * inner]);
+    const float value = ToFp32(x[((i / kTurnedRun) * quarter + first + i % kTurnedRun) * inner]);
     values[i] = gelu ? GeluTanh(value) : value;
   }
   Turn(values);
@@ -30,17 +31,19 @@ __global__ void __launch_bounds__(kThreads) Int8OfAny(const __grid_constant__ In
     const T* x = reinterpret_cast<const T*>(row.data);
     float values[kTurned];
     unsigned largest = 0;
-    for (int64_t first = int64_t{threadIdx.x} * kRun; first < quarter; first += kThreads * kRun) {
+    for (int64_t first = int64_t{threadIdx.x} * kTurnedRun; first < quarter;
+         first += kThreads * kTurnedRun) {
       ReadTurned(x, row.inner, quarter, first, p.gelu, values);
       largest = max(largest, LargestOf(values));
     }
     const Int8Scale scale = Int8ScaleOf(GroupMax<kThreads>(largest, scratch));
     auto* out = static_cast<int8_t*>(p.out.data) + OffsetAt(p.shape, p.out, place);
-    for (int64_t first = int64_t{threadIdx.x} * kRun; first < quarter; first += kThreads * kRun) {
+    for (int64_t first = int64_t{threadIdx.x} * kTurnedRun; first < quarter;
+         first += kThreads * kTurnedRun) {
       ReadTurned(x, row.inner, quarter, first, p.gelu, values);
 #pragma unroll
       for (int i = 0; i < kTurned; ++i) {
-        out[((i / kRun) * quarter + first + i % kRun) * p.out.inner] =
+        out[((i / kTurnedRun) * quarter + first + i % kTurnedRun) * p.out.inner] =
             static_cast<int8_t>(Int8Bits(values[i], scale.codes_of_one));
       }
     }

@@ -9,7 +9,7 @@
 namespace reel::kernels {
 
 inline constexpr int kTileRows = 128;
-inline constexpr std::array kTileColumns = {256, 192, 128};
+inline constexpr std::array kTileColumns = {256, 192, 128, 64};
 
 struct TileOrder {
   int32_t row_tiles, column_tiles;
@@ -28,16 +28,46 @@ inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int colum
           .band = static_cast<int32_t>(band)};
 }
 
-// Of the widths of a tile the one that the slowest block is done with first: a piece takes as long
-// as its columns and 25 more.
+// What the slowest block has to do with tiles of that width, in columns of a piece: a piece takes
+// as long as its columns and 25 more, the narrowest as it takes to bring.
+inline int64_t TimeOf(int64_t rows, int64_t outputs, int columns, int multiprocessors) {
+  constexpr int kMoreColumns = 25, kLeastColumns = 96;
+  const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();
+  return (tiles + multiprocessors - 1) / multiprocessors *
+         (std::max(columns, kLeastColumns) + kMoreColumns);
+}
+// Of the widths of a tile the one that it is done with first.
 inline int BestColumns(int64_t rows, int64_t outputs, int multiprocessors) {
-  constexpr int kMoreColumns = 25;
-  const auto time = [&](int columns) {
-    const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();
-    return (tiles + multiprocessors - 1) / multiprocessors * (columns + kMoreColumns);
-  };
+  const auto time = [&](int columns) { return TimeOf(rows, outputs, columns, multiprocessors); };
   return *std::min_element(kTileColumns.begin(), kTileColumns.end(),
                            [&](int a, int b) { return time(a) < time(b); });
+}
+
+// Rows in two launches: as many as every block has the same number of tiles of, and the rest by
+// narrower tiles, where the blocks would be few.
+struct RowCut {
+  int64_t first_rows;  // all: one launch
+  int first_columns;
+};
+inline RowCut BestCut(int64_t rows, int64_t width, int64_t outputs, int multiprocessors) {
+  // In columns of a piece, of which there is one for 128 elements of the width.
+  const int64_t launch = 1 + 80 * 1024 / std::max<int64_t>(width, 128);
+  RowCut best = {rows, BestColumns(rows, outputs, multiprocessors)};
+  int64_t least = TimeOf(rows, outputs, best.first_columns, multiprocessors);
+  for (const int columns : kTileColumns) {
+    const TileOrder all = OrderOf(rows, 0, outputs, columns);
+    const int64_t waves = all.tiles() / multiprocessors;
+    const int64_t first = waves * multiprocessors / all.column_tiles * kTileRows;
+    if (first <= 0 || first >= rows) continue;
+    const int64_t rest = rows - first;
+    const int64_t time =
+        TimeOf(first, outputs, columns, multiprocessors) + launch +
+        TimeOf(rest, outputs, BestColumns(rest, outputs, multiprocessors), multiprocessors);
+    if (time >= least) continue;
+    least = time;
+    best = {first, columns};
+  }
+  return best;
 }
 
 // Where a tile is. Neighbours in time share rows or weights that are still in the cache.

@@ -11,6 +11,8 @@
 #include <algorithm>
 
 #include "kernels/cuda/multiprocessors.cuh"
+#include "kernels/cuda/overlap.cuh"
+#include "kernels/linear/int8_memory.cuh"
 #include "kernels/linear/int8_tiles.cuh"
 #include "kernels/linear/linear_launch.h"
 #include "kernels/mma/bulk_copy.cuh"
@@ -24,50 +26,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr int kGroups = 2;  // warpgroups that multiply
-constexpr int kGroupRows = kTileRows / kGroups;
-static_assert(kGroupRows == 64);
 constexpr int kThreads = 128 * (kGroups + 1);
-constexpr int kDepth = kSwizzledRow;  // of D, a piece
-constexpr int kBoxColumns = 64;       // outputs that leave together
-constexpr int kBoxBytes = kGroupRows * kBoxColumns * 2;
-constexpr int kMostShared = 227 * 1024, kMostStages = 6;
-
-// What an output has beside its sum.
-struct Beside {
-  float scale, bias;
-};
-
-template <int kColumns>
-struct Shared {
-  static constexpr int kStageBytes = (kTileRows + kColumns) * kDepth;
-  static constexpr int kBoxesBytes = kGroups * 2 * kBoxBytes;
-  static constexpr int kBesideBytes = kGroups * kColumns * static_cast<int>(sizeof(Beside));
-  static constexpr int kBarrierBytes = 2 * kMostStages * 8;
-  static constexpr int kAlignment = 1024;  // of rectangles
-  static constexpr int kStages = std::min(
-      kMostStages,
-      (kMostShared - kAlignment - kBoxesBytes - kBesideBytes - kBarrierBytes) / kStageBytes);
-  static constexpr int kBytes =
-      kAlignment + kStages * kStageBytes + kBoxesBytes + kBesideBytes + kBarrierBytes;
-
-  uint32_t base;
-
-  __device__ explicit Shared(const void* memory)
-      : base((SharedAddress(memory) + kAlignment - 1) & ~uint32_t{kAlignment - 1}) {}
-  __device__ uint32_t X(int stage) const { return base + stage * kStageBytes; }
-  __device__ uint32_t Weight(int stage) const { return X(stage) + kTileRows * kDepth; }
-  __device__ uint32_t Box(int group, int box) const {
-    return base + kStages * kStageBytes + (2 * group + (box & 1)) * kBoxBytes;
-  }
-  __device__ uint32_t BesideOf(int group) const {
-    return base + kStages * kStageBytes + kBoxesBytes + group * kBesideBytes / kGroups;
-  }
-  __device__ uint32_t Full(int stage) const {
-    return base + kStages * kStageBytes + kBoxesBytes + kBesideBytes + 8 * stage;
-  }
-  __device__ uint32_t Empty(int stage) const { return Full(stage) + 8 * kMostStages; }
-};
 
 struct Int8Params {
   int32_t rows, outputs, pieces;  // of D
@@ -75,6 +34,7 @@ struct Int8Params {
   const float* x_scale;
   const float* weight_scale;
   const void* bias;
+  bool goes_on;  // the launch ahead is of the same call
   int64_t x_scale_stride, weight_scale_stride, bias_stride;
   bool fp32_bias;
 };
@@ -135,19 +95,6 @@ __device__ inline Beside BesideAt(const Int8Params& p, int output) {
   return beside;
 }
 
-__device__ inline float4 LoadBesides(uint32_t address) {
-  float4 two;
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(two.x), "=f"(two.y), "=f"(two.z), "=f"(two.w)
-               : "r"(address));
-  return two;
-}
-__device__ inline void StoreBeside(uint32_t address, const Beside& beside) {
-  asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
-               :
-               : "r"(address), "f"(beside.scale), "f"(beside.bias)
-               : "memory");
-}
 // All warps of one that multiplies.
 __device__ inline void SyncGroup(int group) {
   asm volatile("bar.sync %0, 128;" : : "r"(group + 1) : "memory");
@@ -211,6 +158,9 @@ __global__ void __launch_bounds__(kThreads, 1)
     PublishBarriers();
   }
   __syncthreads();
+  // What is ahead of the call's first launch was done before this one could begin.
+  if (!p.goes_on) AwaitKernelAhead<true>();
+  LetNextKernelBegin<true>();
   const int group = static_cast<int>(threadIdx.x) / 128 - 1;
   if (group < 0) {
     GiveRegisters<40>();
@@ -248,7 +198,14 @@ __global__ void __launch_bounds__(kThreads, 1)
     StoreTile<T>(shared, out, group, row, output, p.outputs, row_scale, sums);
   }
   if (thread == 0) AwaitStoresRead<0>();  // or the block's memory would be another's
+  // Whoever waits for this launch waits for both.
+  if (p.goes_on) AwaitKernelAhead<true>();
 }
+
+struct Launches {
+  int multiprocessors;
+  bool goes_on = false;  // behind another of the same call
+};
 
 template <typename T>
 constexpr CUtensorMapDataType kOutType = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
@@ -261,7 +218,7 @@ inline int64_t StrideOf(const RowOperand& operand, int64_t width) {
 }
 
 template <typename T, int kColumns>
-int32_t Launch(const LinearParams& params, int multiprocessors, cudaStream_t stream) {
+int32_t Launch(const LinearParams& params, const Launches& launches, cudaStream_t stream) {
   CUtensorMap x, weight, out;
   const int64_t width = params.shape.width, rows = params.shape.rows;
   cudaError_t error = MakeTensorMap({params.x.data, rows, width, StrideOf(params.x, width)},
@@ -286,13 +243,39 @@ int32_t Launch(const LinearParams& params, int multiprocessors, cudaStream_t str
                         .x_scale = static_cast<const float*>(params.x_scale.data),
                         .weight_scale = static_cast<const float*>(params.weight_scale.data),
                         .bias = params.bias.data,
+                        .goes_on = launches.goes_on,
                         .x_scale_stride = params.x_scale.strides[0],
                         .weight_scale_stride = params.weight_scale.inner,
                         .bias_stride = params.bias.inner,
                         .fp32_bias = params.bias.dtype == Dtype::kF32};
-  const auto blocks = static_cast<unsigned>(std::min(order.tiles(), multiprocessors));
-  kernel<<<blocks, kThreads, Shared<kColumns>::kBytes, stream>>>(p, x, weight, out);
-  return cudaGetLastError();
+  const auto blocks = static_cast<unsigned>(std::min(order.tiles(), launches.multiprocessors));
+  return LaunchKernel<true>({.blocks = dim3(blocks),
+                             .threads = kThreads,
+                             .shared_bytes = Shared<kColumns>::kBytes,
+                             .stream = stream},
+                            kernel, p, x, weight, out);
+}
+
+template <typename T>
+int32_t LaunchInTiles(const LinearParams& params, int columns, const Launches& launches,
+                      cudaStream_t stream) {
+  switch (columns) {
+    case 256:
+      return Launch<T, 256>(params, launches, stream);
+    case 192:
+      return Launch<T, 192>(params, launches, stream);
+    case 128:
+      return Launch<T, 128>(params, launches, stream);
+    default:
+      return Launch<T, 64>(params, launches, stream);
+  }
+}
+
+RowOperand From(const RowOperand& operand, int64_t row) {
+  RowOperand from = operand;
+  from.data =
+      static_cast<char*>(operand.data) + row * operand.strides[0] * DtypeSize(operand.dtype);
+  return from;
 }
 
 template <typename T>
@@ -300,14 +283,18 @@ int32_t LaunchTyped(const LinearParams& params, cudaStream_t stream) {
   int multiprocessors = 0;
   const cudaError_t error = CountMultiprocessors(multiprocessors);
   if (error != cudaSuccess) return error;
-  switch (BestColumns(params.shape.rows, params.outputs, multiprocessors)) {
-    case 256:
-      return Launch<T, 256>(params, multiprocessors, stream);
-    case 192:
-      return Launch<T, 192>(params, multiprocessors, stream);
-    default:
-      return Launch<T, 128>(params, multiprocessors, stream);
-  }
+  const int64_t rows = params.shape.rows, outputs = params.outputs;
+  const RowCut cut = BestCut(rows, params.shape.width, outputs, multiprocessors);
+  LinearParams part = params;
+  part.shape.rows = cut.first_rows;
+  const int32_t first = LaunchInTiles<T>(part, cut.first_columns, {multiprocessors}, stream);
+  if (first != cudaSuccess || cut.first_rows == rows) return first;
+  part.shape.rows = rows - cut.first_rows;
+  part.x = From(params.x, cut.first_rows);
+  part.x_scale = From(params.x_scale, cut.first_rows);
+  part.out = From(params.out, cut.first_rows);
+  return LaunchInTiles<T>(part, BestColumns(part.shape.rows, outputs, multiprocessors),
+                          {multiprocessors, true}, stream);
 }
 
 }  // namespace

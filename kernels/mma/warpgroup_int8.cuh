@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 matrices by a warpgroup: a [64, 32] and b [columns, 32], both in shared memory,
-// sums in int32, which are exact. For .cu files of sm_90a.
+// Products of int8 matrices by a warpgroup: a [64, 32] and b [columns, 32], sums in int32, which
+// are exact. For .cu files of sm_90a.
 //
-// A lane has of the sums what warpgroup.cuh says. a and b lie in rows of 128 bytes, in the order
-// that the copy engine gives them (kSwizzledRow, tensor_copy.cuh).
+// A lane has of the sums what warpgroup.cuh says. Those that are given addresses have a and b in
+// shared memory, in rows of 128 bytes, in the order of the copy engine (kSwizzledRow,
+// tensor_copy.cuh); the one with a in registers has them as those of warpgroup.cuh do.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,41 @@ __device__ inline uint64_t SwizzledMatrix(uint32_t address) {
 }
 inline constexpr uint64_t kNextInt8 = 32 >> 4;  // added to what it gives
 
-// sums = a b, or sums += a b where `add`, of 128, 192 and 256 columns.
+// sums = a b, or sums += a b where `add`, of 64 columns and a in registers.
+__device__ inline void MultiplyInt8(int32_t (&sums)[32], const uint32_t (&a)[4], uint64_t b,
+                                    bool add) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
+      "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, p;\n}"
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]), "+r"(sums[4]), "+r"(sums[5]),
+        "+r"(sums[6]), "+r"(sums[7]), "+r"(sums[8]), "+r"(sums[9]), "+r"(sums[10]), "+r"(sums[11]),
+        "+r"(sums[12]), "+r"(sums[13]), "+r"(sums[14]), "+r"(sums[15]), "+r"(sums[16]),
+        "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), "+r"(sums[21]),
+        "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]), "+r"(sums[26]),
+        "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]), "+r"(sums[31])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));
+}
+
+// sums = a b, or sums += a b where `add`, of 64, 128, 192 and 256 columns.
+__device__ inline void MultiplyInt8(int32_t (&sums)[32], uint64_t a, uint64_t b, bool add) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32.s8.s8 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, "
+      "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+      "%32, %33, p;\n}"
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]), "+r"(sums[4]), "+r"(sums[5]),
+        "+r"(sums[6]), "+r"(sums[7]), "+r"(sums[8]), "+r"(sums[9]), "+r"(sums[10]), "+r"(sums[11]),
+        "+r"(sums[12]), "+r"(sums[13]), "+r"(sums[14]), "+r"(sums[15]), "+r"(sums[16]),
+        "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), "+r"(sums[21]),
+        "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]), "+r"(sums[26]),
+        "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]), "+r"(sums[31])
+      : "l"(a), "l"(b), "r"(static_cast<int>(add)));
+}
+
 __device__ inline void MultiplyInt8(int32_t (&sums)[64], uint64_t a, uint64_t b, bool add) {
   asm volatile(
       "{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\n"

@@ -17,7 +17,7 @@ struct RmsNormParams {
   float eps = 0;
   float weight_offset = 0;
   bool round_before_weight = false;
-  E4m3Scale out_scale = {};  // where out is e4m3
+  CodeScale out_scale = {};  // where out is e4m3
 };
 
 // Whether the call is a fused norm of rows/. Without a weight a second rounding changes nothing,

@@ -17,15 +17,16 @@ inline constexpr float kLargestE4m3 = 448.0f;
 inline constexpr float kLeastMaximum = 1e-12f;
 inline constexpr uint8_t kE4m3Nan = 0x7F;
 
-// What an output has beside its codes. Without meaning where the output is of another type.
-struct E4m3Scale {
+// What an output has beside its codes, also those of int8 (int8_layout.h), which have no fixed
+// scale. Without meaning where the output is of another type.
+struct CodeScale {
   RowOperand rows;  // fp32, one element of a row: written; absent with a fixed scale
   float fixed = 0;  // of all rows; 0: each has its own
 };
 
 // Fixed scales by which tuned code may divide as it does by a row's own: neither the reciprocal nor
 // a product with it leaves the normal numbers where the code is not 0 or the largest.
-inline bool IsModerateScale(const E4m3Scale& scale) {
+inline bool IsModerateScale(const CodeScale& scale) {
   return scale.fixed == 0 || (scale.fixed > 0x1p-60f && scale.fixed < 0x1p60f);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/rows/int8_loops.h"
 #include "kernels/rows/row_loops.h"
 
 namespace reel::kernels {
@@ -61,8 +62,9 @@ void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
   }
 }
 
-void WriteOutput(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale, int64_t row,
+void WriteOutput(const RowShape& shape, const RowOperand& out, const CodeScale& scale, int64_t row,
                  std::span<const double> values) {
+  if (out.dtype == Dtype::kI8) return WriteInt8Row(shape, out, scale.rows, row, values);
   if (out.dtype != Dtype::kE4m3) return WriteRow(shape, out, row, values);
   if (scale.fixed != 0) return WriteE4m3Row(shape, out, row, values, scale.fixed);
   const float own = E4m3ScaleOf(values);

@@ -21,8 +21,8 @@ double FromE4m3(uint8_t code);
 void ReadInput(const RowShape& shape, const RowOperand& operand, int64_t row,
                std::span<double> out);
 
-// A row of an operator's output: of a floating type with one rounding, or e4m3 with its scale.
-void WriteOutput(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale, int64_t row,
+// A row of an operator's output: of a floating type with one rounding, or codes with their scale.
+void WriteOutput(const RowShape& shape, const RowOperand& out, const CodeScale& scale, int64_t row,
                  std::span<const double> values);
 
 }  // namespace reel::kernels

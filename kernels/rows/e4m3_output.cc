@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/rows/int8_layout.h"
 
 namespace reel::kernels {
 namespace {
@@ -29,22 +30,41 @@ void CheckRowScales(const char* name, const TensorView& scale, const TensorView&
   }
 }
 
+namespace {
+
+// What differs from e4m3.
+void CheckInt8Form(const OutputArgs& args, ArgumentChecks& checks) {
+  if (!checks.ok()) return;
+  checks.Require(args.out_scale.has_value() && !args.static_out_scale.has_value(),
+                 "An int8 output has an out_scale of its own and no static one");
+  if (!checks.ok()) return;
+  CheckRowScales("out_scale", *args.out_scale, args.x, checks);
+  checks.Require(args.x.size(-1) % kTurned == 0,
+                 absl::StrCat("The width of an int8 output must be a multiple of ", kTurned, ": x ",
+                              Describe(args.x)));
+}
+
+}  // namespace
+
 void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks) {
   if (!checks.ok()) return;
   const bool scaled = args.out_scale.has_value();
   const bool fixed = args.static_out_scale.has_value();
-  if (!IsE4m3(args)) {
+  if (!IsCodes(args)) {
     checks.Like("out", args.out, "x", args.x);
-    checks.Require(!scaled && !fixed,
-                   absl::StrCat("out_scale and static_out_scale belong to an e4m3 output: out is ",
-                                DtypeName(args.out.dtype)));
+    checks.Require(
+        !scaled && !fixed,
+        absl::StrCat("out_scale and static_out_scale belong to an output in codes: out is ",
+                     DtypeName(args.out.dtype)));
     return;
   }
-  checks.Typed("out", args.out, MaskOf(Dtype::kE4m3), args.x.rank, args.x.rank);
+  const bool is_int8 = args.out.dtype == Dtype::kI8;
+  checks.Typed("out", args.out, MaskOf(args.out.dtype), args.x.rank, args.x.rank);
   checks.Require(!checks.ok() || args.out.shape() == args.x.shape(),
                  checks.ok() ? absl::StrCat("Sizes must be equal: out ", Describe(args.out),
                                             " beside x ", Describe(args.x))
                              : "");
+  if (is_int8) return CheckInt8Form(args, checks);
   checks.Require(
       scaled != fixed,
       "Either out_scale is written or static_out_scale is taken, one of them must be given");
@@ -56,7 +76,7 @@ void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks) {
 
 void CheckOutputPlace(const OutputArgs& args, ArgumentChecks& checks,
                       std::initializer_list<const TensorView*> may_be) {
-  if (!IsE4m3(args)) return checks.Output("out", args.out, may_be);
+  if (!IsCodes(args)) return checks.Output("out", args.out, may_be);
   checks.Output("out", args.out);
   if (args.out_scale.has_value()) checks.Output("out_scale", *args.out_scale);
 }
@@ -67,8 +87,8 @@ RowOperand RowScales(const TensorView& view) {
   return operand;
 }
 
-E4m3Scale OutputScale(const OutputArgs& args) {
-  E4m3Scale scale;
+CodeScale OutputScale(const OutputArgs& args) {
+  CodeScale scale;
   if (args.out_scale.has_value()) scale.rows = RowScales(*args.out_scale);
   if (args.static_out_scale.has_value()) scale.fixed = static_cast<float>(*args.static_out_scale);
   return scale;

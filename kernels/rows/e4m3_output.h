@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The output `out` of an operator that may write e4m3 instead of its input's type: what its door
-// refuses, and the scale as parameters. For operators' .cc files.
+// The output `out` of an operator that may write codes instead of its input's type, e4m3 or, where
+// it says so, int8: what its door refuses, and the scale as parameters. For operators' .cc files.
 #pragma once
 
 #include <initializer_list>
@@ -18,15 +18,19 @@ struct OutputArgs {
   const TensorView& out;
   const std::optional<TensorView>& out_scale;
   std::optional<double> static_out_scale;
+  bool may_be_int8 = false;
 };
 template <typename Args>
 OutputArgs OutputOf(const Args& args) {
   return {args.x, args.out, args.out_scale, args.static_out_scale};
 }
 
-inline bool IsE4m3(const OutputArgs& args) { return args.out.dtype == Dtype::kE4m3; }
+inline bool IsCodes(const OutputArgs& args) {
+  return args.out.dtype == Dtype::kE4m3 || (args.may_be_int8 && args.out.dtype == Dtype::kI8);
+}
 
-// Types and sizes: `out` like x, or e4m3 of the sizes of x with one of the two scales.
+// Types and sizes: `out` like x, or codes of the sizes of x with one of the two scales, int8 with
+// out_scale.
 void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks);
 // That it overlaps nothing, or in x's type is exactly one of `may_be`. After all tensors have been
 // named.
@@ -39,6 +43,6 @@ void CheckRowScales(const char* name, const TensorView& scale, const TensorView&
 // Scales of rows, one element each.
 RowOperand RowScales(const TensorView& view);
 // Of arguments that were checked.
-E4m3Scale OutputScale(const OutputArgs& args);
+CodeScale OutputScale(const OutputArgs& args);
 
 }  // namespace reel::kernels

@@ -7,7 +7,8 @@
 //   n   = (v - mean) * rstd * weight + bias
 //   out = round( (n * (1 + scale + scale_bias) + shift + shift_bias) * (gate + gate_bias) )
 //
-// or out as e4m3 with a scale for each row (e4m3_layout.h), of the same unrounded.
+// or out as e4m3 or int8 with a scale for each row (e4m3_layout.h, int8_layout.h), of the same
+// unrounded.
 #pragma once
 
 #include "kernels/rows/e4m3_layout.h"
@@ -34,7 +35,7 @@ struct FusedNormParams {
   RowOperand out;  // absent: not written, and no statistic is taken
   Statistic statistic = Statistic::kMeanSquare;
   float eps = 0;
-  E4m3Scale out_scale;  // where out is e4m3
+  CodeScale out_scale;  // where out is codes
   // Of each row, in order: which it takes of the vectors (scale, shift, gates), of which there are
   // as many as there may be, the first stride apart. Null: vectors have the leading dims of rows.
   const int32_t* vector_of = nullptr;
@@ -52,8 +53,9 @@ inline int64_t VectorRow(const FusedNormParams& p, int64_t row) {
 void FusedNormLoops(const FusedNormParams& params);
 bool FusedNormCpuAccepts(const FusedNormParams& params);
 void FusedNormCpu(const FusedNormParams& params, const HostThreads* threads);
-// Rows of 16-byte vectors: with an output in their type, and in e4m3.
+// Rows of 16-byte vectors: with an output in their type, in e4m3, and in int8.
 bool FusedNormVectorAccepts(const FusedNormParams& params);
 bool FusedNormE4m3Accepts(const FusedNormParams& params);
+bool FusedNormInt8Accepts(const FusedNormParams& params);
 
 }  // namespace reel::kernels

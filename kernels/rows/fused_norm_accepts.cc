@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host side of the CUDA variants of the fused norms.
+#include <algorithm>
+#include <iterator>
+
 #include "kernels/rows/fused_norm.h"
+#include "kernels/rows/int8_layout.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {
@@ -16,12 +20,22 @@ bool FitsInputs(const FusedNormParams& p) {
 }  // namespace
 
 bool FusedNormVectorAccepts(const FusedNormParams& p) {
-  return p.out.dtype != Dtype::kE4m3 && FitsInputs(p) && FitsVectorRows(p.shape, p.x, {&p.out});
+  return p.out.dtype != Dtype::kE4m3 && p.out.dtype != Dtype::kI8 && FitsInputs(p) &&
+         FitsVectorRows(p.shape, p.x, {&p.out});
 }
 
 bool FusedNormE4m3Accepts(const FusedNormParams& p) {
   return p.out.dtype == Dtype::kE4m3 && FitsInputs(p) && FitsE4m3Vectors(p.shape, p.x, p.out) &&
          IsModerateScale(p.out_scale);
+}
+
+// A thread has a group of a row in 16 bits.
+bool FusedNormInt8Accepts(const FusedNormParams& p) {
+  const auto& widths = kPlainInt8Widths;
+  const bool fits = p.shape.width == 0 || std::find(std::begin(widths), std::end(widths),
+                                                    p.shape.width) != std::end(widths);
+  return fits && p.out.dtype == Dtype::kI8 && DtypeSize(p.x.dtype) == 2 && FitsInputs(p) &&
+         FitsCodeRuns(p.shape, p.out, kTurnedRun);
 }
 
 }  // namespace reel::kernels

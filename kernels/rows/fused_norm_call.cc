@@ -22,13 +22,13 @@ struct Words {
   const char* out;
 };
 
-OutputArgs OutputOfFused(const FusedArgs& args) {
-  return {args.x, *args.out, args.out_scale, args.static_out_scale};
+OutputArgs OutputOfFused(const FusedOp& op, const FusedArgs& args) {
+  return {args.x, *args.out, args.out_scale, args.static_out_scale, op.codes};
 }
 
 void CheckOutForm(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
   if (!op.has(kNormed)) return;
-  if (op.e4m3) return CheckOutputForm(OutputOfFused(args), checks);
+  if (op.codes) return CheckOutputForm(OutputOfFused(op, args), checks);
   checks.Like(Words(op).out, *args.out, "x", args.x);
 }
 
@@ -73,7 +73,7 @@ void CheckVectors(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
 
 void CheckOutPlace(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
   if (!op.has(kNormed)) return;
-  if (op.e4m3) return CheckOutputPlace(OutputOfFused(args), checks);
+  if (op.codes) return CheckOutputPlace(OutputOfFused(op, args), checks);
   if (op.has(kModulation)) return checks.Output(Words(op).out, *args.out);
   checks.Output(Words(op).out, *args.out, {&args.x});
 }
@@ -111,7 +111,7 @@ FusedNormParams ParamsOf(const FusedOp& op, const FusedArgs& args) {
   params.gate_bias = VectorOperand(args.gate_bias);
   params.sum = OptionalRows(args.sum);
   params.out = OptionalRows(args.out);
-  if (op.e4m3) params.out_scale = OutputScale(OutputOfFused(args));
+  if (op.codes) params.out_scale = OutputScale(OutputOfFused(op, args));
   if (args.vector_of.has_value()) {
     params.vector_of = static_cast<const int32_t*>(args.vector_of->data);
   }
@@ -151,7 +151,7 @@ absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution&
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
                 .tensors = [&] { return checks.Tensors(); },
-                .for_plugins = params.out.dtype != Dtype::kE4m3 && params.vector_of == nullptr},
+                .for_plugins = params.out.dtype == params.x.dtype && params.vector_of == nullptr},
                run);
 }
 

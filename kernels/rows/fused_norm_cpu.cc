@@ -103,7 +103,7 @@ void Rows(const FusedNormParams& params, int64_t first, int64_t end) {
 }  // namespace
 
 bool FusedNormCpuAccepts(const FusedNormParams& p) {
-  return p.out.dtype != Dtype::kE4m3 &&
+  return p.out.dtype != Dtype::kE4m3 && p.out.dtype != Dtype::kI8 &&
          SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
                     p.scale, p.scale_bias, p.shift, p.shift_bias, p.gate, p.gate_bias, p.sum,
                     p.out);

@@ -14,13 +14,15 @@ inline constexpr unsigned kOutputGate = 16;   // gate and its bias
 inline constexpr unsigned kSum = 32;          // the output sum
 inline constexpr unsigned kNormed = 64;       // the output out
 inline constexpr unsigned kE4m3 = 128;        // which is e4m3 with a scale
-inline constexpr unsigned kVectorOf = 1024;   // rows may be told which vectors they take
+inline constexpr unsigned kInt8 = 2048;       // or int8 with a scale
+inline constexpr unsigned kCodes = kE4m3 | kInt8;
+inline constexpr unsigned kVectorOf = 1024;  // rows may be told which vectors they take
 // Of plain calls alone: the bias behind the weight; a rounding before it, as rms_norm may have it.
 inline constexpr unsigned kBias = 256;
 inline constexpr unsigned kRoundedFirst = 512;
 
 // Whether a call that fits vector rows is plain: exactly these parts, in the rows' type (but for an
-// e4m3 output), and nothing added to one of them.
+// output in codes), and nothing added to one of them.
 inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
   const auto is_there = [&](const RowOperand& operand, unsigned part) {
     return (operand.data != nullptr) == ((parts & part) != 0);
@@ -30,9 +32,9 @@ inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
   };
   const bool nothing_added = p.residual_gate_bias.data == nullptr && p.scale_bias.data == nullptr &&
                              p.shift_bias.data == nullptr && p.gate_bias.data == nullptr;
-  const bool out_fits = (parts & kE4m3) != 0
-                            ? is_there(p.out, kNormed) && p.out.dtype == Dtype::kE4m3
-                            : fits(p.out, kNormed);
+  const Dtype codes = (parts & kInt8) != 0 ? Dtype::kI8 : Dtype::kE4m3;
+  const bool out_fits = (parts & kCodes) != 0 ? is_there(p.out, kNormed) && p.out.dtype == codes
+                                              : fits(p.out, kNormed);
   return nothing_added && p.shape.width * DtypeSize(p.x.dtype) <= 16384 &&
          fits(p.residual, kResidual) && fits(p.residual_gate, kResidualGate) &&
          fits(p.weight, kAffine) && fits(p.bias, kBias) && fits(p.scale, kModulation) &&

@@ -22,6 +22,11 @@ bool PlainE4m3Accepts(const FusedNormParams& params) {
 
 // Best first; each predicate says which calls its kernel takes.
 template <const FusedOp& kOp>
+bool PlainInt8Accepts(const FusedNormParams& params) {
+  return FusedNormInt8Accepts(params) && IsPlainCall(kOp, params);
+}
+
+template <const FusedOp& kOp>
 OpVariants CudaVariantsOf() {
   static constexpr KernelVariant kGeneral =
       Sm80Variant<LaunchFusedGeneralSm80<kOp>, FusedNormVectorAccepts>(kAnyFloating, kGeneralSm80);
@@ -30,7 +35,7 @@ OpVariants CudaVariantsOf() {
   if constexpr (!kOp.sm90) {
     static constexpr KernelVariant kVariants[] = {kPlain, kGeneral, kGeneric};
     return MakeVariants<FusedNormParams>(kOp.name, kVariants);
-  } else if constexpr (!kOp.e4m3) {
+  } else if constexpr (!kOp.codes) {
     static constexpr KernelVariant kVariants[] = {
         Sm90Variant<LaunchFusedSm90<kOp>, PlainAccepts<kOp>>(), kPlain, kGeneral, kGeneric};
     return MakeVariants<FusedNormParams>(kOp.name, kVariants);
@@ -38,6 +43,7 @@ OpVariants CudaVariantsOf() {
     static constexpr KernelVariant kVariants[] = {
         Sm90Variant<LaunchFusedSm90<kOp>, PlainAccepts<kOp>>(),
         Sm90Variant<LaunchFusedE4m3Sm90<kOp>, PlainE4m3Accepts<kOp>>(kAnyFloating, kE4m3Sm90),
+        Sm90Variant<LaunchFusedInt8Sm90<kOp>, PlainInt8Accepts<kOp>>(kSixteenBit, kInt8Sm90),
         kPlain,
         Sm80Variant<LaunchFusedE4m3Sm80<kOp>, PlainE4m3Accepts<kOp>>(kAnyFloating, kE4m3Sm80),
         kGeneral,

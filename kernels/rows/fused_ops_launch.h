@@ -12,11 +12,11 @@ namespace reel::kernels {
 struct FusedOp {
   const char* name;
   Statistic statistic;
-  unsigned parts;     // of fused_norm_layout.h
-  bool bias = false;  // kAffine is a weight alone, or a weight and a bias; each may be absent
-  bool e4m3 = false;  // the output can be that instead
-  bool sm90 = false;  // has a variant for Hopper
-  double eps = 1e-6;  // by default
+  unsigned parts;      // of fused_norm_layout.h
+  bool bias = false;   // kAffine is a weight alone, or a weight and a bias; each may be absent
+  bool codes = false;  // the output can be e4m3 or int8 instead
+  bool sm90 = false;   // has a variant for Hopper
+  double eps = 1e-6;   // by default
 
   constexpr bool has(unsigned part) const { return (parts & part) != 0; }
 };
@@ -37,7 +37,7 @@ inline constexpr FusedOp kLayerNormResidual = {.name = "layer_norm_residual",
 inline constexpr FusedOp kAdalnRmsNorm = {.name = "adaln_rms_norm",
                                           .statistic = Statistic::kMeanSquare,
                                           .parts = kAffine | kModulation | kNormed | kVectorOf,
-                                          .e4m3 = true,
+                                          .codes = true,
                                           .sm90 = true};
 inline constexpr FusedOp kAdalnLayerNorm = {.name = "adaln_layer_norm",
                                             .statistic = Statistic::kVariance,
@@ -57,7 +57,7 @@ inline constexpr FusedOp kGateResidualAdaln = {
     .name = "gate_residual_adaln",
     .statistic = Statistic::kMeanSquare,
     .parts = kResidual | kResidualGate | kModulation | kSum | kNormed | kVectorOf,
-    .e4m3 = true,
+    .codes = true,
     .sm90 = true};
 
 inline constexpr const FusedOp* kFusedOps[] = {
@@ -83,7 +83,9 @@ constexpr PlainCalls PlainCallsOf(const FusedOp& op) {
 }
 inline bool IsPlainCall(const FusedOp& op, const FusedNormParams& params) {
   const PlainCalls calls = PlainCallsOf(op);
-  const unsigned to = params.out.dtype == Dtype::kE4m3 ? kE4m3 : 0;
+  const unsigned to = params.out.dtype == Dtype::kE4m3 ? kE4m3
+                      : params.out.dtype == Dtype::kI8 ? kInt8
+                                                       : 0;
   for (int i = 0; i < calls.count; ++i) {
     if (HasPlainParts(params, calls.parts[i] | to)) return true;
   }
@@ -100,6 +102,9 @@ template <const FusedOp& kOp>
 int32_t LaunchFusedE4m3Sm80(const FusedNormParams& params, void* stream);
 template <const FusedOp& kOp>
 int32_t LaunchFusedE4m3Sm90(const FusedNormParams& params, void* stream);
+// And int8.
+template <const FusedOp& kOp>
+int32_t LaunchFusedInt8Sm90(const FusedNormParams& params, void* stream);
 // Any call over rows of 16-byte vectors, with an output in their type.
 template <const FusedOp& kOp>
 int32_t LaunchFusedGeneralSm80(const FusedNormParams& params, void* stream);

@@ -2,7 +2,7 @@
 // GenericRows (row_kernels.cuh) for calls whose output is e4m3. For .cu files.
 //
 // An operator has beside what row_kernels.cuh asks for
-//   RowOperand out;  E4m3Scale out_scale;  of its parameters `p`
+//   RowOperand out;  CodeScale out_scale;  of its parameters `p`
 //   template <T, n> void Finish(const Row&, int64_t i, float (&values)[n], const Beside<n>&,
 //                               const RowStatistics&) const;   values to what out is rounded from
 //   template <T, n> void StoreSum(const Row&, int64_t i, const float (&values)[n]) const;
@@ -24,18 +24,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericE4m3Rows(const __grid_
   const RowShape& shape = op.shape();
   for (int64_t index = blockIdx.x; index < shape.rows; index += gridDim.x) {
     const auto row = op.At(index);
-    const auto each = [&](auto term) {
-      float sum = 0;
-      for (int64_t i = threadIdx.x; i < shape.width; i += kGenericThreads) {
-        float value[1];
-        op.template Load<T>(row, i, value);
-        sum += term(value[0]);
-      }
-      return sum;
-    };
-    const RowStatistics statistics = StatisticsOf<Op::kStatistic>(
-        shape.width, op.eps(), each,
-        [&](float part, int k) { return GroupSum<kGenericThreads>(part, scratch[k]); });
+    const RowStatistics statistics = BlockStatistics<T>(op, row, scratch);
     const auto finish = [&](int64_t i, float(&value)[1]) {
       typename Op::template Beside<1> beside;
       op.template LoadBeside<T>(row, i, beside);

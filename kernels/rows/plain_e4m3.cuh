@@ -10,10 +10,12 @@ namespace reel::kernels {
 // One thread's part of kRows rows: the fp32 values of kVectors vectors each, kLanes apart.
 template <int kPer, int kVectors, int kLanes, int kRows>
 struct E4m3Part {
+  using Scale = RowScale;
+
   float values[kRows][kVectors][kPer];
 
   // Of all rows at once: one barrier serves them. `scratch` as CombineGroup has it.
-  __device__ void Scales(const PlainE4m3& out, int vectors, int lane, unsigned* scratch,
+  __device__ void Scales(const PlainCodes& out, int vectors, int lane, unsigned* scratch,
                          RowScale (&scales)[kRows]) const {
     if (out.fixed != 0) {
 #pragma unroll
@@ -35,7 +37,7 @@ struct E4m3Part {
   }
 
   // Row r, which is `row` of `outer`.
-  __device__ void Store(const PlainE4m3& out, int64_t outer, int64_t row, int vectors, int lane,
+  __device__ void Store(const PlainCodes& out, int64_t outer, int64_t row, int vectors, int lane,
                         int r, const RowScale& scale) const {
     auto* codes = reinterpret_cast<uint8_t*>(out.codes.data) + outer * out.codes.outer +
                   row * out.codes.inner;

@@ -4,71 +4,21 @@
 // stays packed in registers between the statistic and the output. Other calls: fused_norm_row.cuh.
 #pragma once
 
+#include <iterator>
+#include <type_traits>
+
 #include "kernels/rows/plain_e4m3.cuh"
+#include "kernels/rows/plain_int8.cuh"
+#include "kernels/rows/plain_parts.cuh"
 #include "kernels/rows/plain_row.cuh"
 #include "kernels/rows/vector_rows.cuh"
 
 namespace reel::kernels {
 
-// Of kRows rows at once: one barrier serves them all.
-template <Statistic kStatistic, int kLanes, typename Row, int kRows>
-__device__ inline void PlainStatistics(const PlainNormParams& p, const Row (&rows)[kRows], int lane,
-                                       float (*scratch)[kRows * kPlainThreads<kLanes> / 32],
-                                       RowStatistics (&statistics)[kRows]) {
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) statistics[r].mean = 0;
-  float sums[kRows];
-  if constexpr (kStatistic == Statistic::kVariance) {
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      sums[r] = rows[r].Sum(p.vectors, lane, [](float value) { return value; });
-    }
-    GroupSums<kLanes>(sums, scratch[0]);
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) statistics[r].mean = sums[r] * p.inverse_width;
-  }
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    const float mean = statistics[r].mean;
-    sums[r] = rows[r].Sum(p.vectors, lane, [mean](float value) {
-      return kStatistic == Statistic::kVariance ? (value - mean) * (value - mean) : value * value;
-    });
-  }
-  GroupSums<kLanes>(sums, scratch[1]);
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    statistics[r].rstd = rsqrtf(sums[r] * p.inverse_width + p.eps);
-  }
-}
-
-// The vectors beside kRows rows. Few are all fetched before the statistic, once where the rows
-// share them; of many, one ahead of its use.
-template <typename Row, int kVectors, int kLanes, int kRows, bool kShared>
-struct BesideRows {
-  static constexpr bool kEarly = kVectors <= 2;
-  typename Row::Beside all[kShared ? 1 : kRows][kEarly ? kVectors : 1];
-
-  __device__ void Load(const PlainNormParams& p, const PlainPlace (&at)[kRows], int lane) {
-#pragma unroll
-    for (int r = 0; r < (kShared ? 1 : kRows); ++r) {
-#pragma unroll
-      for (int v = 0; v < (kEarly ? kVectors : 1); ++v) {
-        all[r][v] = Row::LoadBeside(p, at[r], v * kLanes + lane);
-      }
-    }
-  }
-  // Of vector v of row r; each is asked for once, in order.
-  __device__ typename Row::Beside Take(const PlainNormParams& p, const PlainPlace (&at)[kRows],
-                                       int r, int v, int lane) {
-    const int from = kShared ? 0 : r;
-    if constexpr (kEarly) return all[from][v];
-    const auto beside = all[from][0];
-    if (v + 1 < kVectors) {
-      all[from][0] = Row::LoadBeside(p, at[r], (v + 1) * kLanes + lane);
-    }
-    return beside;
-  }
-};
+// Rows that are to be codes, in registers.
+template <unsigned kTo, int kPer, int kVectors, int kLanes, int kRows>
+using CodesPart = std::conditional_t<kTo == kInt8, Int8Part<kPer, kVectors, kLanes, kRows>,
+                                     E4m3Part<kPer, kVectors, kLanes, kRows>>;
 
 // kLanes threads a row, kRows rows at once.
 template <typename T, Statistic kStatistic, unsigned kParts, int kVectors, int kLanes, int kRows,
@@ -78,8 +28,9 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
   constexpr int kThreads = kPlainThreads<kLanes>;
   constexpr int kGroups = kThreads / kLanes;
   using Row = PlainRow<T, kParts, kVectors, kLanes>;
-  using Vectors = BesideRows<Row, kVectors, kLanes, kRows, kShared>;
-  static_assert(Vectors::kEarly || kRows == 1);
+  constexpr bool kEarly = kVectors <= ((kParts & kInt8) != 0 ? 4 : 2);
+  using Vectors = BesideRows<Row, kVectors, kLanes, kRows, kShared, kEarly>;
+  static_assert(kEarly || kRows == 1);
   __shared__ float scratch[2][kRows * kThreads / 32];
   const int lane = static_cast<int>(threadIdx.x) % kLanes;
   const int64_t step = int64_t{gridDim.x} * kGroups * kRows;
@@ -106,7 +57,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
       if constexpr (kStatistic != Statistic::kNone) {
         PlainStatistics<kStatistic, kLanes>(p, rows, lane, scratch, statistics);
       }
-      [[maybe_unused]] E4m3Part<Row::kPer, kVectors, kLanes, kRows> normed;
+      [[maybe_unused]] CodesPart<kParts & kCodes, Row::kPer, kVectors, kLanes, kRows> normed;
 #pragma unroll
       for (int r = 0; r < kRows; ++r) {
         if constexpr (kVectors * kRows >= 4) rows[r].ForgetAll();
@@ -114,7 +65,7 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
         for (int v = 0; v < kVectors; ++v) {
           const auto taken = beside.Take(p, vectors, r, v, lane);
           const int vector = v * kLanes + lane;
-          if constexpr ((kParts & kE4m3) != 0) {
+          if constexpr ((kParts & kCodes) != 0) {
             if (vector >= p.vectors) continue;
             rows[r].Combined(v, normed.values[r][v]);
             if constexpr ((kParts & kSum) != 0) {
@@ -127,13 +78,13 @@ __global__ void __launch_bounds__(kPlainThreads<kLanes>)
           }
         }
       }
-      if constexpr ((kParts & kE4m3) != 0) {
+      if constexpr ((kParts & kCodes) != 0) {
         __shared__ unsigned largest[kRows * kThreads / 32];
-        RowScale scales[kRows];
-        normed.Scales(p.e4m3, p.vectors, lane, largest, scales);
+        typename decltype(normed)::Scale scales[kRows];
+        normed.Scales(p.codes, p.vectors, lane, largest, scales);
 #pragma unroll
         for (int r = 0; r < kRows; ++r) {
-          if (active[r]) normed.Store(p.e4m3, outer, at[r], p.vectors, lane, r, scales[r]);
+          if (active[r]) normed.Store(p.codes, outer, at[r], p.vectors, lane, r, scales[r]);
         }
       }
       if constexpr (kLanes > 32 && kStatistic != Statistic::kNone) {
@@ -181,20 +132,29 @@ int32_t LaunchPlainNormTyped(const PlainNormParams& p, cudaStream_t on) {
     }
     return LaunchPlainRows<T, kStatistic, kParts, kVectors, kLanes, kRows, true, kOverlap>(p, on);
   };
-  if (p.vectors <= 32) return launch.template operator()<1, 32, 2>();
-  if (p.vectors <= 128) return launch.template operator()<4, 32, 1>();
-  if constexpr (kAlone) {
-    if (p.vectors <= 256) return launch.template operator()<8, 32, 1>();
-    if (p.vectors <= 384) return launch.template operator()<12, 32, 1>();
-    if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
+  if constexpr ((kParts & kInt8) != 0) {
+    // A thread has a group, four vectors a quarter of the row apart.
+    static_assert(std::size(kPlainInt8Widths) == 3 && kPerVector<T> == kTurnedRun);
+    if (p.vectors == 4 * 32) return launch.template operator()<4, 32, 1>();
+    if (p.vectors == 4 * 64) return launch.template operator()<4, 64, 1>();
+    if (p.vectors == 4 * 128) return launch.template operator()<4, 128, 1>();
+    return cudaErrorInvalidValue;
   } else {
-    if (p.vectors <= 256) return launch.template operator()<2, 128, kPair>();
-    if (p.vectors <= 512) return launch.template operator()<2, 256, kPair>();
-  }
-  if constexpr (kWide) {
-    return launch.template operator()<4, 256, 1>();
-  } else {
-    return launch.template operator()<8, 128, 1>();
+    if (p.vectors <= 32) return launch.template operator()<1, 32, 2>();
+    if (p.vectors <= 128) return launch.template operator()<4, 32, 1>();
+    if constexpr (kAlone) {
+      if (p.vectors <= 256) return launch.template operator()<8, 32, 1>();
+      if (p.vectors <= 384) return launch.template operator()<12, 32, 1>();
+      if (p.vectors <= 512) return launch.template operator()<4, 128, 1>();
+    } else {
+      if (p.vectors <= 256) return launch.template operator()<2, 128, kPair>();
+      if (p.vectors <= 512) return launch.template operator()<2, 256, kPair>();
+    }
+    if constexpr (kWide) {
+      return launch.template operator()<4, 256, 1>();
+    } else {
+      return launch.template operator()<8, 128, 1>();
+    }
   }
 }
 
@@ -217,8 +177,8 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   plain.gate = vector(p.gate);
   plain.sum = of(p.sum);
   plain.vector_of = p.vector_of;
-  if constexpr ((kParts & kE4m3) != 0) {
-    plain.e4m3 = PlainOf(p.shape, p.out, p.out_scale);
+  if constexpr ((kParts & kCodes) != 0) {
+    plain.codes = PlainOf(p.shape, p.out, p.out_scale);
   } else {
     plain.out = of(p.out);
   }
@@ -229,8 +189,12 @@ int32_t LaunchPlainNorm(const FusedNormParams& p, void* stream) {
   plain.eps = p.eps;
   if (p.shape.rows == 0 || p.shape.width == 0) return cudaSuccess;
   const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(p.x.dtype, [&]<typename T>(T) {
-    return LaunchPlainNormTyped<T, kStatistic, kParts, kOverlap>(plain, on);
+  return WithDeviceType(p.x.dtype, [&]<typename T>(T) -> int32_t {
+    if constexpr ((kParts & kInt8) != 0 && sizeof(T) != 2) {
+      return cudaErrorInvalidValue;  // FusedNormInt8Accepts
+    } else {
+      return LaunchPlainNormTyped<T, kStatistic, kParts, kOverlap>(plain, on);
+    }
   });
 }
 

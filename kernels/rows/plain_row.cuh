@@ -21,14 +21,14 @@ inline PlainOperand PlainOf(const RowShape& shape, const RowOperand& operand) {
   return {static_cast<char*>(operand.data), operand.strides[0] * bytes, operand.strides[1] * bytes};
 }
 
-// An e4m3 output.
-struct PlainE4m3 {
+// An output in codes.
+struct PlainCodes {
   PlainOperand codes;
   PlainOperand scales;
-  float fixed;  // as E4m3Scale's
+  float fixed;  // as CodeScale's
 };
 
-inline PlainE4m3 PlainOf(const RowShape& shape, const RowOperand& out, const E4m3Scale& scale) {
+inline PlainCodes PlainOf(const RowShape& shape, const RowOperand& out, const CodeScale& scale) {
   return {PlainOf(shape, out), PlainOf(shape, scale.rows), scale.fixed};
 }
 
@@ -44,7 +44,7 @@ struct PlainNormParams {
   int32_t vectors;  // of a row
   float inverse_width;
   float eps;
-  PlainE4m3 e4m3;  // in place of out
+  PlainCodes codes;  // in place of out
   // As FusedNormParams has it; then vectors are the outer stride apart.
   const int32_t* vector_of;
 };

@@ -49,6 +49,27 @@ __device__ inline RowStatistics StatisticsOf(int64_t width, float eps, const Eac
   return statistics;
 }
 
+// Of a row that a block has.
+template <typename T, typename Op>
+__device__ inline RowStatistics BlockStatistics(const Op& op, const typename Op::Row& row,
+                                                float (&scratch)[2][kGenericThreads / 32]) {
+  constexpr int kRun = Op::kRun;
+  const int64_t width = op.shape().width;
+  const auto each = [&](auto term) {
+    float sum = 0;
+    for (int64_t i = threadIdx.x * kRun; i < width; i += kGenericThreads * kRun) {
+      float values[kRun];
+      op.template Load<T>(row, i, values);
+#pragma unroll
+      for (int k = 0; k < kRun; ++k) sum += term(values[k]);
+    }
+    return sum;
+  };
+  return StatisticsOf<Op::kStatistic>(width, op.eps(), each, [&](float part, int k) {
+    return GroupSum<kGenericThreads>(part, scratch[k]);
+  });
+}
+
 // One block a row; any width, strides and alignment. Reads the row again for each pass.
 template <typename T, typename Op>
 __global__ void __launch_bounds__(kGenericThreads) GenericRows(const __grid_constant__ Op op) {
@@ -57,19 +78,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericRows(const __grid_cons
   const int64_t width = op.shape().width;
   for (int64_t index = blockIdx.x; index < op.shape().rows; index += gridDim.x) {
     const auto row = op.At(index);
-    const auto each = [&](auto term) {
-      float sum = 0;
-      for (int64_t i = threadIdx.x * kRun; i < width; i += kGenericThreads * kRun) {
-        float values[kRun];
-        op.template Load<T>(row, i, values);
-#pragma unroll
-        for (int k = 0; k < kRun; ++k) sum += term(values[k]);
-      }
-      return sum;
-    };
-    const RowStatistics statistics = StatisticsOf<Op::kStatistic>(
-        width, op.eps(), each,
-        [&](float part, int k) { return GroupSum<kGenericThreads>(part, scratch[k]); });
+    const RowStatistics statistics = BlockStatistics<T>(op, row, scratch);
     for (int64_t i = threadIdx.x * kRun; i < width; i += kGenericThreads * kRun) {
       float values[kRun];
       typename Op::template Beside<kRun> beside;

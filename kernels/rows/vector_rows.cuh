@@ -3,6 +3,7 @@
 // by side: FitsVectorRows, FitsVectorElements. For .cu files.
 #pragma once
 
+#include "kernels/cuda/overlap.cuh"
 #include "kernels/rows/row_kernels.cuh"
 
 namespace reel::kernels {
@@ -12,21 +13,6 @@ inline constexpr int kVectorThreads = 128;
 // Threads of a block of plain rows that take kLanes each.
 template <int kLanes>
 inline constexpr int kPlainThreads = kLanes > kVectorThreads ? kLanes : kVectorThreads;
-
-// kOverlap (sm_90): a kernel begins before the one ahead of it has ended, waits before it touches
-// memory, and lets the next one begin.
-template <bool kOverlap>
-__device__ inline void AwaitKernelAhead() {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (kOverlap) cudaGridDependencySynchronize();
-#endif
-}
-template <bool kOverlap>
-__device__ inline void LetNextKernelBegin() {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (kOverlap) cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
 
 // kLanes threads a row, which they hold in registers, kVectors vectors each; kRows rows at once
 // where a row is short, so that enough loads are in flight.
@@ -135,18 +121,8 @@ __global__ void __launch_bounds__(kVectorThreads) VectorElements(const __grid_co
 template <bool kOverlap, typename Kernel, typename Params>
 int32_t LaunchVectorKernel(Kernel kernel, const Params& params, dim3 grid, cudaStream_t stream,
                            int threads = kVectorThreads) {
-  cudaLaunchAttribute overlap{};
-  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  overlap.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.stream = stream;
-  config.attrs = &overlap;
-  config.numAttrs = kOverlap ? 1 : 0;
-  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, params);
-  const cudaError_t last = cudaGetLastError();
-  return error != cudaSuccess ? error : last;
+  return LaunchKernel<kOverlap>({.blocks = grid, .threads = threads, .stream = stream}, kernel,
+                                params);
 }
 
 template <typename T, int kVectors, int kLanes, int kRows, bool kOverlap, typename Op>

@@ -55,7 +55,7 @@ TorchOperator Operator() {
 template <const FusedOp& kOp>
 void AddForms(std::vector<TorchOperator>& operators) {
   operators.push_back(Operator<kOp, false>());
-  if constexpr (kOp.e4m3) operators.push_back(Operator<kOp, true>());
+  if constexpr (kOp.codes) operators.push_back(Operator<kOp, true>());
 }
 
 template <size_t... kAt>

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/attention/attention.h"
-#include "kernels/attention/e4m3_tile_layout.h"
+#include "kernels/attention/tile_layout.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "kernels/torch_views/tensor_view_of.h"
@@ -35,15 +35,17 @@ bool HasVectors(const at::Tensor& heads) {
   return heads.stride(3) == 1 && reinterpret_cast<uintptr_t>(heads.data_ptr()) % kVectorBytes == 0;
 }
 
-// What sm90_e4m3 takes, of a request whose profile says that 8 bits will do; one that names a
-// variant itself has that one.
-bool InE4m3(const Ops& ops, const Operands& of, const at::Tensor& bias) {
+// What sm90_e4m3 and sm90_int8 take, of a request whose profile says that 8 bits will do; one that
+// names a variant itself has that one.
+bool In8Bits(const Ops& ops, const Operands& of, const at::Tensor& bias) {
   const kernels::KernelPlan& plan = ops.run().plan;
   const auto& [q, k, v] = of;
   const auto type = q.scalar_type();
-  return kernels::HasE4m3Attention(plan.profile()) && plan.Choice("attention").empty() &&
-         q.is_cuda() && (type == at::kBFloat16 || type == at::kHalf) && !bias.defined() &&
-         q.size(3) == kernels::kE4m3HeadWidth && k.size(2) >= kManyKeys && HasVectors(q) &&
+  const bool will_do =
+      kernels::HasE4m3Attention(plan.profile()) || kernels::HasInt8Attention(plan.profile());
+  return will_do && plan.Choice("attention").empty() && q.is_cuda() &&
+         (type == at::kBFloat16 || type == at::kHalf) && !bias.defined() &&
+         q.size(3) == kernels::kTiledHeadWidth && k.size(2) >= kManyKeys && HasVectors(q) &&
          HasVectors(k) && HasVectors(v);
 }
 
@@ -59,12 +61,13 @@ kernels::AttentionArgs ArgsOf(const Operands& of, const at::Tensor& out, double 
           .scale = scale};
 }
 
-at::Tensor AttendInE4m3(const Ops& ops, const Operands& of, double scale) {
+at::Tensor AttendIn8Bits(const Ops& ops, const Operands& of, double scale) {
   at::Tensor out = at::empty_like(of.q);
   kernels::AttentionArgs args = ArgsOf(of, out, scale);
   const at::Tensor scratch =
-      at::empty({kernels::E4m3ScratchBytes(args.k)}, of.q.options().dtype(at::kByte));
+      at::empty({kernels::AttentionScratchBytes(args.k)}, of.q.options().dtype(at::kByte));
   args.scratch = ViewOf(scratch);
+  args.int8_scores = kernels::HasInt8Attention(ops.run().plan.profile());
   ThrowIfError(kernels::Attention(args, ops.run()));
   return out;
 }
@@ -93,7 +96,7 @@ at::Tensor Attend(const Ops& ops, std::string_view op, const Operands& of, const
 at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const at::Tensor& bias, double scale) {
   const Operands of = {q, k, v};
-  if (InE4m3(ops, of, bias)) return AttendInE4m3(ops, of, scale);
+  if (In8Bits(ops, of, bias)) return AttendIn8Bits(ops, of, scale);
   return Attend(ops, "attention", of, {bias, {}}, scale);
 }
 

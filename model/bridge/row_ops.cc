@@ -19,9 +19,11 @@ namespace {
 using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
-// Of the sizes of x [..., D]; with `fixed_scale` rows have one for all, which the layer knows.
-Rows EmptyE4m3Like(const at::Tensor& x, bool fixed_scale = false) {
-  const at::Tensor codes = at::empty(x.sizes(), x.options().dtype(at::kFloat8_e4m3fn));
+// Codes of the sizes of x [..., D]; with `fixed_scale` rows have one for all, which the layer
+// knows.
+Rows EmptyLike(const at::Tensor& x, RowForm form, bool fixed_scale = false) {
+  const at::ScalarType type = form == RowForm::kInt8 ? at::kChar : at::kFloat8_e4m3fn;
+  const at::Tensor codes = at::empty(x.sizes(), x.options().dtype(type));
   if (fixed_scale) return {codes};
   const at::IntArrayRef rows = x.sizes().slice(0, x.sizes().size() - 1);
   return {codes, at::empty(rows, x.options().dtype(at::kFloat))};
@@ -44,8 +46,8 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
   PutInto(into.rows.values, out);
 }
 
-void SumToE4m3(const Ops& ops, const GatedSum& of, const Modulation& modulation,
-               const SumAndRows& into, std::optional<double> fixed_scale) {
+void SumToCodes(const Ops& ops, const GatedSum& of, const Modulation& modulation,
+                const SumAndRows& into, std::optional<double> fixed_scale) {
   ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(of.x),
                                            .y = ViewOf(of.y),
                                            .gate = OptionalViewOf(of.gate),
@@ -83,13 +85,14 @@ void EachPart(const at::Tensor& x, const Addend& y, const Modulation& modulation
 }
 
 // With the scale of each row, unless one for all is given.
-SumAndRows AllToE4m3(const Ops& ops, const at::Tensor& x, const Addend& y,
-                     const Modulation& modulation, std::optional<double> fixed_scale) {
+SumAndRows AllToCodes(const Ops& ops, const at::Tensor& x, const Addend& y,
+                      const Modulation& modulation, RowForm form,
+                      std::optional<double> fixed_scale = std::nullopt) {
   const SumAndRows result = {at::empty(x.sizes(), x.options()),
-                             EmptyE4m3Like(x, fixed_scale.has_value())};
+                             EmptyLike(x, form, fixed_scale.has_value())};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
-             SumToE4m3(ops, of, own, to, fixed_scale);
+             SumToCodes(ops, of, own, to, fixed_scale);
            });
   return result;
 }
@@ -113,9 +116,7 @@ SumAndRows PlainSumAndRows(const Ops& ops, const at::Tensor& x, const Addend& y,
 
 // Of x or, on the way, of its GELU.
 Rows ToInt8(const Ops& ops, const at::Tensor& x, bool gelu) {
-  const at::IntArrayRef rows = x.sizes().slice(0, x.sizes().size() - 1);
-  Rows made = {at::empty(x.sizes(), x.options().dtype(at::kChar)),
-               at::empty(rows, x.options().dtype(at::kFloat))};
+  const Rows made = EmptyLike(x, RowForm::kInt8);
   ThrowIfError(kernels::Int8Rows(
       {.x = ViewOf(x), .out = ViewOf(made.values), .scale = ViewOf(made.scale), .gelu = gelu},
       ops.run()));
@@ -132,7 +133,7 @@ RowForm FormOf(const kernels::Execution& run) {
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {x};
   if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/false);
-  Rows rows = EmptyE4m3Like(x);
+  const Rows rows = EmptyLike(x, form);
   ThrowIfError(kernels::QuantizeRows(
       {.x = ViewOf(x), .out = ViewOf(rows.values), .scale = ViewOf(rows.scale), .static_scale = {}},
       ops.run()));
@@ -141,8 +142,8 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
   const auto& [scale, shift, eps, vector_of] = modulation;
-  if (form != RowForm::kE4m3) return InForm(ops, ops.AdalnRmsNorm(x, modulation), form);
-  const Rows rows = EmptyE4m3Like(x);
+  if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
+  const Rows rows = EmptyLike(x, form);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
@@ -159,15 +160,13 @@ Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulat
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, RowForm form) {
-  if (form == RowForm::kE4m3) return AllToE4m3(ops, x, y, modulation, std::nullopt);
-  SumAndRows made = PlainSumAndRows(ops, x, y, modulation);
-  made.rows = InForm(ops, made.rows.values, form);
-  return made;
+  return form == RowForm::kPlain ? PlainSumAndRows(ops, x, y, modulation)
+                                 : AllToCodes(ops, x, y, modulation, form);
 }
 
 SumAndRows SumAdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Addend& y,
                            const Modulation& modulation, double fixed_scale) {
-  return AllToE4m3(ops, x, y, modulation, fixed_scale);
+  return AllToCodes(ops, x, y, modulation, RowForm::kE4m3, fixed_scale);
 }
 
 Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
@@ -185,7 +184,7 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {ops.GeluTanh(x)};
   if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/true);
-  Rows rows = EmptyE4m3Like(x);
+  const Rows rows = EmptyLike(x, form);
   ThrowIfError(kernels::ActivationOp({.x = ViewOf(x),
                                       .bias = {},
                                       .out = ViewOf(rows.values),

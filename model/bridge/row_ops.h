@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators in front of a linear layer, in the form that it takes its rows in: rounded once, to
-// that form. libtorch has none that write codes; plain ones are those of Ops. int8 is written by a
-// pass of its own behind them.
+// that form. libtorch has none that write codes; plain ones are those of Ops.
 #pragma once
 
 #include <vector>

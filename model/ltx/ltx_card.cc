@@ -2,7 +2,7 @@
 #include "model/ltx/ltx_card.h"
 
 #include "absl/strings/str_cat.h"
-#include "kernels/attention/e4m3_tile_layout.h"
+#include "kernels/attention/tile_layout.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "kernels/int8_rows/int8_rows.h"
 #include "model/bridge/rows.h"
@@ -87,7 +87,7 @@ ModelCard CardOf(const LtxModel& model, const std::string& name) {
   const bool has_int8 = config.width() % kernels::kTurnedTogether == 0;
   if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8Profile);
   if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8Profile);
-  if (config.head_dim == kernels::kE4m3HeadWidth) {
+  if (config.head_dim == kernels::kTiledHeadWidth) {
     if (has_int8) card.lossy_profiles.emplace_back(kernels::kInt8AllProfile);
     card.lossy_profiles.emplace_back(kernels::kFp8AttentionProfile);
     if (has_e4m3) card.lossy_profiles.emplace_back(kernels::kFp8AllProfile);

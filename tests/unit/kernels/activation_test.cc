@@ -336,7 +336,7 @@ TEST_F(ActivationRefusals, WantsOneScaleForAnE4m3Output) {
   refused("one of them must be given");
   args.static_out_scale = 1;
   args.out = args.x;
-  refused("belong to an e4m3 output: out is fp32");
+  refused("belong to an output in codes: out is fp32");
 }
 
 TEST_F(ActivationRefusals, NamesWhatDoesNotFit) {

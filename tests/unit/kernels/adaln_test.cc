@@ -13,7 +13,7 @@ struct Form {
   bool affine = true;
   bool biased = true;  // scale_bias and its kind
   bool fp32_vectors = false;
-  bool e4m3 = false;  // the output, with a scale for each row
+  std::optional<Dtype> codes = std::nullopt;  // of the output, with a scale for each row
   std::optional<double> static_scale = std::nullopt;
 };
 
@@ -24,7 +24,7 @@ struct Case : NormCase {
                  layout),
         form(use) {
     AddRows("out");
-    if (use.e4m3) MakeOutE4m3(use.static_scale);
+    if (use.codes.has_value()) MakeOutCodes(*use.codes, use.static_scale);
     const Dtype vectors = use.fp32_vectors ? Dtype::kF32 : dtype;
     if (use.affine) AddVector("weight", vectors, {width()});
     if (use.affine && use.op == "adaln_layer_norm") AddVector("bias", vectors, {width()});
@@ -105,12 +105,13 @@ class AdalnTest : public NormTest {
   }
 
   // The same bits as with that vector written out for each row.
-  void ExpectRowsTakeWhatTheyAreTold(bool e4m3) {
+  void ExpectRowsTakeWhatTheyAreTold(std::optional<Dtype> codes) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{2, 3, 64}, std::vector<int64_t>{1, 33, 2048},
           std::vector<int64_t>{1, 1, 4096}}) {
+      if (codes == Dtype::kI8 && !TakesInt8(sizes.back())) continue;
       const Form form = {
-          .op = kOp, .vector_form = 3, .affine = false, .biased = false, .e4m3 = e4m3};
+          .op = kOp, .vector_form = 3, .affine = false, .biased = false, .codes = codes};
       Case spread(form, dtype(), sizes), told(form, dtype(), sizes);
       ToldVectors vectors(spread, dtype());
       for (const char* name : {"scale", "shift"}) vectors.Write(spread, name);
@@ -123,7 +124,7 @@ class AdalnTest : public NormTest {
       ASSERT_TRUE(AdalnRmsNorm(args, run.execution()).ok());
       run.Fetch();
       EXPECT_TRUE(SameBits(told["out"], spread["out"]));
-      if (!e4m3) continue;
+      if (!codes.has_value()) continue;
       EXPECT_TRUE(SameBits(told["out_scale"], spread["out_scale"]));
     }
   }
@@ -144,9 +145,12 @@ using AdalnRmsNormTest = AdalnTest<kRms>;
 using AdalnLayerNormTest = AdalnTest<kLayer>;
 using AdalnZeroTest = AdalnTest<kZero>;
 class AdalnRmsNormE4m3Test : public AdalnRmsNormTest {};
+class AdalnRmsNormInt8Test : public AdalnRmsNormTest {};
 
 INSTANTIATE_TEST_SUITE_P(Variants, AdalnRmsNormTest, testing::ValuesIn(VariantsOf(kRms)), NameOf);
 INSTANTIATE_TEST_SUITE_P(Variants, AdalnRmsNormE4m3Test, testing::ValuesIn(E4m3VariantsOf(kRms)),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, AdalnRmsNormInt8Test, testing::ValuesIn(Int8VariantsOf(kRms)),
                          NameOf);
 INSTANTIATE_TEST_SUITE_P(Variants, AdalnLayerNormTest, testing::ValuesIn(VariantsOf(kLayer)),
                          NameOf);
@@ -160,27 +164,36 @@ TEST_P(AdalnLayerNormTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 TEST_P(AdalnZeroTest, TakesEveryFormOfItsVectors) { ExpectEveryForm(); }
 
 TEST_P(AdalnRmsNormTest, TakesForEachRowTheVectorThatItIsTold) {
-  ExpectRowsTakeWhatTheyAreTold(/*e4m3=*/false);
+  ExpectRowsTakeWhatTheyAreTold(std::nullopt);
 }
 TEST_P(AdalnRmsNormE4m3Test, TakesForEachRowTheVectorThatItIsTold) {
-  ExpectRowsTakeWhatTheyAreTold(/*e4m3=*/true);
+  ExpectRowsTakeWhatTheyAreTold(Dtype::kE4m3);
+}
+TEST_P(AdalnRmsNormInt8Test, TakesForEachRowTheVectorThatItIsTold) {
+  ExpectRowsTakeWhatTheyAreTold(Dtype::kI8);
 }
 
-Form E4m3Form() { return {.affine = false, .biased = false, .e4m3 = true}; }
+Form FormIn(Dtype codes) { return {.affine = false, .biased = false, .codes = codes}; }
 
 TEST_P(AdalnRmsNormTest, LeavesE4m3ToOthersUnlessItTakesEverything) {
-  Case call(E4m3Form(), dtype(), {2, 3, 64});
+  Case call(FormIn(Dtype::kE4m3), dtype(), {2, 3, 64});
   EXPECT_EQ(Matches(call, NormBound(call)), TakesEverything(GetParam()));
 }
 
 TEST_P(AdalnRmsNormE4m3Test, EqualsTheReference) {
   const auto as_e4m3 = [this](const std::vector<int64_t>& sizes, Layout layout) {
-    return std::make_unique<Case>(E4m3Form(), dtype(), sizes, layout);
+    return std::make_unique<Case>(FormIn(Dtype::kE4m3), dtype(), sizes, layout);
   };
   ExpectMatchesAtEveryWidth(as_e4m3);
   ExpectMatchesInEveryLayout(as_e4m3);
   ExpectSameBitsAlone(as_e4m3);
   ExpectTakesEmptyTensors(as_e4m3);
+}
+
+TEST_P(AdalnRmsNormInt8Test, EqualsTheReference) {
+  ExpectInt8([this](const std::vector<int64_t>& sizes, Layout layout) {
+    return std::make_unique<Case>(FormIn(Dtype::kI8), dtype(), sizes, layout);
+  });
 }
 
 TEST_P(AdalnRmsNormE4m3Test, TakesEveryFormOfItsVectors) {
@@ -192,7 +205,7 @@ TEST_P(AdalnRmsNormE4m3Test, TakesEveryFormOfItsVectors) {
                    .affine = affine,
                    .biased = affine,
                    .fp32_vectors = affine,
-                   .e4m3 = true,
+                   .codes = Dtype::kE4m3,
                    .static_scale = scale},
                   dtype(), {2, 3, 64});
         EXPECT_TRUE(Matches(call, NormBound(call)) || affine || scale == 1e25);
@@ -203,7 +216,7 @@ TEST_P(AdalnRmsNormE4m3Test, TakesEveryFormOfItsVectors) {
 
 TEST_P(AdalnRmsNormE4m3Test, ShowsRowsThatAreNotFinite) {
   for (const double value : {HUGE_VAL, std::nan("")}) {
-    Case call(E4m3Form(), dtype(), {2, 3, 2048});
+    Case call(FormIn(Dtype::kE4m3), dtype(), {2, 3, 2048});
     call["x"].Set(2048 + 1027, value);
     ExpectMatch(call, NormBound(call));
     EXPECT_TRUE(std::isnan(call["out_scale"].Get(1)));
@@ -279,7 +292,7 @@ TEST_F(AdalnRefusals, NamesAMixOfDtypes) {
   Refused([](auto& args) { args.scale->dtype = Dtype::kF64; }, kUnimplemented, "scale is fp64");
 }
 TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
-  Case e4m3({.e4m3 = true}, Dtype::kBf16, {2, 2, 8});
+  Case e4m3({.codes = Dtype::kE4m3}, Dtype::kBf16, {2, 2, 8});
   auto args = e4m3.Fill<AdalnRmsNormArgs>(run);
   const auto refused = [&](const std::string& text) {
     ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, e4m3["out"], kInvalid, text);
@@ -292,7 +305,18 @@ TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
   args.static_out_scale.reset();
   refused("one of them must be given");
   Refused([&](auto& plain) { plain.static_out_scale = 1; }, kInvalid,
-          "belong to an e4m3 output: out is bf16");
+          "belong to an output in codes: out is bf16");
+}
+TEST_F(AdalnRefusals, WantsWholeGroupsAndAScaleOfItsOwnForAnInt8Output) {
+  const auto refused = [&](int64_t width, auto change, const std::string& text) {
+    Case int8({.codes = Dtype::kI8}, Dtype::kBf16, {2, 2, width});
+    auto args = int8.Fill<AdalnRmsNormArgs>(run);
+    change(args);
+    ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, int8["out"], kInvalid, text);
+  };
+  refused(48, [](auto&) {}, "The width of an int8 output must be a multiple of 32");
+  refused(32, [](auto& args) { args.static_out_scale = 1; }, "and no static one");
+  refused(32, [](auto& args) { args.out_scale.reset(); }, "has an out_scale of its own");
 }
 TEST_F(AdalnRefusals, WantsAListForRowsThatAreToldTheirVectors) {
   HostTensor told(Dtype::kI32, {2, 2}), list(Dtype::kBf16, {3, 1, 8});

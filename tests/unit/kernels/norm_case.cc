@@ -18,9 +18,9 @@ HostTensor& NormCase::AddRows(const std::string& name) {
   return tensor;
 }
 
-void NormCase::MakeOutE4m3(std::optional<double> fixed_scale) {
+void NormCase::MakeOutCodes(Dtype codes, std::optional<double> fixed_scale) {
   tensors_.erase("out");
-  tensors_.try_emplace("out", Dtype::kE4m3, sizes_, layout_);
+  tensors_.try_emplace("out", codes, sizes_, layout_);
   fixed_scale_ = fixed_scale;
   if (fixed_scale.has_value()) return;
   const std::vector<int64_t> leading(sizes_.begin(), sizes_.end() - 1);

@@ -23,8 +23,8 @@ class NormCase : public OpCase {
 
   // Tensors like x, of the layout of the case: "x", "residual", "sum", "out".
   HostTensor& AddRows(const std::string& name);
-  // An "out" in e4m3 with "out_scale", one scale for every row, or with this one for all.
-  void MakeOutE4m3(std::optional<double> fixed_scale = std::nullopt);
+  // An "out" in e4m3 or int8 with "out_scale", one scale for every row, or with this one for all.
+  void MakeOutCodes(Dtype codes, std::optional<double> fixed_scale = std::nullopt);
   // Vectors: "weight", "bias", "scale", "shift", "gate", "residual_gate", and the same with
   // "_bias".
   HostTensor& AddVector(const std::string& name, Dtype dtype, std::vector<int64_t> sizes);

@@ -78,6 +78,37 @@ class NormTest : public OpTest {
     }
   }
 
+  // Whether the variant takes plain calls to int8 of this width.
+  bool TakesInt8(int64_t width) const {
+    return TakesEverything(GetParam()) || (dtype() != Dtype::kF32 && width >= 1024);
+  }
+  // Of a case whose output is int8, in whole groups of 32. Tuned variants take some widths.
+  void ExpectInt8(const Make& make) {
+    for (const int64_t width : {32, 96, 192, 1024, 2048, 4096, 8192}) {
+      SCOPED_TRACE(width);
+      const auto call = make({1, 3, width}, Layout::kContiguous);
+      EXPECT_TRUE(Matches(*call, NormBound(*call)) || !TakesEverything(GetParam()));
+    }
+    for (const Layout layout : AllLayouts()) {
+      for (const std::vector<int64_t>& sizes :
+           {std::vector<int64_t>{2, 5, 2048}, std::vector<int64_t>{1, 131, 1024}}) {
+        SCOPED_TRACE(LayoutName(layout));
+        const auto call = make(sizes, layout);
+        Matches(*call, NormBound(*call));
+      }
+    }
+    for (const double value : {HUGE_VAL, std::nan("")}) {
+      const auto call = make({2, 3, 2048}, Layout::kContiguous);
+      (*call)["x"].Set(2048 + 1027, value);
+      if (!Matches(*call, NormBound(*call))) continue;
+      EXPECT_TRUE(std::isnan((*call)["out_scale"].Get(1)));
+      EXPECT_TRUE(std::isfinite((*call)["out_scale"].Get(0)));
+    }
+    if (!TakesInt8(2048)) return;
+    ExpectTakesEmptyTensors(make, 2048);
+    ExpectSameBitsAlone(make);
+  }
+
   // A row of `many` alone, with whatever belongs to it, gives the same bits.
   void ExpectSameBitsAlone(const Make& make) {
     const auto many = make({1, 33, 2048}, Layout::kContiguous);
@@ -103,9 +134,9 @@ class NormTest : public OpTest {
     }
   }
 
-  void ExpectTakesEmptyTensors(const Make& make) {
+  void ExpectTakesEmptyTensors(const Make& make, int64_t width = 8) {
     for (const std::vector<int64_t>& sizes :
-         {std::vector<int64_t>{0, 2, 8}, std::vector<int64_t>{2, 0, 8},
+         {std::vector<int64_t>{0, 2, width}, std::vector<int64_t>{2, 0, width},
           std::vector<int64_t>{2, 2, 0}}) {
       const auto call = make(sizes, Layout::kContiguous);
       ForcedRun run(op_, GetParam());

@@ -12,6 +12,7 @@
 #include "kernels/base/float_types.h"
 #include "kernels/dispatch/kernel_variant.h"
 #include "tests/unit/kernels/e4m3_codes.h"
+#include "tests/unit/kernels/int8_codes.h"
 
 namespace reel::kernels {
 namespace {
@@ -180,6 +181,7 @@ testing::AssertionResult Within(const Bound& bound, double got, double want, dou
 testing::AssertionResult AllWithin(const Bound& bound, const Expected& expected) {
   const HostTensor& got = *expected.output;
   if (got.view().dtype == Dtype::kE4m3) return E4m3Within(bound.c, expected);
+  if (got.view().dtype == Dtype::kI8) return Int8Within(expected);
   if (static_cast<size_t>(got.size()) != expected.want.size()) {
     return testing::AssertionFailure() << got.size() << " elements, want " << expected.want.size();
   }

@@ -77,7 +77,7 @@ struct Expected {
   const HostTensor* output;
   std::vector<double> want;
   std::vector<double> magnitude;
-  // Beside an output in e4m3: the scales of its rows, or the one of all.
+  // Beside an output in codes: the scales of its rows, or of e4m3 the one of all.
   const HostTensor* scale = nullptr;
   double fixed_scale = 0;
 
@@ -106,7 +106,8 @@ double UlpOf(double value, Dtype dtype);
 testing::AssertionResult Within(const Bound& bound, double got, double want, double magnitude,
                                 Dtype dtype);
 
-// Compares a whole output; stops at the first miss and names its index. One in e4m3 by E4m3Within.
+// Compares a whole output; stops at the first miss and names its index. One in codes by E4m3Within
+// and Int8Within.
 testing::AssertionResult AllWithin(const Bound& bound, const Expected& expected);
 
 // A test over the variants of one operator; skips loudly where their device is missing.

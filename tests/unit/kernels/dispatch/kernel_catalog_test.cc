@@ -126,9 +126,9 @@ TEST(KernelProfiles, TellWhichAreLossy) {
         << profile;
     EXPECT_EQ(HasE4m3Layers(profile), profile == "fp8" || profile == "fp8_all") << profile;
     EXPECT_EQ(HasInt8Layers(profile), starts("int8")) << profile;
-    EXPECT_EQ(HasE4m3Attention(profile),
-              profile == "fp8_attention" || profile == "fp8_all" || profile == "int8_all")
+    EXPECT_EQ(HasE4m3Attention(profile), profile == "fp8_attention" || profile == "fp8_all")
         << profile;
+    EXPECT_EQ(HasInt8Attention(profile), profile == "int8_all") << profile;
   }
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows"));
   EXPECT_TRUE(IsLossyVariant("linear", "e4m3_rows_tuned"));
@@ -138,6 +138,7 @@ TEST(KernelProfiles, TellWhichAreLossy) {
   EXPECT_FALSE(IsLossyVariant("linear", "aten"));
   EXPECT_FALSE(IsLossyVariant("attention", "e4m3_rows"));
   EXPECT_TRUE(IsLossyVariant("attention", "sm90_e4m3"));
+  EXPECT_TRUE(IsLossyVariant("attention", "sm90_int8"));
   EXPECT_FALSE(IsLossyVariant("rms_norm", "sm90_e4m3"));
 }
 

@@ -83,10 +83,10 @@ TEST_F(E4m3OutputTest, WantsAStaticScaleThatIsFiniteAndAboveZeroAsFp32) {
 TEST_F(E4m3OutputTest, RefusesScalesOfAnOutputOfAnotherType) {
   HostTensor plain(Dtype::kBf16, {2, 8});
   args.out = plain.view();
-  Refused([](auto&) {}, kInvalid, "belong to an e4m3 output: out is bf16");
+  Refused([](auto&) {}, kInvalid, "belong to an output in codes: out is bf16");
   args.out_scale.reset();
   Refused([](auto& a) { a.static_out_scale = 1; }, kInvalid,
-          "belong to an e4m3 output: out is bf16");
+          "belong to an output in codes: out is bf16");
 }
 
 }  // namespace

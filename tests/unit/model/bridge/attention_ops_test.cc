@@ -115,8 +115,12 @@ TEST_P(AttentionOpsTest, ManyKeysAreMetIn8BitsWhereAProfileSaysSo) {
       const at::Tensor out = Attention(Ops(run), queries, keys, keys, added, 0);
       const auto uses = counters_.Uses();
       ASSERT_FALSE(uses.empty());
-      const bool asks = kernels::HasE4m3Attention(profile) && GetParam() != at::kFloat;
-      EXPECT_EQ(uses[0].variant == "sm90_e4m3", asks && in_8_bits) << profile << keys.sizes();
+      const auto expect = [&](const char* variant, bool profile_asks) {
+        const bool asks = profile_asks && GetParam() != at::kFloat;
+        EXPECT_EQ(uses[0].variant == variant, asks && in_8_bits) << profile << keys.sizes();
+      };
+      expect("sm90_e4m3", kernels::HasE4m3Attention(profile));
+      expect("sm90_int8", kernels::HasInt8Attention(profile));
       EXPECT_EQ(out.strides(), queries.strides());
     }
   }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8_rows on a device: what its two kernels share. Bound by memory: x is read once, a byte an
-// element written.
+// Rows as int8 on a device (int8_layout.h): turning, scales, codes. For .cu files.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/int8_rows/int8_rows_launch.h"
 #include "kernels/rows/e4m3_device.cuh"
+#include "kernels/rows/int8_layout.h"
 
 namespace reel::kernels {
 
-// The group of a thread in place, values of a quarter side by side: five rounds of sums and
-// differences.
-__device__ inline void Turn(float (&values)[kTurned]) {
+// In place, by rounds of sums and differences: of a group of int8_layout.h the values of a quarter
+// stand side by side.
+template <int kCount>
+__device__ inline void Turn(float (&values)[kCount]) {
 #pragma unroll
-  for (int apart = 1; apart < kTurned; apart *= 2) {
+  for (int apart = 1; apart < kCount; apart *= 2) {
 #pragma unroll
-    for (int i = 0; i < kTurned; ++i) {
+    for (int i = 0; i < kCount; ++i) {
       if ((i & apart) != 0) continue;
       const float low = values[i], high = values[i + apart];
       values[i] = low + high;
@@ -46,6 +46,17 @@ __device__ inline uint32_t FourInt8(const float* y, float codes_of_one) {
   const uint32_t high =
       __byte_perm(Int8Bits(y[2], codes_of_one), Int8Bits(y[3], codes_of_one), 0x0040);
   return __byte_perm(low, high, 0x5410);
+}
+
+// The codes of a turned group, whose quarters are so many bytes apart.
+__device__ inline void StoreInt8(char* out, int64_t quarter, const float (&group)[kTurned],
+                                 float codes_of_one) {
+#pragma unroll
+  for (int q = 0; q < kQuarters; ++q) {
+    *reinterpret_cast<uint2*>(out + q * quarter) = {
+        FourInt8(group + q * kTurnedRun, codes_of_one),
+        FourInt8(group + q * kTurnedRun + 4, codes_of_one)};
+  }
 }
 
 }  // namespace reel::kernels

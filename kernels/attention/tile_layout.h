@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and values in e4m3, 128 of a head at a time, as attention_e4m3_sm90.cu reads them: the bytes
+// Keys and values in 8 bits, 128 of a head at a time, as attention_8_bits.cuh reads them: the bytes
 // of a tile are what its tensor cores want in shared memory, and come there in one copy. Included
 // by nvcc too.
 //
-// Keys lie times 2^-ke with a largest of 8 to 16, values times 2^-ve with one of 128 to 256, both
-// exponents the tile's own. Behind the 64 channels of a value is a further one of 2^-ve for every
-// key, so that the product with values gives the sum of the weights as well. A tile with anything
-// that is not finite has NaN there. Places behind the last key repeat its key and have no value.
+// Keys are e4m3, times 2^-ke with a largest of 8 to 16, or int8, turned, by what a code is worth in
+// this tile (attention_int8_sm90.cu). Values are e4m3, times 2^-ve with a largest of 128 to 256.
+// Both exponents are the tile's own. Behind the 64 channels of a value is a further one of 2^-ve
+// for every key, so that the product with values gives the sum of the weights as well. A tile with
+// anything that is not finite has NaN there. Places behind the last key repeat its key and have no
+// value.
 #pragma once
 
 #include <cstdint>
 
 namespace reel::kernels {
 
-inline constexpr int kE4m3HeadWidth = 64;  // of a head
-inline constexpr int kE4m3TileKeys = 128;  // places
+inline constexpr int kTiledHeadWidth = 64;  // of a head
+inline constexpr int kTileKeys = 128;       // places
 
-struct E4m3Tile {
-  static constexpr int kValueRows = kE4m3HeadWidth + 8;  // a matrix of 8 has the sums
-  static constexpr int kMatrix = 128;                    // 8 rows of 16 bytes
+struct KeyTile {
+  static constexpr int kValueRows = kTiledHeadWidth + 8;  // a matrix of 8 has the sums
+  static constexpr int kMatrix = 128;                     // 8 rows of 16 bytes
   // To the next 16 bytes of all keys, of all rows of values.
-  static constexpr int kKeyStep = kE4m3TileKeys / 8 * kMatrix;
+  static constexpr int kKeyStep = kTileKeys / 8 * kMatrix;
   static constexpr int kValueStep = kValueRows / 8 * kMatrix;
-  static constexpr int kValues = kE4m3HeadWidth / 16 * kKeyStep;  // where they begin
-  static constexpr int kExponents = kValues + kE4m3TileKeys / 16 * kValueStep;
+  static constexpr int kValues = kTiledHeadWidth / 16 * kKeyStep;  // where they begin
+  static constexpr int kFactors = kValues + kTileKeys / 16 * kValueStep;
 
   // 32 channels at a time of a key are four words for each of four lanes, and a lane's queries come
   // from 16 neighbours: channel 16 lane + 8 half + 4 part + i is byte 4 lane + i of 16.
@@ -44,13 +46,13 @@ struct E4m3Tile {
   }
 };
 
-// Behind keys and values: 2^ke, and ve.
-struct E4m3Exponents {
+// Behind keys and values: 2^ke, or the worth of a code; and ve.
+struct TileFactors {
   float key_factor;
   float value_exponent;
 };
-inline constexpr int kE4m3TileBytes = E4m3Tile::kExponents + 128;  // tiles begin at multiples of it
+inline constexpr int kKeyTileBytes = KeyTile::kFactors + 128;  // tiles begin at multiples of it
 
-constexpr int64_t E4m3Tiles(int64_t keys) { return (keys + kE4m3TileKeys - 1) / kE4m3TileKeys; }
+constexpr int64_t KeyTiles(int64_t keys) { return (keys + kTileKeys - 1) / kTileKeys; }
 
 }  // namespace reel::kernels

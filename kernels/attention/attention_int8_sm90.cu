@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// attention in 8 bits: out = softmax(scale q k^T) v, with q and k in int8, v and the weights in
+// e4m3 (attention_8_bits.cuh). What the scores lose in e4m3 is most of what such attention loses.
+//
+// A row of q and each of k are turned first, 16 neighbouring channels at a time, so that none
+// stands out; two rows that are turned have the product that they had before, 16 times. A row's
+// codes are at most 127 and at most 362 long, so that a score is less than 2^17: two of its bytes
+// are the last bits of a number of fp16 then, and two scores become two such numbers in two
+// instructions. What such a number is above the score goes into the line that gives the codes of
+// weights, which ends at 0 by itself: its numbers are those of fp16 that are not normal, and it is
+// cut at 0 and 1.
+#include "kernels/attention/attention_8_bits.cuh"
+#include "kernels/attention/int8_codes.cuh"
+#include "kernels/mma/warpgroup_int8.cuh"
+
+namespace reel::kernels {
+namespace {
+
+struct QueriesInInt8 {
+  // All 128 keys at once would want more registers than there are.
+  static constexpr int kParts = 2;
+
+  uint32_t words[2][4];
+  float factor[2];
+  int32_t sums[32];
+
+  template <typename T>
+  __device__ void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float x[16];
+      LoadChannels(head + min(first + 8 * r, last) * stride, x);
+      float squares = 0;
+#pragma unroll
+      for (int i = 0; i < 16; ++i) squares = fmaf(x[i], x[i], squares);
+      squares += __shfl_xor_sync(0xffffffffu, squares, 1);
+      squares += __shfl_xor_sync(0xffffffffu, squares, 2);
+      Turn(x);
+      const unsigned code = max(LargestOfRow(CodeBits(LargestOf(x))), LengthBits(squares));
+      const bool finite = code < 0x7f800000u;
+      const float of_code = finite ? fmaxf(__uint_as_float(code), 0x1p-60f) : 1.0f;
+      factor[r] = finite ? of_code * (scale * kLog2E * kScoreUnit / 16) : __uint_as_float(~0u);
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int part = 0; part < 2; ++part) {
+          words[half][2 * part + r] = FourInt8(x + 8 * half + 4 * part, 1 / of_code);
+        }
+      }
+    }
+  }
+  template <int kPart>
+  __device__ void Multiply(uint32_t tile, uint32_t (&)[32]) {
+    const uint32_t keys = tile + kPart * (kTileKeys / 2 / 8 * KeyTile::kMatrix);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      MultiplyInt8(sums, words[half],
+                   WarpgroupMatrix(keys + 2 * half * KeyTile::kKeyStep, KeyTile::kKeyStep),
+                   half > 0);
+    }
+  }
+  // Bytes 1 and 2 of a sum are it in units of 256, rounded down. With bit 9 turned over they are
+  // what the fp16 number (1,536 + units) 2^-20 has behind its leading bit.
+  template <int kPart>
+  __device__ void Take(uint32_t (&scores)[32]) const {
+#pragma unroll
+    for (int i = 0; i < 16; ++i) {
+      const uint32_t units = __byte_perm(sums[2 * i], sums[2 * i + 1], 0x6521);
+      scores[16 * kPart + i] = (units & 0x03ff03ffu) ^ 0x16001600u;
+    }
+  }
+
+  // Of a unit: eight bits, and none below 2^-12, so that 1,536 units are whole codes.
+  __device__ static __half2 Steepness(float first, float second) {
+    return __floats2half2_rn(Steepness(first), Steepness(second));
+  }
+  __device__ static __half2 Exponents(__half2 scores, __half2 steepness, __half2 added) {
+    const __half2 units =
+        __hmul2(__hsub2(scores, __float2half2_rn(kNoUnits)), __float2half2_rn(1024));
+    return __hfma2(units, __hmul2(steepness, __float2half2_rn(1024)), added);
+  }
+  // To the numbers of one bit behind the other below 2^-13: code c is c 2^-24.
+  __device__ static CodeLine LineOf(__half2 steepness, __half2 added) {
+    const float2 steep = __half22float2(steepness), plus = __half22float2(added);
+    const auto begin = [](float per_unit, float exponent) {
+      return (8 * exponent - 8 * 1536 * per_unit) * 0x1p-24f;
+    };
+    return {__hmul2(steepness, __float2half2_rn(0.5f)),
+            __floats2half2_rn(begin(steep.x, plus.x), begin(steep.y, plus.y))};
+  }
+  __device__ static __half2 Codes(__half2 scores, const CodeLine& line) {
+    return __hfma2_sat(scores, line.times, line.plus);
+  }
+
+ private:
+  static constexpr float kScoreUnit = 256;
+  static constexpr float kNoUnits = 1536 * 0x1p-20f;
+
+  __device__ static float Steepness(float per_unit) {
+    if (per_unit >= 0x1p-5f) {
+      const float most = per_unit > 60.0f ? 60.0f : per_unit;
+      return __bfloat162float(__float2bfloat16_rn(most));
+    }
+    constexpr float kLastBit = 1.5f * 0x1p11f;  // is 2^-12 here
+    return (per_unit + kLastBit) - kLastBit;
+  }
+};
+
+}  // namespace
+
+int32_t LaunchAttentionInt8Sm90(const AttentionParams& params, void* stream) {
+  return LaunchIn8Bits<QueriesInInt8>(params, stream);
+}
+
+}  // namespace reel::kernels

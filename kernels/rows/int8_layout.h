@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows as int8 with a scale each: int8_rows, and the operators that write such an output. Included
+// by nvcc too.
+//
+// A few large channels would leave the others a few codes, so groups of 32 elements are turned
+// first: each becomes a sum of all 32 with signs that no two others share (Hadamard). Two rows that
+// are turned have the product that they had before.
+//
+//   element q D/4 + 8 g + e of a row: q < 4, e < 8
+//   y[q, g, e] = sum of x[p, g, d] over p and d, minus where (8 q + e) & (8 p + d) has odd bits
+//   scale = max(max|y|, 1e-12) / 127 / sqrt(32)
+//   out   = int8( y 127 / max(max|y|, 1e-12) ), nearest even
+//
+// In fp32. So x W^T is (out W'^T) scale scale', where W' and scale' are W by the same formula.
+// A row whose sums are not finite gets the scale NaN, and codes without meaning.
+#pragma once
+
+#include <cstdint>
+
+namespace reel::kernels {
+
+// A row is turned in four quarters, of each of which a group has a run of eight.
+inline constexpr int kQuarters = 4, kTurnedRun = 8, kTurned = kQuarters * kTurnedRun;
+inline constexpr float kLargestInt8 = 127;
+inline constexpr float kLeastSum = 1e-12f;
+// Turning makes a row sqrt(32) times as long; rounded once, as a device has it.
+inline constexpr float kTurnedLength = 5.65685425f;
+
+// Of rows whose norm is written in int8 by a kernel that holds them in registers: a warp's groups,
+// or two or four warps'.
+inline constexpr int64_t kPlainInt8Widths[] = {32 * kTurned, 64 * kTurned, 128 * kTurned};
+
+}  // namespace reel::kernels
