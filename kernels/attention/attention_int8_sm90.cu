@@ -28,18 +28,19 @@ struct QueriesInInt8 {
   __device__ void Load(const T* head, int64_t stride, int64_t first, int64_t last, float scale) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float x[16];
+      float x[kTurnedChannels];
       LoadChannels(head + min(first + 8 * r, last) * stride, x);
       float squares = 0;
 #pragma unroll
-      for (int i = 0; i < 16; ++i) squares = fmaf(x[i], x[i], squares);
+      for (int i = 0; i < kTurnedChannels; ++i) squares = fmaf(x[i], x[i], squares);
       squares += __shfl_xor_sync(0xffffffffu, squares, 1);
       squares += __shfl_xor_sync(0xffffffffu, squares, 2);
       Turn(x);
       const unsigned code = max(LargestOfRow(CodeBits(LargestOf(x))), LengthBits(squares));
       const bool finite = code < 0x7f800000u;
       const float of_code = finite ? fmaxf(__uint_as_float(code), 0x1p-60f) : 1.0f;
-      factor[r] = finite ? of_code * (scale * kLog2E * kScoreUnit / 16) : __uint_as_float(~0u);
+      factor[r] =
+          finite ? of_code * (scale * kLog2E * kScoreUnit / kTurnedChannels) : __uint_as_float(~0u);
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
 #pragma unroll

@@ -76,8 +76,8 @@ __device__ inline uint4 SumCodes(int column, int keys, uint32_t code) {
   return {words[0], words[1], words[2], words[3]};
 }
 
-// A thread's 8 channels of a key, where 8 threads side by side have its 64: what Measure finds of
-// all keys of a tile at least is what Code is given the largest of.
+// A thread's 8 channels of a key, of which 8 threads side by side have all. From the largest of
+// what Measure finds in a tile Factor makes what its codes are to be multiplied with.
 struct KeysInE4m3 {
   __device__ static unsigned Measure(const float (&x)[8]) { return LargestOf(x); }
   // 2^ke
