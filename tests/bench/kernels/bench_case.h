@@ -43,8 +43,8 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
 // The parts that BenchCases puts together.
 void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
-// Norms that write e4m3 with a scale for each row.
-void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
+// Norms that write e4m3 or int8 with a scale for each row.
+void AddCodedCases(BenchSize size, Dtype dtype, Dtype codes, std::vector<BenchCase>& cases);
 void AddRopeCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddActivationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);

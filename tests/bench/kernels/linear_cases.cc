@@ -68,14 +68,23 @@ void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<Be
   for (const bool bias : {true, false}) cases.push_back(LinearCase(size, outputs, bias, dtype));
 }
 
+// Small, for a row of x that is a row of the weights as well must stay within fp16.
+TensorView Scales(BenchTensors& t, int64_t count, int64_t period) {
+  std::vector<float> scales;
+  for (int64_t i = 0; i < count; ++i) {
+    scales.push_back(0x1p-7f * (1 + static_cast<float>(i % period) / static_cast<float>(period)));
+  }
+  return t.Table(Dtype::kF32, {count}, scales.data());
+}
+
 void AddInt8LinearCase(BenchSize size, int64_t outputs, Dtype dtype,
                        std::vector<BenchCase>& cases) {
   const auto make = [=](BenchTensors& t, int64_t rows) -> BenchOp {
     LinearArgs args;
     args.x = t.Input(Dtype::kI8, {rows, size.width}, kPeriod * size.width);
     args.weight = t.Input(Dtype::kI8, {outputs, size.width}, kOutputPeriod * size.width);
-    args.x_scale = t.Input(Dtype::kF32, {rows}, kPeriod);
-    args.weight_scale = t.Input(Dtype::kF32, {outputs}, kOutputPeriod);
+    args.x_scale = Scales(t, rows, kPeriod);
+    args.weight_scale = Scales(t, outputs, kOutputPeriod);
     args.bias = t.Input(dtype, {outputs}, outputs);
     args.out = t.Output(dtype, {rows, outputs});
     return [args](const Execution& run) { return Linear(args, run); };

@@ -239,29 +239,35 @@ void AddQuantizeCase(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases)
 void AddChannelNormCases(BenchVideo size, Dtype dtype, std::vector<BenchCase>& cases) {
   struct Form {
     const char* name;
-    bool biased = false, summed = false, modulated = false;
+    bool biased = false, added = false, summed = false, modulated = false;
   };
-  for (const Form& form :
-       {Form{.name = ""}, Form{.name = " + bias", .biased = true},
-        Form{.name = " + residual, and the sum", .summed = true},
-        Form{.name = " + bias + residual, and the sum", .biased = true, .summed = true},
-        Form{.name = " modulated", .modulated = true},
-        Form{.name = " + bias modulated", .biased = true, .modulated = true},
-        Form{.name = " + residual, and the sum, modulated", .summed = true, .modulated = true},
-        Form{.name = " + bias + residual, and the sum, modulated",
-             .biased = true,
-             .summed = true,
-             .modulated = true}}) {
+  for (const Form& form : {Form{.name = ""}, Form{.name = " + bias", .biased = true},
+                           Form{.name = " + residual", .added = true},
+                           Form{.name = " + residual, and the sum", .added = true, .summed = true},
+                           Form{.name = " + bias + residual, and the sum",
+                                .biased = true,
+                                .added = true,
+                                .summed = true},
+                           Form{.name = " modulated", .modulated = true},
+                           Form{.name = " + bias modulated", .biased = true, .modulated = true},
+                           Form{.name = " + residual, modulated", .added = true, .modulated = true},
+                           Form{.name = " + residual, and the sum, modulated",
+                                .added = true,
+                                .summed = true,
+                                .modulated = true},
+                           Form{.name = " + bias + residual, and the sum, modulated",
+                                .biased = true,
+                                .added = true,
+                                .summed = true,
+                                .modulated = true}}) {
     const auto make = [=](BenchTensors& t, int64_t frames) -> BenchOp {
       const std::vector<int64_t> sizes = {1, frames, size.height, size.width, size.channels};
       const int64_t elements = size.height * size.width * size.channels;
       ChannelNormSiluArgs args;
       args.x = t.Input(dtype, sizes, elements);
       if (form.biased) args.bias = t.Input(dtype, {size.channels}, size.channels);
-      if (form.summed) {
-        args.residual = t.Input(dtype, sizes, elements);
-        args.sum = t.Output(dtype, sizes);
-      }
+      if (form.added) args.residual = t.Input(dtype, sizes, elements);
+      if (form.summed) args.sum = t.Output(dtype, sizes);
       args.out = t.Output(dtype, {1, frames + 2, size.height, size.width, size.channels});
       args.pad_front = args.pad_back = 1;
       if (form.modulated) {
@@ -335,7 +341,7 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
     AddModulationCases(size, dtype, cases);
   }
   const BenchSize tokens = only.rows > 0 ? only : BenchSize{5376, 2048};
-  AddE4m3Cases(tokens, dtype, cases);
+  for (const Dtype codes : {Dtype::kE4m3, Dtype::kI8}) AddCodedCases(tokens, dtype, codes, cases);
   AddRopeCases(tokens, dtype, cases);
   AddActivationCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);
   AddGatedCases(only.rows > 0 ? only : BenchSize{5376, 8192}, dtype, cases);

@@ -26,7 +26,7 @@ class RowTensors {
 
   TensorView In() { return tensors_.Input(dtype_, sizes_, kPeriod * width_); }
   TensorView Out() { return tensors_.Output(dtype_, sizes_); }
-  TensorView Codes() { return tensors_.Output(Dtype::kE4m3, sizes_); }
+  TensorView Codes(Dtype codes) { return tensors_.Output(codes, sizes_); }
   TensorView RowScales() { return tensors_.Output(Dtype::kF32, {sizes_[0], sizes_[1]}); }
   TensorView Vector() { return tensors_.Input(dtype_, {width_}, width_); }
   TensorView PerBatch() { return tensors_.Input(dtype_, {batch_, 1, width_}, width_); }
@@ -141,10 +141,11 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
                                               }));
 }
 
-void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
-  const auto plain = [](RowTensors& tensors, auto& args) {
+void AddCodedCases(BenchSize size, Dtype dtype, Dtype codes, std::vector<BenchCase>& cases) {
+  const bool is_e4m3 = codes == Dtype::kE4m3;
+  const auto plain = [=](RowTensors& tensors, auto& args) {
     args.x = tensors.In();
-    args.out = tensors.Codes();
+    args.out = tensors.Codes(codes);
     args.out_scale = tensors.RowScales();
   };
   const auto modulated = [=](RowTensors& tensors, auto& args) {
@@ -161,14 +162,18 @@ void AddE4m3Cases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
     added(tensors, args);
     args.gate = tensors.PerBatch();
   };
+  const char* const to = is_e4m3 ? " to e4m3" : " to int8";
+  if (is_e4m3) {
+    cases.push_back(
+        Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
+  }
   cases.push_back(
-      Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
-  cases.push_back(
-      Case<AdalnRmsNormArgs>({"adaln_rms_norm", " to e4m3"}, AdalnRmsNorm, size, dtype, modulated));
-  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " to e4m3"},
-                                              GateResidualAdaln, size, dtype, gated));
-  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate to e4m3"},
-                                              GateResidualAdaln, size, dtype, added));
+      Case<AdalnRmsNormArgs>({"adaln_rms_norm", to}, AdalnRmsNorm, size, dtype, modulated));
+  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", to}, GateResidualAdaln, size,
+                                              dtype, gated));
+  cases.push_back(Case<GateResidualAdalnArgs>(
+      {"gate_residual_adaln", is_e4m3 ? " without gate to e4m3" : " without gate to int8"},
+      GateResidualAdaln, size, dtype, added));
 }
 
 }  // namespace reel::kernels
