@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/linear/int8_tiles.cuh"
+#include "kernels/linear/int8_tiles_layout.h"
 #include "kernels/mma/shared_memory.cuh"
 #include "kernels/mma/tensor_copy.cuh"
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the outputs of linear_int8_sm90.cu are divided into tiles and launches. Included by nvcc too.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace reel::kernels {
+
+inline constexpr int kTileRows = 128;
+inline constexpr std::array kTileColumns = {256, 192, 128, 64};
+
+struct TileOrder {
+  int32_t row_tiles, column_tiles;
+  int32_t band;  // row tiles that all columns' tiles are made of before the next
+
+  constexpr int32_t tiles() const { return row_tiles * column_tiles; }
+};
+
+// Rows that are more than stays in the cache beside the weights are gone through in bands.
+inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int columns) {
+  constexpr int64_t kMostCachedBytes = int64_t{24} << 20, kBand = 24;
+  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t band = rows * width > kMostCachedBytes ? std::min(kBand, row_tiles) : row_tiles;
+  return {.row_tiles = static_cast<int32_t>(row_tiles),
+          .column_tiles = static_cast<int32_t>((outputs + columns - 1) / columns),
+          .band = static_cast<int32_t>(band)};
+}
+
+// What the slowest block has to do with tiles of that width, in columns of a piece: a piece takes
+// as long as its columns and 25 more, the narrowest as it takes to bring.
+inline int64_t TimeOf(int64_t rows, int64_t outputs, int columns, int multiprocessors) {
+  constexpr int kMoreColumns = 25, kLeastColumns = 96;
+  const int64_t tiles = OrderOf(rows, 0, outputs, columns).tiles();
+  return (tiles + multiprocessors - 1) / multiprocessors *
+         (std::max(columns, kLeastColumns) + kMoreColumns);
+}
+// Of the widths of a tile the one that it is done with first.
+inline int BestColumns(int64_t rows, int64_t outputs, int multiprocessors) {
+  const auto time = [&](int columns) { return TimeOf(rows, outputs, columns, multiprocessors); };
+  return *std::min_element(kTileColumns.begin(), kTileColumns.end(),
+                           [&](int a, int b) { return time(a) < time(b); });
+}
+
+// Rows in two launches: as many as every block has the same number of tiles of, and the rest by
+// narrower tiles, where the blocks would be few.
+struct RowCut {
+  int64_t first_rows;  // all: one launch
+  int first_columns;
+};
+inline RowCut BestCut(int64_t rows, int64_t width, int64_t outputs, int multiprocessors) {
+  // In columns of a piece, of which there is one for 128 elements of the width.
+  const int64_t launch = 1 + 80 * 1024 / std::max<int64_t>(width, 128);
+  RowCut best = {rows, BestColumns(rows, outputs, multiprocessors)};
+  int64_t least = TimeOf(rows, outputs, best.first_columns, multiprocessors);
+  for (const int columns : kTileColumns) {
+    const TileOrder all = OrderOf(rows, 0, outputs, columns);
+    const int64_t waves = all.tiles() / multiprocessors;
+    const int64_t first = waves * multiprocessors / all.column_tiles * kTileRows;
+    if (first <= 0 || first >= rows) continue;
+    const int64_t rest = rows - first;
+    const int64_t time =
+        TimeOf(first, outputs, columns, multiprocessors) + launch +
+        TimeOf(rest, outputs, BestColumns(rest, outputs, multiprocessors), multiprocessors);
+    if (time >= least) continue;
+    least = time;
+    best = {first, columns};
+  }
+  return best;
+}
+
+}  // namespace reel::kernels
