@@ -16,22 +16,6 @@ bool IsLegal(double scale) {
   return std::isfinite(taken) && taken > 0;
 }
 
-}  // namespace
-
-void CheckRowScales(const char* name, const TensorView& scale, const TensorView& x,
-                    ArgumentChecks& checks) {
-  if (!checks.ok()) return;
-  checks.Typed(name, scale, MaskOf(Dtype::kF32), x.rank - 1, x.rank - 1);
-  if (!checks.ok()) return;
-  for (int d = 0; d + 1 < x.rank; ++d) {
-    if (scale.size(d) == x.size(d)) continue;
-    checks.Require(false, absl::StrCat("There must be one scale for every row: ", name, " ",
-                                       Describe(scale), " beside ", Describe(x)));
-  }
-}
-
-namespace {
-
 // What differs from e4m3.
 void CheckInt8Form(const OutputArgs& args, ArgumentChecks& checks) {
   if (!checks.ok()) return;
@@ -46,6 +30,18 @@ void CheckInt8Form(const OutputArgs& args, ArgumentChecks& checks) {
 
 }  // namespace
 
+void CheckRowScales(const char* name, const TensorView& scale, const TensorView& x,
+                    ArgumentChecks& checks) {
+  if (!checks.ok()) return;
+  checks.Typed(name, scale, MaskOf(Dtype::kF32), x.rank - 1, x.rank - 1);
+  if (!checks.ok()) return;
+  for (int d = 0; d + 1 < x.rank; ++d) {
+    if (scale.size(d) == x.size(d)) continue;
+    checks.Require(false, absl::StrCat("There must be one scale for every row: ", name, " ",
+                                       Describe(scale), " beside ", Describe(x)));
+  }
+}
+
 void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks) {
   if (!checks.ok()) return;
   const bool scaled = args.out_scale.has_value();
@@ -59,7 +55,8 @@ void CheckOutputForm(const OutputArgs& args, ArgumentChecks& checks) {
     return;
   }
   const bool is_int8 = args.out.dtype == Dtype::kI8;
-  checks.Typed("out", args.out, MaskOf(args.out.dtype), args.x.rank, args.x.rank);
+  checks.Typed("out", args.out, MaskOf(Dtype::kE4m3) | MaskOf(Dtype::kI8), args.x.rank,
+               args.x.rank);
   checks.Require(!checks.ok() || args.out.shape() == args.x.shape(),
                  checks.ok() ? absl::StrCat("Sizes must be equal: out ", Describe(args.out),
                                             " beside x ", Describe(args.x))

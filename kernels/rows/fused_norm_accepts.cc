@@ -20,8 +20,7 @@ bool FitsInputs(const FusedNormParams& p) {
 }  // namespace
 
 bool FusedNormVectorAccepts(const FusedNormParams& p) {
-  return p.out.dtype != Dtype::kE4m3 && p.out.dtype != Dtype::kI8 && FitsInputs(p) &&
-         FitsVectorRows(p.shape, p.x, {&p.out});
+  return !HasCodes(p.out) && FitsInputs(p) && FitsVectorRows(p.shape, p.x, {&p.out});
 }
 
 bool FusedNormE4m3Accepts(const FusedNormParams& p) {

@@ -151,7 +151,7 @@ absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution&
                 .params = &params,
                 .empty = params.shape.rows == 0 || params.shape.width == 0,
                 .tensors = [&] { return checks.Tensors(); },
-                .for_plugins = params.out.dtype == params.x.dtype && params.vector_of == nullptr},
+                .for_plugins = !HasCodes(params.out) && params.vector_of == nullptr},
                run);
 }
 

@@ -4,6 +4,7 @@
 
 #include "kernels/dispatch/host_threads.h"
 #include "kernels/rows/fused_norm.h"
+#include "kernels/rows/row_operands.h"
 #include "kernels/rows/row_vectors.h"
 
 namespace reel::kernels {
@@ -103,10 +104,9 @@ void Rows(const FusedNormParams& params, int64_t first, int64_t end) {
 }  // namespace
 
 bool FusedNormCpuAccepts(const FusedNormParams& p) {
-  return p.out.dtype != Dtype::kE4m3 && p.out.dtype != Dtype::kI8 &&
-         SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias, p.weight, p.bias,
-                    p.scale, p.scale_bias, p.shift, p.shift_bias, p.gate, p.gate_bias, p.sum,
-                    p.out);
+  return !HasCodes(p.out) && SideBySide(p.x, p.residual, p.residual_gate, p.residual_gate_bias,
+                                        p.weight, p.bias, p.scale, p.scale_bias, p.shift,
+                                        p.shift_bias, p.gate, p.gate_bias, p.sum, p.out);
 }
 
 void FusedNormCpu(const FusedNormParams& params, const HostThreads* threads) {

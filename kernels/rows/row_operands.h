@@ -30,6 +30,10 @@ bool FitsVectorElements(const RowShape& shape, const RowOperand& x,
 inline constexpr int64_t kMaxVectorRowBytes = 16384;
 bool FitsVectorRows(const RowShape& shape, const RowOperand& x,
                     std::initializer_list<const RowOperand*> operands);
+// Whether an output is there in codes, e4m3 or int8, instead of the type of its rows.
+inline bool HasCodes(const RowOperand& out) {
+  return out.dtype == Dtype::kE4m3 || out.dtype == Dtype::kI8;
+}
 // Whether an output in codes takes runs of so many bytes.
 bool FitsCodeRuns(const RowShape& shape, const RowOperand& out, int64_t bytes);
 // Whether an e4m3 output beside them takes a whole vector of x at once: 8 bytes, or 4 of fp32.
