@@ -33,14 +33,14 @@
 
 namespace reel::kernels {
 
-inline constexpr int kGroups = 3;  // warpgroups with queries
-inline constexpr int kQueries = 64 * kGroups;
-inline constexpr int kThreads = 128 * (kGroups + 1);
-inline constexpr int kStages = 6;
+inline constexpr int kQueryGroups = 3;  // warpgroups with queries
+inline constexpr int kBlockQueries = 64 * kQueryGroups;
+inline constexpr int kAttentionThreads = 128 * (kQueryGroups + 1);
+inline constexpr int kTileStages = 6;
 
 struct TileRing {
-  unsigned char tiles[kStages][kKeyTileBytes];
-  uint64_t full[kStages], empty[kStages];
+  unsigned char tiles[kTileStages][kKeyTileBytes];
+  uint64_t full[kTileStages], empty[kTileStages];
 };
 
 // The 16 channels of a lane.
@@ -61,7 +61,7 @@ __device__ inline unsigned LargestOfRow(unsigned largest) {
   return max(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
 }
 
-using Place = RingPlace<kStages>;  // among tiles
+using Place = RingPlace<kTileStages>;  // among tiles
 
 __device__ inline void MultiplyValues(const uint32_t (&weights)[16], uint32_t tile,
                                       float (&products)[36]) {
@@ -105,7 +105,7 @@ template <typename T, typename Queries>
 __device__ inline void AttendTiles(const AttentionParams& p, int64_t batch, int64_t head,
                                    int64_t count, TileRing& shared) {
   const int lane = threadIdx.x % 32;
-  const int64_t first = int64_t{blockIdx.x} * kQueries + threadIdx.x / 32 * 16 + lane / 4;
+  const int64_t first = int64_t{blockIdx.x} * kBlockQueries + threadIdx.x / 32 * 16 + lane / 4;
   const auto lane_of = [&](const AttentionOperand& operand) {
     return HeadOf<T>(operand, batch, head) + 16 * (lane % 4);
   };
@@ -158,27 +158,27 @@ __device__ inline void AttendTiles(const AttentionParams& p, int64_t batch, int6
 }
 
 template <typename T, typename Queries>
-__global__ void __launch_bounds__(kThreads, 1)
+__global__ void __launch_bounds__(kAttentionThreads, 1)
     AttendIn8Bits(const __grid_constant__ AttentionParams p) {
   extern __shared__ uint4 shared_vectors[];
   auto& shared = *reinterpret_cast<TileRing*>(shared_vectors);
   const int64_t head = blockIdx.y % p.heads, batch = blockIdx.y / p.heads;
   const int64_t count = KeyTiles(p.keys);
   if (threadIdx.x == 0) {
-    for (int stage = 0; stage < kStages; ++stage) {
+    for (int stage = 0; stage < kTileStages; ++stage) {
       MakeBarrier(SharedAddress(shared.full + stage), 1);
-      MakeBarrier(SharedAddress(shared.empty + stage), 4 * kGroups);
+      MakeBarrier(SharedAddress(shared.empty + stage), 4 * kQueryGroups);
     }
     PublishBarriers();
   }
   __syncthreads();
-  if (threadIdx.x < 128 * kGroups) {
+  if (threadIdx.x < 128 * kQueryGroups) {
     TakeRegisters<160>();
     AttendTiles<T, Queries>(p, batch, head, count, shared);
   } else {
     GiveRegisters<24>();
     const auto* const tiles = static_cast<const unsigned char*>(p.scratch);
-    if (threadIdx.x == 128 * kGroups) {
+    if (threadIdx.x == 128 * kQueryGroups) {
       BringTiles(tiles + int64_t{blockIdx.y} * count * kKeyTileBytes, count, shared);
     }
   }
@@ -191,9 +191,9 @@ int32_t LaunchOnTiles(const AttentionParams& p, cudaStream_t stream) {
     const cudaError_t error =
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(TileRing));
     if (error != cudaSuccess) return error;
-    const dim3 blocks(static_cast<unsigned>((p.queries - 1) / kQueries + 1),
+    const dim3 blocks(static_cast<unsigned>((p.queries - 1) / kBlockQueries + 1),
                       static_cast<unsigned>(p.batch * p.heads));
-    kernel<<<blocks, kThreads, sizeof(TileRing), stream>>>(p);
+    kernel<<<blocks, kAttentionThreads, sizeof(TileRing), stream>>>(p);
     return cudaGetLastError();
   };
   return p.q.dtype == Dtype::kF16 ? launch(AttendIn8Bits<__half, Queries>)

@@ -11,24 +11,25 @@
 
 namespace reel::kernels {
 
-inline constexpr int kGroups = 2;  // warpgroups that multiply
-inline constexpr int kGroupRows = kTileRows / kGroups;
-static_assert(kGroupRows == 64);
-inline constexpr int kDepth = kSwizzledRow;  // of D, a piece
-inline constexpr int kBoxColumns = 64;       // outputs that leave together
-inline constexpr int kBoxBytes = kGroupRows * kBoxColumns * 2;
+inline constexpr int kProductGroups = 2;  // warpgroups that multiply
+inline constexpr int kProductRows = kInt8TileRows / kProductGroups;
+static_assert(kProductRows == 64);
+inline constexpr int kPieceDepth = kSwizzledRow;  // of D, a piece
+inline constexpr int kBoxColumns = 64;            // outputs that leave together
+inline constexpr int kBoxBytes = kProductRows * kBoxColumns * 2;
 inline constexpr int kMostShared = 227 * 1024, kMostStages = 6;
 
 // What an output has beside its sum.
-struct Beside {
+struct OutputBeside {
   float scale, bias;
 };
 
 template <int kColumns>
-struct Shared {
-  static constexpr int kStageBytes = (kTileRows + kColumns) * kDepth;
-  static constexpr int kBoxesBytes = kGroups * 2 * kBoxBytes;
-  static constexpr int kBesideBytes = kGroups * kColumns * static_cast<int>(sizeof(Beside));
+struct Int8Memory {
+  static constexpr int kStageBytes = (kInt8TileRows + kColumns) * kPieceDepth;
+  static constexpr int kBoxesBytes = kProductGroups * 2 * kBoxBytes;
+  static constexpr int kBesideBytes =
+      kProductGroups * kColumns * static_cast<int>(sizeof(OutputBeside));
   static constexpr int kBarrierBytes = 2 * kMostStages * 8;
   static constexpr int kAlignment = 1024;  // of rectangles
   static constexpr int kStages = std::min(
@@ -39,15 +40,15 @@ struct Shared {
 
   uint32_t base;
 
-  __device__ explicit Shared(const void* memory)
+  __device__ explicit Int8Memory(const void* memory)
       : base((SharedAddress(memory) + kAlignment - 1) & ~uint32_t{kAlignment - 1}) {}
   __device__ uint32_t X(int stage) const { return base + stage * kStageBytes; }
-  __device__ uint32_t Weight(int stage) const { return X(stage) + kTileRows * kDepth; }
+  __device__ uint32_t Weight(int stage) const { return X(stage) + kInt8TileRows * kPieceDepth; }
   __device__ uint32_t Box(int group, int box) const {
     return base + kStages * kStageBytes + (2 * group + (box & 1)) * kBoxBytes;
   }
   __device__ uint32_t BesideOf(int group) const {
-    return base + kStages * kStageBytes + kBoxesBytes + group * kBesideBytes / kGroups;
+    return base + kStages * kStageBytes + kBoxesBytes + group * kBesideBytes / kProductGroups;
   }
   __device__ uint32_t Full(int stage) const {
     return base + kStages * kStageBytes + kBoxesBytes + kBesideBytes + 8 * stage;
@@ -62,7 +63,7 @@ __device__ inline float4 LoadBesides(uint32_t address) {
                : "r"(address));
   return two;
 }
-__device__ inline void StoreBeside(uint32_t address, const Beside& beside) {
+__device__ inline void StoreBeside(uint32_t address, const OutputBeside& beside) {
   asm volatile("st.shared.v2.f32 [%0], {%1, %2};"
                :
                : "r"(address), "f"(beside.scale), "f"(beside.bias)

@@ -7,10 +7,10 @@
 namespace reel::kernels {
 
 // Where a tile is. Neighbours in time share rows or weights that are still in the cache.
-struct TilePlace {
+struct Int8TilePlace {
   int row, column;  // in tiles
 
-  __device__ TilePlace(const TileOrder& order, int tile) {
+  __device__ Int8TilePlace(const TileOrder& order, int tile) {
     const int of_band = order.band * order.column_tiles, band = tile / of_band;
     const int rows = min(order.band, order.row_tiles - band * order.band);
     const int within = tile - band * of_band;

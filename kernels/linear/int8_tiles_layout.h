@@ -8,8 +8,8 @@
 
 namespace reel::kernels {
 
-inline constexpr int kTileRows = 128;
-inline constexpr std::array kTileColumns = {256, 192, 128, 64};
+inline constexpr int kInt8TileRows = 128;
+inline constexpr std::array kInt8TileColumns = {256, 192, 128, 64};
 
 struct TileOrder {
   int32_t row_tiles, column_tiles;
@@ -21,7 +21,7 @@ struct TileOrder {
 // Rows that are more than stays in the cache beside the weights are gone through in bands.
 inline TileOrder OrderOf(int64_t rows, int64_t width, int64_t outputs, int columns) {
   constexpr int64_t kMostCachedBytes = int64_t{24} << 20, kBand = 24;
-  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t row_tiles = (rows + kInt8TileRows - 1) / kInt8TileRows;
   const int64_t band = rows * width > kMostCachedBytes ? std::min(kBand, row_tiles) : row_tiles;
   return {.row_tiles = static_cast<int32_t>(row_tiles),
           .column_tiles = static_cast<int32_t>((outputs + columns - 1) / columns),
@@ -39,7 +39,7 @@ inline int64_t TimeOf(int64_t rows, int64_t outputs, int columns, int multiproce
 // Of the widths of a tile the one that it is done with first.
 inline int BestColumns(int64_t rows, int64_t outputs, int multiprocessors) {
   const auto time = [&](int columns) { return TimeOf(rows, outputs, columns, multiprocessors); };
-  return *std::min_element(kTileColumns.begin(), kTileColumns.end(),
+  return *std::min_element(kInt8TileColumns.begin(), kInt8TileColumns.end(),
                            [&](int a, int b) { return time(a) < time(b); });
 }
 
@@ -54,10 +54,10 @@ inline RowCut BestCut(int64_t rows, int64_t width, int64_t outputs, int multipro
   const int64_t launch = 1 + 80 * 1024 / std::max<int64_t>(width, 128);
   RowCut best = {rows, BestColumns(rows, outputs, multiprocessors)};
   int64_t least = TimeOf(rows, outputs, best.first_columns, multiprocessors);
-  for (const int columns : kTileColumns) {
+  for (const int columns : kInt8TileColumns) {
     const TileOrder all = OrderOf(rows, 0, outputs, columns);
     const int64_t waves = all.tiles() / multiprocessors;
-    const int64_t first = waves * multiprocessors / all.column_tiles * kTileRows;
+    const int64_t first = waves * multiprocessors / all.column_tiles * kInt8TileRows;
     if (first <= 0 || first >= rows) continue;
     const int64_t rest = rows - first;
     const int64_t time =

@@ -26,7 +26,7 @@
 namespace reel::kernels {
 namespace {
 
-constexpr int kThreads = 128 * (kGroups + 1);
+constexpr int kThreads = 128 * (kProductGroups + 1);
 
 struct Int8Params {
   int32_t rows, outputs, pieces;  // of D
@@ -40,19 +40,19 @@ struct Int8Params {
 };
 
 template <int kColumns>
-__device__ inline void BringTiles(const Shared<kColumns>& shared, const Int8Params& p,
+__device__ inline void BringTiles(const Int8Memory<kColumns>& shared, const Int8Params& p,
                                   const CUtensorMap& x, const CUtensorMap& weight) {
-  using S = Shared<kColumns>;
+  using S = Int8Memory<kColumns>;
   RingPlace<S::kStages> place;
   for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
-    const TilePlace at(p.order, tile);
-    const int row = at.row * kTileRows, output = at.column * kColumns;
+    const Int8TilePlace at(p.order, tile);
+    const int row = at.row * kInt8TileRows, output = at.column * kColumns;
     for (int piece = 0; piece < p.pieces; ++piece) {
       Await(shared.Empty(place.stage), place.parity ^ 1);
       const uint32_t full = shared.Full(place.stage);
       ArriveAndAnnounce(full, S::kStageBytes);
-      CopyRectangle(shared.X(place.stage), x, piece * kDepth, row, full);
-      CopyRectangle(shared.Weight(place.stage), weight, piece * kDepth, output, full);
+      CopyRectangle(shared.X(place.stage), x, piece * kPieceDepth, row, full);
+      CopyRectangle(shared.Weight(place.stage), weight, piece * kPieceDepth, output, full);
       place.Advance();
     }
   }
@@ -60,17 +60,18 @@ __device__ inline void BringTiles(const Shared<kColumns>& shared, const Int8Para
 
 // The products of all pieces of a tile, of the 64 rows of this warpgroup.
 template <int kColumns>
-__device__ inline void MultiplyTile(const Shared<kColumns>& shared, const Int8Params& p, int group,
-                                    bool first_thread, RingPlace<Shared<kColumns>::kStages>& place,
+__device__ inline void MultiplyTile(const Int8Memory<kColumns>& shared, const Int8Params& p,
+                                    int group, bool first_thread,
+                                    RingPlace<Int8Memory<kColumns>::kStages>& place,
                                     int32_t (&sums)[kColumns / 2]) {
   uint32_t before = 0;  // the stage whose products may still run; 0: none
   for (int piece = 0; piece < p.pieces; ++piece) {
     Await(shared.Full(place.stage), place.parity);
-    const uint64_t x = SwizzledMatrix(shared.X(place.stage) + group * kGroupRows * kDepth);
+    const uint64_t x = SwizzledMatrix(shared.X(place.stage) + group * kProductRows * kPieceDepth);
     const uint64_t weight = SwizzledMatrix(shared.Weight(place.stage));
     BeginProducts();
 #pragma unroll
-    for (int part = 0; part < kDepth / 32; ++part) {
+    for (int part = 0; part < kPieceDepth / 32; ++part) {
       MultiplyInt8(sums, x + part * kNextInt8, weight + part * kNextInt8, piece + part > 0);
     }
     CommitProducts();
@@ -84,9 +85,9 @@ __device__ inline void MultiplyTile(const Shared<kColumns>& shared, const Int8Pa
 }
 
 template <typename T>
-__device__ inline Beside BesideAt(const Int8Params& p, int output) {
+__device__ inline OutputBeside BesideAt(const Int8Params& p, int output) {
   if (output >= p.outputs) return {0, 0};
-  Beside beside = {p.weight_scale[output * p.weight_scale_stride], 0};
+  OutputBeside beside = {p.weight_scale[output * p.weight_scale_stride], 0};
   if (p.bias != nullptr) {
     const int64_t at = output * p.bias_stride;
     beside.bias = p.fp32_bias ? static_cast<const float*>(p.bias)[at]
@@ -109,12 +110,12 @@ __device__ inline uint32_t TwoOutputs(int32_t low, int32_t high, float scale,
 
 // The tile's outputs, 64 columns at a time, in two places in turn.
 template <typename T, int kColumns>
-__device__ inline void StoreTile(const Shared<kColumns>& shared, const CUtensorMap& out, int group,
-                                 int row, int output, int outputs, const float (&row_scale)[2],
-                                 const int32_t (&sums)[kColumns / 2]) {
+__device__ inline void StoreTile(const Int8Memory<kColumns>& shared, const CUtensorMap& out,
+                                 int group, int row, int output, int outputs,
+                                 const float (&row_scale)[2], const int32_t (&sums)[kColumns / 2]) {
   const int thread = static_cast<int>(threadIdx.x) % 128, warp = thread / 32, lane = thread % 32;
   const uint32_t besides =
-      shared.BesideOf(group) + 2 * (lane % 4) * static_cast<uint32_t>(sizeof(Beside));
+      shared.BesideOf(group) + 2 * (lane % 4) * static_cast<uint32_t>(sizeof(OutputBeside));
 #pragma unroll
   for (int box = 0; box < kColumns / kBoxColumns; ++box) {
     if (thread == 0) AwaitStoresRead<1>();  // of the box before the last
@@ -126,7 +127,8 @@ __device__ inline void StoreTile(const Shared<kColumns>& shared, const CUtensorM
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int j = box * kBoxColumns / 8 + eight + half;
-        const float4 beside = LoadBesides(besides + 8 * j * static_cast<uint32_t>(sizeof(Beside)));
+        const float4 beside =
+            LoadBesides(besides + 8 * j * static_cast<uint32_t>(sizeof(OutputBeside)));
         words[2 * half] = TwoOutputs<T>(sums[4 * j], sums[4 * j + 1], row_scale[0], beside);
         words[2 * half + 1] = TwoOutputs<T>(sums[4 * j + 2], sums[4 * j + 3], row_scale[1], beside);
       }
@@ -147,13 +149,13 @@ __global__ void __launch_bounds__(kThreads, 1)
     LinearInt8(const __grid_constant__ Int8Params p, const __grid_constant__ CUtensorMap x,
                const __grid_constant__ CUtensorMap weight,
                const __grid_constant__ CUtensorMap out) {
-  using S = Shared<kColumns>;
+  using S = Int8Memory<kColumns>;
   extern __shared__ unsigned char memory[];
   const S shared(memory);
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < S::kStages; ++stage) {
       MakeBarrier(shared.Full(stage), 1);
-      MakeBarrier(shared.Empty(stage), kGroups);
+      MakeBarrier(shared.Empty(stage), kProductGroups);
     }
     PublishBarriers();
   }
@@ -173,8 +175,8 @@ __global__ void __launch_bounds__(kThreads, 1)
   RingPlace<S::kStages> place;
   int32_t sums[kColumns / 2];
   for (int tile = blockIdx.x; tile < p.order.tiles(); tile += gridDim.x) {
-    const TilePlace own(p.order, tile);
-    const int row = own.row * kTileRows + group * kGroupRows;
+    const Int8TilePlace own(p.order, tile);
+    const int row = own.row * kInt8TileRows + group * kProductRows;
     const int output = own.column * kColumns;
     float row_scale[2];
 #pragma unroll
@@ -182,7 +184,7 @@ __global__ void __launch_bounds__(kThreads, 1)
       const int at = row + thread / 32 * 16 + thread % 32 / 4 + 8 * i;
       row_scale[i] = at < p.rows ? p.x_scale[at * p.x_scale_stride] : 0;
     }
-    Beside beside[kBesides];
+    OutputBeside beside[kBesides];
 #pragma unroll
     for (int i = 0; i < kBesides; ++i) beside[i] = BesideAt<T>(p, output + 128 * i + thread);
     MultiplyTile(shared, p, group, thread == 0, place, sums);
@@ -191,7 +193,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     for (int i = 0; i < kBesides; ++i) {
       const int column = 128 * i + thread;
       if (column < kColumns) {
-        StoreBeside(shared.BesideOf(group) + column * static_cast<uint32_t>(sizeof(Beside)),
+        StoreBeside(shared.BesideOf(group) + column * static_cast<uint32_t>(sizeof(OutputBeside)),
                     beside[i]);
       }
     }
@@ -222,23 +224,23 @@ int32_t Launch(const LinearParams& params, const Launches& launches, cudaStream_
   CUtensorMap x, weight, out;
   const int64_t width = params.shape.width, rows = params.shape.rows;
   cudaError_t error = MakeTensorMap({params.x.data, rows, width, StrideOf(params.x, width)},
-                                    CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, kTileRows, x);
+                                    CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, kInt8TileRows, x);
   if (error != cudaSuccess) return error;
   error = MakeTensorMap({params.weight.data, params.outputs, width, StrideOf(params.weight, width)},
                         CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, kColumns, weight);
   if (error != cudaSuccess) return error;
   error = MakeTensorMap(
       {params.out.data, rows, params.outputs, 2 * StrideOf(params.out, params.outputs)},
-      kOutType<T>, 2, kGroupRows, out);
+      kOutType<T>, 2, kProductRows, out);
   if (error != cudaSuccess) return error;
   const auto kernel = LinearInt8<T, kColumns>;
   error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               Shared<kColumns>::kBytes);
+                               Int8Memory<kColumns>::kBytes);
   if (error != cudaSuccess) return error;
   const TileOrder order = OrderOf(rows, width, params.outputs, kColumns);
   const Int8Params p = {.rows = static_cast<int32_t>(rows),
                         .outputs = static_cast<int32_t>(params.outputs),
-                        .pieces = static_cast<int32_t>((width + kDepth - 1) / kDepth),
+                        .pieces = static_cast<int32_t>((width + kPieceDepth - 1) / kPieceDepth),
                         .order = order,
                         .x_scale = static_cast<const float*>(params.x_scale.data),
                         .weight_scale = static_cast<const float*>(params.weight_scale.data),
@@ -251,7 +253,7 @@ int32_t Launch(const LinearParams& params, const Launches& launches, cudaStream_
   const auto blocks = static_cast<unsigned>(std::min(order.tiles(), launches.multiprocessors));
   return LaunchKernel<true>({.blocks = dim3(blocks),
                              .threads = kThreads,
-                             .shared_bytes = Shared<kColumns>::kBytes,
+                             .shared_bytes = Int8Memory<kColumns>::kBytes,
                              .stream = stream},
                             kernel, p, x, weight, out);
 }

@@ -24,7 +24,7 @@ TEST(RowCut, GivesFewRowsNarrowTilesSoThatMoreBlocksHaveOne) {
 TEST(RowCut, CutsRowsThatWouldLeaveMultiprocessorsIdleAtTheEnd) {
   const RowCut cut = BestCut(5376, 8192, 2048, kMultiprocessors);
   EXPECT_EQ(cut.first_columns, 256);
-  EXPECT_EQ(cut.first_rows, 33 * kTileRows);
+  EXPECT_EQ(cut.first_rows, 33 * kInt8TileRows);
   EXPECT_EQ(BestColumns(5376 - cut.first_rows, 2048, kMultiprocessors), 192);
 }
 
@@ -37,7 +37,7 @@ TEST(RowCut, IsOfWholeTilesAndNoSlowerThanOneLaunchAtAnySize) {
     for (const int64_t outputs : {8, 264, 2048, 6144, 8192}) {
       for (const int multiprocessors : {1, 78, 132}) {
         const RowCut cut = BestCut(rows, 8192, outputs, multiprocessors);
-        ASSERT_TRUE(cut.first_rows == rows || (cut.first_rows % kTileRows == 0 &&
+        ASSERT_TRUE(cut.first_rows == rows || (cut.first_rows % kInt8TileRows == 0 &&
                                                cut.first_rows > 0 && cut.first_rows < rows))
             << rows << " " << outputs << " " << multiprocessors;
         const auto time = [&](int64_t part) {
