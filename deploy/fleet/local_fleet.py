@@ -144,12 +144,17 @@ class LocalFleet:
                 + (f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n" if is_cluster else ""))
             running.append(self.start(f"broker-{number}", self.programs["nats-server"], "-c", config))
 
-        def is_up(page):
+        def listens(page):
+            """Its page comes before its port for clients, and answers also in a broker that is about to end without one."""
+            return get(f"http://127.0.0.1:{page}/healthz?js-enabled-only=true") is not None
+
+        def knows_all(page):
             """To whom the others are known, which the leader alone tells: before that there is no place for three copies."""
             facts = json.loads(get(f"http://127.0.0.1:{page}/jsz") or "{}")
             others = facts.get("meta_cluster", {}).get("replicas", [])
             return bool(facts) and len(others) == count - 1 and not any(one.get("offline") for one in others)
-        wait_until("the brokers (nats-server)", lambda: any(map(is_up, pages)), lambda: all(one.poll() is None for one in running))
+        wait_until("the brokers (nats-server)", lambda: all(map(listens, pages)) and any(map(knows_all, pages)),
+                   lambda: all(one.poll() is None for one in running))
 
     def start_store(self):
         port = free_ports(1)[0]

@@ -47,6 +47,38 @@ def check_missing(scratch):
     assert answer.returncode == 1 and "deploy/quickstart builds it" in answer.stderr and "Traceback" not in answer.stderr, answer
     assert not folders_in(scratch)
 
+# Shows its page for a while, as a broker does before it finds that its port for clients is taken, and ends as such a one.
+PAGE_ONLY = """#!{python}
+import http.server, pathlib, re, sys
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(500 if self.path.startswith("/healthz") else 200)
+        self.end_headers()
+        self.wfile.write(b'{{"config": {{}}}}')
+host, port = re.search(r"^http: (.+):(\\d+)$", pathlib.Path(sys.argv[2]).read_text(), re.MULTILINE).groups()
+server = http.server.HTTPServer((host, int(port)), Page)
+for _ in range(3):
+    server.handle_request()
+sys.exit("address already in use")
+"""
+
+
+def check_page_before_port(programs, scratch):
+    """A broker that has a page and no port for clients has not started."""
+    folder = scratch / "page-only"
+    folder.mkdir()
+    broker = folder / "nats-server"
+    broker.write_text(PAGE_ONLY.format(python=sys.executable))
+    broker.chmod(0o755)
+    fleet = LocalFleet(folder, find_programs(pathlib.Path(programs)) | {"nats-server": broker}, "")
+    try:
+        fleet.start_brokers(1)
+        raise AssertionError("it counts as started")
+    except FleetError as error:
+        assert "did not start" in str(error) and "address already in use" in str(error), error
+    finally:
+        fleet.end()
+
 
 def check_taken_port(programs, scratch):
     """A port that another program has by the time a broker wants it."""
@@ -127,6 +159,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="reel-quickstart-test-") as name:
         scratch = pathlib.Path(name)
         check_missing(scratch)
+        check_page_before_port(programs, scratch)
         check_taken_port(programs, scratch)
         check_kept(*check_story(programs, scratch))
         check_interrupt(programs, scratch)

@@ -5,17 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "kernels/dispatch/kernel_timer.h"
 #include "model/testcard/picture_code.h"
 #include "server/errors/error.h"
-#include "server/worker/engine/inbox.h"
 #include "tests/fakes/decoded_video.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
 
@@ -109,43 +103,6 @@ TEST_F(EngineTest, SendsPreviewsEveryNthStep) {
             absl::ToDoubleSeconds(stats.text_encode + stats.denoise + stats.decode) + 1e-7);
 }
 
-TEST_F(EngineTest, AVideosEnergyIsThatOfItsDeviceTime) {
-  // A device that takes 500 W, whatever it does: a millijoule each two microseconds.
-  options_.read_energy = [] {
-    return std::optional<int64_t>(absl::ToInt64Microseconds(SteadyNow() - absl::UnixEpoch()) / 2);
-  };
-  test_card_.step_time = absl::Milliseconds(40);
-  // This counter never rests. Where the engine's thread is stopped between its look at the clock
-  // and its look at the counter, that is read late; not with every pair of videos.
-  constexpr int kPairs = 5;
-  double farthest = std::numeric_limits<double>::infinity();
-  for (int pair = 0; pair < kPairs && farthest > 0.01; ++pair) {
-    const std::vector<std::string> jobs = {absl::StrCat("a", pair), absl::StrCat("b", pair)};
-    const absl::Time start = SteadyNow();
-    for (const std::string& job : jobs) Assign(job);
-    if (pair == 0) Start();
-    double joules = 0;
-    farthest = 0;
-    for (const std::string& job : jobs) {
-      ASSERT_TRUE(events_.WaitForEnd(job));
-      const model::RunStats stats = events_.ended(job).result.stats;
-      ASSERT_TRUE(stats.energy_joules.has_value());
-      farthest = std::max(farthest, std::abs(*stats.energy_joules - 500 * stats.device_seconds));
-      joules += *stats.energy_joules;
-    }
-    EXPECT_GE(joules, 4 * 0.04 * 500 - 1);
-    EXPECT_LE(joules, 500 * absl::ToDoubleSeconds(SteadyNow() - start));
-  }
-  EXPECT_LE(farthest, 0.01);
-}
-
-TEST_F(EngineTest, OfADeviceThatTellsNoEnergyAVideoHasNone) {
-  Assign("a");
-  Start();
-  ASSERT_TRUE(events_.WaitForEnd("a"));
-  EXPECT_FALSE(events_.ended("a").result.stats.energy_joules.has_value());
-}
-
 TEST_F(EngineTest, ReportsLoadedAndFailedModels) {
   model::LoadOptions unknown;
   unknown.name = "ltx";
@@ -203,104 +160,6 @@ TEST_F(EngineTest, AJobThatIsHereIsNotTakenTwice) {
   ASSERT_TRUE(events_.WaitForEnd("a"));
   EXPECT_EQ(events_.ended("a").ref.attempt, 2);
   EXPECT_EQ(ReasonOf(events_.ended("a").error), Reason::kInternal);
-}
-
-// Counts what is asked of it.
-class FakeTimer : public kernels::KernelTimer {
- public:
-  void Start(std::string_view, std::string_view, kernels::DeviceStream) override {}
-  void Stop(kernels::DeviceStream) override {}
-  std::vector<kernels::VariantTime> Take() override { return {{"rms_norm", "loops", 1, 1000}}; }
-};
-
-TEST_F(EngineTest, TimesOneStepInManyButNeverTheFirst) {
-  FakeTimer timer;
-  options_.timer = &timer;
-  options_.kernel_sample_every = 4;
-  model::GenerationSpec spec = Spec("fox");
-  spec.num_inference_steps = 10;
-  engine().Post(Job("a", spec));
-  Start();
-  ASSERT_TRUE(events_.WaitForEnd("a"));
-  const auto steps = events_.steps();
-  ASSERT_THAT(steps, SizeIs(10));
-  for (size_t i = 0; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i].kernels.size(), i == 1 || i == 5 || i == 9 ? 1u : 0u) << i;
-  }
-  const auto stats = events_.ended("a").result.stats.kernel_stats;
-  ASSERT_THAT(stats, SizeIs(1));
-  EXPECT_EQ(stats[0].total_ns, 3000);
-  Stop();
-}
-
-TEST_F(EngineTest, EveryJobHasATimedStepTextAndDecode) {
-  FakeTimer timer;
-  options_.timer = &timer;
-  for (const char* job : {"a", "b", "c", "d", "e"}) Assign(job);
-  Start();
-  for (const char* job : {"a", "b", "c", "d", "e"}) {
-    ASSERT_TRUE(events_.WaitForEnd(job));
-    EXPECT_THAT(events_.ended(job).result.stats.kernel_stats, SizeIs(1)) << job;
-    for (const model::Stage stage : {model::Stage::kTextEncode, model::Stage::kDecode}) {
-      EXPECT_GT(events_.timed_pieces(job, stage), 0) << job;
-    }
-  }
-  // Together: one of their shared steps was enough.
-  int timed = 0;
-  for (const StepSample& step : events_.steps()) timed += step.kernels.empty() ? 0 : 1;
-  EXPECT_LT(timed, 5);
-  Stop();
-}
-
-TEST_F(EngineTest, TellsWhereTheTimeOfAJobWent) {
-  FakeTimer timer;
-  options_.timer = &timer;
-  test_card_.step_time = absl::Milliseconds(20);
-  model::GenerationSpec spec = Spec("fox");
-  spec.preview = {2, 32};
-  engine().Post(Job("a", spec));
-  engine().Post(Job("b", Spec("hen")));
-  Start();
-  ASSERT_TRUE(events_.WaitForEnd("a"));
-  const model::RunStats stats = events_.ended("a").result.stats;
-  std::map<model::RunPart, absl::Duration> parts;
-  for (const model::PartTime& part : stats.parts) parts[part.part] = part.time;
-  // The stages as they were always told, and by the clock that has every moment once.
-  const auto near = [](absl::Duration a, absl::Duration b) {
-    return absl::AbsDuration(a - b) <= absl::Milliseconds(5) + a * 0.1;
-  };
-  EXPECT_TRUE(near(parts[model::RunPart::kDenoise], stats.denoise)) << stats.denoise;
-  EXPECT_TRUE(near(parts[model::RunPart::kDecode], stats.decode)) << stats.decode;
-  EXPECT_GE(parts[model::RunPart::kDenoise], absl::Milliseconds(80));
-  EXPECT_GT(parts[model::RunPart::kPreview], absl::ZeroDuration());
-  std::vector<int> steps;
-  int timed = 0;
-  for (const model::PartSpan& span : stats.spans) {
-    if (span.part != model::RunPart::kDenoise) continue;
-    steps.push_back(span.step);
-    EXPECT_EQ(span.jobs, 2);
-    timed += span.timed ? 1 : 0;
-  }
-  EXPECT_THAT(steps, ::testing::ElementsAre(1, 2, 3, 4));
-  EXPECT_EQ(timed, stats.timed_steps);
-  EXPECT_EQ(timed, 1);
-  Stop();
-}
-
-TEST_F(EngineTest, TheHeartbeatSeesAStepUnderWay) {
-  test_card_.step_time = absl::Milliseconds(300);
-  options_.long_step = absl::InfiniteDuration();
-  Assign("a");
-  Start();
-  ASSERT_TRUE(events_.WaitForStep("a", 1));
-  const absl::Time end = absl::Now() + absl::Seconds(30);
-  absl::Duration longest;
-  while (longest < absl::Milliseconds(100) && absl::Now() < end) {
-    longest = std::max(longest, engine().in_step());
-    std::this_thread::yield();
-  }
-  EXPECT_GE(longest, absl::Milliseconds(100));
-  ASSERT_TRUE(events_.WaitForEnd("a"));
 }
 
 // Each piece of a job reads the memory twice. Of the first two readings the model is loaded.
