@@ -18,6 +18,7 @@ using model::Stage;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
+// A step loses or gains by 35 ms and more, which is longer than a busy machine lets it wait.
 class EngineSharingTest : public EngineTest {
  protected:
   static constexpr int kSteps = 16;
@@ -52,8 +53,8 @@ class EngineSharingTest : public EngineTest {
 };
 
 TEST_F(EngineSharingTest, WhereSharedStepsCostMoreThanTheyGainJobsGoOneAfterTheOther) {
-  test_card_.step_time = absl::Milliseconds(5);
-  test_card_.step_time_per_extra_job = absl::Milliseconds(25);
+  test_card_.step_time = absl::Milliseconds(10);
+  test_card_.step_time_per_extra_job = absl::Milliseconds(80);
   RunOneAndThenTwo();
   // Their first two steps tell nothing, and five more that they lose. From then on each has the
   // device for itself: no step more than without company, and the first is done when it would be
@@ -70,8 +71,8 @@ TEST_F(EngineSharingTest, WhereSharedStepsCostMoreThanTheyGainJobsGoOneAfterTheO
 }
 
 TEST_F(EngineSharingTest, WhatIsKnownToLoseDoesNotBegin) {
-  test_card_.step_time = absl::Milliseconds(5);
-  test_card_.step_time_per_extra_job = absl::Milliseconds(25);
+  test_card_.step_time = absl::Milliseconds(10);
+  test_card_.step_time_per_extra_job = absl::Milliseconds(80);
   AssignLong("first");
   events_.on_progress = [this](const JobRef& job, Stage stage, int step) {
     if (stage != Stage::kDenoise) return;
@@ -92,8 +93,8 @@ TEST_F(EngineSharingTest, WhatIsKnownToLoseDoesNotBegin) {
 }
 
 TEST_F(EngineSharingTest, WhereSharedStepsGainAllAreShared) {
-  test_card_.step_time = absl::Milliseconds(5);
-  test_card_.step_time_per_extra_job = absl::Milliseconds(1);
+  test_card_.step_time = absl::Milliseconds(40);
+  test_card_.step_time_per_extra_job = absl::Milliseconds(4);
   RunOneAndThenTwo();
   EXPECT_THAT(steps_, SizeIs(kSteps));
   for (const StepSample& step : steps_) EXPECT_THAT(step.jobs, ElementsAre("a", "b"));
