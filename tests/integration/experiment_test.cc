@@ -155,7 +155,8 @@ TEST(ShadowRenders, CompareThePicturesOfBothArmsAndShowNobody) {
     spec.set_num_inference_steps(20);
     ASSERT_TRUE(calls.Generate(spec).status.ok());
   }
-  ASSERT_TRUE(Eventually([&] { return ended("differs") + ended("failed") >= 2; }));
+  // They have what the device has to spare, which is little on a busy machine.
+  ASSERT_TRUE(Eventually([&] { return ended("differs") + ended("failed") >= 2; }, 3 * kPatience));
   v1::ListExperimentsResponse response;
   grpc::ClientContext context;
   ASSERT_TRUE(calls.server().ListExperiments(&context, {}, &response).ok());

@@ -18,9 +18,10 @@ namespace {
 constexpr int64_t kWeights = 100'000, kSmall = 28'800;
 
 std::string ConfigWith(int64_t memory, const std::string& more = "") {
-  return absl::StrCat("models { name: 'testcard' test_card { step_time { nanos: 5000000 } memory {",
-                      " weights: ", kWeights, " per_token: 1000 per_step_row: 100 ", more,
-                      " } } } workers { name: 'w' device: 'cpu' memory_bytes: ", memory, " }");
+  return absl::StrCat(
+      "models { name: 'testcard' test_card { step_time { nanos: 60000000 } memory {",
+      " weights: ", kWeights, " per_token: 1000 per_step_row: 100 ", more,
+      " } } } workers { name: 'w' device: 'cpu' memory_bytes: ", memory, " }");
 }
 
 v1::EstimateVideoResponse Estimate(Calls& calls, const v1::VideoSpec& spec) {
