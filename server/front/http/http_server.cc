@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <chrono>
 #include <list>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -55,7 +57,7 @@ class HttpServer::Loop {
  public:
   Loop(FileDescriptor listener, HttpPages pages)
       : listener_(std::move(listener)),
-        answer_([pages = std::move(pages)](const HttpRequest& request) {
+        answer_([pages = WithSharedMetrics(std::move(pages))](const HttpRequest& request) {
           return AnswerOf(pages, request);
         }),
         thread_([this] { Run(); }) {}
@@ -70,6 +72,7 @@ class HttpServer::Loop {
       std::vector<pollfd> sockets = Sockets();
       poll(sockets.data(), sockets.size(), WaitMs());
       if (sockets[0].revents != 0) return;
+      metrics_.reset();
       size_t at = 2;
       for (auto exchange = exchanges_.begin(); exchange != exchanges_.end(); ++at) {
         const bool ready = sockets[at].revents != 0;
@@ -79,6 +82,16 @@ class HttpServer::Loop {
       }
       if (sockets[1].revents != 0) Accept();
     }
+  }
+
+  // Requests that are there together have one reading, so that a crowd of them is not in the way of
+  // a probe. All came before it.
+  HttpPages WithSharedMetrics(HttpPages pages) {
+    pages.metrics = [this, read = std::move(pages.metrics)] {
+      if (!metrics_.has_value()) metrics_ = read();
+      return *metrics_;
+    };
+    return pages;
   }
 
   std::vector<pollfd> Sockets() const {
@@ -128,6 +141,7 @@ class HttpServer::Loop {
   const HttpExchange::Answer answer_;
   std::list<HttpExchange> exchanges_;  // the oldest first
   Clock::time_point accept_again_;
+  std::optional<std::string> metrics_;  // of one look at the sockets
   std::thread thread_;
 };
 

@@ -9,7 +9,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "kernels/base/mutex.h"
 #include "server/front/workers/file_descriptor.h"
 
 namespace reel::front {
@@ -17,11 +25,18 @@ namespace {
 
 struct Site {
   std::atomic<bool> healthy = true, ready = false;
+  std::atomic<int> probes = 0, scrapes = 0;
+  Mutex hold_probes;
   std::unique_ptr<HttpServer> server;
   Site() {
-    server = *HttpServer::Start(
-        {"127.0.0.1", 0}, {[] { return std::string("reel_x 1\n"); },
-                           [this] { return healthy.load(); }, [this] { return ready.load(); }});
+    server = *HttpServer::Start({"127.0.0.1", 0},
+                                {[this] { return absl::StrCat("reel_x ", ++scrapes, "\n"); },
+                                 [this] { return Healthy(); }, [this] { return ready.load(); }});
+  }
+  bool Healthy() {
+    ++probes;
+    MutexLock lock(hold_probes);
+    return healthy;
   }
   httplib::Client Client() const {
     const Address address = *ParseAddress(server->address_text());
@@ -83,8 +98,8 @@ TEST(HttpServer, OnlyReadsAreServed) {
   EXPECT_EQ(site.Client().Head("/healthz")->status, 200);
 }
 
-// Connections that send the beginning of a request and nothing more.
-std::vector<FileDescriptor> SlowClients(const Site& site, int count) {
+// Connections that send these bytes and nothing more.
+std::vector<FileDescriptor> ClientsThatSend(const Site& site, int count, std::string_view bytes) {
   const Address address = *ParseAddress(site.server->address_text());
   sockaddr_in place{};
   place.sin_family = AF_INET;
@@ -94,10 +109,37 @@ std::vector<FileDescriptor> SlowClients(const Site& site, int count) {
   for (int i = 0; i < count; ++i) {
     FileDescriptor client(socket(AF_INET, SOCK_STREAM, 0));
     EXPECT_EQ(connect(client.get(), reinterpret_cast<const sockaddr*>(&place), sizeof place), 0);
-    EXPECT_EQ(send(client.get(), "GET /", 5, MSG_NOSIGNAL), 5);
+    EXPECT_EQ(send(client.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), ssize(bytes));
     clients.push_back(std::move(client));
   }
   return clients;
+}
+
+std::vector<FileDescriptor> SlowClients(const Site& site, int count) {
+  return ClientsThatSend(site, count, "GET /");
+}
+
+std::string ReadAll(const FileDescriptor& client) {
+  std::string answer;
+  char piece[1024];
+  for (ssize_t got = 0; (got = recv(client.get(), piece, sizeof piece, 0)) > 0;) {
+    answer.append(piece, static_cast<size_t>(got));
+  }
+  return answer;
+}
+
+TEST(HttpServer, ScrapesThatAreThereTogetherHaveOneReading) {
+  Site site;
+  site.hold_probes.Lock();
+  const auto probe = ClientsThatSend(site, 1, "GET /healthz HTTP/1.1\r\n\r\n");
+  while (site.probes == 0) std::this_thread::yield();
+  // The server's thread is in the probe's answer until all of these have asked.
+  const auto crowd = ClientsThatSend(site, 30, "GET /metrics HTTP/1.1\r\n\r\n");
+  site.hold_probes.Unlock();
+  for (const FileDescriptor& client : crowd) {
+    EXPECT_THAT(ReadAll(client), testing::EndsWith("\r\n\r\nreel_x 1\n"));
+  }
+  EXPECT_EQ(site.Client().Get("/metrics")->body, "reel_x 2\n");
 }
 
 TEST(HttpServer, SlowClientsKeepNobodyWaiting) {
