@@ -6,7 +6,7 @@
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
-#include "kernels/rows/e4m3_output.h"
+#include "kernels/rows/coded_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {

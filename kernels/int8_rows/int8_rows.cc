@@ -6,7 +6,7 @@
 #include "kernels/dispatch/argument_checks.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/int8_rows/int8_rows_launch.h"
-#include "kernels/rows/e4m3_output.h"
+#include "kernels/rows/coded_output.h"
 #include "kernels/rows/row_operands.h"
 
 namespace reel::kernels {

@@ -21,6 +21,12 @@ inline constexpr unsigned kVectorOf = 1024;  // rows may be told which vectors t
 inline constexpr unsigned kBias = 256;
 inline constexpr unsigned kRoundedFirst = 512;
 
+// The part of kCodes that an output of this type is; 0: none.
+constexpr unsigned CodesOf(Dtype type) {
+  if (type == Dtype::kE4m3) return kE4m3;
+  return type == Dtype::kI8 ? kInt8 : 0;
+}
+
 // Whether a call that fits vector rows is plain: exactly these parts, in the rows' type (but for an
 // output in codes), and nothing added to one of them.
 inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
@@ -32,9 +38,9 @@ inline bool HasPlainParts(const FusedNormParams& p, unsigned parts) {
   };
   const bool nothing_added = p.residual_gate_bias.data == nullptr && p.scale_bias.data == nullptr &&
                              p.shift_bias.data == nullptr && p.gate_bias.data == nullptr;
-  const Dtype codes = (parts & kInt8) != 0 ? Dtype::kI8 : Dtype::kE4m3;
-  const bool out_fits = (parts & kCodes) != 0 ? is_there(p.out, kNormed) && p.out.dtype == codes
-                                              : fits(p.out, kNormed);
+  const unsigned codes = parts & kCodes;
+  const bool out_fits =
+      codes == 0 ? fits(p.out, kNormed) : is_there(p.out, kNormed) && CodesOf(p.out.dtype) == codes;
   return nothing_added && p.shape.width * DtypeSize(p.x.dtype) <= 16384 &&
          fits(p.residual, kResidual) && fits(p.residual_gate, kResidualGate) &&
          fits(p.weight, kAffine) && fits(p.bias, kBias) && fits(p.scale, kModulation) &&

@@ -83,11 +83,8 @@ constexpr PlainCalls PlainCallsOf(const FusedOp& op) {
 }
 inline bool IsPlainCall(const FusedOp& op, const FusedNormParams& params) {
   const PlainCalls calls = PlainCallsOf(op);
-  const unsigned to = params.out.dtype == Dtype::kE4m3 ? kE4m3
-                      : params.out.dtype == Dtype::kI8 ? kInt8
-                                                       : 0;
   for (int i = 0; i < calls.count; ++i) {
-    if (HasPlainParts(params, calls.parts[i] | to)) return true;
+    if (HasPlainParts(params, calls.parts[i] | CodesOf(params.out.dtype))) return true;
   }
   return false;
 }

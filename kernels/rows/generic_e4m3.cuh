@@ -63,13 +63,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericE4m3Rows(const __grid_
 template <typename Op>
 int32_t LaunchGenericOutput(const Op& op, void* stream) {
   if (op.p.out.dtype != Dtype::kE4m3) return LaunchGenericRows(op, stream);
-  if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;
-  const unsigned grid = GridFor(op.shape().rows, 1);
-  const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(op.dtype(), [&]<typename T>(T) {
-    GenericE4m3Rows<T><<<grid, kGenericThreads, 0, on>>>(op);
-    return cudaGetLastError();
-  });
+  return LaunchBlockARow(op, stream, []<typename T>(T) { return GenericE4m3Rows<T, Op>; });
 }
 
 }  // namespace reel::kernels

@@ -61,13 +61,7 @@ __global__ void __launch_bounds__(kGenericThreads) GenericInt8Rows(const __grid_
 
 template <typename Op>
 int32_t LaunchGenericInt8(const Op& op, void* stream) {
-  if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;
-  const unsigned grid = GridFor(op.shape().rows, 1);
-  const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(op.dtype(), [&]<typename T>(T) {
-    GenericInt8Rows<T><<<grid, kGenericThreads, 0, on>>>(op);
-    return cudaGetLastError();
-  });
+  return LaunchBlockARow(op, stream, []<typename T>(T) { return GenericInt8Rows<T, Op>; });
 }
 
 }  // namespace reel::kernels

@@ -95,15 +95,21 @@ inline unsigned GridFor(int64_t rows, int64_t rows_per_block) {
       std::min<int64_t>((rows + rows_per_block - 1) / rows_per_block, 0x7fffffff));
 }
 
-template <typename Op>
-int32_t LaunchGenericRows(const Op& op, void* stream) {
+// A block a row, by what `kernel_of` a value of the rows' type gives.
+template <typename Op, typename KernelOf>
+int32_t LaunchBlockARow(const Op& op, void* stream, const KernelOf& kernel_of) {
   if (op.shape().rows == 0 || op.shape().width == 0) return cudaSuccess;
   const unsigned grid = GridFor(op.shape().rows, 1);
   const auto on = static_cast<cudaStream_t>(stream);
-  return WithDeviceType(op.dtype(), [&]<typename T>(T) {
-    GenericRows<T><<<grid, kGenericThreads, 0, on>>>(op);
+  return WithDeviceType(op.dtype(), [&](auto type) {
+    kernel_of(type)<<<grid, kGenericThreads, 0, on>>>(op);
     return cudaGetLastError();
   });
+}
+
+template <typename Op>
+int32_t LaunchGenericRows(const Op& op, void* stream) {
+  return LaunchBlockARow(op, stream, []<typename T>(T) { return GenericRows<T, Op>; });
 }
 
 }  // namespace reel::kernels

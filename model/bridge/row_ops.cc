@@ -21,7 +21,7 @@ using kernels::ViewOf;
 
 // Codes of the sizes of x [..., D]; with `fixed_scale` rows have one for all, which the layer
 // knows.
-Rows EmptyLike(const at::Tensor& x, RowForm form, bool fixed_scale = false) {
+Rows EmptyCodesLike(const at::Tensor& x, RowForm form, bool fixed_scale = false) {
   const at::ScalarType type = form == RowForm::kInt8 ? at::kChar : at::kFloat8_e4m3fn;
   const at::Tensor codes = at::empty(x.sizes(), x.options().dtype(type));
   if (fixed_scale) return {codes};
@@ -89,7 +89,7 @@ SumAndRows AllToCodes(const Ops& ops, const at::Tensor& x, const Addend& y,
                       const Modulation& modulation, RowForm form,
                       std::optional<double> fixed_scale = std::nullopt) {
   const SumAndRows result = {at::empty(x.sizes(), x.options()),
-                             EmptyLike(x, form, fixed_scale.has_value())};
+                             EmptyCodesLike(x, form, fixed_scale.has_value())};
   EachPart(x, y, modulation, result,
            [&](const GatedSum& of, const Modulation& own, const SumAndRows& to) {
              SumToCodes(ops, of, own, to, fixed_scale);
@@ -116,7 +116,7 @@ SumAndRows PlainSumAndRows(const Ops& ops, const at::Tensor& x, const Addend& y,
 
 // Of x or, on the way, of its GELU.
 Rows ToInt8(const Ops& ops, const at::Tensor& x, bool gelu) {
-  const Rows made = EmptyLike(x, RowForm::kInt8);
+  const Rows made = EmptyCodesLike(x, RowForm::kInt8);
   ThrowIfError(kernels::Int8Rows(
       {.x = ViewOf(x), .out = ViewOf(made.values), .scale = ViewOf(made.scale), .gelu = gelu},
       ops.run()));
@@ -133,7 +133,7 @@ RowForm FormOf(const kernels::Execution& run) {
 Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {x};
   if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/false);
-  const Rows rows = EmptyLike(x, form);
+  const Rows rows = EmptyCodesLike(x, form);
   ThrowIfError(kernels::QuantizeRows(
       {.x = ViewOf(x), .out = ViewOf(rows.values), .scale = ViewOf(rows.scale), .static_scale = {}},
       ops.run()));
@@ -143,7 +143,7 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
   const auto& [scale, shift, eps, vector_of] = modulation;
   if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
-  const Rows rows = EmptyLike(x, form);
+  const Rows rows = EmptyCodesLike(x, form);
   ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
                                       .weight = {},
                                       .scale = ViewOf(scale),
@@ -184,7 +184,7 @@ Rows LinearGelu(const Ops& ops, const at::Tensor& x, const E4m3Gelu& weight,
 Rows GeluTanh(const Ops& ops, const at::Tensor& x, RowForm form) {
   if (form == RowForm::kPlain) return {ops.GeluTanh(x)};
   if (form == RowForm::kInt8) return ToInt8(ops, x, /*gelu=*/true);
-  const Rows rows = EmptyLike(x, form);
+  const Rows rows = EmptyCodesLike(x, form);
   ThrowIfError(kernels::ActivationOp({.x = ViewOf(x),
                                       .bias = {},
                                       .out = ViewOf(rows.values),

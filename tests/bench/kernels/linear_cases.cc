@@ -37,6 +37,15 @@ BenchCase LinearCase(BenchSize size, int64_t outputs, bool bias, Dtype dtype) {
           .tolerance = 0x1p-24 * 32 * std::fmax(1, std::sqrt(width) / 8)};
 }
 
+// Small, for a row of x that is a row of the weights as well must stay within fp16.
+TensorView Scales(BenchTensors& t, int64_t count, int64_t period) {
+  std::vector<float> scales;
+  for (int64_t i = 0; i < count; ++i) {
+    scales.push_back(0x1p-7f * (1 + static_cast<float>(i % period) / static_cast<float>(period)));
+  }
+  return t.Table(Dtype::kF32, {count}, scales.data());
+}
+
 }  // namespace
 
 void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
@@ -66,15 +75,6 @@ void AddNormLinearCases(BenchSize size, int64_t outputs, Dtype dtype,
 
 void AddLinearCases(BenchSize size, int64_t outputs, Dtype dtype, std::vector<BenchCase>& cases) {
   for (const bool bias : {true, false}) cases.push_back(LinearCase(size, outputs, bias, dtype));
-}
-
-// Small, for a row of x that is a row of the weights as well must stay within fp16.
-TensorView Scales(BenchTensors& t, int64_t count, int64_t period) {
-  std::vector<float> scales;
-  for (int64_t i = 0; i < count; ++i) {
-    scales.push_back(0x1p-7f * (1 + static_cast<float>(i % period) / static_cast<float>(period)));
-  }
-  return t.Table(Dtype::kF32, {count}, scales.data());
 }
 
 void AddInt8LinearCase(BenchSize size, int64_t outputs, Dtype dtype,

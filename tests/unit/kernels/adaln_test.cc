@@ -109,7 +109,7 @@ class AdalnTest : public NormTest {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{2, 3, 64}, std::vector<int64_t>{1, 33, 2048},
           std::vector<int64_t>{1, 1, 4096}}) {
-      if (codes == Dtype::kI8 && !TakesInt8(sizes.back())) continue;
+      if (codes == Dtype::kI8 && !TakesInt8(GetParam(), sizes.back())) continue;
       const Form form = {
           .op = kOp, .vector_form = 3, .affine = false, .biased = false, .codes = codes};
       Case spread(form, dtype(), sizes), told(form, dtype(), sizes);

@@ -46,6 +46,11 @@ class ToldVectors {
   std::map<std::string, HostTensor> lists_;
 };
 
+// Whether it takes plain calls to int8 of this width, where that is a power of two.
+inline bool TakesInt8(const OpVariant& variant, int64_t width) {
+  return TakesEverything(variant) || (variant.dtype != Dtype::kF32 && width >= 1024);
+}
+
 class NormTest : public OpTest {
  protected:
   using OpTest::OpTest;
@@ -78,10 +83,6 @@ class NormTest : public OpTest {
     }
   }
 
-  // Whether the variant takes plain calls to int8 of this width.
-  bool TakesInt8(int64_t width) const {
-    return TakesEverything(GetParam()) || (dtype() != Dtype::kF32 && width >= 1024);
-  }
   // Of a case whose output is int8, in whole groups of 32. Tuned variants take some widths.
   void ExpectInt8(const Make& make) {
     const bool all = TakesEverything(GetParam());
@@ -105,7 +106,7 @@ class NormTest : public OpTest {
       EXPECT_TRUE(std::isnan((*call)["out_scale"].Get(1)));
       EXPECT_TRUE(std::isfinite((*call)["out_scale"].Get(0)));
     }
-    if (!TakesInt8(2048)) return;
+    if (!TakesInt8(GetParam(), 2048)) return;
     ExpectTakesEmptyTensors(make, 2048);
     ExpectSameBitsAlone(make);
   }

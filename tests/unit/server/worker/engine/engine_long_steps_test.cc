@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/dispatch/kernel_timer.h"
 #include "server/errors/error.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
+#include "tests/unit/server/worker/engine/fake_timer.h"
 
 namespace reel::worker {
 namespace {
@@ -163,15 +163,8 @@ TEST_F(EngineLongStepsTest, ANewcomerWithoutMemoryHasTheStepMadeAnewAndBothFinis
   Succeeds("short");
 }
 
-class CountingTimer : public kernels::KernelTimer {
- public:
-  void Start(std::string_view, std::string_view, kernels::DeviceStream) override {}
-  void Stop(kernels::DeviceStream) override {}
-  std::vector<kernels::VariantTime> Take() override { return {{"rms_norm", "loops", 1, 1000}}; }
-};
-
 TEST_F(EngineLongStepsTest, OperatorsOfAStepThatWasInterruptedAreNotTold) {
-  CountingTimer timer;
+  FakeTimer timer;
   options_.timer = &timer;
   in_middle_of_second_ = [this] { AssignAhead("short", 1); };
   Assign("long", 1);

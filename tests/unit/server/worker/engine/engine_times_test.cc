@@ -9,15 +9,14 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "kernels/dispatch/kernel_timer.h"
 #include "server/worker/engine/inbox.h"
 #include "tests/unit/server/worker/engine/engine_fixture.h"
+#include "tests/unit/server/worker/engine/fake_timer.h"
 
 namespace reel::worker {
 namespace {
@@ -30,14 +29,6 @@ std::map<model::RunPart, absl::Duration> PartsOf(const model::RunStats& stats) {
   for (const model::PartTime& part : stats.parts) parts[part.part] = part.time;
   return parts;
 }
-
-// Counts what is asked of it.
-class FakeTimer : public kernels::KernelTimer {
- public:
-  void Start(std::string_view, std::string_view, kernels::DeviceStream) override {}
-  void Stop(kernels::DeviceStream) override {}
-  std::vector<kernels::VariantTime> Take() override { return {{"rms_norm", "loops", 1, 1000}}; }
-};
 
 TEST_F(EngineTest, TimesOneStepInManyButNeverTheFirst) {
   FakeTimer timer;
@@ -106,17 +97,22 @@ TEST_F(EngineTest, TellsWhereTheTimeOfAJobWent) {
   Stop();
 }
 
-// The clock that has every moment once is read just before a stage's and just after it.
+// The clock that has every moment once is read just before a stage's and just after it, also where
+// steps are shared and previews are made between them.
 TEST_F(EngineTest, PartsOfAJobAreItsStages) {
   test_card_.step_time = absl::Milliseconds(20);
+  model::GenerationSpec spec = Spec("fox");
+  spec.preview = {2, 32};
   // Where the engine's thread is stopped between the two, they differ by that; not in every video.
   constexpr int kVideos = 5;
   absl::Duration farthest = absl::InfiniteDuration();
   for (int i = 0; i < kVideos && farthest > absl::Milliseconds(5); ++i) {
-    const std::string job = absl::StrCat("job-", i);
-    Assign(job);
+    const std::string job = absl::StrCat("fox-", i), other = absl::StrCat("hen-", i);
+    engine().Post(Job(job, spec));
+    Assign(other);
     if (i == 0) Start();
     ASSERT_TRUE(events_.WaitForEnd(job));
+    ASSERT_TRUE(events_.WaitForEnd(other));
     const model::RunStats stats = events_.ended(job).result.stats;
     const auto parts = PartsOf(stats);
     farthest = absl::ZeroDuration();

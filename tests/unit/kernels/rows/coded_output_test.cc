@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The door of an output that may be e4m3, through an operator that has one.
-#include "kernels/rows/e4m3_output.h"
+#include "kernels/rows/coded_output.h"
 
 #include <cmath>
 #include <functional>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-class E4m3OutputTest : public RefusalTest {
+class CodedOutputTest : public RefusalTest {
  protected:
-  E4m3OutputTest() : RefusalTest("rms_norm") {
+  CodedOutputTest() : RefusalTest("rms_norm") {
     x.FillNormal(1);
     args.x = x.view();
     args.out = codes.view();
@@ -35,19 +35,19 @@ class E4m3OutputTest : public RefusalTest {
   RmsNormArgs args;
 };
 
-TEST_F(E4m3OutputTest, TakesOneOfTheTwoScales) {
+TEST_F(CodedOutputTest, TakesOneOfTheTwoScales) {
   EXPECT_TRUE(RmsNorm(args, run.execution()).ok());
   args.out_scale.reset();
   args.static_out_scale = 0.5;
   EXPECT_TRUE(RmsNorm(args, run.execution()).ok());
 }
 
-TEST_F(E4m3OutputTest, RefusesNeitherAndBoth) {
+TEST_F(CodedOutputTest, RefusesNeitherAndBoth) {
   Refused([](auto& a) { a.out_scale.reset(); }, kInvalid, "one of them must be given");
   Refused([](auto& a) { a.static_out_scale = 1; }, kInvalid, "one of them must be given");
 }
 
-TEST_F(E4m3OutputTest, WantsAScaleForEveryRow) {
+TEST_F(CodedOutputTest, WantsAScaleForEveryRow) {
   Refused([](auto& a) { a.out_scale = Slice(*a.out_scale, 0, 0, 1); }, kInvalid,
           "one scale for every row: out_scale fp32 [1] beside bf16 [2, 8]");
   Refused([](auto& a) { a.out_scale = Contiguous(a.out_scale->data, Dtype::kF32, {2, 1}); },
@@ -55,21 +55,21 @@ TEST_F(E4m3OutputTest, WantsAScaleForEveryRow) {
   Refused([](auto& a) { a.out_scale->dtype = Dtype::kF16; }, kUnimplemented, "out_scale is fp16");
 }
 
-TEST_F(E4m3OutputTest, WantsCodesForEveryElement) {
+TEST_F(CodedOutputTest, WantsCodesForEveryElement) {
   Refused([](auto& a) { a.out = Slice(a.out, 1, 0, 7); }, kInvalid, "Sizes must be equal");
   Refused([](auto& a) { a.out = Contiguous(a.out.data, Dtype::kE4m3, {16}); }, kInvalid,
           "out has rank 1");
   Refused([](auto& a) { a.out.dtype = Dtype::kU8; }, kUnimplemented, "out is uint8");
 }
 
-TEST_F(E4m3OutputTest, WantsOutputsThatOverlapNothing) {
+TEST_F(CodedOutputTest, WantsOutputsThatOverlapNothing) {
   Refused([](auto& a) { a.out_scale->data = a.x.data; }, kInvalid, "overlaps another tensor");
   Refused([](auto& a) { a.out_scale->data = a.out.data; }, kInvalid, "overlaps another tensor");
   Refused([](auto& a) { a.out.data = a.x.data; }, kInvalid, "overlaps another tensor");
   Refused([](auto& a) { a.out.strides = {0, 1}; }, kInvalid, "must not name an element twice");
 }
 
-TEST_F(E4m3OutputTest, WantsAStaticScaleThatIsFiniteAndAboveZeroAsFp32) {
+TEST_F(CodedOutputTest, WantsAStaticScaleThatIsFiniteAndAboveZeroAsFp32) {
   for (const double scale : {0.0, -0.0, -1.0, kInf, std::nan(""), 1e-60, 1e60}) {
     Refused(
         [&](auto& a) {
@@ -80,7 +80,7 @@ TEST_F(E4m3OutputTest, WantsAStaticScaleThatIsFiniteAndAboveZeroAsFp32) {
   }
 }
 
-TEST_F(E4m3OutputTest, RefusesScalesOfAnOutputOfAnotherType) {
+TEST_F(CodedOutputTest, RefusesScalesOfAnOutputOfAnotherType) {
   HostTensor plain(Dtype::kBf16, {2, 8});
   args.out = plain.view();
   Refused([](auto&) {}, kInvalid, "belong to an output in codes: out is bf16");

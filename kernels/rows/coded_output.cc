@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rows/e4m3_output.h"
+#include "kernels/rows/coded_output.h"
 
 #include <cmath>
 #include <string>
