@@ -7,6 +7,7 @@ import os
 import pathlib
 import random
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -99,6 +100,7 @@ class LocalFleet:
     def __init__(self, folder, programs, models):
         self.folder, self.programs, self.models = pathlib.Path(folder), programs, models
         self.brokers, self.store, self.servers, self.processes = [], "", {}, []
+        self.secret = secrets.token_hex(8)
         (self.folder / "fleet").write_text("a fleet of deploy/fleet/quickstart\n")
 
     def start(self, name, *command):
@@ -111,68 +113,75 @@ class LocalFleet:
         self.processes.append(process)
         return process
 
-    def start_brokers(self, count):
-        """On other ports where another program took one before its broker did."""
+    def start_on_free_ports(self, what, count, start, is_up):
+        """On other ports where another program took one before ours did, which then ends. `start` gives name -> process."""
         for tries_left in reversed(range(PORT_TRIES)):
-            running = []
+            ports = free_ports(count)
+            running = start(ports)
             try:
-                return self.try_brokers(free_ports(3 * count), running)
+                return wait_until(what, lambda: is_up(ports), lambda: all(one.poll() is None for one in running.values()))
             except FleetError as late:
-                ended = [number for number, one in enumerate(running, start=1) if one.poll() is not None]
+                ended = [name for name, one in running.items() if one.poll() is not None]
                 if not ended:
                     raise
                 if not tries_left:
-                    raise FleetError(f"{late}; the end of its log:\n{log_end(self.folder / f'broker-{ended[0]}')}") from None
-            for number, one in enumerate(running, start=1):
+                    raise FleetError(f"{late}; the end of its log:\n{log_end(self.folder / ended[0])}") from None
+            for one in running.values():
                 one.terminate()
                 one.wait()
                 self.processes.remove(one)
-                shutil.rmtree(self.folder / f"broker-{number}")
 
-    def try_brokers(self, ports, running):
-        """Adds their processes to `running`."""
-        count = len(ports) // 3
-        clients, routes, pages = ports[:count], ports[count:2 * count], ports[2 * count:]
-        self.brokers = [f"127.0.0.1:{port}" for port in clients]
-        all_routes = ", ".join(f"nats-route://127.0.0.1:{route}" for route in routes)
+    def page(self, port, path):
+        """What one of our programs answers: under a name that those of other fleets don't know, whose ports it may be."""
+        return get(f"http://127.0.0.1:{port}/{self.secret}/{path}")
+
+    def start_brokers(self, count):
         is_cluster = count > 1
-        for number, (client, route, page) in enumerate(zip(clients, routes, pages), start=1):
-            config = self.folder / f"broker-{number}.conf"
-            config.write_text(
-                f"server_name: broker-{number}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{page}\n"
-                f'jetstream {{ store_dir: "{self.folder}/broker-{number}", max_mem: 16MB, max_file: 512MB, sync_interval: always }}\n'
-                + (f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n" if is_cluster else ""))
-            running.append(self.start(f"broker-{number}", self.programs["nats-server"], "-c", config))
+
+        def start(ports):
+            clients, routes, pages = ports[:count], ports[count:2 * count], ports[2 * count:]
+            self.brokers = [f"127.0.0.1:{port}" for port in clients]
+            all_routes = ", ".join(f"nats-route://127.0.0.1:{route}" for route in routes)
+            running = {}
+            for number, (client, route, page) in enumerate(zip(clients, routes, pages), start=1):
+                name = f"broker-{number}"
+                shutil.rmtree(self.folder / name, ignore_errors=True)  # of a cluster on other ports
+                config = self.folder / f"{name}.conf"
+                config.write_text(
+                    f'server_name: {name}\nlisten: 127.0.0.1:{client}\nhttp: 127.0.0.1:{page}\nhttp_base_path: "/{self.secret}"\n'
+                    f'jetstream {{ store_dir: "{self.folder}/{name}", max_mem: 16MB, max_file: 512MB, sync_interval: always }}\n'
+                    + (f"cluster {{ name: local{routes[0]}, listen: 127.0.0.1:{route}, routes: [ {all_routes} ] }}\n" if is_cluster else ""))
+                running[name] = self.start(name, self.programs["nats-server"], "-c", config)
+            return running
 
         def listens(page):
             """Its page comes before its port for clients, and answers also in a broker that is about to end without one."""
-            return get(f"http://127.0.0.1:{page}/healthz?js-enabled-only=true") is not None
+            return self.page(page, "healthz?js-enabled-only=true") is not None
 
         def knows_all(page):
             """To whom the others are known, which the leader alone tells: before that there is no place for three copies."""
-            facts = json.loads(get(f"http://127.0.0.1:{page}/jsz") or "{}")
+            facts = json.loads(self.page(page, "jsz") or "{}")
             others = facts.get("meta_cluster", {}).get("replicas", [])
             return bool(facts) and len(others) == count - 1 and not any(one.get("offline") for one in others)
-        wait_until("the brokers (nats-server)", lambda: all(map(listens, pages)) and any(map(knows_all, pages)),
-                   lambda: all(one.poll() is None for one in running))
+
+        def are_up(ports):
+            pages = ports[2 * count:]
+            return all(map(listens, pages)) and any(map(knows_all, pages))
+        self.start_on_free_ports("the brokers (nats-server)", 3 * count, start, are_up)
 
     def start_store(self):
-        port = free_ports(1)[0]
         objects, facts = self.folder / "store/objects", self.folder / "store/facts"
         (objects / BUCKET).mkdir(parents=True)
         facts.mkdir()
         credentials = self.folder / "credentials"
         credentials.touch(mode=0o600)
         credentials.write_text(f"{KEY}:{SECRET}\n")
-        process = self.start("store", self.programs["versitygw"], "--quiet", "--access", KEY, "--secret", SECRET,
-                             "--port", f"127.0.0.1:{port}", "posix", "--sidecar", facts, objects)
 
-        def listens():
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                return True
-            return False
-        wait_until("the store (versitygw)", listens, lambda: process.poll() is None)
-        self.store = f"http://127.0.0.1:{port}"
+        def start(ports):
+            self.store = f"http://127.0.0.1:{ports[0]}"
+            return {"store": self.start("store", self.programs["versitygw"], "--quiet", "--access", KEY, "--secret", SECRET, "--health",
+                                        f"/{self.secret}/up", "--port", f"127.0.0.1:{ports[0]}", "posix", "--sidecar", facts, objects)}
+        self.start_on_free_ports("the store (versitygw)", 1, start, lambda ports: self.page(ports[0], "up") is not None)
 
     def start_server(self, name, is_gateway):
         """Returns at once; `wait_ready` waits for all. Under a name that has been there it goes on with that one's data."""

@@ -4,6 +4,7 @@
 fleet that it keeps, and that nothing of it is left behind, also at Ctrl-C.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -47,12 +48,49 @@ def check_missing(scratch):
     assert answer.returncode == 1 and "deploy/quickstart builds it" in answer.stderr and "Traceback" not in answer.stderr, answer
     assert not folders_in(scratch)
 
+
+@contextlib.contextmanager
+def drawing(port, place, times):
+    """The first draws have this port in this place. Yields a list with an entry for each draw."""
+    draw, drawn = local_fleet.free_ports, []
+
+    def with_the_taken_one(count):
+        drawn.append(count)
+        ports = draw(count)
+        return ports[:place] + [port] + ports[place + 1:] if len(drawn) <= times else ports
+
+    local_fleet.free_ports = with_the_taken_one
+    try:
+        yield drawn
+    finally:
+        local_fleet.free_ports = draw
+
+
+@contextlib.contextmanager
+def new_fleet(programs, folder):
+    folder.mkdir()
+    fleet = LocalFleet(folder, find_programs(pathlib.Path(programs)), "")
+    try:
+        yield fleet
+    finally:
+        fleet.end()
+
+
+def expect_no_start(start_part, *arguments):
+    try:
+        start_part(*arguments)
+    except FleetError as error:
+        assert "did not start" in str(error) and "address already in use" in str(error), error
+    else:
+        raise AssertionError("it counts as started")
+
+
 # Shows its page for a while, as a broker does before it finds that its port for clients is taken, and ends as such a one.
 PAGE_ONLY = """#!{python}
 import http.server, pathlib, re, sys
 class Page(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        self.send_response(500 if self.path.startswith("/healthz") else 200)
+        self.send_response(500 if "/healthz" in self.path else 200)
         self.end_headers()
         self.wfile.write(b'{{"config": {{}}}}')
 host, port = re.search(r"^http: (.+):(\\d+)$", pathlib.Path(sys.argv[2]).read_text(), re.MULTILINE).groups()
@@ -65,46 +103,36 @@ sys.exit("address already in use")
 
 def check_page_before_port(programs, scratch):
     """A broker that has a page and no port for clients has not started."""
-    folder = scratch / "page-only"
-    folder.mkdir()
-    broker = folder / "nats-server"
-    broker.write_text(PAGE_ONLY.format(python=sys.executable))
-    broker.chmod(0o755)
-    fleet = LocalFleet(folder, find_programs(pathlib.Path(programs)) | {"nats-server": broker}, "")
-    try:
-        fleet.start_brokers(1)
-        raise AssertionError("it counts as started")
-    except FleetError as error:
-        assert "did not start" in str(error) and "address already in use" in str(error), error
-    finally:
-        fleet.end()
+    with new_fleet(programs, scratch / "page-only") as fleet:
+        broker = fleet.folder / "nats-server"
+        broker.write_text(PAGE_ONLY.format(python=sys.executable))
+        broker.chmod(0o755)
+        fleet.programs["nats-server"] = broker
+        expect_no_start(fleet.start_brokers, 1)
 
 
 def check_taken_port(programs, scratch):
-    """A port that another program has by the time a broker wants it."""
-    draw, taken = local_fleet.free_ports, socket.create_server(("127.0.0.1", 0))
-    port = taken.getsockname()[1]
-    drawn = []
-
-    def with_the_taken_one(count, times):
-        drawn.append(count)
-        return [port, *draw(count - 1)] if len(drawn) <= times else draw(count)
-
-    for times in (1, local_fleet.PORT_TRIES):
-        folder = scratch / f"taken-{times}"
-        folder.mkdir()
-        drawn.clear()
-        local_fleet.free_ports = lambda count, times=times: with_the_taken_one(count, times)
-        fleet = LocalFleet(folder, find_programs(pathlib.Path(programs)), "")
-        try:
+    """A port that another program has by the time ours wants it, be that one of another fleet."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with new_fleet(programs, scratch / "taken-once") as fleet, drawing(port, 0, 1) as drawn:
             fleet.start_brokers(1)
-            assert times == 1 and len(drawn) == 2 and fleet.brokers != [f"127.0.0.1:{port}"], (drawn, fleet.brokers)
-        except FleetError as error:
-            assert times > 1 and "did not start" in str(error) and "address already in use" in str(error), error
-        finally:
-            local_fleet.free_ports = draw
-            fleet.end()
-    taken.close()
+            assert len(drawn) == 2 and fleet.brokers != [f"127.0.0.1:{port}"], (drawn, fleet.brokers)
+        with new_fleet(programs, scratch / "taken-always") as fleet, drawing(port, 0, 2 * local_fleet.PORT_TRIES) as drawn:
+            expect_no_start(fleet.start_brokers, 1)
+            expect_no_start(fleet.start_store)
+            assert len(drawn) == 2 * local_fleet.PORT_TRIES, drawn
+    with new_fleet(programs, scratch / "other") as other, new_fleet(programs, scratch / "own") as fleet:
+        other.start_brokers(1)
+        other.start_store()
+        page = int(re.search(r"^http: .+:(\d+)$", (other.folder / "broker-1.conf").read_text(), re.MULTILINE)[1])
+        with drawing(page, 2, 1) as drawn:
+            fleet.start_brokers(1)
+            assert len(drawn) == 2, "the other's page was taken for its own"
+        with drawing(int(other.store.rsplit(":", 1)[1]), 0, 1) as drawn:
+            fleet.start_store()
+            assert len(drawn) == 2 and fleet.store != other.store, "the other's store was taken for its own"
 
 
 def check_story(programs, scratch):
