@@ -68,22 +68,22 @@ void AddRow(const std::string& label, const LoadFigures& figures, const LoadRepo
                 HumanDuration(figures.took.p99), HumanDuration(figures.took.max)});
 }
 
-std::string JsonOf(const Percentiles& values) {
+std::string FiguresJson(const Percentiles& values) {
   return absl::StrFormat(R"({"p50":%.6f,"p90":%.6f,"p95":%.6f,"p99":%.6f,"max":%.6f})",
                          absl::ToDoubleSeconds(values.p50), absl::ToDoubleSeconds(values.p90),
                          absl::ToDoubleSeconds(values.p95), absl::ToDoubleSeconds(values.p99),
                          absl::ToDoubleSeconds(values.max));
 }
 
-std::string JsonOf(const LoadFigures& figures) {
+std::string FiguresJson(const LoadFigures& figures) {
   const auto errors = absl::StrJoin(figures.errors, ",", [](std::string* out, const auto& error) {
     absl::StrAppend(out, JsonString(error.first), ":", error.second);
   });
   return absl::StrCat(R"("sent":)", figures.sent, R"(,"ok":)", figures.ok, R"(,"not_sent":)",
                       figures.not_sent, R"(,"within_slo":)", figures.within_slo, R"(,"errors":{)",
-                      errors, R"(},"seconds":)", JsonOf(figures.took), R"(,"first_event_seconds":)",
-                      JsonOf(figures.first_event), R"(,"refused_seconds":)",
-                      JsonOf(figures.refused));
+                      errors, R"(},"seconds":)", FiguresJson(figures.took),
+                      R"(,"first_event_seconds":)", FiguresJson(figures.first_event),
+                      R"(,"refused_seconds":)", FiguresJson(figures.refused));
 }
 
 }  // namespace
@@ -137,7 +137,7 @@ std::string ReportJson(const LoadReport& report, const std::vector<std::string>&
   std::string specs;
   for (size_t i = 0; i < report.by_spec.size(); ++i) {
     absl::StrAppend(&specs, i == 0 ? "" : ",", R"({"spec":)", JsonString(labels[i]), ",",
-                    JsonOf(report.by_spec[i]), "}");
+                    FiguresJson(report.by_spec[i]), "}");
   }
   const std::string slo_json = slo == absl::InfiniteDuration()
                                    ? "null"
@@ -147,7 +147,7 @@ std::string ReportJson(const LoadReport& report, const std::vector<std::string>&
           R"({"rate":%.6f,"arrivals":"%s","seed":%u,"slo_seconds":%s,"span_seconds":%.6f,)",
           plan.rate, plan.poisson ? "poisson" : "even", plan.seed, slo_json,
           absl::ToDoubleSeconds(report.span)),
-      JsonOf(report.all), R"(,"specs":[)", specs, "]}\n");
+      FiguresJson(report.all), R"(,"specs":[)", specs, "]}\n");
 }
 
 }  // namespace reel::client

@@ -20,7 +20,7 @@ namespace reel::client {
 namespace {
 
 constexpr int kBarColumns = 20;
-constexpr size_t kPromptColumns = 30;
+constexpr size_t kJobPromptColumns = 30;
 
 bool IsRunning(const v1::Video& video) { return video.state() == v1::VIDEO_STATE_RUNNING; }
 
@@ -53,7 +53,7 @@ void AddJob(const v1::Video& job, TextTable& table) {
                 absl::StrFormat("%.0f%%", progress.fraction() * 100),
                 left > absl::ZeroDuration() ? HumanDuration(left) : "", job.worker(),
                 absl::StrFormat("%dx%dx%d", spec.width(), spec.height(), spec.num_frames()),
-                spec.model(), Ellipsized(spec.prompt(), kPromptColumns)});
+                spec.model(), Ellipsized(spec.prompt(), kJobPromptColumns)});
 }
 
 std::string Jobs(const TopView& view, size_t rows) {

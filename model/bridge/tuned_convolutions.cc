@@ -11,7 +11,7 @@
 namespace reel::model {
 namespace {
 
-std::unique_ptr<TunedConvolutions> Make(at::Device device) {
+std::unique_ptr<TunedConvolutions> OpenOn(at::Device device) {
   return MakeInTorchCuda<TunedConvolutions>(kTunedConvolutionsEntry, device);
 }
 
@@ -61,7 +61,7 @@ class TunedConvolution final : public kernels::HostedVariant {
                                               .dtypes = kernels::kAnyFloating,
                                               .params_size = 0,
                                               .for_some_sizes = true};
-  mutable ByDevice<TunedConvolutions> opened_{Make};
+  mutable ByDevice<TunedConvolutions> opened_{OpenOn};
 };
 
 }  // namespace

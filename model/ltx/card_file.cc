@@ -19,7 +19,7 @@ constexpr char kCardFile[] = "/reel.json";
 constexpr IntRange kSizes = {32, 8192};
 constexpr IntRange kFrames = {1, 4097};
 constexpr IntRange kSteps = {1, 1000};
-constexpr IntRange kTextTokens = {1, 1024};
+constexpr IntRange kTextTokenLimits = {1, 1024};
 
 int Narrow(int64_t value) { return static_cast<int>(value); }  // checked by a range before
 
@@ -29,7 +29,8 @@ void ReadDefaults(ConfigReader& reader, GenerationSpec& spec) {
   spec.height = Narrow(reader.Int("height", spec.height, kSizes));
   spec.num_frames = Narrow(reader.Int("num_frames", spec.num_frames, kFrames));
   spec.num_inference_steps = Narrow(reader.Int("steps", spec.num_inference_steps, kSteps));
-  spec.max_text_tokens = Narrow(reader.Int("max_text_tokens", spec.max_text_tokens, kTextTokens));
+  spec.max_text_tokens =
+      Narrow(reader.Int("max_text_tokens", spec.max_text_tokens, kTextTokenLimits));
   spec.frame_rate = reader.Number("frame_rate", spec.frame_rate);
   spec.guidance_scale = reader.Number("guidance_scale", spec.guidance_scale.value_or(1));
   spec.guidance_rescale = reader.Number("guidance_rescale", spec.guidance_rescale.value_or(0));
@@ -44,7 +45,7 @@ void ReadLimits(ConfigReader& reader, ModelLimits& limits) {
   limits.max_frames = Narrow(reader.Int("max_frames", limits.max_frames, kFrames));
   limits.max_steps = Narrow(reader.Int("max_steps", limits.max_steps, kSteps));
   limits.max_text_tokens =
-      Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokens));
+      Narrow(reader.Int("max_text_tokens", limits.max_text_tokens, kTextTokenLimits));
 }
 
 // [{"name": "colours", "words": ["red", ...]}, ...]
@@ -74,7 +75,7 @@ void DropPresetsBeyond(const ModelLimits& limits, std::vector<Preset>& presets) 
 }
 
 // An object of the file; empty where it is left out.
-nlohmann::json Part(const nlohmann::json& json, const char* key) {
+nlohmann::json Section(const nlohmann::json& json, const char* key) {
   const auto found = json.find(key);
   return found == json.end() ? nlohmann::json::object() : *found;
 }
@@ -119,7 +120,7 @@ absl::Status ApplyCardFile(const std::string& folder, ModelCard& card) {
   const std::string file = folder + kCardFile;
   const auto json = ReadCardFile(file);
   REEL_RETURN_IF_ERROR(json.status());
-  const nlohmann::json defaults = Part(*json, "defaults"), limits = Part(*json, "limits");
+  const nlohmann::json defaults = Section(*json, "defaults"), limits = Section(*json, "limits");
   ConfigReader whole(*json, file);
   card.family = whole.String("family", card.family);
   if (!defaults.is_object()) whole.Fail("defaults", "is an object");

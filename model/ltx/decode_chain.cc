@@ -162,12 +162,12 @@ Frames WithNoise(Frames frames, const at::Tensor& plane, const at::Tensor& scale
   return frames;
 }
 
-struct Modulation {
+struct ScaleAndShift {
   at::Tensor scale, shift;
 };
 
 // Norm, modulation and SiLU of the piece, which is added to `inputs` too where there are some.
-void NormSilu(const Ops& ops, const Frames& piece, const Modulation& modulation,
+void NormSilu(const Ops& ops, const Frames& piece, const ScaleAndShift& modulation,
               const PaddedFrames& out, Pending* inputs) {
   const auto [scale, shift] = modulation;
   if (inputs != nullptr && piece.sum().is_x()) inputs->Add(piece.x);
@@ -181,8 +181,8 @@ class Resnet : public FrameSource {
   Resnet(FrameSourcePtr input, const VaeResnet& resnet, const ResnetModulation& modulation,
          ResnetNoise noise, const Part& part)
       : resnet_(resnet), noise_(std::move(noise)) {
-    const Modulation first = {modulation.scale1, modulation.shift1};
-    const Modulation second = {modulation.scale2, modulation.shift2};
+    const ScaleAndShift first = {modulation.scale1, modulation.shift1};
+    const ScaleAndShift second = {modulation.scale2, modulation.shift2};
     FrameSourcePtr h =
         Convolved(std::move(input), resnet.conv1, part,
                   [this, first](const Ops& ops, const Frames& piece, const PaddedFrames& out) {
@@ -271,7 +271,7 @@ FrameSourcePtr UpsampleSource(FrameSourcePtr input, const VideoConv& conv, const
 
 FrameSourcePtr PixelSource(FrameSourcePtr input, const VideoConv& conv, int64_t patch,
                            const ResnetModulation& modulation, const Part& part) {
-  const Modulation head = {modulation.scale1, modulation.shift1};
+  const ScaleAndShift head = {modulation.scale1, modulation.shift1};
   FrameSourcePtr h =
       Convolved(std::move(input), conv, part,
                 [head](const Ops& ops, const Frames& piece, const PaddedFrames& out) {

@@ -11,8 +11,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kRows = 3;  // the dimension
-
 class GroupFrames final : public FrameSource {
  public:
   GroupFrames(RankCrew& crew, std::vector<FrameSourcePtr> chains)
@@ -28,7 +26,7 @@ class GroupFrames final : public FrameSource {
     for (const Frames& part : made) {
       rows.push_back(part.x.to(crew_.device(0), /*non_blocking=*/true));
     }
-    return {at::cat(rows, kRows), made[0].last};
+    return {at::cat(rows, kRowsDimension), made[0].last};
   }
 
  private:
@@ -45,20 +43,20 @@ int DecodingRanks(const RankCrew* crew, int64_t rows) {
 FrameSourcePtr DecodeOnGroup(RankCrew& crew, const std::vector<const VaeDecoder*>& decoders,
                              const Ops& ops, const at::Tensor& latents,
                              const DecodeInputs& inputs) {
-  const int ranks = DecodingRanks(&crew, latents.size(kRows));
+  const int ranks = DecodingRanks(&crew, latents.size(kRowsDimension));
   std::vector<FrameSourcePtr> chains(static_cast<size_t>(ranks));
   std::vector<at::Tensor> parts;
   // Each draws the whole noise, of which it takes its rows.
   std::vector<at::Generator> noises = {inputs.noise};
   for (int rank = 0; rank < ranks; ++rank) {
-    const at::Tensor own = RowPart::Of(crew, rank, latents.size(kRows)).Own(latents, 1);
+    const at::Tensor own = RowPart::Of(crew, rank, latents.size(kRowsDimension)).Own(latents, 1);
     parts.push_back(own.contiguous().to(crew.device(rank), /*non_blocking=*/true));
     if (rank > 0) noises.push_back(inputs.noise.clone());
   }
   RunOnRanks(crew, ops, [&](int rank, const Ops& by) {
     if (rank >= ranks) return;
     const auto own = static_cast<size_t>(rank);
-    const RowPart part = RowPart::Of(crew, rank, latents.size(kRows));
+    const RowPart part = RowPart::Of(crew, rank, latents.size(kRowsDimension));
     const DecodeInputs its = {inputs.pieces, inputs.time, noises[own]};
     chains[own] = decoders[own]->Decode(by, parts[own], its, &part);
   });

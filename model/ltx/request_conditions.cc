@@ -11,7 +11,7 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int kTextTokens = 128, kConditionTextTokens = 256;
+constexpr int kPromptTextTokens = 128, kConditionTextTokens = 256;
 
 absl::Status Bad(size_t index, const std::string& rule) {
   return absl::InvalidArgumentError(
@@ -91,7 +91,7 @@ GenerationSpec WithoutPixels(GenerationSpec spec) {
 
 int TextTokensOf(const GenerationSpec& spec, Mode mode) {
   if (spec.max_text_tokens > 0) return spec.max_text_tokens;
-  return mode == Mode::kCondition ? kConditionTextTokens : kTextTokens;
+  return mode == Mode::kCondition ? kConditionTextTokens : kPromptTextTokens;
 }
 
 absl::StatusOr<Mode> ModeOf(const GenerationSpec& spec, const SchedulerConfig& scheduler) {

@@ -9,11 +9,11 @@ namespace {
 constexpr double kBaseFrames = 20, kBasePixels = 2048;
 constexpr double kTheta = 10000;
 
-struct Grid {
+struct PlaceGrid {
   at::Tensor t, y, x;  // [N]
 };
 
-Grid TokenGrid(const LatentShape& shape, at::ScalarType dtype) {
+PlaceGrid TokenGrid(const LatentShape& shape, at::ScalarType dtype) {
   const at::TensorOptions options(dtype);
   const std::vector<at::Tensor> axes =
       at::meshgrid({at::arange(shape.frames, options), at::arange(shape.height, options),
@@ -26,14 +26,14 @@ Grid TokenGrid(const LatentShape& shape, at::ScalarType dtype) {
 
 // The order of multiplications and divisions is the reference's: it decides the last bits.
 at::Tensor PlainCoordinates(const LatentShape& shape, double frame_rate) {
-  const Grid grid = TokenGrid(shape, at::kFloat);
+  const PlaceGrid grid = TokenGrid(shape, at::kFloat);
   return at::stack({grid.t * (kTemporal / frame_rate) / kBaseFrames,
                     grid.y * double{kSpatial} / kBasePixels,
                     grid.x * double{kSpatial} / kBasePixels});
 }
 
 at::Tensor CausalCoordinates(const LatentShape& shape, double frame_rate, int64_t frame_index) {
-  const Grid grid = TokenGrid(shape, at::kLong);
+  const PlaceGrid grid = TokenGrid(shape, at::kLong);
   const at::Tensor frame = (grid.t * kTemporal + (1 - kTemporal)).clamp_min(0) + frame_index;
   return at::stack({frame.to(at::kFloat) * (1.0 / frame_rate) / kBaseFrames,
                     (grid.y * kSpatial).to(at::kFloat) / kBasePixels,

@@ -7,8 +7,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kRows = 3;  // the dimension
-
 // How frames lie in memory, as they are.
 at::MemoryFormat MemoryOf(const at::Tensor& frames) {
   constexpr auto kSideBySide = at::MemoryFormat::ChannelsLast3d;
@@ -47,25 +45,25 @@ RowPart RowPart::Of(RankCrew& crew, int rank, int64_t all) {
 }
 
 at::Tensor RowPart::Own(const at::Tensor& x, int64_t scale) const {
-  return x.slice(kRows, first * scale, (first + count) * scale);
+  return x.slice(kRowsDimension, first * scale, (first + count) * scale);
 }
 
 at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
-  const int64_t rows = frames.size(kRows);
+  const int64_t rows = frames.size(kRowsDimension);
   const at::MemoryFormat memory = MemoryOf(frames);
   const bool has_above = first > 0, has_below = first + count < all;
-  const auto row = [&frames](int64_t i) { return frames.slice(kRows, i, i + 1); };
+  const auto row = [&frames](int64_t i) { return frames.slice(kRowsDimension, i, i + 1); };
   // To both before anything is taken, or ranks would wait for each other in turn.
   if (has_above) crew.Give(rank, rank - 1, row(0).clone(memory));
   if (has_below) crew.Give(rank, rank + 1, row(rows - 1).clone(memory));
   const at::Tensor above = has_above ? crew.Take(rank, rank - 1) : at::Tensor();
   const at::Tensor below = has_below ? crew.Take(rank, rank + 1) : at::Tensor();
   std::vector<int64_t> sizes = frames.sizes().vec();
-  sizes[kRows] = rows + 2;
+  sizes[kRowsDimension] = rows + 2;
   const at::Tensor whole = at::empty(sizes, frames.options(), memory);
-  CopyRows(whole.slice(kRows, 1, rows + 1), frames);
-  CopyEdge(whole.slice(kRows, 0, 1), above);
-  CopyEdge(whole.slice(kRows, rows + 1), below);
+  CopyRows(whole.slice(kRowsDimension, 1, rows + 1), frames);
+  CopyEdge(whole.slice(kRowsDimension, 0, 1), above);
+  CopyEdge(whole.slice(kRowsDimension, rows + 1), below);
   return whole;
 }
 

@@ -10,6 +10,8 @@
 
 namespace reel::model::ltx {
 
+constexpr int64_t kRowsDimension = 3;  // of [batch, channels, frames, rows, columns]
+
 // A rank's part of the rows, counted in latents; `crew` is borrowed.
 struct RowPart {
   RankCrew& crew;

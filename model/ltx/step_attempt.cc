@@ -9,7 +9,6 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr double kTimesteps = 1000;
 constexpr double kPinned = 1 - 1e-6;
 
 at::Tensor Scalar(float value, const at::Tensor& like) {

@@ -7,11 +7,7 @@
 #include "model/bridge/upload.h"
 
 namespace reel::model::ltx {
-namespace {
-
-constexpr double kTimesteps = 1000;
-
-}  // namespace
+namespace {}  // namespace
 
 at::Tensor StepTimes::ForTokens(const at::Tensor& by_time) const {
   if (!of_token.defined()) return by_time.view({1, 1});

@@ -11,6 +11,8 @@
 
 namespace reel::model::ltx {
 
+constexpr double kTimesteps = 1000;  // a time of the transformer at sigma 1
+
 // A clip as far as its times go; borrowed for a call.
 struct TimedClip {
   const Schedule& schedule;

@@ -31,11 +31,11 @@ at::Tensor LengthsOf(const at::Tensor& mask) {
 
 // Tokens behind the last that counts say nothing to anybody. What is left is a multiple of these,
 // so that texts of about one length still share calls.
-constexpr int64_t kTextTokens = 32;
+constexpr int64_t kTextTokenStep = 32;
 int64_t CountedTokens(const at::Tensor& mask, const at::Tensor& lengths) {
   if (!lengths.defined()) return mask.size(1);
   const int64_t most = lengths.max().item<int32_t>();
-  return std::min(mask.size(1), (most + kTextTokens - 1) / kTextTokens * kTextTokens);
+  return std::min(mask.size(1), (most + kTextTokenStep - 1) / kTextTokenStep * kTextTokenStep);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace reel::model::ltx {
 namespace {
 
-constexpr int64_t kTime = 2, kRows = 3, kColumns = 4;
+constexpr int64_t kTimeAxis = 2, kRowAxis = 3, kColumnAxis = 4;
 
 // `x` scaled in fp32 and rounded to its own type, as a factor that is not a tensor scales it.
 at::Tensor Times(const at::Tensor& x, const at::Tensor& factors) {
@@ -29,36 +29,36 @@ void Blend(const at::Tensor& a, const at::Tensor& b, int64_t extent, int64_t dim
   place.copy_(Times(a.slice(dim, a.size(dim) - extent), ramp(1 - step)) + Times(place, ramp(step)));
 }
 
-using Grid = std::vector<std::vector<at::Tensor>>;  // rows of tiles
+using TileGrid = std::vector<std::vector<at::Tensor>>;  // rows of tiles
 
 // Each tile is blended with what is above and left of it as those have become; its first `keep`
 // rows and columns are kept.
-at::Tensor Join(const Grid& tiles, int64_t blend, int64_t keep) {
+at::Tensor Join(const TileGrid& tiles, int64_t blend, int64_t keep) {
   std::vector<at::Tensor> rows;
   for (size_t i = 0; i < tiles.size(); ++i) {
     std::vector<at::Tensor> row;
     for (size_t j = 0; j < tiles[i].size(); ++j) {
       const at::Tensor& tile = tiles[i][j];
-      if (i > 0) Blend(tiles[i - 1][j], tile, blend, kRows);
-      if (j > 0) Blend(tiles[i][j - 1], tile, blend, kColumns);
-      row.push_back(tile.slice(kRows, 0, keep).slice(kColumns, 0, keep));
+      if (i > 0) Blend(tiles[i - 1][j], tile, blend, kRowAxis);
+      if (j > 0) Blend(tiles[i][j - 1], tile, blend, kColumnAxis);
+      row.push_back(tile.slice(kRowAxis, 0, keep).slice(kColumnAxis, 0, keep));
     }
-    rows.push_back(at::cat(row, kColumns));
+    rows.push_back(at::cat(row, kColumnAxis));
   }
-  return at::cat(rows, kRows);
+  return at::cat(rows, kRowAxis);
 }
 
 template <typename Visit>
 void ForEachTile(const at::Tensor& x, int64_t size, int64_t stride, Visit&& visit) {
-  for (int64_t i = 0; i < x.size(kRows); i += stride) {
-    for (int64_t j = 0; j < x.size(kColumns); j += stride) {
-      visit(j == 0, x.slice(kRows, i, i + size).slice(kColumns, j, j + size));
+  for (int64_t i = 0; i < x.size(kRowAxis); i += stride) {
+    for (int64_t j = 0; j < x.size(kColumnAxis); j += stride) {
+      visit(j == 0, x.slice(kRowAxis, i, i + size).slice(kColumnAxis, j, j + size));
     }
   }
 }
 
 bool IsWider(const at::Tensor& x, int64_t size) {
-  return x.size(kRows) > size || x.size(kColumns) > size;
+  return x.size(kRowAxis) > size || x.size(kColumnAxis) > size;
 }
 
 // A chain for each tile; they run side by side, so that a few frames of each are held.
@@ -67,8 +67,8 @@ class SpaceTiled : public FrameSource {
   SpaceTiled(Tiles tiles, int64_t compression, const Ops& ops, const at::Tensor& latents,
              const DecodeWhole& decode)
       : tiles_(tiles),
-        height_(latents.size(kRows) * compression),
-        width_(latents.size(kColumns) * compression) {
+        height_(latents.size(kRowAxis) * compression),
+        width_(latents.size(kColumnAxis) * compression) {
     ForEachTile(latents, tiles.size / compression, tiles.stride / compression,
                 [&](bool begins_row, const at::Tensor& tile) {
                   if (begins_row) rows_.emplace_back();
@@ -77,7 +77,7 @@ class SpaceTiled : public FrameSource {
   }
 
   Frames Next(const Ops& ops) override {
-    Grid grid;
+    TileGrid grid;
     bool last = false;
     for (const auto& row : rows_) {
       grid.emplace_back();
@@ -88,7 +88,7 @@ class SpaceTiled : public FrameSource {
       }
     }
     const at::Tensor x = Join(grid, tiles_.size - tiles_.stride, tiles_.stride);
-    return {x.slice(kRows, 0, height_).slice(kColumns, 0, width_), last};
+    return {x.slice(kRowAxis, 0, height_).slice(kColumnAxis, 0, width_), last};
   }
 
  private:
@@ -104,7 +104,7 @@ at::Tensor AllFrames(const Ops& ops, FrameSource& source) {
     pieces.push_back(std::move(frames.x));
     last = frames.last;
   }
-  return at::cat(pieces, kTime);
+  return at::cat(pieces, kTimeAxis);
 }
 
 // One tile of frames at a time, and the one before it for what is blended.
@@ -114,22 +114,23 @@ class FrameTiled : public FrameSource {
       : tiles_(tiles),
         size_(tiles.size / compression + 1),
         stride_(tiles.stride / compression),
-        left_((latents.size(kTime) - 1) * compression + 1),
+        left_((latents.size(kTimeAxis) - 1) * compression + 1),
         latents_(std::move(latents)),
         decode_(std::move(decode)) {}
 
   Frames Next(const Ops& ops) override {
-    at::Tensor tile = AllFrames(ops, *decode_(ops, latents_.slice(kTime, next_, next_ + size_)));
+    at::Tensor tile =
+        AllFrames(ops, *decode_(ops, latents_.slice(kTimeAxis, next_, next_ + size_)));
     int64_t keep = tiles_.stride + 1;
     if (before_.defined()) {
-      tile = tile.slice(kTime, 0, tile.size(kTime) - 1).clone();
-      Blend(before_, tile, tiles_.size - tiles_.stride, kTime);
+      tile = tile.slice(kTimeAxis, 0, tile.size(kTimeAxis) - 1).clone();
+      Blend(before_, tile, tiles_.size - tiles_.stride, kTimeAxis);
       keep = tiles_.stride;
     }
     before_ = tile;
     next_ += stride_;
-    const at::Tensor frames = tile.slice(kTime, 0, std::min(keep, left_));
-    left_ -= frames.size(kTime);
+    const at::Tensor frames = tile.slice(kTimeAxis, 0, std::min(keep, left_));
+    left_ -= frames.size(kTimeAxis);
     return {frames, left_ == 0};
   }
 
@@ -154,7 +155,7 @@ FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, c
       return std::make_unique<SpaceTiled>(tiles, side, by, part, decode);
     };
   }
-  if (tiling.frames.has_value() && latents.size(kTime) > tiling.frames->size / time) {
+  if (tiling.frames.has_value() && latents.size(kTimeAxis) > tiling.frames->size / time) {
     return std::make_unique<FrameTiled>(*tiling.frames, time, latents, std::move(decode));
   }
   return decode(ops, latents);
@@ -166,34 +167,34 @@ at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const
   const auto encode_part = [&](const at::Tensor& part) {
     if (!tiling.space.has_value() || !IsWider(part, tiling.space->size)) return encode(part);
     const Tiles& tiles = *tiling.space;
-    Grid grid;
+    TileGrid grid;
     ForEachTile(part, tiles.size, tiles.stride, [&](bool begins_row, const at::Tensor& tile) {
       if (begins_row) grid.emplace_back();
       grid.back().push_back(encode(tile).contiguous());
     });
     return Join(grid, (tiles.size - tiles.stride) / side, tiles.stride / side)
-        .slice(kRows, 0, part.size(kRows) / side)
-        .slice(kColumns, 0, part.size(kColumns) / side);
+        .slice(kRowAxis, 0, part.size(kRowAxis) / side)
+        .slice(kColumnAxis, 0, part.size(kColumnAxis) / side);
   };
-  if (!tiling.frames.has_value() || pixels.size(kTime) <= tiling.frames->size) {
+  if (!tiling.frames.has_value() || pixels.size(kTimeAxis) <= tiling.frames->size) {
     return encode_part(pixels);
   }
   const Tiles& tiles = *tiling.frames;
   std::vector<at::Tensor> kept;
   at::Tensor before;
-  for (int64_t i = 0; i < pixels.size(kTime); i += tiles.stride) {
-    at::Tensor tile = encode_part(pixels.slice(kTime, i, i + tiles.size + 1));
+  for (int64_t i = 0; i < pixels.size(kTimeAxis); i += tiles.stride) {
+    at::Tensor tile = encode_part(pixels.slice(kTimeAxis, i, i + tiles.size + 1));
     int64_t keep = tiles.stride / time;
     if (i == 0) {
       ++keep;
     } else {
-      tile = tile.slice(kTime, 1).clone();
-      Blend(before, tile, (tiles.size - tiles.stride) / time, kTime);
+      tile = tile.slice(kTimeAxis, 1).clone();
+      Blend(before, tile, (tiles.size - tiles.stride) / time, kTimeAxis);
     }
     before = tile;
-    kept.push_back(tile.slice(kTime, 0, keep));
+    kept.push_back(tile.slice(kTimeAxis, 0, keep));
   }
-  return at::cat(kept, kTime).slice(kTime, 0, (pixels.size(kTime) - 1) / time + 1);
+  return at::cat(kept, kTimeAxis).slice(kTimeAxis, 0, (pixels.size(kTimeAxis) - 1) / time + 1);
 }
 
 }  // namespace reel::model::ltx
