@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # The three ways to make a target. Each is PRIVATE by default: an edge that leaks is a wall that fell.
 
-# Builds for sanitizers compile several sources as one: what headers instantiate is instrumented, and that is most of the
-# work, once for all of them. Sources that use a name of another's say so with reel_compile_apart().
+# Builds that nobody edits in (quickstart, sanitizers) compile many sources of a target as one: the compiler reads and
+# instantiates their headers once. Sources whose names collide are listed with reel_compile_apart().
+option(REEL_TOGETHER "Compile the sources of a library in groups" OFF)
+set(reel_group_size 16)  # with a sanitizer; larger groups keep a core waiting for the last one
+if(REEL_TOGETHER)
+  set(reel_group_size 64)
+endif()
 function(reel_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${reel_group_size}
     UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
 endfunction()
 
-# tests/run turns it on for release, where nobody edits. Tests only: a library's source that leans on another's includes
-# must fail there, since users compile each alone.
+# tests/run turns it on for release, where nobody edits.
 option(REEL_TESTS_TOGETHER "Compile the sources of a test as one" OFF)
 
 # tests/run gives it to dev: programs that look at servers from outside are the same whoever has compiled the servers, and a
@@ -34,7 +38,7 @@ function(reel_library name)
     if(NOT ARG_HEADER STREQUAL "none")
       reel_use_header(reel_${name} ${ARG_HEADER})
     endif()
-    if(REEL_SANITIZE)
+    if(REEL_SANITIZE OR REEL_TOGETHER)
       reel_compile_together(reel_${name})
     endif()
     target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
@@ -56,6 +60,14 @@ endfunction()
 
 # What the preset tsan builds: the tests of threaded code, and the binaries that they run.
 add_custom_target(reel_tsan_tests)
+
+# What the preset check builds: unit tests and those labelled "first", without those labelled "later".
+add_custom_target(reel_first_tests)
+function(reel_first_test name labels)
+  if(("unit" IN_LIST labels OR "first" IN_LIST labels) AND NOT "later" IN_LIST labels)
+    add_dependencies(reel_first_tests ${name})
+  endif()
+endfunction()
 
 # Unit tests of folders that set REEL_TESTED_IN_DEV: tests/run builds and runs them under sanitizers only, where a
 # developer's release builds them as well. What a library's optimised code computes is not of this kind.
@@ -98,6 +110,7 @@ function(reel_test name)
   if("tsan" IN_LIST ARG_LABELS)
     add_dependencies(reel_tsan_tests ${name})
   endif()
+  reel_first_test(${name} "${ARG_LABELS}")
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 240)
   endif()

@@ -22,15 +22,16 @@ elseif(REEL_TORCH STREQUAL "ON")
   message(FATAL_ERROR "REEL_TORCH is ON, but there is no libtorch: run deploy/build/setup --torch")
 endif()
 
+# Where an installation keeps the libraries; the build's own folder comes behind it. Also without libtorch, so that what was
+# linked before it was installed need not be linked again.
+list(APPEND CMAKE_BUILD_RPATH "$ORIGIN/../lib/reel")
 if(REEL_HAS_TORCH)
-  # Where an installation keeps the libraries; the build's own folder comes behind it.
-  list(APPEND CMAKE_BUILD_RPATH "$ORIGIN/../lib/reel")
   add_library(reel_torch INTERFACE)
   target_include_directories(reel_torch SYSTEM INTERFACE ${REEL_TORCH_ROOT}/include)
   # The CPU libraries only: a process on a machine without CUDA loads none of it.
   target_link_libraries(reel_torch INTERFACE
     ${REEL_TORCH_ROOT}/lib/libtorch_cpu.so ${REEL_TORCH_ROOT}/lib/libc10.so)
-  reel_precompiled_header(torch model/bridge/aten.h LIBRARIES reel_torch)
+  reel_precompiled_header(torch model/bridge/aten.h LIBRARIES reel_torch OPTIONS $<$<CONFIG:Release>:-O2>)
 endif()
 message(STATUS "libtorch: ${REEL_HAS_TORCH}")
 
