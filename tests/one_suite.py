@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gathers the tests of several presets into one suite, so that one ctest runs them and one summary speaks for all.
 
-  one_suite.py OUT PRESET=WHICH...   writes OUT/CTestTestfile.cmake
+  one_suite.py OUT [--without LABEL] PRESET=WHICH...   writes OUT/CTestTestfile.cmake
 
-WHICH is a regular expression that a test's name or one of its labels matches. A test labelled "repeated" is left out where
+WHICH is a regular expression that a test's name or one of its labels matches; tests with the label LABEL are left out. A test labelled "repeated" is left out where
 another preset's tests have it. Tests are named PRESET/NAME and keep their properties. Tests
 labelled "timing" run with nothing beside them, when all others have ended.
 
@@ -63,13 +63,20 @@ def entry(preset, name, command, properties):
 
 
 def main():
-    out = pathlib.Path(sys.argv[1])
+    arguments = sys.argv[1:]
+    without = None
+    if "--without" in arguments:
+        at = arguments.index("--without")
+        without = arguments[at + 1]
+        del arguments[at : at + 2]
+    out = pathlib.Path(arguments[0])
     out.mkdir(parents=True, exist_ok=True)
     with open(out / "CTestTestfile.cmake", "w", encoding="utf-8") as file:
         chosen = {}
-        for argument in sys.argv[2:]:
+        for argument in arguments[1:]:
             preset, _, which = argument.partition("=")
-            chosen[preset] = {name: rest for name, *rest in tests_of(preset, which)}
+            chosen[preset] = {name: (command, properties) for name, command, properties in tests_of(preset, which)
+                              if without not in properties["LABELS"]}
         for preset, tests in chosen.items():
             elsewhere = {name for other, names in chosen.items() if other != preset for name in names}
             for name, (command, properties) in tests.items():
