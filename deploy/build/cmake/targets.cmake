@@ -4,12 +4,8 @@
 # Builds that nobody edits in (quickstart, sanitizers) compile many sources of a target as one: the compiler reads and
 # instantiates their headers once. Sources whose names collide are listed with reel_compile_apart().
 option(REEL_TOGETHER "Compile the sources of a library in groups" OFF)
-set(reel_group_size 16)  # with a sanitizer; larger groups keep a core waiting for the last one
-if(REEL_TOGETHER)
-  set(reel_group_size 64)
-endif()
-function(reel_compile_together target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${reel_group_size}
+function(reel_compile_together target size)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size}
     UNITY_BUILD_RELOCATABLE ON)  # for ccache: without this folder in the text
 endfunction()
 
@@ -38,8 +34,10 @@ function(reel_library name)
     if(NOT ARG_HEADER STREQUAL "none")
       reel_use_header(reel_${name} ${ARG_HEADER})
     endif()
-    if(REEL_SANITIZE OR REEL_TOGETHER)
-      reel_compile_together(reel_${name})
+    if(REEL_TOGETHER)
+      reel_compile_together(reel_${name} 64)
+    elseif(REEL_SANITIZE)  # larger groups would keep a core waiting for the last one
+      reel_compile_together(reel_${name} 16)
     endif()
     target_link_libraries(reel_${name} PRIVATE reel_warnings PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
     target_include_directories(reel_${name} PUBLIC ${CMAKE_SOURCE_DIR})
@@ -97,7 +95,7 @@ function(reel_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   if(REEL_SANITIZE OR REEL_TESTS_TOGETHER)
-    reel_compile_together(${name})
+    reel_compile_together(${name} 16)
   endif()
   target_link_libraries(${name} PRIVATE reel_warnings ${ARG_PRIVATE} GTest::gmock GTest::gtest_main)
   if(NOT ARG_HEADER)
