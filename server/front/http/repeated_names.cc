@@ -16,7 +16,7 @@ void RepeatedNames::See(nlohmann::json::parse_event_t event, const nlohmann::jso
     case Event::object_start:
     case Event::array_start:
       BeginValue();
-      open_.push_back({.is_array = event == Event::array_start});
+      open_.emplace_back().is_array = event == Event::array_start;
       break;
     case Event::object_end:
     case Event::array_end:
