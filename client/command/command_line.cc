@@ -2,6 +2,7 @@
 #include "client/command/command_line.h"
 
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 #include "client/command/commands.h"
@@ -110,20 +111,28 @@ std::string UnknownWord(const CLI::App& app) {
 }
 
 // Help and versions go to stdout, mistakes to stderr with where to read on.
-int ReportParse(const CLI::App& app, const CLI::ParseError& error, std::FILE* out, std::FILE* err) {
+ExitCode ReportParse(const CLI::App& app, const CLI::ParseError& error, Console& console) {
   std::ostringstream text, ignored;
   // `reel help X` with an X that is none is a mistake, not a wish for help.
   if (error.get_exit_code() == 0 && UnknownCommand(app).empty()) {
     app.exit(error, text, ignored);
-    std::fputs(text.str().c_str(), out);
-    return 0;
+    console.Print(text.str());
+    return ExitCode::kOk;
   }
   std::string command = "reel";
   for (const CLI::App* chosen : app.get_subcommands()) command += " " + chosen->get_name();
   const std::string unknown = UnknownWord(app);
-  std::fprintf(err, "error: %s\nhint: see `%s --help`.\n",
-               unknown.empty() ? error.what() : unknown.c_str(), command.c_str());
-  return static_cast<int>(ExitCode::kUsage);
+  console.Error("error: " + (unknown.empty() ? std::string(error.what()) : unknown) +
+                "\nhint: see `" + command + " --help`.\n");
+  return ExitCode::kUsage;
+}
+
+// A command that could not print its result has failed, whatever it has done.
+int Checked(Console& console, ExitCode code) {
+  const int error = console.out_error();
+  if (code != ExitCode::kOk || error == 0) return static_cast<int>(code);
+  console.Error(std::string("error: stdout cannot be written: ") + std::strerror(error) + "\n");
+  return static_cast<int>(ExitCode::kFailed);
 }
 
 }  // namespace
@@ -142,14 +151,15 @@ int RunCommandLine(const std::vector<std::string>& arguments, const Environment&
   try {
     app.parse(ForParser(arguments));
   } catch (const CLI::ParseError& error) {
-    return ReportParse(app, error, out, err);
+    Console console(out, err, {});
+    return Checked(console, ReportParse(app, error, console));
   }
   Console console(out, err,
                   {environment.live, flags.quiet, environment.color, environment.out_is_terminal,
                    environment.width});
   Session session{flags.client,       console, flags.json, environment.version, environment.folder,
                   environment.browser};
-  return static_cast<int>(action(session));
+  return Checked(console, action(session));
 }
 
 }  // namespace reel::client

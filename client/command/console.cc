@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/command/console.h"
 
+#include <cerrno>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -18,7 +19,15 @@ Console::~Console() { ClearProgress(); }
 bool Console::Print(const std::string& text) {
   std::lock_guard<std::mutex> lock(mutex_);
   ClearLocked();
-  return std::fwrite(text.data(), 1, text.size(), out_) == text.size() && std::fflush(out_) == 0;
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), out_) == text.size() && std::fflush(out_) == 0;
+  if (!written && out_error_ == 0) out_error_ = errno;
+  return written;
+}
+
+int Console::out_error() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return out_error_;
 }
 
 void Console::Notice(const std::string& line) {

@@ -28,6 +28,8 @@ class Console {
 
   // To stdout, and flushed; false when it is gone. The live line makes room.
   bool Print(const std::string& text);
+  // Why a Print has failed, as errno; 0: none has.
+  int out_error();
   // To stderr, a line of its own, unless quiet. Prompts and names may come from elsewhere: control
   // characters are the caller's care.
   void Notice(const std::string& line);
@@ -52,6 +54,7 @@ class Console {
   std::FILE* const err_;
   const Style style_;
   std::mutex mutex_;
+  int out_error_ = 0;                             // guarded by mutex_
   bool drawn_ = false;                            // guarded by mutex_
   absl::Time last_drawn_ = absl::InfinitePast();  // guarded by mutex_
 };

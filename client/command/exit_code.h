@@ -14,7 +14,8 @@ enum class ExitCode : int {
   kUnavailable = 4,    // no server, or it takes no work now
   kQuota = 5,          // the tenant's, or the server's disk
   kDeadline = 6,       // passed, or cannot be met
-  kFailed = 7,         // the video or the server; damaged files; cancelled by somebody else
+  kFailed = 7,         // the video or the server; damaged files; cancelled by somebody else;
+                       // stdout could not be written
   kNotFound = 8,       // the video or the model
   kConflict = 9,       // with another request, or with the state that something is in
   kUnauthorised = 10,  // no token, or it does not allow this

@@ -18,7 +18,7 @@ extern "C" {
 
 namespace {
 
-constexpr int kInvalid = 3;  // as reel's own
+constexpr int kInvalid = 3, kFailed = 7;  // as reel's own
 
 absl::Status WriteSheet(const reel::model::RgbImage& sheet, const std::string& path) {
   REEL_ASSIGN_OR_RETURN(const std::string png, reel::client::EncodePng(sheet));
@@ -55,6 +55,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "error: %s\n", std::string(status.message()).c_str());
     return kInvalid;
   }
-  std::fputs(Line(comparison->distance).c_str(), stdout);
+  if (std::fputs(Line(comparison->distance).c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    std::fputs("error: stdout cannot be written\n", stderr);
+    return kFailed;
+  }
   return 0;
 }

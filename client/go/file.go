@@ -5,11 +5,14 @@ package reel
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -28,8 +31,33 @@ type partFile struct {
 	attempt int32
 }
 
+// targetOf is what a rename would replace: behind links the file that they lead to.
+func targetOf(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	target := path
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if target, err = filepath.EvalSymlinks(path); err == nil {
+			info, err = os.Stat(target)
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a regular file", path)
+	}
+	return target, nil
+}
+
 // openPart goes on with what is there if `resume` says so.
 func openPart(path string, resume bool) (*partFile, error) {
+	path, err := targetOf(path)
+	if err != nil {
+		return nil, err
+	}
 	file, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files, where there is a disk.
 import { createHash, webcrypto } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { lstat, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { ReelError } from './reel.js';
 
 globalThis.crypto ??= webcrypto; // Node 18
 
+/** What a rename would replace: behind links the file that they lead to. */
+async function targetOf(path) {
+  const known = await lstat(path).catch((error) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (known === null) return path;
+  const target = known.isSymbolicLink() ? await realpath(path) : path;
+  if (!(await stat(target)).isFile()) throw new Error(`not a regular file: ${path}`);
+  return target;
+}
+
 /** Writes a video's file, and goes on with a PATH.part that an earlier call has left. Returns what the server says of it. */
 export async function download(client, name, path, { signal } = {}) {
-  const part = `${path}.part`;
+  const target = await targetOf(path), part = `${target}.part`;
   for (let fresh = false; ; fresh = true) {
     const file = await open(part, fresh ? 'w+' : 'a+');
     try {
@@ -27,7 +39,7 @@ export async function download(client, name, path, { signal } = {}) {
         await file.sync();
         const { media } = await client.get(name, { signal });
         if (hash.digest('hex') === media.sha256) {
-          await rename(part, path);
+          await rename(part, target);
           return media;
         }
       }
@@ -43,8 +55,12 @@ export async function download(client, name, path, { signal } = {}) {
 
 /** Renders into a file. */
 export async function save(client, what, path, options = {}) {
-  const video = await client.generate(what, options);
-  await rm(`${path}.part`, { force: true });
+  const part = `${await targetOf(path)}.part`;
+  await (await open(part, 'w')).close(); // before the server is asked: nothing is rendered for a file that cannot be written
+  const video = await client.generate(what, options).catch(async (error) => {
+    await rm(part, { force: true });
+    throw error;
+  });
   await download(client, video.name, path, options);
   return video;
 }

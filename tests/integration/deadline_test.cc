@@ -137,6 +137,38 @@ TEST(Deadline, TwoHundredRandomOnesAreKept) {
   EXPECT_LE(tally.late.back(), kLate);
 }
 
+// A short video shares the steps of a long one.
+TEST(Deadline, OfAShortVideoBesideALongOneIsKept) {
+  constexpr int kShort = 14;
+  ServerSetup setup;
+  setup.config = SlowConfig(80);
+  ReelServer server(setup);
+  Calls calls(server.Connect());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(calls.Generate(Steps(4)).status.ok());
+  int refused = 0, late = 0;
+  std::string running;
+  for (int i = 0; i < kShort; ++i) {
+    if (i % 3 == 0) {
+      running = calls.Create(Steps(60)).name();
+      ASSERT_TRUE(Eventually([&] { return calls.Get(running).progress().step() > 0; }));
+    }
+    const StreamResult result = calls.Generate(Within(Steps(4), absl::Seconds(2)));
+    refused += result.reason() == "DEADLINE_UNREACHABLE" ? 1 : 0;
+    late += result.reason() == "DEADLINE_PASSED" ? 1 : 0;
+    if (i % 3 != 2) continue;
+    v1::CancelVideoRequest cancel;
+    cancel.set_name(running);
+    v1::CancelVideoResponse cancelled;
+    grpc::ClientContext context;
+    ASSERT_TRUE(calls.videos().CancelVideo(&context, cancel, &cancelled).ok());
+    calls.Await(running);
+  }
+  std::cout << "FIGURE " << kShort << " videos of 4 steps with 2 s beside one of 60: " << refused
+            << " refused, " << late << " late\n";
+  EXPECT_EQ(refused, 0);
+  EXPECT_EQ(late, 0);
+}
+
 TEST(Deadline, WhatCannotBeDoneInTimeTakesNoStep) {
   ReelServer server;
   Calls calls(server.Connect());

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from typing import Callable, Optional
 
 from reel.v1 import video_pb2
@@ -75,11 +77,23 @@ class Cursor:
             raise ReelError("DATA_LOSS", f"more bytes were received than the file has: {self.offset} of {media.size_bytes}")
 
 
+def _target(path: str) -> str:
+    """What a rename would replace: behind links the file that they lead to. OSError for what is no regular file."""
+    if not os.path.lexists(path):
+        return path
+    mode = os.stat(path).st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EINVAL, "Not a regular file", path)
+    return os.path.realpath(path) if os.path.islink(path) else path
+
+
 class PartFile:
-    """Exists under its name only when it is whole and its SHA-256 is the server's."""
+    """Exists under its name only when it is whole and its SHA-256 is the server's. Made before the server is asked."""
 
     def __init__(self, path: str | os.PathLike[str], resume: bool = False) -> None:
-        self._path = os.fspath(path)
+        self._path = _target(os.fspath(path))
         self._part = f"{self._path}.part"
         self._file = open(self._part, "a+b" if resume else "w+b")
         self._hash = hashlib.sha256()

@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,28 +17,55 @@
 
 namespace reel {
 
-absl::StatusOr<PartFile> PartFile::Open(const std::string& path, Mode mode) {
+namespace {
+
+std::string KindOf(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+absl::Status NoFile(const std::string& what, const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("The output is ", what, ", not a regular file: '", path, "'."));
+}
+
+// What a rename would replace.
+absl::StatusOr<std::string> TargetOf(const std::string& path) {
+  if (path.empty() || path.back() == '/') return NoFile("a folder", path);
   struct stat info{};
-  if (path.empty() || path.back() == '/' ||
-      (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("The output is a folder, not a file: '", path, "'."));
-  }
+  if (lstat(path.c_str(), &info) != 0) return path;  // if the name is bad, opening the part says so
+  const bool is_link = S_ISLNK(info.st_mode);
+  if (is_link && stat(path.c_str(), &info) != 0) return NoFile("a link to nothing", path);
+  if (!S_ISREG(info.st_mode)) return NoFile(KindOf(info.st_mode), path);
+  std::error_code error;
+  return is_link ? std::filesystem::canonical(path, error).string() : path;
+}
+
+}  // namespace
+
+absl::StatusOr<PartFile> PartFile::Open(const std::string& path, Mode mode) {
+  absl::StatusOr<std::string> target = TargetOf(path);
+  if (!target.ok()) return target.status();
   const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (mode == Mode::kResume ? O_APPEND : O_TRUNC);
-  PartFile file(path, mode, open((path + ".part").c_str(), flags, 0666));
+  const std::string part = *target + ".part";
+  PartFile file(path, *std::move(target), mode, open(part.c_str(), flags, 0666));
   if (file.descriptor_ < 0) {
     return file.Error("cannot be opened", absl::StatusCode::kInvalidArgument);
   }
+  struct stat info{};
   if (fstat(file.descriptor_, &info) != 0) return file.Error("cannot be read");
   file.size_ = info.st_size;
   return file;
 }
 
-PartFile::PartFile(std::string path, Mode mode, int descriptor)
-    : path_(std::move(path)), mode_(mode), descriptor_(descriptor) {}
+PartFile::PartFile(std::string path, std::string target, Mode mode, int descriptor)
+    : path_(std::move(path)), target_(std::move(target)), mode_(mode), descriptor_(descriptor) {}
 
 PartFile::PartFile(PartFile&& other) noexcept
     : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
       mode_(other.mode_),
       descriptor_(std::exchange(other.descriptor_, -1)),
       size_(other.size_) {}
@@ -80,7 +109,11 @@ absl::Status PartFile::Restart() {
 
 absl::Status PartFile::Commit() {
   if (fsync(descriptor_) != 0) return Error("cannot be synced");
-  if (std::rename(part_path().c_str(), path_.c_str()) != 0) return Error("cannot be renamed");
+  struct stat info{};
+  if (lstat(target_.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    return NoFile(S_ISLNK(info.st_mode) ? "a link by now" : KindOf(info.st_mode), path_);
+  }
+  if (std::rename(part_path().c_str(), target_.c_str()) != 0) return Error("cannot be renamed");
   if (close(std::exchange(descriptor_, -1)) != 0) return Error("cannot be closed");
   return absl::OkStatus();
 }

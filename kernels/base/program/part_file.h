@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears under its name only when it is complete: it grows as PATH.part.
+// A file that appears under its name only when it is complete: it grows as PATH.part. Only a
+// regular file is ever replaced; behind a symbolic link it is the link's target, and the part lies
+// beside that.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +15,8 @@
 namespace reel {
 
 // Move-only; confined to one thread at a time. Errors name the path: INVALID_ARGUMENT when it
-// cannot be opened, RESOURCE_EXHAUSTED when the disk is full, INTERNAL for others of the disk.
+// cannot be opened or is no regular file, RESOURCE_EXHAUSTED when the disk is full, INTERNAL for
+// others of the disk.
 class PartFile {
  public:
   enum class Mode {
@@ -22,7 +25,8 @@ class PartFile {
     kResume,   // holds what an earlier part holds; stays likewise
   };
 
-  // `path` is the final one.
+  // `path` is the final one. A folder, a FIFO, a device, a socket and a link to nothing are
+  // refused.
   static absl::StatusOr<PartFile> Open(const std::string& path, Mode mode);
   ~PartFile();
   PartFile(PartFile&& other) noexcept;
@@ -30,7 +34,7 @@ class PartFile {
 
   int64_t size() const { return size_; }
   const std::string& path() const { return path_; }
-  std::string part_path() const { return path_ + ".part"; }
+  std::string part_path() const { return target_ + ".part"; }
 
   absl::Status Append(std::string_view bytes);
   // Hands out what it holds, from the first byte to the last, in pieces.
@@ -43,11 +47,12 @@ class PartFile {
   void Discard();
 
  private:
-  PartFile(std::string path, Mode mode, int descriptor);
+  PartFile(std::string path, std::string target, Mode mode, int descriptor);
   absl::Status Error(std::string_view what,
                      absl::StatusCode code = absl::StatusCode::kInternal) const;
 
   std::string path_;
+  std::string target_;  // what is replaced: behind links where `path_` is one
   Mode mode_;
   int descriptor_;  // -1: moved from, committed or discarded
   int64_t size_ = 0;

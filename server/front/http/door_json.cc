@@ -5,6 +5,8 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <set>
+
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
@@ -12,6 +14,7 @@
 #include "kernels/base/program/nearest_name.h"
 #include "kernels/base/status_macros.h"
 #include "server/errors/error.h"
+#include "server/front/http/repeated_names.h"
 
 namespace reel::front {
 namespace {
@@ -68,10 +71,13 @@ bool IsWellKnown(const pb::Descriptor& type) {
 void CheckNames(const Json& value, const pb::Descriptor& type, const std::string& path,
                 Violations& out) {
   if (!value.is_object() || IsWellKnown(type)) return;
+  std::set<const pb::FieldDescriptor*> given;  // a name has two spellings
   for (const auto& [name, member] : value.items()) {
     const pb::FieldDescriptor* field = FindField(type, name);
     if (field == nullptr) {
       AddUnknown(type, path, name, out);
+    } else if (!given.insert(field).second) {
+      out.push_back({path + field->name(), "must be given once"});
     } else if (field->message_type() != nullptr && !field->is_map()) {
       const std::string inner = path + field->name();
       if (!member.is_array()) CheckNames(member, *field->message_type(), inner + ".", out);
@@ -114,8 +120,16 @@ absl::StatusOr<Json> ParseJsonObject(std::string_view text) {
   if (TooDeep(text)) {
     return Undecodable(absl::StrCat("its JSON is nested deeper than ", kMaxDepth, " levels"));
   }
-  Json parsed = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  RepeatedNames repeated;
+  const auto see = [&](int, Json::parse_event_t event, const Json& seen) {
+    repeated.See(event, seen);
+    return true;
+  };
+  Json parsed = Json::parse(text.begin(), text.end(), see, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return Undecodable("it is not a JSON object");
+  if (!repeated.violations().empty()) {
+    return MakeInvalid(Reason::kInvalidRequest, repeated.violations());
+  }
   return parsed;
 }
 

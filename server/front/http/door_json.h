@@ -21,11 +21,13 @@ namespace reel::front {
 // lowerCamelCase, 64-bit numbers as strings, enums by name, bytes as base64; one line.
 std::string WriteJson(const google::protobuf::Message& message);
 
-// An object, not too deep. UNDECODABLE_REQUEST.
+// An object, not too deep. UNDECODABLE_REQUEST; INVALID_REQUEST with the path of every name that an
+// object has twice.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text);
 
 // Both spellings of names. UNDECODABLE_REQUEST for what is no JSON or of other types;
-// INVALID_REQUEST with every unknown field and the nearest known name.
+// INVALID_REQUEST with every unknown field and the nearest known name, and for a field that is
+// given twice.
 absl::Status ReadJson(std::string_view text, google::protobuf::Message& message);
 
 // UNDECODABLE_REQUEST: what was sent is not what it says that it is.

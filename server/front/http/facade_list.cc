@@ -68,11 +68,12 @@ void Step(std::shared_ptr<Walk> walk) {
 void ListForFacade(JobService& jobs, const FacadeListAsk& ask, Answer<ListPage> done) {
   ListQuery query;
   query.reach = ask.reach;
-  if (ask.oldest_first) {
+  if (ask.oldest_first && !jobs.ListsOldestFirst()) {
     query.page_size = kPageSize;
     return Step(std::make_shared<Walk>(Walk{jobs, ask, query, std::move(done), {}}));
   }
   query.page_size = ask.limit;
+  query.oldest_first = ask.oldest_first;
   if (ask.after) {
     query.before_time = ask.after->create_time;
     query.before_id = ask.after->id;

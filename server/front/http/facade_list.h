@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page of videos in either order. jobs/ knows newest first alone: for the oldest ones its pages
-// are walked.
+// A page of videos in either order. A fleet lists the newest first alone: for the oldest ones its
+// pages are walked.
 #pragma once
 
 #include <optional>

@@ -359,7 +359,9 @@ absl::Status Admission::CheckDeadline(const CheckedRequest& request, const Load&
   // A guess refuses nobody: before the first step of a model nothing is known.
   if (!request.cost.observed) return absl::OkStatus();
   const absl::Duration guessed = load.guesses_load ? load.model_load : absl::ZeroDuration();
-  const absl::Duration needed = QueueWait(load) - guessed + request.cost.p90();
+  absl::Duration wait = QueueWait(load) - guessed;
+  if (load.beside) wait = std::min(wait, *load.beside);
+  const absl::Duration needed = wait + request.cost.p90();
   if (needed <= request.timeout) return absl::OkStatus();
   ErrorDetails details;
   details.metadata = {{"timeout_seconds", Seconds(request.timeout)},

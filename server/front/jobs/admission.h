@@ -49,6 +49,9 @@ struct Load {
   // had more than its share.
   absl::Duration behind;
   int queued_behind = 0;
+  // How much longer than alone the job would take at a worker that would take it now, beside what
+  // that one renders; nullopt: it would wait.
+  std::optional<absl::Duration> beside;
   int tenant_jobs = 0;            // queued or running, of the tenant that asks
   absl::Duration tenant_backlog;  // predicted device time, of the same
   absl::Duration model_load;      // of the model that is asked for, where no worker has it

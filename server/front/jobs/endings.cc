@@ -154,6 +154,7 @@ void Endings::OnEnded(const std::string& id, Video video, uint64_t sequence,
   ActiveJob& job = parts_.jobs.Get(id);
   if (!saved.ok()) KeepFailure(job, video, saved);
   if (video.state == VideoState::kSucceeded) {
+    parts_.removals.Watch(id, job.log);
     parts_.ledger.AddStored(job.row.tenant, job.row.media_bytes);
   }
   parts_.timers.Clear({TimerKind::kDeadline, id});

@@ -16,6 +16,7 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/removals.h"
 #include "server/front/jobs/request_table.h"
 #include "server/front/jobs/shadows/shadow_queue.h"
 #include "server/front/jobs/slots.h"
@@ -38,6 +39,7 @@ class Endings {
     TenantLedger& ledger;
     Charges& charges;
     ExperimentBoard& experiments;
+    Removals& removals;
     ShadowQueue& shadows;
     MediaStore& media;
     JobObserver& observer;

@@ -40,7 +40,7 @@ void Expiry::Delete(const Reach& reach, const std::string& id, JobStore::Done do
 }
 
 void Expiry::Remove(const JobRow& row, JobStore::Done done) {
-  if (!removing_.insert(row.id).second) return done(parts_.replica.NotFound(row.id));
+  if (!parts_.removals.Begin(row.id)) return done(parts_.replica.NotFound(row.id));
   const absl::Time tombstone =
       Succeeded(row) ? parts_.clock.Wall() + parts_.options.keep_request_ids : absl::InfinitePast();
   auto finish = [this, row, done = std::move(done)](absl::Status status) mutable {
@@ -57,7 +57,7 @@ void Expiry::Remove(const JobRow& row, JobStore::Done done) {
 }
 
 void Expiry::OnRemoved(const JobRow& row, const absl::Status& status) {
-  removing_.erase(row.id);
+  parts_.removals.End(row.id);
   if (status.ok()) {
     parts_.ledger.AddStored(row.tenant, Succeeded(row) ? -row.media_bytes : 0);
   } else {

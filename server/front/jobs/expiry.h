@@ -3,7 +3,6 @@
 // finished video.
 #pragma once
 
-#include <set>
 #include <string>
 
 #include "absl/functional/any_invocable.h"
@@ -12,6 +11,7 @@
 #include "server/front/jobs/job_records.h"
 #include "server/front/jobs/job_table.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/removals.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/tenant_ledger.h"
 #include "server/front/store/media_store.h"
@@ -25,6 +25,7 @@ class Expiry {
   struct Parts {
     JobTable& jobs;
     JobRecords& records;
+    Removals& removals;
     MediaStore& media;
     TenantLedger& ledger;
     const Replica& replica;
@@ -45,7 +46,6 @@ class Expiry {
   void RemoveAll(const std::vector<JobRow>& rows, absl::AnyInvocable<void()> done);
 
   const Parts parts_;
-  std::set<std::string> removing_;
 };
 
 }  // namespace reel::front

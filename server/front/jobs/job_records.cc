@@ -25,8 +25,8 @@ absl::Status Damaged(const std::string& id, const absl::Status& error) {
 }  // namespace
 
 JobRecords::JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
-                       const OwnThread& thread)
-    : store_(store), media_(media), serializer_(serializer), thread_(thread) {}
+                       Removals& removals, const OwnThread& thread)
+    : store_(store), media_(media), serializer_(serializer), removals_(removals), thread_(thread) {}
 
 void JobRecords::Create(const ActiveJob& job, Done done) {
   JobRow row = job.row;
@@ -98,9 +98,12 @@ absl::StatusOr<Video> JobRecords::Read(const JobRow& row) const {
   return video;
 }
 
-absl::StatusOr<std::shared_ptr<LoggedJob>> JobRecords::ReadBack(const JobRow& row) const {
+absl::StatusOr<std::shared_ptr<LoggedJob>> JobRecords::ReadBack(const JobRow& row) {
+  REEL_RETURN_IF_ERROR(removals_.CheckStays(row.id));
   REEL_ASSIGN_OR_RETURN(Video video, Read(row));
-  return LoggedJob::FromStore(std::move(video), row, media_);
+  auto job = LoggedJob::FromStore(std::move(video), row, media_);
+  removals_.Watch(row.id, job);
+  return job;
 }
 
 void JobRecords::KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video) {

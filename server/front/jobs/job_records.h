@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "server/front/jobs/active_job.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/jobs/removals.h"
 #include "server/front/jobs/row_event.h"
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/store/job_store.h"
@@ -27,7 +28,7 @@ class JobRecords {
   using Reply = JobStore::Reply<T>;
 
   JobRecords(JobStore& store, const MediaStore& media, const VideoSerializer& serializer,
-             const OwnThread& thread);
+             Removals& removals, const OwnThread& thread);
 
   void Create(const ActiveJob& job, Done done);
   // Applies the event to the job's row and writes the row, with the video of its log or, when the
@@ -48,7 +49,8 @@ class JobRecords {
   void KeepUse(const std::string& tenant, const std::string& use);
 
   absl::StatusOr<Video> Read(const JobRow& row) const;
-  absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row) const;
+  // NOT_FOUND for a video that is being removed.
+  absl::StatusOr<std::shared_ptr<LoggedJob>> ReadBack(const JobRow& row);
 
   // Keeps an end that the store could not write, e.g. to a full disk; SaveKeptEnds tries again.
   void KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video);
@@ -60,6 +62,7 @@ class JobRecords {
   JobStore& store_;
   const MediaStore& media_;
   const VideoSerializer& serializer_;
+  Removals& removals_;
   const OwnThread& thread_;
   std::map<std::string, JobRow> kept_ends_;
 };

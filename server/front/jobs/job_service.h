@@ -81,10 +81,12 @@ struct ListQuery {
   // Where the page before ended: its last video. Empty id: the first page.
   absl::Time before_time = absl::InfiniteFuture();
   std::string before_id;
+  // Only where ListsOldestFirst.
+  bool oldest_first = false;
 };
 
 struct ListPage {
-  std::vector<Video> videos;  // newest first
+  std::vector<Video> videos;  // newest first, unless asked for otherwise
   bool more = false;
 };
 
@@ -121,6 +123,8 @@ class JobService {
   virtual void Find(const Reach& reach, const std::string& id,
                     Answer<std::shared_ptr<Job>> done) = 0;
   virtual void List(ListQuery query, Answer<ListPage> done) = 0;
+  // Whether List honours `oldest_first`. A fleet's view is walked from the newest alone.
+  virtual bool ListsOldestFirst() const { return false; }
   // As it stood when the request was noted.
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;
   virtual void Delete(const Reach& reach, const std::string& id,

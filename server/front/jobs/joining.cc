@@ -80,6 +80,9 @@ void Joining::OnRecord(const RequestKey& key, const absl::StatusOr<RequestRecord
     return creation_.Refuse(std::move(caller), Conflict(key.second, record->row->id));
   }
   auto stored = records_.ReadBack(*record->row);
+  if (absl::IsNotFound(stored.status())) {
+    return creation_.Refuse(std::move(caller), Expired(key.second));
+  }
   if (stored.ok()) {
     caller.done(std::shared_ptr<Job>(*std::move(stored)));
   } else {

@@ -37,8 +37,11 @@ Load LoadFigures::For(const NewJob& job, const CheckedRequest& request) const {
   for (const auto& [id, other] : parts_.jobs) {
     if (other.waits()) ahead += other.WorkerTime();
   }
-  load.behind +=
-      Preemption(parts_.preemption).TimeSaved({newcomer, request.need, {}}, request.kinds, ahead);
+  Preemption look(parts_.preemption);
+  load.behind += look.TimeSaved({newcomer, request.need, {}}, request.kinds, ahead);
+  if (load.queued == load.queued_behind) {
+    load.beside = look.WaitBeside({newcomer, request.need, {}}, request.kinds);
+  }
   if (!HasModel(parts_.fleet, request.need)) {
     const model::ModelCard* card = parts_.fleet.FindCard(request.need.model);
     bool observed = false;

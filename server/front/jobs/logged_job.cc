@@ -107,7 +107,7 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
       piece.fragment_end = false;
       return piece;
     }
-    if (!opened.ok()) return OfVideo(id, opened.status());
+    if (!opened.ok()) return WhyUnread(id, opened.status());
     reader = *std::move(opened);
     MutexLock lock(mutex_);
     reader_ = reader;
@@ -121,6 +121,20 @@ absl::StatusOr<MediaPiece> LoggedJob::ReadMedia(int64_t offset, int64_t max_byte
         id, MakeError(Reason::kMediaCorrupt, "The stored file is damaged: it has become shorter"));
   }
   return piece;
+}
+
+// A missing file is no damage when somebody has removed the video.
+absl::Status LoggedJob::WhyUnread(const std::string& id, const absl::Status& error) const {
+  {
+    MutexLock lock(mutex_);
+    if (!removed_.ok()) return removed_;
+  }
+  return OfVideo(id, error);
+}
+
+void LoggedJob::MarkRemoved(absl::Status why) {
+  MutexLock lock(mutex_);
+  removed_ = std::move(why);
 }
 
 void LoggedJob::Edit(absl::FunctionRef<void(Video&)> change) {

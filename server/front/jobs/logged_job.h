@@ -50,6 +50,8 @@ class LoggedJob final : public Job {
   uint64_t TakeSequence();
   // Starts the attempt anew, with the media at 0.
   void AddRestart(const RestartRow& restart, absl::FunctionRef<void(Video&)> change);
+  // The stored file is about to go: a read that does not find it answers `why`.
+  void MarkRemoved(absl::Status why);
   // Final. A success adds `finished` under `sequence`; anything else drops the media.
   void End(Video video, uint64_t sequence);
 
@@ -62,6 +64,7 @@ class LoggedJob final : public Job {
   int queue_position() const;
 
  private:
+  absl::Status WhyUnread(const std::string& id, const absl::Status& error) const;
   using Entries = std::map<uint64_t, LogEntry>;
   void AddRestartEntry(const RestartRow& restart) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Drop(uint64_t& sequence) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -79,6 +82,7 @@ class LoggedJob final : public Job {
   BlockSums block_sums_ ABSL_GUARDED_BY(mutex_);  // of one read back
   mutable std::shared_ptr<const MediaReader> reader_ ABSL_GUARDED_BY(mutex_);
   mutable int reader_attempt_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status removed_ ABSL_GUARDED_BY(mutex_);  // not OK: why its file is missing
   JobListeners listeners_;
 };
 

@@ -25,6 +25,7 @@ void Lookups::List(const ListQuery& query, Answer<ListPage> done) {
   for (VideoState state : query.states) page.states.push_back(static_cast<RowState>(state));
   page.before_time = query.before_time;
   page.before_id = query.before_id;
+  page.oldest_first = query.oldest_first;
   page.limit = query.page_size + 1;  // one more shows whether there is more
   records_.Page(std::move(page), [this, query, done = std::move(done)](auto rows) mutable {
     if (!rows.ok()) return done(rows.status());

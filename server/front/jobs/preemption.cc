@@ -174,6 +174,45 @@ absl::Duration Preemption::TimeSaved(const Newcomer& newcomer, absl::Span<const 
   return most;
 }
 
+std::optional<absl::Duration> Preemption::WaitBeside(const Newcomer& newcomer,
+                                                     absl::Span<const KindCost> kinds) {
+  std::optional<absl::Duration> least;
+  for (const auto& [name, worker] : parts_.fleet.workers()) {
+    const KindCost* const own = kinds.size() == 1 ? &kinds.front() : ObservedAt(kinds, worker);
+    if (own == nullptr || !parts_.fleet.CanTake(worker, newcomer.need, {})) continue;
+    const absl::Duration slower =
+        std::max(absl::ZeroDuration(), own->cost.p90() - newcomer.waiting.predicted);
+    Newcomer there = newcomer;
+    there.waiting.predicted += slower;
+    const auto beside = TimeBeside(there, worker);
+    if (beside) least = std::min(least.value_or(absl::InfiniteDuration()), slower + *beside);
+  }
+  return least;
+}
+
+std::optional<absl::Duration> Preemption::TimeBeside(const Newcomer& newcomer,
+                                                     const FleetWorker& worker) {
+  if (worker.held.empty()) return absl::ZeroDuration();
+  const int64_t rows = parts_.fleet.RowsTaken(newcomer.need.shape);
+  if (begun_.At(worker).has_parked || !SharesSteps(newcomer.need, rows, worker)) {
+    return std::nullopt;
+  }
+  // One step of the others more than it has itself: the one that it finds under way.
+  const int steps = newcomer.need.shape.steps() + 1;
+  absl::Duration beside, all = newcomer.waiting.predicted;
+  absl::Duration first_deadline = absl::InfiniteDuration();
+  for (const auto& [id, held] : worker.held) {
+    const ActiveJob* const job = parts_.jobs.FindAttempt(id, held.attempt);
+    if (job == nullptr) return std::nullopt;
+    const absl::Duration left = job->LeftP90();
+    beside += std::min(left, left / std::max(1, job->need.shape.steps() - job->step) * steps);
+    all += left;
+    first_deadline = std::min(first_deadline, job->deadline);
+  }
+  if (now_ + all > first_deadline) return std::nullopt;
+  return beside;
+}
+
 Fleet::Names Preemption::ClosedTo(const ActiveJob& job) {
   Fleet::Names closed;
   std::optional<RunKey> key;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,11 @@ class Preemption {
   // worker_costs.h.
   absl::Duration TimeSaved(const Newcomer& newcomer, absl::Span<const KindCost> kinds,
                            absl::Duration ahead);
+  // How much longer than alone it takes at a worker that would take it now: nothing at an idle one,
+  // and where it shares steps those of the others that are made with its own. nullopt: no such
+  // worker, or one of the others would miss its deadline for it.
+  std::optional<absl::Duration> WaitBeside(const Newcomer& newcomer,
+                                           absl::Span<const KindCost> kinds);
   // A job was taken or parked there in the meantime.
   void Forget(const FleetWorker& worker) { begun_.Forget(worker); }
 
@@ -110,6 +116,7 @@ class Preemption {
   bool GoesBefore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
   bool HadMore(const Newcomer& newcomer, BegunWork::Tenant& mine, const BegunWork::Job& other);
   bool SharesSteps(const Need& need, int64_t rows, const FleetWorker& worker);
+  std::optional<absl::Duration> TimeBeside(const Newcomer& newcomer, const FleetWorker& worker);
 
   const Parts parts_;
   const absl::Duration now_;

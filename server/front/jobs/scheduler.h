@@ -45,6 +45,7 @@
 #include "server/front/jobs/queue_order.h"
 #include "server/front/jobs/quotes.h"
 #include "server/front/jobs/recovery.h"
+#include "server/front/jobs/removals.h"
 #include "server/front/jobs/replica.h"
 #include "server/front/jobs/reports.h"
 #include "server/front/jobs/request_table.h"
@@ -199,6 +200,7 @@ class Scheduler {
   Quarantine quarantine_;
   ExperimentBoard experiments_;
   ShadowQueue shadow_queue_;
+  Removals removals_;
   int64_t ticks_ = 0;
   bool gauges_stale_ = true;
 

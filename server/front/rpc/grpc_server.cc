@@ -26,6 +26,9 @@ namespace {
 constexpr int kMebibyte = 1024 * 1024;
 constexpr int kKeepaliveMs = 30'000;
 constexpr int kKeepaliveTimeoutMs = 10'000;
+// Until TLS and HTTP/2 are agreed on; gRPC's own limit is two minutes. Whoever is silent afterwards
+// is closed by keepalive.
+constexpr int kHandshakeTimeoutMs = 20'000;
 constexpr int kMinPingIntervalMs = 20'000;
 constexpr int kMaxConnectionAgeMs = 30 * 60 * 1000;
 constexpr int kMaxStreams = 100;  // of one connection
@@ -49,6 +52,7 @@ void RefuseCompression(grpc::ServerBuilder& builder) {
 // The settings and their reasons are in serving's table: this gRPC has known holes (a dead
 // listener, one caller's headers ending its neighbours' calls, readers that are never noticed).
 void Guard(grpc::ServerBuilder& builder, absl::Duration longest_call) {
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);

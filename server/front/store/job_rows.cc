@@ -176,19 +176,20 @@ absl::StatusOr<std::vector<JobRow>> Page(Database& db, const PageQuery& query) {
   int64_t mask = 0;
   for (RowState state : query.states) mask |= int64_t{1} << static_cast<int>(state);
   if (query.states.empty()) mask = 0xFF;
-  // Of all tenants there is no index: an admin's page reads every row.
-  constexpr const char* kOfOne =
-      "SELECT " REEL_JOB_COLUMNS
-      " FROM jobs WHERE tenant = ? AND (create_time, id) < (?, ?) AND "
-      "((1 << state) & ?) != 0 ORDER BY create_time DESC, id DESC LIMIT ?";
-  constexpr const char* kOfAll =
-      "SELECT " REEL_JOB_COLUMNS
-      " FROM jobs WHERE (create_time, id) < (?, ?) AND "
-      "((1 << state) & ?) != 0 ORDER BY create_time DESC, id DESC LIMIT ?";
-  REEL_ASSIGN_OR_RETURN(Statement * page, db.Use(query.tenant ? kOfOne : kOfAll));
+#define REEL_PAGE(of_tenant, beyond, order)                                            \
+  "SELECT " REEL_JOB_COLUMNS " FROM jobs WHERE " of_tenant "(create_time, id) " beyond \
+  " (?, ?) AND ((1 << state) & ?) != 0 ORDER BY create_time " order ", id " order " LIMIT ?"
+  constexpr const char* kOfOne = REEL_PAGE("tenant = ? AND ", "<", "DESC");
+  constexpr const char* kOfAll = REEL_PAGE("", "<", "DESC");
+  constexpr const char* kOldestOfOne = REEL_PAGE("tenant = ? AND ", ">", "ASC");
+  constexpr const char* kOldestOfAll = REEL_PAGE("", ">", "ASC");
+#undef REEL_PAGE
+  REEL_ASSIGN_OR_RETURN(Statement * page,
+                        db.Use(query.oldest_first ? (query.tenant ? kOldestOfOne : kOldestOfAll)
+                                                  : (query.tenant ? kOfOne : kOfAll)));
   if (query.tenant) page->Text(*query.tenant);
   if (query.before_id.empty()) {
-    page->Int(INT64_MAX).Text("");
+    page->Int(query.oldest_first ? INT64_MIN : INT64_MAX).Text("");
   } else {
     page->Time(query.before_time).Text(query.before_id);
   }

@@ -59,8 +59,9 @@ struct PageQuery {
   std::optional<std::string> tenant;  // nullopt: of all
   std::vector<RowState> states;       // empty: all
   absl::Time before_time = absl::InfiniteFuture();
-  std::string before_id;  // empty: from the newest on
+  std::string before_id;  // empty: from the newest on, or from the oldest
   int limit = 50;
+  bool oldest_first = false;  // then `before_*` is the last one of the page before, too
 };
 
 // The files of the media folder that belong to a video.

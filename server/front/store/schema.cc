@@ -57,6 +57,9 @@ PRAGMA user_version = 3;
 COMMIT;
 )sql";
 
+// Later indexes: any version may lack them, and an older server that opens the file keeps them.
+constexpr char kIndexes[] = "CREATE INDEX IF NOT EXISTS jobs_by_time ON jobs (create_time, id);";
+
 // Files of version 1 have no sums of their blocks: of them the size alone is checked.
 constexpr char kFromVersion1[] = R"sql(
 BEGIN IMMEDIATE;
@@ -78,14 +81,16 @@ COMMIT;
 absl::Status PrepareSchema(Database& database) {
   REEL_RETURN_IF_ERROR(database.Execute("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;"));
   REEL_ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
-  if (version == kVersion) return absl::OkStatus();
-  if (version == 0) return database.Execute(kTables);
+  if (version < 0 || version > kVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("The data folder was written by another version of Reel: its database has "
+                     "version ",
+                     version, ", this reeld knows ", kVersion));
+  }
+  if (version == 0) REEL_RETURN_IF_ERROR(database.Execute(kTables));
   if (version == 1) REEL_RETURN_IF_ERROR(database.Execute(kFromVersion1));
-  if (version == 1 || version == 2) return database.Execute(kFromVersion2);
-  return absl::FailedPreconditionError(
-      absl::StrCat("The data folder was written by another version of Reel: its database has "
-                   "version ",
-                   version, ", this reeld knows ", kVersion));
+  if (version == 1 || version == 2) REEL_RETURN_IF_ERROR(database.Execute(kFromVersion2));
+  return database.Execute(kIndexes);
 }
 
 }  // namespace reel::front

@@ -10,6 +10,7 @@
 #include "server/worker/media/av_handles.h"
 #include "server/worker/media/frame_colors.h"
 #include "server/worker/media/orientation.h"
+#include "server/worker/media/picture_trimmer.h"
 #include "server/worker/media/pixel_cap.h"
 
 extern "C" {
@@ -25,19 +26,10 @@ constexpr int kSilence = 64;  // see h264_encoder.cc
 constexpr int kScalerFlags =
     SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;
 
-// The decoder's name; null for what is none of the three.
+// Of what TrimPicture has taken.
 const char* DecoderFor(std::string_view bytes) {
-  if (bytes.starts_with("\x89PNG\r\n\x1A\n")) return "png";
-  if (bytes.starts_with("\xFF\xD8\xFF")) return "mjpeg";
-  if (bytes.size() > 12 && bytes.starts_with("RIFF") && bytes.substr(8, 4) == "WEBP") return "webp";
-  return nullptr;
-}
-
-// libav shows what there is of a JPEG that ends early.
-bool IsCutOff(std::string_view bytes) {
-  if (!bytes.starts_with("\xFF\xD8")) return false;
-  const size_t end = bytes.rfind("\xFF\xD9"), scan = bytes.rfind("\xFF\xDA");
-  return end == std::string_view::npos || (scan != std::string_view::npos && end < scan);
+  const PictureFormat format = FormatOf(bytes);
+  return format == PictureFormat::kPng ? "png" : format == PictureFormat::kJpeg ? "mjpeg" : "webp";
 }
 
 absl::StatusOr<AvCodecContextPtr> OpenDecoder(const char* name, PixelCap& cap) {
@@ -91,11 +83,10 @@ absl::StatusOr<AvFramePtr> DecodeFrame(const std::string& bytes, const char* nam
 }  // namespace
 
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels) {
-  const char* const name = DecoderFor(bytes);
-  if (name == nullptr) return absl::InvalidArgumentError("is not a PNG, JPEG or WebP picture");
-  if (IsCutOff(bytes)) return absl::InvalidArgumentError("is incomplete: its end is missing");
   if (bytes.size() > kMaxBytes) return absl::InvalidArgumentError("is larger than 1 GiB");
-  REEL_ASSIGN_OR_RETURN(const AvFramePtr frame, DecodeFrame(bytes, name, max_pixels));
+  REEL_ASSIGN_OR_RETURN(const std::string trimmed, TrimPicture(bytes, max_pixels));
+  const char* const name = DecoderFor(trimmed);
+  REEL_ASSIGN_OR_RETURN(const AvFramePtr frame, DecodeFrame(trimmed, name, max_pixels));
   if (HasFourInks(*frame, name)) {
     return absl::InvalidArgumentError("is a CMYK JPEG; save it as RGB");
   }

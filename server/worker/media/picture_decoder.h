@@ -11,8 +11,9 @@
 namespace reel::worker {
 
 // INVALID_ARGUMENT with the end of a sentence about the picture ("is incomplete: its end is
-// missing"): another format, more than `max_pixels` (which is found before memory is taken), or
-// broken. Nothing is opened or fetched beside the bytes.
+// missing"): another format, more than `max_pixels`, more work than pixels (both are found before a
+// decoder is made, see picture_trimmer.h), or broken. Nothing is opened or fetched beside the
+// bytes.
 absl::StatusOr<model::RgbImage> DecodePicture(const std::string& bytes, int64_t max_pixels);
 
 }  // namespace reel::worker

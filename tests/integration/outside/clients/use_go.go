@@ -11,6 +11,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	reel "example.com/reel/client/go"
@@ -87,6 +88,29 @@ func useRefusal(client reelv1.VideoServiceClient, folder string) {
 	check(os.IsNotExist(err), "a part was left", err)
 }
 
+// What is no regular file is refused before the server is asked; behind a link the file is replaced.
+func usePaths(client reelv1.VideoServiceClient, video *reelv1.Video, folder string) {
+	check(os.Mkdir(filepath.Join(folder, "folder"), 0o755) == nil, "mkdir")
+	check(syscall.Mkfifo(filepath.Join(folder, "fifo"), 0o600) == nil, "mkfifo")
+	check(os.Symlink("nothing", filepath.Join(folder, "lost")) == nil, "symlink")
+	for _, name := range []string{"folder", "fifo", "lost"} {
+		path := filepath.Join(folder, name)
+		_, err := reel.Save(context.Background(), client, request(256, 25), path, func(*reelv1.VideoEvent) { log.Fatal("rendered for nothing") })
+		check(err != nil, "saved over what is no file", path)
+		_, err = reel.Download(context.Background(), client, video.Name, path)
+		check(err != nil, "downloaded over what is no file", path)
+		_, err = os.Lstat(path + ".part")
+		check(os.IsNotExist(err), "a part was left", path)
+	}
+	real, link := filepath.Join(folder, "folder", "real.mp4"), filepath.Join(folder, "link.mp4")
+	check(os.WriteFile(real, nil, 0o644) == nil && os.Symlink(real, link) == nil, "link")
+	_, err := reel.Download(context.Background(), client, video.Name, link)
+	check(err == nil, "download", err)
+	info, _ := os.Lstat(link)
+	content, _ := os.ReadFile(real)
+	check(info.Mode()&os.ModeSymlink != 0 && int64(len(content)) == video.Media.SizeBytes, "the link was replaced")
+}
+
 func useLeaving(client reelv1.VideoServiceClient, folder string) {
 	wanted := request(256, 25)
 	wanted.Spec.NumInferenceSteps = 40
@@ -111,6 +135,7 @@ func main() {
 	video := save(client, request(256, 25), filepath.Join(folder, "a.mp4"))
 	useDownload(client, video, folder)
 	useRefusal(client, folder)
+	usePaths(client, video, folder)
 	useLeaving(client, folder)
 	large := save(connect(os.Args[2]), request(512, 49), filepath.Join(folder, "cut.mp4"))
 	check(large.Media.SizeBytes > 300_000, "too small to be cut", large.Media.SizeBytes)

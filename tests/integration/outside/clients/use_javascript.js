@@ -2,7 +2,8 @@
 // Run by javascript_client.py where reel-client is installed: use_javascript.js SERVER CUT_FILE CUT_EVENTS.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { ReelClient, ReelError } from 'reel-client';
 import { download, save } from 'reel-client/node';
 
@@ -36,6 +37,24 @@ assert.equal((await reel.blob(video.name)).size, whole.length);
 
 await assert.rejects(save(reel, { ...SPEC, width: 33, height: 31 }, 'bad.mp4'), (error) => error instanceof ReelError && error.http === 400
   && error.reason === 'INVALID_SPEC' && ['spec.width', 'spec.height'].every((field) => error.violations.some((one) => one.field === field)));
+// What is no regular file is refused before the server is asked; behind a link the file is replaced.
+mkdirSync('folder');
+execFileSync('mkfifo', ['fifo']);
+symlinkSync('nothing', 'lost');
+const countVideos = async () => { let count = 0; for await (const one of reel.list()) count += one.name ? 1 : 0; return count; };
+const before = await countVideos();
+for (const name of ['folder', 'fifo', 'lost']) {
+  await assert.rejects(save(reel, SPEC, name), (error) => !(error instanceof ReelError), name);
+  await assert.rejects(download(reel, video.name, name), (error) => !(error instanceof ReelError), name);
+  assert(!existsSync(`${name}.part`), name);
+}
+assert.equal(await countVideos(), before);
+writeFileSync('folder/real.mp4', '');
+symlinkSync('folder/real.mp4', 'link.mp4');
+await download(reel, video.name, 'link.mp4');
+assert(lstatSync('link.mp4').isSymbolicLink());
+assert.deepEqual(readFileSync('folder/real.mp4'), whole);
+
 await assert.rejects(reel.get('videos/nothing'), { http: 404, reason: 'VIDEO_NOT_FOUND' });
 
 assert.equal((await reel.get(video.name)).name, video.name);

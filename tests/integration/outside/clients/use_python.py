@@ -4,6 +4,7 @@
 import asyncio
 import faulthandler
 import hashlib
+import os
 import pathlib
 import sys
 
@@ -31,6 +32,7 @@ def use_client(server, folder):
         assert kinds[0] == "accepted" and kinds[-1] == "finished" and {"progress", "media"} <= set(kinds), kinds
         check_download(reel, video, folder)
         check_refusal(reel, folder)
+        check_paths(reel, video, folder)
         assert reel.get(video.name).name == video.name
         assert video.name in [v.name for v in reel.list()]
         assert reel.estimate("a red circle", **SPEC).admissible
@@ -57,6 +59,27 @@ def check_refusal(reel, folder):
         assert error.code == "INVALID_ARGUMENT" and error.reason == "INVALID_SPEC", vars(error)
         assert {v.field for v in error.violations} >= {"spec.width", "spec.height"}, error.violations
     assert not list(folder.glob("bad.mp4*"))
+
+
+def check_paths(reel, video, folder):
+    """What is no regular file is refused before the server is asked; behind a link the file is replaced."""
+    (folder / "folder").mkdir()
+    os.mkfifo(folder / "fifo")
+    (folder / "lost").symlink_to("nothing")
+    before = len(list(reel.list()))
+    for name in ("folder", "fifo", "lost"):
+        for write in (lambda path: reel.save("a red circle", path, **SPEC), lambda path: reel.download(video.name, path)):
+            try:
+                write(folder / name)
+                raise AssertionError(f"{name} was replaced")
+            except OSError as error:
+                assert error.filename == str(folder / name), error
+            assert not (folder / f"{name}.part").exists(), name
+    assert len(list(reel.list())) == before, "a video was rendered for nothing"
+    (folder / "folder/real.mp4").touch()
+    (folder / "link.mp4").symlink_to("folder/real.mp4")
+    reel.download(video.name, folder / "link.mp4")
+    assert (folder / "link.mp4").is_symlink() and sha256(folder / "folder/real.mp4") == video.media.sha256
 
 
 def check_leaving(reel):

@@ -31,8 +31,9 @@ class CommandTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  int Run(const std::vector<std::string>& arguments) {
-    std::FILE* out = std::fopen((folder_ + "/out").c_str(), "wb");
+  // `device` takes stdout in place of a file.
+  int Run(const std::vector<std::string>& arguments, const std::string& device = "") {
+    std::FILE* out = std::fopen((device.empty() ? folder_ + "/out" : device).c_str(), "wb");
     std::FILE* err = std::fopen((folder_ + "/err").c_str(), "wb");
     const int code = RunCommandLine(arguments, environment_, out, err);
     std::fclose(out);

@@ -47,6 +47,30 @@ TEST_F(CommandLineTest, HelpOnACommandThatIsNoneIsAMistake) {
   EXPECT_EQ(err_.find("error: unknown command nope"), 0u) << err_;
 }
 
+TEST_F(CommandLineTest, OutputThatCannotBeWrittenIsAFailure) {
+  const std::vector<std::vector<std::string>> commands = {{"--version"},
+                                                          {"--help"},
+                                                          {"help", "generate"},
+                                                          {"man"},
+                                                          {"completion", "bash"},
+                                                          {"list"},
+                                                          {"--json", "list"},
+                                                          {"--json", "models"},
+                                                          {"get", "fake1"},
+                                                          {"info"},
+                                                          {"create", "x"},
+                                                          {"estimate", "x"},
+                                                          {"kernels"},
+                                                          {"download", "fake1"}};
+  for (std::vector<std::string> command : commands) {
+    if (command[0] == "download") command.insert(command.end(), {"-o", folder_ + "/a.mp4"});
+    EXPECT_EQ(Run(command, "/dev/full"), 7) << command[0];
+    EXPECT_NE(err_.find("error: stdout cannot be written: No space left on device"),
+              std::string::npos)
+        << command[0] << ": " << err_;
+  }
+}
+
 TEST_F(CommandLineTest, AVideosBytesNeverGoToATerminal) {
   environment_.out_is_terminal = true;
   for (const char* command : {"generate", "watch", "download"}) {

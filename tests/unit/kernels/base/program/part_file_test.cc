@@ -2,6 +2,7 @@
 #include "kernels/base/program/part_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -104,6 +105,44 @@ TEST_F(PartFileTest, NamesThePathThatCannotBeWritten) {
   for (const std::string& folder : {folder_.path(), folder_.path() + "/", std::string()}) {
     EXPECT_FALSE(PartFile::Open(folder, Mode::kFresh).ok()) << folder;
   }
+}
+
+TEST_F(PartFileTest, LeavesAloneWhatIsNoRegularFile) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  for (const std::string& path : {path_, std::string("/dev/null"), std::string("/dev/full")}) {
+    const absl::Status refused = PartFile::Open(path, Mode::kFresh).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_NE(refused.message().find("'" + path + "'"), absl::string_view::npos) << refused;
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+  EXPECT_FALSE(HasPart());
+}
+
+TEST_F(PartFileTest, LeavesAloneWhatHasComeInTheMeantime) {
+  PartFile file = Open(Mode::kFresh);
+  ASSERT_TRUE(file.Append("abc").ok());
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(file.Commit().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+}
+
+TEST_F(PartFileTest, ReplacesWhatALinkPointsToAndKeepsTheLink) {
+  std::filesystem::create_directory(folder_.File("elsewhere"));
+  folder_.Write("elsewhere/real.mp4", "older");
+  std::filesystem::create_symlink("elsewhere/real.mp4", path_);
+  PartFile file = Open(Mode::kFresh);
+  ASSERT_TRUE(file.Append("abc").ok());
+  EXPECT_TRUE(folder_.Has("elsewhere/real.mp4.part"));
+  ASSERT_TRUE(file.Commit().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_EQ(folder_.Read("elsewhere/real.mp4"), "abc");
+}
+
+TEST_F(PartFileTest, RefusesALinkToNothing) {
+  std::filesystem::create_symlink("nothing", path_);
+  EXPECT_EQ(PartFile::Open(path_, Mode::kFresh).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
 }
 
 TEST_F(PartFileTest, TellsAFullDisk) {

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "reel/v1/video_service.pb.h"
 #include "server/errors/error.h"
 #include "server/front/http/door_error.h"
@@ -64,6 +66,50 @@ TEST(DoorJson, WhatIsNoMessageIsRefused) {
     EXPECT_EQ(ReasonOf(ReadJson(text, request)), Reason::kUndecodableRequest)
         << text.substr(0, 40) << ReadJson(text, request);
   }
+}
+
+TEST(DoorJson, ANameThatIsGivenTwiceIsRefusedWithItsPath) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"spec": {"prompt": "a"}, "spec": {"width": 64}})", "spec"},
+      {R"({"spec": {"prompt": "a", "prompt": "a"}})", "spec.prompt"},
+      {R"({"sp\u0065c": {}, "spec": {}})", "spec"},
+      {R"({"spec": {"numFrames": 9, "num_frames": 9}})", "spec.num_frames"},
+      {R"({"requestId": "a", "request_id": "a"})", "request_id"},
+      {R"({"spec": {"conditions": [{"image": ""}, {"image": "", "image": ""}]}})",
+       "spec.conditions[1].image"},
+      {R"({"labels": {"a": "1", "a": "2"}})", "labels.a"},
+      {R"({"spec": null, "spec": {"prompt": "a"}})", "spec"}};
+  for (const auto& [text, path] : cases) {
+    v1::CreateVideoRequest request;
+    const absl::Status read = ReadJson(text, request);
+    EXPECT_EQ(ReasonOf(read), Reason::kInvalidRequest) << text << read;
+    EXPECT_THAT(ErrorReply(read).body, HasSubstr("\"field\":\"" + path + "\"")) << text;
+    EXPECT_THAT(ErrorReply(read).body, HasSubstr("must be given once")) << text;
+  }
+}
+
+TEST(DoorJson, TheSameNameInTwoObjectsIsNoRepetition) {
+  v1::CreateVideoRequest request;
+  const absl::Status read = ReadJson(
+      R"({"spec": {"prompt": "prompt", "conditions": [{"image": "AA=="}, {"image": "AA=="}]},
+          "labels": {"prompt": "spec", "spec": "prompt"}})",
+      request);
+  EXPECT_TRUE(read.ok()) << read;
+}
+
+// A check that copied the path of each name would copy 64 GB here.
+TEST(DoorJson, LongAndManyNamesCostWhatTheyAreLong) {
+  const std::string outer(1 << 20, 'x');
+  std::string names, repeated;
+  for (int i = 0; i < 60'000; ++i) {
+    absl::StrAppend(&names, i == 0 ? "" : ",", "\"", i, "\":0");
+    absl::StrAppend(&repeated, i == 0 ? "" : ",", "\"a\":0");
+  }
+  const absl::Time begin = absl::Now();
+  for (const std::string& members : {names, repeated}) {
+    EXPECT_EQ(ParseJsonObject("{\"" + outer + "\":{" + members + "}}").ok(), members == names);
+  }
+  EXPECT_LT(absl::Now() - begin, absl::Seconds(30));
 }
 
 TEST(DoorJson, BracketsInStringsAreNoDepth) {

@@ -40,6 +40,17 @@ std::string ReasonText(const absl::StatusOr<FacadeAsk>& ask) {
   return ask.ok() ? "OK" : std::string(Describe(*ReasonOf(ask.status())).name);
 }
 
+TEST(FacadeFields, ThatAreGivenTwiceAreRefused) {
+  for (const char* body :
+       {R"({"prompt": "a", "prompt": "b"})",
+        R"({"prompt": "a", "kernels": {"profile": "a", "profile": "b"}})",
+        R"({"prompt": "a", "extra_body": "{\"seed\": 1, \"seed\": 2}"})",
+        R"({"prompt": "a", "kernels": "{\"profile\": \"a\", \"profile\": \"b\"}"})"}) {
+    const auto ask = ReadAsk(body);
+    EXPECT_EQ(ReasonText(ask), "INVALID_REQUEST") << body;
+  }
+}
+
 TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
   const auto json = ReadAsk(R"({"prompt": "a red circle", "model": "lab", "size": "256x128",
       "num_frames": 49, "fps": 12.5, "seed": 7, "num_inference_steps": 4, "guidance_scale": 2,

@@ -73,6 +73,34 @@ TEST(FacadeList, PagesGoBothWays) {
   EXPECT_EQ(Listed(none, 3, true), "");
 }
 
+// One that lists from either end, like jobs/.
+class BothWays final : public FakeJobService {
+ public:
+  bool ListsOldestFirst() const override { return true; }
+  void List(ListQuery query, Answer<ListPage> done) override {
+    asked.push_back(query);
+    done(ListPage{{VideoNumber(5)}, true});
+  }
+  std::vector<ListQuery> asked;
+};
+
+TEST(FacadeList, TheOldestComeInOnePageWhereTheyCan) {
+  BothWays jobs;
+  FacadeListAsk ask;
+  ask.limit = 3;
+  ask.oldest_first = true;
+  ask.after = VideoNumber(4);
+  bool answered = false;
+  ListForFacade(jobs, ask, [&](const absl::StatusOr<ListPage>& page) {
+    answered = page.ok() && page->more && page->videos.size() == 1;
+  });
+  EXPECT_TRUE(answered);
+  ASSERT_EQ(jobs.asked.size(), 1u);
+  EXPECT_TRUE(jobs.asked[0].oldest_first);
+  EXPECT_EQ(jobs.asked[0].before_id, "lab-4");
+  EXPECT_EQ(jobs.asked[0].page_size, 3);
+}
+
 TEST(FacadeList, TheOldestOfVeryManyAreNotSought) {
   ManyVideos jobs(10'500);
   EXPECT_THAT(Listed(jobs, 3, true), ::testing::HasSubstr("INVALID_ARGUMENT"));

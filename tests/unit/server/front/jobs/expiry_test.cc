@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <future>
 
 #include "server/errors/error.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -114,6 +115,48 @@ TEST_F(ExpiryTest, AReaderKeepsADeletedFile) {
   EXPECT_EQ(job->ReadMedia(0, 4)->bytes, "0123");
   ASSERT_TRUE(Delete(id).ok());
   EXPECT_EQ(job->ReadMedia(4, 100)->bytes, "456789");
+}
+
+TEST_F(ExpiryTest, WhoHasReadNothingOfADeletedVideoGetsNotFound) {
+  Start();
+  AddWorker();
+  JobPtr live = MustCreate(Request());
+  RunToEnd(Take());
+  const std::string id = WaitForState(*live, VideoState::kSucceeded).id;
+  Settle();
+  JobPtr found = *Find(id);
+  ASSERT_TRUE(Delete(id).ok());
+  EXPECT_EQ(ReasonOf(live->ReadMedia(0, 4).status()), Reason::kVideoNotFound);
+  EXPECT_EQ(ReasonOf(found->ReadMedia(0, 4).status()), Reason::kVideoNotFound);
+}
+
+TEST_F(ExpiryTest, WhoHasReadNothingOfAnExpiredVideoGetsNotFound) {
+  Start();
+  AddWorker();
+  JobPtr found = *Find(Render());
+  clock.Advance(options.keep);
+  Reap();
+  EXPECT_EQ(ReasonOf(found->ReadMedia(0, 4).status()), Reason::kVideoNotFound);
+}
+
+TEST_F(ExpiryTest, AVideoThatIsBeingDeletedIsNotFound) {
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  std::promise<absl::Status> deleted;
+  dispatcher->Delete({"t"}, id, [&](absl::Status status) { deleted.set_value(std::move(status)); });
+  const auto found = Find(id);  // asks the store while the file is on its way out
+  EXPECT_TRUE(deleted.get_future().get().ok());
+  EXPECT_EQ(ReasonOf(found.status()), Reason::kVideoNotFound);
+}
+
+TEST_F(ExpiryTest, AFileThatNobodyDeletedIsStillDamage) {
+  Start();
+  AddWorker();
+  const std::string id = Render();
+  JobPtr found = *Find(id);
+  ASSERT_TRUE(std::filesystem::remove(folder.path() + "/media/" + id + ".1.mp4"));
+  EXPECT_EQ(ReasonOf(found->ReadMedia(0, 4).status()), Reason::kMediaCorrupt);
 }
 
 TEST_F(ExpiryTest, ATenantsStoredBytesAreCounted) {

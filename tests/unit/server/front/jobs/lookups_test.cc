@@ -36,6 +36,29 @@ TEST_F(LookupsTest, AnotherTenantsVideoLooksLikeAnUnknownOne) {
   EXPECT_EQ(Find(live_id, "u").status(), theirs);
 }
 
+TEST_F(LookupsTest, ListsFromEitherEnd) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 3; ++i) {
+    ids.push_back(MustCreate(Request())->Snapshot().id);
+    clock.Advance(absl::Seconds(1));
+  }
+  Settle();
+  ASSERT_TRUE(dispatcher->ListsOldestFirst());
+  ListQuery query;
+  query.reach.tenant = "t";
+  query.oldest_first = true;
+  query.page_size = 2;
+  const ListPage page = List(query);
+  ASSERT_EQ(page.videos.size(), 2u);
+  EXPECT_TRUE(page.more);
+  EXPECT_EQ(page.videos[0].id, ids[0]);
+  EXPECT_EQ(page.videos[1].id, ids[1]);
+  query.before_time = page.videos[1].create_time;
+  query.before_id = page.videos[1].id;
+  ASSERT_EQ(List(query).videos.size(), 1u);
+  EXPECT_EQ(List(query).videos[0].id, ids[2]);
+}
+
 TEST_F(LookupsTest, ADamagedRecordCostsItselfAndNotTheList) {
   std::vector<std::string> ids;
   for (int i = 0; i < 5; ++i) {

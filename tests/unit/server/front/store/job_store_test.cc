@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/front/store/sqlite.h"
 #include "tests/fakes/await.h"
 #include "tests/fakes/temp_folder.h"
@@ -212,6 +214,55 @@ TEST_F(JobStoreTest, PagesThroughAllTenants) {
   query.before_id = "j1";
   query.before_time = absl::FromUnixSeconds(1);
   EXPECT_THAT(Page(query), ElementsAre("j0"));
+}
+
+TEST_F(JobStoreTest, PagesFromTheOldest) {
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(Create(MakeRow(absl::StrCat("j", i), i / 2, i % 2 == 0 ? "t" : "u")).ok());
+  }
+  for (const bool of_all : {true, false}) {
+    PageQuery query;
+    query.oldest_first = true;
+    query.limit = 3;
+    if (!of_all) query.tenant = "t";
+    EXPECT_EQ(Page(query), of_all ? (std::vector<std::string>{"j0", "j1", "j2"})
+                                  : (std::vector<std::string>{"j0", "j2"}));
+    query.before_id = "j1";
+    query.before_time = absl::FromUnixSeconds(0);
+    EXPECT_EQ(Page(query),
+              of_all ? (std::vector<std::string>{"j2", "j3"}) : (std::vector<std::string>{"j2"}));
+  }
+}
+
+// Of videos that are not shown nothing is read, whoever asks.
+TEST_F(JobStoreTest, APageOfAllTenantsCostsWhatOneTenantsDoes) {
+  constexpr int kRows = 4000, kTenants = 40, kPages = 21;
+  for (int i = 0; i < kRows; ++i) {
+    JobRow row = MakeRow(absl::StrCat("j", i), i, absl::StrCat("tenant", i % kTenants));
+    row.video.resize(1000, 'x');
+    if (i + 1 < kRows) {
+      store_->Create(std::move(row), [](const absl::Status&) {});
+    } else {
+      ASSERT_TRUE(Create(std::move(row)).ok());
+    }
+  }
+  const auto median = [this](PageQuery query) {
+    query.limit = 20;
+    std::vector<absl::Duration> took;
+    for (int i = 0; i < kPages; ++i) {
+      const absl::Time begin = absl::Now();
+      EXPECT_EQ(Page(query).size(), 20u);
+      took.push_back(absl::Now() - begin);
+    }
+    std::sort(took.begin(), took.end());
+    return took[kPages / 2];
+  };
+  PageQuery one, all, oldest;
+  one.tenant = "tenant7";
+  oldest.oldest_first = true;
+  const absl::Duration alone = median(one);
+  EXPECT_LT(median(all), 4 * alone);
+  EXPECT_LT(median(oldest), 4 * alone);
 }
 
 TEST_F(JobStoreTest, FiltersAPageByState) {

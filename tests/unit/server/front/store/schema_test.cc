@@ -61,6 +61,25 @@ TEST(Schema, TakesAFileOfVersionOneOver) {
   EXPECT_EQ(BlobsOf(**store, "replica").count("r0"), 1u);
 }
 
+TEST(Schema, GivesAnOlderFileTheIndexesThatItLacks) {
+  reel::testing::TempFolder temp;
+  const std::string path = temp.path() + "/reel.db";
+  ASSERT_TRUE(OpenJobStore(path).ok());
+  const auto count = [&path] {
+    auto database = Database::Open(path);
+    return *(*database)->QueryInt(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name = 'jobs'");
+  };
+  const int64_t whole = count();
+  {
+    auto database = Database::Open(path);
+    ASSERT_TRUE((*database)->Execute("DROP INDEX jobs_by_time").ok());
+  }
+  ASSERT_EQ(count(), whole - 1);
+  ASSERT_TRUE(OpenJobStore(path).ok());
+  EXPECT_EQ(count(), whole);
+}
+
 // The tables of version 2, as that version wrote them.
 constexpr char kVersionTwo[] = R"sql(
 PRAGMA journal_mode = WAL;
