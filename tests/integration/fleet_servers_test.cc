@@ -107,6 +107,23 @@ TEST_F(FleetServersTest, StreamEachVideoWhereItIsAskedFor) {
   for (std::thread& caller : callers) caller.join();
 }
 
+TEST_F(FleetServersTest, AGatewayThatComesBackNeverDeniesAModelThatTheFleetServes) {
+  Add("a");
+  ReelServer& before = AddGateway("gateway");
+  before.Signal(SIGKILL);
+  ASSERT_TRUE(before.WaitForExit().ok());
+  Calls at = At(AddGateway("gateway", false));
+  EXPECT_TRUE(Eventually([&] {
+    grpc::ClientContext context;
+    v1::CreateVideoRequest request;
+    *request.mutable_spec() = Spec("again");
+    v1::CreateVideoResponse video;
+    const grpc::Status created = at.videos().CreateVideo(&context, request, &video);
+    EXPECT_NE(created.error_code(), grpc::StatusCode::NOT_FOUND) << created.error_message();
+    return created.ok();
+  }));
+}
+
 TEST_F(FleetServersTest, AKilledOwnersVideoIsFinishedByAnother) {
   ReelServer& a = Add("a", kSlow);
   const std::string name = At(a).Create(Spec("taken over")).name();

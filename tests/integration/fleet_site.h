@@ -39,7 +39,9 @@ class FleetSite : public ::testing::Test {
                  more);
   }
   // One without devices.
-  ReelServer& AddGateway(const std::string& node) { return Begin(node, "", " gateway: true"); }
+  ReelServer& AddGateway(const std::string& node, bool wait_ready = true) {
+    return Begin(node, "", " gateway: true", {}, wait_ready);
+  }
   // One whose worker sends 40 MiB for every video at once.
   ReelServer& AddFlood(const std::string& node) {
     return Begin(node,
@@ -58,8 +60,9 @@ class FleetSite : public ::testing::Test {
 
  private:
   ReelServer& Begin(const std::string& node, const std::string& models, const std::string& more,
-                    std::vector<std::string> flags = {}) {
+                    std::vector<std::string> flags = {}, bool wait_ready = true) {
     ServerSetup setup;
+    setup.wait_ready = wait_ready;
     setup.config = absl::StrCat(
         models, "data { max_bytes: 1000000000 }\n timing { drain { seconds: 1 } }\n",
         "fleet { name: 'prod' node: '", node, "' listen: '127.0.0.1:0'", " nats { urls: '",

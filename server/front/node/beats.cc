@@ -16,6 +16,8 @@ constexpr absl::Duration kLeastBetween = absl::Milliseconds(100);
 constexpr int64_t kBeatsPerCard = 10;
 // Kinds of devices of one model.
 constexpr size_t kMostLists = 16;
+// Then the set of known processes begins anew, and cards are told once more.
+constexpr size_t kMostProcesses = 4096;
 
 }  // namespace
 
@@ -26,11 +28,15 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   Hear(now);
   nodes_.Tick(now, parts_.port.IsUp() && HearsItself(now));
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive = nodes_.Alive();
-  // Whoever has come knows no cards yet.
-  for (const auto& [name, beat] : alive) count_ = alive_.contains(name) ? count_ : 0;
+  if (processes_.size() > kMostProcesses) processes_.clear();
+  // A process that has just come, also under a name that was there before, knows no cards yet.
+  for (const auto& [name, beat] : alive) {
+    const bool is_new = processes_.insert(beat->process).second;
+    if (is_new || !alive_.contains(name)) count_ = 0;
+  }
   alive_ = std::move(alive);
   TellKernels();
-  const bool news = own.room != told_.room || own.draining != told_.draining;
+  const bool news = count_ == 0 || own.room != told_.room || own.draining != told_.draining;
   if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
   Send(own);
@@ -45,7 +51,10 @@ void Beats::Hear(absl::Duration now) {
       parts_.jobs.LearnCard(model.card);
     }
     LearnKernels(*beat);
-    if (beat->process == parts_.options.process && beat->node == parts_.options.node) echoed_ = now;
+    if (beat->process == parts_.options.process && beat->node == parts_.options.node) {
+      echoed_ = now;
+      first_echo_ = std::min(first_echo_, now);
+    }
     nodes_.Hear(*std::move(beat));
   }
 }
@@ -150,6 +159,19 @@ std::set<std::string> Beats::ReadyModels() const {
     }
   }
   return ready;
+}
+
+bool Beats::KnowsModels(absl::Duration now) const {
+  // Others beat once in that time, and answer a newcomer with their cards sooner.
+  if (now - first_echo_ < 2 * parts_.options.beat) return false;
+  bool some = false;
+  for (const auto& [name, beat] : alive_) {
+    for (const NodeBeat::Model& model : beat->models) {
+      if (!learned_.contains(model.name)) return false;
+      some = true;
+    }
+  }
+  return some;
 }
 
 bool Beats::IsServing(const std::string& node) const {

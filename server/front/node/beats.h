@@ -46,6 +46,8 @@ class Beats {
   std::map<std::string, int> ServersOf(const std::string& model) const;
   // Models for which some node has a device.
   std::set<std::string> ReadyModels() const;
+  // Every living server had the time to tell its models, one has some, and their cards are known.
+  bool KnowsModels(absl::Duration now) const;
   // Lives and takes videos, as far as is known.
   bool IsServing(const std::string& node) const;
   // Of those that live it is the first by name.
@@ -70,9 +72,11 @@ class Beats {
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();
   absl::Duration echoed_ = -absl::InfiniteDuration();
+  absl::Duration first_echo_ = absl::InfiniteDuration();
   int64_t count_ = 0;
   Own told_;
   std::set<std::string> learned_;                              // models
+  std::set<uint64_t> processes_;                               // that have beaten
   using Lists = std::map<std::string, std::set<std::string>>;  // of kernels, by model
   std::map<std::string, Lists> kernels_;                       // by node, as last heard
   Lists told_kernels_;

@@ -118,7 +118,7 @@ void FleetNode::Tick(absl::Duration now) {
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
                     draining_ ? 0 : claimer_.idle(), draining_});
-  parts_.ready_models.Set(beats_.ReadyModels());
+  parts_.ready_models.Set(beats_.ReadyModels(), beats_.KnowsModels(now));
   faces_.Tick(now);
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());

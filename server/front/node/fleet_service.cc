@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
+#include "server/errors/error.h"
 #include "server/front/node/fleet_checks.h"
 #include "server/front/node/fleet_errors.h"
 #include "server/front/node/object_keys.h"
@@ -190,23 +191,29 @@ void FleetService::End(const std::string& id, uint32_t epoch, const Video& video
   });
 }
 
+absl::Status FleetService::MayCome(const absl::Status& status) const {
+  const bool is_unknown = ReasonOf(status) == Reason::kModelNotFound;
+  if (!is_unknown || !options_.gateway || ready_models_.complete()) return status;
+  return FleetUnavailable("The servers of the fleet have not told all their models yet");
+}
+
 void FleetService::Create(NewJob job, Answer<std::shared_ptr<Job>> done) {
   std::string hash = Sha256Hex(job.spec_sent);
   job.spec_sent.clear();
   Post([job = std::move(job), hash = std::move(hash),
-        done = std::move(done)](FleetNode& node) mutable {
+        done = OrMayCome(std::move(done))](FleetNode& node) mutable {
     node.Create(std::move(job), std::move(hash), std::move(done));
   });
 }
 
 void FleetService::Validate(NewJob job, Answer<Video> done) {
-  Post([job = std::move(job), done = std::move(done)](FleetNode& node) mutable {
+  Post([job = std::move(job), done = OrMayCome(std::move(done))](FleetNode& node) mutable {
     node.Validate(std::move(job), std::move(done));
   });
 }
 
 void FleetService::Estimate(NewJob job, Answer<CostEstimate> done) {
-  jobs_->Estimate(std::move(job), std::move(done));
+  jobs_->Estimate(std::move(job), OrMayCome(std::move(done)));
 }
 
 void FleetService::Leave(const std::string& id, LeaveReason reason) {

@@ -94,6 +94,15 @@ class FleetService final : public JobService, public EndJournal {
 
  private:
   bool HasLog() const { return port_->IsUp() && view_.ready(); }
+  // Of a model that is not known here: the status, or UNAVAILABLE while that may change by itself.
+  absl::Status MayCome(const absl::Status& status) const;
+  template <typename T>
+  Answer<T> OrMayCome(Answer<T> done) const {
+    return [this, done = std::move(done)](absl::StatusOr<T> answer) mutable {
+      if (!answer.ok()) answer = MayCome(answer.status());
+      done(std::move(answer));
+    };
+  }
   using Task = OwnThread::Task;
   void Post(absl::AnyInvocable<void(FleetNode&)> task);
   void Loop();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models for which some server of the fleet has a device: what one without devices shows.
+// What a server without devices knows of the models of its fleet.
 #pragma once
 
 #include <set>
@@ -13,18 +13,26 @@ namespace reel::front {
 // Thread-safe.
 class ReadyModels {
  public:
-  void Set(std::set<std::string> names) {
+  // `names`: for which some server has a device. `complete`: the card of each model that a living
+  // server has was heard, so that another name is one that nobody serves.
+  void Set(std::set<std::string> names, bool complete) {
     const MutexLock lock(mutex_);
     names_ = std::move(names);
+    complete_ = complete;
   }
   bool Has(const std::string& name) const {
     const MutexLock lock(mutex_);
     return names_.contains(name);
   }
+  bool complete() const {
+    const MutexLock lock(mutex_);
+    return complete_;
+  }
 
  private:
   mutable Mutex mutex_;
   std::set<std::string> names_ ABSL_GUARDED_BY(mutex_);
+  bool complete_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace reel::front

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,7 +40,9 @@ class Member : public Harness {
     node.fleet = "prod";
     node.node = name_;
     node.address = name_ + ":1";
-    node.process = ++processes_;
+    node.process = std::hash<std::string>{}(absl::StrCat(name_, ++processes_));
+    node.gateway = gateway;
+    if (gateway) options.models.clear();
     node.deliver_backlog = deliver_backlog;
     node.seal = seal;
     const auto path_of = [this](const std::string& id, int attempt) {
@@ -50,8 +53,8 @@ class Member : public Harness {
     end_journal = service.get();
     Start();
     if (with_worker) AddWorker();
-    // As it would from the beats of another.
-    dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
+    // As it would from the beats of another; a gateway's tests have it hear them.
+    if (!gateway) dispatcher->LearnCard(shared_serializer->SerializeCard(TestCard()));
     auto joined = log_.Join(service->reader());
     port = joined.get();
     service->Start(std::move(joined), *dispatcher, {peers, ""});
@@ -101,6 +104,7 @@ class Member : public Harness {
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
+  bool gateway = false;
 
  private:
   const std::string name_;
@@ -111,11 +115,12 @@ class Member : public Harness {
 
 class FleetFixture : public ::testing::Test {
  protected:
-  Member& Add(const std::string& name, bool with_worker = true) {
+  Member& Add(const std::string& name, bool with_worker = true, bool gateway = false) {
     auto& member = members_[name];
     member = std::make_unique<Member>(log_, serializer_, name, objects_);
     member->deliver_backlog = deliver_backlog_;
     member->seal = seal_;
+    member->gateway = gateway;
     member->Begin(with_worker);
     return *member;
   }
