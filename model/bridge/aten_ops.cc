@@ -201,7 +201,7 @@ void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
 
 void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }
 
-std::string WhyNotLinear(const LinearCall& call) {
+std::string_view WhyNotLinear(const LinearCall& call) {
   return call.scales == nullptr ? "" : "its operands are codes with scales";
 }
 
@@ -238,7 +238,7 @@ void RunEpilogue(const LinearGeluCall& call) {
 
 // Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
 // GELU, by erf.
-std::string WhyNoEpilogue(const LinearGeluCall& call) {
+std::string_view WhyNoEpilogue(const LinearGeluCall& call) {
   if (call.scales != nullptr) return "its operands are e4m3 with scales";
   const auto type = call.x.scalar_type();
   if (call.x.is_cpu()) {

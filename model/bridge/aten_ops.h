@@ -30,11 +30,11 @@ void Run(const DepthToSpaceCall& call);
 void Run(const FrameConvertCall& call);
 
 // Why the plain product is not for this call: its operands are e4m3.
-std::string WhyNotLinear(const LinearCall& call);
+std::string_view WhyNotLinear(const LinearCall& call);
 
 // linear_gelu with the activation inside the matrix product, before its one rounding, and why it
 // cannot be had ("": it can).
 void RunEpilogue(const LinearGeluCall& call);
-std::string WhyNoEpilogue(const LinearGeluCall& call);
+std::string_view WhyNoEpilogue(const LinearGeluCall& call);
 
 }  // namespace reel::model::aten
