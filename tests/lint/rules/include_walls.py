@@ -38,6 +38,7 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/", "deploy/build/head
 # What every program shares, the client too, which sees nothing else of ours.
 GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/", "kernels/base/statistics/"]
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
+OPERATOR_TABLE = r"kernels/operators\.def"  # rows of macros
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 MODEL_SHARED = r"model/(bridge|layers|sampler|text|tokenizer|weights)/"
@@ -61,10 +62,10 @@ WALLS = [
     (r"kernels/base/", ["kernels/base/"], {"absl"}),
     (r"kernels/plugins/example/", ["kernels/"], {"torch"}),
     (r"kernels/plugins/", ["kernels/"], {"absl", "json"}),
-    (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
+    (r"kernels/cuda/", DISPATCH + [OPERATOR_TABLE], {"absl", "cuda"}),
     (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "cuda"}),
     (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),
-    (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
+    (r"kernels/\w+/", DISPATCH + [OPERATOR_TABLE, "kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
     (r"model/registry\.cc$", MODEL_API + [r"model/testcard/test_card\.h", r"model/weights/checkpoint\.h",
                                r"model/bridge/framework_\w+\.h"], {"absl"}),
     (r"model/plugins", MODEL_API + ["kernels/plugins/"], {"absl"}),
