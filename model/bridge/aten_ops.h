@@ -10,11 +10,7 @@
 namespace reel::model::aten {
 
 void Run(const RmsNormCall& call);
-void Run(const LayerNormCall& call);
-void Run(const AdalnRmsNormCall& call);
-void Run(const AdalnLayerNormCall& call);
-void Run(const GateResidualCall& call);
-void Run(const GateResidualAdalnCall& call);
+void Run(const NormCall& call);
 void Run(const QkNormRopeCall& call);
 // libtorch chooses among its kernels (attention_variants.h).
 void Run(const AttentionCall& call);

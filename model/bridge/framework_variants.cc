@@ -191,11 +191,9 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   const bool on_device = device.device >= 0;
   // Rows that `cpu` variants read once, by all threads of the process.
   for (const auto& variant :
-       {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::LayerNormCall>("layer_norm"),
-        Aten<aten::AdalnRmsNormCall>("adaln_rms_norm"),
-        Aten<aten::AdalnLayerNormCall>("adaln_layer_norm"),
-        Aten<aten::GateResidualCall>("gate_residual"),
-        Aten<aten::GateResidualAdalnCall>("gate_residual_adaln"),
+       {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::NormCall>("layer_norm"),
+        Aten<aten::NormCall>("adaln_rms_norm"), Aten<aten::NormCall>("adaln_layer_norm"),
+        Aten<aten::NormCall>("gate_residual"), Aten<aten::NormCall>("gate_residual_adaln"),
         Aten<aten::GeluTanhCall>("activation"), Aten<aten::GatedGeluCall>("gated_activation")}) {
     catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kBelowTuned);
   }

@@ -7,19 +7,18 @@
 
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
-#include "kernels/adaln/adaln.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/conv3d/conv3d.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/frame_convert/frame_convert.h"
-#include "kernels/gate/gate_residual.h"
-#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rows/fused_norm_call.h"
 #include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/host_threads.h"
+#include "model/bridge/norm_views.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -95,100 +94,82 @@ at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weigh
   return out;
 }
 
+void Ops::Call(const aten::NormCall& call) const {
+  Call(call.op(), call.x.scalar_type(), &call, [&](const Execution& run) {
+    // In what the caller has, where it has memory for them.
+    if (call.sum != nullptr && !call.sum->defined()) {
+      *call.sum = call.out == nullptr ? at::empty_like(call.x)
+                                      : at::empty(call.x.sizes(), call.x.options());
+    }
+    if (call.out != nullptr && !call.out->defined()) {
+      *call.out = at::empty_like(call.sum == nullptr ? call.x : *call.sum);
+    }
+    return kernels::RunFused(call.of, ViewsOf(call), run);
+  });
+}
+
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
   at::Tensor out;
-  Call(aten::LayerNormCall{x, weight, bias, eps, out}, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::LayerNorm({.x = ViewOf(x),
-                               .weight = OptionalViewOf(weight),
-                               .bias = OptionalViewOf(bias),
-                               .out = ViewOf(out),
-                               .eps = eps},
-                              run);
-  });
+  Call({.of = kernels::kLayerNorm,
+        .x = x,
+        .weight = &weight,
+        .bias = &bias,
+        .eps = eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const {
-  const auto& [scale, shift, eps, vector_of] = modulation;
   at::Tensor out;
-  Call(aten::AdalnRmsNormCall{x, scale, shift, vector_of, eps, out}, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::AdalnRmsNorm({.x = ViewOf(x),
-                                  .weight = {},
-                                  .scale = ViewOf(scale),
-                                  .shift = ViewOf(shift),
-                                  .scale_bias = {},
-                                  .shift_bias = {},
-                                  .out = ViewOf(out),
-                                  .eps = eps,
-                                  .vector_of = OptionalViewOf(vector_of)},
-                                 run);
-  });
+  Call({.of = kernels::kAdalnRmsNorm,
+        .x = x,
+        .scale = &modulation.scale,
+        .shift = &modulation.shift,
+        .vector_of = &modulation.vector_of,
+        .eps = modulation.eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
   at::Tensor out;
-  Call(aten::AdalnLayerNormCall{x, scale, shift, eps, out}, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::AdalnLayerNorm({.x = ViewOf(x),
-                                    .weight = {},
-                                    .bias = {},
-                                    .scale = ViewOf(scale),
-                                    .shift = ViewOf(shift),
-                                    .scale_bias = {},
-                                    .shift_bias = {},
-                                    .out = ViewOf(out),
-                                    .eps = eps},
-                                   run);
-  });
+  Call({.of = kernels::kAdalnLayerNorm,
+        .x = x,
+        .scale = &scale,
+        .shift = &shift,
+        .eps = eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
                              const at::Tensor& vector_of) const {
-  at::Tensor out;
-  Call(aten::GateResidualCall{x, y, gate, vector_of, out}, [&](const Execution& run) {
-    out = at::empty_like(x);
-    return kernels::GateResidual({.x = ViewOf(x),
-                                  .y = ViewOf(y),
-                                  .gate = OptionalViewOf(gate),
-                                  .gate_bias = {},
-                                  .out = ViewOf(out),
-                                  .vector_of = OptionalViewOf(vector_of)},
-                                 run);
-  });
-  return out;
+  at::Tensor sum;
+  Call({.of = kernels::kGateResidual,
+        .x = x,
+        .y = &y,
+        .gate = &gate,
+        .vector_of = &vector_of,
+        .sum = &sum});
+  return sum;
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                        const at::Tensor& gate, const Modulation& modulation,
                                        SumAndNorm result) const {
-  const auto& [scale, shift, eps, vector_of] = modulation;
-  SumAndNorm made;
-  Call(aten::GateResidualAdalnCall{x, y, gate, scale, shift, vector_of, eps, made.sum, made.out},
-       [&](const Execution& run) {
-         made = std::move(result);
-         if (!made.sum.defined()) made.sum = at::empty(x.sizes(), x.options());
-         if (!made.out.defined()) made.out = at::empty_like(made.sum);
-         return kernels::GateResidualAdaln({.x = ViewOf(x),
-                                            .y = ViewOf(y),
-                                            .gate = OptionalViewOf(gate),
-                                            .gate_bias = {},
-                                            .scale = ViewOf(scale),
-                                            .shift = ViewOf(shift),
-                                            .scale_bias = {},
-                                            .shift_bias = {},
-                                            .sum = ViewOf(made.sum),
-                                            .out = ViewOf(made.out),
-                                            .eps = eps,
-                                            .vector_of = OptionalViewOf(vector_of)},
-                                           run);
-       });
-  return made;
+  Call({.of = kernels::kGateResidualAdaln,
+        .x = x,
+        .y = &y,
+        .gate = &gate,
+        .scale = &modulation.scale,
+        .shift = &modulation.shift,
+        .vector_of = &modulation.vector_of,
+        .eps = modulation.eps,
+        .sum = &result.sum,
+        .out = &result.out});
+  return result;
 }
 
 Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,

@@ -103,6 +103,7 @@ class Ops {
   void Call(const OfOp& call, kernels::KernelsOp kernels) const {
     Call(call.op, call.x.scalar_type(), &call, kernels);
   }
+  void Call(const aten::NormCall& call) const;
   void Call(std::string_view op, at::ScalarType type, const void* call,
             kernels::KernelsOp kernels) const;
 
