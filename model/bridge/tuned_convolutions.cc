@@ -6,8 +6,8 @@
 
 #include "model/bridge/by_device.h"
 #include "model/bridge/cublaslt_variant.h"
-#include "model/bridge/cuda/cudnn_convolutions.h"
 #include "model/bridge/torch_cuda_library.h"
+#include "model/torch_cuda/cudnn_convolutions.h"
 
 namespace reel::model {
 namespace {

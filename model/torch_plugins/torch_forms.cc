@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/torch_forms.h"
+#include "model/torch_plugins/torch_forms.h"
 
 #include <cstddef>
 

@@ -4,7 +4,7 @@
 // tests/bench/ltx), the same in every process.
 #pragma once
 
-#include "model/bridge/cuda/lt_call.h"
+#include "model/torch_cuda/lt_call.h"
 
 namespace reel::model {
 

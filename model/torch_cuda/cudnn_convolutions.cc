@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/cudnn_convolutions.h"
+#include "model/torch_cuda/cudnn_convolutions.h"
 
 #include <ATen/cudnn/Handle.h>
 #include <c10/cuda/CUDAGuard.h>
@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/bridge/cuda/conv_plan.h"
-#include "model/bridge/cuda/conv_table.h"
+#include "model/torch_cuda/conv_plan.h"
+#include "model/torch_cuda/conv_table.h"
 
 namespace reel::model {
 namespace {

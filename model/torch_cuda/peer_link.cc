@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/peer_link.h"
+#include "model/torch_cuda/peer_link.h"
 
 #include <ATen/cuda/PeerToPeerAccess.h>
 #include <ATen/ops/empty.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/lt_products.h"
+#include "model/torch_cuda/lt_products.h"
 
 #include <ATen/cuda/CUDAContextLight.h>
 #include <ATen/cuda/CUDAEvent.h>
@@ -13,8 +13,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/bridge/cuda/lt_call.h"
-#include "model/bridge/cuda/lt_table.h"
+#include "model/torch_cuda/lt_call.h"
+#include "model/torch_cuda/lt_table.h"
 
 namespace reel::model {
 namespace {

@@ -4,7 +4,7 @@
 // tests/bench/ltx), the same in every process.
 #pragma once
 
-#include "model/bridge/cuda/conv_plan.h"
+#include "model/torch_cuda/conv_plan.h"
 
 namespace reel::model {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/lt_call.h"
+#include "model/torch_cuda/lt_call.h"
 
 #include <c10/cuda/CUDAStream.h>
 #include <c10/util/Exception.h>

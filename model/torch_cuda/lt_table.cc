@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/lt_table.h"
+#include "model/torch_cuda/lt_table.h"
 
-#include "model/bridge/cuda/measured_device.h"
+#include "model/torch_cuda/measured_device.h"
 
 namespace reel::model {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/dispatch/hosted_variant.h"
-#include "model/bridge/torch_forms.h"
+#include "model/torch_plugins/torch_forms.h"
 
 namespace reel::model {
 

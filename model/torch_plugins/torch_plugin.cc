@@ -21,8 +21,8 @@
 #include "kernels/plugins/plugin_check.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
-#include "model/bridge/torch_plugin_variant.h"
 #include "model/plugins.h"
+#include "model/torch_plugins/torch_plugin_variant.h"
 
 namespace reel::model {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/cuda/conv_plan.h"
+#include "model/torch_cuda/conv_plan.h"
 
 #include <c10/util/Exception.h>
 
