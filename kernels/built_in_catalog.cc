@@ -1,36 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/built_in_catalog.h"
 
-#include "kernels/activation/activation.h"
-#include "kernels/attention/attention.h"
-#include "kernels/channel_norm_silu/channel_norm_silu.h"
-#include "kernels/conv3d/conv3d.h"
-#include "kernels/depth_to_space/depth_to_space.h"
-#include "kernels/frame_convert/frame_convert.h"
-#include "kernels/int8_rows/int8_rows.h"
-#include "kernels/linear/linear.h"
-#include "kernels/ltx_rope/ltx_rope.h"
-#include "kernels/norm_linear/norm_linear.h"
-#include "kernels/quantize_rows/quantize_rows.h"
-#include "kernels/rms_norm/rms_norm.h"
-#include "kernels/rope/rope.h"
 #include "kernels/rows/fused_norm_call.h"
 #include "kernels/rows/fused_ops_launch.h"
 
 namespace reel::kernels {
 
+// Of each operator's own files.
+#define REEL_OPERATOR(op, name, ...) OpVariants name##CpuVariants();
+#define REEL_HOST_OPERATOR REEL_OPERATOR
+#include "kernels/operators.def"
+#undef REEL_OPERATOR
+
 std::vector<OpVariants> BuiltInCpuVariants() {
-  std::vector<OpVariants> all = {
-      RmsNormCpuVariants(),           LinearCpuVariants(),          NormLinearCpuVariants(),
-      PrepareNormLinearCpuVariants(), Rope1dCpuVariants(),          Rope3dCpuVariants(),
-      LtxRopeCpuVariants(),           QkNormRopeCpuVariants(),      GatedActivationCpuVariants(),
-      ActivationCpuVariants(),        ChannelNormSiluCpuVariants(), Conv3dCpuVariants(),
-      DepthToSpaceCpuVariants(),      FrameConvertCpuVariants(),    QuantizeRowsCpuVariants(),
-      AttentionCpuVariants(),         CrossAttentionCpuVariants(),  AttentionRestCpuVariants(),
-      Int8RowsCpuVariants(),
+  return {
+#define REEL_OPERATOR(op, name, ...) name##CpuVariants(),
+#define REEL_FUSED_OPERATOR(op, name, ...) FusedNormCpuVariants(k##name),
+#include "kernels/operators.def"
+#undef REEL_FUSED_OPERATOR
+#undef REEL_HOST_OPERATOR
+#undef REEL_OPERATOR
   };
-  for (const FusedOp* op : kFusedOps) all.push_back(FusedNormCpuVariants(*op));
-  return all;
 }
 
 KernelCatalog BuiltInCatalog(DeviceCapability capability, const CudaLibraryTable* library) {

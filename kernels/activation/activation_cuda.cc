@@ -21,18 +21,21 @@ bool ActivationE4m3Accepts(const ActivationParams& p) {
          FitsVectorElements(p.shape, p.x, {&p.x, &p.bias}) && FitsE4m3Vectors(p.shape, p.x, p.out);
 }
 
-std::vector<OpVariants> ActivationCudaVariants() {
+OpVariants ActivationCudaVariants() {
   static constexpr KernelVariant kActivation[] = {
       Sm80Variant<LaunchActivationSm80, ActivationVectorAccepts>(),
       Sm80Variant<LaunchActivationE4m3Sm80, ActivationE4m3Accepts>(kAnyFloating, kE4m3Sm80),
       GenericCudaVariant<LaunchActivationGeneric>(),
   };
+  return MakeVariants<ActivationParams>("activation", kActivation);
+}
+
+OpVariants GatedActivationCudaVariants() {
   static constexpr KernelVariant kGatedActivation[] = {
       Sm80Variant<LaunchActivationSm80, ActivationVectorAccepts>(),
       GenericCudaVariant<LaunchActivationGeneric>(),
   };
-  return {MakeVariants<ActivationParams>("activation", kActivation),
-          MakeVariants<ActivationParams>("gated_activation", kGatedActivation)};
+  return MakeVariants<ActivationParams>("gated_activation", kGatedActivation);
 }
 
 }  // namespace reel::kernels

@@ -48,23 +48,29 @@ bool AttentionRestVectorAccepts(const AttentionParams& p) {
   return CrossAttentionVectorAccepts(p) && HasVectors(p.before);
 }
 
-std::vector<OpVariants> AttentionCudaVariants() {
+OpVariants AttentionCudaVariants() {
   static constexpr KernelVariant kAttention[] = {
       Sm90Variant<LaunchAttentionE4m3Sm90, AttentionE4m3Accepts>(kSixteenBit, kE4m3Sm90),
       Sm90Variant<LaunchAttentionInt8Sm90, AttentionInt8Accepts>(kSixteenBit, kInt8Sm90),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
+  return MakeVariants<AttentionParams>("attention", kAttention);
+}
+
+OpVariants CrossAttentionCudaVariants() {
   static constexpr KernelVariant kCrossAttention[] = {
       Sm80Variant<LaunchCrossAttentionSm80, CrossAttentionVectorAccepts>(kSixteenBit),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
+  return MakeVariants<AttentionParams>("cross_attention", kCrossAttention);
+}
+
+OpVariants AttentionRestCudaVariants() {
   static constexpr KernelVariant kAttentionRest[] = {
       Sm80Variant<LaunchAttentionRestSm80, AttentionRestVectorAccepts>(kSixteenBit),
       GenericCudaVariant<LaunchAttentionGeneric>(),
   };
-  return {MakeVariants<AttentionParams>("attention", kAttention),
-          MakeVariants<AttentionParams>("cross_attention", kCrossAttention),
-          MakeVariants<AttentionParams>("attention_rest", kAttentionRest)};
+  return MakeVariants<AttentionParams>("attention_rest", kAttentionRest);
 }
 
 }  // namespace reel::kernels

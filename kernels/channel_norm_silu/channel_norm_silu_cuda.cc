@@ -12,12 +12,12 @@ bool ChannelNormSiluVectorAccepts(const ChannelNormSiluParams& params) {
                          &params.scale, &params.shift});
 }
 
-std::vector<OpVariants> ChannelNormSiluCudaVariants() {
+OpVariants ChannelNormSiluCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm80Variant<LaunchChannelNormSiluSm80, ChannelNormSiluVectorAccepts>(),
       GenericCudaVariant<LaunchChannelNormSiluGeneric>(),
   };
-  return {MakeVariants<ChannelNormSiluParams>("channel_norm_silu", kVariants)};
+  return MakeVariants<ChannelNormSiluParams>("channel_norm_silu", kVariants);
 }
 
 }  // namespace reel::kernels

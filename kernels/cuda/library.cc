@@ -58,15 +58,13 @@ int32_t NanosecondsBetween(void* start, void* end, int64_t* nanoseconds) {
 void EventDestroy(void* event) { (void)cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 
 std::vector<OpVariants> AllVariants() {
-  std::vector<OpVariants> all;
-  for (const auto group :
-       {FusedCudaVariants, RmsNormCudaVariants, NormLinearCudaVariants, RopeCudaVariants,
-        LtxRopeCudaVariants, ActivationCudaVariants, ChannelNormSiluCudaVariants,
-        DepthToSpaceCudaVariants, FrameConvertCudaVariants, QuantizeRowsCudaVariants,
-        AttentionCudaVariants, Int8RowsCudaVariants, LinearCudaVariants}) {
-    for (const OpVariants& op : group()) all.push_back(op);
-  }
-  return all;
+  return {
+#define REEL_OPERATOR(op, name, ...) name##CudaVariants(),
+#define REEL_FUSED_OPERATOR REEL_OPERATOR
+#include "kernels/operators.def"
+#undef REEL_FUSED_OPERATOR
+#undef REEL_OPERATOR
+  };
 }
 
 }  // namespace

@@ -31,12 +31,12 @@ bool DepthToSpacePairsAccept(const DepthToSpaceParams& p) {
          Fits(p.out, 2 * element, element);
 }
 
-std::vector<OpVariants> DepthToSpaceCudaVariants() {
+OpVariants DepthToSpaceCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm80Variant<LaunchDepthToSpaceSm80, DepthToSpacePairsAccept>(),
       GenericCudaVariant<LaunchDepthToSpaceGeneric>(),
   };
-  return {MakeVariants<DepthToSpaceParams>("depth_to_space", kVariants)};
+  return MakeVariants<DepthToSpaceParams>("depth_to_space", kVariants);
 }
 
 }  // namespace reel::kernels

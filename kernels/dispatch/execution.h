@@ -3,6 +3,10 @@
 // operator.
 #pragma once
 
+#include <string_view>
+
+#include "kernels/base/dtype.h"
+
 namespace reel::kernels {
 
 class KernelPlan;
@@ -10,6 +14,15 @@ class KernelCounters;
 class KernelTimer;
 class CallRecorder;
 struct HostThreads;
+
+struct CatalogVariant;
+
+// What a model's call has chosen; the operator of kernels/ that it comes to confirms it.
+struct ChosenForModel {
+  const CatalogVariant* variant = nullptr;
+  std::string_view op = {};
+  Dtype dtype = Dtype::kF32;
+};
 
 struct DeviceStream {
   int device = -1;         // -1: CPU
@@ -23,6 +36,7 @@ struct Execution {
   DeviceStream stream;
   CallRecorder* recorder = nullptr;      // of calls that reach kernels/; null but for measurements
   const HostThreads* threads = nullptr;  // for `cpu` variants; null: the calling thread alone
+  ChosenForModel chosen = {};            // set by RunModelCall alone
 };
 
 }  // namespace reel::kernels

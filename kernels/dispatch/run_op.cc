@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "kernels/base/status_macros.h"
@@ -79,44 +80,69 @@ absl::Status Timed(std::string_view op, const CatalogVariant& chosen, const Exec
   return status;
 }
 
-}  // namespace
-
-absl::StatusOr<bool> RunFramework(const FrameworkCall& call, const Execution& run) {
-  const VariantTable* table = run.plan.table();
-  if (table == nullptr) return false;
-  const VariantQuery query{
-      .op = call.op, .dtype = call.dtype, .framework_call = call.call, .device = CapabilityOf(run)};
-  REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen,
-                        ChooseVariant(table->Variants(call.op), query, run.plan));
-  if (!chosen->is_framework()) return false;
-  run.counters.Count(call.op, chosen->variant.name);
-  REEL_RETURN_IF_ERROR(
-      Timed(call.op, *chosen, run, [&] { return chosen->hosted->Launch(call.call, run.stream); }));
-  return true;
+// The choice of the model's call, where it holds now that the kernel's parameters are known; null
+// otherwise. What stood before it has declined by device or type, so it is still the first.
+const CatalogVariant* ConfirmedChoice(const OpCall& call, const VariantQuery& query,
+                                      const Execution& run) {
+  const ChosenForModel& chosen = run.chosen;
+  const bool same = chosen.variant != nullptr && chosen.dtype == call.dtype &&
+                    chosen.op == call.cpu_variants.op &&
+                    chosen.variant->params_size == call.cpu_variants.params_size;
+  return same && Fits(*chosen.variant, query) ? chosen.variant : nullptr;
 }
 
-absl::Status RunOp(const OpCall& call, const Execution& run) {
+// Without a catalog, or with one of other parameters, the operator's own CPU variants, put in
+// `own`.
+absl::StatusOr<const CatalogVariant*> ChooseKernel(const OpCall& call, const VariantQuery& query,
+                                                   const Execution& run,
+                                                   std::vector<CatalogVariant>& own) {
   const VariantTable* table = run.plan.table();
   const OpVariants& op = call.cpu_variants;
   absl::Span<const CatalogVariant> candidates;
-  std::vector<CatalogVariant> own;
   if (table != nullptr) candidates = table->Variants(op.op, op.params_size);
   if (candidates.empty()) {
     for (int32_t i = 0; i < op.count; ++i) own.push_back({op.variants[i], "built-in"});
     candidates = own;
   }
-  const DeviceCapability device = CapabilityOf(run);
-  if (device.device >= 0 && (table == nullptr || table->capability().device < 0)) {
+  if (query.device.device >= 0 && (table == nullptr || table->capability().device < 0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("This process has no CUDA kernels, and the tensors are on device ",
-                     device.device, ": ", op.op));
+                     query.device.device, ": ", op.op));
   }
+  return ChooseVariant(candidates, query, run.plan);
+}
+
+}  // namespace
+
+absl::Status RunModelCall(const FrameworkCall& call, const Execution& run, KernelsOp kernels) {
+  const VariantTable* table = run.plan.table();
+  if (table == nullptr) return kernels(run);
+  const VariantQuery query{
+      .op = call.op, .dtype = call.dtype, .framework_call = call.call, .device = CapabilityOf(run)};
+  REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen,
+                        ChooseVariant(table->Variants(call.op), query, run.plan));
+  if (!chosen->is_framework()) {
+    Execution told = run;
+    told.chosen = {chosen, call.op, call.dtype};
+    return kernels(told);
+  }
+  run.counters.Count(call.op, chosen->variant.name);
+  return Timed(call.op, *chosen, run,
+               [&] { return chosen->hosted->Launch(call.call, run.stream); });
+}
+
+absl::Status RunOp(const OpCall& call, const Execution& run) {
+  const OpVariants& op = call.cpu_variants;
   const VariantQuery query{.op = op.op,
                            .dtype = call.dtype,
                            .params = call.params,
-                           .device = device,
+                           .device = CapabilityOf(run),
                            .for_plugins = call.for_plugins};
-  REEL_ASSIGN_OR_RETURN(const CatalogVariant* chosen, ChooseVariant(candidates, query, run.plan));
+  const CatalogVariant* chosen = ConfirmedChoice(call, query, run);
+  std::vector<CatalogVariant> own;
+  if (chosen == nullptr) {
+    REEL_ASSIGN_OR_RETURN(chosen, ChooseKernel(call, query, run, own));
+  }
   run.counters.Count(op.op, chosen->variant.name);
   if (run.recorder != nullptr) run.recorder->Record({op.op, call.tensors()});
   if (call.empty) return absl::OkStatus();

@@ -9,7 +9,6 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_variant.h"
 
@@ -38,10 +37,13 @@ struct FrameworkCall {
   const void* call = nullptr;  // what the framework's variants of `op` are given; has its results
 };
 
-// Chooses among all variants of the operator. True: one of the framework's, which has run, counted
-// and timed. False: a kernel, or there is no catalog, and the caller calls the operator of
-// kernels/, whose parameters decide which kernel. Errors as RunOp; throws what the framework
-// throws.
-absl::StatusOr<bool> RunFramework(const FrameworkCall& call, const Execution& run);
+// The operator of kernels/ for a model's call, with outputs that it has made room for.
+using KernelsOp = absl::FunctionRef<absl::Status(const Execution&)>;
+
+// Chooses among all variants of the operator, once. One of the framework's runs here, counted and
+// timed; for a kernel, or without a catalog, `kernels` is called with the choice in its Execution,
+// which holds if the kernel takes these widths, strides and alignments. Errors as RunOp; throws
+// what the framework and `kernels` throw.
+absl::Status RunModelCall(const FrameworkCall& call, const Execution& run, KernelsOp kernels);
 
 }  // namespace reel::kernels

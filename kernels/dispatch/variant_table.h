@@ -29,6 +29,7 @@ struct CatalogVariant {
   KernelVariant variant{};
   std::string origin;
   const CudaLibraryTable* library = nullptr;  // names and sorts its errors; null for CPU variants
+  uint64_t params_size = 0;                   // of what it is launched with; 0: the framework's
   // Set for a variant that launches itself; `variant` then has its name and limits.
   std::shared_ptr<const HostedVariant> hosted = nullptr;
 
@@ -85,11 +86,13 @@ struct VariantQuery {
   bool for_plugins = true;  // whether plug-ins know this form of the call
 };
 
-// Empty: the variant can take the call; else why it cannot.
+bool Fits(const CatalogVariant& candidate, const VariantQuery& query);
+// Why it does not fit; empty if it does.
 std::string WhyNot(const CatalogVariant& candidate, const VariantQuery& query);
 
-// The forced variant of the plan, or the first that fits. FAILED_PRECONDITION with the reasons and
-// the names that could run; INVALID_ARGUMENT for a forced name that no variant has.
+// The forced variant of the plan, or the first that fits; reasons are built where none does.
+// FAILED_PRECONDITION with the reasons and the names that could run; INVALID_ARGUMENT for a forced
+// name that no variant has.
 absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVariant> candidates,
                                                     const VariantQuery& query,
                                                     const KernelPlan& plan);

@@ -45,12 +45,12 @@ bool FrameConvertTileAccepts(const FrameConvertParams& p) {
   return PlanesFit(p);
 }
 
-std::vector<OpVariants> FrameConvertCudaVariants() {
+OpVariants FrameConvertCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm80Variant<LaunchFrameConvertSm80, FrameConvertTileAccepts>(),
       GenericCudaVariant<LaunchFrameConvertGeneric>(),
   };
-  return {MakeVariants<FrameConvertParams>("frame_convert", kVariants)};
+  return MakeVariants<FrameConvertParams>("frame_convert", kVariants);
 }
 
 }  // namespace reel::kernels

@@ -15,13 +15,13 @@ bool Int8RowsVectorAccepts(const Int8RowsParams& p) {
          FitsCodeRuns(p.shape, p.out, kTurnedRun);
 }
 
-std::vector<OpVariants> Int8RowsCudaVariants() {
+OpVariants Int8RowsCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm90Variant<LaunchInt8RowsSm90, Int8RowsVectorAccepts>(),
       Sm80Variant<LaunchInt8RowsSm80, Int8RowsVectorAccepts>(),
       GenericCudaVariant<LaunchInt8RowsGeneric>(),
   };
-  return {MakeVariants<Int8RowsParams>("int8_rows", kVariants)};
+  return MakeVariants<Int8RowsParams>("int8_rows", kVariants);
 }
 
 }  // namespace reel::kernels

@@ -29,11 +29,11 @@ bool LinearInt8Accepts(const LinearParams& p) {
          IsForCopyEngine(p.out, p.shape.rows, p.outputs);
 }
 
-std::vector<OpVariants> LinearCudaVariants() {
+OpVariants LinearCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm90Variant<LaunchLinearInt8Sm90, LinearInt8Accepts>(kSixteenBit, kInt8Sm90),
   };
-  return {MakeVariants<LinearParams>("linear", kVariants)};
+  return MakeVariants<LinearParams>("linear", kVariants);
 }
 
 }  // namespace reel::kernels

@@ -19,19 +19,22 @@ bool LtxRopeVectorAccepts(const LtxRopeParams& params) {
              {&q.in, &q.out, &q.weight, &k.in, &k.out, &k.weight, &params.cos, &params.sin});
 }
 
-std::vector<OpVariants> LtxRopeCudaVariants() {
+OpVariants LtxRopeCudaVariants() {
   static constexpr KernelVariant kRope[] = {
       Sm90Variant<LaunchLtxRopeSm90, LtxRopeVectorAccepts>(),
       Sm80Variant<LaunchLtxRopeSm80, LtxRopeVectorAccepts>(),
       GenericCudaVariant<LaunchLtxRopeGeneric>(),
   };
+  return MakeVariants<LtxRopeParams>("ltx_rope", kRope);
+}
+
+OpVariants QkNormRopeCudaVariants() {
   static constexpr KernelVariant kNormRope[] = {
       Sm90Variant<LaunchQkNormRopeSm90, LtxRopeVectorAccepts>(),
       Sm80Variant<LaunchQkNormRopeSm80, LtxRopeVectorAccepts>(),
       GenericCudaVariant<LaunchQkNormRopeGeneric>(),
   };
-  return {MakeVariants<LtxRopeParams>("ltx_rope", kRope),
-          MakeVariants<LtxRopeParams>("qk_norm_rope", kNormRope)};
+  return MakeVariants<LtxRopeParams>("qk_norm_rope", kNormRope);
 }
 
 }  // namespace reel::kernels

@@ -14,17 +14,18 @@ bool NormLinearSm80Accepts(const NormLinearParams& params) {
          FitsVectorElements(outputs, params.weight, {&params.weight});
 }
 
-std::vector<OpVariants> NormLinearCudaVariants() {
+OpVariants NormLinearCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm80Variant<LaunchNormLinearSm80, NormLinearSm80Accepts>(kSixteenBit),
       GenericCudaVariant<LaunchNormLinearGeneric>(),
   };
+  return MakeVariants<NormLinearParams>("norm_linear", kVariants);
+}
+
+OpVariants PrepareNormLinearCudaVariants() {
   static constexpr KernelVariant kPrepareVariants[] = {
       GenericCudaVariant<LaunchPrepareNormLinearGeneric>()};
-  return {
-      MakeVariants<NormLinearParams>("norm_linear", kVariants),
-      MakeVariants<PrepareNormLinearParams>("prepare_norm_linear", kPrepareVariants),
-  };
+  return MakeVariants<PrepareNormLinearParams>("prepare_norm_linear", kPrepareVariants);
 }
 
 }  // namespace reel::kernels

@@ -9,12 +9,12 @@ bool QuantizeRowsVectorAccepts(const QuantizeRowsParams& p) {
   return FitsVectorRows(p.shape, p.x, {&p.x}) && FitsE4m3Vectors(p.shape, p.x, p.out);
 }
 
-std::vector<OpVariants> QuantizeRowsCudaVariants() {
+OpVariants QuantizeRowsCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm80Variant<LaunchQuantizeRowsSm80, QuantizeRowsVectorAccepts>(),
       GenericCudaVariant<LaunchQuantizeRowsGeneric>(),
   };
-  return {MakeVariants<QuantizeRowsParams>("quantize_rows", kVariants)};
+  return MakeVariants<QuantizeRowsParams>("quantize_rows", kVariants);
 }
 
 }  // namespace reel::kernels

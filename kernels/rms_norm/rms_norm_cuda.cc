@@ -30,7 +30,7 @@ bool RmsNormE4m3Accepts(const RmsNormParams& params) {
   return FusedNormE4m3Accepts(FusedOf(params)) && IsPlain(params);
 }
 
-std::vector<OpVariants> RmsNormCudaVariants() {
+OpVariants RmsNormCudaVariants() {
   static constexpr KernelVariant kVariants[] = {
       Sm90Variant<LaunchRmsNormSm90, RmsNormPlainAccepts>(),
       Sm90Variant<LaunchRmsNormE4m3Sm90, RmsNormE4m3Accepts>(kAnyFloating, kE4m3Sm90),
@@ -39,7 +39,7 @@ std::vector<OpVariants> RmsNormCudaVariants() {
       Sm80Variant<LaunchRmsNormGeneralSm80, RmsNormVectorAccepts>(kAnyFloating, kGeneralSm80),
       GenericCudaVariant<LaunchRmsNormGeneric>(),
   };
-  return {MakeVariants<RmsNormParams>("rms_norm", kVariants)};
+  return MakeVariants<RmsNormParams>("rms_norm", kVariants);
 }
 
 }  // namespace reel::kernels

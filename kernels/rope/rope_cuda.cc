@@ -4,10 +4,14 @@
 
 namespace reel::kernels {
 
-std::vector<OpVariants> RopeCudaVariants() {
-  static constexpr KernelVariant kVariants[] = {GenericCudaVariant<LaunchRopeGeneric>()};
-  return {MakeVariants<RopeParams>("rope_1d", kVariants),
-          MakeVariants<RopeParams>("rope_3d", kVariants)};
-}
+namespace {
+
+constexpr KernelVariant kVariants[] = {GenericCudaVariant<LaunchRopeGeneric>()};
+
+}  // namespace
+
+OpVariants Rope1dCudaVariants() { return MakeVariants<RopeParams>("rope_1d", kVariants); }
+
+OpVariants Rope3dCudaVariants() { return MakeVariants<RopeParams>("rope_3d", kVariants); }
 
 }  // namespace reel::kernels

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA variants of every fused operator.
-#include <cstddef>
-#include <iterator>
-#include <utility>
-
 #include "kernels/cuda/library_variants.h"
 #include "kernels/rows/fused_norm.h"
 #include "kernels/rows/fused_ops_launch.h"
@@ -48,15 +44,11 @@ OpVariants CudaVariantsOf() {
   }
 }
 
-template <size_t... kAt>
-std::vector<OpVariants> CudaVariantsOfAll(std::index_sequence<kAt...>) {
-  return {CudaVariantsOf<*kFusedOps[kAt]>()...};
-}
-
 }  // namespace
 
-std::vector<OpVariants> FusedCudaVariants() {
-  return CudaVariantsOfAll(std::make_index_sequence<std::size(kFusedOps)>());
-}
+#define REEL_FUSED_OPERATOR(op, name, ...) \
+  OpVariants name##CudaVariants() { return CudaVariantsOf<k##name>(); }
+#include "kernels/operators.def"
+#undef REEL_FUSED_OPERATOR
 
 }  // namespace reel::kernels

@@ -61,8 +61,9 @@ inline constexpr FusedOp kGateResidualAdaln = {
     .sm90 = true};
 
 inline constexpr const FusedOp* kFusedOps[] = {
-    &kRmsNormResidual, &kLayerNorm, &kLayerNormResidual, &kAdalnRmsNorm,
-    &kAdalnLayerNorm,  &kAdalnZero, &kGateResidual,      &kGateResidualAdaln,
+#define REEL_FUSED_OPERATOR(op, name, ...) &k##name,
+#include "kernels/operators.def"
+#undef REEL_FUSED_OPERATOR
 };
 
 // The parts of an operator's plain calls: what models make of it, each with a kernel of its own.

@@ -107,21 +107,23 @@ at::Tensor RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight, do
 }
 
 // Vectors as they broadcast over the call's rows.
-template <typename Call>
-at::Tensor Taken(const Call& call, const at::Tensor& vectors) {
-  if (!call.vector_of.defined() || !vectors.defined()) return vectors;
-  return vectors.flatten(0, 1)
-      .index_select(0, call.vector_of.flatten())
-      .unflatten(0, call.vector_of.sizes());
+at::Tensor Taken(const NormCall& call, const at::Tensor* vectors) {
+  if (vectors == nullptr) return {};
+  if (!vectors->defined() || call.vector_of == nullptr || !call.vector_of->defined()) {
+    return *vectors;
+  }
+  return vectors->flatten(0, 1)
+      .index_select(0, call.vector_of->flatten())
+      .unflatten(0, call.vector_of->sizes());
 }
 
-at::Tensor AdalnRmsNorm(const at::Tensor& x, const at::Tensor& scale, const at::Tensor& shift,
-                        double eps) {
-  return at::rms_norm(x, {x.size(-1)}, std::nullopt, eps) * (1 + scale) + shift;
-}
-
-at::Tensor GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate) {
-  return gate.defined() ? x + y * gate : x + y;
+at::Tensor Normed(const NormCall& call, const at::Tensor& sum) {
+  const auto vector = [](const at::Tensor* v) { return v == nullptr ? std::nullopt : OrNone(*v); };
+  const int64_t width = sum.size(-1);
+  if (call.of.statistic == kernels::Statistic::kMeanSquare) {
+    return at::rms_norm(sum, {width}, vector(call.weight), call.eps);
+  }
+  return at::layer_norm(sum, {width}, vector(call.weight), vector(call.bias), call.eps);
 }
 
 at::Tensor LtxRope(const at::Tensor& x, const RopeTable& table) {
@@ -151,28 +153,18 @@ void Run(const RmsNormCall& call) {
                                       : RmsNorm(call.x, call.weight, call.eps);
 }
 
-void Run(const LayerNormCall& call) {
-  call.out =
-      at::layer_norm(call.x, {call.x.size(-1)}, OrNone(call.weight), OrNone(call.bias), call.eps);
-}
-
-void Run(const AdalnRmsNormCall& call) {
-  call.out = AdalnRmsNorm(call.x, Taken(call, call.scale), Taken(call, call.shift), call.eps);
-}
-
-void Run(const AdalnLayerNormCall& call) {
-  const at::Tensor normed =
-      at::layer_norm(call.x, {call.x.size(-1)}, std::nullopt, std::nullopt, call.eps);
-  call.out = normed * (1 + call.scale) + call.shift;
-}
-
-void Run(const GateResidualCall& call) {
-  call.out = GateResidual(call.x, call.y, Taken(call, call.gate));
-}
-
-void Run(const GateResidualAdalnCall& call) {
-  call.sum = GateResidual(call.x, call.y, Taken(call, call.gate));
-  call.out = AdalnRmsNorm(call.sum, Taken(call, call.scale), Taken(call, call.shift), call.eps);
+void Run(const NormCall& call) {
+  at::Tensor sum = call.x;
+  if (call.y != nullptr) {
+    const at::Tensor gate = Taken(call, call.gate);
+    sum = gate.defined() ? call.x + *call.y * gate : call.x + *call.y;
+  }
+  if (call.sum != nullptr) *call.sum = sum;
+  if (call.out == nullptr) return;
+  const at::Tensor normed = Normed(call, sum);
+  *call.out = call.scale == nullptr
+                  ? normed
+                  : normed * (1 + Taken(call, call.scale)) + Taken(call, call.shift);
 }
 
 void Run(const QkNormRopeCall& call) {
@@ -201,7 +193,7 @@ void Run(const GeluTanhCall& call) { call.out = at::gelu(call.x, "tanh"); }
 
 void Run(const LinearCall& call) { call.out = at::linear(call.x, call.weight, OrNone(call.bias)); }
 
-std::string WhyNotLinear(const LinearCall& call) {
+std::string_view WhyNotLinear(const LinearCall& call) {
   return call.scales == nullptr ? "" : "its operands are codes with scales";
 }
 
@@ -238,7 +230,7 @@ void RunEpilogue(const LinearGeluCall& call) {
 
 // Where libtorch hands the GELU to the matrix product's library; elsewhere it would compose another
 // GELU, by erf.
-std::string WhyNoEpilogue(const LinearGeluCall& call) {
+std::string_view WhyNoEpilogue(const LinearGeluCall& call) {
   if (call.scales != nullptr) return "its operands are e4m3 with scales";
   const auto type = call.x.scalar_type();
   if (call.x.is_cpu()) {

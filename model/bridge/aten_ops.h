@@ -10,11 +10,7 @@
 namespace reel::model::aten {
 
 void Run(const RmsNormCall& call);
-void Run(const LayerNormCall& call);
-void Run(const AdalnRmsNormCall& call);
-void Run(const AdalnLayerNormCall& call);
-void Run(const GateResidualCall& call);
-void Run(const GateResidualAdalnCall& call);
+void Run(const NormCall& call);
 void Run(const QkNormRopeCall& call);
 // libtorch chooses among its kernels (attention_variants.h).
 void Run(const AttentionCall& call);
@@ -30,11 +26,11 @@ void Run(const DepthToSpaceCall& call);
 void Run(const FrameConvertCall& call);
 
 // Why the plain product is not for this call: its operands are e4m3.
-std::string WhyNotLinear(const LinearCall& call);
+std::string_view WhyNotLinear(const LinearCall& call);
 
 // linear_gelu with the activation inside the matrix product, before its one rounding, and why it
 // cannot be had ("": it can).
 void RunEpilogue(const LinearGeluCall& call);
-std::string WhyNoEpilogue(const LinearGeluCall& call);
+std::string_view WhyNoEpilogue(const LinearGeluCall& call);
 
 }  // namespace reel::model::aten

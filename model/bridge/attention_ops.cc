@@ -14,6 +14,7 @@
 
 namespace reel::model {
 
+using kernels::Execution;
 using kernels::OptionalViewOf;
 using kernels::ViewOf;
 
@@ -77,18 +78,18 @@ at::Tensor Attend(const Ops& ops, std::string_view op, const Operands& of, const
   const auto& [q, k, v] = of;
   at::Tensor out;
   aten::AttentionCall::KeysMet met;
-  if (ops.ByLibtorch(aten::AttentionCall{op, q, k, v, mask.bias, scale, out, &met})) {
-    if (met.count == 0) return out;
-    return AttentionRest(ops, q, k.slice(2, met.count), v.slice(2, met.count), {out, met.log_sums},
-                         scale);
-  }
-  out = at::empty_like(q);
-  kernels::AttentionArgs args = ArgsOf(of, out, scale);
-  args.bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias);
-  args.key_lengths = OptionalViewOf(mask.lengths);
-  ThrowIfError(op == "attention" ? kernels::Attention(args, ops.run())
-                                 : kernels::CrossAttention(args, ops.run()));
-  return out;
+  ops.Call(aten::AttentionCall{op, q, k, v, mask.bias, scale, out, &met},
+           [&](const Execution& run) {
+             out = at::empty_like(q);
+             kernels::AttentionArgs args = ArgsOf(of, out, scale);
+             args.bias = OptionalViewOf(mask.lengths.defined() ? at::Tensor() : mask.bias);
+             args.key_lengths = OptionalViewOf(mask.lengths);
+             return op == "attention" ? kernels::Attention(args, run)
+                                      : kernels::CrossAttention(args, run);
+           });
+  if (met.count == 0) return out;
+  return AttentionRest(ops, q, k.slice(2, met.count), v.slice(2, met.count), {out, met.log_sums},
+                       scale);
 }
 
 }  // namespace
@@ -103,17 +104,18 @@ at::Tensor Attention(const Ops& ops, const at::Tensor& q, const at::Tensor& k, c
 at::Tensor AttentionRest(const Ops& ops, const at::Tensor& q, const at::Tensor& k,
                          const at::Tensor& v, const Attended& before, double scale) {
   at::Tensor out;
-  if (ops.ByLibtorch(aten::AttentionRestCall{q, k, v, before.out, before.log_sums, scale, out}))
-    return out;
-  out = at::empty_like(q);
-  ThrowIfError(kernels::AttentionRest({.q = ViewOf(q.transpose(1, 2)),
-                                       .k = ViewOf(k.transpose(1, 2)),
-                                       .v = ViewOf(v.transpose(1, 2)),
-                                       .before = ViewOf(before.out.transpose(1, 2)),
-                                       .log_sums = ViewOf(before.log_sums.transpose(1, 2)),
-                                       .out = ViewOf(out.transpose(1, 2)),
-                                       .scale = scale},
-                                      ops.run()));
+  ops.Call(aten::AttentionRestCall{q, k, v, before.out, before.log_sums, scale, out},
+           [&](const Execution& run) {
+             out = at::empty_like(q);
+             return kernels::AttentionRest({.q = ViewOf(q.transpose(1, 2)),
+                                            .k = ViewOf(k.transpose(1, 2)),
+                                            .v = ViewOf(v.transpose(1, 2)),
+                                            .before = ViewOf(before.out.transpose(1, 2)),
+                                            .log_sums = ViewOf(before.log_sums.transpose(1, 2)),
+                                            .out = ViewOf(out.transpose(1, 2)),
+                                            .scale = scale},
+                                           run);
+           });
   return out;
 }
 

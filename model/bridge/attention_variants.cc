@@ -55,7 +55,7 @@ std::optional<at::Tensor> PaddedBias(const AttentionCall& call) {
   return bias.expand({call.x.size(0), call.x.size(1), call.x.size(2), keys});
 }
 
-std::string WhyNotInTiles(const AttentionCall& call) {
+std::string_view WhyNotInTiles(const AttentionCall& call) {
   if (call.met == nullptr || call.bias.defined()) return "it takes no bias";
   if (const int64_t width = call.x.size(-1); width != 64 && width != 128) {
     return "it needs heads of 64 or 128";
@@ -66,11 +66,11 @@ std::string WhyNotInTiles(const AttentionCall& call) {
              : "it is for keys that do not fill whole tiles of 128";
 }
 
-std::string WhyNotOnDevice(std::string_view variant, const AttentionCall& call) {
+std::string_view WhyNotOnDevice(std::string_view variant, const AttentionCall& call) {
   const int64_t width = call.x.size(-1);
   if (variant == kMathVariant) return "";
   if (variant == kCudnnTilesVariant) {
-    if (std::string reason = WhyNotInTiles(call); !reason.empty()) return reason;
+    if (std::string_view reason = WhyNotInTiles(call); !reason.empty()) return reason;
   }
   if (!Dense(call)) return "it needs channels that lie side by side, and at least one key";
   if (variant == kMemEfficientVariant) {
@@ -78,11 +78,11 @@ std::string WhyNotOnDevice(std::string_view variant, const AttentionCall& call) 
     return width % run == 0 ? "" : "it needs heads of whole runs of 16 bytes";
   }
   if (!SixteenBits(call.x)) return "it computes in fp16 and bf16";
-  const int64_t widest = variant == kFlashVariant ? 256 : 128;
-  if (width % 8 != 0 || width > widest) {
-    return "it needs heads of a multiple of 8, up to " + std::to_string(widest);
+  if (variant == kFlashVariant) {
+    if (width % 8 != 0 || width > 256) return "it needs heads of a multiple of 8, up to 256";
+    return call.bias.defined() ? "it takes no bias" : "";
   }
-  return variant == kFlashVariant && call.bias.defined() ? "it takes no bias" : "";
+  return width % 8 == 0 && width <= 128 ? "" : "it needs heads of a multiple of 8, up to 128";
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ bool IsFasterInTiles(const AttentionCall& call) {
   return call.k.size(-2) >= kManyKeys && Chosen(call) == kCudnn;
 }
 
-std::string WhyNotAttention(std::string_view variant, const AttentionCall& call) {
+std::string_view WhyNotAttention(std::string_view variant, const AttentionCall& call) {
   if (call.x.is_cuda()) return WhyNotOnDevice(variant, call);
   if (variant == kMathVariant) return "";
   if (variant != kFlashVariant) return "it needs a CUDA device";

@@ -16,7 +16,7 @@ std::string_view AttentionChoice(const AttentionCall& call);
 bool IsFasterInTiles(const AttentionCall& call);
 
 // Empty when the variant can take the call.
-std::string WhyNotAttention(std::string_view variant, const AttentionCall& call);
+std::string_view WhyNotAttention(std::string_view variant, const AttentionCall& call);
 // A variant that can.
 void RunAttention(std::string_view variant, const AttentionCall& call);
 

@@ -81,7 +81,7 @@ void RunByTaps(const Conv3dCall& call) {
   call.out = sum.transpose(0, 1).unsqueeze(0);
 }
 
-std::string WhyNotByTaps(const Conv3dCall& call) {
+std::string_view WhyNotByTaps(const Conv3dCall& call) {
   if (call.taps == nullptr || call.taps->packed.empty()) return "its weight has no taps";
   const bool takes = call.x.size(0) == 1 && call.stride[0] == 1 && call.padding[0] == 0;
   return takes ? "" : "it takes the frames of one clip, one by one, without padding in time";

@@ -15,6 +15,6 @@ namespace reel::model::aten {
 FrameTaps TapsOf(const at::Tensor& weight);
 
 void RunByTaps(const Conv3dCall& call);
-std::string WhyNotByTaps(const Conv3dCall& call);
+std::string_view WhyNotByTaps(const Conv3dCall& call);
 
 }  // namespace reel::model::aten

@@ -51,18 +51,18 @@ constexpr Kind kTunedE4m3 = {
 constexpr Kind kE4m3Gelu = {
     .variant = kE4m3GeluVariant, .min_sm = 89, .tuned = true, .plain = false, .e4m3 = true};
 
-std::string WhyNot(const Kind& kind, const aten::LinearCall& call) {
+std::string_view WhyNot(const Kind& kind, const aten::LinearCall& call) {
   if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
   if (!kind.e4m3) return "it takes no e4m3 operands";
   if (call.x.scalar_type() != at::kFloat8_e4m3fn) return "it takes no int8 operands";
   return call.scales->type == at::kBFloat16 ? "" : "its products of e4m3 are bf16";
 }
-std::string WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {
+std::string_view WhyNot(const Kind& kind, const aten::LinearGeluCall& call) {
   if (call.scales == nullptr) return kind.plain ? "" : "it takes e4m3 operands";
   return kind.plain ? "it takes no e4m3 operands" : "";
 }
 
-std::string WhyNot(const MatrixProduct& product) {
+std::string_view WhyNot(const MatrixProduct& product) {
   const auto type = product.x.scalar_type();
   if (type != at::kBFloat16 && type != at::kHalf && type != at::kFloat8_e4m3fn) {
     return "it needs 16-bit or 8-bit types";
@@ -91,20 +91,8 @@ class CublasLtVariant final : public kernels::HostedVariant {
         opened_(std::move(opened)) {}
 
   const kernels::HostedVariantFacts& facts() const override { return facts_; }
-  bool Accepts(const void* call) const override { return Reason(call).empty(); }
-  std::string Reason(const void* of) const override {
-    const Call& call = *static_cast<const Call*>(of);
-    if (!call.x.is_cuda()) return "it needs a GPU";
-    if (std::string reason = WhyNot(kind_, call); !reason.empty()) return reason;
-    if (opened_->On(call.x.device()) == nullptr) {
-      return "libreel_torch_cuda.so is not beside the library of kernels";
-    }
-    const MatrixProduct product = ProductOf(call, none_, kind_.tuned);
-    if (std::string reason = WhyNot(product); !reason.empty()) return reason;
-    if (opened_->On(call.x.device())->Takes(product)) return "";
-    return kind_.tuned ? "no other algorithm than the library's own is known for this size"
-                       : "cublasLt has no algorithm for this size";
-  }
+  bool Accepts(const void* call) const override { return WhyNotOf(call).empty(); }
+  std::string Reason(const void* call) const override { return std::string(WhyNotOf(call)); }
   bool Prefers(const void*) const override { return kind_.tuned; }
   absl::Status Launch(const void* of, kernels::DeviceStream) const override {
     const Call& call = *static_cast<const Call*>(of);
@@ -113,6 +101,20 @@ class CublasLtVariant final : public kernels::HostedVariant {
   }
 
  private:
+  std::string_view WhyNotOf(const void* of) const {
+    const Call& call = *static_cast<const Call*>(of);
+    if (!call.x.is_cuda()) return "it needs a GPU";
+    if (std::string_view reason = WhyNot(kind_, call); !reason.empty()) return reason;
+    if (opened_->On(call.x.device()) == nullptr) {
+      return "libreel_torch_cuda.so is not beside the library of kernels";
+    }
+    const MatrixProduct product = ProductOf(call, none_, kind_.tuned);
+    if (std::string_view reason = WhyNot(product); !reason.empty()) return reason;
+    if (opened_->On(call.x.device())->Takes(product)) return "";
+    return kind_.tuned ? "no other algorithm than the library's own is known for this size"
+                       : "cublasLt has no algorithm for this size";
+  }
+
   const Kind& kind_;
   const kernels::HostedVariantFacts facts_;
   const std::shared_ptr<ByDevice<MatrixProducts>> opened_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/device_graph.h"
 
-#include "model/bridge/cuda/graph_recorder.h"
 #include "model/bridge/torch_cuda_library.h"
+#include "model/torch_cuda/graph_recorder.h"
 
 namespace reel::model {
 

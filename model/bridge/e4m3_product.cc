@@ -5,7 +5,6 @@
 
 #include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "model/bridge/rows.h"
 
 namespace reel::model::aten {
@@ -62,17 +61,18 @@ void RunE4m3Product(const LinearCall& call) {
   call.out = call.x.is_cpu() ? OnCpu(call) : OnDevice(call);
 }
 
-std::string WhyNotE4m3Product(const LinearCall& call) {
+std::string_view WhyNotE4m3Product(const LinearCall& call) {
   if (call.scales == nullptr || call.x.scalar_type() != at::kFloat8_e4m3fn) {
     return "it takes e4m3 operands, which only the profiles fp8 and fp8_all make";
   }
   const bool fits = call.weight.size(0) % kE4m3Sides == 0 && call.weight.size(1) % kE4m3Sides == 0;
-  return fits ? "" : absl::StrCat("it needs sides that are multiples of ", kE4m3Sides);
+  static_assert(kE4m3Sides == 16);
+  return fits ? "" : "it needs sides that are multiples of 16";
 }
 
 void RunInt8Product(const LinearCall& call) { call.out = OnCpu(call); }
 
-std::string WhyNotInt8Product(const LinearCall& call) {
+std::string_view WhyNotInt8Product(const LinearCall& call) {
   const bool fits = call.scales != nullptr && call.x.scalar_type() == at::kChar;
   return fits ? "" : "it takes int8 operands, which only the profiles int8 and int8_all make";
 }

@@ -16,7 +16,7 @@ void RunE4m3Product(const LinearCall& call);
 void RunE4m3Gelu(const LinearGeluCall& call);
 void RunInt8Product(const LinearCall& call);
 // "": it takes the call.
-std::string WhyNotE4m3Product(const LinearCall& call);
-std::string WhyNotInt8Product(const LinearCall& call);
+std::string_view WhyNotE4m3Product(const LinearCall& call);
+std::string_view WhyNotInt8Product(const LinearCall& call);
 
 }  // namespace reel::model::aten

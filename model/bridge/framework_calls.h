@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/rows/fused_ops_launch.h"
 #include "model/bridge/aten.h"
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/rope_table.h"
@@ -30,51 +31,22 @@ struct RmsNormCall {
   bool round_before_weight;
   at::Tensor& out;
 };
-struct LayerNormCall {
-  static constexpr std::string_view op = "layer_norm";
+// A fused norm, with the parts that its operator has; absent ones are null or undefined.
+//   sum = x + y * gate
+//   out = norm(sum) * weight + bias, or norm(sum) * (1 + scale) + shift
+// With `vector_of`, int32 [B, S], gate, scale and shift are [M, 1, D], and each row takes that
+// which it is told.
+struct NormCall {
+  const kernels::FusedOp& of;
   const at::Tensor& x;
-  const at::Tensor& weight;
-  const at::Tensor& bias;
-  double eps;
-  at::Tensor& out;
-};
-// With `vector_of`, int32 [B, S], vectors are [M, 1, D], and each row takes that which it is told.
-struct AdalnRmsNormCall {
-  static constexpr std::string_view op = "adaln_rms_norm";
-  const at::Tensor& x;
-  const at::Tensor& scale;
-  const at::Tensor& shift;
-  const at::Tensor& vector_of;
-  double eps;
-  at::Tensor& out;
-};
-struct AdalnLayerNormCall {
-  static constexpr std::string_view op = "adaln_layer_norm";
-  const at::Tensor& x;
-  const at::Tensor& scale;
-  const at::Tensor& shift;
-  double eps;
-  at::Tensor& out;
-};
-struct GateResidualCall {
-  static constexpr std::string_view op = "gate_residual";
-  const at::Tensor& x;
-  const at::Tensor& y;
-  const at::Tensor& gate;
-  const at::Tensor& vector_of;
-  at::Tensor& out;
-};
-struct GateResidualAdalnCall {
-  static constexpr std::string_view op = "gate_residual_adaln";
-  const at::Tensor& x;
-  const at::Tensor& y;
-  const at::Tensor& gate;
-  const at::Tensor& scale;
-  const at::Tensor& shift;
-  const at::Tensor& vector_of;
-  double eps;
-  at::Tensor& sum;
-  at::Tensor& out;
+  const at::Tensor *y = nullptr, *gate = nullptr;
+  const at::Tensor *weight = nullptr, *bias = nullptr;
+  const at::Tensor *scale = nullptr, *shift = nullptr;
+  const at::Tensor* vector_of = nullptr;
+  double eps = 0;
+  at::Tensor *sum = nullptr, *out = nullptr;
+
+  std::string_view op() const { return of.name; }
 };
 struct QkNormRopeCall {
   static constexpr std::string_view op = "qk_norm_rope";

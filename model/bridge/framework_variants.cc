@@ -24,8 +24,8 @@ constexpr kernels::DtypeMask kAnyType = ~kernels::DtypeMask{0};
 // What a variant does with the calls of one operator.
 struct Functions {
   void (*run)(const void* call);
-  std::string (*why_not)(const void* call) = nullptr;  // null: takes every call
-  bool (*prefers)(const void* call) = nullptr;         // null: every one that it takes
+  std::string_view (*why_not)(const void* call) = nullptr;  // null: takes every call
+  bool (*prefers)(const void* call) = nullptr;              // null: every one that it takes
 };
 
 class LibtorchVariant final : public kernels::HostedVariant {
@@ -37,7 +37,9 @@ class LibtorchVariant final : public kernels::HostedVariant {
   bool Accepts(const void* call) const override {
     return functions_.why_not == nullptr || functions_.why_not(call).empty();
   }
-  std::string Reason(const void* call) const override { return functions_.why_not(call); }
+  std::string Reason(const void* call) const override {
+    return std::string(functions_.why_not(call));
+  }
   bool Prefers(const void* call) const override {
     return functions_.prefers == nullptr || functions_.prefers(call);
   }
@@ -189,11 +191,9 @@ void AddFrameworkVariants(kernels::KernelCatalog& catalog) {
   const bool on_device = device.device >= 0;
   // Rows that `cpu` variants read once, by all threads of the process.
   for (const auto& variant :
-       {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::LayerNormCall>("layer_norm"),
-        Aten<aten::AdalnRmsNormCall>("adaln_rms_norm"),
-        Aten<aten::AdalnLayerNormCall>("adaln_layer_norm"),
-        Aten<aten::GateResidualCall>("gate_residual"),
-        Aten<aten::GateResidualAdalnCall>("gate_residual_adaln"),
+       {Aten<aten::RmsNormCall>("rms_norm"), Aten<aten::NormCall>("layer_norm"),
+        Aten<aten::NormCall>("adaln_rms_norm"), Aten<aten::NormCall>("adaln_layer_norm"),
+        Aten<aten::NormCall>("gate_residual"), Aten<aten::NormCall>("gate_residual_adaln"),
         Aten<aten::GeluTanhCall>("activation"), Aten<aten::GatedGeluCall>("gated_activation")}) {
     catalog.AddFramework({variant}, on_device ? Place::kLast : Place::kBelowTuned);
   }

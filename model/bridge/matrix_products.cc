@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/bridge/matrix_products.h"
 
-#include "model/bridge/cuda/lt_products.h"
 #include "model/bridge/torch_cuda_library.h"
+#include "model/torch_cuda/lt_products.h"
 
 namespace reel::model {
 

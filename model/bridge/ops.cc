@@ -2,28 +2,29 @@
 #include "model/bridge/ops.h"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "kernels/activation/activation.h"
-#include "kernels/adaln/adaln.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/conv3d/conv3d.h"
 #include "kernels/depth_to_space/depth_to_space.h"
 #include "kernels/dispatch/run_op.h"
 #include "kernels/frame_convert/frame_convert.h"
-#include "kernels/gate/gate_residual.h"
-#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/linear/linear.h"
 #include "kernels/ltx_rope/ltx_rope.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rows/fused_norm_call.h"
 #include "kernels/torch_views/tensor_view_of.h"
 #include "model/bridge/host_threads.h"
+#include "model/bridge/norm_views.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
 namespace {
 
+using kernels::Execution;
 using kernels::OptionalViewOf;
 using kernels::TensorView;
 using kernels::ViewOf;
@@ -57,176 +58,167 @@ std::optional<TensorView> PerChannel(const at::Tensor& vector) {
 
 Ops::Ops(const kernels::Execution& run) : run_(run) { run_.threads = &LibtorchThreads(); }
 
-bool Ops::ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const {
+void Ops::Call(std::string_view op, at::ScalarType type, const void* call,
+               kernels::KernelsOp kernels) const {
   const auto dtype = kernels::DtypeOf(type).value_or(kernels::Dtype::kF64);
-  auto ran = kernels::RunFramework({.op = op, .dtype = dtype, .call = call}, run_);
-  ThrowIfError(ran.status());
-  return *ran;
+  ThrowIfError(kernels::RunModelCall({.op = op, .dtype = dtype, .call = call}, run_, kernels));
 }
 
 at::Tensor Ops::RmsNorm(const at::Tensor& x, const at::Tensor& weight, double eps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::RmsNormCall{x, weight, eps, false, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
-                                 .weight = OptionalViewOf(weight),
-                                 .bias = {},
-                                 .out = ViewOf(out),
-                                 .eps = eps},
-                                run_));
+  Call(aten::RmsNormCall{x, weight, eps, false, out}, [&](const Execution& run) {
+    out = at::empty_like(x);
+    return kernels::RmsNorm({.x = ViewOf(x),
+                             .weight = OptionalViewOf(weight),
+                             .bias = {},
+                             .out = ViewOf(out),
+                             .eps = eps},
+                            run);
+  });
   return out;
 }
 
 at::Tensor Ops::RmsNormRoundedFirst(const at::Tensor& x, const at::Tensor& weight,
                                     double eps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::RmsNormCall{x, weight, eps, true, out})) return out;
-  out = at::empty_like(x, weight.options());
-  ThrowIfError(kernels::RmsNorm({.x = ViewOf(x),
-                                 .weight = ViewOf(weight),
-                                 .bias = {},
-                                 .out = ViewOf(out),
-                                 .eps = eps,
-                                 .round_before_weight = true},
-                                run_));
+  Call(aten::RmsNormCall{x, weight, eps, true, out}, [&](const Execution& run) {
+    out = at::empty_like(x, weight.options());
+    return kernels::RmsNorm({.x = ViewOf(x),
+                             .weight = ViewOf(weight),
+                             .bias = {},
+                             .out = ViewOf(out),
+                             .eps = eps,
+                             .round_before_weight = true},
+                            run);
+  });
   return out;
+}
+
+void Ops::Call(const aten::NormCall& call) const {
+  Call(call.op(), call.x.scalar_type(), &call, [&](const Execution& run) {
+    // In what the caller has, where it has memory for them.
+    if (call.sum != nullptr && !call.sum->defined()) {
+      *call.sum = call.out == nullptr ? at::empty_like(call.x)
+                                      : at::empty(call.x.sizes(), call.x.options());
+    }
+    if (call.out != nullptr && !call.out->defined()) {
+      *call.out = at::empty_like(call.sum == nullptr ? call.x : *call.sum);
+    }
+    return kernels::RunFused(call.of, ViewsOf(call), run);
+  });
 }
 
 at::Tensor Ops::LayerNorm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           double eps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::LayerNormCall{x, weight, bias, eps, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::LayerNorm({.x = ViewOf(x),
-                                   .weight = OptionalViewOf(weight),
-                                   .bias = OptionalViewOf(bias),
-                                   .out = ViewOf(out),
-                                   .eps = eps},
-                                  run_));
+  Call({.of = kernels::kLayerNorm,
+        .x = x,
+        .weight = &weight,
+        .bias = &bias,
+        .eps = eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::AdalnRmsNorm(const at::Tensor& x, const Modulation& modulation) const {
-  const auto& [scale, shift, eps, vector_of] = modulation;
   at::Tensor out;
-  if (ByLibtorch(aten::AdalnRmsNormCall{x, scale, shift, vector_of, eps, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
-                                      .weight = {},
-                                      .scale = ViewOf(scale),
-                                      .shift = ViewOf(shift),
-                                      .scale_bias = {},
-                                      .shift_bias = {},
-                                      .out = ViewOf(out),
-                                      .eps = eps,
-                                      .vector_of = OptionalViewOf(vector_of)},
-                                     run_));
+  Call({.of = kernels::kAdalnRmsNorm,
+        .x = x,
+        .scale = &modulation.scale,
+        .shift = &modulation.shift,
+        .vector_of = &modulation.vector_of,
+        .eps = modulation.eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::AdalnLayerNorm(const at::Tensor& x, const at::Tensor& scale,
                                const at::Tensor& shift, double eps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::AdalnLayerNormCall{x, scale, shift, eps, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::AdalnLayerNorm({.x = ViewOf(x),
-                                        .weight = {},
-                                        .bias = {},
-                                        .scale = ViewOf(scale),
-                                        .shift = ViewOf(shift),
-                                        .scale_bias = {},
-                                        .shift_bias = {},
-                                        .out = ViewOf(out),
-                                        .eps = eps},
-                                       run_));
+  Call({.of = kernels::kAdalnLayerNorm,
+        .x = x,
+        .scale = &scale,
+        .shift = &shift,
+        .eps = eps,
+        .out = &out});
   return out;
 }
 
 at::Tensor Ops::GateResidual(const at::Tensor& x, const at::Tensor& y, const at::Tensor& gate,
                              const at::Tensor& vector_of) const {
-  at::Tensor out;
-  if (ByLibtorch(aten::GateResidualCall{x, y, gate, vector_of, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::GateResidual({.x = ViewOf(x),
-                                      .y = ViewOf(y),
-                                      .gate = OptionalViewOf(gate),
-                                      .gate_bias = {},
-                                      .out = ViewOf(out),
-                                      .vector_of = OptionalViewOf(vector_of)},
-                                     run_));
-  return out;
+  at::Tensor sum;
+  Call({.of = kernels::kGateResidual,
+        .x = x,
+        .y = &y,
+        .gate = &gate,
+        .vector_of = &vector_of,
+        .sum = &sum});
+  return sum;
 }
 
 Ops::SumAndNorm Ops::GateResidualAdaln(const at::Tensor& x, const at::Tensor& y,
                                        const at::Tensor& gate, const Modulation& modulation,
                                        SumAndNorm result) const {
-  const auto& [scale, shift, eps, vector_of] = modulation;
-  SumAndNorm made;
-  if (ByLibtorch(aten::GateResidualAdalnCall{x, y, gate, scale, shift, vector_of, eps, made.sum,
-                                             made.out})) {
-    return made;
-  }
-  if (!result.sum.defined()) result.sum = at::empty(x.sizes(), x.options());
-  if (!result.out.defined()) result.out = at::empty_like(result.sum);
-  ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(x),
-                                           .y = ViewOf(y),
-                                           .gate = OptionalViewOf(gate),
-                                           .gate_bias = {},
-                                           .scale = ViewOf(scale),
-                                           .shift = ViewOf(shift),
-                                           .scale_bias = {},
-                                           .shift_bias = {},
-                                           .sum = ViewOf(result.sum),
-                                           .out = ViewOf(result.out),
-                                           .eps = eps,
-                                           .vector_of = OptionalViewOf(vector_of)},
-                                          run_));
+  Call({.of = kernels::kGateResidualAdaln,
+        .x = x,
+        .y = &y,
+        .gate = &gate,
+        .scale = &modulation.scale,
+        .shift = &modulation.shift,
+        .vector_of = &modulation.vector_of,
+        .eps = modulation.eps,
+        .sum = &result.sum,
+        .out = &result.out});
   return result;
 }
 
 Ops::Normed Ops::QkNormRope(const at::Tensor& q, const at::Tensor& q_weight, const at::Tensor& k,
                             const at::Tensor& k_weight, double eps, const RopeTable& table) const {
   Normed result;
-  if (ByLibtorch(aten::QkNormRopeCall{q, q_weight, k, k_weight, eps, table, result.q, result.k})) {
-    return result;
-  }
-  result = {at::empty_like(q), at::empty_like(k)};
-  ThrowIfError(
-      kernels::QkNormRope({.q = ViewOf(q),
-                           .q_out = ViewOf(result.q),
-                           .k = ViewOf(k),
-                           .k_out = ViewOf(result.k),
-                           .q_weight = ViewOf(q_weight),
-                           .k_weight = ViewOf(k_weight),
-                           .table = kernels::LtxRopeTableView{.cos_sin = ViewOf(table.cos_sin()),
-                                                              .index = ViewOf(table.index()),
-                                                              .cos = {},
-                                                              .sin = {}},
-                           .eps = eps},
-                          run_));
+  Call(aten::QkNormRopeCall{q, q_weight, k, k_weight, eps, table, result.q, result.k},
+       [&](const Execution& run) {
+         result = {at::empty_like(q), at::empty_like(k)};
+         return kernels::QkNormRope(
+             {.q = ViewOf(q),
+              .q_out = ViewOf(result.q),
+              .k = ViewOf(k),
+              .k_out = ViewOf(result.k),
+              .q_weight = ViewOf(q_weight),
+              .k_weight = ViewOf(k_weight),
+              .table = kernels::LtxRopeTableView{.cos_sin = ViewOf(table.cos_sin()),
+                                                 .index = ViewOf(table.index()),
+                                                 .cos = {},
+                                                 .sin = {}},
+              .eps = eps},
+             run);
+       });
   return result;
 }
 
 at::Tensor Ops::GeluTanh(const at::Tensor& x) const {
   at::Tensor out;
-  if (ByLibtorch(aten::GeluTanhCall{x, out})) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::ActivationOp(
-      {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
-      run_));
+  Call(aten::GeluTanhCall{x, out}, [&](const Execution& run) {
+    out = at::empty_like(x);
+    return kernels::ActivationOp(
+        {.x = ViewOf(x), .bias = {}, .out = ViewOf(out), .kind = kernels::Activation::kGeluTanh},
+        run);
+  });
   return out;
 }
 
 at::Tensor Ops::Linear(const at::Tensor& x, const at::Tensor& weight,
                        const at::Tensor& bias) const {
   at::Tensor out;
-  if (ByLibtorch(aten::LinearCall{x, weight, bias, out})) return out;
-  auto sizes = x.sizes().vec();
-  sizes.back() = weight.size(0);
-  out = at::empty(sizes, x.options());
-  ThrowIfError(kernels::Linear(
-      {.x = ViewOf(x), .weight = ViewOf(weight), .bias = OptionalViewOf(bias), .out = ViewOf(out)},
-      run_));
+  Call(aten::LinearCall{x, weight, bias, out}, [&](const Execution& run) {
+    auto sizes = x.sizes().vec();
+    sizes.back() = weight.size(0);
+    out = at::empty(sizes, x.options());
+    return kernels::Linear({.x = ViewOf(x),
+                            .weight = ViewOf(weight),
+                            .bias = OptionalViewOf(bias),
+                            .out = ViewOf(out)},
+                           run);
+  });
   return out;
 }
 
@@ -239,17 +231,18 @@ at::Tensor Ops::Linear(const Rows& x, const CodedWeight& weight, const at::Tenso
   at::Tensor out;
   const aten::LinearScales scales = {x.scale, weight.scale, made};
   const aten::LinearCall call = {x.values, weight.codes, bias, out, &scales};
-  if (ByLibtorch(call.op, made, &call)) return out;
-  auto sizes = x.values.sizes().vec();
-  sizes.back() = weight.codes.size(0);
-  out = at::empty(sizes, x.values.options().dtype(made));
-  ThrowIfError(kernels::Linear({.x = ViewOf(x.values),
-                                .weight = ViewOf(weight.codes),
-                                .bias = OptionalViewOf(bias),
-                                .out = ViewOf(out),
-                                .x_scale = ViewOf(x.scale),
-                                .weight_scale = ViewOf(weight.scale)},
-                               run_));
+  Call(call.op, made, &call, [&](const Execution& run) {
+    auto sizes = x.values.sizes().vec();
+    sizes.back() = weight.codes.size(0);
+    out = at::empty(sizes, x.values.options().dtype(made));
+    return kernels::Linear({.x = ViewOf(x.values),
+                            .weight = ViewOf(weight.codes),
+                            .bias = OptionalViewOf(bias),
+                            .out = ViewOf(out),
+                            .x_scale = ViewOf(x.scale),
+                            .weight_scale = ViewOf(weight.scale)},
+                           run);
+  });
   return out.to(type);
 }
 
@@ -257,20 +250,21 @@ at::Tensor Ops::Conv3d(const at::Tensor& x, const at::Tensor& weight, const at::
                        const aten::Sides& stride, const aten::Sides& padding,
                        const aten::FrameTaps* taps) const {
   at::Tensor out;
-  if (ByLibtorch(aten::Conv3dCall{x, weight, bias, stride, padding, out, taps})) return out;
-  std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
-  for (size_t d = 0; d < stride.size(); ++d) {
-    const auto side = static_cast<int64_t>(d) + 2;
-    sizes.push_back((x.size(side) + 2 * padding[d] - weight.size(side)) / stride[d] + 1);
-  }
-  out = at::empty(sizes, x.options(), x.suggest_memory_format());
-  ThrowIfError(kernels::Conv3d({.x = ViewOf(x),
-                                .weight = ViewOf(weight),
-                                .bias = OptionalViewOf(bias),
-                                .out = ViewOf(out),
-                                .stride = stride,
-                                .padding = padding},
-                               run_));
+  Call(aten::Conv3dCall{x, weight, bias, stride, padding, out, taps}, [&](const Execution& run) {
+    std::vector<int64_t> sizes = {x.size(0), weight.size(0)};
+    for (size_t d = 0; d < stride.size(); ++d) {
+      const auto side = static_cast<int64_t>(d) + 2;
+      sizes.push_back((x.size(side) + 2 * padding[d] - weight.size(side)) / stride[d] + 1);
+    }
+    out = at::empty(sizes, x.options(), x.suggest_memory_format());
+    return kernels::Conv3d({.x = ViewOf(x),
+                            .weight = ViewOf(weight),
+                            .bias = OptionalViewOf(bias),
+                            .out = ViewOf(out),
+                            .stride = stride,
+                            .padding = padding},
+                           run);
+  });
   return out;
 }
 
@@ -279,20 +273,23 @@ at::Tensor Ops::LinearGelu(const at::Tensor& x, const at::Tensor& weight, const 
   at::Tensor out;
   const aten::LinearGeluCall call = {x, weight, bias, out, scales};
   const auto type = scales == nullptr ? x.scalar_type() : at::kBFloat16;
-  if (ByLibtorch(call.op, type, &call)) return out;
-  throw KernelError(absl::FailedPreconditionError(
-      "The plan was made without the variants of libtorch, and linear_gelu has no others"));
+  Call(call.op, type, &call, [](const Execution&) {
+    return absl::FailedPreconditionError(
+        "The plan was made without the variants of libtorch, and linear_gelu has no others");
+  });
+  return out;
 }
 
 at::Tensor Ops::GatedGelu(const at::Tensor& gate, const at::Tensor& value) const {
   at::Tensor out;
-  if (ByLibtorch(aten::GatedGeluCall{gate, value, out})) return out;
-  out = at::empty_like(value);
-  ThrowIfError(kernels::GatedActivation({.x = ViewOf(gate),
-                                         .value = ViewOf(value),
-                                         .out = ViewOf(out),
-                                         .kind = kernels::Activation::kGeluTanh},
-                                        run_));
+  Call(aten::GatedGeluCall{gate, value, out}, [&](const Execution& run) {
+    out = at::empty_like(value);
+    return kernels::GatedActivation({.x = ViewOf(gate),
+                                     .value = ViewOf(value),
+                                     .out = ViewOf(out),
+                                     .kind = kernels::Activation::kGeluTanh},
+                                    run);
+  });
   return out;
 }
 
@@ -300,14 +297,15 @@ at::Tensor Ops::ChannelNormSilu(const at::Tensor& x, const at::Tensor& scale,
                                 const at::Tensor& shift) const {
   at::Tensor out;
   const aten::ChannelNormSiluCall call = {x, {x}, scale, shift, kChannelNormEps, nullptr, {}, out};
-  if (ByLibtorch(call)) return out;
-  out = at::empty_like(x);
-  ThrowIfError(kernels::ChannelNormSilu({.x = PixelsOf(x),
-                                         .scale = PerChannel(scale),
-                                         .shift = PerChannel(shift),
-                                         .out = PixelsOf(out),
-                                         .eps = kChannelNormEps},
-                                        run_));
+  Call(call, [&](const Execution& run) {
+    out = at::empty_like(x);
+    return kernels::ChannelNormSilu({.x = PixelsOf(x),
+                                     .scale = PerChannel(scale),
+                                     .shift = PerChannel(shift),
+                                     .out = PixelsOf(out),
+                                     .eps = kChannelNormEps},
+                                    run);
+  });
   return out;
 }
 
@@ -315,11 +313,10 @@ void Ops::ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale,
                               const at::Tensor& shift, const PaddedFrames& out,
                               const at::Tensor& sum) const {
   at::Tensor unused;
-  if (ByLibtorch(aten::ChannelNormSiluCall{frames.x, frames, scale, shift, kChannelNormEps, &out,
-                                           sum, unused})) {
-    return;
-  }
-  ThrowIfError(kernels::ChannelNormSilu({.x = PixelsOf(frames.x),
+  Call(
+      aten::ChannelNormSiluCall{frames.x, frames, scale, shift, kChannelNormEps, &out, sum, unused},
+      [&](const Execution& run) {
+        return kernels::ChannelNormSilu({.x = PixelsOf(frames.x),
                                          .residual = OptionalPixelsOf(frames.residual),
                                          .bias = OptionalViewOf(frames.bias),
                                          .scale = PerChannel(scale),
@@ -329,51 +326,55 @@ void Ops::ChannelNormSiluInto(const FrameSum& frames, const at::Tensor& scale,
                                          .pad_front = out.front,
                                          .pad_back = out.back,
                                          .eps = kChannelNormEps},
-                                        run_));
+                                        run);
+      });
 }
 
 at::Tensor Ops::DepthToSpace(const FrameSum& frames, bool drop_first) const {
   const at::Tensor& x = frames.x;
   at::Tensor out;
-  if (ByLibtorch(aten::DepthToSpaceCall{x, frames, drop_first, out})) return out;
-  out = at::empty({x.size(0), x.size(1) / 8, 2 * x.size(2) - (drop_first ? 1 : 0), 2 * x.size(3),
-                   2 * x.size(4)},
-                  x.options(), at::MemoryFormat::ChannelsLast3d);
-  ThrowIfError(kernels::DepthToSpace({.x = PixelsOf(x),
-                                      .bias = OptionalViewOf(frames.bias),
-                                      .residual = OptionalPixelsOf(frames.residual),
-                                      .out = PixelsOf(out),
-                                      .drop_first = drop_first},
-                                     run_));
+  Call(aten::DepthToSpaceCall{x, frames, drop_first, out}, [&](const Execution& run) {
+    out = at::empty({x.size(0), x.size(1) / 8, 2 * x.size(2) - (drop_first ? 1 : 0), 2 * x.size(3),
+                     2 * x.size(4)},
+                    x.options(), at::MemoryFormat::ChannelsLast3d);
+    return kernels::DepthToSpace({.x = PixelsOf(x),
+                                  .bias = OptionalViewOf(frames.bias),
+                                  .residual = OptionalPixelsOf(frames.residual),
+                                  .out = PixelsOf(out),
+                                  .drop_first = drop_first},
+                                 run);
+  });
   return out;
 }
 
 at::Tensor Ops::Rgb8(const at::Tensor& pictures) const {
   const at::Tensor frames = FramesOf(pictures);
   at::Tensor rgb;
-  if (ByLibtorch(aten::FrameConvertCall{frames, false, rgb})) return rgb;
-  rgb = at::empty({frames.size(0), frames.size(2), frames.size(3), 3},
-                  frames.options().dtype(at::kByte));
-  kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kRgb8);
-  args.rgb = ViewOf(rgb);
-  ThrowIfError(kernels::FrameConvert(args, run_));
+  Call(aten::FrameConvertCall{frames, false, rgb}, [&](const Execution& run) {
+    rgb = at::empty({frames.size(0), frames.size(2), frames.size(3), 3},
+                    frames.options().dtype(at::kByte));
+    kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kRgb8);
+    args.rgb = ViewOf(rgb);
+    return kernels::FrameConvert(args, run);
+  });
   return rgb;
 }
 
 at::Tensor Ops::I420(const at::Tensor& pictures) const {
   const at::Tensor frames = FramesOf(pictures);
   at::Tensor planes;
-  if (ByLibtorch(aten::FrameConvertCall{frames, true, planes})) return planes;
-  const int64_t height = frames.size(2), width = frames.size(3), pixels = height * width;
-  planes = at::empty({frames.size(0), pixels * 3 / 2}, frames.options().dtype(at::kByte));
-  const auto plane = [&](int64_t first, int64_t rows, int64_t columns) {
-    return ViewOf(planes.slice(1, first, first + rows * columns).unflatten(1, {rows, columns}));
-  };
-  kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kI420);
-  args.y = plane(0, height, width);
-  args.u = plane(pixels, height / 2, width / 2);
-  args.v = plane(pixels + pixels / 4, height / 2, width / 2);
-  ThrowIfError(kernels::FrameConvert(args, run_));
+  Call(aten::FrameConvertCall{frames, true, planes}, [&](const Execution& run) {
+    const int64_t height = frames.size(2), width = frames.size(3), pixels = height * width;
+    planes = at::empty({frames.size(0), pixels * 3 / 2}, frames.options().dtype(at::kByte));
+    const auto plane = [&](int64_t first, int64_t rows, int64_t columns) {
+      return ViewOf(planes.slice(1, first, first + rows * columns).unflatten(1, {rows, columns}));
+    };
+    kernels::FrameConvertArgs args = ConversionOf(frames, kernels::FrameFormat::kI420);
+    args.y = plane(0, height, width);
+    args.u = plane(pixels, height / 2, width / 2);
+    args.v = plane(pixels + pixels / 4, height / 2, width / 2);
+    return kernels::FrameConvert(args, run);
+  });
   return planes;
 }
 

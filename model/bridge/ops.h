@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernels/dispatch/execution.h"
+#include "kernels/dispatch/run_op.h"
 #include "model/bridge/aten.h"
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
@@ -95,14 +96,16 @@ class Ops {
   at::Tensor Rgb8(const at::Tensor& pictures) const;
   at::Tensor I420(const at::Tensor& pictures) const;
 
-  // Also for operators that are functions in files of their own. Whether the plan takes a variant
-  // of libtorch for this call (framework_calls.h), which then has run; else the caller calls
-  // kernels/.
-  template <typename Call>
-  bool ByLibtorch(const Call& call) const {
-    return ByLibtorch(call.op, call.x.scalar_type(), &call);
+  // One call, also of operators that are functions in files of their own, by the variant that the
+  // plan takes: one of libtorch's runs `call` (framework_calls.h), which has its results; otherwise
+  // `kernels` makes room for them and calls the operator of kernels/.
+  template <typename OfOp>
+  void Call(const OfOp& call, kernels::KernelsOp kernels) const {
+    Call(call.op, call.x.scalar_type(), &call, kernels);
   }
-  bool ByLibtorch(std::string_view op, at::ScalarType type, const void* call) const;
+  void Call(const aten::NormCall& call) const;
+  void Call(std::string_view op, at::ScalarType type, const void* call,
+            kernels::KernelsOp kernels) const;
 
  private:
   kernels::Execution run_;

@@ -41,7 +41,7 @@ void RunByRows(const QkNormRopeCall& call) {
       [&](int64_t first, int64_t end) { kernels::ComputeNormRopeRows(rows, first, end); });
 }
 
-std::string WhyNotByRows(const QkNormRopeCall& call) {
+std::string_view WhyNotByRows(const QkNormRopeCall& call) {
   const bool takes = HasRows(call.x) && HasRows(call.k) && call.k.sizes() == call.x.sizes() &&
                      IsWeight(call.q_weight) && IsWeight(call.k_weight) && call.x.numel() > 0;
   return takes ? "" : "it needs as many queries as keys, in fp32 on a CPU";

@@ -11,6 +11,6 @@ namespace reel::model::aten {
 
 void RunByRows(const QkNormRopeCall& call);
 // "": it can be had.
-std::string WhyNotByRows(const QkNormRopeCall& call);
+std::string_view WhyNotByRows(const QkNormRopeCall& call);
 
 }  // namespace reel::model::aten

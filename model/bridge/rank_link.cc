@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "model/bridge/cuda/peer_link.h"
 #include "model/bridge/torch_cuda_library.h"
+#include "model/torch_cuda/peer_link.h"
 
 namespace reel::model {
 

@@ -4,13 +4,12 @@
 #include <optional>
 
 #include "kernels/activation/activation.h"
-#include "kernels/adaln/adaln.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_profiles.h"
-#include "kernels/gate/gate_residual.h"
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_views/tensor_view_of.h"
+#include "model/bridge/norm_views.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -46,23 +45,30 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
   PutInto(into.rows.values, out);
 }
 
+// Codes are of kernels/ alone.
+void ToCodes(const Ops& ops, const aten::NormCall& call, const at::Tensor& scales,
+             std::optional<double> fixed_scale = std::nullopt) {
+  kernels::FusedArgs args = ViewsOf(call);
+  args.out_scale = OptionalViewOf(scales);
+  args.static_out_scale = fixed_scale;
+  ThrowIfError(kernels::RunFused(call.of, args, ops.run()));
+}
+
 void SumToCodes(const Ops& ops, const GatedSum& of, const Modulation& modulation,
                 const SumAndRows& into, std::optional<double> fixed_scale) {
-  ThrowIfError(kernels::GateResidualAdaln({.x = ViewOf(of.x),
-                                           .y = ViewOf(of.y),
-                                           .gate = OptionalViewOf(of.gate),
-                                           .gate_bias = {},
-                                           .scale = ViewOf(modulation.scale),
-                                           .shift = ViewOf(modulation.shift),
-                                           .scale_bias = {},
-                                           .shift_bias = {},
-                                           .sum = ViewOf(into.sum),
-                                           .out = ViewOf(into.rows.values),
-                                           .eps = modulation.eps,
-                                           .out_scale = OptionalViewOf(into.rows.scale),
-                                           .static_out_scale = fixed_scale,
-                                           .vector_of = OptionalViewOf(modulation.vector_of)},
-                                          ops.run()));
+  at::Tensor sum = into.sum, codes = into.rows.values;
+  ToCodes(ops,
+          {.of = kernels::kGateResidualAdaln,
+           .x = of.x,
+           .y = &of.y,
+           .gate = &of.gate,
+           .scale = &modulation.scale,
+           .shift = &modulation.shift,
+           .vector_of = &modulation.vector_of,
+           .eps = modulation.eps,
+           .sum = &sum,
+           .out = &codes},
+          into.rows.scale, fixed_scale);
 }
 
 template <typename Sum>
@@ -141,20 +147,17 @@ Rows InForm(const Ops& ops, const at::Tensor& x, RowForm form) {
 }
 
 Rows AdalnRmsNorm(const Ops& ops, const at::Tensor& x, const Modulation& modulation, RowForm form) {
-  const auto& [scale, shift, eps, vector_of] = modulation;
   if (form == RowForm::kPlain) return {ops.AdalnRmsNorm(x, modulation)};
-  const Rows rows = EmptyCodesLike(x, form);
-  ThrowIfError(kernels::AdalnRmsNorm({.x = ViewOf(x),
-                                      .weight = {},
-                                      .scale = ViewOf(scale),
-                                      .shift = ViewOf(shift),
-                                      .scale_bias = {},
-                                      .shift_bias = {},
-                                      .out = ViewOf(rows.values),
-                                      .eps = eps,
-                                      .out_scale = ViewOf(rows.scale),
-                                      .vector_of = OptionalViewOf(vector_of)},
-                                     ops.run()));
+  Rows rows = EmptyCodesLike(x, form);
+  ToCodes(ops,
+          {.of = kernels::kAdalnRmsNorm,
+           .x = x,
+           .scale = &modulation.scale,
+           .shift = &modulation.shift,
+           .vector_of = &modulation.vector_of,
+           .eps = modulation.eps,
+           .out = &rows.values},
+          rows.scale);
   return rows;
 }
 

@@ -2,11 +2,12 @@
 #include "model/bridge/tuned_convolutions.h"
 
 #include <string>
+#include <string_view>
 
 #include "model/bridge/by_device.h"
 #include "model/bridge/cublaslt_variant.h"
-#include "model/bridge/cuda/cudnn_convolutions.h"
 #include "model/bridge/torch_cuda_library.h"
+#include "model/torch_cuda/cudnn_convolutions.h"
 
 namespace reel::model {
 namespace {
@@ -15,7 +16,7 @@ std::unique_ptr<TunedConvolutions> OpenOn(at::Device device) {
   return MakeInTorchCuda<TunedConvolutions>(kTunedConvolutionsEntry, device);
 }
 
-std::string WhyNot(const aten::Conv3dCall& call) {
+std::string_view WhyNot(const aten::Conv3dCall& call) {
   if (!call.x.is_cuda()) return "it needs a GPU";
   if (call.x.scalar_type() != at::kBFloat16) return "it needs bf16";
   if (call.bias.defined()) return "it adds no bias";
@@ -38,14 +39,8 @@ std::string WhyNot(const aten::Conv3dCall& call) {
 class TunedConvolution final : public kernels::HostedVariant {
  public:
   const kernels::HostedVariantFacts& facts() const override { return facts_; }
-  bool Accepts(const void* call) const override { return Reason(call).empty(); }
-  std::string Reason(const void* of) const override {
-    const auto& call = *static_cast<const aten::Conv3dCall*>(of);
-    if (std::string reason = WhyNot(call); !reason.empty()) return reason;
-    TunedConvolutions* const opened = opened_.On(call.x.device());
-    if (opened == nullptr) return "libreel_torch_cuda.so is not beside the library of kernels";
-    return opened->Takes(call) ? "" : "no other plan than the library's own is known for this size";
-  }
+  bool Accepts(const void* call) const override { return WhyNotOf(call).empty(); }
+  std::string Reason(const void* call) const override { return std::string(WhyNotOf(call)); }
   absl::Status Launch(const void* of, kernels::DeviceStream) const override {
     const auto& call = *static_cast<const aten::Conv3dCall*>(of);
     call.out = opened_.On(call.x.device())->Run(call);
@@ -53,6 +48,14 @@ class TunedConvolution final : public kernels::HostedVariant {
   }
 
  private:
+  std::string_view WhyNotOf(const void* of) const {
+    const auto& call = *static_cast<const aten::Conv3dCall*>(of);
+    if (std::string_view reason = WhyNot(call); !reason.empty()) return reason;
+    TunedConvolutions* const opened = opened_.On(call.x.device());
+    if (opened == nullptr) return "libreel_torch_cuda.so is not beside the library of kernels";
+    return opened->Takes(call) ? "" : "no other plan than the library's own is known for this size";
+  }
+
   const kernels::HostedVariantFacts facts_ = {.op = std::string(aten::Conv3dCall::op),
                                               .variant = std::string(kTunedVariant),
                                               .origin = "framework",

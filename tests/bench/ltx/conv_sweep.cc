@@ -22,7 +22,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "model/bridge/cuda/conv_plan.h"
+#include "model/torch_cuda/conv_plan.h"
 #include "nlohmann/json.hpp"
 #include <CLI/CLI.hpp>
 

@@ -38,7 +38,9 @@ OURS = ("kernels/", "model/", "server/", "client/", "tests/", "deploy/build/head
 # What every program shares, the client too, which sees nothing else of ours.
 GROUND_FLOOR = ["kernels/base/digest/", "kernels/base/program/", "kernels/base/statistics/"]
 DISPATCH = ["kernels/base/", "kernels/dispatch/"]
+OPERATOR_TABLE = r"kernels/operators\.def"  # rows of macros
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
+TORCH_CUDA_ENTRIES = r"model/torch_cuda/(cudnn_convolutions|graph_recorder|lt_products|peer_link)\.h"  # of a library that is opened
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
 MODEL_SHARED = r"model/(bridge|layers|sampler|text|tokenizer|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
@@ -61,20 +63,21 @@ WALLS = [
     (r"kernels/base/", ["kernels/base/"], {"absl"}),
     (r"kernels/plugins/example/", ["kernels/"], {"torch"}),
     (r"kernels/plugins/", ["kernels/"], {"absl", "json"}),
-    (r"kernels/cuda/", DISPATCH, {"absl", "cuda"}),
+    (r"kernels/cuda/", DISPATCH + [OPERATOR_TABLE], {"absl", "cuda"}),
     (r"kernels/dispatch/", ["kernels/base/", "kernels/cuda/"], {"absl", "cuda"}),
     (r"kernels/(\w+\.(h|cc)$|library/|cuda_library/)", ["kernels/"], {"absl", "cuda"}),
-    (r"kernels/\w+/", DISPATCH + ["kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
+    (r"kernels/\w+/", DISPATCH + [OPERATOR_TABLE, "kernels/cuda/", "kernels/rows/"], {"absl", "cuda"}),
     (r"model/registry\.cc$", MODEL_API + [r"model/testcard/test_card\.h", r"model/weights/checkpoint\.h",
                                r"model/bridge/framework_\w+\.h"], {"absl"}),
+    (r"model/torch_plugins/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
     (r"model/plugins", MODEL_API + ["kernels/plugins/"], {"absl"}),
     (r"model/\w+\.(h|cc)$", MODEL_API, {"absl"}),
     (r"model/testcard/", MODEL_API, {"absl"}),
     (r"model/sampler/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/tokenizer/", MODEL_API + MODEL_FILES, {"absl", "json"}),
     (r"model/weights/", MODEL_API, {"absl", "json"}),
-    (r"model/bridge/cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
-    (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
+    (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
+    (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
     # Each other folder is a family: it sees what families share, and no other family; its own folders see each other.

@@ -19,6 +19,8 @@ EXEMPT = {
     "kernels/rows/fused_norm_*.cc": "the tests of the fused operators run every variant of the catalog",
     "kernels/dispatch/argument_checks.cc": "every operator's test reaches its refusals",
     "model/bridge/*.cc": "every golden test of model/ltx runs through it",
+    "model/torch_cuda/*.cc": "needs a GPU: ops_gpu_test and the benches run it there",
+    "model/torch_plugins/*.cc": "torch_plugin_test opens libraries through it",
     "kernels/torch_ops/*.cc": "the Python suites of tests/unit/kernels/torch_ops call every operator of the library",
     "kernels/plugins/example/*.cc": "the tests of plug-ins pack and load them, and plugin_readme_test runs their page",
     "model/plugins_without_torch.cc": "the tests of plug-ins run over it in a build without libtorch",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operators in kernels/README.md says what the catalog says.
+// kernels/operators.def, the table of operators in kernels/README.md and the catalog say the same.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "kernels/built_in_catalog.h"
@@ -19,7 +20,26 @@ namespace {
 struct Cells {
   std::string cpu;
   std::string cuda;
+
+  bool operator==(const Cells&) const = default;
 };
+
+std::string Listed(const char* variants) {
+  return *variants == '\0' ? "-" : absl::StrReplaceAll(variants, {{" ", ", "}});
+}
+
+// operators.def.
+std::map<std::string, Cells> Table() {
+  return {
+#define REEL_OPERATOR(op, name, files, cpu, cuda) {#op, {Listed(cpu), Listed(cuda)}},
+#define REEL_HOST_OPERATOR REEL_OPERATOR
+#define REEL_FUSED_OPERATOR REEL_OPERATOR
+#include "kernels/operators.def"
+#undef REEL_FUSED_OPERATOR
+#undef REEL_HOST_OPERATOR
+#undef REEL_OPERATOR
+  };
+}
 
 std::map<std::string, Cells> TableInReadme() {
   const char* source = std::getenv("REEL_SOURCE");
@@ -41,21 +61,29 @@ std::string Names(const OpVariants& op) {
   return absl::StrJoin(names, ", ");
 }
 
-TEST(KernelsReadme, ListsTheCpuVariantsOfEveryOperator) {
-  const auto table = TableInReadme();
+TEST(KernelsReadme, ListsEveryOperatorWithItsVariants) {
+  const auto readme = TableInReadme();
+  EXPECT_EQ(readme.size(), Table().size());
+  for (const auto& [op, row] : Table()) {
+    const auto line = readme.find(op);
+    EXPECT_TRUE(line != readme.end() && line->second == row)
+        << "kernels/README.md: | " << op << " | " << row.cpu << " | " << row.cuda << " |";
+  }
+}
+
+TEST(OperatorTable, ListsTheCpuVariantsOfTheCatalog) {
+  auto table = Table();
   EXPECT_EQ(table.size(), BuiltInCpuVariants().size());
   for (const OpVariants& op : BuiltInCpuVariants()) {
-    const auto line = table.find(op.op);
-    ASSERT_NE(line, table.end()) << "add: | " << op.op << " | " << Names(op) << " | ... |";
-    EXPECT_EQ(line->second.cpu, Names(op)) << op.op;
+    EXPECT_EQ(table[op.op].cpu, Names(op)) << "kernels/operators.def: " << op.op;
   }
 }
 
 #ifdef REEL_CUDA_LIBRARY
-TEST(KernelsReadme, ListsTheCudaVariantsOfEveryOperator) {
+TEST(OperatorTable, ListsTheCudaVariantsOfTheLibrary) {
   const auto library = LoadCudaLibrary(REEL_CUDA_LIBRARY);
   ASSERT_TRUE(library.ok()) << library.status();
-  const auto table = TableInReadme();
+  const auto table = Table();
   const auto with_rows = std::count_if(table.begin(), table.end(),
                                        [](const auto& line) { return line.second.cuda != "-"; });
   EXPECT_EQ((*library)->num_ops, with_rows);

@@ -12,6 +12,7 @@
 #include "kernels/dispatch/device_gone.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
+#include "kernels/dispatch/variant_table.h"
 
 namespace reel::kernels {
 namespace {
@@ -159,7 +160,20 @@ class FakeFramework : public HostedVariant {
                                   .params_size = 0};
 };
 
-class RunFrameworkTest : public RunOpTest {
+// Variants by the width that they take; how often each was asked.
+struct WidthParams {
+  int width;
+};
+int asked_even = 0;
+bool IsEven(const WidthParams& of) {
+  ++asked_even;
+  return of.width % 2 == 0;
+}
+void RunNothing(const WidthParams&) {}
+constexpr KernelVariant kByWidth[] = {CpuVariant<RunNothing, IsEven>("even"),
+                                      CpuVariant<RunNothing>("loops")};
+
+class RunModelCallTest : public RunOpTest {
  protected:
   KernelPlan PlanWith(KernelCatalog::Place place, const std::string& variant = "") {
     KernelCatalog catalog;
@@ -169,36 +183,94 @@ class RunFrameworkTest : public RunOpTest {
     if (!variant.empty()) choices["op"] = variant;
     return *catalog.Plan("", choices);
   }
-  absl::StatusOr<bool> CallOfAModel() {
+  // Whether the framework has run it.
+  bool CallOfAModel() {
     int* const call = &launches;
-    return RunFramework({.op = "op", .dtype = Dtype::kF32, .call = &call},
-                        {.plan = plan, .counters = counters, .timer = &timer, .stream = {}});
+    bool by_kernels = false;
+    EXPECT_TRUE(RunModelCall({.op = "op", .dtype = Dtype::kF32, .call = &call},
+                             {.plan = plan, .counters = counters, .timer = &timer, .stream = {}},
+                             [&](const Execution& told) {
+                               by_kernels = true;
+                               chosen = told.chosen.variant;
+                               return absl::OkStatus();
+                             })
+                    .ok());
+    return !by_kernels;
   }
+  // A model's call that comes to the kernels with `width`, and the variant that runs it.
+  absl::StatusOr<std::string> CallOfWidth(int width) {
+    int* const call = &launches;
+    const absl::Status status =
+        RunModelCall({.op = "op", .dtype = Dtype::kF32, .call = &call},
+                     {.plan = plan, .counters = counters, .timer = nullptr, .stream = {}},
+                     [&](const Execution& told) {
+                       const WidthParams of{width};
+                       return RunOp({.cpu_variants = MakeVariants<WidthParams>("op", kByWidth),
+                                     .dtype = Dtype::kF32,
+                                     .params = &of,
+                                     .tensors = [] { return std::vector<std::string>(); }},
+                                    told);
+                     });
+    if (!status.ok()) return status;
+    return counters.Uses().back().variant;
+  }
+  const CatalogVariant* chosen = nullptr;
   int launches = 0;
 };
 
-TEST_F(RunFrameworkTest, RunsCountsAndTimesWhatComesFirst) {
+TEST_F(RunModelCallTest, RunsCountsAndTimesWhatComesFirst) {
   plan = PlanWith(KernelCatalog::Place::kFirst);
-  EXPECT_TRUE(*CallOfAModel());
+  EXPECT_TRUE(CallOfAModel());
   EXPECT_EQ(launches, 1);
   EXPECT_EQ(counters.Uses().front().variant, "aten");
   EXPECT_EQ(timer.Take().front().variant, "aten");
 }
 
-TEST_F(RunFrameworkTest, LeavesTheCallToAKernelThatComesFirstOrIsNamed) {
+TEST_F(RunModelCallTest, LeavesTheCallToAKernelThatComesFirstOrIsNamed) {
   for (const KernelPlan& other :
        {PlanWith(KernelCatalog::Place::kLast), PlanWith(KernelCatalog::Place::kFirst, "loops")}) {
     plan = other;
-    EXPECT_FALSE(*CallOfAModel());
+    EXPECT_FALSE(CallOfAModel());
     EXPECT_TRUE(counters.Uses().empty());
   }
   EXPECT_EQ(launches, 0);
   plan = PlanWith(KernelCatalog::Place::kLast, "aten");
-  EXPECT_TRUE(*CallOfAModel());
+  EXPECT_TRUE(CallOfAModel());
 }
 
-TEST_F(RunFrameworkTest, LeavesTheCallToTheKernelsOfAPlanWithoutACatalog) {
-  EXPECT_FALSE(*CallOfAModel());
+TEST_F(RunModelCallTest, LeavesTheCallToTheKernelsOfAPlanWithoutACatalog) {
+  EXPECT_FALSE(CallOfAModel());
+}
+
+TEST_F(RunModelCallTest, AsksTheKernelThatItHasChosenAndNoOtherThatComesAfter) {
+  KernelCatalog catalog;
+  catalog.AddVariants(MakeVariants<WidthParams>("op", kByWidth), "built-in");
+  catalog.AddFramework({std::make_shared<FakeFramework>()}, KernelCatalog::Place::kBelowTuned);
+  plan = *catalog.Plan("", {});
+  asked_even = 0;
+  EXPECT_EQ(*CallOfWidth(8), "even");
+  EXPECT_EQ(asked_even, 1);
+  EXPECT_EQ(launches, 0);
+}
+
+TEST_F(RunModelCallTest, GivesAWidthThatItsKernelDeclinesToTheNextOne) {
+  KernelCatalog catalog;
+  catalog.AddVariants(MakeVariants<WidthParams>("op", kByWidth), "built-in");
+  plan = *catalog.Plan("", {});
+  EXPECT_EQ(*CallOfWidth(7), "loops");
+  plan = *catalog.Plan("", {{"op", "even"}});
+  const auto forced = CallOfWidth(7);
+  EXPECT_EQ(forced.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(forced.status().message()), HasSubstr("these can: loops"));
+}
+
+TEST_F(RunModelCallTest, HandsTheChoiceOnOnlyWithACatalog) {
+  EXPECT_FALSE(CallOfAModel());
+  EXPECT_EQ(chosen, nullptr);
+  plan = PlanWith(KernelCatalog::Place::kLast);
+  EXPECT_FALSE(CallOfAModel());
+  ASSERT_NE(chosen, nullptr);
+  EXPECT_STREQ(chosen->variant.name, "loops");
 }
 
 }  // namespace

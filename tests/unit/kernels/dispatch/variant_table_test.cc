@@ -133,20 +133,24 @@ class FakeFramework : public HostedVariant {
                .params_size = 0} {}
   const HostedVariantFacts& facts() const override { return facts_; }
   bool Accepts(const void* call) const override { return *static_cast<const int*>(call) >= 0; }
-  std::string Reason(const void*) const override { return "it takes no negative calls"; }
+  std::string Reason(const void*) const override {
+    ++reasons_;
+    return "it takes no negative calls";
+  }
+  int reasons() const { return reasons_; }
   bool Prefers(const void* call) const override { return *static_cast<const int*>(call) < 10; }
   absl::Status Launch(const void*, DeviceStream) const override { return absl::OkStatus(); }
 
  private:
   const HostedVariantFacts facts_;
+  mutable int reasons_ = 0;  // how often it was asked why
 };
 
 class FrameworkVariantTest : public testing::Test {
  protected:
   void SetUp() override {
     table_.Add(MakeVariants<Params>("op", kVariants), "built-in", nullptr);
-    table_.AddFirst(
-        {std::make_shared<FakeFramework>("fast"), std::make_shared<FakeFramework>("aten")});
+    table_.AddFirst({fast_, std::make_shared<FakeFramework>("aten")});
   }
   absl::StatusOr<std::string> Choose(VariantQuery query, const KernelPlan& plan = {}) const {
     query.op = "op";
@@ -159,6 +163,7 @@ class FrameworkVariantTest : public testing::Test {
     return KernelPlan("auto", {{"op", variant}});
   }
 
+  const std::shared_ptr<const FakeFramework> fast_ = std::make_shared<FakeFramework>("fast");
   VariantTable table_{{}};
   const Params params_{8};
   const int liked_ = 1, taken_ = 10, declined_ = -1;
@@ -192,6 +197,15 @@ TEST_F(FrameworkVariantTest, SayWhyTheyDeclineAndWhoCould) {
   EXPECT_EQ(forced.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(forced.status().message()),
               HasSubstr("op=fast, it takes no negative calls; these can: cpu, loops"));
+}
+
+TEST_F(FrameworkVariantTest, AreAskedWhyOnlyWhereNothingFits) {
+  EXPECT_EQ(*Choose({.framework_call = &declined_}), "cpu");
+  EXPECT_EQ(fast_->reasons(), 0);
+  const VariantQuery nothing{.op = "op", .framework_call = &declined_, .device = {}};
+  const auto none = ChooseVariant(table_.Variants("op").first(2), nothing, {});
+  EXPECT_THAT(std::string(none.status().message()), HasSubstr("fast: it takes no negative calls"));
+  EXPECT_EQ(fast_->reasons(), 1);
 }
 
 TEST_F(FrameworkVariantTest, ComputeInBf16OnDevicesWithoutKernelsForItOnlyByName) {

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/rows/fused_ops_plain.cuh"
-
-namespace reel::kernels {
-
-template int32_t LaunchFusedSm80<kLayerNorm>(const FusedNormParams&, void*);
-template int32_t LaunchFusedSm80<kLayerNormResidual>(const FusedNormParams&, void*);
-
-}  // namespace reel::kernels

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/rows/fused_ops_general.cuh"
-
-namespace reel::kernels {
-
-template int32_t LaunchFusedGeneralSm80<kRmsNormResidual>(const FusedNormParams&, void*);
-
-}  // namespace reel::kernels

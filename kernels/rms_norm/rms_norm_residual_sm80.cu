@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/rows/fused_ops_plain.cuh"
-
-namespace reel::kernels {
-
-template int32_t LaunchFusedSm80<kRmsNormResidual>(const FusedNormParams&, void*);
-
-}  // namespace reel::kernels

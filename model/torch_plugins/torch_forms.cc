@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/torch_plugins/torch_forms.h"
+
+#include <cstddef>
+
+#include "kernels/activation/activation_launch.h"
+#include "kernels/rms_norm/rms_norm_launch.h"
+#include "kernels/rows/fused_norm.h"
+
+namespace reel::model {
+namespace {
+
+using kernels::Activation;
+using kernels::ActivationParams;
+using kernels::FusedNormParams;
+using kernels::RmsNormParams;
+using kernels::RowOperand;
+using kernels::RowShape;
+using torch::jit::Stack;
+
+at::ScalarType TypeOf(kernels::Dtype dtype) {
+  if (dtype == kernels::Dtype::kF16) return at::kHalf;
+  return dtype == kernels::Dtype::kBf16 ? at::kBFloat16 : at::kFloat;
+}
+
+at::Tensor Blob(const RowOperand& operand, at::IntArrayRef sizes, at::IntArrayRef strides,
+                at::Device device) {
+  return at::from_blob(operand.data, sizes, strides,
+                       at::TensorOptions().dtype(TypeOf(operand.dtype)).device(device));
+}
+
+// One dim of rows; `columns` of them side by side.
+at::Tensor Plain(const RowShape& shape, const RowOperand& operand, int64_t columns,
+                 at::Device device) {
+  return Blob(operand, {shape.rows, columns}, {operand.strides[0], operand.inner}, device);
+}
+
+// [B, S, D], vectors too: with strides 0 where they repeat.
+at::Tensor Batched(const RowShape& shape, const RowOperand& operand, at::Device device) {
+  if (shape.dims == 2) {
+    return Blob(operand, {shape.sizes[0], shape.sizes[1], shape.width},
+                {operand.strides[0], operand.strides[1], operand.inner}, device);
+  }
+  const int64_t stride = operand.strides[0];
+  return Blob(operand, {1, shape.rows, shape.width}, {stride * shape.rows, stride, operand.inner},
+              device);
+}
+
+at::Tensor Channels(const RowShape& shape, const RowOperand& operand, at::Device device) {
+  return Blob(operand, {shape.width}, {operand.inner}, device);
+}
+
+c10::IValue OptionalChannels(const RowShape& shape, const RowOperand& operand, at::Device device) {
+  return operand.data == nullptr ? c10::IValue() : c10::IValue(Channels(shape, operand, device));
+}
+c10::IValue OptionalBatched(const RowShape& shape, const RowOperand& operand, at::Device device) {
+  return operand.data == nullptr ? c10::IValue() : c10::IValue(Batched(shape, operand, device));
+}
+
+// Libraries of others read rows one behind the other.
+bool IsDense(const RowShape& shape, const RowOperand& operand, int64_t columns) {
+  return shape.dims <= 1 && operand.inner == 1 &&
+         (operand.strides[0] == columns || shape.rows == 1);
+}
+
+template <typename Params, bool (*kAccepts)(const Params&),
+          Stack (*kStack)(const Params&, at::Device)>
+constexpr TorchForm Form(const char* op, const char* function, const char* arguments) {
+  return {
+      .op = op,
+      .function = function,
+      .arguments = arguments,
+      .params_size = sizeof(Params),
+      .dtype = [](const void* params) { return static_cast<const Params*>(params)->x.dtype; },
+      .accepts = [](const void* params) { return kAccepts(*static_cast<const Params*>(params)); },
+      .stack =
+          [](const void* params, at::Device device) {
+            return kStack(*static_cast<const Params*>(params), device);
+          }};
+}
+
+// The public collections.
+
+constexpr char kRmsNorm[] = "(Tensor(a!) out, Tensor input, Tensor weight, float epsilon) -> ()";
+
+template <Activation kKind>
+bool TakesElements(const ActivationParams& params) {
+  return params.kind == kKind && params.bias.data == nullptr &&
+         IsDense(params.shape, params.x, params.shape.width) &&
+         IsDense(params.shape, params.out, params.shape.width);
+}
+Stack Elements(const ActivationParams& params, at::Device device) {
+  return {Plain(params.shape, params.out, params.shape.width, device),
+          Plain(params.shape, params.x, params.shape.width, device)};
+}
+
+// Both halves in one row, the gate in front or behind.
+template <Activation kKind, bool kGateFirst>
+bool TakesHalves(const ActivationParams& params) {
+  const RowOperand& first = kGateFirst ? params.x : params.value;
+  const RowOperand& second = kGateFirst ? params.value : params.x;
+  const int64_t bytes = params.shape.width * kernels::DtypeSize(first.dtype);
+  return params.kind == kKind && IsDense(params.shape, first, 2 * params.shape.width) &&
+         IsDense(params.shape, second, 2 * params.shape.width) &&
+         static_cast<std::byte*>(first.data) + bytes == second.data &&
+         IsDense(params.shape, params.out, params.shape.width);
+}
+template <bool kGateFirst>
+Stack Halves(const ActivationParams& params, at::Device device) {
+  RowOperand input = kGateFirst ? params.x : params.value;
+  input.strides[0] = 2 * params.shape.width;
+  return {Plain(params.shape, params.out, params.shape.width, device),
+          Plain(params.shape, input, 2 * params.shape.width, device)};
+}
+
+// Which of the two roundings a library makes shows in its test.
+template <bool kRounded>
+bool TakesRmsNorm(const RmsNormParams& params) {
+  return params.weight.data != nullptr && params.weight.inner == 1 &&
+         params.weight.dtype == params.x.dtype && params.bias.data == nullptr &&
+         params.weight_offset == 0 && params.round_before_weight == kRounded &&
+         IsDense(params.shape, params.x, params.shape.width) &&
+         IsDense(params.shape, params.out, params.shape.width);
+}
+Stack RmsNorm(const RmsNormParams& params, at::Device device) {
+  return {Plain(params.shape, params.out, params.shape.width, device),
+          Plain(params.shape, params.x, params.shape.width, device),
+          Channels(params.shape, params.weight, device), static_cast<double>(params.eps)};
+}
+
+// Reel's own, in another build of it: any strides.
+
+constexpr char kOwnRmsNorm[] =
+    "(Tensor(a!) out, Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
+    "float weight_offset=0.0, bool round_before_weight=False, str? variant=None) -> ()";
+constexpr char kOwnLayerNorm[] =
+    "(Tensor(a!) out, Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-5, "
+    "str? variant=None) -> ()";
+constexpr char kOwnActivation[] =
+    "(Tensor(a!) out, Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\", "
+    "str? variant=None) -> ()";
+constexpr char kOwnGated[] =
+    "(Tensor(a!) out, Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", "
+    "bool gate_first=True, str? variant=None) -> ()";
+
+constexpr char kOwnAdaln[] =
+    "(Tensor(a!) out, Tensor x, Tensor? weight, Tensor scale, Tensor shift, "
+    "Tensor? scale_bias=None, Tensor? shift_bias=None, *, float eps=1e-6, "
+    "str? variant=None) -> ()";
+constexpr char kOwnGateResidual[] =
+    "(Tensor(a!) out, Tensor x, Tensor y, Tensor? gate=None, Tensor? gate_bias=None, *, "
+    "str? variant=None) -> ()";
+constexpr char kOwnGateResidualAdaln[] =
+    "(Tensor(a!) out, Tensor(b!) sum, Tensor x, Tensor y, Tensor? gate, Tensor scale, "
+    "Tensor shift, Tensor? gate_bias=None, Tensor? scale_bias=None, Tensor? shift_bias=None, *, "
+    "float eps=1e-6, str? variant=None) -> ()";
+
+template <typename Params>
+bool TakesTwoDims(const Params& params) {
+  return params.shape.dims <= 2;
+}
+
+Stack OwnRmsNorm(const RmsNormParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device),
+          Batched(shape, params.x, device),
+          OptionalChannels(shape, params.weight, device),
+          OptionalChannels(shape, params.bias, device),
+          static_cast<double>(params.eps),
+          static_cast<double>(params.weight_offset),
+          params.round_before_weight,
+          c10::IValue()};
+}
+
+Stack OwnLayerNorm(const FusedNormParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device),
+          Batched(shape, params.x, device),
+          OptionalChannels(shape, params.weight, device),
+          OptionalChannels(shape, params.bias, device),
+          static_cast<double>(params.eps),
+          c10::IValue()};
+}
+
+Stack OwnAdaln(const FusedNormParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device),
+          Batched(shape, params.x, device),
+          OptionalChannels(shape, params.weight, device),
+          Batched(shape, params.scale, device),
+          Batched(shape, params.shift, device),
+          OptionalChannels(shape, params.scale_bias, device),
+          OptionalChannels(shape, params.shift_bias, device),
+          static_cast<double>(params.eps),
+          c10::IValue()};
+}
+
+Stack OwnGateResidual(const FusedNormParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.sum, device),
+          Batched(shape, params.x, device),
+          Batched(shape, params.residual, device),
+          OptionalBatched(shape, params.residual_gate, device),
+          OptionalChannels(shape, params.residual_gate_bias, device),
+          c10::IValue()};
+}
+
+Stack OwnGateResidualAdaln(const FusedNormParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device),
+          Batched(shape, params.sum, device),
+          Batched(shape, params.x, device),
+          Batched(shape, params.residual, device),
+          OptionalBatched(shape, params.residual_gate, device),
+          Batched(shape, params.scale, device),
+          Batched(shape, params.shift, device),
+          OptionalChannels(shape, params.residual_gate_bias, device),
+          OptionalChannels(shape, params.scale_bias, device),
+          OptionalChannels(shape, params.shift_bias, device),
+          static_cast<double>(params.eps),
+          c10::IValue()};
+}
+
+const char* NameOf(Activation kind) {
+  switch (kind) {
+    case Activation::kGeluErf:
+      return "gelu";
+    case Activation::kGeluTanh:
+      return "gelu_tanh";
+    case Activation::kGeluQuick:
+      return "gelu_quick";
+    case Activation::kSilu:
+      return "silu";
+  }
+  return "";
+}
+
+Stack OwnActivation(const ActivationParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device), Batched(shape, params.x, device),
+          OptionalChannels(shape, params.bias, device), NameOf(params.kind), c10::IValue()};
+}
+
+Stack OwnGated(const ActivationParams& params, at::Device device) {
+  const RowShape& shape = params.shape;
+  return {Batched(shape, params.out, device),
+          Batched(shape, params.x, device),
+          Batched(shape, params.value, device),
+          NameOf(params.kind),
+          true,
+          c10::IValue()};
+}
+
+template <Activation kKind>
+constexpr TorchForm ElementsForm(const char* function) {
+  return Form<ActivationParams, TakesElements<kKind>, Elements>(
+      "activation", function, "(Tensor(a!) out, Tensor input) -> ()");
+}
+template <Activation kKind, bool kGateFirst>
+constexpr TorchForm HalvesForm(const char* function) {
+  return Form<ActivationParams, TakesHalves<kKind, kGateFirst>, Halves<kGateFirst>>(
+      "gated_activation", function, "(Tensor(a!) out, Tensor input) -> ()");
+}
+
+constexpr TorchForm kForms[] = {
+    HalvesForm<Activation::kSilu, true>("silu_and_mul"),
+    HalvesForm<Activation::kSilu, false>("mul_and_silu"),
+    HalvesForm<Activation::kGeluErf, true>("gelu_and_mul"),
+    HalvesForm<Activation::kGeluTanh, true>("gelu_tanh_and_mul"),
+    ElementsForm<Activation::kGeluErf>("gelu"),
+    ElementsForm<Activation::kGeluTanh>("gelu_tanh"),
+    ElementsForm<Activation::kGeluTanh>("gelu_new"),
+    ElementsForm<Activation::kGeluTanh>("gelu_fast"),
+    ElementsForm<Activation::kGeluQuick>("gelu_quick"),
+    ElementsForm<Activation::kSilu>("silu"),
+    Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+    Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+    Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>("rms_norm", "rms_norm_out",
+                                                                 kOwnRmsNorm),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnLayerNorm>(
+        "layer_norm", "layer_norm_out", kOwnLayerNorm),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnAdaln>("adaln_rms_norm",
+                                                                   "adaln_rms_norm_out", kOwnAdaln),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidual>(
+        "gate_residual", "gate_residual_out", kOwnGateResidual),
+    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidualAdaln>(
+        "gate_residual_adaln", "gate_residual_adaln_out", kOwnGateResidualAdaln),
+    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
+        "activation", "activation_out", kOwnActivation),
+    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
+        "gated_activation", "gated_activation_out", kOwnGated),
+};
+
+}  // namespace
+
+absl::Span<const TorchForm> TorchForms() { return kForms; }
+
+}  // namespace reel::model

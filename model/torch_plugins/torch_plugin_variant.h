@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A variant of a torch plug-in: operators of its library, called boxed.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <vector>
+
+#include "kernels/dispatch/hosted_variant.h"
+#include "model/torch_plugins/torch_forms.h"
+
+namespace reel::model {
+
+// An operator of a library, and in which types it is called.
+struct BoundForm {
+  const TorchForm* form;
+  c10::OperatorHandle handle;
+  kernels::DtypeMask dtypes;
+};
+
+// Takes a call that one of its forms takes; the first of them gets it.
+class TorchPluginVariant final : public kernels::HostedVariant {
+ public:
+  TorchPluginVariant(kernels::HostedVariantFacts facts, std::vector<BoundForm> forms,
+                     at::Device device)
+      : facts_(std::move(facts)), forms_(std::move(forms)), device_(device) {}
+
+  const kernels::HostedVariantFacts& facts() const override { return facts_; }
+  bool Accepts(const void* params) const override { return FormFor(params) != nullptr; }
+  absl::Status Launch(const void* params, kernels::DeviceStream stream) const override;
+
+ private:
+  const BoundForm* FormFor(const void* params) const;
+
+  const kernels::HostedVariantFacts facts_;
+  const std::vector<BoundForm> forms_;
+  const at::Device device_;
+};
+
+}  // namespace reel::model
