@@ -76,6 +76,9 @@ struct LoadOptions {
   std::string manifest_file = {};
   WarmUp warm_up = {};
   bool on_demand = false;  // at a worker's start it is looked at, not loaded
+  // Whether the device computes in bf16, as GPUs do from sm_80 on; a worker's own, which no
+  // configuration sets.
+  bool computes_in_bf16 = true;
   // The devices beside the one that it is loaded for that may share its work, -1 for a CPU each: a
   // worker's own, which no configuration sets (kernels/dispatch/device_name.h).
   std::vector<int> peers = {};

@@ -188,7 +188,7 @@ absl::StatusOr<const CatalogVariant*> ChooseVariant(absl::Span<const CatalogVari
                                                     const KernelPlan& plan) {
   std::string_view forced = plan.Choice(query.op);
   if (forced.empty() && plan.profile() == "reference") forced = kFrameworkVariant;
-  const bool computes_in_bf16 = query.device.device < 0 || query.device.sm >= 80;
+  const bool computes_in_bf16 = query.device.ComputesInBf16();
   if (query.dtype == Dtype::kBf16 && !computes_in_bf16 && forced != kFrameworkVariant) {
     return absl::FailedPreconditionError(absl::StrCat(
         "bf16 needs sm_80 or later, use fp16: ", View(query.op), " on sm_", query.device.sm));

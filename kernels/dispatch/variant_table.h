@@ -22,6 +22,8 @@ namespace reel::kernels {
 struct DeviceCapability {
   int device = -1;  // -1: CPU
   int sm = 0;       // major * 10 + minor; 0 on a CPU
+
+  bool ComputesInBf16() const { return device < 0 || sm >= 80; }
 };
 
 // One variant with the place that it came from.

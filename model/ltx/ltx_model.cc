@@ -30,8 +30,10 @@ bool IsFile(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-absl::StatusOr<at::ScalarType> DtypeOf(const std::string& name, at::Device device) {
-  if (name.empty()) return device.is_cpu() ? at::kFloat : at::kBFloat16;
+absl::StatusOr<at::ScalarType> DtypeOf(const LoadOptions& options, at::Device device) {
+  const std::string& name = options.dtype;
+  if (name.empty() && device.is_cpu()) return at::kFloat;
+  if (name.empty()) return options.computes_in_bf16 ? at::kBFloat16 : at::kHalf;
   if (name == "fp32") return at::kFloat;
   if (name == "bf16") return at::kBFloat16;
   if (name == "fp16") return at::kHalf;
@@ -225,7 +227,7 @@ absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
 
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device, Values values) {
-  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options.dtype, device));
+  REEL_ASSIGN_OR_RETURN(const at::ScalarType dtype, DtypeOf(options, device));
   const at::Device place = values == Values::kNone ? at::Device(at::kMeta) : device;
   REEL_ASSIGN_OR_RETURN(const std::string weights_sha256, VerifyModel(options));
   REEL_ASSIGN_OR_RETURN(const VaeTiling tiling, ReadVaeTiling(options.path));

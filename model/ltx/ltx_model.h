@@ -63,9 +63,10 @@ std::string UpsamplerFolderOf(const LoadOptions& options);
 // take no memory and hardly any time, and the model can be looked at, not run.
 enum class Values { kStored, kNone };
 
-// The options' `dtype` empty: fp32 on a CPU, bf16 on a GPU. A group's devices are `device` and the
-// options' `peers`; the files are read once, and copied from the first device to the others. Throws
-// what libtorch throws. NOT_FOUND and FAILED_PRECONDITION name the file and what is wrong with it.
+// The options' `dtype` empty: fp32 on a CPU; on a GPU bf16, or fp16 where it computes in no bf16. A
+// group's devices are `device` and the options' `peers`; the files are read once, and copied from
+// the first device to the others. Throws what libtorch throws. NOT_FOUND and FAILED_PRECONDITION
+// name the file and what is wrong with it.
 absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& options,
                                                        at::Device device,
                                                        Values values = Values::kStored);

@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
   }
   kernels::KernelCatalog& catalog = opened->catalog;
   options->peers = opened->peers;
+  options->computes_in_bf16 = catalog.capability().ComputesInBf16();
   model::AddModelVariants(catalog);
   if (options->check) {
     return render::CheckAndPrint(*options,

@@ -157,6 +157,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.manifest_file = options.manifest_file;
+  load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;
 }

@@ -19,7 +19,8 @@ struct RenderOptions {
   std::vector<ConditionFile> conditions;
   std::string dtype;  // empty: best for the device
   std::string device = "auto";
-  std::vector<int> peers = {};  // the other members of that device, where it is a group
+  std::vector<int> peers = {};   // the other members of that device, where it is a group
+  bool computes_in_bf16 = true;  // that device
   model::GenerationSpec spec;
   std::string output;
   bool exact = false;  // .safetensors instead of .mp4

@@ -13,6 +13,7 @@ namespace reel::worker {
 void Engine::Impl::CarryOut(LoadModel& command) {
   const std::string name = command.options.name;
   command.options.peers = options_.peers;
+  command.options.computes_in_bf16 = catalog_.capability().ComputesInBf16();
   if (command.revision != 0) {
     // A later one takes the place of one that is on its way.
     loading_[name] = command.revision;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "model/ltx/ltx_model.h"
 #include "model/weights/checkpoint.h"
 #include "tests/fakes/tiny_checkpoint.h"
 #include "tests/fakes/tiny_ltx.h"
@@ -39,6 +40,22 @@ TEST(Family, KnowsAFileByItsTensorsWhateverItIsCalled) {
   }
   EXPECT_FALSE(
       Recognises(scratch.Write("ltx-video.safetensors", SafetensorsOf({{"weight", {1}}}))));
+}
+
+at::ScalarType DefaultDtype(at::Device device, bool computes_in_bf16) {
+  const TinyFolder folder("0.9.5");
+  LoadOptions options;
+  options.path = folder.path();
+  options.computes_in_bf16 = computes_in_bf16;
+  const auto model = LoadLtxModel(options, device, Values::kNone);
+  EXPECT_TRUE(model.ok()) << model.status();
+  return model.ok() ? (*model)->dtype : at::kDouble;
+}
+
+TEST(Family, ComputesInFp16WhereAGpuHasNoBf16) {
+  EXPECT_EQ(DefaultDtype(at::Device(at::kCUDA, 0), true), at::kBFloat16);
+  EXPECT_EQ(DefaultDtype(at::Device(at::kCUDA, 0), false), at::kHalf);
+  EXPECT_EQ(DefaultDtype(at::Device(at::kCPU), true), at::kFloat);
 }
 
 }  // namespace
