@@ -26,6 +26,7 @@ FleetNode::FleetNode(const Parts& parts)
       index_({parts.serializer, parts.options.seal}),
       faces_(parts.view, {parts.serializer, parts.options.seal},
              {parts.options.node, parts.peers, parts.fetches}),
+      barrier_({parts.port, parts.looks, parts.thread, parts.clock}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
@@ -52,9 +53,11 @@ FleetNode::FleetNode(const Parts& parts)
 void FleetNode::Settle() {
   const absl::Duration now = parts_.clock.Monotonic();
   WatchLease(now);
+  const uint64_t told = parts_.view.told();
   TakeChanges();
   if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
   waiters_.Settle(now);
+  barrier_.Settle(parts_.view.ready(), told);
   if (!parts_.view.ready()) return;
   leftovers_.Look();
   if (leftovers_.done() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
@@ -174,7 +177,27 @@ void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr
       });
 }
 
+void FleetNode::Know(const Reach& reach, const std::string& id,
+                     absl::AnyInvocable<void(const absl::Status&)> then) {
+  if (reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
+  then(absl::OkStatus());
+}
+
+void FleetNode::Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    reads_.Find(reach, id, std::move(done));
+  });
+}
+
 void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    CancelKnown(reach, id, std::move(done));
+  });
+}
+
+void FleetNode::CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (key) return wishes_.Cancel(*key, std::move(done));
   if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
@@ -183,6 +206,14 @@ void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> 
 
 void FleetNode::Delete(const Reach& reach, const std::string& id,
                        absl::AnyInvocable<void(absl::Status)> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    DeleteKnown(reach, id, std::move(done));
+  });
+}
+
+void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
+                            absl::AnyInvocable<void(absl::Status)> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (!key) {
     if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));

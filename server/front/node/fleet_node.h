@@ -30,6 +30,7 @@
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
+#include "server/front/node/view_barrier.h"
 #include "server/front/node/view_changes.h"
 #include "server/front/node/wishes.h"
 #include "server/front/node/write_queue.h"
@@ -51,6 +52,7 @@ class FleetNode {
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
     SharedStore store;
+    TaskPool& looks;            // for the barrier
     TaskPool *uploads, *reads;  // null without a store
     MediaFetches* fetches;      // likewise
     StoreState& store_state;
@@ -70,9 +72,7 @@ class FleetNode {
   void Validate(NewJob job, Answer<Video> done) {
     submission_.Validate(std::move(job), std::move(done));
   }
-  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
-    reads_.Find(reach, id, std::move(done));
-  }
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done) { reads_.List(query, std::move(done)); }
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
   void Delete(const Reach& reach, const std::string& id,
@@ -88,6 +88,12 @@ class FleetNode {
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
 
  private:
+  // Goes on once the view knows whether there is such a video, or with why it does not.
+  void Know(const Reach& reach, const std::string& id,
+            absl::AnyInvocable<void(const absl::Status&)> then);
+  void CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done);
+  void DeleteKnown(const Reach& reach, const std::string& id,
+                   absl::AnyInvocable<void(absl::Status)> done);
   void TakeChanges();
   void Learn(const Key& key);
   void DeleteHere(const Key& key);
@@ -103,6 +109,7 @@ class FleetNode {
   FleetUse use_;
   VideoFaces faces_;
   FoldWaiters waiters_;
+  ViewBarrier barrier_;
   Beats beats_;
   Deliveries deliveries_;
   Conditions conditions_;

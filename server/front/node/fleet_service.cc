@@ -19,6 +19,7 @@ constexpr int kUploads = 2;
 constexpr int kReads = 4;
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostChecks = 4;  // that wait for one
+constexpr size_t kMostLooks = 4;
 constexpr absl::Duration kLongestRest = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
@@ -64,10 +65,11 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
   checks_ = std::make_unique<TaskPool>(1, kMostChecks);
+  looks_ = std::make_unique<TaskPool>(1, kMostLooks);
   node_ = std::make_unique<FleetNode>(
       FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
-                       store_, uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_,
-                       clock_, std::move(neighbours.peers), ready_models_, status_});
+                       store_, *looks_, uploads_.get(), reads_.get(), fetches_.get(), store_state_,
+                       options_, clock_, std::move(neighbours.peers), ready_models_, status_});
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -78,6 +80,7 @@ void FleetService::Stop() {
   uploads_.reset();
   reads_.reset();
   checks_.reset();
+  looks_.reset();
   // It may still call back into the inbox, which is closed, and nowhere else.
   writes_.reset();
   port_.reset();

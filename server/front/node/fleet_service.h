@@ -118,7 +118,7 @@ class FleetService final : public JobService, public EndJournal {
   std::unique_ptr<LogPort> port_;  // tells the view
   std::unique_ptr<WriteQueue> writes_;
   std::unique_ptr<TaskPool> uploads_, reads_;  // with a store
-  std::unique_ptr<TaskPool> checks_;
+  std::unique_ptr<TaskPool> checks_, looks_;
   int num_checks_ = 0;  // of its thread
   std::unique_ptr<MediaFetches> fetches_;
   std::unique_ptr<FleetNode> node_;

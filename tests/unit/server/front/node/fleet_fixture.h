@@ -39,7 +39,7 @@ class Member : public Harness {
     node.fleet = "prod";
     node.node = name_;
     node.address = name_ + ":1";
-    node.process = ++processes_;
+    node.process = ++processes;
     node.deliver_backlog = deliver_backlog;
     node.seal = seal;
     const auto path_of = [this](const std::string& id, int attempt) {
@@ -101,12 +101,12 @@ class Member : public Harness {
   std::unique_ptr<FleetService> service;
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
+  uint64_t processes = 0;  // of this name and folder so far
 
  private:
   const std::string name_;
   reel::testing::MemoryLog& log_;
   ObjectStore* const objects_;
-  uint64_t processes_ = 0;
 };
 
 class FleetFixture : public ::testing::Test {
