@@ -31,14 +31,15 @@ FleetNode::FleetNode(const Parts& parts)
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
       conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
+      disk_({parts.probe, parts.probes, parts.thread, parts.fitness, parts.clock}),
       janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
                 parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
+                 conditions_, disk_, parts.thread, parts.waker, parts.options, parts.clock}),
       leftovers_({parts.jobs, index_, parts.thread, parts.options},
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
-      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
-                parts.options}),
+      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.fitness,
+                parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
@@ -120,11 +121,12 @@ void FleetNode::Tick(absl::Duration now) {
   ticked_ = now;
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
-                    draining_ ? 0 : claimer_.idle(), draining_});
+                    draining_ ? 0 : claimer_.idle(), draining_, parts_.fitness.Why()});
   parts_.ready_models.Set(beats_.ReadyModels());
   faces_.Tick(now);
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());
+  if (each_second) disk_.Tick();
   if (!parts_.view.ready()) return;
   const bool strangers_may_go =
       leftovers_.done() && MayAct() && now - started_ > parts_.options.silence;
@@ -133,6 +135,8 @@ void FleetNode::Tick(absl::Duration now) {
   faces_.Prune();
   ForgetExpired();
   deliveries_.Tick(now);
+  // Each second, since a claim may have been on its way.
+  if (!parts_.fitness.fit()) holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
   wishes_.Tick();

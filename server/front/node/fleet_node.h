@@ -18,6 +18,8 @@
 #include "server/front/node/claimer.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/disk_watch.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_reads.h"
 #include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
@@ -52,7 +54,10 @@ class FleetNode {
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
     SharedStore store;
-    TaskPool& looks;            // for the barrier
+    TaskPool& looks;   // for the barrier
+    TaskPool& probes;  // of the disk
+    DiskProbe probe;   // null: it counts as good
+    Fitness& fitness;
     TaskPool *uploads, *reads;  // null without a store
     MediaFetches* fetches;      // likewise
     StoreState& store_state;
@@ -113,6 +118,7 @@ class FleetNode {
   Beats beats_;
   Deliveries deliveries_;
   Conditions conditions_;
+  DiskWatch disk_;
   Janitor janitor_;
   Holdings holdings_;
   Leftovers leftovers_;

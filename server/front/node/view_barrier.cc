@@ -9,7 +9,7 @@
 namespace reel::front {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(2);
+constexpr absl::Duration kBarrierPatience = absl::Seconds(2);
 // Between two questions to the broker.
 constexpr absl::Duration kDistance = absl::Milliseconds(20);
 constexpr size_t kMostCalls = 10'000;
@@ -41,7 +41,7 @@ void ViewBarrier::OnNewest(absl::StatusOr<uint64_t> newest) {
   std::vector<Done> calls = std::exchange(asked_, {});
   if (!next_.empty()) Ask();
   if (!newest.ok()) return Answer(std::move(calls), FleetUnavailable("The fleet's log is silent"));
-  waiting_.push_back({std::move(calls), *newest, parts_.clock.Monotonic() + kPatience});
+  waiting_.push_back({std::move(calls), *newest, parts_.clock.Monotonic() + kBarrierPatience});
 }
 
 void ViewBarrier::Settle(bool ready, uint64_t position) {

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
+#include "server/errors/error.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_log.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -45,8 +46,9 @@ class Member : public Harness {
     const auto path_of = [this](const std::string& id, int attempt) {
       return media->PathOf(id, attempt);
     };
-    service = std::make_unique<FleetService>(node, *shared_serializer, clock,
-                                             SharedStore{objects_, path_of});
+    service = std::make_unique<FleetService>(
+        node, *shared_serializer, clock, SharedStore{objects_, path_of},
+        [this](bool) { return disk.room > 0 ? absl::OkStatus() : Full(); });
     end_journal = service.get();
     Start();
     if (with_worker) AddWorker();
@@ -104,6 +106,10 @@ class Member : public Harness {
   uint64_t processes = 0;  // of this name and folder so far
 
  private:
+  static absl::Status Full() {
+    return MakeError(Reason::kStoreFull, "The disk of the data folder is full");
+  }
+
   const std::string name_;
   reel::testing::MemoryLog& log_;
   ObjectStore* const objects_;
