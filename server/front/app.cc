@@ -114,8 +114,7 @@ struct App::Impl {
 
   Mutex mutex;
   CondVar changed;
-  bool jobs_drained ABSL_GUARDED_BY(mutex) = false;
-  bool hurry ABSL_GUARDED_BY(mutex) = false;
+  bool jobs_drained ABSL_GUARDED_BY(mutex) = false, hurry ABSL_GUARDED_BY(mutex) = false;
   DoorFacts open_door ABSL_GUARDED_BY(mutex);
 };
 
@@ -165,7 +164,8 @@ absl::Status App::Impl::StartJobs() {
   if (options.server.fleet.enabled()) {
     REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server.fleet));
     fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock,
-                                           MakeSharedStore(objects.get(), *media));
+                                           MakeSharedStore(objects.get(), *media),
+                                           MakeDiskProbe(folder->path(), *media));
   }
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(

@@ -11,10 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/dispatch/kernel_profiles.h"
+#include "server/errors/error.h"
 #include "server/front/config/key_pair_file.h"
 #include "server/front/config/nkey_seed.h"
 #include "server/front/objects/s3_store.h"
 #include "server/front/rpc/grpc_server.h"
+#include "server/front/store/disk_probe.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -70,6 +72,15 @@ absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions&
 SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media) {
   return {objects,
           [&media](const std::string& id, int attempt) { return media.PathOf(id, attempt); }};
+}
+
+DiskProbe MakeDiskProbe(const std::string& folder, const MediaStore& media) {
+  return [folder, &media](bool writes) {
+    if (media.Usage().full()) {
+      return MakeError(Reason::kStoreFull, "The store for results has reached its limit");
+    }
+    return writes ? ProbeDisk(folder) : absl::OkStatus();
+  };
 }
 
 std::string ProblemsOf(const std::vector<ServedModel>& models) {

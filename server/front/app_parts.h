@@ -15,6 +15,7 @@
 #include "server/front/jobs/job_service.h"
 #include "server/front/metrics/metrics.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/disk_watch.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
 #include "server/front/store/media_store.h"
@@ -36,6 +37,9 @@ NodeOptions MakeNodeOptions(const AppOptions& app);
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet);
 // Both outlive it; `objects` may be null.
 SharedStore MakeSharedStore(ObjectStore* objects, const MediaStore& media);
+
+// Both outlive what it is given to.
+DiskProbe MakeDiskProbe(const std::string& folder, const MediaStore& media);
 
 // As ListModels tells them, a line each.
 std::string ProblemsOf(const std::vector<ServedModel>& models);

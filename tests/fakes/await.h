@@ -28,6 +28,10 @@ class Promised {
     while (!value_ && absl::Now() < end) given_.WaitFor(mutex_, end - absl::Now());
     return std::move(value_);
   }
+  bool given() {
+    MutexLock lock(mutex_);
+    return value_.has_value();
+  }
 
  private:
   Mutex mutex_;

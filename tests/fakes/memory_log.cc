@@ -35,6 +35,13 @@ absl::StatusOr<WriteResult> MemoryLog::Port::Write(const front::LogWrite& write,
   return WriteResult{WriteResult::Outcome::kWon, sequence};
 }
 
+absl::StatusOr<uint64_t> MemoryLog::Port::Newest() {
+  const MutexLock lock(log_.mutex_);
+  ++log_.looks_;
+  if (!up_) return absl::UnavailableError("cut");
+  return log_.messages_.size();
+}
+
 void MemoryLog::Port::SendBeat(const std::string&, const std::string& beat) {
   const MutexLock lock(log_.mutex_);
   if (!up_) return;
@@ -65,7 +72,7 @@ bool MemoryLog::Store(const front::LogWrite& write, uint64_t& sequence) {
 
 void MemoryLog::TellAll() {
   for (Port* port : ports_) {
-    if (!port->up_) continue;
+    if (!port->up_ || port->held_) continue;
     while (port->read_ < messages_.size()) port->reader_.OnMessage(messages_[port->read_++]);
     port->reader_.OnCaughtUp({1, 1, messages_.size()});
   }
@@ -76,11 +83,14 @@ void MemoryLog::Cut(Port& port) {
   port.up_ = false;
 }
 
+void MemoryLog::Hold(Port& port) { port.held_ = true; }
+
 void MemoryLog::Deafen(Port& port) { port.deaf_ = true; }
 
 void MemoryLog::Mend(Port& port) {
   const MutexLock lock(mutex_);
   port.up_ = true;
+  port.held_ = false;
   TellAll();
 }
 

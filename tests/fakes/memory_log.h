@@ -28,6 +28,7 @@ class MemoryLog {
     ~Port() override;
     bool IsUp() const override { return up_; }
     absl::StatusOr<front::WriteResult> Write(const front::LogWrite& write, absl::Duration) override;
+    absl::StatusOr<uint64_t> Newest() override;
     void SendBeat(const std::string& node, const std::string& beat) override;
     std::vector<std::string> TakeBeats() override;
 
@@ -37,6 +38,7 @@ class MemoryLog {
     front::LogReader& reader_;
     std::atomic<bool> up_ = true;
     std::atomic<bool> deaf_ = false;
+    std::atomic<bool> held_ = false;
     // Under the log's mutex.
     std::vector<std::string> beats_;
     size_t read_ = 0;
@@ -47,6 +49,8 @@ class MemoryLog {
   }
   void Cut(Port& port);
   void Mend(Port& port);
+  // It is up, and nothing that is stored from now on reaches it before it is mended.
+  void Hold(Port& port);
   // No beat reaches it any more, though it is up: as before a cut is noticed.
   void Deafen(Port& port);
   // As a message of a node that the test plays.
@@ -60,6 +64,8 @@ class MemoryLog {
   int Count(const std::string& part);
   // Writes that were lost.
   int lost() { return lost_; }
+  // How often a node has asked for the newest message.
+  int looks() { return looks_; }
 
  private:
   bool Store(const front::LogWrite& write, uint64_t& sequence)
@@ -72,6 +78,7 @@ class MemoryLog {
   std::set<Port*> ports_ ABSL_GUARDED_BY(mutex_);
   std::string forgotten_ ABSL_GUARDED_BY(mutex_);
   std::atomic<int> lost_ = 0;
+  std::atomic<int> looks_ = 0;
 };
 
 }  // namespace reel::testing

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/fleet_view.h"
 
+#include <algorithm>
+
 #include "absl/time/clock.h"
 #include "server/logging/log.h"
 
@@ -16,6 +18,10 @@ void FleetView::OnMessage(const StoredMessage& message) {
     changed_.NotifyAll();
   }
   if (listener_ != nullptr) listener_->OnFolded({entry.subject.tenant, entry.subject.id});
+  {
+    const MutexLock lock(mutex_);
+    told_ = message.sequence;
+  }
   if (!IsVoid(verdict)) return;
   Log(LogLevel::kDebug, "a message of the fleet's log is void",
       {{"why", NameOf(verdict)}, {"sequence", message.sequence}});
@@ -27,6 +33,7 @@ void FleetView::OnRebuild() {
     state_ = {};
     voids_.clear();
     ready_ = false;
+    told_ = 0;
   }
   if (listener_ != nullptr) listener_->OnAnew();
 }
@@ -38,6 +45,7 @@ void FleetView::OnCaughtUp(const StreamFacts& facts) {
     if (facts.first > first_) ForgetBefore(state_, facts.first);
     first_ = facts.first;
     ready_ = true;
+    told_ = std::max(told_, facts.last);  // its newest messages may be gone
     changed_.NotifyAll();
   }
   if (listener_ != nullptr) listener_->OnCaughtUp();
@@ -100,6 +108,11 @@ std::optional<FleetBinding> FleetView::FindBinding(const std::string& tenant,
 uint64_t FleetView::position() {
   const MutexLock lock(mutex_);
   return state_.position;
+}
+
+uint64_t FleetView::told() {
+  const MutexLock lock(mutex_);
+  return told_;
 }
 
 FleetState FleetView::state() {

@@ -51,6 +51,8 @@ class FleetView final : public LogReader {
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
   std::optional<FleetBinding> FindBinding(const std::string& tenant, const std::string& request_id);
   uint64_t position();
+  // Up to which message the listener has heard of everything.
+  uint64_t told();
   // A copy of all of it.
   FleetState state();
   // Messages that were void, by why.
@@ -62,6 +64,7 @@ class FleetView final : public LogReader {
   CondVar changed_;
   FleetState state_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t told_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t first_ ABSL_GUARDED_BY(mutex_) = 1;  // of the log, as last heard
   std::map<FoldVerdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
 };

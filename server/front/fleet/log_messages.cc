@@ -161,6 +161,7 @@ std::string WriteBeat(const NodeBeat& beat) {
   message.set_claimed(beat.claimed);
   message.set_room(beat.room);
   message.set_draining(beat.draining);
+  message.set_unfit(beat.unfit);
   for (const NodeBeat::Model& model : beat.models) {
     v1::BeatModel& out = *message.add_models();
     out.set_name(model.name);
@@ -185,6 +186,7 @@ std::optional<NodeBeat> ReadBeat(const std::string& bytes) {
   beat.claimed = message->claimed();
   beat.room = message->room();
   beat.draining = message->draining();
+  beat.unfit = message->unfit();
   for (const v1::BeatModel& model : message->models()) {
     beat.models.push_back({model.name(),
                            model.ready_devices(),

@@ -45,6 +45,9 @@ struct NodeBeat {
   std::vector<Model> models;
   std::vector<std::string> kernels = {};      // of its devices, each list once; opaque here
   std::vector<std::string> prompt_keys = {};  // Seal::Ids
+  std::string unfit = {};                     // why it claims nothing for now; empty: it claims
+
+  bool claims() const { return !draining && unfit.empty(); }
 };
 std::string WriteBeat(const NodeBeat& beat);
 // nullopt: bytes that are none, or of no node.

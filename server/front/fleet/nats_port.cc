@@ -67,6 +67,11 @@ LogHealth NatsPort::Health() const {
   return health;
 }
 
+absl::StatusOr<uint64_t> NatsPort::Newest() {
+  REEL_ASSIGN_OR_RETURN(const StreamFacts facts, log_->connection().Look());
+  return facts.last;
+}
+
 void NatsPort::SendBeat(const std::string& node, const std::string& beat) {
   const absl::StatusOr<std::string> subject = MakeBeatSubject(node);
   // libnats would keep it while the connection is down, and send it later: a sign of life of a

@@ -26,6 +26,7 @@ class NatsPort final : public LogPort {
   absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) override {
     return log_->writer().Write(write, patience);
   }
+  absl::StatusOr<uint64_t> Newest() override;
   void SendBeat(const std::string& node, const std::string& beat) override;
   std::vector<std::string> TakeBeats() override;
 

@@ -19,8 +19,9 @@ enum class ReleaseReason {
   kRestart,   // an earlier process of this node had it
   kLease,     // this node was paused, or cut off from the log, for too long
   kDelivery,  // its result could not be brought into the store
+  kUnfit,     // this node cannot render for now
 };
-inline constexpr size_t kReleaseReasons = 4;
+inline constexpr size_t kReleaseReasons = 5;
 
 // What was looked at, and what to do where it is not as it should be.
 struct FleetCheck {
@@ -47,6 +48,7 @@ struct FleetStatus {
     absl::Duration since_beat;  // on this server's clock
     uint64_t behind = 0;        // messages of the log that it had not read when it beat last
     int devices = 0, claimed = 0, room = 0;
+    std::string unfit;  // why it claims nothing for now; empty: it claims
     std::vector<Model> models;
     std::vector<std::string> prompt_keys;  // of which it has the keys, by name; the first encrypts
   };

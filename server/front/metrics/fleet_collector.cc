@@ -25,7 +25,8 @@ constexpr std::pair<ReleaseReason, const char*> kReleases[] = {
     {ReleaseReason::kShutdown, "shutdown"},
     {ReleaseReason::kRestart, "restart"},
     {ReleaseReason::kLease, "lease"},
-    {ReleaseReason::kDelivery, "delivery"}};
+    {ReleaseReason::kDelivery, "delivery"},
+    {ReleaseReason::kUnfit, "unfit"}};
 
 class Families {
  public:
@@ -164,7 +165,9 @@ void AddClaims(const FleetStatus::Claims& claims, Families& families) {
   MetricFamily& released = families.Counter(
       "reel_fleet_releases_total",
       "Videos that this server gave back: it was drained (shutdown), an earlier process had them "
-      "(restart), it was paused or cut off (lease), the result could not be stored (delivery).");
+      "(restart), it was paused or cut off (lease), the result could not be stored (delivery), it "
+      "could not render for now "
+      "(unfit).");
   for (const auto& [reason, name] : kReleases) {
     Add(released, {{"reason", name}}, claims.releases[static_cast<size_t>(reason)]);
   }

@@ -36,7 +36,8 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   }
   alive_ = std::move(alive);
   TellKernels();
-  const bool news = count_ == 0 || own.room != told_.room || own.draining != told_.draining;
+  const bool news = count_ == 0 || own.room != told_.room || own.draining != told_.draining ||
+                    own.unfit != told_.unfit;
   if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
   Send(own);
@@ -107,13 +108,15 @@ void Beats::Send(const Own& own) {
   beat.claimed = own.claimed;
   beat.room = own.room;
   beat.draining = own.draining;
+  beat.unfit = own.unfit;
   beat.prompt_keys = parts_.options.seal.Ids();
   const bool with_cards = count_++ % kBeatsPerCard == 0;
   const Means means = MeansOf(parts_.jobs);
   for (const ServedModel& model : parts_.jobs.Models()) {
     if (!model.has_card) continue;
     const std::string& name = model.card.name;
-    beat.models.push_back({name, means.models.contains(name) ? means.in_groups : 0,
+    beat.models.push_back({name,
+                           own.unfit.empty() && means.models.contains(name) ? means.in_groups : 0,
                            with_cards ? parts_.serializer.SerializeCard(model.card) : ""});
   }
   if (with_cards) AddKernels(means, beat);
@@ -141,7 +144,7 @@ void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
 std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
   std::map<std::string, int> servers;
   for (const auto& [name, beat] : alive_) {
-    if (name == parts_.options.node || beat->draining) continue;
+    if (name == parts_.options.node || !beat->claims()) continue;
     const bool has = std::any_of(
         beat->models.begin(), beat->models.end(),
         [&](const NodeBeat::Model& one) { return one.name == model && one.ready_devices > 0; });
@@ -153,7 +156,7 @@ std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
 std::set<std::string> Beats::ReadyModels() const {
   std::set<std::string> ready;
   for (const auto& [name, beat] : alive_) {
-    if (beat->draining) continue;
+    if (!beat->claims()) continue;
     for (const NodeBeat::Model& model : beat->models) {
       if (model.ready_devices > 0) ready.insert(model.name);
     }
@@ -176,7 +179,7 @@ bool Beats::KnowsModels(absl::Duration now) const {
 
 bool Beats::IsServing(const std::string& node) const {
   const auto known = alive_.find(node);
-  if (known != alive_.end()) return !known->second->draining;
+  if (known != alive_.end()) return known->second->claims();
   return !nodes_.IsSilent(node);
 }
 
@@ -187,7 +190,7 @@ bool Beats::IsFirst() const {
 int Beats::NumDevices() const {
   int devices = 0;
   for (const auto& [name, beat] : alive_) {
-    if (beat->draining) continue;
+    if (!beat->claims()) continue;
     int most = 0;
     for (const NodeBeat::Model& model : beat->models) most = std::max(most, model.ready_devices);
     devices += most;
@@ -198,7 +201,7 @@ int Beats::NumDevices() const {
 int Beats::NumServing() const {
   int serving = 1;
   for (const auto& [name, beat] : alive_) {
-    serving += name != parts_.options.node && !beat->draining ? 1 : 0;
+    serving += name != parts_.options.node && beat->claims() ? 1 : 0;
   }
   return serving;
 }

@@ -36,6 +36,7 @@ class Beats {
     int claimed = 0;
     int room = 0;
     bool draining = false;
+    std::string unfit;  // as in NodeBeat
     bool operator==(const Own&) const = default;
   };
   // Time has passed: hears, and beats when it is time, or when its room has changed.

@@ -20,6 +20,11 @@ constexpr absl::Duration kClaimPatience = absl::Seconds(10);
 void Claimer::Settle(absl::Duration now) {
   Forget();
   counted_.clear();
+  if (!parts_.fitness.fit()) {
+    idle_ = 0;
+    had_room_ = false;
+    return;
+  }
   const Means means = MeansOf(parts_.jobs);
   const std::vector<Key> waiting = parts_.holdings.Waiting();
   const int taken = static_cast<int>(waiting.size() + claiming_.size());

@@ -14,6 +14,7 @@
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/means.h"
 #include "server/front/node/node_options.h"
@@ -34,6 +35,7 @@ class Claimer {
     const Beats& beats;
     Holdings& holdings;
     const Deliveries& deliveries;
+    const Fitness& fitness;
     const OwnThread& thread;
     const NodeOptions& options;
   };

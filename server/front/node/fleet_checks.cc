@@ -123,7 +123,7 @@ std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key) {
 
 std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   using State = FleetStatus::NodeState;
-  std::vector<std::string> silent;
+  std::vector<std::string> silent, unfit;
   std::set<std::string> builds;
   int living = 0;
   bool hears_itself = false;
@@ -132,6 +132,7 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
     if (node.state == State::kSilent) silent.push_back(node.name);
     if (node.state != State::kServing && node.state != State::kDraining) continue;
     ++living;
+    if (!node.unfit.empty()) unfit.push_back(absl::StrCat(node.name, ": ", node.unfit));
     builds.insert(node.build);
   }
   std::vector<FleetCheck> checks;
@@ -145,6 +146,9 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
                                    silent.empty() ? "" : "; silent: ", absl::StrJoin(silent, ", ")),
                       silent.empty() ? "" : "Others take their videos over; see to them."});
   }
+  checks.push_back({"fleet claims", unfit.empty(),
+                    unfit.empty() ? "every server claims" : absl::StrJoin(unfit, "; "),
+                    unfit.empty() ? "" : "Others render meanwhile; see to the cause."});
   const bool is_one = builds.size() < 2;
   checks.push_back({"fleet builds", is_one, absl::StrJoin(builds, "; "),
                     is_one ? "" : "Finish the update: builds of one fleet must agree."});

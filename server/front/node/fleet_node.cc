@@ -26,18 +26,20 @@ FleetNode::FleetNode(const Parts& parts)
       index_({parts.serializer, parts.options.seal}),
       faces_(parts.view, {parts.serializer, parts.options.seal},
              {parts.options.node, parts.peers, parts.fetches}),
+      barrier_({parts.port, parts.looks, parts.thread, parts.clock}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
       conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
+      disk_({parts.probe, parts.probes, parts.thread, parts.fitness, parts.clock}),
       janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
                 parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 conditions_, parts.thread, parts.waker, parts.options, parts.clock}),
+                 conditions_, disk_, parts.thread, parts.waker, parts.options, parts.clock}),
       leftovers_({parts.jobs, index_, parts.thread, parts.options},
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
-      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.thread,
-                parts.options}),
+      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.fitness,
+                parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, parts.thread, parts.options, parts.clock}),
       wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
@@ -52,9 +54,11 @@ FleetNode::FleetNode(const Parts& parts)
 void FleetNode::Settle() {
   const absl::Duration now = parts_.clock.Monotonic();
   WatchLease(now);
+  const uint64_t told = parts_.view.told();
   TakeChanges();
   if (now - ticked_ >= kTick || ticks_ == 0) Tick(now);
   waiters_.Settle(now);
+  barrier_.Settle(parts_.view.ready(), told);
   if (!parts_.view.ready()) return;
   leftovers_.Look();
   if (leftovers_.done() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
@@ -117,11 +121,12 @@ void FleetNode::Tick(absl::Duration now) {
   ticked_ = now;
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
-                    draining_ ? 0 : claimer_.idle(), draining_});
+                    draining_ ? 0 : claimer_.idle(), draining_, parts_.fitness.Why()});
   parts_.ready_models.Set(beats_.ReadyModels(), beats_.KnowsModels(now));
   faces_.Tick(now);
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());
+  if (each_second) disk_.Tick();
   if (!parts_.view.ready()) return;
   const bool strangers_may_go =
       leftovers_.done() && MayAct() && now - started_ > parts_.options.silence;
@@ -130,6 +135,8 @@ void FleetNode::Tick(absl::Duration now) {
   faces_.Prune();
   ForgetExpired();
   deliveries_.Tick(now);
+  // Each second, since a claim may have been on its way.
+  if (!parts_.fitness.fit()) holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
   wishes_.Tick();
@@ -174,7 +181,27 @@ void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr
       });
 }
 
+void FleetNode::Know(const Reach& reach, const std::string& id,
+                     absl::AnyInvocable<void(const absl::Status&)> then) {
+  if (reads_.MayBeNew(reach, id)) return barrier_.Wait(std::move(then));
+  then(absl::OkStatus());
+}
+
+void FleetNode::Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    reads_.Find(reach, id, std::move(done));
+  });
+}
+
 void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    CancelKnown(reach, id, std::move(done));
+  });
+}
+
+void FleetNode::CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (key) return wishes_.Cancel(*key, std::move(done));
   if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
@@ -183,6 +210,14 @@ void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> 
 
 void FleetNode::Delete(const Reach& reach, const std::string& id,
                        absl::AnyInvocable<void(absl::Status)> done) {
+  Know(reach, id, [this, reach, id, done = std::move(done)](const absl::Status& known) mutable {
+    if (!known.ok()) return done(known);
+    DeleteKnown(reach, id, std::move(done));
+  });
+}
+
+void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
+                            absl::AnyInvocable<void(absl::Status)> done) {
   const std::optional<Key> key = reads_.Reached(reach, id);
   if (!key) {
     if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));

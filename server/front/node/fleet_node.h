@@ -18,6 +18,8 @@
 #include "server/front/node/claimer.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/disk_watch.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_reads.h"
 #include "server/front/node/fleet_use.h"
 #include "server/front/node/fold_waiters.h"
@@ -30,6 +32,7 @@
 #include "server/front/node/submission.h"
 #include "server/front/node/video_faces.h"
 #include "server/front/node/video_index.h"
+#include "server/front/node/view_barrier.h"
 #include "server/front/node/view_changes.h"
 #include "server/front/node/wishes.h"
 #include "server/front/node/write_queue.h"
@@ -51,6 +54,10 @@ class FleetNode {
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
     SharedStore store;
+    TaskPool& looks;   // for the barrier
+    TaskPool& probes;  // of the disk
+    DiskProbe probe;   // null: it counts as good
+    Fitness& fitness;
     TaskPool *uploads, *reads;  // null without a store
     MediaFetches* fetches;      // likewise
     StoreState& store_state;
@@ -70,9 +77,7 @@ class FleetNode {
   void Validate(NewJob job, Answer<Video> done) {
     submission_.Validate(std::move(job), std::move(done));
   }
-  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) {
-    reads_.Find(reach, id, std::move(done));
-  }
+  void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done);
   void List(const ListQuery& query, Answer<ListPage> done) { reads_.List(query, std::move(done)); }
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done);
   void Delete(const Reach& reach, const std::string& id,
@@ -88,6 +93,12 @@ class FleetNode {
   void Drain(absl::Duration propagation, absl::Duration limit, absl::AnyInvocable<void()> done);
 
  private:
+  // Goes on once the view knows whether there is such a video, or with why it does not.
+  void Know(const Reach& reach, const std::string& id,
+            absl::AnyInvocable<void(const absl::Status&)> then);
+  void CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done);
+  void DeleteKnown(const Reach& reach, const std::string& id,
+                   absl::AnyInvocable<void(absl::Status)> done);
   void TakeChanges();
   void Learn(const Key& key);
   void DeleteHere(const Key& key);
@@ -103,9 +114,11 @@ class FleetNode {
   FleetUse use_;
   VideoFaces faces_;
   FoldWaiters waiters_;
+  ViewBarrier barrier_;
   Beats beats_;
   Deliveries deliveries_;
   Conditions conditions_;
+  DiskWatch disk_;
   Janitor janitor_;
   Holdings holdings_;
   Leftovers leftovers_;

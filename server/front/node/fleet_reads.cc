@@ -50,6 +50,12 @@ std::optional<FleetReads::Key> FleetReads::Reached(const Reach& reach,
   return key;
 }
 
+bool FleetReads::MayBeNew(const Reach& reach, const std::string& id) const {
+  if (!IsFleets(id) || reach.from_peer) return false;
+  const std::optional<Key> key = KeyOf(reach, id);
+  return !key || parts_.index.Find(*key) == nullptr;
+}
+
 void FleetReads::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
   const std::optional<Key> key = Reached(reach, id);

@@ -36,6 +36,8 @@ class FleetReads {
   std::optional<Key> Reached(const Reach& reach, const std::string& id) const;
   // Whether the name is of a video that only the view may show.
   bool IsFleets(const std::string& id) const;
+  // Whether that is all that this server can say of it: another may have made it a moment ago.
+  bool MayBeNew(const Reach& reach, const std::string& id) const;
   // Why such a one is not reached.
   absl::Status WhyNot(const Reach& reach, const std::string& id) const;
 

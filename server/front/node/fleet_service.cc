@@ -20,6 +20,7 @@ constexpr int kUploads = 2;
 constexpr int kReads = 4;
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostChecks = 4;  // that wait for one
+constexpr size_t kMostLooks = 4;
 constexpr absl::Duration kLongestRest = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
@@ -39,11 +40,12 @@ class NodeWaker final : public JobListener {
 }  // namespace
 
 FleetService::FleetService(NodeOptions options, const VideoSerializer& serializer,
-                           const Clock& clock, SharedStore store)
+                           const Clock& clock, SharedStore store, DiskProbe probe)
     : options_(std::move(options)),
       serializer_(serializer),
       clock_(clock),
       store_(std::move(store)),
+      probe_(std::move(probe)),
       inbox_(std::make_shared<Inbox<Task>>()),
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
@@ -65,10 +67,14 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
   checks_ = std::make_unique<TaskPool>(1, kMostChecks);
-  node_ = std::make_unique<FleetNode>(
-      FleetNode::Parts{jobs, *port_, *writes_, view_, changes_, serializer_, own_thread_, waker_,
-                       store_, uploads_.get(), reads_.get(), fetches_.get(), store_state_, options_,
-                       clock_, std::move(neighbours.peers), ready_models_, status_});
+  looks_ = std::make_unique<TaskPool>(1, kMostLooks);
+  probes_ = std::make_unique<TaskPool>(1, kMostWaiting);
+  node_ = std::make_unique<FleetNode>(FleetNode::Parts{
+      jobs,           *port_,       *writes_, view_,          changes_,
+      serializer_,    own_thread_,  waker_,   store_,         *looks_,
+      *probes_,       probe_,       fitness_, uploads_.get(), reads_.get(),
+      fetches_.get(), store_state_, options_, clock_,         std::move(neighbours.peers),
+      ready_models_,  status_});
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -79,6 +85,8 @@ void FleetService::Stop() {
   uploads_.reset();
   reads_.reset();
   checks_.reset();
+  looks_.reset();
+  probes_.reset();
   // It may still call back into the inbox, which is closed, and nowhere else.
   writes_.reset();
   port_.reset();
@@ -120,6 +128,7 @@ void FleetService::CatchUp() {
 }
 
 bool FleetService::admitting() const {
+  if (!fitness_.fit()) return false;
   if (!options_.gateway) return jobs_->admitting() && HasLog() && !store_state_.full();
   if (jobs_->draining() || !HasLog()) return false;
   const std::vector<ServedModel> models = Models();
@@ -166,8 +175,9 @@ std::vector<FleetCheck> FleetService::Examine() {
 }
 
 std::string FleetService::Problem() const {
-  const std::string log =
-      HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+  std::string log = HasLog() ? "" : "fleet: the log cannot be reached, so nothing is admitted\n";
+  const std::string unfit = fitness_.Why();
+  if (!unfit.empty()) absl::StrAppend(&log, "fleet: nothing is claimed here: ", unfit, "\n");
   if (port_->Health().closed) {
     return absl::StrCat(log,
                         "fleet: the NATS servers refused this server's key or password while it "

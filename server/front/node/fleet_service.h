@@ -16,6 +16,8 @@
 #include "server/front/jobs/end_journal.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/jobs/video_serializer.h"
+#include "server/front/node/disk_watch.h"
+#include "server/front/node/fitness.h"
 #include "server/front/node/fleet_node.h"
 #include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
@@ -38,7 +40,7 @@ class FleetService final : public JobService, public EndJournal {
  public:
   // The dispatcher is made with this as its journal. All outlive it.
   FleetService(NodeOptions options, const VideoSerializer& serializer, const Clock& clock,
-               SharedStore store = {});
+               SharedStore store = {}, DiskProbe probe = {});
   ~FleetService() override;
 
   // Who folds the log, for the port of Start.
@@ -116,6 +118,8 @@ class FleetService final : public JobService, public EndJournal {
   const VideoSerializer& serializer_;
   const Clock& clock_;
   const SharedStore store_;
+  const DiskProbe probe_;
+  Fitness fitness_;
   StoreState store_state_;
   const std::shared_ptr<Inbox<Task>> inbox_;
   const OwnThread own_thread_;
@@ -127,7 +131,7 @@ class FleetService final : public JobService, public EndJournal {
   std::unique_ptr<LogPort> port_;  // tells the view
   std::unique_ptr<WriteQueue> writes_;
   std::unique_ptr<TaskPool> uploads_, reads_;  // with a store
-  std::unique_ptr<TaskPool> checks_;
+  std::unique_ptr<TaskPool> checks_, looks_, probes_;
   int num_checks_ = 0;  // of its thread
   std::unique_ptr<MediaFetches> fetches_;
   std::unique_ptr<FleetNode> node_;

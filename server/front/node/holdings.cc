@@ -27,6 +27,8 @@ const char* TextOf(ReleaseReason why) {
       return "the lease was over";
     case ReleaseReason::kDelivery:
       return "the result could not be brought into the store";
+    case ReleaseReason::kUnfit:
+      return "the node cannot render for now";
   }
   return "";
 }
@@ -194,11 +196,26 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
     return done(absl::AbortedError("the video is no longer this server's"));
   }
   found->second.ending = true;
+  if (video.state != VideoState::kFailed) {
+    return EndJudged(claim, video, last_sequence, std::move(done));
+  }
+  parts_.disk.Judge(video.error, [this, claim, video, last_sequence,
+                                  done = std::move(done)](bool of_disk) mutable {
+    if (!of_disk) return EndJudged(claim, video, last_sequence, std::move(done));
+    if (IsMine(claim.first, claim.second)) {
+      Release(claim.first, claim.second, ReleaseReason::kUnfit);
+    }
+    Withdraw(claim, std::move(done));
+  });
+}
+
+void Holdings::EndJudged(const Claim& claim, const Video& video, uint64_t last_sequence,
+                         Done done) {
   FinishSaid said{parts_.options.node, KindOf(video)};
   said.video = parts_.faces.Write(claim.first, video);
   said.last_sequence = last_sequence;
   if (video.state == VideoState::kSucceeded && parts_.deliveries.enabled()) {
-    return Deliver(claim, video, epoch, std::move(said), std::move(done));
+    return Deliver(claim, video, claim.second, std::move(said), std::move(done));
   }
   WriteEnd(claim, std::move(said), ReasonOfEnd(video), std::move(done));
 }
@@ -317,17 +334,21 @@ void Holdings::StopAll() {
   GiveBack(keys, ReleaseReason::kLease);
 }
 
-void Holdings::StartDrain() {
-  draining_ = true;
-  parts_.jobs.AbandonUnsent(
-      parts_.thread.Here<std::vector<std::string>>([this](const std::vector<std::string>& ids) {
+void Holdings::GiveBackUnsent(ReleaseReason why) {
+  parts_.jobs.AbandonUnsent(parts_.thread.Here<std::vector<std::string>>(
+      [this, why](const std::vector<std::string>& ids) {
         std::vector<Key> keys;
         for (const auto& [key, held] : held_) {
           const bool given = std::find(ids.begin(), ids.end(), key.second) != ids.end();
           if (given || !held.asked) keys.push_back(key);
         }
-        GiveBack(keys, ReleaseReason::kShutdown);
+        GiveBack(keys, why);
       }));
+}
+
+void Holdings::StartDrain() {
+  draining_ = true;
+  GiveBackUnsent(ReleaseReason::kShutdown);
 }
 
 // Each delivery sees it, and leaves its video as it is.

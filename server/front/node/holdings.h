@@ -21,6 +21,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/disk_watch.h"
 #include "server/front/node/end_writer.h"
 #include "server/front/node/fold_waiters.h"
 #include "server/front/node/leftovers.h"
@@ -45,6 +46,7 @@ class Holdings {
     FoldWaiters& waiters;
     Deliveries& deliveries;
     Conditions& conditions;
+    DiskWatch& disk;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;  // of the node's thread
     const NodeOptions& options;
@@ -69,7 +71,9 @@ class Holdings {
 
   // The lease is over: others may have taken all of it.
   void StopAll();
-  // What no worker has goes back; nothing new is begun.
+  // Gives back what no worker has.
+  void GiveBackUnsent(ReleaseReason why);
+  // The same; nothing new is begun.
   void StartDrain();
   // Nothing waits any longer for the fleet's store.
   void StopDelivering();
@@ -116,6 +120,8 @@ class Holdings {
   bool IsDelivering(const Claim& claim) const;
   // `begun`: the epoch in which it was rendered.
   void Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said, Done done);
+  // The end is the video's own, not this server's disk's.
+  void EndJudged(const Claim& claim, const Video& video, uint64_t last_sequence, Done done);
   void WriteEnd(const Claim& claim, FinishSaid said, std::string reason, Done done);
   // It was not to be: the end does not count.
   void Withdraw(const Claim& claim, Done done);

@@ -69,6 +69,7 @@ void StatusReport::AddNodes(FleetStatus& status) const {
     node.behind = newest_ - std::min(newest_, beat.position);
     node.claimed = beat.claimed;
     node.room = beat.room;
+    node.unfit = beat.unfit;
     node.prompt_keys = beat.prompt_keys;
     const bool serves = node.state == FleetStatus::NodeState::kServing;
     for (const NodeBeat::Model& model : beat.models) {

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/base/digest/sha256.h"
+#include "server/errors/error.h"
 #include "server/front/node/fleet_service.h"
 #include "tests/fakes/memory_log.h"
 #include "tests/unit/server/front/jobs/harness.h"
@@ -40,7 +41,7 @@ class Member : public Harness {
     node.fleet = "prod";
     node.node = name_;
     node.address = name_ + ":1";
-    node.process = std::hash<std::string>{}(absl::StrCat(name_, ++processes_));
+    node.process = std::hash<std::string>{}(absl::StrCat(name_, ++processes));
     node.gateway = gateway;
     if (gateway) options.models.clear();
     node.deliver_backlog = deliver_backlog;
@@ -48,8 +49,9 @@ class Member : public Harness {
     const auto path_of = [this](const std::string& id, int attempt) {
       return media->PathOf(id, attempt);
     };
-    service = std::make_unique<FleetService>(node, *shared_serializer, clock,
-                                             SharedStore{objects_, path_of});
+    service = std::make_unique<FleetService>(
+        node, *shared_serializer, clock, SharedStore{objects_, path_of},
+        [this](bool) { return disk.room > 0 ? absl::OkStatus() : Full(); });
     end_journal = service.get();
     Start();
     if (with_worker) AddWorker();
@@ -105,12 +107,16 @@ class Member : public Harness {
   reel::testing::MemoryLog::Port* port = nullptr;
   int deliver_backlog = 32;
   bool gateway = false;
+  uint64_t processes = 0;  // of this name and folder so far
 
  private:
+  static absl::Status Full() {
+    return MakeError(Reason::kStoreFull, "The disk of the data folder is full");
+  }
+
   const std::string name_;
   reel::testing::MemoryLog& log_;
   ObjectStore* const objects_;
-  uint64_t processes_ = 0;
 };
 
 class FleetFixture : public ::testing::Test {

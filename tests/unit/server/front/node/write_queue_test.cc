@@ -17,6 +17,7 @@ class SilentLog final : public LogPort {
     const auto outcome = silent ? WriteResult::Outcome::kUnknown : WriteResult::Outcome::kWon;
     return WriteResult{outcome, 1};
   }
+  absl::StatusOr<uint64_t> Newest() override { return 1; }
   void SendBeat(const std::string&, const std::string&) override {}
   std::vector<std::string> TakeBeats() override { return {}; }
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the disk of this server's data folder takes results, and which failures are its fault.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "absl/functional/any_invocable.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "server/front/jobs/clock.h"
+#include "server/front/jobs/own_thread.h"
+#include "server/front/node/fitness.h"
+#include "server/front/objects/task_pool.h"
+
+namespace reel::front {
+
+// Looks at the disk; `writes`: by writing to it, else by what it says of itself. Waits.
+using DiskProbe = std::function<absl::Status(bool writes)>;
+
+// Confined to the node's thread.
+class DiskWatch {
+ public:
+  // What it works with; all of it outlives it. Without a probe the disk counts as good.
+  struct Parts {
+    DiskProbe probe;
+    TaskPool& probes;  // one thread, which waits for the disk
+    const OwnThread& thread;
+    Fitness& fitness;
+    const Clock& clock;
+  };
+  explicit DiskWatch(Parts parts) : parts_(std::move(parts)) {}
+
+  // A second has passed.
+  void Tick();
+  // Whether a video has failed with `error` because of this disk: then it can be rendered
+  // elsewhere.
+  void Judge(const absl::Status& error, absl::AnyInvocable<void(bool of_disk)> done);
+
+ private:
+  void Fail(const absl::Status& why);
+  void OnProbed(const absl::Status& status);
+
+  const Parts parts_;
+  bool good_ = true, probing_ = false;
+  // A file that did not fit leaves room behind: a good probe proves little until this is over.
+  absl::Duration not_before_ = -absl::InfiniteDuration();
+  absl::Duration failed_ = -absl::InfiniteDuration();
+  absl::Duration pause_;
+};
+
+}  // namespace reel::front

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/view_barrier.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "server/front/node/fleet_errors.h"
+
+namespace reel::front {
+namespace {
+
+constexpr absl::Duration kBarrierPatience = absl::Seconds(2);
+// Between two questions to the broker.
+constexpr absl::Duration kDistance = absl::Milliseconds(20);
+constexpr size_t kMostCalls = 10'000;
+
+}  // namespace
+
+void ViewBarrier::Wait(Done done) {
+  if (!parts_.port.IsUp()) return done(FleetUnavailable("The fleet's log cannot be reached"));
+  if (next_.size() >= kMostCalls) {
+    return done(FleetUnavailable("Too many calls ask for videos that this server does not know"));
+  }
+  next_.push_back(std::move(done));
+  if (!asking_) Ask();
+}
+
+void ViewBarrier::Ask() {
+  asked_ = std::exchange(next_, {});
+  auto told = parts_.thread.Here<absl::StatusOr<uint64_t>>(
+      [this](absl::StatusOr<uint64_t> newest) { OnNewest(std::move(newest)); });
+  asking_ = parts_.looks.Put([&port = parts_.port, told = std::move(told)]() mutable {
+    told(port.Newest());
+    absl::SleepFor(kDistance);
+  });
+  if (!asking_) Answer(std::exchange(asked_, {}), FleetUnavailable("The fleet's log is busy"));
+}
+
+void ViewBarrier::OnNewest(absl::StatusOr<uint64_t> newest) {
+  asking_ = false;
+  std::vector<Done> calls = std::exchange(asked_, {});
+  if (!next_.empty()) Ask();
+  if (!newest.ok()) return Answer(std::move(calls), FleetUnavailable("The fleet's log is silent"));
+  waiting_.push_back({std::move(calls), *newest, parts_.clock.Monotonic() + kBarrierPatience});
+}
+
+void ViewBarrier::Settle(bool ready, uint64_t position) {
+  if (waiting_.empty()) return;
+  const absl::Duration now = parts_.clock.Monotonic();
+  // Whoever is answered may wait again.
+  std::vector<Batch> batches = std::exchange(waiting_, {});
+  for (Batch& batch : batches) {
+    if (ready && position >= batch.newest) {
+      Answer(std::move(batch.calls), absl::OkStatus());
+    } else if (now >= batch.end) {
+      Answer(std::move(batch.calls), FleetUnavailable("This server's view of the fleet is behind"));
+    } else {
+      waiting_.push_back(std::move(batch));
+    }
+  }
+}
+
+void ViewBarrier::Answer(std::vector<Done> calls, const absl::Status& status) {
+  for (Done& done : calls) done(status);
+}
+
+}  // namespace reel::front
