@@ -45,7 +45,7 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
       serializer_(serializer),
       clock_(clock),
       store_(std::move(store)),
-      probe_(std::move(probe)),
+      probe_(options_.gateway ? DiskProbe() : std::move(probe)),  // it keeps no results
       inbox_(std::make_shared<Inbox<Task>>()),
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
