@@ -162,6 +162,7 @@ std::string WriteBeat(const NodeBeat& beat) {
   message.set_room(beat.room);
   message.set_draining(beat.draining);
   message.set_unfit(beat.unfit);
+  message.set_holds_name(beat.holds_name);
   for (const NodeBeat::Model& model : beat.models) {
     v1::BeatModel& out = *message.add_models();
     out.set_name(model.name);
@@ -187,6 +188,7 @@ std::optional<NodeBeat> ReadBeat(const std::string& bytes) {
   beat.room = message->room();
   beat.draining = message->draining();
   beat.unfit = message->unfit();
+  beat.holds_name = message->holds_name();
   for (const v1::BeatModel& model : message->models()) {
     beat.models.push_back({model.name(),
                            model.ready_devices(),

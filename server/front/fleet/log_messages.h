@@ -46,6 +46,7 @@ struct NodeBeat {
   std::vector<std::string> kernels = {};      // of its devices, each list once; opaque here
   std::vector<std::string> prompt_keys = {};  // Seal::Ids
   std::string unfit = {};                     // why it claims nothing for now; empty: it claims
+  bool holds_name = false;                    // its process acts under the name
 
   bool claims() const { return !draining && unfit.empty(); }
 };

@@ -7,9 +7,9 @@
 namespace reel::front {
 
 void NodeTable::Hear(NodeBeat beat) {
-  if (beat.node == self_) own_names_[beat.process] = observed_;
-  std::string name = beat.node;
-  nodes_[std::move(name)] = {std::make_shared<const NodeBeat>(std::move(beat)), observed_};
+  const Node node = {std::make_shared<const NodeBeat>(std::move(beat)), observed_};
+  if (node.beat->node == self_) own_names_[node.beat->process] = node;
+  nodes_[node.beat->node] = node;
 }
 
 void NodeTable::Tick(absl::Duration now, bool connected) {
@@ -22,7 +22,7 @@ void NodeTable::Tick(absl::Duration now, bool connected) {
   // Long forgotten ones would stay for ever; for the rest they are as those never heard.
   const absl::Duration oldest = observed_ - 100 * silence_;
   std::erase_if(nodes_, [&](const auto& entry) { return entry.second.heard < oldest; });
-  std::erase_if(own_names_, [&](const auto& entry) { return entry.second < oldest; });
+  std::erase_if(own_names_, [&](const auto& entry) { return entry.second.heard < oldest; });
 }
 
 void NodeTable::Forgive() {
@@ -64,11 +64,13 @@ uint64_t NodeTable::newest_position() const {
   return newest;
 }
 
-bool NodeTable::HasDouble(uint64_t own_process) const {
-  for (const auto& [process, heard] : own_names_) {
-    if (process != own_process && observed_ - heard <= silence_) return true;
+std::vector<NodeTable::Namesake> NodeTable::Namesakes(uint64_t own_process) const {
+  std::vector<Namesake> others;
+  for (const auto& [process, node] : own_names_) {
+    if (process == own_process || observed_ - node.heard > silence_) continue;
+    others.push_back({process, node.beat->holds_name, node.beat->address});
   }
-  return false;
+  return others;
 }
 
 }  // namespace reel::front

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "server/front/fleet/log_messages.h"
@@ -39,8 +40,13 @@ class NodeTable {
   std::map<std::string, Seen> All() const;
   // The furthest that any that is not silent had read the log.
   uint64_t newest_position() const;
-  // Another process beats under this node's name, and has not been silent yet.
-  bool HasDouble(uint64_t own_process) const;
+  // Other processes that beat under this node's name, and are not silent yet.
+  struct Namesake {
+    uint64_t process = 0;
+    bool holds_name = false;
+    std::string address;
+  };
+  std::vector<Namesake> Namesakes(uint64_t own_process) const;
 
  private:
   struct Node {
@@ -56,7 +62,7 @@ class NodeTable {
   absl::Duration last_tick_ = -absl::InfiniteDuration();
   bool connected_ = false;
   std::map<std::string, Node> nodes_;
-  std::map<uint64_t, absl::Duration> own_names_;  // processes that beat as this node
+  std::map<uint64_t, Node> own_names_;  // processes that beat as this node
 };
 
 }  // namespace reel::front

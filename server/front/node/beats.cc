@@ -26,7 +26,9 @@ Beats::Beats(const Parts& parts)
 
 void Beats::Tick(absl::Duration now, const Own& own) {
   Hear(now);
-  nodes_.Tick(now, parts_.port.IsUp() && HearsItself(now));
+  // Who stands by does not beat; that it hears others has to do.
+  if (!HearsItself(now)) hears_since_ = absl::InfiniteDuration();
+  nodes_.Tick(now, parts_.port.IsUp() && (own.stands_by || HearsItself(now)));
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive = nodes_.Alive();
   if (processes_.size() > kMostProcesses) processes_.clear();
   // A process that has just come, also under a name that was there before, knows no cards yet.
@@ -37,8 +39,8 @@ void Beats::Tick(absl::Duration now, const Own& own) {
   alive_ = std::move(alive);
   TellKernels();
   const bool news = count_ == 0 || own.room != told_.room || own.draining != told_.draining ||
-                    own.unfit != told_.unfit;
-  if (now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
+                    own.unfit != told_.unfit || own.holds_name != told_.holds_name;
+  if (own.stands_by || now - sent_ < (news ? kLeastBetween : parts_.options.beat)) return;
   sent_ = now;
   Send(own);
 }
@@ -54,7 +56,7 @@ void Beats::Hear(absl::Duration now) {
     LearnKernels(*beat);
     if (beat->process == parts_.options.process && beat->node == parts_.options.node) {
       echoed_ = now;
-      first_echo_ = std::min(first_echo_, now);
+      hears_since_ = std::min(hears_since_, now);
     }
     nodes_.Hear(*std::move(beat));
   }
@@ -109,6 +111,7 @@ void Beats::Send(const Own& own) {
   beat.room = own.room;
   beat.draining = own.draining;
   beat.unfit = own.unfit;
+  beat.holds_name = own.holds_name;
   beat.prompt_keys = parts_.options.seal.Ids();
   const bool with_cards = count_++ % kBeatsPerCard == 0;
   const Means means = MeansOf(parts_.jobs);
@@ -166,7 +169,7 @@ std::set<std::string> Beats::ReadyModels() const {
 
 bool Beats::KnowsModels(absl::Duration now) const {
   // Others beat once in that time, and answer a newcomer with their cards sooner.
-  if (now - first_echo_ < 2 * parts_.options.beat) return false;
+  if (now - hears_since_ < 2 * parts_.options.beat) return false;
   bool some = false;
   for (const auto& [name, beat] : alive_) {
     for (const NodeBeat::Model& model : beat->models) {

@@ -37,12 +37,16 @@ class Beats {
     int room = 0;
     bool draining = false;
     std::string unfit;  // as in NodeBeat
+    bool holds_name = false;
+    bool stands_by = false;  // nothing is told of it
     bool operator==(const Own&) const = default;
   };
   // Time has passed: hears, and beats when it is time, or when its room has changed.
   void Tick(absl::Duration now, const Own& own);
 
   const NodeTable& nodes() const { return nodes_; }
+  // Since when beats of this process have come back without a break; infinite: they do not.
+  absl::Duration hears_since() const { return hears_since_; }
   // All others that serve it, by name, with how many they could claim now.
   std::map<std::string, int> ServersOf(const std::string& model) const;
   // Models for which some node has a device.
@@ -73,7 +77,7 @@ class Beats {
   std::map<std::string, std::shared_ptr<const NodeBeat>> alive_;  // as of the last tick
   absl::Duration sent_ = -absl::InfiniteDuration();
   absl::Duration echoed_ = -absl::InfiniteDuration();
-  absl::Duration first_echo_ = absl::InfiniteDuration();
+  absl::Duration hears_since_ = absl::InfiniteDuration();
   int64_t count_ = 0;
   Own told_;
   std::set<std::string> learned_;                              // models

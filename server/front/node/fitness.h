@@ -9,7 +9,7 @@
 
 namespace reel::front {
 
-enum class Unfit { kDisk };
+enum class Unfit { kDisk, kName };
 
 // Thread-safe. A node that is not fit claims nothing, gives back what no worker has, and is not
 // ready.

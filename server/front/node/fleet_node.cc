@@ -28,6 +28,7 @@ FleetNode::FleetNode(const Parts& parts)
              {parts.options.node, parts.peers, parts.fetches}),
       barrier_({parts.port, parts.looks, parts.thread, parts.clock}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
+      name_(parts.options, parts.fitness),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
       conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
@@ -60,8 +61,9 @@ void FleetNode::Settle() {
   waiters_.Settle(now);
   barrier_.Settle(parts_.view.ready(), told);
   if (!parts_.view.ready()) return;
+  if (!name_.holds()) return;
   leftovers_.Look();
-  if (leftovers_.done() && parts_.port.IsUp() && !draining_ && MayAct()) claimer_.Settle(now);
+  if (leftovers_.done() && parts_.port.IsUp() && !draining_) claimer_.Settle(now);
 }
 
 void FleetNode::TakeChanges() {
@@ -121,7 +123,9 @@ void FleetNode::Tick(absl::Duration now) {
   ticked_ = now;
   const bool each_second = ticks_++ % kTicksPerSecond == 0;
   beats_.Tick(now, {parts_.view.position(), static_cast<int>(holdings_.size()),
-                    draining_ ? 0 : claimer_.idle(), draining_, parts_.fitness.Why()});
+                    draining_ ? 0 : claimer_.idle(), draining_, parts_.fitness.Why(), name_.holds(),
+                    name_.stands_by()});
+  name_.Tick(now, beats_.nodes(), beats_.hears_since());
   parts_.ready_models.Set(beats_.ReadyModels(), beats_.KnowsModels(now));
   faces_.Tick(now);
   report_.Tick(now);
@@ -129,7 +133,7 @@ void FleetNode::Tick(absl::Duration now) {
   if (each_second) disk_.Tick();
   if (!parts_.view.ready()) return;
   const bool strangers_may_go =
-      leftovers_.done() && MayAct() && now - started_ > parts_.options.silence;
+      leftovers_.done() && name_.holds() && now - started_ > parts_.options.silence;
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
@@ -157,18 +161,10 @@ void FleetNode::WatchLease(absl::Duration now) {
   }
   const bool slept = now - ticked_ > parts_.options.lease;
   const bool was_cut_off = now - last_up_ > parts_.options.lease;
-  if (slept || (was_cut_off && !std::exchange(cut_off_, true))) holdings_.StopAll();
-}
-
-bool FleetNode::MayAct() {
-  const bool is_double = beats_.nodes().HasDouble(parts_.options.process);
-  if (is_double && !told_double_) {
-    Log(LogLevel::kError,
-        "Another process takes part in the fleet under this node's name; nothing is claimed",
-        {{"node", parts_.options.node}});
+  if (slept || (was_cut_off && !std::exchange(cut_off_, true))) {
+    name_.Drop(now);
+    holdings_.StopAll();
   }
-  told_double_ = is_double;
-  return !is_double;
 }
 
 void FleetNode::Create(NewJob job, std::string spec_hash, Answer<std::shared_ptr<Job>> done) {

@@ -26,6 +26,7 @@
 #include "server/front/node/holdings.h"
 #include "server/front/node/janitor.h"
 #include "server/front/node/leftovers.h"
+#include "server/front/node/name_hold.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
 #include "server/front/node/status_report.h"
@@ -106,8 +107,6 @@ class FleetNode {
   // What nobody can ask for any more leaves memory.
   void ForgetExpired();
   void WatchLease(absl::Duration now);
-  // Nothing of another process under this name is touched while that may be alive.
-  bool MayAct();
 
   const Parts parts_;
   VideoIndex index_;
@@ -116,6 +115,7 @@ class FleetNode {
   FoldWaiters waiters_;
   ViewBarrier barrier_;
   Beats beats_;
+  NameHold name_;
   Deliveries deliveries_;
   Conditions conditions_;
   DiskWatch disk_;
@@ -135,7 +135,7 @@ class FleetNode {
   bool draining_ = false;
   bool cut_off_ = false;  // for longer than the lease, and told so
   bool stale_ = true;     // what is held is to be looked at anew
-  bool told_double_ = false, told_locked_ = false;
+  bool told_locked_ = false;
 };
 
 }  // namespace reel::front

@@ -95,11 +95,11 @@ TEST_F(NodeTableTest, ANodeIsNeverSilentToItself) {
 
 TEST_F(NodeTableTest, ASecondProcessUnderOnesOwnNameIsSeen) {
   table_.Hear(BeatOf("self", 7));
-  EXPECT_FALSE(table_.HasDouble(7));
-  EXPECT_TRUE(table_.HasDouble(8));
+  EXPECT_TRUE(table_.Namesakes(7).empty());
+  EXPECT_EQ(table_.Namesakes(8).size(), 1U);
   // The process before this one is no double for long.
   Pass(absl::Seconds(6));
-  EXPECT_FALSE(table_.HasDouble(8));
+  EXPECT_TRUE(table_.Namesakes(8).empty());
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ class Member : public Harness {
   ~Member() { Kill(); }
 
   // A process; a second time another one, on the same folder.
-  void Begin(bool with_worker = true) {
+  // `alone`: nobody else has its name, and it acts under it from the start.
+  void Begin(bool with_worker = true, bool alone = true) {
     Kill();
     NodeOptions node;
     node.fleet = "prod";
@@ -61,6 +62,7 @@ class Member : public Harness {
     port = joined.get();
     service->Start(std::move(joined), *dispatcher, {peers, ""});
     Pass(absl::ZeroDuration());
+    for (int i = 0; alone && i < 5; ++i) Pass(absl::Milliseconds(100));
   }
   // Nothing of it is told to anybody.
   void Kill() {

@@ -362,20 +362,5 @@ TEST_F(FleetServiceTest, ListsAndDeletesAtAnyServer) {
   EXPECT_TRUE(Comes([&] { return !a.Find(done).ok(); }));
 }
 
-TEST_F(FleetServiceTest, TwoProcessesOfOneNameClaimNothing) {
-  Member& a = Add("a");
-  Member twin(log_, serializer_, "a");
-  twin.Begin();
-  twin.Begin();  // so that it is another process than the first
-  Pass(absl::Seconds(2));
-  twin.Pass(absl::Milliseconds(200));
-  a.MustAsk(a.Request());
-  for (int i = 0; i < 10; ++i) {
-    Pass(absl::Milliseconds(200));
-    twin.Pass(absl::Milliseconds(200));
-  }
-  EXPECT_EQ(log_.Count(".c."), 0);
-}
-
 }  // namespace
 }  // namespace reel::front

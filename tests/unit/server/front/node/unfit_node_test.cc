@@ -3,12 +3,23 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "server/errors/error.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 
 namespace reel::front {
 namespace {
 
-using UnfitNodeTest = FleetFixture;
+class UnfitNodeTest : public FleetFixture {
+ protected:
+  // `member` and one more process under its name, on a folder of its own.
+  Member& AddDouble(const std::string& name) {
+    auto& member = members_[name + " again"];
+    member = std::make_unique<Member>(log_, serializer_, name);
+    member->processes = 100;
+    member->Begin(true, false);
+    return *member;
+  }
+};
 
 TEST_F(UnfitNodeTest, AVideoThatAFullDiskStoppedIsRenderedByAnother) {
   Member& a = Add("a");
@@ -42,6 +53,35 @@ TEST_F(UnfitNodeTest, AFullNodeClaimsAgainOnceThereIsRoom) {
   ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
   EXPECT_TRUE(a.service->admitting()) << a.service->Problem();
   a.RunToEnd(a.Take());
+  EXPECT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
+}
+
+TEST_F(UnfitNodeTest, OfTwoProcessesOfOneNameTheEarlierClaimsAndTheLaterSaysWhy) {
+  Member& a = Add("a");
+  Pass(absl::Seconds(2));
+  Member& again = AddDouble("a");
+  Pass(absl::Seconds(2));
+  EXPECT_TRUE(a.service->admitting()) << a.service->Problem();
+  EXPECT_FALSE(again.service->admitting());
+  EXPECT_TRUE(absl::StrContains(again.service->Problem(), "a:1")) << again.service->Problem();
+  JobPtr job = again.MustAsk(again.Request());
+  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
+  EXPECT_EQ(again.pool.num_waiting(), 0);
+  a.RunToEnd(a.Take());
+  EXPECT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
+}
+
+TEST_F(UnfitNodeTest, TheLaterProcessOfANameTakesOverWhenTheEarlierIsGone) {
+  Member& a = Add("a");
+  Pass(absl::Seconds(2));
+  Member& again = AddDouble("a");
+  Pass(absl::Seconds(2));
+  JobPtr job = again.MustAsk(again.Request());
+  ASSERT_TRUE(Comes([&] { return a.pool.num_waiting() == 1; }));
+  a.Kill();
+  ASSERT_TRUE(Comes([&] { return again.pool.num_waiting() == 1; }));
+  EXPECT_TRUE(again.service->admitting()) << again.service->Problem();
+  again.RunToEnd(again.Take());
   EXPECT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
 }
 
