@@ -20,7 +20,7 @@ constexpr int kUploads = 2;
 constexpr int kReads = 4;
 constexpr size_t kMostWaiting = 256;
 constexpr size_t kMostChecks = 4;  // that wait for one
-constexpr size_t kMostLooks = 4;
+constexpr size_t kMostWaitingLooks = 4;
 constexpr absl::Duration kLongestRest = absl::Milliseconds(100);
 
 // A job here has something new: its node may have room. Many wakes are one look.
@@ -67,7 +67,7 @@ void FleetService::Start(std::unique_ptr<LogPort> port, Dispatcher& jobs, Neighb
     fetches_ = std::make_unique<MediaFetches>(*store_.objects, *reads_, store_state_);
   }
   checks_ = std::make_unique<TaskPool>(1, kMostChecks);
-  looks_ = std::make_unique<TaskPool>(1, kMostLooks);
+  looks_ = std::make_unique<TaskPool>(1, kMostWaitingLooks);
   probes_ = std::make_unique<TaskPool>(1, kMostWaiting);
   node_ = std::make_unique<FleetNode>(FleetNode::Parts{
       jobs,           *port_,       *writes_, view_,          changes_,
