@@ -7,6 +7,7 @@ find_package(absl REQUIRED CONFIG)
 find_package(gRPC 1.51 REQUIRED CONFIG)
 find_package(prometheus-cpp REQUIRED CONFIG)
 find_package(OpenSSL REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(spdlog REQUIRED CONFIG)
 find_package(Boost 1.81 REQUIRED CONFIG)  # headers only
 find_package(PkgConfig REQUIRED)
