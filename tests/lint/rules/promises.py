@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of promises does not rot: a row for each, numbered without gaps; every test that it names exists; a figure has
-its date, or says 'not yet'."""
+"""Promises do not rot: numbered without gaps; every test that they name exists; a figure is short and has its date, or says
+'not yet'; the pages that are made of them are as made."""
 
+import json
+import pathlib
 import re
+import sys
 
 from tree import Finding
 
-PAGE = "tests/PROMISES.md"
-ROW = re.compile(r"\| (\d+) \|")
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2]))
+import promise_pages  # noqa: E402
+
+DATA = "tests/promises.json"
+MOST = 120  # characters of a cell
 CODE = re.compile(r"`([^`]+)`")
 DATE = re.compile(r"20\d\d-[01]\d-[0-3]\d")
 GROUPS = {"attacks": "tests/integration/attacks/{}.py", "outside": "tests/integration/outside/{}.py", "lint": "tests/lint/rules/{}.py"}
@@ -42,45 +48,59 @@ def exists(tree, name, cases, programs):
 
 
 def check(tree):
-    if not tree.has(PAGE):
+    if not tree.has(DATA):
         return
-    cases, programs, wanted = cases_of(tree), programs_of(tree), 1
-    for number, line in tree.lines(PAGE):
-        row = ROW.match(line)
-        if not row:
-            for name in CODE.findall(line):
-                if CASE.fullmatch(name) and name not in cases:
-                    yield Finding(PAGE, number, f"there is no test {name}")
-            continue
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if int(row[1]) != wanted:
-            yield Finding(PAGE, number, f"row {row[1]} stands where row {wanted} should")
-        wanted = int(row[1]) + 1
-        if len(cells) != 5:
-            yield Finding(PAGE, number, f"{len(cells)} columns instead of number, promise, test, figure, date")
-            continue
-        names = [name for name in CODE.findall(cells[2]) if " " not in name]
-        if not names and "not yet" not in cells[3].lower():
-            yield Finding(PAGE, number, "no test is named")
-        for name in names:
-            if not exists(tree, name, cases, programs):
-                yield Finding(PAGE, number, f"there is no test {name}")
-        if not DATE.fullmatch(cells[4]) and not cells[3].lower().startswith("not yet"):
-            yield Finding(PAGE, number, "a figure without its date, or a row that does not say 'not yet' first")
+    cases, programs = cases_of(tree), programs_of(tree)
+    try:
+        promises = json.loads(tree.text(DATA))
+    except ValueError as error:
+        yield Finding(DATA, 1, f"is no JSON: {error}")
+        return
+    for wanted, promise in enumerate(promises, 1):
+        yield from (Finding(DATA, 1, f"promise {wanted}: {what}") for what in faults_of(tree, wanted, promise, cases, programs))
+    for name, text in promise_pages.pages(tree.text(DATA)).items():
+        if not tree.has(f"tests/{name}") or tree.text(f"tests/{name}") != text:
+            yield Finding(f"tests/{name}", 1, "is not what tests/promise_pages.py makes of promises.json: run it")
 
 
-GOOD = ("| # | promise | test | figure | date |\n|---|---|---|---|---|\n"
-        "| 1 | a | `Drain.Ends`, `lint.links`, `x_test` | 1 s | 2026-01-02 |\n| 2 | b | `attacks.flood`, by hand `ctest -L soak` | Not yet: c. | |\n")
+def faults_of(tree, wanted, promise, cases, programs):
+    if promise["id"] != wanted:
+        yield f"has the number {promise['id']}"
+    not_yet = promise["last"].lower().startswith("not yet")
+    if not promise["tests"] and not promise.get("run") and not not_yet:
+        yield "no test is named"
+    mentioned = [name for fact in promise.get("facts", []) for name in CODE.findall(fact) if CASE.fullmatch(name)]
+    for name in (*promise["tests"], *mentioned):
+        if not exists(tree, name, cases, programs):
+            yield f"there is no test {name}"
+    if not DATE.fullmatch(promise.get("date", "")) and not not_yet:
+        yield "a figure without its date, or one that does not say 'not yet' first"
+    for key in ("promise", "last", "bar"):
+        if len(promise.get(key, "")) > MOST or "|" in promise.get(key, ""):
+            yield f"{key} has more than {MOST} characters, or a |; facts have room"
+
+
+GOOD = [{"id": 1, "promise": "a", "tests": ["Drain.Ends", "lint.links", "x_test"], "last": "1 s", "date": "2026-01-02", "facts": ["As `Drain.Ends` says."]},
+        {"id": 2, "promise": "b", "tests": ["attacks.flood"], "run": "By hand `ctest -L soak`.", "last": "Not yet: c."}]
 FILES = {"tests/a_test.cc": "TEST(Drain, Ends) {}\n", "tests/lint/rules/links.py": "", "tests/integration/attacks/flood.py": "",
          "tests/CMakeLists.txt": "foreach(name x y)\n"}
+
+
+def tree_of(change=lambda text: text):
+    data = change(json.dumps(GOOD))
+    return {DATA: data, **{f"tests/{name}": text for name, text in promise_pages.pages(data).items()}, **FILES}
+
+
 CASES = [
-    ("good", {PAGE: GOOD, **FILES}, 0),
-    ("a case that is not there", {PAGE: GOOD.replace("Drain.Ends", "Drain.Stays"), **FILES}, 1),
-    ("an attack that is not there", {PAGE: GOOD.replace("attacks.flood", "attacks.gone"), **FILES}, 1),
-    ("a program that is not there", {PAGE: GOOD.replace("x_test", "z_test"), **FILES}, 1),
-    ("a figure without a date", {PAGE: GOOD.replace("2026-01-02", ""), **FILES}, 1),
-    ("a case beside the rows that is not there", {PAGE: GOOD + "\nAnd `Drain.Gone`.\n", **FILES}, 1),
-    ("a row that is missing", {PAGE: GOOD.replace("| 2 |", "| 3 |"), **FILES}, 1),
-    ("a row without a test", {PAGE: GOOD.replace("`Drain.Ends`, `lint.links`, `x_test`", "by hand"), **FILES}, 1),
-    ("a column too few", {PAGE: GOOD.replace(" | 1 s |", " |"), **FILES}, 1),
+    ("good", tree_of(), 0),
+    ("a case that is not there", tree_of(lambda text: text.replace('["Drain.Ends', '["Drain.Stays')), 1),
+    ("an attack that is not there", tree_of(lambda text: text.replace("attacks.flood", "attacks.gone")), 1),
+    ("a program that is not there", tree_of(lambda text: text.replace("x_test", "z_test")), 1),
+    ("a figure without a date", tree_of(lambda text: text.replace("2026-01-02", "")), 1),
+    ("a fact with a case that is not there", tree_of(lambda text: text.replace("`Drain.Ends`", "`Drain.Gone`")), 1),
+    ("a number that is missing", tree_of(lambda text: text.replace('"id": 2', '"id": 3')), 1),
+    ("a promise without a test", tree_of(lambda text: text.replace('"Drain.Ends", "lint.links", "x_test"', "")), 1),
+    ("a figure that is a story", tree_of(lambda text: text.replace('"1 s"', f'"{"so " * 50}"')), 1),
+    ("no JSON", {DATA: "["}, 1),
+    ("a page that is not as made", {**tree_of(), "tests/PROMISES.md": "by hand"}, 1),
 ]
