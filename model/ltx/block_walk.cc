@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
-#include "model/ltx/packing/packed_rows.h"
-#include "model/ltx/text_rows.h"
-#include "model/ltx/token_part.h"
+#include "model/tokens/packed_rows.h"
+#include "model/tokens/text_rows.h"
+#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 namespace {

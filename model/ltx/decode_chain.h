@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "model/ltx/frame_source.h"
-#include "model/ltx/row_part.h"
+#include "model/frames/frame_source.h"
+#include "model/frames/row_part.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
-#include "model/ltx/guidance.h"
+#include "model/denoise/guidance.h"
+#include "model/denoise/step_cache.h"
 #include "model/ltx/rank_share.h"
 #include "model/ltx/rope.h"
-#include "model/ltx/step_cache.h"
 #include "model/ltx/time_table.h"
 #include "model/ltx/transformer.h"
 #include "model/sampler/schedule.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "model/bridge/step_reuse.h"
-#include "model/ltx/packing/step_groups.h"
+#include "model/ltx/step_groups.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/bridge/rank_run.h"
-#include "model/ltx/row_part.h"
+#include "model/frames/row_part.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/bridge/rank_crew.h"
-#include "model/ltx/frame_source.h"
+#include "model/frames/frame_source.h"
 #include "model/ltx/vae_decoder.h"
 
 namespace reel::model::ltx {

@@ -6,8 +6,8 @@
 #include "kernels/dispatch/kernel_profiles.h"
 #include "kernels/int8_rows/int8_rows.h"
 #include "model/bridge/rows.h"
+#include "model/denoise/step_cache.h"
 #include "model/ltx/presets.h"
-#include "model/ltx/step_cache.h"
 
 namespace reel::model::ltx {
 namespace {

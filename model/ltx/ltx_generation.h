@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "model/denoise/finite_check.h"
+#include "model/frames/frame_source.h"
 #include "model/ltx/conditioning.h"
 #include "model/ltx/denoise_state.h"
-#include "model/ltx/finite_check.h"
-#include "model/ltx/frame_source.h"
 #include "model/ltx/second_pass.h"
 #include "model/pipeline.h"
 

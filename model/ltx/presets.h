@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ltx/guidance.h"
+#include "model/denoise/guidance.h"
 #include "model/ltx/latent_upsampler.h"
 #include "model/model_card.h"
 

@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-#include "model/ltx/guidance.h"
-#include "model/ltx/token_part.h"
+#include "model/denoise/guidance.h"
 #include "model/ltx/transformer.h"
+#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "model/ltx/packing/packed_rows.h"
 #include "model/ltx/velocity_inputs.h"
+#include "model/tokens/packed_rows.h"
 
 namespace reel::model::ltx {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/denoise/guidance.h"
+#include "model/denoise/step_cache.h"
 #include "model/ltx/denoise_state.h"
-#include "model/ltx/guidance.h"
-#include "model/ltx/step_cache.h"
 #include "model/ltx/transformer.h"
 
 namespace reel::model::ltx {

@@ -10,8 +10,8 @@
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_guard.h"
 #include "model/bridge/upload.h"
-#include "model/ltx/packing/packed_rows.h"
-#include "model/ltx/text_rows.h"
+#include "model/tokens/packed_rows.h"
+#include "model/tokens/text_rows.h"
 
 namespace reel::model::ltx {
 namespace {

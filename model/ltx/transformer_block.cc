@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "model/bridge/row_ops.h"
-#include "model/ltx/packing/packed_rows.h"
-#include "model/ltx/token_part.h"
+#include "model/tokens/packed_rows.h"
+#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -9,10 +9,12 @@
 #include "model/layers/linear.h"
 #include "model/ltx/transformer_config.h"
 
-namespace reel::model::ltx {
-
+namespace reel::model {
 class PackedRows;
 struct TokenPart;
+}  // namespace reel::model
+
+namespace reel::model::ltx {
 
 // Projections of one attention. Query and key norms span all heads.
 struct AttentionLayer {

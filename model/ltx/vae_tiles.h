@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "model/ltx/frame_source.h"
+#include "model/frames/frame_source.h"
 #include "model/ltx/vae_config.h"
 
 namespace reel::model::ltx {

@@ -14,8 +14,8 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/bridge/device_graph.h"
 #include "model/bridge/ops.h"
-#include "model/ltx/token_part.h"
 #include "model/ltx/transformer.h"
+#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 

@@ -7,12 +7,10 @@
 
 #include "absl/functional/function_ref.h"
 #include "model/bridge/attention_ops.h"
-#include "model/ltx/shared_rows.h"
 #include "model/ltx/transformer_block.h"
+#include "model/tokens/shared_rows.h"
 
 namespace reel::model::ltx {
-
-struct TokenPart;
 
 // A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
 struct TextContext {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/finite_check.h"
+#include "model/denoise/finite_check.h"
 
 #include <cmath>
 

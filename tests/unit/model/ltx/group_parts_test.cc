@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "model/layers/weights.h"
-#include "model/ltx/token_part.h"
+#include "model/tokens/token_part.h"
 #include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 

@@ -9,8 +9,8 @@
 
 #include "gtest/gtest.h"
 #include "model/bridge/torch_guard.h"
+#include "model/frames/row_part.h"
 #include "model/ltx/group_decode.h"
-#include "model/ltx/row_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/test_run.h"

@@ -16,7 +16,7 @@
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/rope.h"
-#include "model/ltx/token_part.h"
+#include "model/tokens/token_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/cpu_link.h"

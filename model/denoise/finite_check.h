@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether all numbers of a tensor are finite, asked at once and answered when a device has come to
+// it, so that it need not stop for the question.
+#pragma once
+
+#include <c10/core/Event.h>
+
+#include <optional>
+
+#include "absl/status/status.h"
+#include "model/bridge/aten.h"
+
+namespace reel::model {
+
+class FiniteCheck {
+ public:
+  // Asks. What becomes of `x` afterwards does not matter. `step` is for the message.
+  FiniteCheck(const at::Tensor& x, int step);
+
+  // Waits for the answer, and so for all that the device was asked for before the question.
+  // DATA_LOSS for NaN or Inf; throws what libtorch throws.
+  absl::Status Wait() const;
+
+ private:
+  int step_;
+  at::Tensor is_finite_;             // [] on the host
+  std::optional<c10::Event> asked_;  // none on a CPU
+};
+
+}  // namespace reel::model

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/frames/row_part.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace reel::model {
+namespace {
+
+// How frames lie in memory, as they are.
+at::MemoryFormat MemoryOf(const at::Tensor& frames) {
+  constexpr auto kSideBySide = at::MemoryFormat::ChannelsLast3d;
+  return frames.is_contiguous(kSideBySide) ? kSideBySide : at::MemoryFormat::Contiguous;
+}
+
+// Rows within frames are strided, and libtorch copies such element by element: where the channels
+// of a pixel lie side by side it is told of elements of 16 bytes.
+void CopyRows(const at::Tensor& to, const at::Tensor& from) {
+  constexpr int64_t kWide = 16;
+  const bool wide = to.stride(1) == 1 && from.stride(1) == 1 && to.dtype() == from.dtype() &&
+                    to.size(1) * to.element_size() % kWide == 0;
+  if (!wide) {
+    to.copy_(from);
+    return;
+  }
+  const auto pixels = [](const at::Tensor& x) { return x.movedim(1, -1).view(at::kComplexDouble); };
+  pixels(to).copy_(pixels(from));
+}
+
+// A neighbour's row; zeros where there is none.
+void CopyEdge(const at::Tensor& to, const at::Tensor& theirs) {
+  if (theirs.defined()) {
+    CopyRows(to, theirs);
+  } else {
+    to.zero_();
+  }
+}
+
+}  // namespace
+
+RowPart RowPart::Of(RankCrew& crew, int rank, int64_t all) {
+  const int64_t even = all / crew.size(), longer = all % crew.size();
+  return {crew, rank, rank * even + std::min<int64_t>(rank, longer), even + (rank < longer ? 1 : 0),
+          all};
+}
+
+at::Tensor RowPart::Own(const at::Tensor& x, int64_t scale) const {
+  return x.slice(kRowsDimension, first * scale, (first + count) * scale);
+}
+
+at::Tensor RowPart::WithEdges(const at::Tensor& frames) const {
+  const int64_t rows = frames.size(kRowsDimension);
+  const at::MemoryFormat memory = MemoryOf(frames);
+  const bool has_above = first > 0, has_below = first + count < all;
+  const auto row = [&frames](int64_t i) { return frames.slice(kRowsDimension, i, i + 1); };
+  // To both before anything is taken, or ranks would wait for each other in turn.
+  if (has_above) crew.Give(rank, rank - 1, row(0).clone(memory));
+  if (has_below) crew.Give(rank, rank + 1, row(rows - 1).clone(memory));
+  const at::Tensor above = has_above ? crew.Take(rank, rank - 1) : at::Tensor();
+  const at::Tensor below = has_below ? crew.Take(rank, rank + 1) : at::Tensor();
+  std::vector<int64_t> sizes = frames.sizes().vec();
+  sizes[kRowsDimension] = rows + 2;
+  const at::Tensor whole = at::empty(sizes, frames.options(), memory);
+  CopyRows(whole.slice(kRowsDimension, 1, rows + 1), frames);
+  CopyEdge(whole.slice(kRowsDimension, 0, 1), above);
+  CopyEdge(whole.slice(kRowsDimension, rows + 1), below);
+  return whole;
+}
+
+}  // namespace reel::model
