@@ -91,7 +91,7 @@ RankLink* GroupVelocity::LinkOf(const Ops& ops, const Company& attempts, bool in
   const TransformerConfig& config = first_.transformer().config();
   const int64_t bytes = std::max(first, second) * kind.tokens * 2 * config.width() *
                         static_cast<int64_t>(at::elementSize(first_.transformer().dtype()));
-  if (bytes > VelocityGraphs::kMostBytes || !CameBefore(std::move(kind))) return nullptr;
+  if (bytes > VelocityGraphs::Cache::kMostBytes || !CameBefore(std::move(kind))) return nullptr;
   if (link->Reserve(bytes)) ForgetGraphs();
   return link;
 }

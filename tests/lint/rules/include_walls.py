@@ -42,7 +42,7 @@ OPERATOR_TABLE = r"kernels/operators\.def"  # rows of macros
 MODEL_API = DISPATCH + [r"model/\w+\.h"]  # torch-free
 TORCH_CUDA_ENTRIES = r"model/torch_cuda/(cudnn_convolutions|graph_recorder|lt_products|peer_link)\.h"  # of a library that is opened
 MODEL_FILES = [r"model/weights/(config_reader|json_file|mapped_file)\.h"]  # what any folder of a model is read with
-MODEL_SHARED = r"model/(bridge|denoise|frames|layers|sampler|text|tokenizer|tokens|weights)/"
+MODEL_SHARED = r"model/(bridge|denoise|frames|graphs|layers|sampler|text|tokenizer|tokens|weights)/"
 SERVER_BASE = MODEL_API + ["server/errors/", "server/logging/", "server/protocol/"]
 ENGINE = ["server/worker/engine/"]
 MEDIA = ["server/worker/media/"]
@@ -78,7 +78,7 @@ WALLS = [
     (r"model/weights/", MODEL_API, {"absl", "json"}),
     (r"model/torch_cuda/", MODEL_API + ["model/bridge/"], {"absl", "torch", "cuda"}),
     (r"model/bridge/", MODEL_API + ["model/bridge/", "kernels/", TORCH_CUDA_ENTRIES], {"absl", "torch"}),
-    (r"model/(denoise|frames|tokens)/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
+    (r"model/(denoise|frames|graphs|tokens)/", MODEL_API + ["model/bridge/", "kernels/"], {"absl", "torch"}),
     (r"model/layers/", MODEL_API + [r"model/(bridge|weights)/", "kernels/"], {"absl", "torch"}),
     (r"model/text/", MODEL_API + [r"model/(bridge|layers|tokenizer|weights)/", "kernels/"], {"absl", "torch", "json"}),
     # Each other folder is a family: it sees what families share, and no other family; its own folders see each other.

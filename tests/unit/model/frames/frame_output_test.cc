@@ -31,7 +31,8 @@ class KeptFrames : public FrameSink {
 absl::Status Pushed(const at::Tensor& pictures, KeptFrames& kept) {
   const auto& device = *DeviceUnderTest();
   kernels::KernelCounters counters;
-  const kernels::Execution run{*device.catalog.Plan("auto", {}), counters, nullptr, device.stream};
+  const kernels::KernelPlan plan = *device.catalog.Plan("auto", {});
+  const kernels::Execution run{plan, counters, nullptr, device.stream};
   return PushFrames(Ops(run), pictures, kept);
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/velocity_graphs.h"
-
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,10 +14,12 @@
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/rope.h"
+#include "model/ltx/velocity_graphs.h"
 #include "model/tokens/token_part.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/cpu_link.h"
+#include "tests/unit/model/graphs/rerun_recorder.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
 #include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
@@ -29,45 +29,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// Replays by running once more what it recorded: over the memory that the graph has, as a device
-// does.
-class RerunGraph final : public DeviceGraph {
- public:
-  RerunGraph(std::function<void(kernels::DeviceStream)> body, kernels::DeviceStream stream,
-             int& replays)
-      : body_(std::move(body)), stream_(stream), replays_(replays) {}
-  void Replay() override {
-    ++replays_;
-    body_(stream_);
-  }
-
- private:
-  const std::function<void(kernels::DeviceStream)> body_;
-  const kernels::DeviceStream stream_;
-  int& replays_;
-};
-
-struct Counts {
-  int recorded = 0, replays = 0;
-  bool fails = false;
-  bool exchanges = false;  // what is recorded, with who does it once: it is not run to be recorded
-};
-
-class RerunRecorder final : public GraphRecorder {
- public:
-  RerunRecorder(kernels::DeviceStream stream, Counts& counts) : stream_(stream), counts_(counts) {}
-  std::unique_ptr<DeviceGraph> Record(std::function<void(kernels::DeviceStream)> body) override {
-    ++counts_.recorded;
-    if (!counts_.exchanges) body(stream_);
-    if (counts_.fails) ThrowIfError(absl::InternalError("cannot be recorded"));
-    return std::make_unique<RerunGraph>(std::move(body), stream_, counts_.replays);
-  }
-
- private:
-  const kernels::DeviceStream stream_;
-  Counts& counts_;
-};
 
 class VelocityGraphsTest : public LtxPipeline {
  protected:
@@ -110,7 +71,7 @@ class VelocityGraphsTest : public LtxPipeline {
   const Ops ops_{test_.run};
   at::Device device_ = at::kCPU;
   std::unique_ptr<Transformer> transformer_;
-  Counts counts_;
+  RecordCounts counts_;
   std::unique_ptr<VelocityGraphs> graphs_;
 };
 

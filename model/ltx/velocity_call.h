@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call of the transformer as a graph takes it: its kind, and a copy of its inputs.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "model/bridge/ops.h"
+#include "model/ltx/transformer.h"
+#include "model/tokens/token_part.h"
+
+namespace reel::model::ltx {
+
+// The whole transformer or a part of it, for some groups; all borrowed.
+struct VelocityCall {
+  enum class Part { kWhole, kFirst, kOthers };
+
+  // What must be the same for a graph to serve.
+  struct GroupKind {
+    std::vector<int64_t> sizes, rows, perturbed;
+    std::vector<int64_t> part;  // of tokens that ranks divide
+    std::vector<bool> has_one_key;
+    bool operator==(const GroupKind&) const = default;
+  };
+  struct Kind {
+    Part part = Part::kWhole;
+    std::vector<GroupKind> groups;
+    bool operator==(const Kind&) const = default;
+  };
+  class Copy;
+
+  const Transformer& transformer;
+  Part part;
+  absl::Span<const VelocityInputs> groups;
+
+  Kind kind() const;
+  // False: of many rows of several sizes.
+  bool may_come_again() const;
+  // False: ranks exchange within it by copies. Note: [Calls that ranks exchange within].
+  bool may_be_recorded() const;
+  int64_t input_bytes() const;
+  int64_t work_bytes() const;
+  std::vector<at::Tensor> Compute(const Ops& ops) const;
+};
+
+// Memory of its own, with the same contents.
+class VelocityCall::Copy {
+ public:
+  explicit Copy(const VelocityCall& call);
+  // With the contents of a call of the same kind.
+  void Fill(const VelocityCall& call);
+  VelocityCall call() const { return {transformer_, part_, inputs_}; }
+
+ private:
+  // Whose contents a group's inputs have; held for comparison.
+  struct Filled {
+    at::Tensor text, rope, time_of;
+  };
+  static Filled FilledBy(const VelocityInputs& inputs);
+  static void Fill(const VelocityInputs& inputs, VelocityInputs& own, Filled& filled);
+
+  const Transformer& transformer_;
+  const Part part_;
+  std::vector<VelocityInputs> inputs_;
+  std::deque<TokenPart> parts_;  // of the inputs that have one
+  std::vector<Filled> filled_;
+};
+
+}  // namespace reel::model::ltx
