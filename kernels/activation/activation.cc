@@ -21,13 +21,14 @@ absl::Status Launch(const OpVariants& rows, ActivationParams params, const Argum
                     const Execution& run) {
   MergeRowDims(params.shape,
                {&params.x, &params.bias, &params.value, &params.out, &params.out_scale.rows});
-  return RunOp({.cpu_variants = rows,
-                .dtype = params.x.dtype,
-                .params = &params,
-                .empty = params.shape.rows == 0 || params.shape.width == 0,
-                .tensors = [&] { return checks.Tensors(); },
-                .for_plugins = params.out.dtype != Dtype::kE4m3},
-               run);
+  return RunOp(
+      {.cpu_variants = rows,
+       .dtype = params.x.dtype,
+       .params = &params,
+       .empty = params.shape.rows == 0 || params.shape.width == 0,
+       .tensors = [&] { return checks.Tensors(); },
+       .for_plugins = params.out.dtype != Dtype::kE4m3 && params.kind != Activation::kFatRelu},
+      run);
 }
 
 // `out` as `x` is, but for half its width.
@@ -66,7 +67,8 @@ absl::Status ActivationOp(const ActivationArgs& args, const Execution& run) {
                  .value = {},
                  .out = RowsOperand(args.out),
                  .kind = args.kind,
-                 .out_scale = OutputScale(OutputOf(args))},
+                 .out_scale = OutputScale(OutputOf(args)),
+                 .threshold = static_cast<float>(args.threshold)},
                 checks, run);
 }
 
@@ -94,7 +96,8 @@ absl::Status GatedActivation(const GatedActivationArgs& args, const Execution& r
                  .bias = {},
                  .value = RowsOperand(value),
                  .out = RowsOperand(args.out),
-                 .kind = args.kind},
+                 .kind = args.kind,
+                 .threshold = static_cast<float>(args.threshold)},
                 checks, run);
 }
 

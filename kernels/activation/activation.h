@@ -23,6 +23,7 @@ struct ActivationArgs {
   Activation kind = Activation::kGeluTanh;
   std::optional<TensorView> out_scale = std::nullopt;  // of an e4m3 out, as in RmsNormArgs
   std::optional<double> static_out_scale = std::nullopt;
+  double threshold = 0;  // of kFatRelu
 };
 
 struct GatedActivationArgs {
@@ -31,6 +32,7 @@ struct GatedActivationArgs {
   TensorView out;                   // [..., n]; overlaps nothing
   Activation kind = Activation::kGeluTanh;
   bool gate_first = true;  // which half is the gate: diffusers' GEGLU and SwiGLU have it second
+  double threshold = 0;    // of kFatRelu
 };
 
 // Statuses as in RmsNorm; INVALID_ARGUMENT too for halves of an odd width.

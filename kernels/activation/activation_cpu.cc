@@ -9,7 +9,13 @@
 namespace reel::kernels {
 namespace {
 
-REEL_INLINE void Activate(Activation kind, int64_t width, float* x) {
+REEL_INLINE void Activate(const ActivationParams& params, int64_t width, float* x) {
+  const Activation kind = params.kind;
+  if (kind == Activation::kFatRelu) {
+    const float threshold = params.threshold;
+    for (int64_t i = 0; i < width; ++i) x[i] = x[i] <= threshold ? 0.0f : x[i];
+    return;
+  }
   if (kind == Activation::kGeluTanh) {
     for (int64_t i = 0; i < width; ++i) {
       // sqrt(2/pi), twice.
@@ -34,7 +40,7 @@ void Rows(const ActivationParams& params, int64_t first, int64_t end) {
         LoadFloats(params.shape, params.bias, row, other);
         for (int64_t i = 0; i < width; ++i) x[i] += other[i];
       }
-      Activate(params.kind, width, x);
+      Activate(params, width, x);
       if (params.value.data != nullptr) {
         LoadFloats(params.shape, params.value, row, other);
         for (int64_t i = 0; i < width; ++i) x[i] *= other[i];

@@ -7,7 +7,8 @@ namespace reel::kernels {
 
 bool ActivationVectorAccepts(const ActivationParams& params) {
   // Vectors of a row are counted in 32 bits.
-  return params.out.dtype != Dtype::kE4m3 && params.shape.width < (int64_t{1} << 31) &&
+  return params.out.dtype != Dtype::kE4m3 && params.kind != Activation::kFatRelu &&
+         params.shape.width < (int64_t{1} << 31) &&
          FitsVectorElements(params.shape, params.x,
                             {&params.x, &params.bias, &params.value, &params.out});
 }

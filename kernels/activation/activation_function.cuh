@@ -8,7 +8,7 @@
 namespace reel::kernels {
 
 template <Activation kKind>
-__device__ inline float Activated(float x) {
+__device__ inline float Activated(float x, float threshold = 0) {
   switch (kKind) {
     case Activation::kGeluErf:
       return 0.5f * x * erfcf(-0.707106781f * x);
@@ -18,6 +18,8 @@ __device__ inline float Activated(float x) {
       return TimesSigmoid(x, 1.702f * x);
     case Activation::kSilu:
       return TimesSigmoid(x, x);
+    case Activation::kFatRelu:
+      return x <= threshold ? 0.0f : x;
   }
   return x;
 }

@@ -11,6 +11,7 @@ enum class Activation : int32_t {
   kGeluTanh,   // x * sigmoid(2u), u = sqrt(2/pi) (x + 0.044715 x^3): LTX, T5; gelu_new, gelu_fast
   kGeluQuick,  // x * sigmoid(1.702 x)
   kSilu,       // x * sigmoid(x)
+  kFatRelu,    // x, or 0 where x <= threshold
 };
 
 }  // namespace reel::kernels

@@ -18,6 +18,7 @@ struct ActivationParams {
   RowOperand out;
   Activation kind = Activation::kGeluTanh;
   CodeScale out_scale = {};  // where out is e4m3
+  float threshold = 0;       // of kFatRelu
 };
 
 void ActivationLoops(const ActivationParams& params);

@@ -11,8 +11,8 @@
 namespace reel::kernels {
 namespace {
 
-double Activated(Activation kind, double x) {
-  switch (kind) {
+double Activated(const ActivationParams& params, double x) {
+  switch (params.kind) {
     case Activation::kGeluErf:
       return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
     case Activation::kGeluTanh:
@@ -21,6 +21,8 @@ double Activated(Activation kind, double x) {
       return TimesSigmoid(x, 1.702 * x);
     case Activation::kSilu:
       return TimesSigmoid(x, x);
+    case Activation::kFatRelu:
+      return x <= params.threshold ? 0 : x;
   }
   return x;
 }
@@ -34,7 +36,7 @@ void ActivationLoops(const ActivationParams& params) {
   for (int64_t row = 0; row < params.shape.rows; ++row) {
     ReadRow(params.shape, params.x, row, x);
     ReadRow(params.shape, params.bias, row, other, kNoAddend);
-    for (size_t i = 0; i < width; ++i) x[i] = Activated(params.kind, x[i] + other[i]);
+    for (size_t i = 0; i < width; ++i) x[i] = Activated(params, x[i] + other[i]);
     ReadRow(params.shape, params.value, row, other, 1);
     for (size_t i = 0; i < width; ++i) x[i] *= other[i];
     WriteOutput(params.shape, params.out, params.out_scale, row, x);

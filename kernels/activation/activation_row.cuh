@@ -71,6 +71,9 @@ struct ActivationRow {
       case Activation::kSilu:
         Each<Activation::kSilu>(x);
         break;
+      case Activation::kFatRelu:
+        Each<Activation::kFatRelu>(x);
+        break;
     }
     if (row.value.data != nullptr) {
 #pragma unroll
@@ -80,9 +83,9 @@ struct ActivationRow {
 
  private:
   template <Activation kKind, int kCount>
-  __device__ static void Each(float (&x)[kCount]) {
+  __device__ void Each(float (&x)[kCount]) const {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) x[k] = Activated<kKind>(x[k]);
+    for (int k = 0; k < kCount; ++k) x[k] = Activated<kKind>(x[k], p.threshold);
   }
 };
 

@@ -129,6 +129,8 @@ int32_t LaunchTyped(const ActivationParams& params, cudaStream_t stream) {
       return LaunchKind<T, Activation::kGeluQuick>(params, stream);
     case Activation::kSilu:
       return LaunchKind<T, Activation::kSilu>(params, stream);
+    case Activation::kFatRelu:
+      break;  // generic's
   }
   return cudaErrorInvalidValue;
 }

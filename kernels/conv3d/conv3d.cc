@@ -60,6 +60,12 @@ VolumeOperand OperandOf(const TensorView& view) {
 
 OpVariants Conv3dCpuVariants() { return MakeVariants<Conv3dParams>("conv3d", kCpuVariants); }
 
+absl::Status CheckConv3d(const Conv3dArgs& args, DeviceStream stream) {
+  ArgumentChecks checks("conv3d", stream);
+  Check(args, checks);
+  return checks.status();
+}
+
 absl::Status Conv3d(const Conv3dArgs& args, const Execution& run) {
   ArgumentChecks checks("conv3d", run.stream);
   Check(args, checks);

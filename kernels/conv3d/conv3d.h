@@ -27,6 +27,8 @@ struct Conv3dArgs {
 
 // Statuses as in RmsNorm. Nothing is allocated.
 absl::Status Conv3d(const Conv3dArgs& args, const Execution& run);
+// What it refuses before it chooses a variant; for who computes it by other means.
+absl::Status CheckConv3d(const Conv3dArgs& args, DeviceStream stream);
 
 OpVariants Conv3dCpuVariants();
 

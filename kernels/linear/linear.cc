@@ -67,6 +67,12 @@ RowOperand OptionalScales(const std::optional<TensorView>& view) {
 
 OpVariants LinearCpuVariants() { return MakeVariants<LinearParams>("linear", kCpuVariants); }
 
+absl::Status CheckLinear(const LinearArgs& args, DeviceStream stream) {
+  ArgumentChecks checks("linear", stream);
+  Check(args, checks);
+  return checks.status();
+}
+
 absl::Status Linear(const LinearArgs& args, const Execution& run) {
   ArgumentChecks checks("linear", run.stream);
   Check(args, checks);

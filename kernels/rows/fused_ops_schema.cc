@@ -53,13 +53,14 @@ std::vector<FusedOperand> FusedOutputs(const FusedOp& op) {
   return outputs;
 }
 
-FusedSchema SchemaOf(const FusedOp& op, bool e4m3) {
+FusedSchema SchemaOf(const FusedOp& op, unsigned codes) {
   std::vector<std::string> outputs;
   for (const FusedOperand& output : FusedOutputs(op)) {
     outputs.push_back(absl::StrCat("Tensor(", outputs.empty() ? "a" : "b", "!) ", output.name));
   }
-  if (e4m3) {
-    outputs.push_back(absl::StrCat("Tensor(", outputs.size() == 1 ? "b" : "c", "!)? out_scale"));
+  if (codes != 0) {
+    outputs.push_back(absl::StrCat("Tensor(", outputs.size() == 1 ? "b" : "c",
+                                   codes == kE4m3 ? "!)? out_scale" : "!) out_scale"));
   }
   const std::vector<std::string> returns(outputs.size(), "Tensor");
   const std::vector<FusedOperand> inputs = FusedInputs(op);
@@ -73,7 +74,7 @@ FusedSchema SchemaOf(const FusedOp& op, bool e4m3) {
   }
   arguments.push_back("*");
   if (op.statistic != Statistic::kNone) arguments.push_back(absl::StrCat("float eps=", op.eps));
-  if (e4m3) arguments.push_back("float? static_out_scale=None");
+  if (codes == kE4m3) arguments.push_back("float? static_out_scale=None");
   return {.outputs = absl::StrJoin(outputs, ", "),
           .returns =
               outputs.size() == 1 ? "Tensor" : absl::StrCat("(", absl::StrJoin(returns, ", "), ")"),

@@ -26,7 +26,8 @@ struct FusedOperand {
 
 // Those behind x, in order.
 std::vector<FusedOperand> FusedInputs(const FusedOp& op);
-// The norm, if there is one, then the sum. An e4m3 norm's scales come behind them: out_scale.
+// The norm, if there is one, then the sum. The scales of a norm in codes come behind them:
+// out_scale.
 std::vector<FusedOperand> FusedOutputs(const FusedOp& op);
 
 // As torch has schemas: "Tensor(a!) out, Tensor(b!) sum", "(Tensor, Tensor)", "Tensor x, Tensor? y,
@@ -36,6 +37,7 @@ struct FusedSchema {
   std::string returns;
   std::string arguments;
 };
-FusedSchema SchemaOf(const FusedOp& op, bool e4m3);
+// `codes`: kE4m3 or kInt8 where the norm is written so, or 0.
+FusedSchema SchemaOf(const FusedOp& op, unsigned codes);
 
 }  // namespace reel::kernels

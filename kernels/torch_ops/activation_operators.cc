@@ -13,8 +13,9 @@ absl::StatusOr<Activation> KindOf(const TorchCall& call) {
   if (name == "gelu_tanh") return Activation::kGeluTanh;
   if (name == "gelu_quick") return Activation::kGeluQuick;
   if (name == "silu") return Activation::kSilu;
-  return absl::InvalidArgumentError(
-      absl::StrCat("An activation is gelu, gelu_tanh, gelu_quick or silu, not '", name, "'"));
+  if (name == "fatrelu") return Activation::kFatRelu;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "An activation is gelu, gelu_tanh, gelu_quick, silu or fatrelu, not '", name, "'"));
 }
 
 absl::Status RunActivation(const TorchCall& call, const Execution& run) {
@@ -44,7 +45,8 @@ absl::Status RunGatedActivation(const TorchCall& call, const Execution& run) {
                           .value = call.OptionalView("value"),
                           .out = call.View("out"),
                           .kind = kind,
-                          .gate_first = call.Flag("gate_first")},
+                          .gate_first = call.Flag("gate_first"),
+                          .threshold = call.Real("threshold")},
                          run);
 }
 
@@ -66,8 +68,9 @@ std::vector<TorchOperator> ActivationOperators() {
        "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\", float? static_out_scale=None",
        ActivatedE4m3, RunActivationE4m3},
       {"gated_activation", "gated_activation", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", bool gate_first=True", GatedOutput,
-       RunGatedActivation},
+       "Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", bool gate_first=True, "
+       "float threshold=0.0",
+       GatedOutput, RunGatedActivation},
   };
 }
 

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "kernels/torch_ops/aten_variant.h"
 #include "kernels/torch_ops/torch_failure.h"
 
 namespace reel::kernels {
@@ -28,7 +29,7 @@ void MutatingKernel::operator()(const c10::OperatorHandle& handle, c10::Dispatch
   const size_t count = schema.arguments().size();
   const TorchCall call(schema, torch::jit::last(*stack, count));
   ThrowIfError(host_->Run(op_.key, call.Text("variant"), call.device(),
-                          [&](const Execution& run) { return op_.run(call, run); }));
+                          [&](const Execution& run) { return RunOperator(op_, call, run); }));
   torch::jit::drop(*stack, count);
 }
 

@@ -11,7 +11,7 @@
 namespace reel::kernels {
 namespace {
 
-template <const FusedOp& kOp, bool kE4m3>
+template <const FusedOp& kOp, unsigned kForm>
 absl::Status Run(const TorchCall& call, const Execution& run) {
   static const std::vector<FusedOperand> inputs = FusedInputs(kOp);
   static const std::vector<FusedOperand> outputs = FusedOutputs(kOp);
@@ -23,39 +23,42 @@ absl::Status Run(const TorchCall& call, const Execution& run) {
     args.*output.argument = call.View(output.name);
   }
   if constexpr (kOp.statistic != Statistic::kNone) args.eps = call.Real("eps");
-  if constexpr (kE4m3) {
-    args.out_scale = call.OptionalView("out_scale");
-    args.static_out_scale = call.OptionalReal("static_out_scale");
-  }
+  if constexpr (kForm != 0) args.out_scale = call.OptionalView("out_scale");
+  if constexpr (kForm == kE4m3) args.static_out_scale = call.OptionalReal("static_out_scale");
   return RunFused(kOp, args, run);
 }
 
-// In e4m3 the codes, the sum, the scales.
-template <const FusedOp& kOp, bool kE4m3>
+// In codes the codes, the sum, the scales.
+template <const FusedOp& kOp, unsigned kForm>
 TorchOutputs Allocate(const TorchCall& call) {
   constexpr bool kBoth = kOp.has(kNormed) && kOp.has(kSum);
-  if constexpr (!kE4m3) return kBoth ? LikeXTwice(call) : LikeX(call);
-  TorchOutputs outputs = QuantizedX(call, "static_out_scale");
+  if constexpr (kForm == 0) return kBoth ? LikeXTwice(call) : LikeX(call);
+  TorchOutputs outputs = kForm == kInt8 ? TurnedX(call) : QuantizedX(call, "static_out_scale");
   if (kBoth) outputs.insert(outputs.begin() + 1, LikeX(call).front());
   return outputs;
 }
 
-template <const FusedOp& kOp, bool kE4m3>
+template <const FusedOp& kOp, unsigned kForm>
 TorchOperator Operator() {
-  FusedSchema schema = SchemaOf(kOp, kE4m3);
-  return {.name = absl::StrCat(kOp.name, kE4m3 ? "_e4m3" : ""),
+  FusedSchema schema = SchemaOf(kOp, kForm);
+  return {.name = absl::StrCat(kOp.name, kForm == kE4m3   ? "_e4m3"
+                                         : kForm == kInt8 ? "_int8"
+                                                          : ""),
           .key = kOp.name,
           .outputs = std::move(schema.outputs),
           .returns = std::move(schema.returns),
           .arguments = std::move(schema.arguments),
-          .allocate = Allocate<kOp, kE4m3>,
-          .run = Run<kOp, kE4m3>};
+          .allocate = Allocate<kOp, kForm>,
+          .run = Run<kOp, kForm>};
 }
 
 template <const FusedOp& kOp>
 void AddForms(std::vector<TorchOperator>& operators) {
-  operators.push_back(Operator<kOp, false>());
-  if constexpr (kOp.codes) operators.push_back(Operator<kOp, true>());
+  operators.push_back(Operator<kOp, 0>());
+  if constexpr (kOp.codes) {
+    operators.push_back(Operator<kOp, kE4m3>());
+    operators.push_back(Operator<kOp, kInt8>());
+  }
 }
 
 template <size_t... kAt>

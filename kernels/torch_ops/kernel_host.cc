@@ -47,7 +47,8 @@ struct KernelHost::DeviceVariants {
   KernelPlan plan;  // without an override
 };
 
-KernelHost::KernelHost(std::string cuda_library) : cuda_library_(std::move(cuda_library)) {}
+KernelHost::KernelHost(std::string cuda_library, HostedVariants aten)
+    : cuda_library_(std::move(cuda_library)), aten_(std::move(aten)) {}
 KernelHost::~KernelHost() = default;
 
 absl::StatusOr<std::shared_ptr<const KernelHost::DeviceVariants>> KernelHost::RowsOf(
@@ -57,6 +58,9 @@ absl::StatusOr<std::shared_ptr<const KernelHost::DeviceVariants>> KernelHost::Ro
   auto& variants = variants_[index];
   if (variants == nullptr) {
     REEL_ASSIGN_OR_RETURN(KernelCatalog catalog, OpenCatalog(index, cuda_library_));
+    for (const auto& variant : aten_) {
+      catalog.AddFramework({variant}, KernelCatalog::Place::kFirst);
+    }
     REEL_ASSIGN_OR_RETURN(KernelPlan plan, catalog.Plan("auto", {}));
     variants =
         std::make_shared<DeviceVariants>(DeviceVariants{std::move(catalog), std::move(plan)});
@@ -83,6 +87,7 @@ absl::Status KernelHost::Run(const std::string& op, const std::string& variant, 
                                              .counters = counters,
                                              .timer = nullptr,
                                              .stream = stream});
+  if (!status.ok()) return status;
   const MutexLock lock(mutex_);
   for (const VariantUse& use : counters.Uses()) calls_[{use.op, use.variant}] += use.calls;
   return status;

@@ -24,14 +24,15 @@ namespace reel::kernels {
 class KernelHost {
  public:
   // `cuda_library` is where libreel_cuda.so would lie; it is opened by the first call for a GPU.
-  explicit KernelHost(std::string cuda_library);
+  // `aten`: libtorch's own variants, which come before those of kernels/.
+  KernelHost(std::string cuda_library, HostedVariants aten);
   ~KernelHost();
   KernelHost(const KernelHost&) = delete;
   KernelHost& operator=(const KernelHost&) = delete;
 
   // Runs one call on the device's current stream, with `variant` of `op` forced unless it is empty,
-  // and counts it. FAILED_PRECONDITION for a GPU without libreel_cuda.so; INVALID_ARGUMENT for an
-  // unknown variant; else what `call` returns.
+  // and counts it unless it fails. FAILED_PRECONDITION for a GPU without libreel_cuda.so;
+  // INVALID_ARGUMENT for an unknown variant; else what `call` returns.
   absl::Status Run(const std::string& op, const std::string& variant, at::Device device,
                    absl::FunctionRef<absl::Status(const Execution&)> call);
 
@@ -45,6 +46,7 @@ class KernelHost {
   absl::StatusOr<std::shared_ptr<const DeviceVariants>> RowsOf(at::Device device);
 
   const std::string cuda_library_;
+  const HostedVariants aten_;
   mutable Mutex mutex_;
   std::map<int, std::shared_ptr<const DeviceVariants>> variants_ ABSL_GUARDED_BY(mutex_);
   std::map<std::pair<std::string, std::string>, int64_t> calls_ ABSL_GUARDED_BY(mutex_);

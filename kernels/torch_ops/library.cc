@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/built_in_catalog.h"
 #include "kernels/ltx_rope/ltx_rope_table.h"
+#include "kernels/torch_ops/aten_variant.h"
 #include "kernels/torch_ops/boxed_kernels.h"
 #include "kernels/torch_ops/kernel_host.h"
 #include "kernels/torch_ops/torch_failure.h"
@@ -31,9 +32,9 @@ constexpr char kVariant[] = "str? variant=None";
 
 std::vector<TorchOperator> AllOperators() {
   std::vector<TorchOperator> all;
-  for (const auto& part :
-       {NormOperators(), FusedOperators(), LinearOperators(), RopeOperators(),
-        ActivationOperators(), VideoOperators(), QuantizeOperators(), AttentionOperators()}) {
+  for (const auto& part : {NormOperators(), FusedOperators(), LinearOperators(),
+                           ConvolutionOperators(), RopeOperators(), ActivationOperators(),
+                           VideoOperators(), QuantizeOperators(), AttentionOperators()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;
@@ -123,13 +124,7 @@ void RegisterListings(torch::Library& library, const std::shared_ptr<KernelHost>
   });
   library.def("keys() -> str[]", []() {
     std::vector<std::string> keys;
-    // PyTorch has linear layers and convolutions of its own: they are no operators here.
-    const std::vector<TorchOperator> here = AllOperators();
-    for (const OpVariants& op : BuiltInCpuVariants()) {
-      const bool is_here = std::any_of(here.begin(), here.end(),
-                                       [&](const TorchOperator& one) { return one.key == op.op; });
-      if (is_here) keys.emplace_back(op.op);
-    }
+    for (const OpVariants& op : BuiltInCpuVariants()) keys.emplace_back(op.op);
     return keys;
   });
 }
@@ -139,7 +134,7 @@ void RegisterAll(torch::Library& library) {
   const auto there = c10::Dispatcher::singleton().findSchema(
       {C10_STRINGIZE(REEL_TORCH_NAMESPACE) "::operators", ""});
   if (there.has_value()) return;
-  const auto host = std::make_shared<KernelHost>(CudaLibraryBeside());
+  const auto host = std::make_shared<KernelHost>(CudaLibraryBeside(), AtenVariants(AllOperators()));
   for (const TorchOperator& op : AllOperators()) Register(library, op, host);
   RegisterListings(library, host);
 }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ATen/ops/empty.h>
-
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_ops/torch_operator.h"
@@ -26,14 +24,6 @@ absl::Status RunInt8Rows(const TorchCall& call, const Execution& run) {
                   run);
 }
 
-TorchOutputs Int8RowsOfX(const TorchCall& call) {
-  const at::Tensor x = call.Tensor("x");
-  const auto sizes = x.sym_sizes();
-  TORCH_CHECK_VALUE(!sizes.empty(), "x must have at least one dimension to become int8");
-  return {at::empty_symint(sizes, x.options().dtype(at::kChar)),
-          at::empty_symint(sizes.slice(0, sizes.size() - 1), x.options().dtype(at::kFloat))};
-}
-
 }  // namespace
 
 std::vector<TorchOperator> QuantizeOperators() {
@@ -41,7 +31,7 @@ std::vector<TorchOperator> QuantizeOperators() {
       {"quantize_rows", "quantize_rows", "Tensor(a!) out, Tensor(b!)? scale", "(Tensor, Tensor)",
        "Tensor x, Tensor? static_scale=None, *", QuantizedRows, RunQuantizeRows},
       {"int8_rows", "int8_rows", "Tensor(a!) out, Tensor(b!) scale", "(Tensor, Tensor)",
-       "Tensor x, *, bool gelu=False", Int8RowsOfX, RunInt8Rows},
+       "Tensor x, *, bool gelu=False", TurnedX, RunInt8Rows},
   };
 }
 

@@ -42,6 +42,11 @@ std::optional<int64_t> TorchCall::OptionalInteger(const char* name) const {
   return value.isNone() ? std::nullopt : std::optional(value.toInt());
 }
 
+std::optional<at::ScalarType> TorchCall::OptionalType(const char* name) const {
+  const c10::IValue& value = Value(name);
+  return value.isNone() ? std::nullopt : std::optional(value.toScalarType());
+}
+
 std::vector<int64_t> TorchCall::Integers(const char* name) const {
   const c10::IValue& value = Value(name);
   return value.isNone() ? std::vector<int64_t>() : value.toIntVector();

@@ -32,6 +32,7 @@ class TorchCall {
   // Empty when it is absent.
   std::string Text(const char* name) const;
   std::optional<double> OptionalReal(const char* name) const;
+  std::optional<at::ScalarType> OptionalType(const char* name) const;
   std::optional<int64_t> OptionalInteger(const char* name) const;
   std::vector<int64_t> Integers(const char* name) const;
   std::vector<double> Reals(const char* name) const { return Value(name).toDoubleVector(); }

@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,15 @@ namespace reel::kernels {
 // One to three tensors; undefined where an optional output is not asked for.
 using TorchOutputs = std::vector<at::Tensor>;
 
+// libtorch's own implementation, for an operator whose kernels on a GPU are the vendor's: a variant
+// "aten", before those of kernels/.
+struct AtenForm {
+  // Why it does not take a call; empty: it does.
+  std::string_view (*why_not)(const TorchCall& call);
+  // Refuses what the operator refuses.
+  absl::Status (*run)(const TorchCall& call, DeviceStream stream);
+};
+
 struct TorchOperator {
   std::string name;       // in torch.ops
   const char* key;        // of the kernel whose variants it runs
@@ -26,11 +36,13 @@ struct TorchOperator {
   // Makes the outputs of the functional form: contiguous, uninitialised, of symbolic sizes.
   TorchOutputs (*allocate)(const TorchCall& call);
   absl::Status (*run)(const TorchCall& call, const Execution& run);
+  const AtenForm* aten = nullptr;
 };
 
 std::vector<TorchOperator> NormOperators();
 std::vector<TorchOperator> FusedOperators();
 std::vector<TorchOperator> LinearOperators();
+std::vector<TorchOperator> ConvolutionOperators();
 std::vector<TorchOperator> RopeOperators();
 std::vector<TorchOperator> ActivationOperators();
 std::vector<TorchOperator> VideoOperators();
@@ -45,6 +57,8 @@ TorchOutputs LikeXTwice(const TorchCall& call);
 // The argument `x` as e4m3, and a scale for each of its rows unless `given`, the argument of that
 // name, is one for all.
 TorchOutputs QuantizedX(const TorchCall& call, const char* given);
+// The argument `x` as int8, and a scale for each of its rows.
+TorchOutputs TurnedX(const TorchCall& call);
 // Like q, and like k where there is one.
 TorchOutputs LikeQk(const TorchCall& call);
 

@@ -31,6 +31,14 @@ TorchOutputs QuantizedX(const TorchCall& call, const char* given) {
   return outputs;
 }
 
+TorchOutputs TurnedX(const TorchCall& call) {
+  const at::Tensor x = call.Tensor("x");
+  const auto sizes = x.sym_sizes();
+  TORCH_CHECK_VALUE(!sizes.empty(), "x must have at least one dimension to become int8");
+  return {at::empty_symint(sizes, x.options().dtype(at::kChar)),
+          at::empty_symint(sizes.slice(0, sizes.size() - 1), x.options().dtype(at::kFloat))};
+}
+
 TorchOutputs LikeQk(const TorchCall& call) {
   const at::Tensor q = call.Tensor("q");
   TorchOutputs outputs = {EmptyBeside(q, q.sym_sizes()), at::Tensor()};

@@ -11,16 +11,26 @@
 namespace reel::kernels {
 namespace {
 
+ChannelNormSiluArgs ChannelNormOf(const TorchCall& call) {
+  return {.x = call.View("x"),
+          .residual = call.OptionalView("residual"),
+          .bias = call.OptionalView("bias"),
+          .scale = call.OptionalView("scale"),
+          .shift = call.OptionalView("shift"),
+          .out = call.View("out"),
+          .pad_front = call.Integer("pad_front"),
+          .pad_back = call.Integer("pad_back"),
+          .silu = call.Flag("silu"),
+          .eps = call.Real("eps")};
+}
+
 absl::Status RunChannelNormSilu(const TorchCall& call, const Execution& run) {
-  return ChannelNormSilu({.x = call.View("x"),
-                          .scale = call.OptionalView("scale"),
-                          .shift = call.OptionalView("shift"),
-                          .out = call.View("out"),
-                          .pad_front = call.Integer("pad_front"),
-                          .pad_back = call.Integer("pad_back"),
-                          .silu = call.Flag("silu"),
-                          .eps = call.Real("eps")},
-                         run);
+  return ChannelNormSilu(ChannelNormOf(call), run);
+}
+absl::Status RunChannelNormSiluSum(const TorchCall& call, const Execution& run) {
+  ChannelNormSiluArgs args = ChannelNormOf(call);
+  args.sum = call.View("sum");
+  return ChannelNormSilu(args, run);
 }
 
 TorchOutputs PaddedOutput(const TorchCall& call) {
@@ -30,6 +40,10 @@ TorchOutputs PaddedOutput(const TorchCall& call) {
                     sizes.size());
   sizes[1] = sizes[1] + call.Size("pad_front") + call.Size("pad_back");
   return {EmptyBeside(x, sizes)};
+}
+
+TorchOutputs PaddedOutputAndSum(const TorchCall& call) {
+  return {PaddedOutput(call).front(), LikeX(call).front()};
 }
 
 absl::Status RunDepthToSpace(const TorchCall& call, const Execution& run) {
@@ -133,6 +147,10 @@ TorchOutputs Nv12Outputs(const TorchCall& call) {
           sizes.Bytes({sizes.count, sizes.half_height(), sizes.half_width(), 2})};
 }
 
+constexpr char kChannelNormArguments[] =
+    "Tensor x, Tensor? scale=None, Tensor? shift=None, Tensor? residual=None, "
+    "Tensor? bias=None, *, SymInt pad_front=0, SymInt pad_back=0, bool silu=True, float eps=1e-8";
+
 constexpr char kYuvArguments[] =
     "Tensor frames, *, str layout=\"packed\", bool exact=False, bool bt601=False, "
     "bool full_range=False, bool center_chroma=False";
@@ -141,10 +159,10 @@ constexpr char kYuvArguments[] =
 
 std::vector<TorchOperator> VideoOperators() {
   return {
-      {"channel_norm_silu", "channel_norm_silu", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? scale=None, Tensor? shift=None, *, SymInt pad_front=0, "
-       "SymInt pad_back=0, bool silu=True, float eps=1e-8",
+      {"channel_norm_silu", "channel_norm_silu", "Tensor(a!) out", "Tensor", kChannelNormArguments,
        PaddedOutput, RunChannelNormSilu},
+      {"channel_norm_silu_sum", "channel_norm_silu", "Tensor(a!) out, Tensor(b!) sum",
+       "(Tensor, Tensor)", kChannelNormArguments, PaddedOutputAndSum, RunChannelNormSiluSum},
       {"depth_to_space", "depth_to_space", "Tensor(a!) out", "Tensor",
        "Tensor x, Tensor? bias=None, Tensor? residual=None, *, bool drop_first=False",
        DoubledOutput, RunDepthToSpace},

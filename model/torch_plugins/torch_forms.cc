@@ -231,6 +231,8 @@ const char* NameOf(Activation kind) {
       return "gelu_quick";
     case Activation::kSilu:
       return "silu";
+    case Activation::kFatRelu:
+      break;  // not given to plug-ins
   }
   return "";
 }

@@ -42,6 +42,21 @@ def gelu_quick(input, out=None, *, bias=None, variant=None):
     return _plain(input, out, "gelu_quick", bias, variant)
 
 
+def gelu_new(input, out=None, *, variant=None):
+    """gelu_tanh, by the name that transformers and the Hub's `activation` have for it."""
+    return _plain(input, out, "gelu_tanh", None, variant)
+
+
+def gelu_fast(input, out=None, *, variant=None):
+    """gelu_tanh: in fp32 the same function."""
+    return _plain(input, out, "gelu_tanh", None, variant)
+
+
+def fatrelu_and_mul(input, out=None, threshold=0.0, *, variant=None):
+    """first half * second half where the first is above `threshold`, else 0."""
+    return _gated(input, out, "fatrelu", "first", None, variant, threshold=threshold)
+
+
 def silu(input, out=None, *, bias=None, variant=None):
     return _plain(input, out, "silu", bias, variant)
 
@@ -59,10 +74,10 @@ def gelu_tanh_e4m3(input, out=None, out_scale=None, *, bias=None, static_out_sca
     return out, out_scale
 
 
-def _gated(input, out, kind, gate, value, variant):
+def _gated(input, out, kind, gate, value, variant, **more):
     if gate not in ("first", "second"):
         raise ValueError(f"gate is 'first' or 'second', not {gate!r}")
-    options = {"kind": kind, "gate_first": gate == "first", "variant": variant}
+    options = {"kind": kind, "gate_first": gate == "first", "variant": variant, **more}
     if out is None:
         return ops.gated_activation(input, value, **options)
     ops.gated_activation_out(out, input, value, **options)

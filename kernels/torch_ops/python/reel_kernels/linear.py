@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A norm and the linear layer behind it as one product: the normed tensor is never written."""
+"""Linear layers, in 8 bits too; and a norm and the layer behind it as one product: the normed tensor is never written."""
 
 from typing import NamedTuple, Optional
 
@@ -14,6 +14,19 @@ class PreparedLinear(NamedTuple):
     weight: torch.Tensor
     bias: Optional[torch.Tensor]
     sums: Optional[torch.Tensor]
+
+
+def linear(input, weight, bias=None, out=None, *, input_scale=None, weight_scale=None, out_dtype=None, variant=None):
+    """input @ weight.T + bias, `weight` [O,D]: PyTorch's own product, by the name "aten".
+
+    Of e4m3 codes, as quantize_rows() and the norms ending in _e4m3 make them, or of int8 ones, as int8_rows() does: then
+    with a scale for each row of `input` and of `weight`, and the result is bf16 or of `out_dtype`. On a GPU e4m3 needs
+    sides that are multiples of 16 and a result in bf16; int8 needs a Hopper GPU and a result in 16 bits.
+    """
+    if out is None:
+        return ops.linear(input, weight, bias, input_scale, weight_scale, out_dtype=out_dtype, variant=variant)
+    ops.linear_out(out, input, weight, bias, input_scale, weight_scale, out_dtype=out_dtype, variant=variant)
+    return out
 
 
 def prepare_norm_linear(weight, norm_weight=None, bias=None, *, norm_bias=None, layer_norm=False, variant=None):

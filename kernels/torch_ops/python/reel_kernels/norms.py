@@ -7,8 +7,8 @@
 from ._library import ops
 
 __all__ = [
-    "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_zero", "gate_residual", "gate_residual_adaln",
-    "gate_residual_adaln_e4m3", "int8_rows", "layernorm", "layernorm_residual", "quantize_rows", "rmsnorm", "rmsnorm_e4m3",
+    "adaln_layernorm", "adaln_rmsnorm", "adaln_rmsnorm_e4m3", "adaln_rmsnorm_int8", "adaln_zero", "gate_residual",
+    "gate_residual_adaln", "gate_residual_adaln_e4m3", "gate_residual_adaln_int8", "int8_rows", "layernorm", "layernorm_residual", "quantize_rows", "rmsnorm", "rmsnorm_e4m3",
     "rmsnorm_residual",
 ]
 
@@ -88,6 +88,16 @@ def adaln_rmsnorm_e4m3(input, weight, scale, shift, eps=1e-6, out=None, out_scal
     return out, out_scale
 
 
+def adaln_rmsnorm_int8(input, weight, scale, shift, eps=1e-6, out=None, out_scale=None, *, scale_bias=None,
+                       shift_bias=None, variant=None):
+    """adaln_rmsnorm as (int8, a scale for each row [B,S]), as int8_rows of fp32 values would make them, in one pass."""
+    operands = (input, weight, scale, shift, scale_bias, shift_bias)
+    if out is None:
+        return ops.adaln_rms_norm_int8(*operands, eps=eps, variant=variant)
+    ops.adaln_rms_norm_int8_out(out, out_scale, *operands, eps=eps, variant=variant)
+    return out, out_scale
+
+
 def adaln_layernorm(input, weight, scale, shift, bias=None, eps=1e-5, out=None, *, scale_bias=None, shift_bias=None,
                     variant=None):
     operands = (input, weight, bias, scale, shift, scale_bias, shift_bias)
@@ -136,6 +146,17 @@ def gate_residual_adaln_e4m3(input, y, gate, scale, shift, eps=1e-6, out=None, r
         return codes, total, None if static_out_scale is not None else scales
     residual_out = input.new_empty(input.shape) if residual_out is None else residual_out
     ops.gate_residual_adaln_e4m3_out(out, residual_out, out_scale, *operands, **options)
+    return out, residual_out, out_scale
+
+
+def gate_residual_adaln_int8(input, y, gate, scale, shift, eps=1e-6, out=None, residual_out=None, out_scale=None, *,
+                             gate_bias=None, scale_bias=None, shift_bias=None, variant=None):
+    """gate_residual_adaln as (int8, s, a scale for each row [B,S]), as adaln_rmsnorm_int8; s is in the input's type."""
+    operands = (input, y, gate, scale, shift, gate_bias, scale_bias, shift_bias)
+    if out is None:
+        return ops.gate_residual_adaln_int8(*operands, eps=eps, variant=variant)
+    residual_out = input.new_empty(input.shape) if residual_out is None else residual_out
+    ops.gate_residual_adaln_int8_out(out, residual_out, out_scale, *operands, eps=eps, variant=variant)
     return out, residual_out, out_scale
 
 

@@ -1,15 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a video decoder needs: its norm, and frames as bytes."""
+"""What a video decoder needs: its convolution and norm, and frames as bytes."""
 
 from ._library import ops
 
 
-def channel_norm_silu(input, scale=None, shift=None, eps=1e-8, out=None, *, padding=(0, 0), silu=True, variant=None):
-    """rms over C of [B,F,H,W,C], then scale and shift [B,C], then silu; `padding` repeats the first and last frame."""
+def channel_norm_silu(input, scale=None, shift=None, eps=1e-8, out=None, *, padding=(0, 0), silu=True, residual=None,
+                      bias=None, variant=None):
+    """rms over C of [B,F,H,W,C], then scale and shift [B,C], then silu; `padding` repeats the first and last frame.
+
+    `residual`, like input, and `bias` [C] are added to the input first: what a convolution left to add.
+    """
     options = {"pad_front": padding[0], "pad_back": padding[1], "silu": silu, "eps": eps, "variant": variant}
     if out is None:
-        return ops.channel_norm_silu(input, scale, shift, **options)
-    ops.channel_norm_silu_out(out, input, scale, shift, **options)
+        return ops.channel_norm_silu(input, scale, shift, residual, bias, **options)
+    ops.channel_norm_silu_out(out, input, scale, shift, residual, bias, **options)
+    return out
+
+
+def channel_norm_silu_sum(input, scale=None, shift=None, eps=1e-8, out=None, sum_out=None, *, padding=(0, 0), silu=True,
+                          residual=None, bias=None, variant=None):
+    """(channel_norm_silu, input + residual + bias); the norm is of the unrounded sum. Both outputs are given or none."""
+    options = {"pad_front": padding[0], "pad_back": padding[1], "silu": silu, "eps": eps, "variant": variant}
+    if out is None:
+        return ops.channel_norm_silu_sum(input, scale, shift, residual, bias, **options)
+    ops.channel_norm_silu_sum_out(out, sum_out, input, scale, shift, residual, bias, **options)
+    return out, sum_out
+
+
+def conv3d(input, weight, bias=None, out=None, *, stride=(1, 1, 1), padding=(0, 0, 0), variant=None):
+    """[B,C,F,H,W] by [O,C,i,j,k], zeros beyond the edges: PyTorch's own, by the name "aten". Give `out` in
+    channels_last_3d to have that layout."""
+    options = {"stride": stride, "padding": padding, "variant": variant}
+    if out is None:
+        return ops.conv3d(input, weight, bias, **options)
+    ops.conv3d_out(out, input, weight, bias, **options)
     return out
 
 

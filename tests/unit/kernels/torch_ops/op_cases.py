@@ -11,6 +11,11 @@ import references as ref
 # Where tensors lie: by hand "cuda" on a machine that has one, and libreel_cuda.so beside the library.
 DEVICE = os.environ.get("REEL_TEST_DEVICE", "cpu")
 
+# Operators that are PyTorch's own by default, which rounds as it likes: on a CPU the oracle is compared.
+ORACLE = {"variant": "loops"} if DEVICE == "cpu" else {}
+# Else a GPU's convolutions in fp32 round to 10 bits.
+torch.backends.cudnn.allow_tf32 = False
+
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 UNIT_ROUNDOFF = {torch.float32: 2.0 ** -24, torch.float16: 2.0 ** -11, torch.bfloat16: 2.0 ** -8}
 
@@ -70,11 +75,32 @@ def linear_cases(dtype):
         sums = w.double().sum(-1)
         centred = ref.layer_norm(x, eps=1e-6)
         yield OpCase("norm_linear", (x, w, b, sums.float()), {}, (ref.linear(centred, w, b),))
+        yield OpCase("linear", (x, w), ORACLE, (ref.linear(x.double(), w),))
+        yield OpCase("linear", (x, crossed, b), ORACLE, (ref.linear(x.double(), crossed, b),))
         norm, beta = random(width, dtype=dtype), random(width + 1)[1:]
         for parts in ((), (norm, b), (norm, None, beta), (None, b.float(), beta)):
             for layer in (False, True):
                 yield OpCase("prepare_norm_linear", (w, *parts), {"layer_norm": layer},
                              ref.prepared(w, *parts, layer_norm=layer))
+
+
+def coded_linear_cases(dtype):
+    """As a GPU takes them: sides of 16 and a result in 16 bits."""
+    result = torch.float16 if dtype == torch.float16 and DEVICE == "cpu" else torch.bfloat16
+    x, w, b = random(2, 5, 64, dtype=dtype), random(16, 64, dtype=dtype), random(16)
+    for make in (torch.ops.reel_kernels.quantize_rows, torch.ops.reel_kernels.int8_rows):
+        (codes, scales), (layer, layer_scales) = make(x), make(w)
+        for bias in (None, b):
+            yield OpCase("linear", (codes, layer, bias, scales, layer_scales), {"out_dtype": result, **ORACLE},
+                         (ref.coded_linear(codes, layer, scales, layer_scales, bias),))
+
+
+def convolution_cases(dtype):
+    x, w, b = random(2, 4, 3, 6, 5, dtype=dtype), random(3, 4, 3, 3, 3, dtype=dtype), random(3, dtype=dtype)
+    yield OpCase("conv3d", (x, w), ORACLE, (ref.conv3d(x, w),))
+    x = x.to(memory_format=torch.channels_last_3d)
+    shape = {"stride": [1, 2, 1], "padding": [0, 1, 1]}
+    yield OpCase("conv3d", (x, w, b), {**shape, **ORACLE}, (ref.conv3d(x, w, b, **shape),))
 
 
 def adaln_cases(dtype):
@@ -99,6 +125,10 @@ def adaln_cases(dtype):
                      (ref.modulate(ref.rms_norm(gated), scale, shift), gated))
         codes, scales = ref.quantize_rows(ref.modulate(ref.rms_norm(gated), scale, shift))
         yield OpCase("gate_residual_adaln_e4m3", (x, y, scale, scale, shift, b), {}, (codes, gated, scales))
+        yield OpCase("adaln_rms_norm_int8", (x, w, scale, shift, b, b), {},
+                     ref.int8_rows(ref.modulate(ref.rms_norm(x, w), scale, shift, b, b)))
+        codes, scales = ref.int8_rows(ref.modulate(ref.rms_norm(gated), scale, shift))
+        yield OpCase("gate_residual_adaln_int8", (x, y, scale, scale, shift, b), {}, (codes, gated, scales))
     yield OpCase("gate_residual", (x, y), {}, (ref.gate_residual(x, y),))
 
 
@@ -143,6 +173,8 @@ def activation_cases(dtype):
         yield OpCase("activation_e4m3", (x,), {}, ref.quantize_rows(ref.activation(x, "gelu_tanh")))
         yield OpCase("activation_e4m3", (x, bias), {"static_out_scale": 0.01},
                      (ref.to_e4m3(ref.activation(x.double() + bias.double(), "gelu_tanh"), 0.01), None))
+        if x.shape[-1] % 2 == 0:
+            yield OpCase("gated_activation", (x,), {"kind": "fatrelu", "threshold": 0.25}, (ref.gated(x, "fatrelu", threshold=0.25),))
         yield OpCase("gated_activation", (x, x * 0.5), {}, (ref.activation(x, "gelu_tanh") * (x * 0.5).double(),))
 
 
@@ -152,6 +184,14 @@ def video_cases(dtype):
     yield OpCase("channel_norm_silu", (x,), {}, (ref.channel_norm_silu(x),))
     yield OpCase("channel_norm_silu", (x.contiguous(), scale, shift), {"pad_front": 2, "pad_back": 1, "silu": False},
                  (ref.channel_norm_silu(x, scale, shift, (2, 1), False),))
+    residual, bias = random(*x.shape, dtype=dtype) * 2, random(24, dtype=dtype)
+    total = x.double() + residual.double() + bias.double()
+    yield OpCase("channel_norm_silu", (x, None, None, residual, bias), {"pad_front": 1},
+                 (ref.channel_norm_silu(total, padding=(1, 0)),))
+    yield OpCase("channel_norm_silu_sum", (x, scale, shift, residual, bias), {"pad_back": 1},
+                 (ref.channel_norm_silu(total, scale, shift, (0, 1)), total))
+    yield OpCase("channel_norm_silu_sum", (x, None, None, residual), {},
+                 (ref.channel_norm_silu(x.double() + residual.double()), x.double() + residual.double()))
     wide, narrow = random(2, 3, 2, 5, 32, dtype=dtype), random(2, 3, 2, 5, 16, dtype=dtype)
     bias = random(32, dtype=dtype)
     yield OpCase("depth_to_space", (wide,), {}, (ref.depth_to_space(wide),))
@@ -187,7 +227,7 @@ def attention_cases(dtype):
 
 
 def cases(dtype):
-    for part in (norm_cases, linear_cases, adaln_cases, rope_cases, activation_cases, video_cases,
+    for part in (norm_cases, linear_cases, coded_linear_cases, convolution_cases, adaln_cases, rope_cases, activation_cases, video_cases,
                  quantize_cases, attention_cases):
         yield from part(dtype)
 

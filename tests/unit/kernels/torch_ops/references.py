@@ -113,19 +113,21 @@ def attention_rest(q, k, v, before, log_sums):
     return torch.einsum("bsnl,blnd->bsnd", weights[..., :-1], v) + weights[..., -1:] * before
 
 
-def activation(x, kind):
+def activation(x, kind, threshold=0.0):
     x = x.double()
     if kind == "gelu_quick":
         return x * torch.sigmoid(1.702 * x)
+    if kind == "fatrelu":
+        return torch.nn.functional.threshold(x, threshold, 0.0)
     if kind == "silu":
         return torch.nn.functional.silu(x)
     return torch.nn.functional.gelu(x, approximate="tanh" if kind == "gelu_tanh" else "none")
 
 
-def gated(x, kind, gate_first=True):
+def gated(x, kind, gate_first=True, threshold=0.0):
     first, second = x.chunk(2, -1)
     gate, value = (first, second) if gate_first else (second, first)
-    return activation(gate, kind) * value.double()
+    return activation(gate, kind, threshold) * value.double()
 
 
 def channel_norm_silu(x, scale=None, shift=None, padding=(0, 0), silu=True):
@@ -145,6 +147,15 @@ def depth_to_space(x):
 def repeated(x, times):
     """Along the channels."""
     return x.double().repeat(1, 1, 1, 1, times)
+
+
+def coded_linear(x, weight, x_scale, weight_scale, bias=None):
+    y = torch.nn.functional.linear(x.double(), weight.double()) * x_scale.double()[..., None] * weight_scale.double()
+    return y if bias is None else y + bias.double()
+
+
+def conv3d(x, weight, bias=None, stride=(1, 1, 1), padding=(0, 0, 0)):
+    return torch.nn.functional.conv3d(*wide(x, weight, bias), stride, padding)
 
 
 def quantize_rows(x):

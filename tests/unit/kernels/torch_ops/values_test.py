@@ -96,6 +96,32 @@ class Linear(unittest.TestCase):
         self.assertEqual(sum(n for key, n in count.items() if key.startswith("prepare_norm_linear/")), 0)
         self.assertIsNone(reel_kernels.prepare_norm_linear(w, random(64)).bias)
 
+    def test_pytorchs_own_product_is_the_default_and_is_counted(self):
+        x, w, b = random(2, 5, 64), random(16, 64), random(16)
+        self.assertEqual(reel_kernels.variants("linear", DEVICE)[0], "aten")
+        before = reel_kernels.calls().get("linear/aten", 0)
+        want = torch.nn.functional.linear(x, w, b)
+        self.assertTrue(torch.equal(reel_kernels.linear(x, w, b), want))
+        out = torch.empty(2, 5, 32, device=DEVICE)[..., ::2]
+        self.assertIs(reel_kernels.linear(x, w, b, out), out)
+        self.assertTrue(torch.equal(out, want))
+        self.assertEqual(reel_kernels.calls()["linear/aten"], before + 2)
+        torch.testing.assert_close(reel_kernels.linear(x.bfloat16(), w.bfloat16(), b), want, rtol=0.02, atol=0.1, check_dtype=False)
+
+    def test_products_of_codes_are_those_of_the_rows(self):
+        k, x, w, b = reel_kernels, random(64, 128, dtype=torch.bfloat16), random(32, 128, dtype=torch.bfloat16), random(32)
+        want = torch.nn.functional.linear(x.float(), w.float(), b)
+        for make, share in ((k.quantize_rows, 0.06), (k.int8_rows, 0.03)):
+            (codes, scales), (layer, layer_scales) = make(x), make(w)
+            got = k.linear(codes, layer, b, input_scale=scales, weight_scale=layer_scales)
+            self.assertEqual(got.dtype, torch.bfloat16)
+            self.assertLess((got.float() - want).norm() / want.norm(), share)
+            if DEVICE == "cpu":
+                oracle = k.linear(codes, layer, b, input_scale=scales, weight_scale=layer_scales, variant="loops")
+                torch.testing.assert_close(got, oracle, rtol=0.01, atol=1e-3)
+                wide = k.linear(codes, layer, input_scale=scales, weight_scale=layer_scales, out_dtype=torch.float32)
+                self.assertEqual(wide.dtype, torch.float32)
+
     @unittest.skipUnless(DEVICE == "cuda", "the peak of a GPU's memory")
     def test_holds_less_than_the_normed_rows(self):
         x, w = random(4096, 2048, dtype=torch.bfloat16), random(64, 2048, dtype=torch.bfloat16)
@@ -139,7 +165,41 @@ class E4m3(unittest.TestCase):
         self.assertTrue(torch.equal(x, total) and torch.equal(out_scale, scales))
 
 
+class Int8(unittest.TestCase):
+    def test_functions_give_codes_and_scales(self):
+        k, x, y, v = reel_kernels, random(2, 3, 64), random(2, 3, 64) * 2, random(2, 1, 64)
+        for call, plain in ((lambda **o: k.adaln_rmsnorm_int8(x, None, v, v, **o), k.adaln_rmsnorm(x, None, v, v)),
+                            (lambda **o: k.gate_residual_adaln_int8(x, y, v, v, v, **o), k.gate_residual_adaln(x, y, v, v, v)[0])):
+            made = call()
+            codes, scales = made[0], made[-1]
+            self.assertEqual((codes.dtype, scales.shape), (torch.int8, (2, 3)))
+            self.assertTrue(close(codes, k.int8_rows(plain)[0]))
+            out, out_scale = torch.empty_like(codes), torch.empty_like(scales)
+            written = call(out=out, out_scale=out_scale)
+            self.assertTrue(written[0] is out and written[-1] is out_scale)
+            self.assertTrue(torch.equal(out, codes) and torch.equal(out_scale, scales))
+
+
 class Video(unittest.TestCase):
+    def test_pytorchs_own_convolution_is_the_default(self):
+        x, w, b = random(1, 4, 3, 6, 5), random(3, 4, 3, 3, 3), random(3)
+        want = torch.nn.functional.conv3d(x, w, b, (1, 2, 1), (0, 1, 1))
+        before = reel_kernels.calls().get("conv3d/aten", 0)
+        torch.testing.assert_close(reel_kernels.conv3d(x, w, b, stride=(1, 2, 1), padding=(0, 1, 1)), want)
+        out = torch.empty_like(want).to(memory_format=torch.channels_last_3d)
+        self.assertIs(reel_kernels.conv3d(x, w, b, out, stride=(1, 2, 1), padding=(0, 1, 1)), out)
+        torch.testing.assert_close(out, want)
+        self.assertEqual(reel_kernels.calls()["conv3d/aten"], before + 2)
+
+    def test_a_sum_is_written_beside_its_norm(self):
+        k, x, r, b = reel_kernels, random(1, 2, 3, 5, 16), random(1, 2, 3, 5, 16) * 2, random(16)
+        got, total = k.channel_norm_silu_sum(x, residual=r, bias=b)
+        torch.testing.assert_close(total, x + r + b)
+        self.assertTrue(torch.equal(got, k.channel_norm_silu(x, residual=r, bias=b)))
+        out, sum_out = torch.empty_like(got), torch.empty_like(total)
+        k.channel_norm_silu_sum(x, None, None, 1e-8, out, sum_out, residual=r, bias=b)
+        self.assertTrue(torch.equal(out, got) and torch.equal(sum_out, total))
+
     def test_planes_of_one_colour(self):
         frames = torch.tensor([0.5, -0.25, 0.1], device=DEVICE).expand(2, 5, 7, 3)
         r, g, b = ((frames[0, 0, 0].double() * 0.5 + 0.5)).tolist()
@@ -165,6 +225,18 @@ class Video(unittest.TestCase):
 
 class PublicNames(unittest.TestCase):
     """The names and positions that callers of the public collection use."""
+
+    def test_the_hubs_activations(self):
+        k, x = reel_kernels, random(3, 32)
+        for alias in (k.gelu_new, k.gelu_fast):
+            self.assertTrue(torch.equal(alias(x), k.gelu_tanh(x)))
+        first, second = x.chunk(2, -1)
+        out = torch.empty_like(first)
+        self.assertIs(k.fatrelu_and_mul(x, out, 0.3), out)
+        self.assertTrue(torch.equal(out, torch.nn.functional.threshold(first, 0.3, 0.0) * second))
+        self.assertTrue(torch.equal(k.fatrelu_and_mul(x), first.relu() * second))
+        x[0, 0] = torch.nan
+        self.assertTrue(k.fatrelu_and_mul(x)[0, 0].isnan())
 
     def test_nine_functions(self):
         x, w = random(2, 6, 16), random(16)
