@@ -34,7 +34,7 @@ class Expiry : public Conformance {
   }
 };
 
-TEST_P(Expiry, TakesAVideoAndItsFile) {
+TEST_P(Expiry, TakesAVideoAndItsFileAndLeavesItsRequestId) {
   Service& service = Shared(Options());
   Caller caller(service.server());
   const std::string id = NewRequestId();
@@ -51,6 +51,10 @@ TEST_P(Expiry, TakesAVideoAndItsFile) {
   EXPECT_EQ(ReasonOf(service.Connect().Download(name, 0, &bytes)), "VIDEO_NOT_FOUND");
   EXPECT_EQ(ReasonOf(caller.Delete(name)), "VIDEO_NOT_FOUND");
   EXPECT_EQ(caller.Cancel(name).reason(), "VIDEO_NOT_FOUND");
+  for (const char* const prompt : {"x", "another"}) {
+    const Answer gone = caller.Create(SmallSpec(prompt), id);
+    EXPECT_EQ(gone.reason(), "VIDEO_EXPIRED") << prompt << gone.video.DebugString();
+  }
   EXPECT_TRUE(caller.Get(failed).ok());
 }
 
@@ -71,6 +75,7 @@ TEST_P(Expiry, GoesOnWhileTheServiceIsDown) {
   Caller caller(service.server());
   EXPECT_TRUE(Eventually([&] { return IsGone(caller, name); }));
   EXPECT_THAT(caller.Names(), IsEmpty());
+  EXPECT_EQ(caller.Create(SmallSpec("x"), id).reason(), "VIDEO_EXPIRED");
 }
 
 REEL_EVERY_LIFE(Expiry);

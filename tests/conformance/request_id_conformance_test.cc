@@ -116,13 +116,13 @@ TEST_P(RequestId, IsFreeAgainAfterACancelOrAFailure) {
   EXPECT_EQ(caller.Get(failed).video.state(), v1::VIDEO_STATE_FAILED);
 }
 
-TEST_P(RequestId, OfADeletedVideoIsGone) {
+TEST_P(RequestId, OfADeletedVideoIsGoneWhateverIsAskedFor) {
   Caller caller(service().server());
   const std::string id = NewRequestId();
   const std::string name = NameOf(caller, id, SmallSpec("x"));
   caller.Await(name);
   ASSERT_TRUE(caller.Delete(name).ok());
-  for (const char* const prompt : {"x"}) {
+  for (const char* const prompt : {"x", "another"}) {
     const Answer gone = caller.Create(SmallSpec(prompt), id);
     EXPECT_EQ(gone.status.error_code(), grpc::StatusCode::NOT_FOUND) << prompt;
     EXPECT_EQ(gone.reason(), "VIDEO_EXPIRED") << prompt;
