@@ -26,8 +26,7 @@ bool FleetReads::IsFleets(const std::string& id) const {
 }
 
 bool FleetReads::IsShown(const KnownVideo& video) const {
-  if (!video.readable || video.deleted) return false;
-  return video.live() || video.expire_time > parts_.clock.Wall();
+  return video.readable && !video.gone(parts_.clock.Wall());
 }
 
 std::optional<FleetReads::Key> FleetReads::KeyOf(const Reach& reach, const std::string& id) const {

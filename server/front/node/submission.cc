@@ -132,12 +132,13 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     Refuse(attempt, VideoLocked(binding->video));
     return Bound::kAnswered;
   }
-  if (!IsOfSpec(*attempt, binding->spec_hash)) {
-    Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
+  const KnownVideo* const known = parts_.index.Find({tenant, binding->video});
+  if ((job && job->deleted) || (known != nullptr && known->gone(parts_.clock.Wall()))) {
+    Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
   }
-  if (job && job->deleted) {
-    Refuse(attempt, RequestIdGone(attempt->job.request_id));
+  if (!IsOfSpec(*attempt, binding->spec_hash)) {
+    Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
     return Bound::kAnswered;
   }
   if (job) {

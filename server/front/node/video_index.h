@@ -40,6 +40,8 @@ struct KnownVideo {
   absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
 
   bool live() const { return !HasEnded(phase); }
+  // Nobody can ask for it any more.
+  bool gone(absl::Time now) const { return deleted || (!live() && expire_time <= now); }
 };
 
 // As a client sees it.
