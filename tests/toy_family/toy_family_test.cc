@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A family that is not LTX stands on what families share: videos of several sizes step together,
+// with two streams, two latents and a guidance for each.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/dispatch/kernel_counters.h"
+#include "tests/toy_family/toy_pipeline.h"
+#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/graphs/rerun_recorder.h"
+
+namespace reel::model::toy {
+namespace {
+
+class CountingSink final : public FrameSink {
+ public:
+  FrameFormat format() const override { return FrameFormat::kRgb8; }
+  bool HasRoom() const override { return true; }
+  absl::Status Push(const FramesView& frames) override {
+    num_frames += frames.num_frames;
+    bytes += frames.data.size();
+    return absl::OkStatus();
+  }
+
+  int num_frames = 0;
+  size_t bytes = 0;
+};
+
+GenerationSpec Spec(uint64_t seed, int side, int frames, double guidance) {
+  GenerationSpec spec;
+  spec.prompt = "a toy";
+  spec.width = spec.height = side;
+  spec.num_frames = frames;
+  spec.num_inference_steps = 4;
+  spec.guidance_scale = guidance;
+  spec.seed = seed;
+  return spec;
+}
+
+class ToyFamily : public ::testing::Test {
+ protected:
+  std::unique_ptr<Generation> Begin(ToyPipeline& pipeline, const GenerationSpec& spec) {
+    auto created = pipeline.Create(spec, run_);
+    EXPECT_TRUE(created.ok()) << created.status();
+    EXPECT_TRUE(*pipeline.BeginNext(**created, run_));
+    return *std::move(created);
+  }
+  void StepAll(ToyPipeline& pipeline, const std::vector<Generation*>& videos) {
+    for (const absl::Status& status : pipeline.Step(videos, run_)) {
+      ASSERT_TRUE(status.ok()) << status;
+    }
+  }
+  Streams Alone(const GenerationSpec& spec) {
+    ToyPipeline pipeline;
+    const auto video = Begin(pipeline, spec);
+    while (video->step() < video->num_steps()) StepAll(pipeline, {video.get()});
+    return dynamic_cast<ToyGeneration&>(*video).latents;
+  }
+  void ExpectSame(const Generation& video, const Streams& alone) {
+    const Streams& made = dynamic_cast<const ToyGeneration&>(video).latents;
+    EXPECT_TRUE(at::allclose(made.video, alone.video, 1e-4, 1e-5));
+    EXPECT_TRUE(at::allclose(made.audio, alone.audio, 1e-4, 1e-5));
+  }
+
+  const c10::InferenceMode no_gradients_;
+  kernels::KernelCounters counters_;
+  const kernels::KernelPlan plan_ = *DeviceUnderTest()->catalog.Plan("auto", {});
+  const kernels::Execution run_{plan_, counters_, nullptr, DeviceUnderTest()->stream};
+};
+
+TEST_F(ToyFamily, VideosOfSeveralSizesAndGuidancesStepTogetherAsAlone) {
+  const std::vector<GenerationSpec> specs = {Spec(1, 32, 2, 3), Spec(2, 16, 5, 1),
+                                             Spec(3, 24, 1, 6)};
+  ToyPipeline pipeline;
+  std::vector<std::unique_ptr<Generation>> videos;
+  for (const GenerationSpec& spec : specs) videos.push_back(Begin(pipeline, spec));
+  StepAll(pipeline, {videos[0].get()});  // the first is a step ahead
+  for (int step = 0; step < 3; ++step) {
+    StepAll(pipeline, {videos[0].get(), videos[1].get(), videos[2].get()});
+  }
+  StepAll(pipeline, {videos[1].get(), videos[2].get()});
+  for (size_t i = 0; i < specs.size(); ++i) ExpectSame(*videos[i], Alone(specs[i]));
+}
+
+TEST_F(ToyFamily, EachStreamHasItsOwnGuidance) {
+  const Streams weak = Alone(Spec(1, 16, 2, 2)), strong = Alone(Spec(1, 16, 2, 9));
+  EXPECT_FALSE(at::allclose(weak.video, strong.video));
+  // One step: afterwards the streams have heard of each other.
+  GenerationSpec first = Spec(1, 16, 2, 2), other = Spec(1, 16, 2, 9);
+  first.num_inference_steps = other.num_inference_steps = 1;
+  EXPECT_TRUE(at::equal(Alone(first).audio, Alone(other).audio));
+}
+
+TEST_F(ToyFamily, RecordedStepsAreTheSame) {
+  RecordCounts counts;
+  ToyPipeline pipeline(std::make_unique<RerunRecorder>(DeviceUnderTest()->stream, counts));
+  const GenerationSpec spec = Spec(4, 16, 3, 3);
+  const auto video = Begin(pipeline, spec);
+  while (video->step() < video->num_steps()) StepAll(pipeline, {video.get()});
+  EXPECT_EQ(counts.recorded, 1);
+  EXPECT_EQ(counts.replays, 3);
+  ExpectSame(*video, Alone(spec));
+}
+
+TEST_F(ToyFamily, FramesComeInPieces) {
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, Spec(5, 16, 3, 3));
+  CountingSink sink;
+  int pieces = 1;
+  while (!*pipeline.DecodeNext(*video, sink, run_)) ++pieces;
+  EXPECT_EQ(pieces, 3);
+  EXPECT_EQ(sink.num_frames, 3);
+  EXPECT_EQ(sink.bytes, 3u * 16 * 16 * 3);
+}
+
+TEST_F(ToyFamily, ABadNumberEndsItsVideoAlone) {
+  ToyPipeline pipeline;
+  const auto bad = Begin(pipeline, Spec(6, 16, 1, 3)), good = Begin(pipeline, Spec(7, 32, 1, 3));
+  dynamic_cast<ToyGeneration&>(*bad).latents.audio[0][0][0] = NAN;
+  Generation* const both[] = {bad.get(), good.get()};
+  const std::vector<absl::Status> statuses = pipeline.Step(both, run_);
+  EXPECT_EQ(statuses[0].code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(statuses[1].ok()) << statuses[1];
+  EXPECT_EQ(bad->step(), 0);
+  EXPECT_EQ(good->step(), 1);
+}
+
+}  // namespace
+}  // namespace reel::model::toy
