@@ -115,6 +115,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.beat = fleet.beat;
   options.silence = fleet.silence;
   options.lease = fleet.lease;
+  options.max_clock_skew = fleet.max_clock_skew;
   options.deliver_backlog = fleet.objects.deliver_backlog;
   return options;
 }

@@ -67,6 +67,17 @@ class FleetLogTest : public ::testing::Test {
   FleetLogOptions options_;
 };
 
+TEST_F(FleetLogTest, TheBrokerTellsItsTime) {
+  FleetView view;
+  const auto log = Open(view);
+  const absl::Time asked = absl::Now();
+  const absl::StatusOr<absl::Time> told = log->connection().Time();
+  const absl::Time answered = absl::Now();
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_GE(*told, asked);
+  EXPECT_LE(*told, answered);
+}
+
 TEST_F(FleetLogTest, ASubjectIsWonOnceAndTheLoserIsTold) {
   FleetView view;
   const auto log = Open(view);

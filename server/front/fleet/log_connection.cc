@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/log_connection.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,23 @@ void OnError(natsConnection* connection, natsSubscription*, natsStatus status, v
   natsConnection_GetLastError(connection, &text);
   Log(LogLevel::kWarning, "the fleet's log: the broker reports an error",
       {{"status", natsStatus_GetText(status)}, {"text", text == nullptr ? "" : text}});
+}
+
+// The last field of what is told of a stream is when it was told.
+absl::StatusOr<absl::Time> ReadTime(std::string_view answer) {
+  constexpr std::string_view kField = "\"ts\":\"";
+  const size_t found = answer.rfind(kField);
+  if (found == std::string_view::npos) {
+    const bool failed = answer.find("\"error\":") != std::string_view::npos;
+    return failed ? absl::UnavailableError("the log has no leader that tells the time")
+                  : absl::UnimplementedError("brokers before 2.10 tell no time");
+  }
+  std::string text(answer.substr(found + kField.size()));
+  text.resize(std::min(text.find('"'), text.size()));
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return time;
+  return absl::UnimplementedError(absl::StrCat("the broker's time cannot be read: ", error));
 }
 
 std::string LiveSubjects() { return absl::StrCat(kLivePrefix, ".>"); }
@@ -137,6 +155,16 @@ absl::StatusOr<StreamFacts> LogConnection::Look() const {
   const StreamInfoPtr owned(info);
   if (status != NATS_OK) return Failed("the log cannot be looked at", status, code);
   return StreamFacts{info->Created, info->State.FirstSeq, info->State.LastSeq};
+}
+
+absl::StatusOr<absl::Time> LogConnection::Time() const {
+  const std::string subject = absl::StrCat("$JS.API.STREAM.INFO.", options_.stream);
+  natsMsg* made = nullptr;
+  const natsStatus status = natsConnection_Request(&made, connection_.get(), subject.c_str(), "", 0,
+                                                   absl::ToInt64Milliseconds(options_.answer));
+  const NatsMessagePtr message(made);
+  if (status != NATS_OK) return Failed("the broker does not tell its time", status);
+  return ReadTime({natsMsg_GetData(made), static_cast<size_t>(natsMsg_GetDataLength(made))});
 }
 
 absl::Status LogConnection::MakeStream() const {

@@ -27,6 +27,8 @@ class LogConnection {
   // Nothing is published while this is false: libnats would keep it, and send it later.
   bool IsUp() const;
   absl::StatusOr<StreamFacts> Look() const;
+  // By the clock of the broker that leads the log. UNIMPLEMENTED: brokers before 2.10 do not say.
+  absl::StatusOr<absl::Time> Time() const;
 
   // The only way to end a subscription. libnats 3.4 reads a subscription that it has looked up
   // without holding it: one that is freed while a message for it comes is read all the same, and

@@ -27,6 +27,8 @@ constexpr std::pair<ReleaseReason, const char*> kReleases[] = {
     {ReleaseReason::kLease, "lease"},
     {ReleaseReason::kDelivery, "delivery"},
     {ReleaseReason::kUnfit, "unfit"}};
+constexpr std::pair<Unfit, const char*> kUnfitReasons[] = {
+    {Unfit::kDisk, "disk"}, {Unfit::kName, "name"}, {Unfit::kClock, "clock"}};
 
 class Families {
  public:
@@ -173,6 +175,20 @@ void AddClaims(const FleetStatus::Claims& claims, Families& families) {
   }
 }
 
+void AddFitness(const FleetStatus& status, Families& families) {
+  MetricFamily& unfit = families.Gauge(
+      "reel_fleet_unfit",
+      "1 while this server claims nothing and is not ready: its disk takes no results (disk), "
+      "another process acts under its name (name), its clock is off (clock).");
+  for (const auto& [reason, name] : kUnfitReasons) {
+    Add(unfit, {{"reason", name}}, status.unfit[static_cast<size_t>(reason)]);
+  }
+  if (!status.clock.skew) return;
+  Add(families.Gauge("reel_fleet_clock_skew_seconds",
+                     "How far this server's clock is ahead of the brokers'; below zero: behind."),
+      {}, absl::ToDoubleSeconds(*status.clock.skew));
+}
+
 void AddUploads(const FleetStatus::Uploads& uploads, Families& families) {
   if (!uploads.enabled) return;
   Add(families.Gauge("reel_fleet_store_up",
@@ -216,6 +232,7 @@ std::vector<MetricFamily> FleetCollector::Collect() const {
   AddLog(status->log, families);
   AddMessages(status->log, families);
   AddClaims(status->claims, families);
+  AddFitness(*status, families);
   AddUploads(status->uploads, families);
   return families.Take();
 }

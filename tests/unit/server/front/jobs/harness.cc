@@ -155,7 +155,8 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options, SchedulerParts{*store, *media, pool, observer, clock,
+      options, SchedulerParts{*store, *media, pool, observer,
+                              shared_clock == nullptr ? clock : *shared_clock,
                               shared_serializer == nullptr ? serializer : *shared_serializer,
                               nullptr, end_journal, comparer});
   ASSERT_TRUE(dispatcher->Start().ok());

@@ -152,6 +152,7 @@ class Harness {
   EndJournal* end_journal = nullptr;                   // of the next Start
   const VideoSerializer* shared_serializer = nullptr;  // of several servers; null: its own
   FramesComparer* comparer = nullptr;                  // likewise
+  const Clock* shared_clock = nullptr;                 // likewise
   int64_t max_bytes = 0;
   std::unique_ptr<JobStore> store;
   FailingStore* failing_store = nullptr;  // the same

@@ -75,6 +75,23 @@ FleetStatus TwoNodes() {
   return status;
 }
 
+TEST(CheckNodes, SaysHowFarTheClockIsFromTheBrokers) {
+  FleetStatus status;
+  status.clock = {-absl::Seconds(660), absl::Seconds(5)};
+  auto checks = CheckNodes(status);
+  const FleetCheck* time = FindCheck(checks, "fleet time");
+  ASSERT_NE(time, nullptr);
+  EXPECT_FALSE(time->ok);
+  EXPECT_THAT(time->detail, HasSubstr("11m behind the brokers'"));
+  EXPECT_THAT(time->hint, HasSubstr("NTP"));
+  status.clock.skew = absl::Milliseconds(12);
+  checks = CheckNodes(status);
+  time = FindCheck(checks, "fleet time");
+  EXPECT_TRUE(time->ok);
+  EXPECT_THAT(time->detail, HasSubstr("12ms ahead of the brokers'"));
+  EXPECT_THAT(time->hint, IsEmpty());
+}
+
 TEST(CheckNodes, FindsNothingWrongWithAFleetThatIsWell) {
   for (const FleetCheck& check : CheckNodes(TwoNodes())) {
     EXPECT_TRUE(check.ok) << check.name << ": " << check.detail;
