@@ -38,6 +38,7 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   const NatsOptions& nats = server.fleet.nats;
   FleetLogOptions options;
   options.urls = nats.urls;
+  options.fleet = server.fleet.name;
   options.replicas = nats.replicas;
   options.max_bytes = nats.max_bytes;
   options.ca_file = nats.ca_file;

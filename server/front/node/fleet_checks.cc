@@ -153,9 +153,10 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   }
   std::vector<FleetCheck> checks;
   if (!hears_itself) {
-    checks.push_back({"fleet servers", false, "this server does not hear its own signs of life",
-                      absl::StrCat("Allow its key to publish to reel.hb.", status.node,
-                                   " and to subscribe to reel.hb.*.")});
+    checks.push_back(
+        {"fleet servers", false, "this server does not hear its own signs of life",
+         absl::StrCat("Allow its key to publish to reel.", status.fleet, ".hb.", status.node,
+                      " and to subscribe to reel.", status.fleet, ".hb.*.")});
   } else {
     checks.push_back({"fleet servers", silent.empty(),
                       absl::StrCat(living, " heard",
@@ -170,11 +171,13 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   checks.push_back({"fleet builds", is_one, absl::StrJoin(builds, "; "),
                     is_one ? "" : "Finish the update: builds of one fleet must agree."});
   const bool is_close = status.log.behind < absl::Seconds(10);
-  checks.push_back({"fleet view", status.log.ready && is_close,
-                    absl::StrCat("message ", status.log.position, ", ",
-                                 status.log.newest - status.log.position, " behind"),
-                    "It reads the log to its end in seconds; may its key subscribe to reel.live.>, "
-                    "and publish to $JS.API.CONSUMER.CREATE?"});
+  checks.push_back(
+      {"fleet view", status.log.ready && is_close,
+       absl::StrCat("message ", status.log.position, ", ", status.log.newest - status.log.position,
+                    " behind"),
+       absl::StrCat("It reads the log to its end in seconds; may its key subscribe to "
+                    "reel.",
+                    status.fleet, ".live.>, and publish to $JS.API.CONSUMER.CREATE?")});
   if (checks.back().ok) checks.back().hint.clear();
   if (hears_itself) checks.push_back(CheckPrompts(status));
   return checks;

@@ -63,6 +63,7 @@ TEST(CheckStore, AClockThatIsOffIsTold) {
 
 FleetStatus TwoNodes() {
   FleetStatus status;
+  status.fleet = "prod";
   status.node = "a";
   status.log.ready = true;
   for (const char* name : {"a", "b"}) {
@@ -108,7 +109,7 @@ TEST(CheckNodes, NamesTheSilentTheMixedAndWhatIsNotHeard) {
   EXPECT_FALSE(FindCheck(CheckNodes(status), "fleet builds")->ok);
   status = TwoNodes();
   status.nodes[0].is_this = false;
-  EXPECT_THAT(FindCheck(CheckNodes(status), "fleet servers")->hint, HasSubstr("reel.hb.a"));
+  EXPECT_THAT(FindCheck(CheckNodes(status), "fleet servers")->hint, HasSubstr("reel.prod.hb.a"));
   status = TwoNodes();
   status.log.behind = absl::Minutes(1);
   EXPECT_FALSE(FindCheck(CheckNodes(status), "fleet view")->ok);

@@ -82,7 +82,7 @@ TEST_F(FleetServiceTest, WhoeverFindsABindingWithoutItsVideoWritesThat) {
   const auto port = log_.Join(view);
   const std::string spec_hash =
       view.FindBinding("t", "8c5b0f60-0000-4000-8000-000000000003")->spec_hash;
-  ASSERT_TRUE(log_.Append("reel.j.t.8c5b0f60-0000-4000-8000-000000000002.r.1",
+  ASSERT_TRUE(log_.Append("j.t.8c5b0f60-0000-4000-8000-000000000002.r.1",
                           WriteBinding({"prod-halfwritten", spec_hash})));
   reel::testing::Promised<absl::StatusOr<JobPtr>> made;
   a.service->Create(job, [&](auto answer) { made.Give(std::move(answer)); });
