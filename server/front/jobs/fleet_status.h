@@ -21,8 +21,9 @@ enum class ReleaseReason {
   kLease,     // this node was paused, or cut off from the log, for too long
   kDelivery,  // its result could not be brought into the store
   kUnfit,     // this node cannot render for now
+  kNoRoom,    // its disk did not take the result
 };
-inline constexpr size_t kReleaseReasons = 5;
+inline constexpr size_t kReleaseReasons = 6;
 
 // Why a server claims nothing for now.
 enum class Unfit { kDisk, kName, kClock };

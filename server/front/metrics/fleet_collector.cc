@@ -22,11 +22,9 @@ constexpr const char* kVoids[] = {"unreadable",  "unknown_job",  "known_job", "e
                                   "wrong_epoch", "not_claimant", "not_held",  "wished_before",
                                   "not_ended",   "bound"};
 constexpr std::pair<ReleaseReason, const char*> kReleases[] = {
-    {ReleaseReason::kShutdown, "shutdown"},
-    {ReleaseReason::kRestart, "restart"},
-    {ReleaseReason::kLease, "lease"},
-    {ReleaseReason::kDelivery, "delivery"},
-    {ReleaseReason::kUnfit, "unfit"}};
+    {ReleaseReason::kShutdown, "shutdown"}, {ReleaseReason::kRestart, "restart"},
+    {ReleaseReason::kLease, "lease"},       {ReleaseReason::kDelivery, "delivery"},
+    {ReleaseReason::kUnfit, "unfit"},       {ReleaseReason::kNoRoom, "no_room"}};
 constexpr std::pair<Unfit, const char*> kUnfitReasons[] = {
     {Unfit::kDisk, "disk"}, {Unfit::kName, "name"}, {Unfit::kClock, "clock"}};
 
@@ -168,8 +166,7 @@ void AddClaims(const FleetStatus::Claims& claims, Families& families) {
       "reel_fleet_releases_total",
       "Videos that this server gave back: it was drained (shutdown), an earlier process had them "
       "(restart), it was paused or cut off (lease), the result could not be stored (delivery), it "
-      "could not render for now "
-      "(unfit).");
+      "could not render for now (unfit), its disk did not take the result (no_room).");
   for (const auto& [reason, name] : kReleases) {
     Add(released, {{"reason", name}}, claims.releases[static_cast<size_t>(reason)]);
   }

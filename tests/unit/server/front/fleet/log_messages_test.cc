@@ -34,6 +34,11 @@ TEST(LogMessages, SayWhatTheFoldAsks) {
   const FoldEntry end = ReadEntry({4, "j.t.id.f.2", "m", finish.SerializeAsString()});
   ASSERT_TRUE(std::holds_alternative<FinishSaid>(end.said));
   EXPECT_EQ(std::get<FinishSaid>(end.said).kind, FinishKind::kReleased);
+  EXPECT_FALSE(std::get<FinishSaid>(end.said).no_room);
+  FinishSaid full{"n1", FinishKind::kReleased};
+  full.no_room = true;
+  const FoldEntry no_room = ReadEntry({4, "j.t.id.f.2", "m", WriteFinish(full, "full")});
+  EXPECT_TRUE(std::get<FinishSaid>(no_room.said).no_room);
   finish.mutable_failed()->set_reason("WORKER_LOST");
   EXPECT_EQ(
       std::get<FinishSaid>(ReadEntry({4, "j.t.id.f.2", "m", finish.SerializeAsString()}).said).kind,

@@ -74,7 +74,15 @@ void FailingStore::Update(JobRow row, Durability durability, Done done) {
     }
   }
   if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
-  // The answer comes on the store's thread, as ever.
+  AnswerFull(std::move(done));
+}
+
+void FailingStore::Remove(std::string id, absl::Time until, Done done) {
+  if (!fail_removes) return store_->Remove(std::move(id), until, std::move(done));
+  AnswerFull(std::move(done));
+}
+
+void FailingStore::AnswerFull(Done done) {
   store_->Find("none", [done = std::move(done)](auto) mutable {
     if (done) done(MakeError(Reason::kStoreFull, "The disk of the data folder is full"));
   });

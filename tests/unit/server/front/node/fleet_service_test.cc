@@ -347,6 +347,12 @@ TEST_F(FleetServiceTest, ListsAndDeletesAtAnyServer) {
   query.before_id = ids[1];
   query.before_time = (*gateway.Get(ids[1]))->Snapshot().create_time;
   EXPECT_EQ(gateway.Page(query), std::vector<std::string>(ids.begin() + 2, ids.begin() + 4));
+  // The other way round, behind the same one.
+  ASSERT_TRUE(gateway.service->ListsOldestFirst());
+  query.oldest_first = true;
+  EXPECT_EQ(gateway.Page(query), std::vector<std::string>({ids[0]}));
+  query.before_id = "";
+  EXPECT_EQ(gateway.Page(query), std::vector<std::string>({ids[4], ids[3]}));
 
   const auto remove = [&](const std::string& id) {
     return AwaitStatus([&](auto done) { gateway.service->Delete({"t"}, id, std::move(done)); });

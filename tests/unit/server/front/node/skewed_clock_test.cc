@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "tests/fakes/memory_objects.h"
 #include "tests/unit/server/front/node/fleet_fixture.h"
 
 namespace reel::front {
@@ -11,14 +12,17 @@ namespace {
 class SkewedClockTest : public FleetFixture {
  protected:
   SkewedClockTest() { log_.SetClock(brokers_clock_); }
+  ~SkewedClockTest() override { members_.clear(); }
 
   Member& AddSkewed(const std::string& name, absl::Duration ahead, bool with_worker = true) {
     auto& member = members_[name];
-    member = std::make_unique<Member>(log_, serializer_, name);
-    member->clock.JumpWall(ahead);
+    member = std::make_unique<Member>(log_, serializer_, name, objects_);
+    member->clock.JumpWall(brokers_clock_.Wall() + ahead - member->clock.Wall());
     member->Begin(with_worker);
     return *member;
   }
+
+  reel::testing::MemoryObjects store_;
 };
 
 TEST_F(SkewedClockTest, ANodeElevenMinutesAheadFailsNoVideoAndClaimsNone) {
@@ -69,6 +73,25 @@ TEST_F(SkewedClockTest, ANodeWhoseClockIsSetRightClaimsAgain) {
   behind.clock.JumpWall(absl::Seconds(6));
   ASSERT_TRUE(Comes([&] { return behind.pool.num_waiting() == 1; }));
   EXPECT_TRUE(behind.service->admitting()) << behind.service->Problem();
+}
+
+TEST_F(SkewedClockTest, WhatNoWorkerHasYetIsGivenBack) {
+  objects_ = &store_;
+  Member& gateway = AddSkewed("gateway", absl::ZeroDuration(), /*with_worker=*/false);
+  JobPtr job = gateway.MustAsk(WithPicture(gateway, "a picture"));
+  // It is claimed, and waits for its picture.
+  store_.FailWith(absl::UnavailableError("away"));
+  Member& a = AddSkewed("a", absl::ZeroDuration());
+  ASSERT_TRUE(Comes([&] { return log_.Count(".c.1") == 1; }));
+  a.clock.JumpWall(absl::Minutes(1));
+  ASSERT_TRUE(Comes([&] { return log_.Count(".f.1") == 1; }));
+  EXPECT_EQ(job->state(), VideoState::kQueued);
+  store_.FailWith(absl::OkStatus());
+  Member& b = AddSkewed("b", absl::ZeroDuration());
+  ASSERT_TRUE(Comes([&] { return b.pool.num_waiting() == 1; }));
+  EXPECT_EQ(a.pool.num_waiting(), 0);
+  b.RunToEnd(b.Take());
+  EXPECT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
 }
 
 TEST_F(SkewedClockTest, NothingIsClaimedBeforeTheBrokersHaveToldTheirTime) {
