@@ -170,8 +170,8 @@ absl::Status App::Impl::StartJobs() {
   comparer = MakeFramesComparer(options);
   dispatcher = std::make_unique<Dispatcher>(
       MakeJobOptions(options),
-      SchedulerParts{*store, *media, *host, metrics.jobs(), clock, serializer, traced_ends.get(),
-                     fleet.get(), comparer.get()});
+      SchedulerParts{*store, *media, *host, metrics.jobs(), fleet ? fleet->clock() : clock,
+                     serializer, traced_ends.get(), fleet.get(), comparer.get()});
   jobs = dispatcher.get();
   REEL_RETURN_IF_ERROR(dispatcher->Start());
   REEL_RETURN_IF_ERROR(JoinFleet());

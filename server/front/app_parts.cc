@@ -38,6 +38,7 @@ absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server)
   const NatsOptions& nats = server.fleet.nats;
   FleetLogOptions options;
   options.urls = nats.urls;
+  options.fleet = server.fleet.name;
   options.replicas = nats.replicas;
   options.max_bytes = nats.max_bytes;
   options.ca_file = nats.ca_file;
@@ -115,6 +116,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.beat = fleet.beat;
   options.silence = fleet.silence;
   options.lease = fleet.lease;
+  options.max_clock_skew = fleet.max_clock_skew;
   options.deliver_backlog = fleet.objects.deliver_backlog;
   return options;
 }

@@ -42,6 +42,13 @@ absl::StatusOr<uint64_t> MemoryLog::Port::Newest() {
   return log_.messages_.size();
 }
 
+absl::StatusOr<absl::Time> MemoryLog::Port::Time() {
+  const front::Clock* const clock = log_.clock_;
+  if (clock == nullptr) return absl::UnimplementedError("no clock");
+  if (!up_ || log_.clock_hidden_) return absl::UnavailableError("cut");
+  return clock->Wall();
+}
+
 void MemoryLog::Port::SendBeat(const std::string&, const std::string& beat) {
   const MutexLock lock(log_.mutex_);
   if (!up_) return;

@@ -14,6 +14,7 @@
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_port.h"
 #include "server/front/fleet/log_reader.h"
+#include "server/front/jobs/clock.h"
 
 namespace reel::testing {
 
@@ -29,6 +30,7 @@ class MemoryLog {
     bool IsUp() const override { return up_; }
     absl::StatusOr<front::WriteResult> Write(const front::LogWrite& write, absl::Duration) override;
     absl::StatusOr<uint64_t> Newest() override;
+    absl::StatusOr<absl::Time> Time() override;
     void SendBeat(const std::string& node, const std::string& beat) override;
     std::vector<std::string> TakeBeats() override;
 
@@ -53,6 +55,10 @@ class MemoryLog {
   void Hold(Port& port);
   // No beat reaches it any more, though it is up: as before a cut is noticed.
   void Deafen(Port& port);
+  // From then on it tells its time by that one, which outlives it.
+  void SetClock(const front::Clock& clock) { clock_ = &clock; }
+  // Whoever asks for its time hears nothing.
+  void HideClock(bool hidden) { clock_hidden_ = hidden; }
   // As a message of a node that the test plays.
   bool Append(const std::string& subject, const std::string& payload);
   // Writes that end like this are answered with nothing, and stored all the same.
@@ -77,6 +83,8 @@ class MemoryLog {
   std::map<std::string, size_t> by_subject_ ABSL_GUARDED_BY(mutex_);
   std::set<Port*> ports_ ABSL_GUARDED_BY(mutex_);
   std::string forgotten_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<const front::Clock*> clock_ = nullptr;
+  std::atomic<bool> clock_hidden_ = false;
   std::atomic<int> lost_ = 0;
   std::atomic<int> looks_ = 0;
 };

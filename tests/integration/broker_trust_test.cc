@@ -48,6 +48,7 @@ class BrokerTrustTest : public ::testing::Test {
     }
     cluster_ = std::make_unique<NatsCluster>(1);
     options_.urls = cluster_->urls();
+    options_.fleet = "prod";
     options_.max_bytes = 64 << 20;
     ASSERT_TRUE(Eventually([&] {
       auto opened = NatsPort::Open(options_, told_);
@@ -99,9 +100,8 @@ class BrokerTrustTest : public ::testing::Test {
     config.AckPolicy = js_AckNone;
     jsConsumerInfo* info = nullptr;
     jsErrCode code{};
-    ASSERT_EQ(
-        js_AddConsumer(&info, jet_stream_.get(), options_.stream.c_str(), &config, nullptr, &code),
-        NATS_OK)
+    ASSERT_EQ(js_AddConsumer(&info, jet_stream_.get(), "REEL_prod", &config, nullptr, &code),
+              NATS_OK)
         << code;
     jsConsumerInfo_Destroy(info);
     natsMsg* first = nullptr;
@@ -130,23 +130,22 @@ class BrokerTrustTest : public ::testing::Test {
 };
 
 TEST_F(BrokerTrustTest, ABeatCountsForTheNodeThatMayPublishIt) {
-  Beat("reel.hb.one", "two");
+  Beat("reel.prod.hb.one", "two");
   // And one that the broker was made to send, from what one's rights let one store.
   NodeBeat forged;
   forged.node = "two";
-  StoreWithHeaders("reel.j.t.v1.c.1", "1", "reel.hb.two", WriteBeat(forged));
-  DeliverTo("reel.hb.two");
-  Beat("reel.hb.one", "one");
+  StoreWithHeaders("reel.prod.j.t.v1.c.1", "1", "reel.prod.hb.two", WriteBeat(forged));
+  DeliverTo("reel.prod.hb.two");
+  Beat("reel.prod.hb.one", "one");
   EXPECT_EQ(NodesUntil("one"), std::vector<std::string>{"one"});
 }
 
 TEST_F(BrokerTrustTest, TheLogIsWhatTheBrokerStoredWhateverAMessageSaysOfItself) {
-  StoreWithHeaders("reel.j.t.v1.c.1", "2", "reel.j.t.v9.f.1");
-  StoreWithHeaders("reel.j.t.v1.c.2", "3", "reel.j.t.v9.f.2");
-  DeliverTo("reel.live.reel.j.t.v9.f.3");
-  StoreWithHeaders("reel.j.t.v1.c.3", "4", "reel.j.t.v9.f.4");
-  const std::vector<std::string> stored = {"1 reel.j.t.v1.c.1", "2 reel.j.t.v1.c.2",
-                                           "3 reel.j.t.v1.c.3"};
+  StoreWithHeaders("reel.prod.j.t.v1.c.1", "2", "reel.prod.j.t.v9.f.1");
+  StoreWithHeaders("reel.prod.j.t.v1.c.2", "3", "reel.prod.j.t.v9.f.2");
+  DeliverTo("reel.prod.live.reel.prod.j.t.v9.f.3");
+  StoreWithHeaders("reel.prod.j.t.v1.c.3", "4", "reel.prod.j.t.v9.f.4");
+  const std::vector<std::string> stored = {"1 j.t.v1.c.1", "2 j.t.v1.c.2", "3 j.t.v1.c.3"};
   ASSERT_TRUE(Eventually([&] { return told_.said().size() >= stored.size(); }));
   EXPECT_EQ(told_.said(), stored);
 }

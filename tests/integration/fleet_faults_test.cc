@@ -24,6 +24,7 @@ class FleetFaultsTest : public FleetWholeSite {
   int Leader(int others = 0) {
     front::FleetLogOptions options;
     options.urls = cluster_->urls();
+    options.fleet = "prod";
     options.replicas = cluster_->size();
     options.max_bytes = 64 << 20;
     int leader = -1;
@@ -31,8 +32,8 @@ class FleetFaultsTest : public FleetWholeSite {
       const auto opened = front::LogConnection::Open(options);
       if (!opened.ok()) return false;
       jsStreamInfo* info = nullptr;
-      if (js_GetStreamInfo(&info, (*opened)->jet_stream(), options.stream.c_str(), nullptr,
-                           nullptr) != NATS_OK) {
+      if (js_GetStreamInfo(&info, (*opened)->jet_stream(), (*opened)->names().stream().c_str(),
+                           nullptr, nullptr) != NATS_OK) {
         return false;
       }
       const jsClusterInfo* const cluster = info->Cluster;

@@ -35,17 +35,20 @@ using ::testing::Not;
 constexpr absl::Duration kShort = absl::Seconds(1);
 
 // What a role may publish beside what all may; as server/front/fleet/README.md has it.
-constexpr char kGateway[] = "'reel.j.*.*.q', 'reel.j.*.*.x', 'reel.j.*.*.d', 'reel.j.*.*.r.*'";
-constexpr char kNode[] = "'reel.j.*.*.c.*', 'reel.j.*.*.f.*', 'reel.j.*.*.x'";
+constexpr char kGateway[] =
+    "'reel.prod.j.*.*.q', 'reel.prod.j.*.*.x', 'reel.prod.j.*.*.d', 'reel.prod.j.*.*.r.*'";
+constexpr char kNode[] = "'reel.prod.j.*.*.c.*', 'reel.prod.j.*.*.f.*', 'reel.prod.j.*.*.x'";
 constexpr char kAll[] =
-    "'$JS.API.STREAM.INFO.REEL', '$JS.API.STREAM.CREATE.REEL', '$JS.API.STREAM.MSG.GET.REEL', "
-    "'$JS.API.CONSUMER.CREATE.REEL', '$JS.API.CONSUMER.CREATE.REEL.>', "
-    "'$JS.API.CONSUMER.DELETE.REEL.*', '$JS.FC.REEL.>'";
+    "'$JS.API.STREAM.INFO.REEL_prod', '$JS.API.STREAM.CREATE.REEL_prod', "
+    "'$JS.API.STREAM.MSG.GET.REEL_prod', "
+    "'$JS.API.CONSUMER.CREATE.REEL_prod', '$JS.API.CONSUMER.CREATE.REEL_prod.>', "
+    "'$JS.API.CONSUMER.DELETE.REEL_prod.*', '$JS.FC.REEL_prod.>', '$JS.API.STREAM.INFO.REEL'";
 
 std::string UserOf(const front::NKey& key, const std::string& node, const std::string& may) {
   return absl::StrCat(
-      "{ nkey: ", key.public_key, ", permissions: { publish: { allow: [ ", may, ", 'reel.hb.", node,
-      "', ", kAll, " ] }, subscribe: { allow: [ '_INBOX.>', 'reel.hb.*', 'reel.live.>' ] } } }\n");
+      "{ nkey: ", key.public_key, ", permissions: { publish: { allow: [ ", may, ", 'reel.prod.hb.",
+      node, "', ", kAll,
+      " ] }, subscribe: { allow: [ '_INBOX.>', 'reel.prod.hb.*', 'reel.prod.live.>' ] } } }\n");
 }
 
 class FleetKeysTest : public ::testing::Test {
@@ -72,6 +75,7 @@ class FleetKeysTest : public ::testing::Test {
   }
   FleetLogOptions OptionsOf(const std::string& name) const {
     FleetLogOptions options;
+    options.fleet = "prod";
     options.urls = cluster_->urls();
     options.max_bytes = 64 << 20;
     options.ca_file = authority_.root();
@@ -181,12 +185,12 @@ TEST_F(FleetKeysTest, AKeyMayDoWhatItsRoleDoesAndNothingElse) {
     return result.ok() ? result->outcome : Outcome::kUnknown;
   };
   // What is not allowed is not answered.
-  EXPECT_EQ(outcome(**gateway, "reel.j.t.v1.c.1"), Outcome::kUnknown);
-  EXPECT_EQ(outcome(**gateway, "reel.j.t.v1.f.1"), Outcome::kUnknown);
-  EXPECT_EQ(outcome(**node, "reel.j.t.v1.q"), Outcome::kUnknown);
-  EXPECT_EQ(outcome(**node, "reel.j.t.v1.d"), Outcome::kUnknown);
-  EXPECT_EQ(outcome(**gateway, "reel.j.t.v1.q"), Outcome::kWon);
-  EXPECT_EQ(outcome(**node, "reel.j.t.v1.c.1"), Outcome::kWon);
+  EXPECT_EQ(outcome(**gateway, "j.t.v1.c.1"), Outcome::kUnknown);
+  EXPECT_EQ(outcome(**gateway, "j.t.v1.f.1"), Outcome::kUnknown);
+  EXPECT_EQ(outcome(**node, "j.t.v1.q"), Outcome::kUnknown);
+  EXPECT_EQ(outcome(**node, "j.t.v1.d"), Outcome::kUnknown);
+  EXPECT_EQ(outcome(**gateway, "j.t.v1.q"), Outcome::kWon);
+  EXPECT_EQ(outcome(**node, "j.t.v1.c.1"), Outcome::kWon);
   // A sign of life is its own node's alone: the second arrives, the first was sent before it.
   const std::string of_gateway = BeatOf("gateway"), of_node = BeatOf("node");
   (*node)->SendBeat("gateway", of_gateway);

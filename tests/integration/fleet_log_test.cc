@@ -16,56 +16,21 @@
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
 #include "tests/integration/cutting_proxy.h"
-#include "tests/integration/nats_cluster.h"
+#include "tests/integration/fleet_log_fixture.h"
 
 namespace reel::tests {
 namespace {
 
-using front::FleetLog;
-using front::FleetLogOptions;
-using front::FleetView;
-using Outcome = front::WriteResult::Outcome;
-
-constexpr absl::Duration kSoon = absl::Seconds(20);
-
-class FleetLogTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (NatsServerPath().empty()) {
-      GTEST_SKIP() << "SKIPPED: no nats-server here; deploy/build/setup --fleet installs it";
-    }
-    cluster_ = std::make_unique<NatsCluster>(1);
-    options_.urls = cluster_->urls();
-    options_.max_bytes = 64 << 20;
-  }
-
-  std::unique_ptr<FleetLog> Open(front::LogReader& reader, front::TailStart start = {}) {
-    return Open(options_, reader, start);
-  }
-  std::unique_ptr<FleetLog> Open(const FleetLogOptions& options, front::LogReader& reader,
-                                 front::TailStart start = {}) {
-    std::unique_ptr<FleetLog> log;
-    EXPECT_TRUE(Eventually([&] {
-      auto opened = FleetLog::Open(options, start, reader);
-      if (opened.ok()) log = *std::move(opened);
-      return log != nullptr;
-    }));
-    return log;
-  }
-
-  static front::LogWrite Request(int video, const std::string& id) {
-    return {absl::StrCat("reel.j.t.v", video, ".q"), "", id};
-  }
-  static uint64_t Write(const FleetLog& log, int video) {
-    const auto result = log.writer().Write(Request(video, absl::StrCat("q", video)), kSoon);
-    EXPECT_TRUE(result.ok()) << result.status();
-    EXPECT_EQ(result->outcome, Outcome::kWon);
-    return result->sequence;
-  }
-
-  std::unique_ptr<NatsCluster> cluster_;
-  FleetLogOptions options_;
-};
+TEST_F(FleetLogTest, TheBrokerTellsItsTime) {
+  FleetView view;
+  const auto log = Open(view);
+  const absl::Time asked = absl::Now();
+  const absl::StatusOr<absl::Time> told = log->connection().Time();
+  const absl::Time answered = absl::Now();
+  ASSERT_TRUE(told.ok()) << told.status();
+  EXPECT_GE(*told, asked);
+  EXPECT_LE(*told, answered);
+}
 
 TEST_F(FleetLogTest, ASubjectIsWonOnceAndTheLoserIsTold) {
   FleetView view;
@@ -225,10 +190,11 @@ TEST_F(FleetLogTest, ACopyThatIsNotTheNextIsReadFromTheStream) {
   for (uint64_t round = 0; round < 10; ++round) {
     const uint64_t next = 2 + 3 * round;
     natsMsg* made = nullptr;
-    ASSERT_EQ(natsMsg_Create(&made, "reel.live.reel.j.t.early.q", nullptr, "", 0), NATS_OK);
+    ASSERT_EQ(natsMsg_Create(&made, "reel.prod.live.reel.prod.j.t.early.q", nullptr, "", 0),
+              NATS_OK);
     const front::NatsMessagePtr early(made);
     natsMsgHeader_Set(made, "Nats-Sequence", absl::StrCat(next + 2).c_str());
-    natsMsgHeader_Set(made, "Nats-Subject", "reel.j.t.early.q");
+    natsMsgHeader_Set(made, "Nats-Subject", "reel.prod.j.t.early.q");
     ASSERT_EQ(natsConnection_PublishMsg(log->connection().connection(), made), NATS_OK);
     for (uint64_t i = 0; i < 3; ++i) Write(*log, static_cast<int>(next + i));
     ASSERT_TRUE(view.WaitFor(next + 2, kSoon));
@@ -256,7 +222,7 @@ TEST_F(FleetLogTest, AViewThatWasKeptGoesOnAndOneOfAnotherStreamIsRebuilt) {
   }
   // The stream is deleted and made anew while `log` follows it.
   jsErrCode code{};
-  ASSERT_EQ(js_DeleteStream(log->connection().jet_stream(), "REEL", nullptr, &code), NATS_OK);
+  ASSERT_EQ(js_DeleteStream(log->connection().jet_stream(), "REEL_prod", nullptr, &code), NATS_OK);
   FleetView fresh;
   const auto other = Open(fresh);
   for (int i = 100; i < 105; ++i) ASSERT_TRUE(fresh.WaitFor(Write(*other, i), kSoon));
@@ -277,7 +243,7 @@ TEST_F(FleetLogTest, AViewWhoseNextMessageIsGoneIsRebuilt) {
   jsOptions_Init(&purge);
   purge.Stream.Purge.Sequence = 11;  // what is before it goes
   jsErrCode code{};
-  ASSERT_EQ(js_PurgeStream(log->connection().jet_stream(), "REEL", &purge, &code), NATS_OK);
+  ASSERT_EQ(js_PurgeStream(log->connection().jet_stream(), "REEL_prod", &purge, &code), NATS_OK);
   front::FleetState kept;
   kept.position = 5;
   FleetView later(kept);
@@ -295,7 +261,7 @@ TEST_F(FleetLogTest, AFullLogRefusesAndForgetsNothing) {
   uint64_t stored = 0;
   for (int i = 0; i < 200 && refused.ok(); ++i) {
     const auto result = log->writer().Write(
-        {absl::StrCat("reel.j.t.v", i, ".q"), std::string(2000, 'x'), absl::StrCat("q", i)}, kSoon);
+        {absl::StrCat("j.t.v", i, ".q"), std::string(2000, 'x'), absl::StrCat("q", i)}, kSoon);
     refused = result.status();
     if (result.ok()) stored = result->sequence;
   }

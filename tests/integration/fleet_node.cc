@@ -68,6 +68,7 @@ class Node {
   bool Open(const std::vector<std::string>& urls) {
     front::FleetLogOptions options;
     options.urls = urls;
+    options.fleet = "storm";
     options.replicas = static_cast<int>(urls.size());
     options.max_bytes = 256 << 20;
     for (const absl::Time end = absl::Now() + absl::Seconds(30); absl::Now() < end;) {

@@ -30,17 +30,18 @@ class FleetObjectsTest : public BrokerAndStoreTest {
     return absl::StrCat(
         "models { name: 'testcard' test_card { step_time { nanos: 10000000 } } }\n",
         "data { max_bytes: 1000000000 }\n timing { drain { seconds: 1 } }\n",
-        "http { listen: '127.0.0.1:0' }\n", "fleet { name: 'prod' node: '", node, "' advertise: '",
-        node, ".test:50051' nats { urls: '", cluster_->urls()[0], "' max_bytes: 67108864 }",
-        " objects { endpoint: '", store_->endpoint(), "' bucket: 'reel' credentials_file: '",
-        store_->credentials_file(), "' deliver_backlog: ", backlog, " }",
+        "http { listen: '127.0.0.1:0' }\n", "fleet { name: '", fleet_, "' node: '", node,
+        "' advertise: '", node, ".test:50051' nats { urls: '", cluster_->urls()[0],
+        "' max_bytes: 67108864 }", " objects { endpoint: '", store_->endpoint(),
+        "' bucket: 'reel' credentials_file: '", store_->credentials_file(),
+        "' deliver_backlog: ", backlog, " }",
         " beat { nanos: 200000000 } silence { seconds: 1 } lease { seconds: 4 } }\n");
   }
   ReelServer& Add(const std::string& node, int backlog = 32, const std::string& folder = "") {
     ServerSetup setup;
     setup.config = Config(node, backlog);
     setup.data_folder = folder;
-    auto& server = servers_[node];
+    auto& server = servers_[fleet_ + node];
     server = std::make_unique<ReelServer>(setup);
     return *server;
   }
@@ -99,9 +100,36 @@ class FleetObjectsTest : public BrokerAndStoreTest {
     EXPECT_TRUE(Eventually([&] { return Done(at, names) == names.size(); }));
   }
 
+  std::string fleet_ = "prod";  // of servers that are added from then on
   std::unique_ptr<S3Server> store_;
   std::map<std::string, std::unique_ptr<ReelServer>> servers_;
 };
+
+TEST_F(FleetObjectsTest, TwoFleetsOfOneBrokerAndOneBucketShareNothing) {
+  store_ = std::make_unique<S3Server>();
+  std::map<std::string, ReelServer*> nodes;
+  std::map<std::string, std::vector<std::string>> names;
+  for (const char* const fleet : {"prod", "studio"}) {
+    fleet_ = fleet;
+    nodes[fleet] = &Add("one");  // of one name in both
+  }
+  for (auto& [fleet, node] : nodes) {
+    Calls at = At(*node);
+    names[fleet] = Ask(at, 4);
+  }
+  for (auto& [fleet, node] : nodes) {
+    Calls at = At(*node);
+    for (const std::string& name : names[fleet]) {
+      EXPECT_EQ(at.Await(name).state(), v1::VIDEO_STATE_SUCCEEDED) << name;
+    }
+    EXPECT_EQ(at.List().size(), 4U) << fleet;
+    EXPECT_EQ(node->Metric("reel_requests_total", "outcome=\"ok\""), 4) << fleet;
+    EXPECT_TRUE(Eventually([&] {
+      return node->Metric("reel_fleet_nodes", "state=\"serving\"") == 1;
+    })) << fleet;
+    EXPECT_EQ(store_->Keys(fleet + "/media/").size(), 4U) << fleet;
+  }
+}
 
 TEST_F(FleetObjectsTest, AResultIsServedByAServerThatNeverHadItAfterItsOwnersDeath) {
   store_ = std::make_unique<S3Server>();

@@ -32,21 +32,31 @@ class FleetSite : public ::testing::Test {
   }
 
   // One that renders.
-  ReelServer& Add(const std::string& node, int step_ms = 10, const std::string& more = "") {
+  // `folder`: of its data; empty: one of its own.
+  ReelServer& Add(const std::string& node, int step_ms = 10, const std::string& more = "",
+                  const std::string& folder = "") {
+    ServerSetup setup;
+    setup.data_folder = folder;
     return Begin(node,
                  absl::StrCat("models { name: 'testcard' test_card { step_time { nanos: ",
                               step_ms * 1'000'000, " } } }\n"),
-                 more);
+                 more, std::move(setup));
   }
   // One without devices.
-  ReelServer& AddGateway(const std::string& node, bool wait_ready = true) {
-    return Begin(node, "", " gateway: true", {}, wait_ready);
+  ReelServer& AddGateway(const std::string& node, bool wait_ready = true,
+                         const std::string& folder = "") {
+    ServerSetup setup;
+    setup.wait_ready = wait_ready;
+    setup.data_folder = folder;
+    return Begin(node, "", " gateway: true", std::move(setup));
   }
   // One whose worker sends 40 MiB for every video at once.
   ReelServer& AddFlood(const std::string& node) {
+    ServerSetup setup;
+    setup.flags = {"--worker_binary", BinaryPath("../tests/flood-worker")};
     return Begin(node,
                  "models { name: 'flood' test_card {} } workers { name: 'flood' device: 'cpu' }\n",
-                 "", {"--worker_binary", BinaryPath("../tests/flood-worker")});
+                 "", std::move(setup));
   }
   static Calls At(const ReelServer& server) { return Calls(server.Connect()); }
   static v1::VideoSpec Spec(const std::string& prompt) {
@@ -60,19 +70,16 @@ class FleetSite : public ::testing::Test {
 
  private:
   ReelServer& Begin(const std::string& node, const std::string& models, const std::string& more,
-                    std::vector<std::string> flags = {}, bool wait_ready = true) {
-    ServerSetup setup;
-    setup.wait_ready = wait_ready;
+                    ServerSetup setup) {
     setup.config = absl::StrCat(
         models, "data { max_bytes: 1000000000 }\n timing { drain { seconds: 1 } }\n",
         "fleet { name: 'prod' node: '", node, "' listen: '127.0.0.1:0'", " nats { urls: '",
         absl::StrJoin(cluster_->urls(), "' urls: '"), "' max_bytes: 67108864 }",
         " beat { nanos: 200000000 } silence { seconds: ", kSilenceSeconds,
         " } lease { seconds: 4 }", more, " }\n");
-    setup.flags = std::move(flags);
     setup.flags.push_back("--http=127.0.0.1:0");
     auto& server = servers_[node];
-    server = std::make_unique<ReelServer>(setup);
+    server = std::make_unique<ReelServer>(std::move(setup));
     return *server;
   }
 };

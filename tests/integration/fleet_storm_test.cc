@@ -66,6 +66,7 @@ class Storm {
  public:
   explicit Storm(unsigned seed) : random_(seed), cluster_(kServers) {
     options_.urls = cluster_.urls();
+    options_.fleet = "storm";
     options_.replicas = kServers;
     options_.max_bytes = 256 << 20;
     log_ = Open(live_);

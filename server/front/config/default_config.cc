@@ -172,6 +172,7 @@ void FillFleet(const Surroundings& surroundings, ServerConfig& config) {
   DefaultDuration(fleet, &Fleet::has_beat, &Fleet::mutable_beat, 1);
   DefaultDuration(fleet, &Fleet::has_silence, &Fleet::mutable_silence, 5);
   DefaultDuration(fleet, &Fleet::has_lease, &Fleet::mutable_lease, 15);
+  DefaultDuration(fleet, &Fleet::has_max_clock_skew, &Fleet::mutable_max_clock_skew, 5);
   config::v1::Nats& nats = *fleet.mutable_nats();
   if (nats.replicas() == 0) nats.set_replicas(1);
   if (nats.max_bytes() == 0) nats.set_max_bytes(kDefaultLogBytes);

@@ -13,6 +13,7 @@ namespace reel::front {
 namespace {
 
 constexpr absl::Duration kShortestBeat = absl::Milliseconds(100);
+constexpr absl::Duration kLeastSkew = absl::Milliseconds(100);  // asking takes some of it
 constexpr absl::Duration kLongest = absl::Minutes(10);
 
 void ReadListener(const config::v1::Fleet& fleet, OptionReader& reader, ServerOptions& out) {
@@ -55,6 +56,7 @@ void ReadTimes(const config::v1::Fleet& fleet, OptionReader& reader, FleetOption
   out.beat = reader.ReadDuration("fleet.beat", fleet.beat());
   out.silence = reader.ReadDuration("fleet.silence", fleet.silence());
   out.lease = reader.ReadDuration("fleet.lease", fleet.lease());
+  out.max_clock_skew = reader.ReadDuration("fleet.max_clock_skew", fleet.max_clock_skew());
   const auto check = [&](const char* key, absl::Duration value, absl::Duration least,
                          const char* what) {
     if (value >= least && value <= kLongest) return;
@@ -65,6 +67,7 @@ void ReadTimes(const config::v1::Fleet& fleet, OptionReader& reader, FleetOption
   check("fleet.beat", out.beat, kShortestBeat, "the least");
   check("fleet.silence", out.silence, 3 * out.beat, "three beats");
   check("fleet.lease", out.lease, out.silence, "silence");
+  check("fleet.max_clock_skew", out.max_clock_skew, kLeastSkew, "the least");
 }
 
 }  // namespace

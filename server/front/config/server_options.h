@@ -131,7 +131,7 @@ struct FleetOptions {
   std::string encrypt_prompts_key_file;  // empty: prompts lie in the clear in the log
   NatsOptions nats;
   ObjectOptions objects;
-  absl::Duration beat, silence, lease;
+  absl::Duration beat, silence, lease, max_clock_skew;
   bool forwards() const { return !listen.host.empty(); }
   bool enabled() const { return !name.empty(); }
 };

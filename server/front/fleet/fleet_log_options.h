@@ -15,7 +15,7 @@ struct FleetLogOptions {
   std::string user, password;                       // empty: none
   std::string nkey_seed, nkey_public;               // likewise; in their place
   std::string ca_file, certificate_file, key_file;  // with TLS; the last two may be empty
-  std::string stream = "REEL";
+  std::string fleet;                                // 1 to 16 of a-z and 0-9
   int replicas = 1;
   absl::Duration max_age = absl::Hours(24 * 7);
   int64_t max_bytes = int64_t{8} << 30;       // a full log refuses, it forgets nothing

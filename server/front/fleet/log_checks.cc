@@ -14,7 +14,7 @@ namespace reel::front {
 namespace {
 
 // A video that no gateway makes.
-constexpr char kNobodys[] = "reel.j.doctor.doctor.";
+constexpr char kNobodys[] = "j.doctor.doctor.";
 
 LogCheck CheckBrokers(const LogConnection& connection) {
   const FleetLogOptions& options = connection.options();
@@ -48,7 +48,7 @@ std::string LatecomersOf(const jsClusterInfo& cluster) {
 LogCheck CheckStreamNow(const LogConnection& connection) {
   jsStreamInfo* made = nullptr;
   jsErrCode code{};
-  const std::string& stream = connection.options().stream;
+  const std::string& stream = connection.names().stream();
   const natsStatus status =
       js_GetStreamInfo(&made, connection.jet_stream(), stream.c_str(), nullptr, &code);
   const StreamInfoPtr info(made);
@@ -77,10 +77,10 @@ LogCheck CheckStreamNow(const LogConnection& connection) {
 bool MayWrite(const LogConnection& connection, const std::string& ending) {
   jsPubOptions options;
   jsPubOptions_Init(&options);
-  options.ExpectStream = connection.options().stream.c_str();
+  options.ExpectStream = connection.names().stream().c_str();
   options.ExpectLastSeq = std::numeric_limits<int64_t>::max();
   options.MaxWait = absl::ToInt64Milliseconds(connection.options().answer);
-  const std::string subject = kNobodys + ending;
+  const std::string subject = connection.names().At(kNobodys + ending);
   jsPubAck* made = nullptr;
   jsErrCode code{};
   js_Publish(&made, connection.jet_stream(), subject.c_str(), "", 0, &options, &code);
@@ -108,7 +108,8 @@ LogCheck CheckPermissions(const LogConnection& connection, bool claims) {
   if (claims) absl::StrAppend(&detail, renders ? ", may render" : ", may not render");
   if (missing.empty()) return {"fleet permissions", true, detail, ""};
   return {"fleet permissions", false, detail,
-          absl::StrCat("Allow this server's key to publish to reel.j.*.*.KIND for each KIND of ",
+          absl::StrCat("Allow this server's key to publish to ",
+                       connection.names().At("j.*.*.KIND"), " for each KIND of ",
                        absl::StrJoin(missing, ", "), ", with * in place of a number.")};
 }
 

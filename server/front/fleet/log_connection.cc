@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/fleet/log_connection.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
 #include "server/front/fleet/log_access.h"
 #include "server/front/fleet/server_version.h"
-#include "server/front/fleet/subjects.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -22,6 +24,8 @@ constexpr int64_t kReconnectMs = 200;
 constexpr int64_t kPingMs = 2000;
 constexpr int kMostPings = 2;
 constexpr absl::Duration kDuplicates = absl::Minutes(2);
+// Of JetStream; libnats 3.4 has no name for it.
+constexpr int kSubjectsOverlap = 10065;
 constexpr absl::Duration kBeforeRetry = absl::Milliseconds(100);
 
 absl::Status Failed(const char* what, natsStatus status, int code = 0) {
@@ -37,7 +41,32 @@ void OnError(natsConnection* connection, natsSubscription*, natsStatus status, v
       {{"status", natsStatus_GetText(status)}, {"text", text == nullptr ? "" : text}});
 }
 
-std::string LiveSubjects() { return absl::StrCat(kLivePrefix, ".>"); }
+// The last field of what is told of a stream is when it was told.
+absl::StatusOr<absl::Time> ReadTime(std::string_view answer) {
+  constexpr std::string_view kField = "\"ts\":\"";
+  const size_t found = answer.rfind(kField);
+  if (found == std::string_view::npos) {
+    const bool failed = answer.find("\"error\":") != std::string_view::npos;
+    return failed ? absl::UnavailableError("the log has no leader that tells the time")
+                  : absl::UnimplementedError("brokers before 2.10 tell no time");
+  }
+  std::string text(answer.substr(found + kField.size()));
+  text.resize(std::min(text.find('"'), text.size()));
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return time;
+  return absl::UnimplementedError(absl::StrCat("the broker's time cannot be read: ", error));
+}
+
+// Of videos that a fleet has asked for: their names begin with its own.
+bool HasVideosOf(const std::string& fleet, const jsStreamStateSubjects& subjects) {
+  for (int i = 0; i < subjects.Count; ++i) {
+    const std::vector<std::string> tokens =
+        absl::StrSplit(std::string(subjects.List[i].Subject), '.');
+    if (tokens.size() > 3 && absl::StartsWith(tokens[3], fleet + "-")) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -133,30 +162,41 @@ absl::StatusOr<StreamFacts> LogConnection::Look() const {
   jsStreamInfo* info = nullptr;
   jsErrCode code{};
   const natsStatus status =
-      js_GetStreamInfo(&info, jet_stream_.get(), options_.stream.c_str(), nullptr, &code);
+      js_GetStreamInfo(&info, jet_stream_.get(), names_.stream().c_str(), nullptr, &code);
   const StreamInfoPtr owned(info);
   if (status != NATS_OK) return Failed("the log cannot be looked at", status, code);
   return StreamFacts{info->Created, info->State.FirstSeq, info->State.LastSeq};
+}
+
+absl::StatusOr<absl::Time> LogConnection::Time() const {
+  const std::string subject = absl::StrCat("$JS.API.STREAM.INFO.", names_.stream());
+  natsMsg* made = nullptr;
+  const natsStatus status = natsConnection_Request(&made, connection_.get(), subject.c_str(), "", 0,
+                                                   absl::ToInt64Milliseconds(options_.answer));
+  const NatsMessagePtr message(made);
+  if (status != NATS_OK) return Failed("the broker does not tell its time", status);
+  return ReadTime({natsMsg_GetData(made), static_cast<size_t>(natsMsg_GetDataLength(made))});
 }
 
 absl::Status LogConnection::MakeStream() const {
   jsStreamInfo* info = nullptr;
   jsErrCode code{};
   natsStatus status =
-      js_GetStreamInfo(&info, jet_stream_.get(), options_.stream.c_str(), nullptr, &code);
+      js_GetStreamInfo(&info, jet_stream_.get(), names_.stream().c_str(), nullptr, &code);
   StreamInfoPtr owned(info);
   if (status == NATS_OK) return CheckStream(*info->Config);
   if (code != JSStreamNotFoundErr) return Failed("the log cannot be looked at", status, code);
+  REEL_RETURN_IF_ERROR(CheckOldStream());
 
   jsRePublish live;
   jsRePublish_Init(&live);
-  const std::string destination = LiveSubjects();
+  const std::string destination = names_.Live() + ".>", jobs = names_.Jobs();
   live.Source = ">";
   live.Destination = destination.c_str();
   jsStreamConfig config;
   jsStreamConfig_Init(&config);
-  const char* subjects[] = {kJobSubjects};
-  config.Name = options_.stream.c_str();
+  const char* subjects[] = {jobs.c_str()};
+  config.Name = names_.stream().c_str();
   config.Subjects = subjects;
   config.SubjectsLen = 1;
   config.Retention = js_LimitsPolicy;
@@ -170,16 +210,43 @@ absl::Status LogConnection::MakeStream() const {
   info = nullptr;
   status = js_AddStream(&info, jet_stream_.get(), &config, nullptr, &code);
   owned.reset(info);
+  if (status != NATS_OK && code == kSubjectsOverlap) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("another stream of the brokers takes in ", jobs,
+                     ": remove that stream, or give the fleet another name (fleet.name)"));
+  }
   // Made by another node at the same time: looked at the next time.
   if (status != NATS_OK) return Failed("the log cannot be made", status, code);
   return CheckStream(*info->Config);
 }
 
+// Without the right to look nobody learns of one.
+absl::Status LogConnection::CheckOldStream() const {
+  jsOptions query;
+  jsOptions_Init(&query);
+  query.Stream.Info.SubjectsFilter = "reel.j.*.*.q";
+  jsStreamInfo* info = nullptr;
+  const natsStatus status = js_GetStreamInfo(&info, jet_stream_.get(), kOldStream, &query, nullptr);
+  const StreamInfoPtr owned(info);
+  if (status != NATS_OK || info->State.Subjects == nullptr) return absl::OkStatus();
+  if (info->Config->SubjectsLen != 1 ||
+      std::string_view(info->Config->Subjects[0]) != kOldSubjects ||
+      !HasVideosOf(options_.fleet, *info->State.Subjects)) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the stream ", kOldStream, " has videos of the fleet ", options_.fleet,
+      ", as an earlier build kept them; this one keeps them in ", names_.stream(),
+      " and would not see those. Have servers of the earlier build finish them and fetch what is "
+      "wanted, stop these servers, and remove the stream: nats stream rm ",
+      kOldStream));
+}
+
 absl::Status LogConnection::CheckStream(const jsStreamConfig& config) const {
   const bool has_subjects =
-      config.SubjectsLen == 1 && std::string_view(config.Subjects[0]) == kJobSubjects;
+      config.SubjectsLen == 1 && std::string_view(config.Subjects[0]) == names_.Jobs();
   const bool has_copies = config.RePublish != nullptr && config.RePublish->Destination != nullptr &&
-                          config.RePublish->Destination == LiveSubjects() &&
+                          config.RePublish->Destination == names_.Live() + ".>" &&
                           !config.RePublish->HeadersOnly;
   if (has_subjects && has_copies && config.Discard == js_DiscardNew &&
       config.Retention == js_LimitsPolicy && config.Replicas == options_.replicas) {
@@ -187,7 +254,7 @@ absl::Status LogConnection::CheckStream(const jsStreamConfig& config) const {
   }
   return absl::FailedPreconditionError(absl::StrCat("the stream is there and is not a log of ",
                                                     options_.replicas,
-                                                    " replicas: ", options_.stream));
+                                                    " replicas: ", names_.stream()));
 }
 
 }  // namespace reel::front

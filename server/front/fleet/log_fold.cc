@@ -48,6 +48,7 @@ FoldVerdict Judge(FleetJob& job, uint32_t epoch, const FinishSaid& finish) {
     // Nobody is left who could end it.
     case FinishKind::kReleased:
       job.phase = FleetPhase::kQueued;
+      if (finish.no_room) ++job.no_room[finish.node];
       if (job.wish) EndByWish(job);
       break;
   }

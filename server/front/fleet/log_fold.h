@@ -39,6 +39,7 @@ struct FinishSaid {
   std::string object = {};
   int64_t object_bytes = 0;
   std::string object_sha256 = {};  // lower-case hex
+  bool no_room = false;            // of a release: the node's disk did not take the result
 };
 struct CancelSaid {
   CancelKind kind = CancelKind::kCancelled;
@@ -98,6 +99,7 @@ struct FleetJob {
   std::string address;         // of the owner
   uint64_t last_sequence = 0;  // of a success: its last entry's, in the owner's count
   std::string object;          // of a success: the key of its result; empty: the owner alone has it
+  std::map<std::string, int> no_room;  // by node: how often its disk did not take the result
 
   bool operator==(const FleetJob&) const = default;
 };

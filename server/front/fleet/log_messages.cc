@@ -40,6 +40,7 @@ Said ReadFinish(const std::string& bytes) {
       return said;
     case v1::Finish::kReleased:
       said.kind = FinishKind::kReleased;
+      said.no_room = finish->released().no_room();
       return said;
     case v1::Finish::END_NOT_SET:
       break;
@@ -129,6 +130,7 @@ std::string WriteFinish(const FinishSaid& finish, const std::string& reason) {
       break;
     case FinishKind::kReleased:
       message.mutable_released()->set_why(reason);
+      message.mutable_released()->set_no_room(finish.no_room);
       break;
   }
   return message.SerializeAsString();

@@ -52,6 +52,8 @@ class LogPort {
   virtual absl::StatusOr<WriteResult> Write(const LogWrite& write, absl::Duration patience) = 0;
   // Sequence of the newest message that is stored now, by the broker's word; waits.
   virtual absl::StatusOr<uint64_t> Newest() = 0;
+  // What the broker's clock says; waits. UNIMPLEMENTED: it tells no time.
+  virtual absl::StatusOr<absl::Time> Time() { return absl::UnimplementedError("no clock"); }
   // One that is lost is followed by the next.
   virtual void SendBeat(const std::string& node, const std::string& beat) = 0;
   // Those that came since the last call; never waits.

@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/front/fleet/log_headers.h"
-#include "server/front/fleet/subjects.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -26,11 +24,11 @@ constexpr int kLooksBeforeRebuild = 20;
 
 // Of a copy that the broker has sent, the name of what it has stored. Empty: it is none. What a
 // consumer brings, whoever made it and wherever to, comes under the name that it was stored with.
-std::string CopiedSubject(const natsMsg& message) {
+std::string CopiedSubject(const LogNames& names, const natsMsg& message) {
   const std::string_view subject = natsMsg_GetSubject(&message);
-  const std::string_view prefix = kLivePrefix;
-  if (subject.size() <= prefix.size() + 1 || subject.substr(0, prefix.size()) != prefix) return "";
-  return std::string(subject.substr(prefix.size() + 1));
+  const std::string prefix = names.Live() + ".";
+  if (subject.substr(0, prefix.size()) != prefix) return "";
+  return names.Within(subject.substr(prefix.size()));
 }
 
 }  // namespace
@@ -78,7 +76,7 @@ bool LogTail::Listen() {
   if (live_ != nullptr && natsSubscription_IsValid(live_.get())) return true;
   connection_.Retire(std::move(live_));
   natsSubscription* made = nullptr;
-  const std::string subjects = absl::StrCat(kLivePrefix, ".>");
+  const std::string subjects = connection_.names().Live() + ".>";
   if (natsConnection_SubscribeSync(&made, connection_.connection(), subjects.c_str()) != NATS_OK) {
     return false;
   }
@@ -127,14 +125,15 @@ void LogTail::Rebuild(const StreamFacts& facts) {
 bool LogTail::ReadUpTo(uint64_t last) {
   jsSubOptions options;
   jsSubOptions_Init(&options);
-  options.Stream = connection_.options().stream.c_str();
+  const LogNames& names = connection_.names();
+  options.Stream = names.stream().c_str();
   options.Ordered = true;
   options.Config.DeliverPolicy = js_DeliverByStartSequence;
   options.Config.OptStartSeq = position_ + 1;
   natsSubscription* made = nullptr;
   jsErrCode code{};
-  const natsStatus status =
-      js_SubscribeSync(&made, connection_.jet_stream(), kJobSubjects, nullptr, &options, &code);
+  const natsStatus status = js_SubscribeSync(&made, connection_.jet_stream(), names.Jobs().c_str(),
+                                             nullptr, &options, &code);
   NatsSubscriptionPtr subscription(made);
   if (status != NATS_OK) return false;
   // An ordered consumer that has lost a message begins anew there; the limits would make it lose
@@ -159,7 +158,9 @@ bool LogTail::Drain(natsSubscription& subscription, uint64_t last) {
     if (natsMsg_GetMetaData(&data, next) != NATS_OK) continue;
     const uint64_t sequence = data->Sequence.Stream;
     jsMsgMetaData_Destroy(data);
-    if (sequence > position_) Deliver(*message, sequence, natsMsg_GetSubject(next));
+    if (sequence > position_) {
+      Deliver(*message, sequence, connection_.names().Within(natsMsg_GetSubject(next)));
+    }
   }
   return true;
 }
@@ -174,7 +175,7 @@ void LogTail::Follow() {
     const absl::Time now = absl::Now();
     if (got == NATS_OK) {
       uint64_t sequence = 0;
-      const std::string subject = CopiedSubject(*message);
+      const std::string subject = CopiedSubject(connection_.names(), *message);
       if (subject.empty()) continue;
       if (!absl::SimpleAtoi(LastHeaderOf(*message, kSequenceHeader), &sequence)) continue;
       if (sequence > position_ + 1) return;  // a hole

@@ -37,9 +37,10 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
   jsPubOptions options;
   jsPubOptions_Init(&options);
   options.ExpectNoMessage = true;  // ExpectLastSubjectSeq 0 would be no condition at all
-  options.ExpectStream = connection_.options().stream.c_str();
+  options.ExpectStream = connection_.names().stream().c_str();
   options.MsgId = write.message_id.c_str();
   options.MaxWait = absl::ToInt64Milliseconds(connection_.options().answer);
+  const std::string subject = connection_.names().At(write.subject);
   bool was_sent = write.repeated;
   for (;;) {
     if (!connection_.IsUp()) {
@@ -50,7 +51,7 @@ absl::StatusOr<WriteResult> LogWriter::Write(const LogWrite& write, absl::Durati
       jsPubAck* made = nullptr;
       jsErrCode code{};
       const natsStatus status =
-          js_Publish(&made, connection_.jet_stream(), write.subject.c_str(), write.payload.data(),
+          js_Publish(&made, connection_.jet_stream(), subject.c_str(), write.payload.data(),
                      static_cast<int>(write.payload.size()), &options, &code);
       const PublishAckPtr ack(made);
       // Also when it was a repetition: the id is nobody else's. Without a sequence the leader knows
@@ -76,8 +77,8 @@ std::optional<WriteResult> LogWriter::AskWhose(const LogWrite& write) const {
   natsMsg* made = nullptr;
   jsErrCode code{};
   const natsStatus status =
-      js_GetLastMsg(&made, connection_.jet_stream(), connection_.options().stream.c_str(),
-                    write.subject.c_str(), nullptr, &code);
+      js_GetLastMsg(&made, connection_.jet_stream(), connection_.names().stream().c_str(),
+                    connection_.names().At(write.subject).c_str(), nullptr, &code);
   const NatsMessagePtr message(made);
   if (status != NATS_OK) return std::nullopt;
   if (HeaderOf(*message, kMessageIdHeader) != write.message_id) {

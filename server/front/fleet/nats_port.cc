@@ -17,7 +17,7 @@ constexpr int kMostBeats = 4096;
 constexpr int kMostBeatBytes = 64 << 20;
 
 // The broker lets a key publish under its own node's name: a beat is that node's, whatever it says.
-bool IsOfItsNode(const std::string& bytes, const char* subject) {
+bool IsOfItsNode(const std::string& bytes, const std::string& subject) {
   const absl::StatusOr<std::string> node = ParseBeatSubject(subject);
   if (!node.ok()) return false;
   const std::optional<NodeBeat> beat = ReadBeat(bytes);
@@ -41,8 +41,8 @@ NatsPort::~NatsPort() {
 
 absl::Status NatsPort::Subscribe() {
   natsSubscription* made = nullptr;
-  const natsStatus status =
-      natsConnection_SubscribeSync(&made, log_->connection().connection(), kBeatSubjects);
+  const natsStatus status = natsConnection_SubscribeSync(
+      &made, log_->connection().connection(), log_->connection().names().Beats().c_str());
   if (status != NATS_OK) {
     return absl::UnavailableError(
         absl::StrCat("beats of other nodes cannot be heard: ", natsStatus_GetText(status)));
@@ -77,7 +77,8 @@ void NatsPort::SendBeat(const std::string& node, const std::string& beat) {
   // libnats would keep it while the connection is down, and send it later: a sign of life of a
   // node that may be dead.
   if (!subject.ok() || !IsUp()) return;
-  natsConnection_Publish(log_->connection().connection(), subject->c_str(), beat.data(),
+  natsConnection_Publish(log_->connection().connection(),
+                         log_->connection().names().At(*subject).c_str(), beat.data(),
                          static_cast<int>(beat.size()));
 }
 
@@ -91,7 +92,8 @@ std::vector<std::string> NatsPort::TakeBeats() {
     if (status == NATS_SLOW_CONSUMER) continue;  // some were lost; the rest is there
     if (status != NATS_OK) break;
     std::string bytes(natsMsg_GetData(next), static_cast<size_t>(natsMsg_GetDataLength(next)));
-    if (IsOfItsNode(bytes, natsMsg_GetSubject(next))) beats.push_back(std::move(bytes));
+    const std::string subject = log_->connection().names().Within(natsMsg_GetSubject(next));
+    if (IsOfItsNode(bytes, subject)) beats.push_back(std::move(bytes));
   }
   return beats;
 }

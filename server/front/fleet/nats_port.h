@@ -27,6 +27,7 @@ class NatsPort final : public LogPort {
     return log_->writer().Write(write, patience);
   }
   absl::StatusOr<uint64_t> Newest() override;
+  absl::StatusOr<absl::Time> Time() override { return log_->connection().Time(); }
   void SendBeat(const std::string& node, const std::string& beat) override;
   std::vector<std::string> TakeBeats() override;
 

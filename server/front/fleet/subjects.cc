@@ -12,8 +12,8 @@
 namespace reel::front {
 namespace {
 
-constexpr char kJobs[] = "reel.j.";
-constexpr char kBeats[] = "reel.hb.";
+constexpr char kJobs[] = "j.";
+constexpr char kBeats[] = "hb.";
 constexpr size_t kJobsSize = sizeof kJobs - 1;
 constexpr size_t kBeatsSize = sizeof kBeats - 1;
 constexpr size_t kMostName = 64;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the log's messages, made and read. A name tells the video, what is said of it and the
-// epoch, so that the broker can keep each to one message and a key to the kinds that it may write.
+// Names of a fleet's messages, made and read; at the brokers the fleet's root comes before them
+// (log_names.h). A name tells the video, what is said of it and the epoch, so that the broker can
+// keep each to one message and a key to the kinds that it may write.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +11,6 @@
 #include "absl/status/statusor.h"
 
 namespace reel::front {
-
-// All videos; what the stream takes in.
-inline constexpr char kJobSubjects[] = "reel.j.>";
-// Under which the broker tells of what it has stored: this and the message's own name.
-inline constexpr char kLivePrefix[] = "reel.live";
 
 enum class LogKind { kRequest, kClaim, kFinish, kCancel, kBinding, kDelete };
 
@@ -35,7 +31,6 @@ absl::StatusOr<std::string> MakeSubject(const LogSubject& subject);
 absl::StatusOr<LogSubject> ParseSubject(std::string_view text);
 
 // Of nodes' signs of life, which are not stored.
-inline constexpr char kBeatSubjects[] = "reel.hb.*";
 absl::StatusOr<std::string> MakeBeatSubject(std::string_view node);
 absl::StatusOr<std::string> ParseBeatSubject(std::string_view text);
 

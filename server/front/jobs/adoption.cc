@@ -43,6 +43,10 @@ void Adoption::Adopt(AdoptedJob adopted, Answer<std::shared_ptr<Job>> done) {
   if (!adopted.conditions.empty()) {
     parts_.media.PutConditions(id, std::move(adopted.conditions), [](const absl::Status&) {});
   }
+  // An earlier attempt here has left its row if the disk was too full to remove it.
+  if (adopted.attempt > 1) {
+    parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
+  }
   // The fleet's log has it: nothing waits for this row but its file's later owner.
   parts_.records.Create(job, [this, id](const absl::Status& created) {
     ActiveJob* stored = parts_.jobs.Find(id);

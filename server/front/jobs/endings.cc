@@ -103,6 +103,8 @@ void Endings::Forget(ActiveJob& job) {
   parts_.timers.Clear({TimerKind::kDeadline, id});
   parts_.media.Remove(id, job.row.attempt, nullptr);
   parts_.media.RemoveConditions(id, job.row.num_conditions);
+  // Whatever becomes of the row: it would be written over a later attempt's.
+  parts_.records.DropKeptEnd(id);
   parts_.records.Remove(id, absl::InfinitePast(), [](const absl::Status&) {});
   parts_.jobs.Remove(id);
 }

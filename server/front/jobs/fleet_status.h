@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,13 @@ enum class ReleaseReason {
   kLease,     // this node was paused, or cut off from the log, for too long
   kDelivery,  // its result could not be brought into the store
   kUnfit,     // this node cannot render for now
+  kNoRoom,    // its disk did not take the result
 };
-inline constexpr size_t kReleaseReasons = 5;
+inline constexpr size_t kReleaseReasons = 6;
+
+// Why a server claims nothing for now.
+enum class Unfit { kDisk, kName, kClock };
+inline constexpr size_t kUnfits = 3;
 
 // What was looked at, and what to do where it is not as it should be.
 struct FleetCheck {
@@ -77,6 +83,11 @@ struct FleetStatus {
     int64_t waiting_bytes = 0;
     int64_t stored = 0, given_up = 0, failed_tries = 0;
   };
+  // This server's clock against the brokers'.
+  struct Clock {
+    std::optional<absl::Duration> skew;  // above zero: it is ahead; nullopt: theirs is not known
+    absl::Duration limit;                // above it the server claims nothing
+  };
   // What this server did with videos of the fleet.
   struct Claims {
     int64_t won = 0, lost = 0;
@@ -91,6 +102,8 @@ struct FleetStatus {
   std::map<std::string, Backlog> backlog;  // by model
   Log log;
   Uploads uploads;
+  Clock clock;
+  std::array<bool, kUnfits> unfit{};  // of this server, by why
   Claims claims;
 };
 

@@ -55,6 +55,8 @@ class JobRecords {
   // Keeps an end that the store could not write, e.g. to a full disk; SaveKeptEnds tries again.
   void KeepEnd(const ActiveJob& job, const RowFailed& event, const Video& video);
   void SaveKeptEnds();
+  // It was no end: the job is another server's, or another attempt's.
+  void DropKeptEnd(const std::string& id) { kept_ends_.erase(id); }
 
  private:
   void Refresh(JobRow& row) const;

@@ -123,7 +123,7 @@ class JobService {
   virtual void Find(const Reach& reach, const std::string& id,
                     Answer<std::shared_ptr<Job>> done) = 0;
   virtual void List(ListQuery query, Answer<ListPage> done) = 0;
-  // Whether List honours `oldest_first`. A fleet's view is walked from the newest alone.
+  // Whether List honours `oldest_first`.
   virtual bool ListsOldestFirst() const { return false; }
   // As it stood when the request was noted.
   virtual void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) = 0;

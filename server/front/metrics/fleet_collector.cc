@@ -22,11 +22,11 @@ constexpr const char* kVoids[] = {"unreadable",  "unknown_job",  "known_job", "e
                                   "wrong_epoch", "not_claimant", "not_held",  "wished_before",
                                   "not_ended",   "bound"};
 constexpr std::pair<ReleaseReason, const char*> kReleases[] = {
-    {ReleaseReason::kShutdown, "shutdown"},
-    {ReleaseReason::kRestart, "restart"},
-    {ReleaseReason::kLease, "lease"},
-    {ReleaseReason::kDelivery, "delivery"},
-    {ReleaseReason::kUnfit, "unfit"}};
+    {ReleaseReason::kShutdown, "shutdown"}, {ReleaseReason::kRestart, "restart"},
+    {ReleaseReason::kLease, "lease"},       {ReleaseReason::kDelivery, "delivery"},
+    {ReleaseReason::kUnfit, "unfit"},       {ReleaseReason::kNoRoom, "no_room"}};
+constexpr std::pair<Unfit, const char*> kUnfitReasons[] = {
+    {Unfit::kDisk, "disk"}, {Unfit::kName, "name"}, {Unfit::kClock, "clock"}};
 
 class Families {
  public:
@@ -166,11 +166,24 @@ void AddClaims(const FleetStatus::Claims& claims, Families& families) {
       "reel_fleet_releases_total",
       "Videos that this server gave back: it was drained (shutdown), an earlier process had them "
       "(restart), it was paused or cut off (lease), the result could not be stored (delivery), it "
-      "could not render for now "
-      "(unfit).");
+      "could not render for now (unfit), its disk did not take the result (no_room).");
   for (const auto& [reason, name] : kReleases) {
     Add(released, {{"reason", name}}, claims.releases[static_cast<size_t>(reason)]);
   }
+}
+
+void AddFitness(const FleetStatus& status, Families& families) {
+  MetricFamily& unfit = families.Gauge(
+      "reel_fleet_unfit",
+      "1 while this server claims nothing and is not ready: its disk takes no results (disk), "
+      "another process acts under its name (name), its clock is off (clock).");
+  for (const auto& [reason, name] : kUnfitReasons) {
+    Add(unfit, {{"reason", name}}, status.unfit[static_cast<size_t>(reason)]);
+  }
+  if (!status.clock.skew) return;
+  Add(families.Gauge("reel_fleet_clock_skew_seconds",
+                     "How far this server's clock is ahead of the brokers'; below zero: behind."),
+      {}, absl::ToDoubleSeconds(*status.clock.skew));
 }
 
 void AddUploads(const FleetStatus::Uploads& uploads, Families& families) {
@@ -216,6 +229,7 @@ std::vector<MetricFamily> FleetCollector::Collect() const {
   AddLog(status->log, families);
   AddMessages(status->log, families);
   AddClaims(status->claims, families);
+  AddFitness(*status, families);
   AddUploads(status->uploads, families);
   return families.Take();
 }

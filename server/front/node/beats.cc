@@ -144,6 +144,17 @@ void Beats::AddKernels(const Means& means, NodeBeat& beat) const {
   }
 }
 
+std::set<std::string> Beats::NodesWith(const std::string& model) const {
+  std::set<std::string> nodes;
+  for (const auto& [name, beat] : alive_) {
+    if (name == parts_.options.node || beat->draining) continue;
+    const bool has = std::any_of(beat->models.begin(), beat->models.end(),
+                                 [&](const auto& one) { return one.name == model; });
+    if (has) nodes.insert(name);
+  }
+  return nodes;
+}
+
 std::map<std::string, int> Beats::ServersOf(const std::string& model) const {
   std::map<std::string, int> servers;
   for (const auto& [name, beat] : alive_) {

@@ -49,6 +49,8 @@ class Beats {
   absl::Duration hears_since() const { return hears_since_; }
   // All others that serve it, by name, with how many they could claim now.
   std::map<std::string, int> ServersOf(const std::string& model) const;
+  // Others that live and have it, also those that claim nothing for now.
+  std::set<std::string> NodesWith(const std::string& model) const;
   // Models for which some node has a device.
   std::set<std::string> ReadyModels() const;
   // Every living server had the time to tell its models, one has some, and their cards are known.

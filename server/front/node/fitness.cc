@@ -30,6 +30,13 @@ bool Fitness::fit() const {
   return reasons_.empty();
 }
 
+std::array<bool, kUnfits> Fitness::All() const {
+  std::array<bool, kUnfits> all{};
+  const MutexLock lock(mutex_);
+  for (const auto& [what, why] : reasons_) all[static_cast<size_t>(what)] = true;
+  return all;
+}
+
 std::string Fitness::Why() const {
   std::string all;
   const MutexLock lock(mutex_);

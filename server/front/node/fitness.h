@@ -2,14 +2,14 @@
 // Whether this node can render for now, and why not.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 
 #include "kernels/base/mutex.h"
+#include "server/front/jobs/fleet_status.h"
 
 namespace reel::front {
-
-enum class Unfit { kDisk, kName };
 
 // Thread-safe. A node that is not fit claims nothing, gives back what no worker has, and is not
 // ready.
@@ -18,6 +18,7 @@ class Fitness {
   // `why` in words; empty: it is no longer so. The log hears of changes.
   void Set(Unfit what, const std::string& why);
   bool fit() const;
+  std::array<bool, kUnfits> All() const;
   // All reasons in one line; empty: fit.
   std::string Why() const;
 

@@ -45,6 +45,22 @@ FleetCheck CheckClock(absl::Time stored, absl::Time begun, absl::Time ended) {
           is_close ? "" : "Set both by NTP: deadlines and expiry are by the clock of the wall."};
 }
 
+FleetCheck CheckSkew(const FleetStatus::Clock& clock) {
+  constexpr char kName[] = "fleet time";
+  if (!clock.skew) {
+    return {kName, true, "the brokers tell no time; videos go by this server's clock", ""};
+  }
+  const absl::Duration shown = absl::Trunc(absl::AbsDuration(*clock.skew), absl::Milliseconds(1));
+  const bool is_close = absl::AbsDuration(*clock.skew) <= clock.limit;
+  std::string detail =
+      absl::StrCat("this server's clock is ", absl::FormatDuration(shown),
+                   *clock.skew < absl::ZeroDuration() ? " behind" : " ahead of",
+                   " the brokers'; at most ", absl::FormatDuration(clock.limit), " is allowed");
+  return {
+      kName, is_close, std::move(detail),
+      is_close ? "" : "Set this server's clock by NTP, or the brokers' where all servers say so."};
+}
+
 bool HasKey(const FleetStatus::Node& node, const std::string& key) {
   return std::find(node.prompt_keys.begin(), node.prompt_keys.end(), key) != node.prompt_keys.end();
 }
@@ -137,9 +153,10 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   }
   std::vector<FleetCheck> checks;
   if (!hears_itself) {
-    checks.push_back({"fleet servers", false, "this server does not hear its own signs of life",
-                      absl::StrCat("Allow its key to publish to reel.hb.", status.node,
-                                   " and to subscribe to reel.hb.*.")});
+    checks.push_back(
+        {"fleet servers", false, "this server does not hear its own signs of life",
+         absl::StrCat("Allow its key to publish to reel.", status.fleet, ".hb.", status.node,
+                      " and to subscribe to reel.", status.fleet, ".hb.*.")});
   } else {
     checks.push_back({"fleet servers", silent.empty(),
                       absl::StrCat(living, " heard",
@@ -149,15 +166,18 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   checks.push_back({"fleet claims", unfit.empty(),
                     unfit.empty() ? "every server claims" : absl::StrJoin(unfit, "; "),
                     unfit.empty() ? "" : "Others render meanwhile; see to the cause."});
+  checks.push_back(CheckSkew(status.clock));
   const bool is_one = builds.size() < 2;
   checks.push_back({"fleet builds", is_one, absl::StrJoin(builds, "; "),
                     is_one ? "" : "Finish the update: builds of one fleet must agree."});
   const bool is_close = status.log.behind < absl::Seconds(10);
-  checks.push_back({"fleet view", status.log.ready && is_close,
-                    absl::StrCat("message ", status.log.position, ", ",
-                                 status.log.newest - status.log.position, " behind"),
-                    "It reads the log to its end in seconds; may its key subscribe to reel.live.>, "
-                    "and publish to $JS.API.CONSUMER.CREATE?"});
+  checks.push_back(
+      {"fleet view", status.log.ready && is_close,
+       absl::StrCat("message ", status.log.position, ", ", status.log.newest - status.log.position,
+                    " behind"),
+       absl::StrCat("It reads the log to its end in seconds; may its key subscribe to "
+                    "reel.",
+                    status.fleet, ".live.>, and publish to $JS.API.CONSUMER.CREATE?")});
   if (checks.back().ok) checks.back().hint.clear();
   if (hears_itself) checks.push_back(CheckPrompts(status));
   return checks;

@@ -28,6 +28,8 @@ FleetNode::FleetNode(const Parts& parts)
              {parts.options.node, parts.peers, parts.fetches}),
       barrier_({parts.port, parts.looks, parts.thread, parts.clock}),
       beats_({parts.port, parts.jobs, parts.serializer, parts.options}),
+      clock_watch_(
+          {parts.port, parts.looks, parts.thread, parts.clock, parts.fitness, parts.options}),
       name_(parts.options, parts.fitness),
       deliveries_({parts.store, parts.uploads, parts.store_state, waiters_, parts.thread,
                    parts.options, parts.clock}),
@@ -36,7 +38,8 @@ FleetNode::FleetNode(const Parts& parts)
       janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
                 parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
-                 conditions_, disk_, parts.thread, parts.waker, parts.options, parts.clock}),
+                 conditions_, disk_, beats_, parts.thread, parts.waker, parts.options,
+                 parts.clock}),
       leftovers_({parts.jobs, index_, parts.thread, parts.options},
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
       claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.fitness,
@@ -47,7 +50,7 @@ FleetNode::FleetNode(const Parts& parts)
                parts.options, parts.clock}),
       reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
       report_({parts.port, parts.writes, parts.view, index_, beats_, claimer_, holdings_,
-               deliveries_, parts.store_state, parts.options}),
+               deliveries_, parts.store_state, parts.fitness, parts.clock, parts.options}),
       started_(parts.clock.Monotonic()),
       ticked_(started_),
       last_up_(started_) {}
@@ -131,6 +134,7 @@ void FleetNode::Tick(absl::Duration now) {
   report_.Tick(now);
   if (each_second) parts_.status.Set(report_.Make());
   if (each_second) disk_.Tick();
+  if (each_second) clock_watch_.Tick(now);
   if (!parts_.view.ready()) return;
   const bool strangers_may_go =
       leftovers_.done() && name_.holds() && now - started_ > parts_.options.silence;
@@ -143,7 +147,8 @@ void FleetNode::Tick(absl::Duration now) {
   if (!parts_.fitness.fit()) holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
   for (const Key& key : deleting_) DeleteHere(key);
   if (!parts_.port.IsUp()) return;
-  wishes_.Tick();
+  // By a clock that may be wrong nobody's video is over.
+  if (clock_watch_.agrees()) wishes_.Tick();
   janitor_.Tick(now);
 }
 

@@ -16,6 +16,7 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
+#include "server/front/node/clock_watch.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
@@ -55,7 +56,7 @@ class FleetNode {
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;
     SharedStore store;
-    TaskPool& looks;   // for the barrier
+    TaskPool& looks;   // at the broker, for the barrier and the clock
     TaskPool& probes;  // of the disk
     DiskProbe probe;   // null: it counts as good
     Fitness& fitness;
@@ -63,7 +64,7 @@ class FleetNode {
     MediaFetches* fetches;      // likewise
     StoreState& store_state;
     const NodeOptions& options;
-    const Clock& clock;
+    FleetClock& clock;
     Peers peers;
     ReadyModels& ready_models;
     StatusBoard& status;
@@ -115,6 +116,7 @@ class FleetNode {
   FoldWaiters waiters_;
   ViewBarrier barrier_;
   Beats beats_;
+  ClockWatch clock_watch_;
   NameHold name_;
   Deliveries deliveries_;
   Conditions conditions_;

@@ -2,6 +2,7 @@
 #include "server/front/node/fleet_reads.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -17,8 +18,12 @@ struct FleetReads::Listing {
   size_t size = 0;  // of the page
   std::vector<Video> videos;
   size_t of_store = 0;
-  absl::Time enough = absl::InfinitePast();  // what is older has no place on it
+  std::optional<absl::Time> enough;  // what comes after it has no place on it
   Answer<ListPage> done;
+
+  bool IsPast(absl::Time time) const {
+    return enough && (query.oldest_first ? time > *enough : time < *enough);
+  }
 };
 
 bool FleetReads::IsFleets(const std::string& id) const {
@@ -82,17 +87,21 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
 std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   std::vector<Video> page;
   const auto wanted = static_cast<size_t>(query.page_size) + 1;
-  parts_.index.Walk(
-      query.before_time, query.before_id, [&](const Key& key, const KnownVideo& known) {
-        const VideoState state = StateOf(known.phase);
-        const bool of_state =
-            query.states.empty() ||
-            std::find(query.states.begin(), query.states.end(), state) != query.states.end();
-        if (query.reach.Covers(key.first) && of_state && IsShown(known)) {
-          if (const auto face = parts_.faces.Find(key)) page.push_back(face->Snapshot());
-        }
-        return page.size() < wanted;
-      });
+  const auto visit = [&](const Key& key, const KnownVideo& known) {
+    const VideoState state = StateOf(known.phase);
+    const bool of_state =
+        query.states.empty() ||
+        std::find(query.states.begin(), query.states.end(), state) != query.states.end();
+    if (query.reach.Covers(key.first) && of_state && IsShown(known)) {
+      if (const auto face = parts_.faces.Find(key)) page.push_back(face->Snapshot());
+    }
+    return page.size() < wanted;
+  };
+  if (query.oldest_first) {
+    parts_.index.WalkUp(query.before_time, query.before_id, visit);
+  } else {
+    parts_.index.Walk(query.before_time, query.before_id, visit);
+  }
   return page;
 }
 
@@ -120,7 +129,7 @@ void FleetReads::AskStore(std::shared_ptr<Listing> listing) {
               ++listing->of_store;
             }
             if (!page->more || listing->of_store > listing->size ||
-                page->videos.back().create_time < listing->enough) {
+                listing->IsPast(page->videos.back().create_time)) {
               return Finish(*listing);
             }
             listing->query.before_time = page->videos.back().create_time;
@@ -133,6 +142,7 @@ void FleetReads::Finish(Listing& listing) {
   std::sort(listing.videos.begin(), listing.videos.end(), [](const Video& a, const Video& b) {
     return std::tie(a.create_time, a.id) > std::tie(b.create_time, b.id);
   });
+  if (listing.query.oldest_first) std::reverse(listing.videos.begin(), listing.videos.end());
   ListPage page;
   page.more = listing.videos.size() > listing.size;
   if (page.more) listing.videos.resize(listing.size);

@@ -43,7 +43,7 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
                            const Clock& clock, SharedStore store, DiskProbe probe)
     : options_(std::move(options)),
       serializer_(serializer),
-      clock_(clock),
+      clock_(clock, options_.max_clock_skew),
       store_(std::move(store)),
       probe_(options_.gateway ? DiskProbe() : std::move(probe)),  // it keeps no results
       inbox_(std::make_shared<Inbox<Task>>()),

@@ -18,6 +18,7 @@
 #include "server/front/jobs/video_serializer.h"
 #include "server/front/node/disk_watch.h"
 #include "server/front/node/fitness.h"
+#include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_node.h"
 #include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
@@ -43,6 +44,8 @@ class FleetService final : public JobService, public EndJournal {
                SharedStore store = {}, DiskProbe probe = {});
   ~FleetService() override;
 
+  // The fleet's time, for the dispatcher.
+  const Clock& clock() const { return clock_; }
   // Who folds the log, for the port of Start.
   LogReader& reader() { return view_; }
   // `jobs` is used until Stop. Once.
@@ -70,6 +73,7 @@ class FleetService final : public JobService, public EndJournal {
   void Leave(const std::string& id, LeaveReason reason) override;
   void Find(const Reach& reach, const std::string& id, Answer<std::shared_ptr<Job>> done) override;
   void List(ListQuery query, Answer<ListPage> done) override;
+  bool ListsOldestFirst() const override { return true; }
   void Cancel(const Reach& reach, const std::string& id, Answer<Video> done) override;
   void Delete(const Reach& reach, const std::string& id,
               absl::AnyInvocable<void(absl::Status)> done) override;
@@ -116,7 +120,7 @@ class FleetService final : public JobService, public EndJournal {
   ReadyModels ready_models_;
   StatusBoard status_;
   const VideoSerializer& serializer_;
-  const Clock& clock_;
+  FleetClock clock_;
   const SharedStore store_;
   const DiskProbe probe_;
   Fitness fitness_;

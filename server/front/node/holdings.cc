@@ -15,6 +15,8 @@ namespace {
 
 // Between two looks at a store that does not give what a request came with.
 constexpr absl::Duration kFetchPause = absl::Seconds(1);
+// A disk that looked good has not taken a result: the second time it is the result's size.
+constexpr int kTriesOfDisk = 2;
 
 // As the log has it.
 const char* TextOf(ReleaseReason why) {
@@ -29,6 +31,8 @@ const char* TextOf(ReleaseReason why) {
       return "the result could not be brought into the store";
     case ReleaseReason::kUnfit:
       return "the node cannot render for now";
+    case ReleaseReason::kNoRoom:
+      return "the node's disk did not take the result";
   }
   return "";
 }
@@ -182,10 +186,22 @@ void Holdings::Drop(const Key& key) {
 void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
   if (!releasing_.insert(key).second) return;
   ++counts_.releases[static_cast<size_t>(why)];
+  FinishSaid said{parts_.options.node, FinishKind::kReleased};
+  said.no_room = why == ReleaseReason::kNoRoom;
   ends_.Write(
-      {{key, epoch}, {parts_.options.node, FinishKind::kReleased}, TextOf(why), [this, key](bool) {
-         releasing_.erase(key);
-       }});
+      {{key, epoch}, std::move(said), TextOf(why), [this, key](bool) { releasing_.erase(key); }});
+}
+
+bool Holdings::FitsNowhere(const Key& key) const {
+  const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
+  const KnownVideo* const known = parts_.index.Find(key);
+  if (!job || known == nullptr) return false;
+  std::map<std::string, int> tries = job->no_room;
+  ++tries[parts_.options.node];
+  const std::set<std::string> nodes = parts_.beats.NodesWith(known->model);
+  return tries[parts_.options.node] >= kTriesOfDisk &&
+         std::all_of(nodes.begin(), nodes.end(),
+                     [&](const std::string& node) { return tries[node] >= kTriesOfDisk; });
 }
 
 void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
@@ -201,9 +217,11 @@ void Holdings::End(const std::string& id, uint32_t epoch, const Video& video,
   }
   parts_.disk.Judge(video.error, [this, claim, video, last_sequence,
                                   done = std::move(done)](bool of_disk) mutable {
-    if (!of_disk) return EndJudged(claim, video, last_sequence, std::move(done));
+    if (!of_disk || FitsNowhere(claim.first)) {
+      return EndJudged(claim, video, last_sequence, std::move(done));
+    }
     if (IsMine(claim.first, claim.second)) {
-      Release(claim.first, claim.second, ReleaseReason::kUnfit);
+      Release(claim.first, claim.second, ReleaseReason::kNoRoom);
     }
     Withdraw(claim, std::move(done));
   });

@@ -19,6 +19,7 @@
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/fleet_status.h"
 #include "server/front/jobs/own_thread.h"
+#include "server/front/node/beats.h"
 #include "server/front/node/conditions.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/disk_watch.h"
@@ -47,6 +48,7 @@ class Holdings {
     Deliveries& deliveries;
     Conditions& conditions;
     DiskWatch& disk;
+    const Beats& beats;
     const OwnThread& thread;
     std::shared_ptr<JobListener> waker;  // of the node's thread
     const NodeOptions& options;
@@ -117,6 +119,8 @@ class Holdings {
   std::vector<Key> NotEnding() const;
   void GiveBack(const std::vector<Key>& keys, ReleaseReason why);
   void Release(const Key& key, uint32_t epoch, ReleaseReason why);
+  // The disk of every node that could render it has refused its result.
+  bool FitsNowhere(const Key& key) const;
   bool IsDelivering(const Claim& claim) const;
   // `begun`: the epoch in which it was rendered.
   void Deliver(const Claim& claim, const Video& video, uint32_t begun, FinishSaid said, Done done);

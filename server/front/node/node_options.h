@@ -30,6 +30,7 @@ struct NodeOptions {
   absl::Duration beat = absl::Seconds(1);
   absl::Duration silence = absl::Seconds(5);  // after it a node may be taken over
   absl::Duration lease = absl::Seconds(15);   // cut off or paused for so long it stops its work
+  absl::Duration max_clock_skew = absl::Seconds(5);  // from the brokers' clock; above it is unfit
 };
 
 }  // namespace reel::front

@@ -91,6 +91,8 @@ void StatusReport::AddBacklog(FleetStatus& status) const {
 }
 
 void StatusReport::AddOwn(FleetStatus& status) const {
+  status.unfit = parts_.fitness.All();
+  status.clock = {parts_.clock.Skew(), parts_.options.max_clock_skew};
   const Claimer::Counts& claims = parts_.claimer.counts();
   const Holdings::Counts& held = parts_.holdings.counts();
   status.claims = {claims.won, claims.lost, claims.takeovers, held.superseded, held.releases};

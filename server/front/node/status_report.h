@@ -13,6 +13,8 @@
 #include "server/front/node/beats.h"
 #include "server/front/node/claimer.h"
 #include "server/front/node/deliveries.h"
+#include "server/front/node/fitness.h"
+#include "server/front/node/fleet_clock.h"
 #include "server/front/node/holdings.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/store_state.h"
@@ -52,6 +54,8 @@ class StatusReport {
     const Holdings& holdings;
     const Deliveries& deliveries;
     const StoreState& store_state;
+    const Fitness& fitness;
+    const FleetClock& clock;
     const NodeOptions& options;
   };
   explicit StatusReport(const Parts& parts) : parts_(parts) {}

@@ -238,12 +238,23 @@ std::vector<VideoIndex::Key> VideoIndex::Head(size_t window,
 }
 
 void VideoIndex::Walk(absl::Time before_time, const std::string& before_id,
-                      const std::function<bool(const Key&, const KnownVideo&)>& visit) const {
+                      const Visit& visit) const {
   // The first page has no video before it.
   auto next = before_id.empty() ? by_age_.end() : by_age_.lower_bound({before_time, before_id, ""});
   while (next != by_age_.begin()) {
     --next;
     const Key key{std::get<2>(*next), std::get<1>(*next)};
+    if (!visit(key, videos_.at(key))) return;
+  }
+}
+
+void VideoIndex::WalkUp(absl::Time after_time, const std::string& after_id,
+                        const Visit& visit) const {
+  auto next = after_id.empty() ? by_age_.begin() : by_age_.lower_bound({after_time, after_id, ""});
+  for (; next != by_age_.end(); ++next) {
+    const auto& [time, id, tenant] = *next;
+    if (id == after_id && time == after_time) continue;
+    const Key key{tenant, id};
     if (!visit(key, videos_.at(key))) return;
   }
 }

@@ -82,9 +82,11 @@ class VideoIndex {
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
 
-  // Newest first, those that come after this one; until `visit` says false.
-  void Walk(absl::Time before_time, const std::string& before_id,
-            const std::function<bool(const Key&, const KnownVideo&)>& visit) const;
+  using Visit = std::function<bool(const Key&, const KnownVideo&)>;
+  // Newest first, those that come after this one; until `visit` says false. No id: all of them.
+  void Walk(absl::Time before_time, const std::string& before_id, const Visit& visit) const;
+  // Likewise, oldest first.
+  void WalkUp(absl::Time after_time, const std::string& after_id, const Visit& visit) const;
 
  private:
   using Place = std::tuple<int, uint64_t, Key>;  // minus the priority, sequence of the request

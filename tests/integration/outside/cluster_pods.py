@@ -72,7 +72,7 @@ def make_volumes(root):
     mount_secret(root / "etc/reel-tls", {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()})
     token = hashlib.sha256(TOKEN.encode()).hexdigest()
     mount_secret(root / "etc/reel-tokens", {"tokens": f"{token} studio user\n".encode()})
-    make_keys(root / "keys", "--gateway", "front", "--broker", "nats-0.nats.nats")
+    make_keys(root / "keys", "--fleet", "prod", "--gateway", "front", "--broker", "nats-0.nats.nats")
     mount_secret(root / "etc/reel-fleet", {path.name: path.read_bytes() for path in (root / "keys/members/front").iterdir()})
     mount_secret(root / "etc/reel-store", {"credentials": b"key:secret\n"})
     (root / "etc/reel").mkdir()

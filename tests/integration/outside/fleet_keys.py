@@ -22,25 +22,26 @@ from server import ROOT, find_binary, run, running_server, skip
 sys.path.insert(0, str(ROOT / "deploy/fleet"))
 from local_fleet import free_ports  # noqa: E402
 
-JOB = "reel.j.studio.v1"
+JOB = "reel.prod.j.studio.v1"
 # Whatever a key could say, and who may.
 SUBJECTS = {
     f"{JOB}.q": {"front", "both"}, f"{JOB}.r.1": {"front", "both"}, f"{JOB}.d": {"front", "both"}, f"{JOB}.x": {"front", "one", "pool", "both"},
     f"{JOB}.c.1": {"one", "pool", "both"}, f"{JOB}.f.1": {"one", "pool", "both"},
-    "reel.hb.front-7d9f-x2": {"front"}, "reel.hb.one": {"one"}, "reel.hb.pool-0": {"pool"}, "reel.hb.pool-1": {"pool"}, "reel.hb.both": {"both"},
-    f"reel.live.{JOB}.q": set(), f"reel.live.{JOB}.f.1": set(), "reel.live.x": set(), "reel.j.studio": set(), f"{JOB}.z": set(), f"{JOB}.c": set(),
-    f"{JOB}.c.1.1": set(), "reel.hb.one.two": set(), "_INBOX.somebody": set(), "other": set(), "$SYS.REQ.SERVER.PING": set(),
-    "$JS.API.STREAM.INFO.REEL": {"front", "one", "pool", "both", "admin"}, "$JS.API.STREAM.MSG.GET.REEL": {"front", "one", "pool", "both", "admin"},
-    "$JS.API.CONSUMER.CREATE.REEL.a.b": {"front", "one", "pool", "both", "admin"},
-    "$JS.API.CONSUMER.INFO.REEL.a": {"front", "one", "pool", "both", "admin"}, "$JS.API.CONSUMER.DELETE.REEL.a": {"front", "one", "pool", "both", "admin"},
-    "$JS.FC.REEL.a.b": {"front", "one", "pool", "both"}, "$JS.API.CONSUMER.NAMES.REEL": {"admin"},
-    "$JS.API.STREAM.DELETE.REEL": {"admin"}, "$JS.API.STREAM.PURGE.REEL": {"admin"}, "$JS.API.STREAM.UPDATE.REEL": {"admin"},
-    "$JS.API.STREAM.MSG.DELETE.REEL": {"admin"}, "$JS.API.STREAM.CREATE.OTHER": {"admin"}, "$JS.API.STREAM.SNAPSHOT.REEL": {"admin"},
-    "$JS.API.STREAM.LEADER.STEPDOWN.REEL": {"admin"}, "$JS.API.STREAM.PEER.REMOVE.REEL": {"admin"},
+    "reel.prod.hb.front-7d9f-x2": {"front"}, "reel.prod.hb.one": {"one"}, "reel.prod.hb.pool-0": {"pool"}, "reel.prod.hb.pool-1": {"pool"}, "reel.prod.hb.both": {"both"},
+    f"reel.prod.live.{JOB}.q": set(), f"reel.prod.live.{JOB}.f.1": set(), "reel.prod.live.x": set(), "reel.prod.j.studio": set(), f"{JOB}.z": set(), f"{JOB}.c": set(),
+    f"{JOB}.c.1.1": set(), "reel.prod.hb.one.two": set(), "_INBOX.somebody": set(), "other": set(), "reel.other.j.t.v.q": set(), "reel.other.hb.one": set(), "$JS.API.STREAM.INFO.REEL_other": {"admin"},
+    "$JS.API.STREAM.INFO.REEL": {"front", "one", "pool", "both", "admin"}, "$SYS.REQ.SERVER.PING": set(),
+    "$JS.API.STREAM.INFO.REEL_prod": {"front", "one", "pool", "both", "admin"}, "$JS.API.STREAM.MSG.GET.REEL_prod": {"front", "one", "pool", "both", "admin"},
+    "$JS.API.CONSUMER.CREATE.REEL_prod.a.b": {"front", "one", "pool", "both", "admin"},
+    "$JS.API.CONSUMER.INFO.REEL_prod.a": {"front", "one", "pool", "both", "admin"}, "$JS.API.CONSUMER.DELETE.REEL_prod.a": {"front", "one", "pool", "both", "admin"},
+    "$JS.FC.REEL_prod.a.b": {"front", "one", "pool", "both"}, "$JS.API.CONSUMER.NAMES.REEL_prod": {"admin"},
+    "$JS.API.STREAM.DELETE.REEL_prod": {"admin"}, "$JS.API.STREAM.PURGE.REEL_prod": {"admin"}, "$JS.API.STREAM.UPDATE.REEL_prod": {"admin"},
+    "$JS.API.STREAM.MSG.DELETE.REEL_prod": {"admin"}, "$JS.API.STREAM.CREATE.OTHER": {"admin"}, "$JS.API.STREAM.SNAPSHOT.REEL_prod": {"admin"},
+    "$JS.API.STREAM.LEADER.STEPDOWN.REEL_prod": {"admin"}, "$JS.API.STREAM.PEER.REMOVE.REEL_prod": {"admin"},
 }
-HEARD = {"reel.live.>": True, "reel.hb.*": True, "reel.j.>": False, ">": False, "$SYS.>": False, "$JS.API.>": False}
-LOG = {"name": "REEL", "subjects": ["reel.j.>"], "retention": "limits", "storage": "file", "num_replicas": 3, "max_bytes": 1 << 26, "discard": "new",
-       "republish": {"src": ">", "dest": "reel.live.>"}}
+HEARD = {"reel.other.live.>": False, "reel.prod.live.>": True, "reel.prod.hb.*": True, "reel.prod.j.>": False, ">": False, "$SYS.>": False, "$JS.API.>": False}
+LOG = {"name": "REEL_prod", "subjects": ["reel.prod.j.>"], "retention": "limits", "storage": "file", "num_replicas": 3, "max_bytes": 1 << 26, "discard": "new",
+       "republish": {"src": ">", "dest": "reel.prod.live.>"}}
 PATIENCE_SECONDS = 90
 
 
@@ -117,7 +118,7 @@ def make_log(site):
     """By a gateway, as libnats makes it; of three copies, so that the brokers know each other. Before they have a leader nobody answers."""
     def made():
         with contextlib.suppress(TimeoutError), contextlib.closing(site.connect("front", patience=1)) as front:
-            return "error" not in front.request("$JS.API.STREAM.CREATE.REEL", json.dumps(LOG).encode())
+            return "error" not in front.request("$JS.API.STREAM.CREATE.REEL_prod", json.dumps(LOG).encode())
         return False
     until("a log of three copies", made)
 
@@ -137,15 +138,15 @@ def check_log(site):
     """What is written is stored once and copied by the broker; what is there nobody but the admin changes."""
     with contextlib.closing(site.connect("front")) as front, contextlib.closing(site.connect("one", 1)) as one, \
             contextlib.closing(site.connect("admin", 2)) as admin:
-        assert one.may_subscribe("reel.live.>")
+        assert one.may_subscribe("reel.prod.live.>")
         once = "Nats-Expected-Last-Subject-Sequence: 0"
-        assert "seq" in front.request("reel.j.studio.v2.q", b"request", once)
-        assert front.request("reel.j.studio.v2.q", b"request", once)["error"]["err_code"] in (10071, 10164)
-        until("the broker's copy", lambda: (one.flush(), any(to == "reel.live.reel.j.studio.v2.q" for to, *_ in one.messages))[1])
+        assert "seq" in front.request("reel.prod.j.studio.v2.q", b"request", once)
+        assert front.request("reel.prod.j.studio.v2.q", b"request", once)["error"]["err_code"] in (10071, 10164)
+        until("the broker's copy", lambda: (one.flush(), any(to == "reel.prod.live.reel.prod.j.studio.v2.q" for to, *_ in one.messages))[1])
         other = LOG | {"republish": {"src": ">", "dest": "elsewhere.>"}}
-        assert "error" in one.request("$JS.API.STREAM.CREATE.REEL", json.dumps(other).encode())
-        config = admin.request("$JS.API.STREAM.INFO.REEL")["config"]
-        assert config["republish"]["dest"] == "reel.live.>", config
+        assert "error" in one.request("$JS.API.STREAM.CREATE.REEL_prod", json.dumps(other).encode())
+        config = admin.request("$JS.API.STREAM.INFO.REEL_prod")["config"]
+        assert config["republish"]["dest"] == "reel.prod.live.>", config
 
 
 def check_again(site, keys, folder):
@@ -160,9 +161,9 @@ def check_again(site, keys, folder):
     make_keys(folder, "--node", "late", "--remove", "one")
     reload(site)
     with contextlib.closing(site.connect("late")) as late:
-        assert late.may_publish("reel.hb.late")
+        assert late.may_publish("reel.prod.hb.late")
     with contextlib.closing(site.connect("front")) as front:
-        assert not front.may_publish("reel.hb.late")
+        assert not front.may_publish("reel.prod.hb.late")
     assert not (folder / "members/one").exists()
 
 
@@ -186,8 +187,8 @@ def check_keys(broker, scratch):
     folder, other = scratch / "keys", scratch / "other"
     keys = ["--gateway", "front", "--node", "one", "--node", "pool=2", "--server", "both"]
     brokers = [f"127.0.0.1:{client}:{route}" for client, route in zip(ports[:3], ports[3:])]
-    make_keys(folder, *keys, *[word for one in brokers for word in ("--broker", one)])
-    make_keys(other, "--gateway", "front", "--broker", "127.0.0.1")
+    make_keys(folder, "--fleet", "prod", *keys, *[word for one in brokers for word in ("--broker", one)])
+    make_keys(other, "--fleet", "prod", "--gateway", "front", "--broker", "127.0.0.1")
     commands, places = [], []
     for source in sorted((folder / "brokers").iterdir()):
         place = scratch / "etc" / source.name
@@ -237,7 +238,7 @@ def fleet_block(folder, member, node, gateway=False):
         secret.write_text(f"{member}:secret\n")
         text = re.sub(r"ca_file: \S+ nkey_seed_file: \S+", f'credentials_file: "{secret}"', text.replace("tls://", "nats://"), count=1)
     text = text.replace("replicas:", "max_bytes: 67108864 replicas:")
-    return f'fleet {{ name: "test" node: "{node}" listen: "127.0.0.1:0" {"gateway: true" if gateway else ""}\n{text} }}\n'
+    return f'fleet {{ name: "prod" node: "{node}" listen: "127.0.0.1:0" {"gateway: true" if gateway else ""}\n{text} }}\n'
 
 
 def start_rights(broker, scratch, folder, port):
@@ -252,7 +253,7 @@ def start_rights(broker, scratch, folder, port):
 def check_servers(broker, scratch):
     """A gateway and a node with the rights of their keys make, cancel and delete videos, and the broker refuses them nothing."""
     folder, (port,), reel = scratch / "rights", free_ports(1), find_binary("reel")
-    make_keys(folder, "--gateway", "front", "--node", "one@127.0.0.1", "--broker", f"127.0.0.1:{port}")
+    make_keys(folder, "--fleet", "prod", "--gateway", "front", "--node", "one@127.0.0.1", "--broker", f"127.0.0.1:{port}")
     command, log = start_rights(broker, scratch, folder, port)
     card = 'models { name: "testcard" test_card { step_time { nanos: 50000000 } } }\n'
     with running((command, log)), \

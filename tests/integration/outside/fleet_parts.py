@@ -73,10 +73,10 @@ class Stranger:
             self.connection.sendall(f"PUB {subject} {len(payload)}\r\n".encode() + payload + b"\r\n")
 
     def claim(self, tenant, video):
-        self.publish(f"reel.j.{tenant}.{video}.c.1", text_field(1, self.name) + text_field(2, "127.0.0.1:1"))
+        self.publish(f"reel.prod.j.{tenant}.{video}.c.1", text_field(1, self.name) + text_field(2, "127.0.0.1:1"))
 
     def beat(self, build="", position=0):
-        self.publish(f"reel.hb.{self.name}", text_field(1, self.name) + text_field(3, build) + varint(4 << 3) + varint(position))
+        self.publish(f"reel.prod.hb.{self.name}", text_field(1, self.name) + text_field(3, build) + varint(4 << 3) + varint(position))
 
     def beat_on(self, **words):
         """Until the broker is gone or `stop`."""

@@ -105,8 +105,8 @@ std::string TextOf(const ServerOptions& o) {
   dump.Line(o.telemetry.log_level, o.telemetry.log_format, o.telemetry.kernel_sample_every,
             o.telemetry.collector.ToString(), o.telemetry.trace_share);
   dump.Line(o.fleet.name, o.fleet.node, o.fleet.advertise, o.fleet.beat, o.fleet.silence,
-            o.fleet.lease, o.fleet.nats.urls, o.fleet.nats.replicas, o.fleet.nats.credentials_file,
-            o.fleet.nats.max_bytes);
+            o.fleet.lease, o.fleet.max_clock_skew, o.fleet.nats.urls, o.fleet.nats.replicas,
+            o.fleet.nats.credentials_file, o.fleet.nats.max_bytes);
   dump.Line(o.fleet.listen.ToString(), o.fleet.tls.certificate_file, o.fleet.tls.key_file,
             o.fleet.tls.client_ca_file, o.fleet.gateway, o.fleet.encrypt_prompts_key_file);
   return dump.text_;

@@ -49,6 +49,7 @@ TEST(FleetOptions, ANameAndABrokerAreEnough) {
   EXPECT_EQ(fleet.beat, absl::Seconds(1));
   EXPECT_EQ(fleet.silence, absl::Seconds(5));
   EXPECT_EQ(fleet.lease, absl::Seconds(15));
+  EXPECT_EQ(fleet.max_clock_skew, absl::Seconds(5));
   EXPECT_EQ(fleet.nats.replicas, 1);
   EXPECT_EQ(fleet.nats.max_bytes, int64_t{8} << 30);
 }
@@ -61,20 +62,21 @@ TEST(FleetOptions, ListsEveryProblemWithItsKey) {
       name: "Prod-1" node: "a b"
       nats { urls: "nats://10.1.2.3:4222" urls: "tls://127.0.0.1:4222" urls: "127.0.0.1:4222"
              urls: "nats://me:hunter2@127.0.0.1:4222" replicas: 7 max_bytes: 5 }
-      beat { seconds: 2 } silence { seconds: 5 } lease { seconds: 4 }
+      beat { seconds: 2 } silence { seconds: 5 } lease { seconds: 4 } max_clock_skew { seconds: 601 }
     })");
-  EXPECT_THAT(checked.problems,
-              UnorderedElementsAre(
-                  StartsWith("fleet.name:"), StartsWith("fleet.node:"), StartsWith("data.replica:"),
-                  AllOf(StartsWith("fleet.advertise:"), HasSubstr("0.0.0.0")),
-                  AllOf(StartsWith("fleet.nats.urls[0]:"), HasSubstr("insecure")),
-                  AllOf(StartsWith("fleet.nats.urls:"), HasSubstr("all be tls://")),
-                  StartsWith("fleet.nats.ca_file:"),
-                  AllOf(StartsWith("fleet.nats.urls[2]:"), HasSubstr("tls://HOST:PORT")),
-                  AllOf(StartsWith("fleet.nats.urls[3]:"), Not(HasSubstr("hunter2"))),
-                  StartsWith("fleet.nats.replicas:"), StartsWith("fleet.nats.max_bytes:"),
-                  AllOf(StartsWith("fleet.silence:"), HasSubstr("three beats")),
-                  StartsWith("fleet.lease:")));
+  EXPECT_THAT(
+      checked.problems,
+      UnorderedElementsAre(
+          StartsWith("fleet.name:"), StartsWith("fleet.node:"), StartsWith("data.replica:"),
+          AllOf(StartsWith("fleet.advertise:"), HasSubstr("0.0.0.0")),
+          AllOf(StartsWith("fleet.nats.urls[0]:"), HasSubstr("insecure")),
+          AllOf(StartsWith("fleet.nats.urls:"), HasSubstr("all be tls://")),
+          StartsWith("fleet.nats.ca_file:"),
+          AllOf(StartsWith("fleet.nats.urls[2]:"), HasSubstr("tls://HOST:PORT")),
+          AllOf(StartsWith("fleet.nats.urls[3]:"), Not(HasSubstr("hunter2"))),
+          StartsWith("fleet.nats.replicas:"), StartsWith("fleet.nats.max_bytes:"),
+          AllOf(StartsWith("fleet.silence:"), HasSubstr("three beats")), StartsWith("fleet.lease:"),
+          AllOf(StartsWith("fleet.max_clock_skew:"), HasSubstr("100ms"))));
 }
 
 // Everything but the listener is right.

@@ -12,7 +12,7 @@ namespace reel::front {
 namespace {
 
 StoredMessage RequestOf(uint64_t sequence, int video) {
-  return {sequence, absl::StrCat("reel.j.t.v", video, ".q"), "", ""};
+  return {sequence, absl::StrCat("j.t.v", video, ".q"), "", ""};
 }
 
 TEST(FleetView, WaitsForOnesOwnWrites) {
@@ -33,7 +33,7 @@ TEST(FleetView, CountsWhatIsVoidByWhy) {
   view.OnMessage(RequestOf(1, 1));
   view.OnMessage(RequestOf(1, 1));  // heard again
   view.OnMessage(RequestOf(2, 1));
-  view.OnMessage({3, "reel.j.t.v1.c.2", "", "\x0a\x02n1"});
+  view.OnMessage({3, "j.t.v1.c.2", "", "\x0a\x02n1"});
   view.OnMessage({4, "anything", "", ""});
   const std::map<FoldVerdict, int64_t> expected = {
       {FoldVerdict::kKnownJob, 1}, {FoldVerdict::kWrongEpoch, 1}, {FoldVerdict::kUnreadable, 1}};

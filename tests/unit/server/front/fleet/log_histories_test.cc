@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/front/fleet/log_fold.h"
+#include "tests/unit/server/front/fleet/fold_entries.h"
 
 namespace reel::front {
 namespace {
@@ -215,6 +216,20 @@ TEST(LogHistories, EndInOneStateHoweverTheyAreRead) {
   // Of both there was enough to find something.
   EXPECT_GT(counted, entries / 20);
   EXPECT_LT(counted, entries / 2);
+}
+
+TEST(LogHistories, CountsByNodeHowOftenADiskTookNoResult) {
+  FleetState state;
+  FoldEntry full = Finish(2, "n2", kBack);
+  std::get<FinishSaid>(full.said).no_room = true;
+  for (FoldEntry entry :
+       {Request(), Claim(1, "n1"), Finish(1, "n1", kBack), Claim(2, "n2"), full}) {
+    entry.sequence = state.position + 1;
+    EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
+  }
+  const FleetJob& job = state.jobs.at({"t", "a"});
+  EXPECT_EQ(job.phase, FleetPhase::kQueued);
+  EXPECT_EQ(job.no_room, (std::map<std::string, int>{{"n2", 1}}));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ bool IsUnreadable(const std::string& subject, const std::string& payload) {
 TEST(LogMessages, SayWhatTheFoldAsks) {
   v1::Claim claim;
   claim.set_node("n1");
-  const FoldEntry read = ReadEntry({3, "reel.j.t.id.c.2", "m", claim.SerializeAsString()});
+  const FoldEntry read = ReadEntry({3, "j.t.id.c.2", "m", claim.SerializeAsString()});
   EXPECT_EQ(read.sequence, 3U);
   EXPECT_EQ(read.subject.epoch, 2U);
   ASSERT_TRUE(std::holds_alternative<ClaimSaid>(read.said));
@@ -31,32 +31,33 @@ TEST(LogMessages, SayWhatTheFoldAsks) {
   v1::Finish finish;
   finish.set_node("n1");
   finish.mutable_released();
-  const FoldEntry end = ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()});
+  const FoldEntry end = ReadEntry({4, "j.t.id.f.2", "m", finish.SerializeAsString()});
   ASSERT_TRUE(std::holds_alternative<FinishSaid>(end.said));
   EXPECT_EQ(std::get<FinishSaid>(end.said).kind, FinishKind::kReleased);
+  EXPECT_FALSE(std::get<FinishSaid>(end.said).no_room);
+  FinishSaid full{"n1", FinishKind::kReleased};
+  full.no_room = true;
+  const FoldEntry no_room = ReadEntry({4, "j.t.id.f.2", "m", WriteFinish(full, "full")});
+  EXPECT_TRUE(std::get<FinishSaid>(no_room.said).no_room);
   finish.mutable_failed()->set_reason("WORKER_LOST");
   EXPECT_EQ(
-      std::get<FinishSaid>(ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()}).said)
-          .kind,
+      std::get<FinishSaid>(ReadEntry({4, "j.t.id.f.2", "m", finish.SerializeAsString()}).said).kind,
       FinishKind::kFailed);
   finish.mutable_succeeded()->set_key("media/t/id/2.mp4");
   EXPECT_EQ(
-      std::get<FinishSaid>(ReadEntry({4, "reel.j.t.id.f.2", "m", finish.SerializeAsString()}).said)
-          .kind,
+      std::get<FinishSaid>(ReadEntry({4, "j.t.id.f.2", "m", finish.SerializeAsString()}).said).kind,
       FinishKind::kSucceeded);
 
   v1::CancelWish wish;
   wish.set_kind(v1::CancelWish::KIND_EXPIRED);
   EXPECT_EQ(
-      std::get<CancelSaid>(ReadEntry({5, "reel.j.t.id.x", "m", wish.SerializeAsString()}).said)
-          .kind,
+      std::get<CancelSaid>(ReadEntry({5, "j.t.id.x", "m", wish.SerializeAsString()}).said).kind,
       CancelKind::kExpired);
   wish.set_kind(v1::CancelWish::KIND_CANCELLED);
   EXPECT_EQ(
-      std::get<CancelSaid>(ReadEntry({5, "reel.j.t.id.x", "m", wish.SerializeAsString()}).said)
-          .kind,
+      std::get<CancelSaid>(ReadEntry({5, "j.t.id.x", "m", wish.SerializeAsString()}).said).kind,
       CancelKind::kCancelled);
-  EXPECT_FALSE(IsUnreadable("reel.j.t.id.q", v1::Request().SerializeAsString()));
+  EXPECT_FALSE(IsUnreadable("j.t.id.q", v1::Request().SerializeAsString()));
 }
 
 TEST(LogMessages, WhatSaysNothingIsUnreadable) {
@@ -64,13 +65,13 @@ TEST(LogMessages, WhatSaysNothingIsUnreadable) {
   nobody.mutable_released();
   v1::Finish no_end;
   no_end.set_node("n1");
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.c.1", ""));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.f.1", nobody.SerializeAsString()));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.f.1", no_end.SerializeAsString()));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.x", ""));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.x", "\x08\x63"));  // a kind of a later build
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.q", "\xff"));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id", ""));
+  EXPECT_TRUE(IsUnreadable("j.t.id.c.1", ""));
+  EXPECT_TRUE(IsUnreadable("j.t.id.f.1", nobody.SerializeAsString()));
+  EXPECT_TRUE(IsUnreadable("j.t.id.f.1", no_end.SerializeAsString()));
+  EXPECT_TRUE(IsUnreadable("j.t.id.x", ""));
+  EXPECT_TRUE(IsUnreadable("j.t.id.x", "\x08\x63"));  // a kind of a later build
+  EXPECT_TRUE(IsUnreadable("j.t.id.q", "\xff"));
+  EXPECT_TRUE(IsUnreadable("j.t.id", ""));
   EXPECT_TRUE(IsUnreadable("", ""));
 }
 
@@ -82,8 +83,7 @@ TEST(LogMessages, AnyBytesAreReadOrUnreadable) {
   for (uint64_t i = 1; i <= 20'000; ++i) {
     std::string bytes(random() % 24, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
-    static constexpr const char* kSubjects[] = {"reel.j.t.a.q", "reel.j.t.a.c.1", "reel.j.t.a.f.1",
-                                                "reel.j.t.a.x"};
+    static constexpr const char* kSubjects[] = {"j.t.a.q", "j.t.a.c.1", "j.t.a.f.1", "j.t.a.x"};
     Fold(state, ReadEntry({i, kSubjects[random() % 4], "", bytes}));
     ASSERT_EQ(state.position, i);
   }
@@ -94,21 +94,21 @@ TEST(LogMessages, ASuccessSaysWhereItsResultLies) {
   said.object = "prod/media/t/id/1.mp4";
   said.object_bytes = 6;
   said.object_sha256 = std::string(32, 'a') + std::string(32, '0');
-  const FoldEntry entry = ReadEntry({3, "reel.j.t.id.f.1", "", WriteFinish(said, "")});
+  const FoldEntry entry = ReadEntry({3, "j.t.id.f.1", "", WriteFinish(said, "")});
   const auto end = std::get<FinishSaid>(entry.said);
   EXPECT_EQ(end.object, said.object);
   EXPECT_EQ(end.object_bytes, 6);
   EXPECT_EQ(end.object_sha256, said.object_sha256);
   FleetState state;
-  Fold(state, ReadEntry({1, "reel.j.t.id.q", "", WriteRequest({"video", ""})}));
-  Fold(state, ReadEntry({2, "reel.j.t.id.c.1", "", WriteClaim({"n1", "h:1"})}));
+  Fold(state, ReadEntry({1, "j.t.id.q", "", WriteRequest({"video", ""})}));
+  Fold(state, ReadEntry({2, "j.t.id.c.1", "", WriteClaim({"n1", "h:1"})}));
   EXPECT_EQ(Fold(state, entry), FoldVerdict::kCounted);
   EXPECT_EQ((state.jobs[{"t", "id"}].object), said.object);
 }
 
 TEST(LogMessages, AreReadAsTheyWereWritten) {
   const auto read = [](const char* kind, const std::string& bytes) {
-    return ReadEntry({1, absl::StrCat("reel.j.t.id.", kind), "", bytes}).said;
+    return ReadEntry({1, absl::StrCat("j.t.id.", kind), "", bytes}).said;
   };
   const auto request = std::get<RequestSaid>(read("q", WriteRequest({"video", "n1"})));
   EXPECT_EQ(request.video, "video");
@@ -133,11 +133,11 @@ TEST(LogMessages, AreReadAsTheyWereWritten) {
     EXPECT_EQ(wish.video, "ended");
   }
   EXPECT_TRUE(std::holds_alternative<DeleteSaid>(read("d", WriteDeletion())));
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.d", "\xff"));
+  EXPECT_TRUE(IsUnreadable("j.t.id.d", "\xff"));
   const auto binding = std::get<BindingSaid>(read("r.1", WriteBinding({"prod-a", "hash"})));
   EXPECT_EQ(binding.video, "prod-a");
   EXPECT_EQ(binding.spec_hash, "hash");
-  EXPECT_TRUE(IsUnreadable("reel.j.t.id.r.1", WriteBinding({"", "hash"})));
+  EXPECT_TRUE(IsUnreadable("j.t.id.r.1", WriteBinding({"", "hash"})));
 }
 
 TEST(LogMessages, BeatsAreReadAsTheyWereWritten) {

@@ -14,14 +14,14 @@ namespace {
 
 TEST(Subjects, AreMadeAndReadBack) {
   const std::vector<std::pair<LogSubject, std::string>> cases = {
-      {{"t1", "prod-abc", LogKind::kRequest, 0}, "reel.j.t1.prod-abc.q"},
-      {{"t1", "prod-abc", LogKind::kClaim, 1}, "reel.j.t1.prod-abc.c.1"},
-      {{"t1", "prod-abc", LogKind::kFinish, 12}, "reel.j.t1.prod-abc.f.12"},
-      {{"t1", "6f1c-0b", LogKind::kBinding, 2}, "reel.j.t1.6f1c-0b.r.2"},
-      {{"a_b-C9", "x", LogKind::kCancel, 0}, "reel.j.a_b-C9.x.x"},
-      {{"t1", "prod-abc", LogKind::kDelete, 0}, "reel.j.t1.prod-abc.d"},
-      {{"acme.film", "x", LogKind::kRequest, 0}, "reel.j.acme~film.x.q"},
-      {{"t", "x", LogKind::kClaim, 999'999'999}, "reel.j.t.x.c.999999999"},
+      {{"t1", "prod-abc", LogKind::kRequest, 0}, "j.t1.prod-abc.q"},
+      {{"t1", "prod-abc", LogKind::kClaim, 1}, "j.t1.prod-abc.c.1"},
+      {{"t1", "prod-abc", LogKind::kFinish, 12}, "j.t1.prod-abc.f.12"},
+      {{"t1", "6f1c-0b", LogKind::kBinding, 2}, "j.t1.6f1c-0b.r.2"},
+      {{"a_b-C9", "x", LogKind::kCancel, 0}, "j.a_b-C9.x.x"},
+      {{"t1", "prod-abc", LogKind::kDelete, 0}, "j.t1.prod-abc.d"},
+      {{"acme.film", "x", LogKind::kRequest, 0}, "j.acme~film.x.q"},
+      {{"t", "x", LogKind::kClaim, 999'999'999}, "j.t.x.c.999999999"},
   };
   for (const auto& [subject, text] : cases) {
     const auto made = MakeSubject(subject);
@@ -52,52 +52,52 @@ TEST(Subjects, HostileTextIsRefused) {
   for (const std::string& text :
        std::vector<std::string>{"",
                                 ".",
-                                "reel",
-                                "reel.j",
-                                "reel.j.",
-                                "reel.j...",
-                                "reel.j.t.id",
-                                "reel.j.t.id.",
-                                "reel.j.t.id.q.1",
-                                "reel.j.t.id.q.",
-                                "reel.j.t.id.c",
-                                "reel.j.t.id.c.",
-                                "reel.j.t.id.r",
-                                "reel.j.t.id.r.0",
-                                "reel.j.t.id.c.0",
-                                "reel.j.t.id.c.01",
-                                "reel.j.t.id.c.+1",
-                                "reel.j.t.id.c.-1",
-                                "reel.j.t.id.c. 1",
-                                "reel.j.t.id.c.1.",
-                                "reel.j.t.id.c.1.1",
-                                "reel.j.t.id.c.4294967297",
-                                "reel.j.t.id.c.1000000000",
-                                "reel.j.t.id.c.1e3",
-                                "reel.j.t.id.c.0x1",
-                                "reel.j.t.id.C.1",
-                                "reel.j.t.id.z",
-                                "reel.j..id.q",
-                                "reel.j.t..q",
-                                "reel.j.*.id.q",
-                                "reel.j.t.>",
-                                "REEL.j.t.id.q",
-                                "reel.live.reel.j.t.id.q",
-                                " reel.j.t.id.q",
-                                "reel.j.t.id.q ",
-                                std::string("reel.j.t.id.q\0", 14),
-                                absl::StrCat("reel.j.t.", std::string(65, 'a'), ".q"),
-                                absl::StrCat("reel.j.", std::string(1 << 20, '.'))}) {
+                                "reel.j.t.id.q",
+                                "j",
+                                "j.",
+                                "j...",
+                                "j.t.id",
+                                "j.t.id.",
+                                "j.t.id.q.1",
+                                "j.t.id.q.",
+                                "j.t.id.c",
+                                "j.t.id.c.",
+                                "j.t.id.r",
+                                "j.t.id.r.0",
+                                "j.t.id.c.0",
+                                "j.t.id.c.01",
+                                "j.t.id.c.+1",
+                                "j.t.id.c.-1",
+                                "j.t.id.c. 1",
+                                "j.t.id.c.1.",
+                                "j.t.id.c.1.1",
+                                "j.t.id.c.4294967297",
+                                "j.t.id.c.1000000000",
+                                "j.t.id.c.1e3",
+                                "j.t.id.c.0x1",
+                                "j.t.id.C.1",
+                                "j.t.id.z",
+                                "j..id.q",
+                                "j.t..q",
+                                "j.*.id.q",
+                                "j.t.>",
+                                "J.t.id.q",
+                                "live.j.t.id.q",
+                                " j.t.id.q",
+                                "j.t.id.q ",
+                                std::string("j.t.id.q\0", 9),
+                                absl::StrCat("j.t.", std::string(65, 'a'), ".q"),
+                                absl::StrCat("j.", std::string(1 << 20, '.'))}) {
     EXPECT_FALSE(ParseSubject(text).ok()) << text.substr(0, 80);
   }
-  for (const std::string text : {"reel.hb.", "reel.hb.a.b", "reel.hb.*", "hb.a", ""}) {
+  for (const std::string text : {"hb.", "hb.a.b", "hb.*", "reel.hb.a", ""}) {
     EXPECT_FALSE(ParseBeatSubject(text).ok()) << text;
   }
 }
 
 TEST(Subjects, OfBeatsNameTheNode) {
-  EXPECT_EQ(MakeBeatSubject("gpu-7.example").value(), "reel.hb.gpu-7~example");
-  EXPECT_EQ(ParseBeatSubject("reel.hb.gpu-7~example").value(), "gpu-7.example");
+  EXPECT_EQ(MakeBeatSubject("gpu-7.example").value(), "hb.gpu-7~example");
+  EXPECT_EQ(ParseBeatSubject("hb.gpu-7~example").value(), "gpu-7.example");
 }
 
 // What can be read is made again as the same text, whatever was written.
@@ -108,7 +108,7 @@ TEST(Subjects, NoTwoTextsAreOneMessage) {
   const std::string alphabet = ".~*> 01a9-_qcfx+";
   int read = 0;
   for (int i = 0; i < 200'000; ++i) {
-    std::string text = i % 2 == 0 ? "reel.j.t.id." : "reel.j.";
+    std::string text = i % 2 == 0 ? "j.t.id." : "j.";
     const size_t more = random() % 12;
     for (size_t k = 0; k < more; ++k) text += alphabet[random() % alphabet.size()];
     const auto subject = ParseSubject(text);

@@ -74,7 +74,15 @@ void FailingStore::Update(JobRow row, Durability durability, Done done) {
     }
   }
   if (!fail_updates) return store_->Update(std::move(row), durability, std::move(done));
-  // The answer comes on the store's thread, as ever.
+  AnswerFull(std::move(done));
+}
+
+void FailingStore::Remove(std::string id, absl::Time until, Done done) {
+  if (!fail_removes) return store_->Remove(std::move(id), until, std::move(done));
+  AnswerFull(std::move(done));
+}
+
+void FailingStore::AnswerFull(Done done) {
   store_->Find("none", [done = std::move(done)](auto) mutable {
     if (done) done(MakeError(Reason::kStoreFull, "The disk of the data folder is full"));
   });
@@ -155,7 +163,8 @@ void Harness::OpenStores() {
 void Harness::Start() {
   OpenStores();
   dispatcher = std::make_unique<Dispatcher>(
-      options, SchedulerParts{*store, *media, pool, observer, clock,
+      options, SchedulerParts{*store, *media, pool, observer,
+                              shared_clock == nullptr ? clock : *shared_clock,
                               shared_serializer == nullptr ? serializer : *shared_serializer,
                               nullptr, end_journal, comparer});
   ASSERT_TRUE(dispatcher->Start().ok());

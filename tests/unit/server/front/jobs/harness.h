@@ -45,9 +45,7 @@ class FailingStore final : public JobStore {
   explicit FailingStore(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
   void Create(JobRow row, Done done) override { store_->Create(std::move(row), std::move(done)); }
   void Update(JobRow row, Durability durability, Done done) override;
-  void Remove(std::string id, absl::Time until, Done done) override {
-    store_->Remove(std::move(id), until, std::move(done));
-  }
+  void Remove(std::string id, absl::Time until, Done done) override;
   void PruneTombstones(absl::Time now) override { store_->PruneTombstones(now); }
   void Find(std::string id, Reply<std::optional<JobRow>> reply) override {
     store_->Find(std::move(id), std::move(reply));
@@ -70,13 +68,16 @@ class FailingStore final : public JobStore {
     store_->Blobs(std::move(kind), std::move(reply));
   }
 
-  std::atomic<bool> fail_updates = false;
+  std::atomic<bool> fail_updates = false, fail_removes = false;
   // Updates wait from here on, until they are let through in their order.
   void HoldUpdates();
   size_t num_held() const;
   void ReleaseUpdates();
 
  private:
+  // On the store's thread, as ever.
+  void AnswerFull(Done done);
+
   std::unique_ptr<JobStore> store_;
   mutable Mutex mutex_;
   bool hold_ ABSL_GUARDED_BY(mutex_) = false;
@@ -152,6 +153,7 @@ class Harness {
   EndJournal* end_journal = nullptr;                   // of the next Start
   const VideoSerializer* shared_serializer = nullptr;  // of several servers; null: its own
   FramesComparer* comparer = nullptr;                  // likewise
+  const Clock* shared_clock = nullptr;                 // likewise
   int64_t max_bytes = 0;
   std::unique_ptr<JobStore> store;
   FailingStore* failing_store = nullptr;  // the same

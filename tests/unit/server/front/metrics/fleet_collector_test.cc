@@ -41,6 +41,8 @@ FleetStatus Sample() {
   status.claims.takeovers = 1;
   status.claims.superseded = 2;
   status.claims.releases[static_cast<size_t>(ReleaseReason::kLease)] = 4;
+  status.clock.skew = absl::Milliseconds(-1500);
+  status.unfit[static_cast<size_t>(Unfit::kName)] = true;
   return status;
 }
 
@@ -79,7 +81,11 @@ TEST(FleetCollector, ShowsWhatTheServerSees) {
                            "reel_fleet_takeovers_total 1\n",
                            "reel_fleet_superseded_total 2\n",
                            "reel_fleet_releases_total{reason=\"lease\"} 4\n",
-                           "reel_fleet_releases_total{reason=\"shutdown\"} 0\n"}) {
+                           "reel_fleet_releases_total{reason=\"shutdown\"} 0\n",
+                           "reel_fleet_unfit{reason=\"disk\"} 0\n",
+                           "reel_fleet_unfit{reason=\"name\"} 1\n",
+                           "reel_fleet_unfit{reason=\"clock\"} 0\n",
+                           "reel_fleet_clock_skew_seconds -1.5\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, Not(HasSubstr("reel_fleet_upload")));

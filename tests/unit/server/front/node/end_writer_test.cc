@@ -20,7 +20,7 @@ TEST_F(EndWriterTest, WhatOthersWriteUnderAnEndsSubjectHoldsNoVideoUp) {
     JobPtr job = a.MustAsk(a.Request());
     const std::string id = job->Snapshot().id;
     const Sent sent = WhoRuns()->Take();
-    ASSERT_TRUE(log_.Append("reel.j.t." + id + ".f.1", foreign));
+    ASSERT_TRUE(log_.Append("j.t." + id + ".f.1", foreign));
     a.RunToEnd(sent);
     ASSERT_TRUE(Comes([&] { return job->state() == VideoState::kSucceeded; }));
     EXPECT_EQ(log_.Count(id + ".c.2"), 1);
@@ -47,7 +47,7 @@ TEST_F(EndWriterTest, WhatOthersWriteUnderAnEndsSubjectHoldsNoReleaseUp) {
   const std::string id = job->Snapshot().id;
   WhoRuns()->Take();
   Member& b = Add("b");
-  ASSERT_TRUE(log_.Append("reel.j.t." + id + ".f.1",
+  ASSERT_TRUE(log_.Append("j.t." + id + ".f.1",
                           WriteFinish({"mallory", FinishKind::kReleased}, "no reason")));
   a.service->Drain(absl::ZeroDuration(), absl::ZeroDuration(), [] {});
   ASSERT_TRUE(Comes([&] { return b.pool.num_waiting() == 1; }));

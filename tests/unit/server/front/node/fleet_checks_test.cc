@@ -63,6 +63,7 @@ TEST(CheckStore, AClockThatIsOffIsTold) {
 
 FleetStatus TwoNodes() {
   FleetStatus status;
+  status.fleet = "prod";
   status.node = "a";
   status.log.ready = true;
   for (const char* name : {"a", "b"}) {
@@ -73,6 +74,23 @@ FleetStatus TwoNodes() {
     status.nodes.push_back(node);
   }
   return status;
+}
+
+TEST(CheckNodes, SaysHowFarTheClockIsFromTheBrokers) {
+  FleetStatus status;
+  status.clock = {-absl::Seconds(660), absl::Seconds(5)};
+  auto checks = CheckNodes(status);
+  const FleetCheck* time = FindCheck(checks, "fleet time");
+  ASSERT_NE(time, nullptr);
+  EXPECT_FALSE(time->ok);
+  EXPECT_THAT(time->detail, HasSubstr("11m behind the brokers'"));
+  EXPECT_THAT(time->hint, HasSubstr("NTP"));
+  status.clock.skew = absl::Milliseconds(12);
+  checks = CheckNodes(status);
+  time = FindCheck(checks, "fleet time");
+  EXPECT_TRUE(time->ok);
+  EXPECT_THAT(time->detail, HasSubstr("12ms ahead of the brokers'"));
+  EXPECT_THAT(time->hint, IsEmpty());
 }
 
 TEST(CheckNodes, FindsNothingWrongWithAFleetThatIsWell) {
@@ -91,7 +109,7 @@ TEST(CheckNodes, NamesTheSilentTheMixedAndWhatIsNotHeard) {
   EXPECT_FALSE(FindCheck(CheckNodes(status), "fleet builds")->ok);
   status = TwoNodes();
   status.nodes[0].is_this = false;
-  EXPECT_THAT(FindCheck(CheckNodes(status), "fleet servers")->hint, HasSubstr("reel.hb.a"));
+  EXPECT_THAT(FindCheck(CheckNodes(status), "fleet servers")->hint, HasSubstr("reel.prod.hb.a"));
   status = TwoNodes();
   status.log.behind = absl::Minutes(1);
   EXPECT_FALSE(FindCheck(CheckNodes(status), "fleet view")->ok);

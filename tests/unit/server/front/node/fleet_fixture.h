@@ -54,6 +54,7 @@ class Member : public Harness {
         node, *shared_serializer, clock, SharedStore{objects_, path_of},
         [this](bool) { return disk.room > 0 ? absl::OkStatus() : Full(); });
     end_journal = service.get();
+    shared_clock = &service->clock();
     Start();
     if (with_worker) AddWorker();
     // As it would from the beats of another; a gateway's tests have it hear them.
@@ -135,6 +136,7 @@ class FleetFixture : public ::testing::Test {
   // In steps that are no pause, so that beats come and go.
   void Pass(absl::Duration by) {
     for (absl::Duration passed; passed < by; passed += kStep) {
+      brokers_clock_.Advance(kStep);
       for (auto& [name, member] : members_) {
         if (member->service != nullptr) member->Pass(kStep);
       }
@@ -166,6 +168,7 @@ class FleetFixture : public ::testing::Test {
   }
 
   static constexpr absl::Duration kStep = absl::Milliseconds(200);
+  reel::testing::ManualClock brokers_clock_;  // told by the log where a test says so
   reel::testing::MemoryLog log_;
   reel::testing::MemorySerializer serializer_;
   ObjectStore* objects_ = nullptr;  // of members that are added from then on

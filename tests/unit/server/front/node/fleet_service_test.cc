@@ -82,7 +82,7 @@ TEST_F(FleetServiceTest, WhoeverFindsABindingWithoutItsVideoWritesThat) {
   const auto port = log_.Join(view);
   const std::string spec_hash =
       view.FindBinding("t", "8c5b0f60-0000-4000-8000-000000000003")->spec_hash;
-  ASSERT_TRUE(log_.Append("reel.j.t.8c5b0f60-0000-4000-8000-000000000002.r.1",
+  ASSERT_TRUE(log_.Append("j.t.8c5b0f60-0000-4000-8000-000000000002.r.1",
                           WriteBinding({"prod-halfwritten", spec_hash})));
   reel::testing::Promised<absl::StatusOr<JobPtr>> made;
   a.service->Create(job, [&](auto answer) { made.Give(std::move(answer)); });
@@ -347,6 +347,12 @@ TEST_F(FleetServiceTest, ListsAndDeletesAtAnyServer) {
   query.before_id = ids[1];
   query.before_time = (*gateway.Get(ids[1]))->Snapshot().create_time;
   EXPECT_EQ(gateway.Page(query), std::vector<std::string>(ids.begin() + 2, ids.begin() + 4));
+  // The other way round, behind the same one.
+  ASSERT_TRUE(gateway.service->ListsOldestFirst());
+  query.oldest_first = true;
+  EXPECT_EQ(gateway.Page(query), std::vector<std::string>({ids[0]}));
+  query.before_id = "";
+  EXPECT_EQ(gateway.Page(query), std::vector<std::string>({ids[4], ids[3]}));
 
   const auto remove = [&](const std::string& id) {
     return AwaitStatus([&](auto done) { gateway.service->Delete({"t"}, id, std::move(done)); });

@@ -113,7 +113,7 @@ TEST_F(StatusReportTest, WhatIsGivenBackIsCountedByWhy) {
 
 TEST_F(StatusReportTest, VoidMessagesAreCountedByWhy) {
   Member& a = Add("a");
-  ASSERT_TRUE(log_.Append("reel.j.t.nobody.c.1", WriteClaim({"a", ""})));
+  ASSERT_TRUE(log_.Append("j.t.nobody.c.1", WriteClaim({"a", ""})));
   EXPECT_TRUE(Comes([&] { return StatusOf(a).log.voids["unknown_job"] == 1; }));
 }
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/node/clock_watch.h"
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace reel::front {
+namespace {
+
+// Clocks of this kind drift by less than a millisecond meanwhile.
+constexpr absl::Duration kBetweenAsks = absl::Seconds(10);
+
+absl::Status Ask(LogPort& port, FleetClock& clock) {
+  const absl::Duration asked = clock.Monotonic();
+  const absl::StatusOr<absl::Time> time = port.Time();
+  if (time.ok()) clock.Learn(*time, asked, clock.Monotonic());
+  return time.status();
+}
+
+std::string WhyNot(absl::Duration skew) {
+  // Rounded, so that beats tell it as news only when it is some.
+  const absl::Duration shown = absl::Trunc(absl::AbsDuration(skew), absl::Milliseconds(100));
+  return absl::StrCat("this server's clock is ", absl::FormatDuration(shown),
+                      skew < absl::ZeroDuration() ? " behind" : " ahead of", " the brokers'");
+}
+
+}  // namespace
+
+ClockWatch::ClockWatch(const Parts& parts) : parts_(parts) {
+  asked_ = Ask(parts_.port, parts_.clock);
+  Judge();
+}
+
+void ClockWatch::Tick(absl::Duration now) {
+  Judge();
+  if (asking_ || now < next_) return;
+  next_ = now + kBetweenAsks;
+  auto told =
+      parts_.thread.Here<absl::Status>([this](const absl::Status& status) { OnAsked(status); });
+  asking_ = parts_.looks.Put([&port = parts_.port, &clock = parts_.clock,
+                              told = std::move(told)]() mutable { told(Ask(port, clock)); });
+}
+
+void ClockWatch::OnAsked(const absl::Status& status) {
+  asking_ = false;
+  asked_ = status;
+  if (!status.ok() && !parts_.clock.Skew()) next_ = -absl::InfiniteDuration();
+  Judge();
+}
+
+void ClockWatch::Judge() {
+  const std::optional<absl::Duration> skew = parts_.clock.Skew();
+  std::string why;
+  if (!skew && !absl::IsUnimplemented(asked_)) {
+    why = "the brokers have not told their time yet";
+  } else if (skew && absl::AbsDuration(*skew) > parts_.options.max_clock_skew) {
+    why = WhyNot(*skew);
+  }
+  agrees_ = why.empty();
+  parts_.fitness.Set(Unfit::kClock, why);
+}
+
+}  // namespace reel::front

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a fleet: its brokers' clock, carried on by this server's monotonic one. Servers whose
+// own clocks differ, or are set, judge deadlines and expiry alike.
+#pragma once
+
+#include <optional>
+
+#include "absl/time/time.h"
+#include "kernels/base/mutex.h"
+#include "server/front/jobs/clock.h"
+
+namespace reel::front {
+
+// Thread-safe.
+class FleetClock final : public Clock {
+ public:
+  // `own` outlives it. A jump of the brokers' clock above `most` is followed only if this server's
+  // own clock agrees with it: the broker that leads now may be the wrong one.
+  FleetClock(const Clock& own, absl::Duration most) : own_(own), most_(most) {}
+
+  // This server's own time until the brokers' is known.
+  absl::Time Wall() const override;
+  absl::Duration Monotonic() const override { return own_.Monotonic(); }
+
+  // A broker said `time` between two readings of Monotonic.
+  void Learn(absl::Time time, absl::Duration asked, absl::Duration answered);
+  // How far this server's own clock is ahead of the brokers'; nullopt: theirs is not known.
+  std::optional<absl::Duration> Skew() const;
+
+ private:
+  // The brokers' time when the monotonic clock was at zero.
+  using Origin = std::optional<absl::Time>;
+  const Clock& own_;
+  const absl::Duration most_;
+  mutable Mutex mutex_;
+  Origin followed_ ABSL_GUARDED_BY(mutex_), told_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace reel::front
