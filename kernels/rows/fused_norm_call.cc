@@ -42,6 +42,20 @@ void CheckVectorOf(const FusedOp& op, const FusedArgs& args, ArgumentChecks& che
   }
 }
 
+// Rows that the operator reads and writes are there, and nothing that it has not.
+bool HasItsOperands(const FusedOp& op, const FusedArgs& args) {
+  const auto none_but = [](bool has, const auto&... operands) {
+    return has || (!operands.has_value() && ...);
+  };
+  return args.residual.has_value() == op.has(kResidual) && args.sum.has_value() == op.has(kSum) &&
+         args.out.has_value() == op.has(kNormed) &&
+         none_but(op.has(kResidualGate), args.residual_gate, args.residual_gate_bias) &&
+         none_but(op.has(kAffine), args.weight) && none_but(op.bias, args.bias) &&
+         none_but(op.has(kModulation), args.scale, args.scale_bias, args.shift, args.shift_bias) &&
+         none_but(op.has(kOutputGate), args.gate, args.gate_bias) &&
+         none_but(op.codes, args.out_scale, args.static_out_scale);
+}
+
 void CheckRows(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
   const Words words(op);
   const bool batched = op.has(kModulation) || op.has(kResidualGate);
@@ -68,7 +82,7 @@ void CheckVectors(const FusedOp& op, const FusedArgs& args, ArgumentChecks& chec
     checks.Require(args.gate.has_value(), "A gate must be given");
     checks.Modulation("gate", args.gate, args.gate_bias, args.x, args.vector_of.has_value());
   }
-  if (op.statistic != Statistic::kNone) checks.Epsilon(args.eps);
+  if (op.statistic != Statistic::kNone) checks.Epsilon(args.eps.value_or(op.eps));
 }
 
 void CheckOutPlace(const FusedOp& op, const FusedArgs& args, ArgumentChecks& checks) {
@@ -96,7 +110,7 @@ FusedNormParams ParamsOf(const FusedOp& op, const FusedArgs& args) {
   FusedNormParams params;
   params.shape = RowsOf(args.x);
   params.statistic = op.statistic;
-  params.eps = static_cast<float>(args.eps);
+  params.eps = static_cast<float>(args.eps.value_or(op.eps));
   params.x = RowsOperand(args.x);
   params.residual = OptionalRows(args.residual);
   params.residual_gate = VectorOperand(args.residual_gate);
@@ -140,6 +154,8 @@ OpVariants FusedNormCpuVariants(const FusedOp& op) {
 
 absl::Status RunFused(const FusedOp& op, const FusedArgs& args, const Execution& run) {
   ArgumentChecks checks(op.name, run.stream);
+  checks.Require(HasItsOperands(op, args), "An operand is missing, or is not this operator's");
+  REEL_RETURN_IF_ERROR(checks.status());
   CheckRows(op, args, checks);
   CheckVectors(op, args, checks);
   CheckPlaces(op, args, checks);

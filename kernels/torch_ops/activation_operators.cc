@@ -3,6 +3,7 @@
 #include "kernels/activation/activation.h"
 #include "kernels/base/status_macros.h"
 #include "kernels/torch_ops/torch_operator.h"
+#include "kernels/torch_views/plugin_schemas.h"
 
 namespace reel::kernels {
 namespace {
@@ -62,15 +63,13 @@ TorchOutputs GatedOutput(const TorchCall& call) {
 
 std::vector<TorchOperator> ActivationOperators() {
   return {
-      {"activation", "activation", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\"", LikeX, RunActivation},
+      {"activation", "activation", "Tensor(a!) out", "Tensor", kActivationArguments, LikeX,
+       RunActivation},
       {"activation_e4m3", "activation", "Tensor(a!) out, Tensor(b!)? out_scale", "(Tensor, Tensor)",
-       "Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\", float? static_out_scale=None",
-       ActivatedE4m3, RunActivationE4m3},
+       absl::StrCat(kActivationArguments, ", float? static_out_scale=None"), ActivatedE4m3,
+       RunActivationE4m3},
       {"gated_activation", "gated_activation", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", bool gate_first=True, "
-       "float threshold=0.0",
-       GatedOutput, RunGatedActivation},
+       kGatedActivationArguments, GatedOutput, RunGatedActivation},
   };
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "absl/strings/str_cat.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/torch_ops/torch_operator.h"
+#include "kernels/torch_views/plugin_schemas.h"
 
 namespace reel::kernels {
 namespace {
@@ -31,14 +33,10 @@ TorchOutputs NormedE4m3(const TorchCall& call) { return QuantizedX(call, "static
 
 std::vector<TorchOperator> NormOperators() {
   return {
-      {"rms_norm", "rms_norm", "Tensor(a!) out", "Tensor",
-       "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
-       "float weight_offset=0.0, bool round_before_weight=False",
-       LikeX, RunRmsNorm},
+      {"rms_norm", "rms_norm", "Tensor(a!) out", "Tensor", kRmsNormArguments, LikeX, RunRmsNorm},
       {"rms_norm_e4m3", "rms_norm", "Tensor(a!) out, Tensor(b!)? out_scale", "(Tensor, Tensor)",
-       "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
-       "float weight_offset=0.0, bool round_before_weight=False, float? static_out_scale=None",
-       NormedE4m3, RunRmsNormE4m3},
+       absl::StrCat(kRmsNormArguments, ", float? static_out_scale=None"), NormedE4m3,
+       RunRmsNormE4m3},
   };
 }
 

@@ -2,20 +2,32 @@
 #include "model/torch_plugins/torch_forms.h"
 
 #include <cstddef>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/activation/activation_launch.h"
 #include "kernels/rms_norm/rms_norm_launch.h"
-#include "kernels/rows/fused_norm.h"
+#include "kernels/rows/fused_ops_schema.h"
+#include "kernels/torch_views/plugin_schemas.h"
 
 namespace reel::model {
 namespace {
 
 using kernels::Activation;
 using kernels::ActivationParams;
+using kernels::FusedInputs;
 using kernels::FusedNormParams;
+using kernels::FusedOp;
+using kernels::FusedOperand;
+using kernels::FusedOutputs;
+using kernels::FusedShape;
 using kernels::RmsNormParams;
 using kernels::RowOperand;
 using kernels::RowShape;
+using kernels::Statistic;
 using torch::jit::Stack;
 
 at::ScalarType TypeOf(kernels::Dtype dtype) {
@@ -65,11 +77,11 @@ bool IsDense(const RowShape& shape, const RowOperand& operand, int64_t columns) 
 
 template <typename Params, bool (*kAccepts)(const Params&),
           Stack (*kStack)(const Params&, at::Device)>
-constexpr TorchForm Form(const char* op, const char* function, const char* arguments) {
+TorchForm Form(std::string op, std::string function, std::string arguments) {
   return {
-      .op = op,
-      .function = function,
-      .arguments = arguments,
+      .op = std::move(op),
+      .function = std::move(function),
+      .arguments = std::move(arguments),
       .params_size = sizeof(Params),
       .dtype = [](const void* params) { return static_cast<const Params*>(params)->x.dtype; },
       .accepts = [](const void* params) { return kAccepts(*static_cast<const Params*>(params)); },
@@ -130,31 +142,6 @@ Stack RmsNorm(const RmsNormParams& params, at::Device device) {
 
 // Reel's own, in another build of it: any strides.
 
-constexpr char kOwnRmsNorm[] =
-    "(Tensor(a!) out, Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-6, "
-    "float weight_offset=0.0, bool round_before_weight=False, str? variant=None) -> ()";
-constexpr char kOwnLayerNorm[] =
-    "(Tensor(a!) out, Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=1e-5, "
-    "str? variant=None) -> ()";
-constexpr char kOwnActivation[] =
-    "(Tensor(a!) out, Tensor x, Tensor? bias=None, *, str kind=\"gelu_tanh\", "
-    "str? variant=None) -> ()";
-constexpr char kOwnGated[] =
-    "(Tensor(a!) out, Tensor x, Tensor? value=None, *, str kind=\"gelu_tanh\", "
-    "bool gate_first=True, str? variant=None) -> ()";
-
-constexpr char kOwnAdaln[] =
-    "(Tensor(a!) out, Tensor x, Tensor? weight, Tensor scale, Tensor shift, "
-    "Tensor? scale_bias=None, Tensor? shift_bias=None, *, float eps=1e-6, "
-    "str? variant=None) -> ()";
-constexpr char kOwnGateResidual[] =
-    "(Tensor(a!) out, Tensor x, Tensor y, Tensor? gate=None, Tensor? gate_bias=None, *, "
-    "str? variant=None) -> ()";
-constexpr char kOwnGateResidualAdaln[] =
-    "(Tensor(a!) out, Tensor(b!) sum, Tensor x, Tensor y, Tensor? gate, Tensor scale, "
-    "Tensor shift, Tensor? gate_bias=None, Tensor? scale_bias=None, Tensor? shift_bias=None, *, "
-    "float eps=1e-6, str? variant=None) -> ()";
-
 template <typename Params>
 bool TakesTwoDims(const Params& params) {
   return params.shape.dims <= 2;
@@ -172,53 +159,25 @@ Stack OwnRmsNorm(const RmsNormParams& params, at::Device device) {
           c10::IValue()};
 }
 
-Stack OwnLayerNorm(const FusedNormParams& params, at::Device device) {
+// A fused norm by its description: outputs, x, the other inputs, eps, no variant.
+template <const FusedOp& kOp>
+Stack OwnFused(const FusedNormParams& params, at::Device device) {
   const RowShape& shape = params.shape;
-  return {Batched(shape, params.out, device),
-          Batched(shape, params.x, device),
-          OptionalChannels(shape, params.weight, device),
-          OptionalChannels(shape, params.bias, device),
-          static_cast<double>(params.eps),
-          c10::IValue()};
-}
-
-Stack OwnAdaln(const FusedNormParams& params, at::Device device) {
-  const RowShape& shape = params.shape;
-  return {Batched(shape, params.out, device),
-          Batched(shape, params.x, device),
-          OptionalChannels(shape, params.weight, device),
-          Batched(shape, params.scale, device),
-          Batched(shape, params.shift, device),
-          OptionalChannels(shape, params.scale_bias, device),
-          OptionalChannels(shape, params.shift_bias, device),
-          static_cast<double>(params.eps),
-          c10::IValue()};
-}
-
-Stack OwnGateResidual(const FusedNormParams& params, at::Device device) {
-  const RowShape& shape = params.shape;
-  return {Batched(shape, params.sum, device),
-          Batched(shape, params.x, device),
-          Batched(shape, params.residual, device),
-          OptionalBatched(shape, params.residual_gate, device),
-          OptionalChannels(shape, params.residual_gate_bias, device),
-          c10::IValue()};
-}
-
-Stack OwnGateResidualAdaln(const FusedNormParams& params, at::Device device) {
-  const RowShape& shape = params.shape;
-  return {Batched(shape, params.out, device),
-          Batched(shape, params.sum, device),
-          Batched(shape, params.x, device),
-          Batched(shape, params.residual, device),
-          OptionalBatched(shape, params.residual_gate, device),
-          Batched(shape, params.scale, device),
-          Batched(shape, params.shift, device),
-          OptionalChannels(shape, params.residual_gate_bias, device),
-          OptionalChannels(shape, params.scale_bias, device),
-          OptionalChannels(shape, params.shift_bias, device),
-          static_cast<double>(params.eps),
-          c10::IValue()};
+  Stack stack;
+  for (const FusedOperand& output : FusedOutputs(kOp)) {
+    stack.emplace_back(Batched(shape, params.*output.parameter, device));
+  }
+  stack.emplace_back(Batched(shape, params.x, device));
+  for (const FusedOperand& input : FusedInputs(kOp)) {
+    const RowOperand& operand = params.*input.parameter;
+    stack.push_back(input.shape == FusedShape::kChannels ? OptionalChannels(shape, operand, device)
+                                                         : OptionalBatched(shape, operand, device));
+  }
+  if constexpr (kOp.statistic != Statistic::kNone) {
+    stack.emplace_back(static_cast<double>(params.eps));
+  }
+  stack.emplace_back();
+  return stack;
 }
 
 const char* NameOf(Activation kind) {
@@ -250,51 +209,69 @@ Stack OwnGated(const ActivationParams& params, at::Device device) {
           Batched(shape, params.value, device),
           NameOf(params.kind),
           true,
+          static_cast<double>(params.threshold),
           c10::IValue()};
 }
 
 template <Activation kKind>
-constexpr TorchForm ElementsForm(const char* function) {
+TorchForm ElementsForm(const char* function) {
   return Form<ActivationParams, TakesElements<kKind>, Elements>(
       "activation", function, "(Tensor(a!) out, Tensor input) -> ()");
 }
 template <Activation kKind, bool kGateFirst>
-constexpr TorchForm HalvesForm(const char* function) {
+TorchForm HalvesForm(const char* function) {
   return Form<ActivationParams, TakesHalves<kKind, kGateFirst>, Halves<kGateFirst>>(
       "gated_activation", function, "(Tensor(a!) out, Tensor input) -> ()");
 }
 
-constexpr TorchForm kForms[] = {
-    HalvesForm<Activation::kSilu, true>("silu_and_mul"),
-    HalvesForm<Activation::kSilu, false>("mul_and_silu"),
-    HalvesForm<Activation::kGeluErf, true>("gelu_and_mul"),
-    HalvesForm<Activation::kGeluTanh, true>("gelu_tanh_and_mul"),
-    ElementsForm<Activation::kGeluErf>("gelu"),
-    ElementsForm<Activation::kGeluTanh>("gelu_tanh"),
-    ElementsForm<Activation::kGeluTanh>("gelu_new"),
-    ElementsForm<Activation::kGeluTanh>("gelu_fast"),
-    ElementsForm<Activation::kGeluQuick>("gelu_quick"),
-    ElementsForm<Activation::kSilu>("silu"),
-    Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
-    Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
-    Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>("rms_norm", "rms_norm_out",
-                                                                 kOwnRmsNorm),
-    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnLayerNorm>(
-        "layer_norm", "layer_norm_out", kOwnLayerNorm),
-    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnAdaln>("adaln_rms_norm",
-                                                                   "adaln_rms_norm_out", kOwnAdaln),
-    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidual>(
-        "gate_residual", "gate_residual_out", kOwnGateResidual),
-    Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnGateResidualAdaln>(
-        "gate_residual_adaln", "gate_residual_adaln_out", kOwnGateResidualAdaln),
-    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
-        "activation", "activation_out", kOwnActivation),
-    Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
-        "gated_activation", "gated_activation_out", kOwnGated),
-};
+std::string OwnArguments(const std::string& outputs, const std::string& arguments) {
+  return absl::StrCat("(", outputs, ", ", arguments, ", str? variant=None) -> ()");
+}
+
+template <const FusedOp& kOp>
+TorchForm FusedForm() {
+  const kernels::FusedSchema schema = kernels::SchemaOf(kOp, 0);
+  return Form<FusedNormParams, TakesTwoDims<FusedNormParams>, OwnFused<kOp>>(
+      kOp.name, absl::StrCat(kOp.name, "_out"), OwnArguments(schema.outputs, schema.arguments));
+}
+
+template <size_t... kAt>
+void AddFusedForms(std::vector<TorchForm>& forms, std::index_sequence<kAt...>) {
+  (forms.push_back(FusedForm<*kernels::kFusedOps[kAt]>()), ...);
+}
+
+std::vector<TorchForm> AllForms() {
+  constexpr char kOut[] = "Tensor(a!) out";
+  std::vector<TorchForm> forms = {
+      HalvesForm<Activation::kSilu, true>("silu_and_mul"),
+      HalvesForm<Activation::kSilu, false>("mul_and_silu"),
+      HalvesForm<Activation::kGeluErf, true>("gelu_and_mul"),
+      HalvesForm<Activation::kGeluTanh, true>("gelu_tanh_and_mul"),
+      ElementsForm<Activation::kGeluErf>("gelu"),
+      ElementsForm<Activation::kGeluTanh>("gelu_tanh"),
+      ElementsForm<Activation::kGeluTanh>("gelu_new"),
+      ElementsForm<Activation::kGeluTanh>("gelu_fast"),
+      ElementsForm<Activation::kGeluQuick>("gelu_quick"),
+      ElementsForm<Activation::kSilu>("silu"),
+      Form<RmsNormParams, TakesRmsNorm<false>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+      Form<RmsNormParams, TakesRmsNorm<true>, RmsNorm>("rms_norm", "rms_norm", kRmsNorm),
+      Form<RmsNormParams, TakesTwoDims<RmsNormParams>, OwnRmsNorm>(
+          "rms_norm", "rms_norm_out", OwnArguments(kOut, kernels::kRmsNormArguments)),
+      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnActivation>(
+          "activation", "activation_out", OwnArguments(kOut, kernels::kActivationArguments)),
+      Form<ActivationParams, TakesTwoDims<ActivationParams>, OwnGated>(
+          "gated_activation", "gated_activation_out",
+          OwnArguments(kOut, kernels::kGatedActivationArguments)),
+  };
+  AddFusedForms(forms, std::make_index_sequence<std::size(kernels::kFusedOps)>());
+  return forms;
+}
 
 }  // namespace
 
-absl::Span<const TorchForm> TorchForms() { return kForms; }
+absl::Span<const TorchForm> TorchForms() {
+  static const std::vector<TorchForm> forms = AllForms();
+  return forms;
+}
 
 }  // namespace reel::model

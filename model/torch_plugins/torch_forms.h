@@ -7,6 +7,7 @@
 #include <ATen/core/stack.h>
 
 #include <cstdint>
+#include <string>
 
 #include "absl/types/span.h"
 #include "kernels/base/dtype.h"
@@ -15,9 +16,9 @@
 namespace reel::model {
 
 struct TorchForm {
-  const char* op;         // of Reel
-  const char* function;   // in the library's namespace
-  const char* arguments;  // "(Tensor(a!) out, Tensor input) -> ()"; names of arguments are free
+  std::string op;         // of Reel
+  std::string function;   // in the library's namespace
+  std::string arguments;  // "(Tensor(a!) out, Tensor input) -> ()"; names of arguments are free
   uint64_t params_size;   // of the operator's parameters
   kernels::Dtype (*dtype)(const void* params);
   bool (*accepts)(const void* params);

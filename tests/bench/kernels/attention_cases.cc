@@ -59,7 +59,7 @@ void AddAttentionCase(BenchAttention size, Dtype dtype, std::vector<BenchCase>& 
     args.k = t.Input(dtype, keys, size.keys * width);
     args.v = t.Input(dtype, keys, size.keys * width);
     args.out = t.Output(dtype, queries);
-    if (size.mask == Mask::kBias) {
+    if (size.mask == Mask::kKeyBias) {
       args.bias = t.Input(dtype, {batch, 1, 1, size.keys}, size.keys);
     } else if (size.mask == Mask::kLengths) {
       const std::vector<int32_t> lengths(2, static_cast<int32_t>(size.keys));  // of most batches

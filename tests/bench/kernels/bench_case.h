@@ -60,7 +60,7 @@ void AddGatedCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases);
 struct BenchAttention {
   // Of keys: a bias for each, as T5 and prompts with gaps have it; how many of them count, as other
   // prompts have it: here all.
-  enum class Mask { kNone, kBias, kLengths };
+  enum class Mask { kNone, kKeyBias, kLengths };
   const char* op;
   int64_t rows, keys, heads, head_width;
   Mask mask = Mask::kNone;

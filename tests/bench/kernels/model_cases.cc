@@ -348,12 +348,12 @@ std::vector<BenchCase> BenchCases(Dtype dtype, BenchPreset preset, BenchSize onl
   AddQuantizeCase(tokens, dtype, cases);
   AddAttentionCase({"cross_attention", 64, 128, 4, 64, Mask::kLengths}, dtype, cases);
   AddAttentionRestCase({"attention_rest", 64, 64, 4, 64}, dtype, cases);
-  for (const Mask mask : {Mask::kNone, Mask::kBias, Mask::kLengths}) {
+  for (const Mask mask : {Mask::kNone, Mask::kKeyBias, Mask::kLengths}) {
     AddAttentionCase({"attention", 64, 64, 4, 64, mask}, dtype, cases);
   }
   if (spec) {
     AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kLengths}, dtype, cases);
-    AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kBias}, dtype, cases);
+    AddAttentionCase({"cross_attention", 5376, 128, 32, 64, Mask::kKeyBias}, dtype, cases);
     AddAttentionCase({"cross_attention", 5376, 128, 32, 128, Mask::kLengths}, dtype, cases);
     AddAttentionRestCase({"attention_rest", 26752, 64, 32, 64}, dtype, cases);
     // The models' own, 2x2688x32x64, would take generic a tenth of a second.

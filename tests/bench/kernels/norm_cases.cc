@@ -2,11 +2,8 @@
 // Norms, adaptive norms and gates. x is [2, S, D], a model's batch of two, where S is whole.
 
 #include "absl/strings/str_cat.h"
-#include "kernels/adaln/adaln.h"
-#include "kernels/gate/gate_residual.h"
-#include "kernels/layer_norm/layer_norm.h"
 #include "kernels/rms_norm/rms_norm.h"
-#include "kernels/rms_norm/rms_norm_residual.h"
+#include "kernels/rows/fused_norms.h"
 #include "tests/bench/kernels/bench_case.h"
 
 namespace reel::kernels {
@@ -75,24 +72,23 @@ void AddNormCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
     args.weight = t.Vector();
   }));
   cases.push_back(Case<RmsNormArgs>({"rms_norm", " weightless"}, RmsNorm, size, dtype, plain));
-  cases.push_back(Case<LayerNormArgs>({"layer_norm"}, LayerNorm, size, dtype, plain));
-  cases.push_back(Case<LayerNormArgs>({"layer_norm", " weight and bias"}, LayerNorm, size, dtype,
-                                      [=](auto& t, auto& args) {
-                                        plain(t, args);
-                                        args.weight = t.Vector();
-                                        args.bias = t.Vector();
-                                      }));
+  cases.push_back(Case<FusedArgs>({"layer_norm"}, LayerNorm, size, dtype, plain));
+  cases.push_back(Case<FusedArgs>({"layer_norm", " weight and bias"}, LayerNorm, size, dtype,
+                                  [=](auto& t, auto& args) {
+                                    plain(t, args);
+                                    args.weight = t.Vector();
+                                    args.bias = t.Vector();
+                                  }));
   const auto residual = [](RowTensors& tensors, auto& args) {
     args.x = tensors.In();
     args.residual = tensors.In();
     args.weight = tensors.Vector();
-    args.y = tensors.Out();
+    args.out = tensors.Out();
     args.sum = tensors.Out();
   };
+  cases.push_back(Case<FusedArgs>({"rms_norm_residual"}, RmsNormResidual, size, dtype, residual));
   cases.push_back(
-      Case<RmsNormResidualArgs>({"rms_norm_residual"}, RmsNormResidual, size, dtype, residual));
-  cases.push_back(Case<LayerNormResidualArgs>({"layer_norm_residual"}, LayerNormResidual, size,
-                                              dtype, residual));
+      Case<FusedArgs>({"layer_norm_residual"}, LayerNormResidual, size, dtype, residual));
 }
 
 void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cases) {
@@ -102,43 +98,40 @@ void AddModulationCases(BenchSize size, Dtype dtype, std::vector<BenchCase>& cas
     args.shift = tensors.PerBatch();
     args.out = tensors.Out();
   };
-  cases.push_back(Case<AdalnRmsNormArgs>({"adaln_rms_norm"}, AdalnRmsNorm, size, dtype, modulated));
+  cases.push_back(Case<FusedArgs>({"adaln_rms_norm"}, AdalnRmsNorm, size, dtype, modulated));
+  cases.push_back(Case<FusedArgs>({"adaln_layer_norm"}, AdalnLayerNorm, size, dtype, modulated));
+  cases.push_back(Case<FusedArgs>({"adaln_zero"}, AdalnZero, size, dtype, [=](auto& t, auto& a) {
+    modulated(t, a);
+    a.gate = t.PerBatch();
+  }));
+  cases.push_back(Case<FusedArgs>({"adaln_rms_norm", " [B,S,D] vectors"}, AdalnRmsNorm, size, dtype,
+                                  [](auto& t, auto& args) {
+                                    args.x = t.In();
+                                    args.scale = t.In();
+                                    args.shift = t.In();
+                                    args.out = t.Out();
+                                  }));
   cases.push_back(
-      Case<AdalnLayerNormArgs>({"adaln_layer_norm"}, AdalnLayerNorm, size, dtype, modulated));
-  cases.push_back(
-      Case<AdalnZeroArgs>({"adaln_zero"}, AdalnZero, size, dtype, [=](auto& t, auto& a) {
-        modulated(t, a);
-        a.gate = t.PerBatch();
-      }));
-  cases.push_back(Case<AdalnRmsNormArgs>({"adaln_rms_norm", " [B,S,D] vectors"}, AdalnRmsNorm, size,
-                                         dtype, [](auto& t, auto& args) {
-                                           args.x = t.In();
-                                           args.scale = t.In();
-                                           args.shift = t.In();
-                                           args.out = t.Out();
-                                         }));
-  cases.push_back(
-      Case<GateResidualArgs>({"gate_residual"}, GateResidual, size, dtype, [](auto& t, auto& args) {
+      Case<FusedArgs>({"gate_residual"}, GateResidual, size, dtype, [](auto& t, auto& args) {
         args.x = t.In();
-        args.y = t.In();
-        args.gate = t.PerBatch();
-        args.out = t.Out();
+        args.residual = t.In();
+        args.residual_gate = t.PerBatch();
+        args.sum = t.Out();
       }));
-  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln"}, GateResidualAdaln, size,
-                                              dtype, [=](auto& t, auto& args) {
-                                                modulated(t, args);
-                                                args.y = t.In();
-                                                args.gate = t.PerBatch();
-                                                args.sum = t.Out();
-                                              }));
+  cases.push_back(Case<FusedArgs>({"gate_residual_adaln"}, GateResidualAdaln, size, dtype,
+                                  [=](auto& t, auto& args) {
+                                    modulated(t, args);
+                                    args.residual = t.In();
+                                    args.residual_gate = t.PerBatch();
+                                    args.sum = t.Out();
+                                  }));
   // In every block of LTX-Video: the attention over the prompt has no gate.
-  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", " without gate"},
-                                              GateResidualAdaln, size, dtype,
-                                              [=](auto& t, auto& args) {
-                                                modulated(t, args);
-                                                args.y = t.In();
-                                                args.sum = t.Out();
-                                              }));
+  cases.push_back(Case<FusedArgs>({"gate_residual_adaln", " without gate"}, GateResidualAdaln, size,
+                                  dtype, [=](auto& t, auto& args) {
+                                    modulated(t, args);
+                                    args.residual = t.In();
+                                    args.sum = t.Out();
+                                  }));
 }
 
 void AddCodedCases(BenchSize size, Dtype dtype, Dtype codes, std::vector<BenchCase>& cases) {
@@ -155,23 +148,22 @@ void AddCodedCases(BenchSize size, Dtype dtype, Dtype codes, std::vector<BenchCa
   };
   const auto added = [=](RowTensors& tensors, auto& args) {
     modulated(tensors, args);
-    args.y = tensors.In();
+    args.residual = tensors.In();
     args.sum = tensors.Out();
   };
   const auto gated = [=](RowTensors& tensors, auto& args) {
     added(tensors, args);
-    args.gate = tensors.PerBatch();
+    args.residual_gate = tensors.PerBatch();
   };
   const char* const to = is_e4m3 ? " to e4m3" : " to int8";
   if (is_e4m3) {
     cases.push_back(
         Case<RmsNormArgs>({"rms_norm", " weightless to e4m3"}, RmsNorm, size, dtype, plain));
   }
+  cases.push_back(Case<FusedArgs>({"adaln_rms_norm", to}, AdalnRmsNorm, size, dtype, modulated));
   cases.push_back(
-      Case<AdalnRmsNormArgs>({"adaln_rms_norm", to}, AdalnRmsNorm, size, dtype, modulated));
-  cases.push_back(Case<GateResidualAdalnArgs>({"gate_residual_adaln", to}, GateResidualAdaln, size,
-                                              dtype, gated));
-  cases.push_back(Case<GateResidualAdalnArgs>(
+      Case<FusedArgs>({"gate_residual_adaln", to}, GateResidualAdaln, size, dtype, gated));
+  cases.push_back(Case<FusedArgs>(
       {"gate_residual_adaln", is_e4m3 ? " without gate to e4m3" : " without gate to int8"},
       GateResidualAdaln, size, dtype, added));
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/adaln/adaln.h"
-
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/norm_test.h"
 
 namespace reel::kernels {
@@ -35,9 +34,8 @@ struct Case : NormCase {
     }
   }
 
-  template <typename Args>
-  Args Fill(ForcedRun& run) {
-    Args args;
+  FusedArgs Fill(ForcedRun& run) {
+    FusedArgs args;
     args.x = Use(run, "x");
     args.weight = Maybe(run, "weight");
     args.scale = Maybe(run, "scale");
@@ -46,23 +44,21 @@ struct Case : NormCase {
     args.shift_bias = Maybe(run, "shift_bias");
     args.out = Use(run, "out");
     args.eps = eps();
-    if constexpr (requires { args.out_scale; }) {
-      args.out_scale = Maybe(run, "out_scale");
-      args.static_out_scale = fixed_scale();
-    }
+    args.out_scale = Maybe(run, "out_scale");
+    args.static_out_scale = fixed_scale();
     return args;
   }
 
   absl::Status Call(ForcedRun& run) override {
     if (form.op == "adaln_rms_norm") {
-      return AdalnRmsNorm(Fill<AdalnRmsNormArgs>(run), run.execution());
+      return AdalnRmsNorm(Fill(run), run.execution());
     }
     if (form.op == "adaln_layer_norm") {
-      auto args = Fill<AdalnLayerNormArgs>(run);
+      auto args = Fill(run);
       args.bias = Maybe(run, "bias");
       return AdalnLayerNorm(args, run.execution());
     }
-    auto args = Fill<AdalnZeroArgs>(run);
+    auto args = Fill(run);
     args.gate = Maybe(run, "gate");
     args.gate_bias = Maybe(run, "gate_bias");
     return AdalnZero(args, run.execution());
@@ -117,7 +113,7 @@ class AdalnTest : public NormTest {
       for (const char* name : {"scale", "shift"}) vectors.Write(spread, name);
       ExpectMatch(spread, NormBound(spread));
       ForcedRun run(kOp, GetParam());
-      auto args = told.template Fill<AdalnRmsNormArgs>(run);
+      auto args = told.Fill(run);
       args.scale = vectors.Use(run, "scale");
       args.shift = vectors.Use(run, "shift");
       args.vector_of = vectors.UseVectorOf(run);
@@ -230,7 +226,7 @@ TEST_P(AdalnRmsNormTest, TakesASliceOfAModulationTableAsItIs) {
   HostTensor table(dtype(), {2, 1, 6, 64});
   table.FillNormal(9);
   ForcedRun run("adaln_rms_norm", GetParam());
-  auto args = call.Fill<AdalnRmsNormArgs>(run);
+  auto args = call.Fill(run);
   const auto row = [&](int64_t index) {
     TensorView view = Slice(run.Use(table), 2, index, 1);
     view.rank = 3;
@@ -264,7 +260,7 @@ class AdalnRefusals : public RefusalTest {
   AdalnRefusals() : RefusalTest("adaln_rms_norm"), call({}, Dtype::kBf16, {2, 2, 8}) {}
   template <typename Change>
   void Refused(Change change, absl::StatusCode code, const std::string& text) {
-    auto args = call.Fill<AdalnRmsNormArgs>(run);
+    auto args = call.Fill(run);
     change(args);
     ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, call["out"], code, text);
   }
@@ -281,7 +277,7 @@ TEST_F(AdalnRefusals, TakesARankTwoVectorAsOneRowPerBatch) {
           "legal are [8], [2, 8], [2, 1, 8], [2, 2, 8]");
 }
 TEST_F(AdalnRefusals, WantsRankThree) {
-  Refused([](auto& args) { args.x = args.out = Contiguous(args.x.data, Dtype::kBf16, {4, 8}); },
+  Refused([](auto& args) { args.out = args.x = Contiguous(args.x.data, Dtype::kBf16, {4, 8}); },
           kInvalid, "legal are 3 to 3");
 }
 TEST_F(AdalnRefusals, WantsAnOutputOfItsOwn) {
@@ -293,7 +289,7 @@ TEST_F(AdalnRefusals, NamesAMixOfDtypes) {
 }
 TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
   Case e4m3({.codes = Dtype::kE4m3}, Dtype::kBf16, {2, 2, 8});
-  auto args = e4m3.Fill<AdalnRmsNormArgs>(run);
+  auto args = e4m3.Fill(run);
   const auto refused = [&](const std::string& text) {
     ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, e4m3["out"], kInvalid, text);
   };
@@ -310,7 +306,7 @@ TEST_F(AdalnRefusals, WantsOneScaleForAnE4m3Output) {
 TEST_F(AdalnRefusals, WantsWholeGroupsAndAScaleOfItsOwnForAnInt8Output) {
   const auto refused = [&](int64_t width, auto change, const std::string& text) {
     Case int8({.codes = Dtype::kI8}, Dtype::kBf16, {2, 2, width});
-    auto args = int8.Fill<AdalnRmsNormArgs>(run);
+    auto args = int8.Fill(run);
     change(args);
     ExpectRefused([&] { return AdalnRmsNorm(args, run.execution()); }, int8["out"], kInvalid, text);
   };
@@ -337,7 +333,7 @@ TEST_F(AdalnRefusals, WantsAListForRowsThatAreToldTheirVectors) {
   refused([&](auto& args) { args.scale.reset(); }, "must both be given");
 }
 TEST_F(AdalnRefusals, WantsAGateForAdalnZero) {
-  auto args = call.Fill<AdalnZeroArgs>(run);
+  auto args = call.Fill(run);
   ExpectRefused([&] { return AdalnZero(args, run.execution()); }, call["out"], kInvalid,
                 "A gate must be given");
 }

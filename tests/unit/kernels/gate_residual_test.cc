@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gate/gate_residual.h"
-
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/norm_test.h"
 
 namespace reel::kernels {
@@ -24,12 +23,12 @@ struct GateCase : NormCase {
     AddVector("residual_gate", dtype, VectorForms(x)[*form.gate]);
     if (form.biased) AddVector("residual_gate_bias", Dtype::kF32, {width()});
   }
-  GateResidualArgs Args(ForcedRun& run) {
+  FusedArgs Args(ForcedRun& run) {
     return {.x = Use(run, "x"),
-            .y = Use(run, "residual"),
-            .gate = Maybe(run, "residual_gate"),
-            .gate_bias = Maybe(run, "residual_gate_bias"),
-            .out = Use(run, "sum")};
+            .residual = Use(run, "residual"),
+            .residual_gate = Maybe(run, "residual_gate"),
+            .residual_gate_bias = Maybe(run, "residual_gate_bias"),
+            .sum = Use(run, "sum")};
   }
   absl::Status Call(ForcedRun& run) override { return GateResidual(Args(run), run.execution()); }
 };
@@ -44,14 +43,14 @@ struct AdalnCase : GateCase {
       if (form.biased) AddVector(name + "_bias", dtype, {width()});
     }
   }
-  GateResidualAdalnArgs AdalnArgs(ForcedRun& run) {
+  FusedArgs AdalnArgs(ForcedRun& run) {
     return {.x = Use(run, "x"),
-            .y = Use(run, "residual"),
-            .gate = Maybe(run, "residual_gate"),
-            .gate_bias = Maybe(run, "residual_gate_bias"),
+            .residual = Use(run, "residual"),
+            .residual_gate = Maybe(run, "residual_gate"),
+            .residual_gate_bias = Maybe(run, "residual_gate_bias"),
             .scale = Maybe(run, "scale"),
-            .shift = Maybe(run, "shift"),
             .scale_bias = Maybe(run, "scale_bias"),
+            .shift = Maybe(run, "shift"),
             .shift_bias = Maybe(run, "shift_bias"),
             .sum = Use(run, "sum"),
             .out = Use(run, "out"),
@@ -99,7 +98,7 @@ class GateResidualAdalnTest : public NormTest {
     Case in_place(dtype(), {2, 3, 2048});
     ExpectMatch(apart, NormBound(apart));
     ForcedRun run("gate_residual_adaln", GetParam());
-    GateResidualAdalnArgs args = in_place.AdalnArgs(run);
+    FusedArgs args = in_place.AdalnArgs(run);
     args.sum = args.x;
     ASSERT_TRUE(GateResidualAdaln(args, run.execution()).ok());
     run.Fetch();
@@ -164,8 +163,8 @@ TEST_P(GateResidualTest, TakesForEachRowTheGateThatItIsTold) {
     vectors.Write(spread, "residual_gate");
     ExpectMatch(spread, NormBound(spread));
     ForcedRun run("gate_residual", GetParam());
-    GateResidualArgs args = told.Args(run);
-    args.gate = vectors.Use(run, "residual_gate");
+    FusedArgs args = told.Args(run);
+    args.residual_gate = vectors.Use(run, "residual_gate");
     args.vector_of = vectors.UseVectorOf(run);
     ASSERT_TRUE(GateResidual(args, run.execution()).ok());
     run.Fetch();
@@ -191,9 +190,9 @@ void ExpectRowsTakeWhatTheyAreTold(const OpVariant& variant, bool has_gate,
     for (AdalnCase* call : {&spread, &told}) {
       if (codes.has_value()) call->MakeOutCodes(*codes);
       ForcedRun run("gate_residual_adaln", variant);
-      GateResidualAdalnArgs args = call->AdalnArgs(run);
+      FusedArgs args = call->AdalnArgs(run);
       if (call == &told) {
-        if (has_gate) args.gate = vectors.Use(run, "residual_gate");
+        if (has_gate) args.residual_gate = vectors.Use(run, "residual_gate");
         args.scale = vectors.Use(run, "scale");
         args.shift = vectors.Use(run, "shift");
         args.vector_of = vectors.UseVectorOf(run);
@@ -236,7 +235,7 @@ TEST_P(GateResidualAdalnTest, AddsInPlace) {
   AdalnCase in_place(dtype(), {2, 3, 64}, Layout::kContiguous, usual());
   ExpectMatch(apart, NormBound(apart));
   ForcedRun run("gate_residual_adaln", GetParam());
-  GateResidualAdalnArgs args = in_place.AdalnArgs(run);
+  FusedArgs args = in_place.AdalnArgs(run);
   args.sum = args.x;
   ASSERT_TRUE(GateResidualAdaln(args, run.execution()).ok());
   run.Fetch();
@@ -289,26 +288,27 @@ class GateRefusals : public RefusalTest {
 
 TEST_F(GateRefusals, NamesWhatDoesNotFit) {
   const auto refused = [&](auto change, absl::StatusCode code, const std::string& text) {
-    GateResidualArgs args = call.Args(run);
+    FusedArgs args = call.Args(run);
     change(args);
     ExpectRefused([&] { return GateResidual(args, run.execution()); }, call["sum"], code, text);
   };
-  refused([](auto& args) { args.gate.reset(); }, kInvalid, "A bias is given without");
+  refused([](auto& args) { args.residual_gate.reset(); }, kInvalid, "A bias is given without");
   HostTensor told(Dtype::kI32, {2, 2});
   refused(
       [&](auto& args) {
         args.vector_of = told.view();
-        args.gate.reset();
+        args.residual_gate.reset();
       },
       kInvalid, "A bias is given without");
-  refused([](auto& args) { args.y = Slice(args.y, 1, 0, 1); }, kInvalid, "must be equal: y");
-  refused([](auto& args) { args.out = args.y; }, kInvalid, "overlaps another tensor");
-  refused([](auto& args) { args.y.dtype = Dtype::kE4m3; }, kUnimplemented, "y is e4m3");
+  refused([](auto& args) { args.residual = Slice(*args.residual, 1, 0, 1); }, kInvalid,
+          "must be equal: y");
+  refused([](auto& args) { args.sum = args.residual; }, kInvalid, "overlaps another tensor");
+  refused([](auto& args) { args.residual->dtype = Dtype::kE4m3; }, kUnimplemented, "y is e4m3");
 }
 
 TEST_F(GateRefusals, WantsOneScaleForAnE4m3Output) {
   E4m3Case e4m3(Dtype::kF32, {2, 2, 8});
-  GateResidualAdalnArgs args = e4m3.AdalnArgs(run);
+  FusedArgs args = e4m3.AdalnArgs(run);
   const auto refused = [&](const std::string& text) {
     ExpectRefused([&] { return GateResidualAdaln(args, run.execution()); }, e4m3["out"], kInvalid,
                   text);
@@ -327,7 +327,7 @@ TEST_F(GateRefusals, WantsOneScaleForAnE4m3Output) {
 }
 
 TEST_F(GateRefusals, WantsScaleAndShiftForTheNorm) {
-  GateResidualAdalnArgs args = call.AdalnArgs(run);
+  FusedArgs args = call.AdalnArgs(run);
   args.shift.reset();
   ExpectRefused([&] { return GateResidualAdaln(args, run.execution()); }, call["out"], kInvalid,
                 "must both be given");

@@ -7,8 +7,8 @@
 #include "kernels/activation/activation.h"
 #include "kernels/channel_norm_silu/channel_norm_silu.h"
 #include "kernels/frame_convert/frame_convert.h"
-#include "kernels/gate/gate_residual.h"
 #include "kernels/rms_norm/rms_norm.h"
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/op_test.h"
 
 namespace reel::kernels {
@@ -69,13 +69,10 @@ TEST(HostThreadsTest, ARowHasTheSameBitsInAnyPart) {
   });
   ExpectSameBits("gate_residual_adaln", out, [&](ForcedRun& run, const Execution& execution) {
     return GateResidualAdaln({.x = run.Use(x),
-                              .y = run.Use(y),
-                              .gate = run.Use(gate),
-                              .gate_bias = {},
+                              .residual = run.Use(y),
+                              .residual_gate = run.Use(gate),
                               .scale = run.Use(gate),
                               .shift = run.Use(gate),
-                              .scale_bias = {},
-                              .shift_bias = {},
                               .sum = run.Use(sum),
                               .out = run.Use(out),
                               .eps = 1e-6},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/layer_norm/layer_norm.h"
-
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/norm_test.h"
 
 namespace reel::kernels {
@@ -14,7 +13,7 @@ struct Case : NormCase {
     if (weighted) AddVector("weight", dtype, {width()});
     if (biased) AddVector("bias", dtype, {width()});
   }
-  LayerNormArgs Args(ForcedRun& run) {
+  FusedArgs Args(ForcedRun& run) {
     return {.x = Use(run, "x"),
             .weight = Maybe(run, "weight"),
             .bias = Maybe(run, "bias"),
@@ -30,13 +29,13 @@ struct ResidualCase : Case {
     AddRows("residual");
     AddRows("sum");
   }
-  LayerNormResidualArgs ResidualArgs(ForcedRun& run) {
+  FusedArgs ResidualArgs(ForcedRun& run) {
     return {.x = Use(run, "x"),
             .residual = Use(run, "residual"),
             .weight = Maybe(run, "weight"),
             .bias = Maybe(run, "bias"),
-            .y = Use(run, "out"),
             .sum = Use(run, "sum"),
+            .out = Use(run, "out"),
             .eps = eps()};
   }
   absl::Status Call(ForcedRun& run) override {
@@ -101,7 +100,7 @@ TEST_P(LayerNormTest, WritesInPlace) {
   Case in_place(dtype(), {1, 3, 128});
   ExpectMatch(apart, NormBound(apart));
   ForcedRun run("layer_norm", GetParam());
-  LayerNormArgs args = in_place.Args(run);
+  FusedArgs args = in_place.Args(run);
   args.out = args.x;
   ASSERT_TRUE(LayerNorm(args, run.execution()).ok());
   run.Fetch();
@@ -116,7 +115,7 @@ class LayerNormRefusals : public RefusalTest {
 
 TEST_F(LayerNormRefusals, NamesWhatDoesNotFit) {
   const auto refused = [&](auto change, absl::StatusCode code, const std::string& text) {
-    LayerNormArgs args = call.Args(run);
+    FusedArgs args = call.Args(run);
     change(args);
     ExpectRefused([&] { return LayerNorm(args, run.execution()); }, call["out"], code, text);
   };
@@ -128,8 +127,8 @@ TEST_F(LayerNormRefusals, NamesWhatDoesNotFit) {
 }
 
 TEST_F(LayerNormRefusals, WantsTheSumApartFromTheNorm) {
-  LayerNormResidualArgs args = call.ResidualArgs(run);
-  args.sum = args.y;
+  FusedArgs args = call.ResidualArgs(run);
+  args.sum = args.out;
   ExpectRefused([&] { return LayerNormResidual(args, run.execution()); }, call["out"], kInvalid,
                 "The output overlaps another tensor");
 }

@@ -21,10 +21,10 @@
 #include "kernels/dispatch/device_timer.h"
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/frame_convert/frame_convert.h"
-#include "kernels/gate/gate_residual.h"
 #include "kernels/norm_linear/norm_linear.h"
 #include "kernels/rms_norm/rms_norm.h"
 #include "kernels/rope/rope.h"
+#include "kernels/rows/fused_norms.h"
 
 namespace reel::kernels {
 namespace {
@@ -147,7 +147,7 @@ TEST_F(OnDevice, TellsTheTimeOfCallsByEvents) {
 
 // Steps that each read what the one before wrote: x += y * gate, norm of it, y = that norm.
 struct Chain {
-  GateResidualAdalnArgs tail;
+  FusedArgs tail;
   RmsNormArgs norm;
   KernelPlan plan;
 
@@ -166,16 +166,16 @@ class OnDeviceChain : public OnDevice {
     Chain chain;
     chain.plan = *catalog_.Plan("auto", {{"gate_residual_adaln", variant}, {"rms_norm", variant}});
     const std::vector<int64_t> sizes = {2, 300, 2048};
-    chain.tail.x = chain.tail.sum = Normal(sizes);
-    chain.tail.y = chain.norm.out = Normal(sizes);
-    chain.tail.gate = Normal({2, 1, 2048});
+    chain.tail.sum = chain.tail.x = Normal(sizes);
+    chain.tail.residual = chain.norm.out = Normal(sizes);
+    chain.tail.residual_gate = Normal({2, 1, 2048});
     chain.tail.scale = Normal({2, 1, 2048});
     chain.tail.shift = Normal({2, 1, 2048});
     chain.tail.out = chain.norm.x = Zeros(Dtype::kBf16, sizes);
     return chain;
   }
   std::pair<Bytes, Bytes> ResultOf(const Chain& chain) {
-    return {Read(chain.tail.sum), Read(chain.norm.out)};
+    return {Read(*chain.tail.sum), Read(chain.norm.out)};
   }
   // With the device at rest between any two kernels.
   std::pair<Bytes, Bytes> OneByOne(const std::string& variant) {

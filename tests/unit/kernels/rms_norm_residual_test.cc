@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/rms_norm/rms_norm_residual.h"
-
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/norm_test.h"
 
 namespace reel::kernels {
@@ -13,12 +12,12 @@ struct Case : NormCase {
     for (const char* name : {"residual", "sum", "out"}) AddRows(name);
     if (weighted) AddVector("weight", dtype, {width()});
   }
-  RmsNormResidualArgs Args(ForcedRun& run) {
+  FusedArgs Args(ForcedRun& run) {
     return {.x = Use(run, "x"),
             .residual = Use(run, "residual"),
             .weight = Maybe(run, "weight"),
-            .y = Use(run, "out"),
             .sum = Use(run, "sum"),
+            .out = Use(run, "out"),
             .eps = eps()};
   }
   absl::Status Call(ForcedRun& run) override { return RmsNormResidual(Args(run), run.execution()); }
@@ -58,8 +57,8 @@ TEST_P(RmsNormResidualTest, WritesInPlace) {
   Case in_place(dtype(), {1, 3, 128});
   ExpectMatch(apart, NormBound(apart));
   ForcedRun run("rms_norm_residual", GetParam());
-  RmsNormResidualArgs args = in_place.Args(run);
-  args.y = args.x;
+  FusedArgs args = in_place.Args(run);
+  args.out = args.x;
   args.sum = args.residual;
   ASSERT_TRUE(RmsNormResidual(args, run.execution()).ok());
   run.Fetch();
@@ -76,23 +75,23 @@ class RmsNormResidualRefusals : public RefusalTest {
     ExpectRefused([&] { return RmsNormResidual(args, run.execution()); }, call["out"], code, text);
   }
   Case call;
-  RmsNormResidualArgs args;
+  FusedArgs args;
 };
 
 TEST_F(RmsNormResidualRefusals, WantsEverythingLikeX) {
-  args.residual = Slice(args.residual, 0, 0, 1);
+  args.residual = Slice(*args.residual, 0, 0, 1);
   Refused(kInvalid, "Sizes and dtype must be equal: residual");
 }
 TEST_F(RmsNormResidualRefusals, WantsTwoOutputs) {
-  args.sum = args.y;
+  args.sum = args.out;
   Refused(kInvalid, "The output overlaps another tensor: y");
 }
 TEST_F(RmsNormResidualRefusals, WantsTheNormedOutputApartFromTheResidual) {
-  args.y = args.residual;
+  args.out = args.residual;
   Refused(kInvalid, "The output overlaps another tensor: y");
 }
 TEST_F(RmsNormResidualRefusals, NamesADtypeThatIsNotSupported) {
-  args.residual.dtype = Dtype::kF64;
+  args.residual->dtype = Dtype::kF64;
   Refused(kUnimplemented, "residual is fp64");
 }
 TEST_F(RmsNormResidualRefusals, WantsLegalEps) {

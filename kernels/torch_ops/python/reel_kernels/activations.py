@@ -3,6 +3,11 @@
 
 from ._library import ops
 
+__all__ = [
+    "fatrelu_and_mul", "geglu", "gelu", "gelu_and_mul", "gelu_fast", "gelu_new", "gelu_quick", "gelu_tanh",
+    "gelu_tanh_and_mul", "gelu_tanh_e4m3", "mul_and_silu", "silu", "silu_and_mul", "swiglu",
+]
+
 
 def geglu(input, out=None, approximate=True, *, gate="first", value=None, variant=None):
     """gelu(gate) * value, by tanh or, with approximate=False, by erf. diffusers' GEGLU is gate="second", by erf."""

@@ -4,6 +4,8 @@ takes every call and is slow: use PyTorch's own."""
 
 from ._library import ops
 
+__all__ = ["attention", "attention_rest", "cross_attention"]
+
 
 def attention(q, k, v, bias=None, *, key_lengths=None, q_scale=None, scale=0.0, out=None, variant=None):
     """softmax(scale q_scale q k^T + bias) v; scale 0 is 1/sqrt(Dh), `bias` [1|B, 1|N, 1|S, L], `key_lengths` [B]."""

@@ -7,6 +7,8 @@ import torch
 
 from ._library import ops
 
+__all__ = ["PreparedLinear", "linear", "norm_linear", "prepare_norm_linear"]
+
 
 class PreparedLinear(NamedTuple):
     """A layer with its norm folded in; `sums` are there for a layer norm alone."""

@@ -5,6 +5,8 @@ import torch
 
 from ._library import library_path, ops
 
+__all__ = ["calls", "device_report", "operators", "variants"]
+
 
 def operators():
     """The kernels, by the names that variants() and calls() use."""

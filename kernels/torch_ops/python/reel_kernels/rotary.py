@@ -4,6 +4,8 @@ underscore writes into q and k."""
 
 from ._library import ops
 
+__all__ = ["ltx_rope", "ltx_rope_table", "qk_norm_rope", "rope_1d", "rope_1d_", "rope_3d", "rope_3d_extended"]
+
 
 def rope_1d(q, k=None, theta_base=10000.0, *, positions=None, k_positions=None, offset=0, interleaved=True,
             rotary_dim=None, norm_eps=None, q_weight=None, k_weight=None, variant=None):

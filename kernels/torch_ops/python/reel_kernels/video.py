@@ -3,6 +3,8 @@
 
 from ._library import ops
 
+__all__ = ["channel_norm_silu", "channel_norm_silu_sum", "conv3d", "depth_to_space", "frame_convert"]
+
 
 def channel_norm_silu(input, scale=None, shift=None, eps=1e-8, out=None, *, padding=(0, 0), silu=True, residual=None,
                       bias=None, variant=None):

@@ -9,8 +9,8 @@
 #include "kernels/built_in_catalog.h"
 #include "kernels/dispatch/kernel_catalog.h"
 #include "kernels/dispatch/kernel_counters.h"
-#include "kernels/gate/gate_residual.h"
 #include "kernels/rows/fused_norm.h"
+#include "kernels/rows/fused_norms.h"
 #include "tests/unit/kernels/host_tensor.h"
 
 namespace reel::kernels {
@@ -67,9 +67,8 @@ INSTANTIATE_TEST_SUITE_P(Types, FusedNormOfAPlugin,
 
 TEST_P(FusedNormOfAPlugin, IsGivenASumWithoutANorm) {
   HostTensor x(GetParam(), {2, 3, 32}), y(GetParam(), {2, 3, 32}), out(GetParam(), {2, 3, 32});
-  const absl::Status status =
-      GateResidual({.x = x.view(), .y = y.view(), .gate = {}, .gate_bias = {}, .out = out.view()},
-                   Asked("gate_residual"));
+  const absl::Status status = GateResidual({.x = x.view(), .residual = y.view(), .sum = out.view()},
+                                           Asked("gate_residual"));
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(launches(), 1);
 }
@@ -80,16 +79,12 @@ TEST_P(FusedNormOfAPlugin, IsGivenANormInTheTypeOfItsRowsAndNoCodes) {
   HostTensor plain(GetParam(), {2, 3, 32}), e4m3(Dtype::kE4m3, {2, 3, 32});
   HostTensor int8(Dtype::kI8, {2, 3, 32}), out_scale(Dtype::kF32, {2, 3});
   const Execution run = Asked("gate_residual_adaln");
-  GateResidualAdalnArgs args = {.x = x.view(),
-                                .y = y.view(),
-                                .gate = {},
-                                .gate_bias = {},
-                                .scale = scale.view(),
-                                .shift = shift.view(),
-                                .scale_bias = {},
-                                .shift_bias = {},
-                                .sum = sum.view(),
-                                .out = plain.view()};
+  FusedArgs args = {.x = x.view(),
+                    .residual = y.view(),
+                    .scale = scale.view(),
+                    .shift = shift.view(),
+                    .sum = sum.view(),
+                    .out = plain.view()};
   const absl::Status status = GateResidualAdaln(args, run);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(launches(), 1);
@@ -101,6 +96,22 @@ TEST_P(FusedNormOfAPlugin, IsGivenANormInTheTypeOfItsRowsAndNoCodes) {
     EXPECT_THAT(std::string(refused.message()), HasSubstr("plug-ins do not take this form"));
   }
   EXPECT_EQ(launches(), 1);
+}
+
+TEST(FusedNorm, RefusesAnOperandTooManyOrTooFew) {
+  HostTensor x(Dtype::kF32, {2, 3, 32}), out(Dtype::kF32, {2, 3, 32}), vector(Dtype::kF32, {32});
+  const KernelPlan plan;
+  KernelCounters counters;
+  const Execution run = {.plan = plan, .counters = counters, .timer = nullptr, .stream = {}};
+  const auto refused = [&](const absl::Status& status) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("An operand is missing, or is not"));
+  };
+  refused(LayerNorm({.x = x.view()}, run));
+  refused(LayerNorm({.x = x.view(), .scale = vector.view(), .out = out.view()}, run));
+  refused(GateResidual({.x = x.view(), .sum = out.view()}, run));
+  refused(AdalnLayerNorm({.x = x.view(), .gate = vector.view(), .out = out.view()}, run));
+  EXPECT_TRUE(LayerNorm({.x = x.view(), .weight = vector.view(), .out = out.view()}, run).ok());
 }
 
 }  // namespace

@@ -118,7 +118,8 @@ class RepositoryTest(unittest.TestCase):
         done = subprocess.run([*command, f"--plugin_sha256={pin}"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         for row in ("rms_norm=reel-other: fp32, bf16, fp16", "gate_residual=reel-other: fp32, bf16, fp16",
-                    "gated_activation=reel-other", "adaln_rms_norm=reel-other"):
+                    "gated_activation=reel-other", "adaln_rms_norm=reel-other", "rms_norm_residual=reel-other",
+                    "layer_norm_residual=reel-other", "adaln_layer_norm=reel-other", "adaln_zero=reel-other"):
             self.assertIn(row, done.stdout)
         refused = subprocess.run([*command, f"--plugin_sha256={'0' * 64}"], capture_output=True, text=True, check=False)
         self.assertEqual(refused.returncode, 1)
