@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/aten_ops.h"
-
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <string_view>
 
 #include "model/bridge/e4m3_product.h"
+#include "model/bridge/framework_calls.h"
 
 namespace reel::model::aten {
 namespace {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operator as a model calls it, which is what libtorch's variants take: tensors, some of them
 // undefined, and where the result goes. Borrowed for one call.
+//
+// Run is the variant "aten": libtorch itself, in the reference's order of operations and roundings,
+// which the profile "reference" runs.
 #pragma once
 
 #include <array>
@@ -31,6 +34,8 @@ struct RmsNormCall {
   bool round_before_weight;
   at::Tensor& out;
 };
+void Run(const RmsNormCall& call);
+
 // A fused norm, with the parts that its operator has; absent ones are null or undefined.
 //   sum = x + y * gate
 //   out = norm(sum) * weight + bias, or norm(sum) * (1 + scale) + shift
@@ -48,6 +53,8 @@ struct NormCall {
 
   std::string_view op() const { return of.name; }
 };
+void Run(const NormCall& call);
+
 struct QkNormRopeCall {
   static constexpr std::string_view op = "qk_norm_rope";
   const at::Tensor& x;  // q
@@ -59,6 +66,8 @@ struct QkNormRopeCall {
   at::Tensor& q_out;
   at::Tensor& k_out;
 };
+void Run(const QkNormRopeCall& call);
+
 // q [B, N, S, Dh], k and v [B, N, L, Dh]; `bias` [1 or B, 1 or N, 1 or S, L] or undefined; scale 0
 // is 1/sqrt(Dh).
 struct AttentionCall {
@@ -77,6 +86,9 @@ struct AttentionCall {
   };
   KeysMet* met = nullptr;
 };
+// libtorch chooses among its kernels (attention_variants.h).
+void Run(const AttentionCall& call);
+
 // Further keys for queries whose output so far is `before` [B, N, S, Dh], of keys whose sums have
 // these logarithms, fp32 [B, N, S].
 struct AttentionRestCall {
@@ -89,11 +101,15 @@ struct AttentionRestCall {
   double scale;
   at::Tensor& out;
 };
+void Run(const AttentionRestCall& call);
+
 struct GeluTanhCall {
   static constexpr std::string_view op = "activation";
   const at::Tensor& x;
   at::Tensor& out;
 };
+void Run(const GeluTanhCall& call);
+
 // With scales x and weight are codes, e4m3 or int8, and the result is of `type`.
 struct LinearScales {
   const at::Tensor& rows;     // fp32 [...], of x
@@ -108,6 +124,10 @@ struct LinearCall {
   at::Tensor& out;
   const LinearScales* scales = nullptr;
 };
+void Run(const LinearCall& call);
+// Why the plain product is not for this call: its operands are codes.
+std::string_view WhyNotLinear(const LinearCall& call);
+
 // Of a convolution's weight, each tap in time as oneDNN wants it (conv_by_taps.h); may be none.
 struct FrameTaps {
   std::vector<at::Tensor> packed;
@@ -123,6 +143,8 @@ struct Conv3dCall {
   at::Tensor& out;
   const FrameTaps* taps = nullptr;
 };
+void Run(const Conv3dCall& call);
+
 // With scales x, the weight and the result are e4m3 codes; fp32 [1] each.
 struct LinearGeluScales {
   const at::Tensor& x;
@@ -137,6 +159,12 @@ struct LinearGeluCall {
   at::Tensor& out;
   const LinearGeluScales* scales = nullptr;
 };
+void Run(const LinearGeluCall& call);
+// The activation inside the matrix product, before its one rounding, and why it cannot be had ("":
+// it can).
+void RunEpilogue(const LinearGeluCall& call);
+std::string_view WhyNoEpilogue(const LinearGeluCall& call);
+
 // What blocks added when they ran last, in their stead.
 struct StepCacheCall {
   static constexpr std::string_view op = "step_cache";
@@ -144,12 +172,16 @@ struct StepCacheCall {
   const at::Tensor& kept;
   at::Tensor& out;
 };
+void Run(const StepCacheCall& call);
+
 struct GatedGeluCall {
   static constexpr std::string_view op = "gated_activation";
   const at::Tensor& x;  // the gate
   const at::Tensor& value;
   at::Tensor& out;
 };
+void Run(const GatedGeluCall& call);
+
 // Of a sum. Into frames that are there (`into`), the sum itself into `sum` where that is defined;
 // or with neither to `out`.
 struct ChannelNormSiluCall {
@@ -163,6 +195,8 @@ struct ChannelNormSiluCall {
   const at::Tensor& sum;
   at::Tensor& out;
 };
+void Run(const ChannelNormSiluCall& call);
+
 struct DepthToSpaceCall {
   static constexpr std::string_view op = "depth_to_space";
   const at::Tensor& x;  // of `frames`
@@ -170,6 +204,8 @@ struct DepthToSpaceCall {
   bool drop_first;
   at::Tensor& out;
 };
+void Run(const DepthToSpaceCall& call);
+
 // Frames [F, 3, H, W] in -1..1 to RGB [F, H, W, 3], or to planes [F, 3/2 H W].
 struct FrameConvertCall {
   static constexpr std::string_view op = "frame_convert";
@@ -177,5 +213,6 @@ struct FrameConvertCall {
   bool planes;
   at::Tensor& out;
 };
+void Run(const FrameConvertCall& call);
 
 }  // namespace reel::model::aten

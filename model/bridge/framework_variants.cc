@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "model/bridge/aten_ops.h"
 #include "model/bridge/attention_variants.h"
 #include "model/bridge/conv_by_taps.h"
 #include "model/bridge/cublaslt_variant.h"
 #include "model/bridge/e4m3_product.h"
+#include "model/bridge/framework_calls.h"
 #include "model/bridge/qk_norm_rope_rows.h"
 #include "model/bridge/tuned_convolutions.h"
 
