@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tests/fakes/temp_folder.h"
 #include "tests/integration/calls.h"
