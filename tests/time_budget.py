@@ -19,6 +19,7 @@ TEST = 20
 # Without the preset: the slowest counts. test -> seconds and why.
 SLOW_TESTS = {
     "experiment_test": (45, "a verdict wants tens of videos of the demo model"),
+    "fleet_restart_conformance_test": (30, "seven services that end in the middle of a video and start again"),
     "fleet_servers_test": (75, "sixteen fleets that lose servers and wait until the others know"),
     "fleet_storm_test": (30, "brokers and nodes that fail for as long as it takes, and elections of five seconds"),
     "load_test": (90, "a server under load for as long as it takes to see a leak"),

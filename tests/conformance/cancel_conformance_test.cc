@@ -139,10 +139,10 @@ TEST_P(Cancel, IsNotWhatLeavingMeansWhileAnotherCallDependsOnTheVideo) {
   request.set_request_id(id);
   Calls leaver = service().Connect(), stayer = service().Connect();
   StreamResult stayed;
+  std::atomic<bool> joined = false;
   std::thread staying;
   leaver.Generate(request, [&](const v1::VideoEvent& event) {
     if (!event.has_accepted()) return true;
-    std::atomic<bool> joined = false;
     staying = std::thread([&] {
       stayed = stayer.Generate(request, [&](const v1::VideoEvent&) {
         joined = true;

@@ -127,14 +127,17 @@ TEST_P(Lifecycle, AVideoThatFailsSaysWhyToEverybody) {
 }
 
 TEST_P(Lifecycle, AKilledWorkerCostsTimeOnly) {
+  ReelServer& server = service().server();
   Calls calls = service().Connect();
+  const double losses = server.Metric("reel_worker_restarts_total");
+  const double restarts = server.Metric("reel_restarted_jobs_total");
   v1::GenerateVideoRequest request;
   *request.mutable_spec() = Steps("killed", 100);
   bool killed = false;
   const StreamResult result = calls.Generate(request, [&](const v1::VideoEvent& event) {
     if (!killed && event.has_progress() && event.progress().step() >= 5) {
       killed = true;
-      for (const pid_t worker : service().server().Children()) ::kill(worker, SIGKILL);
+      for (const pid_t worker : server.Children()) ::kill(worker, SIGKILL);
     }
     return true;
   });
@@ -144,6 +147,8 @@ TEST_P(Lifecycle, AKilledWorkerCostsTimeOnly) {
   EXPECT_EQ(result.finished.attempt(), 2);
   EXPECT_EQ(result.finished.stats().restarts(), 1);
   EXPECT_EQ(result.finished.media().sha256(), Sha256Hex(result.file));
+  EXPECT_EQ(server.Metric("reel_worker_restarts_total"), losses + 1);
+  EXPECT_EQ(server.Metric("reel_restarted_jobs_total"), restarts + 1);
 }
 
 TEST_P(Lifecycle, EstimateAndValidateStartNothing) {

@@ -44,6 +44,30 @@ TEST_P(List, PagesShowEveryVideoOnceNewestFirst) {
   EXPECT_EQ(caller.List(-1).status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_P(List, ShowsTheStatesThatItIsAskedFor) {
+  Service service(GetParam(), {.step_ms = 100, .more = "scheduler { order: 'fifo' fill_rows: 1 }"});
+  Caller caller(service.server());
+  const std::string done = Make(caller, 1)[0];
+  const std::string runs = caller.Create(Steps("runs", 100)).video.name();
+  caller.AwaitStep(runs);
+  std::vector<std::string> more;
+  for (int i = 0; i < 4; ++i) more.push_back(caller.Create(Steps("waits", 100)).video.name());
+  EXPECT_TRUE(caller.Cancel(more[3]).ok());
+  caller.Await(more[3]);
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_QUEUED}), ElementsAre(more[2], more[1], more[0]));
+  EXPECT_THAT(caller.Names(1, {v1::VIDEO_STATE_QUEUED}), ElementsAre(more[2], more[1], more[0]));
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_RUNNING}), ElementsAre(runs));
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_CANCELLED}), Contains(more[3]));
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_SUCCEEDED}), Contains(done));
+  EXPECT_THAT(caller.Names(200, {v1::VIDEO_STATE_SUCCEEDED, v1::VIDEO_STATE_RUNNING}),
+              ::testing::AllOf(Contains(done), Contains(runs), Not(Contains(more[0]))));
+  for (const v1::VideoState state : {v1::VIDEO_STATE_QUEUED, v1::VIDEO_STATE_RUNNING}) {
+    for (const v1::Video& video : caller.List(200, "", {state}).videos) {
+      EXPECT_EQ(video.state(), state) << video.name();
+    }
+  }
+}
+
 TEST_P(List, APageGoesOnWhereTheOneBeforeEndedWhateverComesAndGoes) {
   Caller caller(service().server());
   const std::vector<std::string> names = Make(caller, 6);

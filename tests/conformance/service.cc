@@ -2,6 +2,7 @@
 #include "tests/conformance/service.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -24,10 +25,14 @@ Service::Service(Life life, ServiceSetup setup) : life_(life), setup_(std::move(
 }
 
 void Service::Stop(int signal) {
+  const std::vector<pid_t> workers = server_->Children();
   server_->Signal(signal);
   const auto exit = server_->WaitForExit();
   ASSERT_TRUE(exit.ok()) << exit.status();
   EXPECT_EQ(*exit, signal == SIGTERM ? 0 : -signal);
+  for (const pid_t worker : workers) {
+    EXPECT_TRUE(Eventually([&] { return ::kill(worker, 0) != 0; })) << "a worker is left";
+  }
 }
 
 void Service::Start() {

@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "tests/fakes/temp_folder.h"
 #include "tests/integration/calls.h"
@@ -43,7 +44,7 @@ class Service {
     Stop(signal);
     Start();
   }
-  // Returns when the process is gone. A SIGTERM must end it with status 0.
+  // Returns when the process and its workers are gone. A SIGTERM must end it with status 0.
   void Stop(int signal);
   void Start();
   // Of the next start.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video streams while it is made, and every door to it shows the same bytes.
-#include <gmock/gmock.h>
+// A video can be played while it is made.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,25 +10,6 @@
 
 namespace reel::tests {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-
-TEST(Streaming, OneCallBringsProgressAndTheWholeFile) {
-  ReelServer server;
-  Calls calls(server.Connect());
-  const StreamResult result = calls.Generate(SmallSpec("a lighthouse", 7));
-  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
-  EXPECT_THAT(result.faults, IsEmpty());
-  ASSERT_TRUE(result.is_finished);
-  EXPECT_THAT(result.accepted.name(), StartsWith("videos/"));
-  EXPECT_EQ(result.finished.state(), v1::VIDEO_STATE_SUCCEEDED);
-  EXPECT_EQ(result.finished.media().size_bytes(), static_cast<int64_t>(result.file.size()));
-  EXPECT_EQ(result.finished.media().sha256(), Sha256Hex(result.file));
-  const auto video = testing::Decode(result.file);
-  ASSERT_TRUE(video.ok()) << video.status();
-  EXPECT_EQ(video->luma.size(), 9U);
-}
 
 TEST(Streaming, EveryPrefixThatEndsWithAFragmentPlays) {
   ReelServer server;
@@ -67,77 +47,6 @@ TEST(Streaming, FirstBytesComeBeforeTheLastFrameIsDecoded) {
   });
   ASSERT_TRUE(result.status.ok()) << result.status.error_message();
   EXPECT_GT(absl::Now() - first_media, absl::Milliseconds(900));
-}
-
-TEST(Streaming, ManyWatchersAndLateOnesSeeTheSameFile) {
-  ReelServer server;
-  Calls calls(server.Connect());
-  const StreamResult made = calls.Generate(SmallSpec("a fox", 11));
-  ASSERT_TRUE(made.status.ok()) << made.status.error_message();
-  v1::WatchVideoRequest watch;
-  watch.set_name(made.accepted.name());
-  const StreamResult replay = calls.Watch(watch);
-  ASSERT_TRUE(replay.status.ok()) << replay.status.error_message();
-  EXPECT_THAT(replay.faults, IsEmpty());
-  EXPECT_EQ(replay.file, made.file);
-  std::string downloaded;
-  v1::MediaInfo media;
-  ASSERT_TRUE(calls.Download(made.accepted.name(), 0, &downloaded, &media).ok());
-  EXPECT_EQ(downloaded, made.file);
-  EXPECT_EQ(media.sha256(), Sha256Hex(made.file));
-}
-
-TEST(Streaming, AStreamResumesAtAnyOffset) {
-  ReelServer server;
-  Calls calls(server.Connect());
-  const StreamResult made = calls.Generate(SmallSpec("a bridge", 13));
-  ASSERT_TRUE(made.status.ok()) << made.status.error_message();
-  for (const size_t offset : {size_t{1}, made.file.size() / 2, made.file.size()}) {
-    v1::WatchVideoRequest watch;
-    watch.set_name(made.accepted.name());
-    watch.set_after_sequence(1);
-    watch.set_media_offset(static_cast<int64_t>(offset));
-    watch.set_attempt(1);
-    const StreamResult rest = calls.Watch(watch);
-    ASSERT_TRUE(rest.status.ok()) << rest.status.error_message();
-    EXPECT_THAT(rest.faults, IsEmpty());
-    EXPECT_EQ(rest.file, made.file.substr(offset));
-    std::string downloaded;
-    EXPECT_TRUE(calls.Download(made.accepted.name(), watch.media_offset(), &downloaded).ok());
-    EXPECT_EQ(downloaded, made.file.substr(offset));
-  }
-  v1::WatchVideoRequest beyond;
-  beyond.set_name(made.accepted.name());
-  beyond.set_media_offset(static_cast<int64_t>(made.file.size()) + 1);
-  EXPECT_EQ(calls.Watch(beyond).status.error_code(), grpc::StatusCode::OUT_OF_RANGE);
-}
-
-TEST(Streaming, AResolvedSpecSentAgainGivesTheSameFile) {
-  ReelServer server;
-  Calls calls(server.Connect());
-  v1::VideoSpec spec = SmallSpec("a kite");
-  spec.clear_seed();
-  const StreamResult first = calls.Generate(spec);
-  ASSERT_TRUE(first.status.ok()) << first.status.error_message();
-  ASSERT_TRUE(first.finished.spec().has_seed());
-  const StreamResult second = calls.Generate(first.finished.spec());
-  ASSERT_TRUE(second.status.ok()) << second.status.error_message();
-  EXPECT_EQ(second.file, first.file);
-  EXPECT_EQ(second.finished.spec().SerializeAsString(), first.finished.spec().SerializeAsString());
-}
-
-TEST(Streaming, WithoutMediaLeavesTheBytesForLater) {
-  ReelServer server;
-  Calls calls(server.Connect());
-  v1::GenerateVideoRequest request;
-  *request.mutable_spec() = SmallSpec("a train", 17);
-  request.set_without_media(true);
-  const StreamResult result = calls.Generate(request);
-  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
-  EXPECT_THAT(result.file, IsEmpty());
-  std::string downloaded;
-  ASSERT_TRUE(calls.Download(result.accepted.name(), 0, &downloaded).ok());
-  EXPECT_EQ(Sha256Hex(downloaded), result.finished.media().sha256());
 }
 
 }  // namespace

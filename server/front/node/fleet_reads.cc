@@ -87,13 +87,18 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
 std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
   std::vector<Video> page;
   const auto wanted = static_cast<size_t>(query.page_size) + 1;
+  const auto wants = [&](VideoState state) {
+    return query.states.empty() ||
+           std::find(query.states.begin(), query.states.end(), state) != query.states.end();
+  };
   const auto visit = [&](const Key& key, const KnownVideo& known) {
-    const VideoState state = StateOf(known.phase);
-    const bool of_state =
-        query.states.empty() ||
-        std::find(query.states.begin(), query.states.end(), state) != query.states.end();
-    if (query.reach.Covers(key.first) && of_state && IsShown(known)) {
-      if (const auto face = parts_.faces.Find(key)) page.push_back(face->Snapshot());
+    // What a node has claimed may still wait for its worker.
+    const bool may_be = known.phase == FleetPhase::kClaimed || wants(StateOf(known.phase));
+    if (query.reach.Covers(key.first) && may_be && IsShown(known)) {
+      const auto face = parts_.faces.Find(key);
+      std::optional<Video> video;
+      if (face != nullptr) video = face->Snapshot();
+      if (video && wants(video->state)) page.push_back(*std::move(video));
     }
     return page.size() < wanted;
   };
