@@ -70,7 +70,7 @@ class FleetChaosTest : public FleetWholeSite {
   }
   void Make(size_t& hint) {
     v1::CreateVideoRequest request;
-    *request.mutable_spec() = Clip(5);
+    *request.mutable_spec() = Clip(15);
     request.set_request_id(NewRequestId());
     const absl::Time end = absl::Now() + kToTheEnd;
     while (absl::Now() < end) {
