@@ -276,6 +276,7 @@ int Main(int argc, char** argv) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   front::FleetLogOptions log;
+  log.fleet = "sim";
   log.urls = absl::StrSplit(argv[2], ',');
   log.replicas = static_cast<int>(log.urls.size());
   log.max_bytes = 400 << 20;
