@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a client reaches its server. Plain values; nothing is read from the environment.
+// Options of a client: address, credentials, timeouts. Plain values; nothing is read from the
+// environment.
 #pragma once
 
 #include <functional>

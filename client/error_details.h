@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a server's error says beyond its code and message. Errors of this library are absl::Status
-// values that carry the server's google.rpc details as payloads; this reads them.
+// The google.rpc details of a server's error. Errors of this library are absl::Status values that
+// carry the server's google.rpc details as payloads; this reads them.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a file has been received, and whether a chunk continues it. Shared by both kinds of
-// stream; free of gRPC.
+// Tracks how much of a file has been received, and whether a chunk continues it. Shared by both
+// kinds of stream; free of gRPC.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which failures are worth another try, and after what pause.
+// Decides which failures to retry, and after which pause.
 #pragma once
 
 #include <optional>

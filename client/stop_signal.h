@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How another thread ends a call that blocks.
+// Ends a blocking call from another thread.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a schedule a strength leaves: known to those that plan for a model, too.
+// The first step of a schedule for a strength; those who plan for a model use it too.
 #pragma once
 
 #include <algorithm>

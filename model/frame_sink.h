@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a model's frames go: the encoder, a file, a test. A sink never blocks the engine.
+// The receiver of a model's frames: the encoder, a file, a test. A sink never blocks the engine.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to render, in C++: the twin of the API's VideoSpec. Field meanings and units are those of
+// A request as C++ values: the twin of the API's VideoSpec. Field meanings and units are those of
 // the API. As sent, 0, empty and nullopt mean "take the default"; Resolve (resolve.h) fills every
 // field.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to load a model: what configurations set, and every family reads.
+// Options for loading a model, as configurations set them, for every family.
 #pragma once
 
 #include <cstdint>

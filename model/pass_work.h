@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a request comes to in steps and rows, from its model's card alone.
+// The steps and rows of a request, from its model's card alone.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plug-ins need of libtorch, in words that every process knows: bridge/ answers, or in a build
-// without libtorch plugins_without_torch.cc, where no torch build fits and only the CPU has memory.
+// The functions of libtorch that plug-ins need, without its types: bridge/ implements them, or in
+// a build without libtorch plugins_without_torch.cc, where no torch build fits and only the CPU
+// has memory.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a name and a path to a loaded model. The families are one list, in model/CMakeLists.txt.
+// Loads a model by name and path. The families are one list, in model/CMakeLists.txt.
 #pragma once
 
 #include <map>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the time of a job goes: a clock that is always in one part of the run, so that the parts
-// sum to the whole.
+// A clock that is always in one part of a job's run, so that the parts sum to the whole.
 #pragma once
 
 #include <array>

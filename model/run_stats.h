@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run did and cost: the worker's half of a video's statistics, in the API's terms.
+// The results and costs of a run: the worker's half of a video's statistics, in the API's terms.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is warmed up with where nobody says it. From the card alone.
+// The sizes that a model is warmed up with where nobody names them. From the card alone.
 #pragma once
 
 #include <vector>

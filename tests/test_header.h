@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearly every test reads, precompiled: GoogleTest alone is half the time of a small test.
-// Tests still include what they use.
+// Headers that nearly every test includes, precompiled: GoogleTest alone is half of a small test's
+// compile time. Tests still include what they use.
 #pragma once
 
 #include <gmock/gmock.h>

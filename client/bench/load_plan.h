@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the requests of a load are due, and which of its specs each has. Pure: the same plan, the
-// same load.
+// The due times of a load's requests, and the spec of each. Pure: the same plan, the same load.
 #pragma once
 
 #include <cstddef>

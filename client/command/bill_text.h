@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a video cost, as a table with bars.
+// A video's bill as a table with bars.
 #pragma once
 
 #include <string>

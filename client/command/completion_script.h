@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shell reads to complete the words of `reel`: commands, flags, and the values of flags that
+// Writes shell completion for the words of `reel`: commands, flags, and the values of flags that
 // take one of a few words. Other values are taken for files.
 #pragma once
 

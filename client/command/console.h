@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a command writes: results to stdout; progress, notices and errors to stderr.
+// The two outputs of a command: results on stdout; progress, notices and errors on stderr.
 #pragma once
 
 #include <cstdio>

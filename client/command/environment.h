@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reel command takes from its surroundings. Read once, in main.
+// The environment variables and terminal facts that the reel command uses. Read once, in main.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the reel command tells scripts what became of it.
+// Exit codes of the reel command.
 #pragma once
 
 #include "absl/status/status.h"

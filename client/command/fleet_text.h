@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `reel fleet` shows: the servers of a fleet, what waits, and how its log and store are. Pure.
+// The text of `reel fleet`: servers, backlog, log and store. Pure.
 #pragma once
 
 #include <string>

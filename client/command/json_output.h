@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --json prints.
+// The output of --json.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pairs of renders say about two arms. Pure.
+// The verdict on two arms from pairs of renders. Pure.
 #pragma once
 
 #include <optional>

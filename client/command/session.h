@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every command of `reel` works with, and how it ends.
+// The client, console and signals that every command of `reel` uses, and its exit.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `reel top` shows: workers, jobs under way, and where kernels' time went. Pure.
+// The screen of `reel top`: workers, running jobs, and each kernel's share of the time. Pure.
 #pragma once
 
 #include <string>

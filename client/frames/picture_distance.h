@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far pictures lie from others. Pure.
+// PSNR and SSIM of pictures. Pure.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention_e4m3_sm90.cu and attention_int8_sm90.cu share: all but how queries meet keys. For
-// .cu files of sm_90a.
+// Shared parts of attention_e4m3_sm90.cu and attention_int8_sm90.cu: all but the product of
+// queries and keys. For .cu files of sm_90a.
 //
 // q, k, v, out [B, S or L, N, 64] of fp16 or bf16, heads of 16-byte vectors, no bias, no lengths
 // (AttentionE4m3Accepts). Keys and values are written as tiles first (attention_tiles_sm90.cu,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the queries of attention_rest have met before, in a warp's registers: one more score, and
-// one more value. NothingBefore in its place costs nothing. For .cu files of sm_80 and later.
+// The earlier result of attention_rest's queries in a warp's registers: one more score, and one
+// more value. NothingBefore in its place costs nothing. For .cu files of sm_80 and later.
 #pragma once
 
 #include "kernels/attention/attention_stage.cuh"

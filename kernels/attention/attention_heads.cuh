@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of attention share. For .cu files.
+// Shared parts of the attention kernels. For .cu files.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block of cross_attention has in shared memory, and how it and a warp's queries come there.
+// A block's shared memory in cross_attention, and the copies into it and into a warp's registers.
 // For .cu files of sm_80 and later.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a warp of cross_attention does with its queries: scores, softmax, weighted sums, all in its
-// registers. For .cu files of sm_80 and later.
+// A warp's part of cross_attention: scores, softmax and weighted sums, all in its registers. For
+// .cu files of sm_80 and later.
 #pragma once
 
 #include "kernels/attention/attention_before.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From scores to weights, and what those of all tiles add up to: in a warp's registers, for
+// Turns scores into weights and keeps the sums over all tiles, in a warp's registers, for
 // attention_8_bits.cuh. For .cu files of sm_90a.
 //
 // What would bind attention in 8 bits is the exponential: sixteen a clock and multiprocessor are 89

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this program lies: what an installation keeps beside it is found from there.
+// The folder of this program, from which an installation's other files are found.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a device there is to fill. For .cu files.
+// The number of multiprocessors of a device. For .cu files.
 #pragma once
 
 #include <cuda_runtime_api.h>

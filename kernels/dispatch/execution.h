@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call runs: which variants, on which stream, counted and timed where. Passed down to every
-// operator.
+// The context of a call: its plan, stream, counters and timer. Passed down to every operator.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process tells others of its operators: plain data for ListKernels and for checking a plan
-// from afar.
+// A process's operators as plain data, for ListKernels and for checking a plan in another process.
 #pragma once
 
 #include <cstdint>

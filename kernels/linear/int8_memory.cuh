@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a block of linear_int8_sm90.cu has in shared memory.
+// A block's shared memory in linear_int8_sm90.cu.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order the tiles of linear_int8_sm90.cu are made.
+// The order of the tiles of linear_int8_sm90.cu.
 #pragma once
 
 #include "kernels/linear/int8_tiles_layout.h"

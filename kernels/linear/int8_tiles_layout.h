@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the outputs of linear_int8_sm90.cu are divided into tiles and launches. Included by nvcc too.
+// The division of linear_int8_sm90.cu's outputs into tiles and launches. Included by nvcc too.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From memory to shared memory without passing through registers, and from there to the registers
-// of a warp as tensor_core.cuh has them. For .cu files of sm_80 and later.
+// Copies from global to shared memory without registers, and from there into a warp's registers in
+// the layout of tensor_core.cuh. For .cu files of sm_80 and later.
 #pragma once
 
 #include <cuda_runtime_api.h>

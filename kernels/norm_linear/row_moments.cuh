@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What norm_linear keeps of a row while its columns pass by: enough for the norm at the end. For
-// .cu files.
+// The running moments of a row whose columns norm_linear reads in parts: enough for the norm at
+// the end. For .cu files.
 //
 // Centred, for the layer norm: the mean, and the squares of deviations from it, which parts of a
 // row add to one another (Chan, Golub and LeVeque). Nothing cancels, however far from zero the mean

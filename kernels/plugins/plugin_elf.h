@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shared library asks of the process that opens it, read from the file before anything of it
-// runs.
+// Reads from a shared library's file what it needs of the process that opens it, before any of its
+// code runs.
 #pragma once
 
 #include <string>

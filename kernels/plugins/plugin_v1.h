@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a native plug-in exports: kernels for reel-worker without torch in them. Plain C, and only
+// The C interface of native plug-ins: kernels for reel-worker without torch. Plain C, and only
 // ever extended by a new version: a library says which one it was written for.
 //
 // The parameters of an operator are the struct of kernels/<operator>/<operator>_launch.h or, for

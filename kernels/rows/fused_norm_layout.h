@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts of the fused norm (fused_norm.h) an operator has, or a call. Included by nvcc too.
+// Flags for the parts of a fused norm (fused_norm.h) that an operator or a call has. Included by
+// nvcc too.
 #pragma once
 
 #include "kernels/rows/fused_norm.h"

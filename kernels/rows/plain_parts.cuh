@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What plain_norm.cuh has beside its rows: their statistics, and the vectors beside them. For .cu
-// files.
+// The statistics of plain_norm.cuh's rows, and the vectors beside them. For .cu files.
 #pragma once
 
 #include "kernels/rows/plain_row.cuh"

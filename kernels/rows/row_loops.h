@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `loops` variants share: rows of any strides and type, read to fp64 and rounded once.
+// Shared parts of the `loops` variants: rows of any strides and type, read to fp64 and rounded
+// once.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensor views to row operands, on the host, after an operator has checked its arguments.
+// Turns tensor views into row operands, on the host, after an operator has checked its arguments.
 #pragma once
 
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the `cpu` variants share: fp32 rows that the compiler vectorises, for the widest instruction
-// set of this processor.
+// Shared parts of the `cpu` variants: fp32 rows that the compiler vectorises, for the widest
+// instruction set of this processor.
 //
 // A reduction keeps kLanes partial sums whatever the instruction set, and products are not
 // contracted, so that a row has the same bits on every x86-64 processor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How libtorch calls an entry of the table: one function per dispatch key, for all operators.
+// Registers the table's operators with libtorch: one function per dispatch key, for all of them.
 #pragma once
 
 #include <ATen/core/boxing/KernelFunction.h>

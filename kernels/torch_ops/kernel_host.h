@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operators of one loaded library share: the variants of each device, and what ran.
+// Shared state of one loaded library's operators: the variants of each device, and the counts of
+// calls.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process makes once for each of its devices.
+// A value that a process makes once for each of its devices.
 #pragma once
 
 #include <functional>

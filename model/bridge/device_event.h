@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a device is, for a host that asks it for more than it waits for.
+// A point in a device's work that a host can wait for.
 #pragma once
 
 #include <c10/core/Event.h>

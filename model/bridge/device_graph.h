@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device was asked to do once, to be done again in one call: to ask for a small step takes
-// longer than to do it.
+// A recorded sequence of device work that one call replays: launching a small step's kernels takes
+// longer than running them.
 #pragma once
 
 #include <functional>

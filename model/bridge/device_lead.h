@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a host may be ahead of its device, so that a newcomer does not stand behind all that the
-// device was asked for.
+// Limits how far a host runs ahead of its device, so that new work does not wait for all that is
+// queued.
 #pragma once
 
 #include <c10/core/Event.h>

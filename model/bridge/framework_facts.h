@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libtorch says of itself, and of a device's memory. Knows no tensor.
+// libtorch's version, and its view of a device's memory. Knows no tensor.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for blocks that a step leaves out, under the profile "cache": an operator of its own,
-// so that lists, statistics and timers name each step that was not computed in full.
+// The operator that stands for blocks that a step leaves out, under the profile "cache": lists,
+// statistics and timers name each step that was not computed in full.
 #pragma once
 
 #include "model/bridge/ops.h"

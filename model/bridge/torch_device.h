@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a process's device to libtorch's.
+// Converts a process's device to libtorch's.
 #pragma once
 
 #include <c10/core/DeviceGuard.h>

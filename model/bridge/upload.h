@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a host's memory to a device's.
+// Copies host memory to a device.
 #pragma once
 
 #include <ATen/ops/empty.h>

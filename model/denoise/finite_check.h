@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether all numbers of a tensor are finite, asked at once and answered when a device has come to
-// it, so that it need not stop for the question.
+// Checks that all numbers of a tensor are finite, without stopping the device for the answer.
 #pragma once
 
 #include <c10/core/Event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which steps are waited for. A device goes from one short step of the same generations to the next
-// without a stop: a call returns when the step before it is done. A long one is waited for, or else
-// a newcomer would stand behind two of them.
+// Decides which steps the engine waits for. A device goes from one short step of the same
+// generations to the next without a stop: a call returns when the step before it is done. A long
+// one is waited for, or else a newcomer would stand behind two of them.
 #pragma once
 
 #include <vector>

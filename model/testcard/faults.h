@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which step fails, and how many times more.
+// The faults of a test card: the step that fails, and how many times.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From 8-bit RGB to what a sink wants.
+// Converts 8-bit RGB to a sink's format.
 #pragma once
 
 #include <cstddef>

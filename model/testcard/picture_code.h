@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every frame of the test card says of itself: a row of black and white blocks along its lower
-// edge that survives video compression. Tests read it back to prove that no two jobs were mixed up.
+// The code in every frame of the test card: a row of black and white blocks along its lower edge
+// that survives video compression. Tests read it back to prove that no two jobs were mixed up.
 //
 // The code is three numbers, most significant bit first, row by row from the left, white = 1:
 //   hash of (prompt, seed, width, height), frame number (10 bits), check sum (6 bits).

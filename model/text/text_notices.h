@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller is told of the texts that a model has read.
+// Notices about the texts that a model has read.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a prompt to token ids, as T5Tokenizer of transformers 5.23.0 does it.
+// Turns a prompt into token ids, as T5Tokenizer of transformers 5.23.0 does it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a T5 tokenizer is made of, whichever file it came from.
+// The pieces of a T5 tokenizer, whichever file they came from.
 #pragma once
 
 #include <string>

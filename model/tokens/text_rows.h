@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a batch have to ask their text. Where one key alone counts, as in an empty prompt,
-// its weight is 1 whatever the query is: all tokens get the same answer at every step, and neither
-// queries nor attention nor the projection behind it are made for them.
+// The rows of a batch that attend to their text. Where one key alone counts, as in an empty
+// prompt, its weight is 1 whatever the query is: all tokens get the same answer at every step, and
+// neither queries nor attention nor the projection behind it are made for them.
 #pragma once
 
 #include <cstdint>

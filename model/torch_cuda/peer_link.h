@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of libreel_torch_cuda.so: ranks that write to each other by a kernel of libreel_cuda.so.
+// A link by which ranks write to each other with a kernel of libreel_cuda.so.
 #pragma once
 
 #include <cstdint>

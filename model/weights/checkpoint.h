@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at a model's path, told by its content, never by the extension of its name.
+// Identifies what is at a model's path, by its content, never by the extension of its name.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker says, as one value from the engine to the dispatcher. Messages carry it between the
+// A worker's report as one value, from the engine to the dispatcher. Messages carry it between the
 // two processes: server/convert/report_convert.h.
 #pragma once
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees on stderr while a video is made: one line that is written over, on a terminal
-// only.
+// The progress line of reel-render on stderr, written over in place, on a terminal only.
 #pragma once
 
 #include <string>

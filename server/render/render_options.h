@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line of reel-render asks for.
+// Options of reel-render.
 #pragma once
 
 #include <optional>

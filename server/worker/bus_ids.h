@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where devices are on the machine's bus.
+// PCI bus ids of devices.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a player would show of a file in memory: an MP4, the part of one that is there, or a JPEG.
+// Decodes a file in memory as a player would: an MP4, a part of one, or a JPEG.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a video's bill adds up.
+// Checks that a video's bill adds up.
 #pragma once
 
 #include <gtest/gtest.h>

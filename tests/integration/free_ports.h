@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs that are none of Reel's are started with: where they are, and ports for them.
+// Paths and free ports of programs that are not Reel's.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a balancer hears: grpc.health.v1.Health's Watch of a whole server.
+// Watches grpc.health.v1.Health of a whole server, as a balancer does.
 #pragma once
 
 #include <memory>

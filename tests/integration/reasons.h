@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What running servers refuse and fail for, each provoked on purpose: the reasons that were heard.
+// Provokes every error reason of running servers and records those that were heard.
 #pragma once
 
 #include <set>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nearly every source of ours reads, precompiled: parsing it is a third of the time of a small
-// one. Sources still include what they use.
+// Headers that nearly every source includes, precompiled: parsing them is a third of a small
+// source's compile time. Sources still include what they use.
 #pragma once
 
 #include <algorithm>

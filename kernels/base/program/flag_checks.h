@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a flag's text must be, beyond what a conversion to its type finds: a program does not take
-// another value than the one that was typed. Each function says what is wrong; empty: nothing.
+// Checks of a flag's text beyond its conversion to a type: a program never takes another value
+// than the one that was typed. Each function says what is wrong; empty: nothing.
 #pragma once
 
 #include <string>

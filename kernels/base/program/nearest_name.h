@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which name somebody meant who typed another.
+// Suggests the name that somebody may have meant.
 #pragma once
 
 #include <string>

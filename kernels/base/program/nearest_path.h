@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which file or folder somebody meant whose path does not exist.
+// Suggests the file or folder that somebody may have meant.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many times as long one thing takes as another, with an interval: from the logarithms of
-// times, whose spread does not grow with their size. Pure.
+// The ratio of two sets of times with a confidence interval, from their logarithms. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which jobs share a step.
+// Chooses the jobs that share a step.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs gain by sharing a step, as far as this device has shown it.
+// Measures how much jobs gain by sharing a step on this device.
 #pragma once
 
 #include <compare>

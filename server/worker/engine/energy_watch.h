@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much energy the device has taken since somebody asked.
+// Measures the device's energy since the last call.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What others tell the engine thread: commands, "look again", "stop".
+// The engine thread's queue: commands, "look again", "stop".
 #pragma once
 
 #include <vector>

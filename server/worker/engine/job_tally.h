@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job has cost so far.
+// A job's costs so far.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device's memory is, and what each piece of a job adds to it.
+// The device's memory, and what each piece of a job adds to it.
 #pragma once
 
 #include <cstdint>

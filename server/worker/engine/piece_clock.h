@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the engine thread is, readable from the heartbeat's thread while device work blocks it.
+// The engine thread's progress, readable from the heartbeat's thread while device work blocks it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which work of a device has its operators timed: some of it always, and something of every job.
+// Decides which device work has its operators timed: some of it always, and some of every job.
 #pragma once
 
 #include "absl/time/time.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose turn it is when steps of a batch that is under way and pieces beside them both wait.
+// Orders steps of a running batch and pieces beside them when both wait.
 #pragma once
 
 #include "absl/time/time.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits to be sent to the front. Control goes before media; a job's last message goes behind
+// The queue of messages to the front. Control goes before media; a job's last message goes behind
 // its media. Bounded: media makes its producer wait, the rest is folded together.
 #pragma once
 

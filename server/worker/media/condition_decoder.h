@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bytes of a request's conditions to pictures of the video's size, in time and memory that
-// are bounded whatever the bytes say.
+// Decodes a request's conditions to pictures of the video's size, within bounds of time and memory
+// whatever the bytes are.
 #pragma once
 
 #include <atomic>

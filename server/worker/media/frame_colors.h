@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decoders hand out, as RGB of 8 bits. Transparency is dropped, not blended, and of deeper
+// Converts decoded frames to RGB of 8 bits. Transparency is dropped, not blended, and of deeper
 // samples the upper byte is taken: both as the reference's `convert("RGB")` has it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a camera was held: where pictures and clips say it, and the picture the right way up.
+// Reads the camera orientation of pictures and clips, and turns the picture upright.
 #pragma once
 
 #include <cstdint>

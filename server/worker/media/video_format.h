@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the encoder makes of frames: sizes and effort, free of libav.
+// Sizes and encoding effort of a video, free of libav.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a benchmarked call computed what it should: times of wrong results are worth nothing.
+// Checks a benchmarked call's results: times of wrong results are worth nothing.
 #pragma once
 
 #include <memory>

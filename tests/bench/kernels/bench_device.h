@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a benchmark's tensors live and how its calls are timed: the CPU, or a GPU. One thread.
+// The device of a benchmark's tensors and the timer of its calls: the CPU, or a GPU. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run takes of a GPU's memory, as libtorch's allocator counts it: tensors in use, and what
-// it holds from the driver.
+// A run's GPU memory, as libtorch's allocator counts it: tensors in use, and what it holds from
+// the driver.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of all fused norms promise, over a function that makes a case.
+// The promises of all fused norms, over a function that makes a case.
 #pragma once
 
 #include <cmath>

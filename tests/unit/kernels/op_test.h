@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every operator's test shares: the variants of the catalog as parameters, one forced call,
-// and the error bound.
+// Shared parts of every operator's test: the variants of the catalog as parameters, one forced
+// call, and the error bound.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a test's tensors live while an operator runs: on the CPU as they are, or copied to a GPU.
+// The place of a test's tensors while an operator runs: on the CPU as they are, or copied to a
+// GPU.
 #pragma once
 
 #include <cstddef>

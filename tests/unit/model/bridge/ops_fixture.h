@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of operators on tensors share: values, and calls with one variant forced.
+// Shared parts of tests of operators on tensors: values, and calls with one variant forced.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call of a pipeline needs.
+// The context that every call of a pipeline needs.
 #pragma once
 
 #include "kernels/dispatch/execution.h"
