@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/denoise_state.h"
 
-#include "model/ltx/latents.h"
+#include "model/latents/latents.h"
 
 namespace reel::model::ltx {
 

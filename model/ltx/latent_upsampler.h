@@ -10,8 +10,8 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/ops.h"
+#include "model/latents/latents.h"
 #include "model/layers/weights.h"
-#include "model/ltx/latents.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace reel::model::ltx {

@@ -10,9 +10,9 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/rank_crew.h"
+#include "model/latents/latents.h"
 #include "model/load_options.h"
 #include "model/ltx/latent_upsampler.h"
-#include "model/ltx/latents.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"

@@ -6,18 +6,12 @@
 
 #include "model/bridge/aten.h"
 #include "model/bridge/ops.h"
+#include "model/latents/latents.h"
 
 namespace reel::model::ltx {
 
 // Pixels of a side, and frames, for one latent.
 inline constexpr int kSpatial = 32, kTemporal = 8;
-
-// Latent sizes of a clip.
-struct LatentShape {
-  int64_t frames = 0, height = 0, width = 0;
-
-  int64_t tokens() const { return frames * height * width; }
-};
 
 // Token coordinates [3, N] in fractions of the model's base (20 s, 2048 px), token order frame,
 // row, column. Of the text and image pipelines: latent frame f is at 8 f / frame_rate.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/latents.h"
+#include "model/latents/latents.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 at::Tensor PackLatents(const at::Tensor& grid) {
   return grid.permute({0, 2, 3, 4, 1}).flatten(1, 3).contiguous();
@@ -22,4 +22,4 @@ at::Tensor LatentStatistics::Denormalize(const at::Tensor& latents) const {
          mean.to(latents.scalar_type());
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -2,10 +2,18 @@
 // Latents as grids and as tokens, normalised and not.
 #pragma once
 
-#include "model/bridge/aten.h"
-#include "model/ltx/rope.h"
+#include <cstdint>
 
-namespace reel::model::ltx {
+#include "model/bridge/aten.h"
+
+namespace reel::model {
+
+// Latent sizes of a clip.
+struct LatentShape {
+  int64_t frames = 0, height = 0, width = 0;
+
+  int64_t tokens() const { return frames * height * width; }
+};
 
 // [B, C, F, h, w] to [B, F h w, C], and back.
 at::Tensor PackLatents(const at::Tensor& grid);
@@ -21,4 +29,4 @@ struct LatentStatistics {
   at::Tensor Denormalize(const at::Tensor& latents) const;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model
