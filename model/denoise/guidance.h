@@ -12,10 +12,10 @@ namespace reel::model {
 
 // What steers one step.
 struct GuidancePoint {
-  double scale = 1;             // above 1: away from the negative prompt
-  double rescale = 0;           // 0..1: brings the deviation back to that of the prompt alone
-  double perturbed_scale = 0;   // above 0: away from the perturbed transformer
-  std::vector<int64_t> blocks;  // that are perturbed
+  double scale = 1;                  // above 1: away from the negative prompt
+  double rescale = 0;                // 0..1: brings the deviation back to that of the prompt alone
+  double perturbed_scale = 0;        // above 0: away from the perturbed transformer
+  std::vector<int64_t> blocks = {};  // that are perturbed
 
   bool uses_negative() const { return scale > 1; }
   bool uses_perturbed() const { return perturbed_scale > 0; }
