@@ -79,6 +79,7 @@ NOT_RUN = {
     "client/README.md": {"cmake": BUILDS, "ctest": BUILDS},
     "deploy/compose/README.md": {"docker compose": "wants a Docker daemon; lint.compose checks the file"},
     "deploy/container/README.md": {"docker build -t reel:0.2.0-cuda": "gigabytes of CUDA's wheels; outside.cuda_installation looks at what is installed of them"},
+    "deploy/kernels/README.md": {".deps/venv/bin/python deploy/kernels/try_wheel": "runs suites that are tests of their own; by hand, on a GPU"},
     "deploy/fleet/README.md": {"deploy/build/setup --fleet": "installs brokers and a store, which other tests here are run with"},
     "tests/README.md": {"./tests/run": BUILDS},
     "tests/bench/fleet/README.md": {"": MEASURES},
