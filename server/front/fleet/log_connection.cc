@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "kernels/base/status_macros.h"
+#include "nlohmann/json.hpp"
 #include "server/front/fleet/log_access.h"
 #include "server/front/fleet/server_version.h"
 #include "server/logging/log.h"
@@ -41,24 +42,22 @@ void OnError(natsConnection* connection, natsSubscription*, natsStatus status, v
       {{"status", natsStatus_GetText(status)}, {"text", text == nullptr ? "" : text}});
 }
 
-// The last field of what is told of a stream is when it was told.
+// The answer to a look at a stream says when it was given.
 absl::StatusOr<absl::Time> ReadTime(std::string_view answer) {
-  constexpr std::string_view kField = "\"ts\":\"";
-  const size_t found = answer.rfind(kField);
-  if (found == std::string_view::npos) {
-    const bool failed = answer.find("\"error\":") != std::string_view::npos;
+  const auto read = nlohmann::json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  const auto told = read.is_object() ? read.find("ts") : read.end();
+  if (told == read.end() || !told->is_string()) {
+    const bool failed = read.is_object() && read.contains("error");
     return failed ? absl::UnavailableError("the log has no leader that tells the time")
                   : absl::UnimplementedError("brokers before 2.10 tell no time");
   }
-  std::string text(answer.substr(found + kField.size()));
-  text.resize(std::min(text.find('"'), text.size()));
   absl::Time time;
   std::string error;
-  if (absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return time;
+  if (absl::ParseTime(absl::RFC3339_full, told->get<std::string>(), &time, &error)) return time;
   return absl::UnimplementedError(absl::StrCat("the broker's time cannot be read: ", error));
 }
 
-// Of videos that a fleet has asked for: their names begin with its own.
+// Whether a stream has videos that the fleet made: their names begin with its own.
 bool HasVideosOf(const std::string& fleet, const jsStreamStateSubjects& subjects) {
   for (int i = 0; i < subjects.Count; ++i) {
     const std::vector<std::string> tokens =

@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/str_cat.h"
-
 namespace reel::front {
 namespace {
 
@@ -17,13 +15,6 @@ absl::Status Ask(LogPort& port, FleetClock& clock) {
   const absl::StatusOr<absl::Time> time = port.Time();
   if (time.ok()) clock.Learn(*time, asked, clock.Monotonic());
   return time.status();
-}
-
-std::string WhyNot(absl::Duration skew) {
-  // Rounded, so that beats tell it as news only when it is some.
-  const absl::Duration shown = absl::Trunc(absl::AbsDuration(skew), absl::Milliseconds(100));
-  return absl::StrCat("this server's clock is ", absl::FormatDuration(shown),
-                      skew < absl::ZeroDuration() ? " behind" : " ahead of", " the brokers'");
 }
 
 }  // namespace
@@ -56,7 +47,8 @@ void ClockWatch::Judge() {
   if (!skew && !absl::IsUnimplemented(asked_)) {
     why = "the brokers have not told their time yet";
   } else if (skew && absl::AbsDuration(*skew) > parts_.options.max_clock_skew) {
-    why = WhyNot(*skew);
+    // Rounded, so that beats tell it as news only when it is some.
+    why = SkewText(*skew, absl::Milliseconds(100));
   }
   agrees_ = why.empty();
   parts_.fitness.Set(Unfit::kClock, why);

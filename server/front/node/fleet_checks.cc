@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "server/front/fleet/log_names.h"
+#include "server/front/node/fleet_clock.h"
 
 namespace reel::front {
 namespace {
@@ -42,7 +44,7 @@ FleetCheck CheckClock(absl::Time stored, absl::Time begun, absl::Time ended) {
   return {"fleet clock", is_close,
           is_close ? "the store's is this machine's"
                    : absl::StrCat("the store's is ", absl::FormatDuration(ahead), " off"),
-          is_close ? "" : "Set both by NTP: deadlines and expiry are by the clock of the wall."};
+          is_close ? "" : "Set both by NTP: the store refuses requests whose clock is far off."};
 }
 
 FleetCheck CheckSkew(const FleetStatus::Clock& clock) {
@@ -50,12 +52,9 @@ FleetCheck CheckSkew(const FleetStatus::Clock& clock) {
   if (!clock.skew) {
     return {kName, true, "the brokers tell no time; videos go by this server's clock", ""};
   }
-  const absl::Duration shown = absl::Trunc(absl::AbsDuration(*clock.skew), absl::Milliseconds(1));
   const bool is_close = absl::AbsDuration(*clock.skew) <= clock.limit;
-  std::string detail =
-      absl::StrCat("this server's clock is ", absl::FormatDuration(shown),
-                   *clock.skew < absl::ZeroDuration() ? " behind" : " ahead of",
-                   " the brokers'; at most ", absl::FormatDuration(clock.limit), " is allowed");
+  std::string detail = absl::StrCat(SkewText(*clock.skew, absl::Milliseconds(1)), "; at most ",
+                                    absl::FormatDuration(clock.limit), " is allowed");
   return {
       kName, is_close, std::move(detail),
       is_close ? "" : "Set this server's clock by NTP, or the brokers' where all servers say so."};
@@ -139,6 +138,7 @@ std::vector<FleetCheck> CheckStore(ObjectStore& store, const std::string& key) {
 
 std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   using State = FleetStatus::NodeState;
+  const LogNames names(status.fleet);
   std::vector<std::string> silent, unfit;
   std::set<std::string> builds;
   int living = 0;
@@ -153,10 +153,9 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
   }
   std::vector<FleetCheck> checks;
   if (!hears_itself) {
-    checks.push_back(
-        {"fleet servers", false, "this server does not hear its own signs of life",
-         absl::StrCat("Allow its key to publish to reel.", status.fleet, ".hb.", status.node,
-                      " and to subscribe to reel.", status.fleet, ".hb.*.")});
+    checks.push_back({"fleet servers", false, "this server does not hear its own signs of life",
+                      absl::StrCat("Allow its key to publish to ", names.At("hb." + status.node),
+                                   " and to subscribe to ", names.Beats(), ".")});
   } else {
     checks.push_back({"fleet servers", silent.empty(),
                       absl::StrCat(living, " heard",
@@ -175,9 +174,8 @@ std::vector<FleetCheck> CheckNodes(const FleetStatus& status) {
       {"fleet view", status.log.ready && is_close,
        absl::StrCat("message ", status.log.position, ", ", status.log.newest - status.log.position,
                     " behind"),
-       absl::StrCat("It reads the log to its end in seconds; may its key subscribe to "
-                    "reel.",
-                    status.fleet, ".live.>, and publish to $JS.API.CONSUMER.CREATE?")});
+       absl::StrCat("It reads the log to its end in seconds; may its key subscribe to ",
+                    names.Live(), ".>, and publish to $JS.API.CONSUMER.CREATE?")});
   if (checks.back().ok) checks.back().hint.clear();
   if (hears_itself) checks.push_back(CheckPrompts(status));
   return checks;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace reel::front {
 
 absl::Time FleetClock::Wall() const {
@@ -28,6 +30,12 @@ std::optional<absl::Duration> FleetClock::Skew() const {
   const MutexLock lock(mutex_);
   if (!told_) return std::nullopt;
   return own_.Wall() - (*told_ + own_.Monotonic());
+}
+
+std::string SkewText(absl::Duration skew, absl::Duration precision) {
+  const absl::Duration shown = absl::Trunc(absl::AbsDuration(skew), precision);
+  return absl::StrCat("this server's clock is ", absl::FormatDuration(shown),
+                      skew < absl::ZeroDuration() ? " behind" : " ahead of", " the brokers'");
 }
 
 }  // namespace reel::front

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
@@ -35,5 +36,8 @@ class FleetClock final : public Clock {
   mutable Mutex mutex_;
   Origin followed_ ABSL_GUARDED_BY(mutex_), told_ ABSL_GUARDED_BY(mutex_);
 };
+
+// "this server's clock is 6.2s ahead of the brokers'", shown in whole units of `precision`.
+std::string SkewText(absl::Duration skew, absl::Duration precision);
 
 }  // namespace reel::front

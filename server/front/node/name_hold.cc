@@ -23,7 +23,7 @@ void NameHold::Tick(absl::Duration now, const NodeTable& nodes, absl::Duration h
   std::string why;
   for (const NodeTable::Namesake& other : nodes.Namesakes(options_.process)) {
     // Among equals the lower number wins, so that both sides judge alike.
-    const bool wins = other.process < options_.process ? other.holds_name == holds_ : false;
+    const bool wins = other.process < options_.process && other.holds_name == holds_;
     const bool is_first = (other.holds_name && !holds_) || wins;
     if (!is_first) continue;
     why = absl::StrCat("another process takes part in the fleet under this node's name, ",
