@@ -10,16 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
-#include "tests/integration/nats_cluster.h"
+#include "tests/integration/fleet_log_fixture.h"
 
 namespace reel::tests {
 namespace {
 
-using front::FleetView;
 using front::NatsPort;
 using front::NodeBeat;
-
-constexpr absl::Duration kSoon = absl::Seconds(20);
 
 // Remembers what it was told of the log.
 class Told final : public front::LogReader {
@@ -40,16 +37,11 @@ class Told final : public front::LogReader {
   std::vector<std::string> said_ ABSL_GUARDED_BY(mutex_);
 };
 
-class BrokerTrustTest : public ::testing::Test {
+class BrokerTrustTest : public FleetLogTest {
  protected:
   void SetUp() override {
-    if (NatsServerPath().empty()) {
-      GTEST_SKIP() << "SKIPPED: no nats-server here; deploy/build/setup --fleet installs it";
-    }
-    cluster_ = std::make_unique<NatsCluster>(1);
-    options_.urls = cluster_->urls();
-    options_.fleet = "prod";
-    options_.max_bytes = 64 << 20;
+    FleetLogTest::SetUp();
+    if (IsSkipped()) return;
     ASSERT_TRUE(Eventually([&] {
       auto opened = NatsPort::Open(options_, told_);
       if (opened.ok()) port_ = *std::move(opened);
@@ -120,8 +112,6 @@ class BrokerTrustTest : public ::testing::Test {
     return nodes;
   }
 
-  std::unique_ptr<NatsCluster> cluster_;
-  front::FleetLogOptions options_;
   Told told_;
   std::unique_ptr<NatsPort> port_;
   front::NatsConnectionPtr harmful_;

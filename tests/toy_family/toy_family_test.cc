@@ -6,27 +6,13 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/dispatch/kernel_counters.h"
 #include "tests/toy_family/toy_pipeline.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/test_run.h"
+#include "tests/unit/model/frames/collecting_sink.h"
 #include "tests/unit/model/graphs/rerun_recorder.h"
 
 namespace reel::model::toy {
 namespace {
-
-class CountingSink final : public FrameSink {
- public:
-  FrameFormat format() const override { return FrameFormat::kRgb8; }
-  bool HasRoom() const override { return true; }
-  absl::Status Push(const FramesView& frames) override {
-    num_frames += frames.num_frames;
-    bytes += frames.data.size();
-    return absl::OkStatus();
-  }
-
-  int num_frames = 0;
-  size_t bytes = 0;
-};
 
 GenerationSpec Spec(uint64_t seed, int side, int frames, double guidance) {
   GenerationSpec spec;
@@ -65,9 +51,8 @@ class ToyFamily : public ::testing::Test {
   }
 
   const c10::InferenceMode no_gradients_;
-  kernels::KernelCounters counters_;
-  const kernels::KernelPlan plan_ = *DeviceUnderTest()->catalog.Plan("auto", {});
-  const kernels::Execution run_{plan_, counters_, nullptr, DeviceUnderTest()->stream};
+  const TestRun test_;
+  const kernels::Execution& run_ = test_.run;
 };
 
 TEST_F(ToyFamily, VideosOfSeveralSizesAndGuidancesStepTogetherAsAlone) {
@@ -95,7 +80,7 @@ TEST_F(ToyFamily, EachStreamHasItsOwnGuidance) {
 
 TEST_F(ToyFamily, RecordedStepsAreTheSame) {
   RecordCounts counts;
-  ToyPipeline pipeline(std::make_unique<RerunRecorder>(DeviceUnderTest()->stream, counts));
+  ToyPipeline pipeline(std::make_unique<RerunRecorder>(run_.stream, counts));
   const GenerationSpec spec = Spec(4, 16, 3, 3);
   const auto video = Begin(pipeline, spec);
   while (video->step() < video->num_steps()) StepAll(pipeline, {video.get()});
@@ -107,12 +92,12 @@ TEST_F(ToyFamily, RecordedStepsAreTheSame) {
 TEST_F(ToyFamily, FramesComeInPieces) {
   ToyPipeline pipeline;
   const auto video = Begin(pipeline, Spec(5, 16, 3, 3));
-  CountingSink sink;
+  CollectingSink sink(FrameFormat::kRgb8);
   int pieces = 1;
   while (!*pipeline.DecodeNext(*video, sink, run_)) ++pieces;
   EXPECT_EQ(pieces, 3);
   EXPECT_EQ(sink.num_frames, 3);
-  EXPECT_EQ(sink.bytes, 3u * 16 * 16 * 3);
+  EXPECT_EQ(sink.data.size(), 3u * 16 * 16 * 3);
 }
 
 TEST_F(ToyFamily, ABadNumberEndsItsVideoAlone) {

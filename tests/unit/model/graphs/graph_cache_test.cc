@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tests/unit/model/bridge/device_under_test.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/graphs/rerun_recorder.h"
 
 namespace reel::model {
@@ -42,7 +42,7 @@ class DoubleCall::Copy {
 class GraphCacheTest : public ::testing::Test {
  protected:
   GraphCache<DoubleCall> CacheOf(int64_t most_bytes) {
-    return GraphCache<DoubleCall>(std::make_unique<RerunRecorder>(device_.stream, counts_),
+    return GraphCache<DoubleCall>(std::make_unique<RerunRecorder>(test_.run.stream, counts_),
                                   most_bytes);
   }
   void ExpectDoubled(GraphCache<DoubleCall>& cache, const at::Tensor& x) {
@@ -50,11 +50,8 @@ class GraphCacheTest : public ::testing::Test {
   }
 
   const c10::InferenceMode no_gradients_;
-  const kernels::OpenedDevice& device_ = *DeviceUnderTest();
-  kernels::KernelCounters counters_;
-  const kernels::KernelPlan plan_ = *device_.catalog.Plan("auto", {});
-  const kernels::Execution run_{plan_, counters_, nullptr, device_.stream};
-  const Ops ops_{run_};
+  const TestRun test_;
+  const Ops ops_{test_.run};
   RecordCounts counts_;
 };
 

@@ -10,8 +10,6 @@
 #include "model/bridge/torch_device.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/ltx_generation.h"
-#include "model/weights/json_file.h"
-#include "nlohmann/json.hpp"
 #include "tests/unit/model/ltx/pipeline_run.h"
 
 namespace reel::model::ltx {
@@ -213,13 +211,8 @@ class PackedCache : public CacheProfile {
   void SetUp() override {
     CacheProfile::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    const auto stored =
-        WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
-    const auto config = ReadJsonFile(folder_.path() + "/transformer/config.json");
-    auto loaded =
-        Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, device_);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    transformer_ = std::make_unique<Transformer>(*std::move(loaded));
+    transformer_ = LoadTransformer(folder_, device_);
+    ASSERT_NE(transformer_, nullptr);
   }
 
   std::unique_ptr<Transformer> transformer_;

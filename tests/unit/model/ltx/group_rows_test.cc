@@ -13,7 +13,7 @@
 #include "model/ltx/group_decode.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {

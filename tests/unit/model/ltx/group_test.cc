@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
-#include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {

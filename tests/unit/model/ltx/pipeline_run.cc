@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "model/ltx/ltx_pipeline.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
 
 namespace reel::model::ltx {
 
@@ -62,18 +64,13 @@ GenerationSpec TinySpec(const std::string& kind) {
   return spec;
 }
 
-absl::Status CollectingSink::Push(const FramesView& frames) {
-  most = std::max(most, frames.num_frames);
-  num_frames += frames.num_frames;
-  const auto* bytes = reinterpret_cast<const uint8_t*>(frames.data.data());
-  data.insert(data.end(), bytes, bytes + frames.data.size());
-  return absl::OkStatus();
-}
-
-at::Tensor CollectingSink::Values() const {
-  const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
-  std::copy(data.begin(), data.end(), static_cast<uint8_t*>(values.data_ptr()));
-  return values;
+std::unique_ptr<Transformer> LoadTransformer(const TinyFolder& folder, at::Device device) {
+  const auto stored =
+      WeightSet::OpenFolder(folder.path() + "/transformer", "diffusion_pytorch_model");
+  const auto config = ReadJsonFile(folder.path() + "/transformer/config.json");
+  auto loaded = Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, device);
+  EXPECT_TRUE(loaded.ok()) << loaded.status();
+  return loaded.ok() ? std::make_unique<Transformer>(*std::move(loaded)) : nullptr;
 }
 
 std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype,

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "model/ltx/transformer.h"
 #include "model/pipeline.h"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
+#include "tests/unit/model/frames/collecting_sink.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
@@ -29,25 +31,12 @@ Condition Pinned(std::shared_ptr<const ConditionPixels> pixels, int frame, doubl
 inline constexpr int kTinySteps = 3;
 GenerationSpec TinySpec(const std::string& kind);
 
-class CollectingSink : public FrameSink {
- public:
-  explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}
-  FrameFormat format() const override { return format_; }
-  bool HasRoom() const override { return true; }
-  absl::Status Push(const FramesView& frames) override;
-  // As floats.
-  at::Tensor Values() const;
-
-  int most = 0, num_frames = 0;  // in one piece, and in all
-  std::vector<uint8_t> data;
-
- private:
-  const FrameFormat format_;
-};
-
 // On the device under test, and on `peers` beside it. A failure is reported, and null.
 std::unique_ptr<Pipeline> Load(const TinyFolder& folder, const std::string& dtype = "fp32",
                                const std::vector<int>& peers = {});
+
+// The folder's transformer alone. A failure is reported, and null.
+std::unique_ptr<Transformer> LoadTransformer(const TinyFolder& folder, at::Device device);
 
 // Ready to step. A failure is reported, and null.
 std::unique_ptr<Generation> Begin(Pipeline& pipeline, const GenerationSpec& spec,

@@ -11,7 +11,7 @@
 #include "model/ltx/transformer.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {

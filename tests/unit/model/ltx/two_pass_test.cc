@@ -19,8 +19,8 @@
 #include "model/resolve.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
-#include "tests/unit/model/ltx/test_run.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -8,7 +8,7 @@
 #include "model/ltx/vae_encoder.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {

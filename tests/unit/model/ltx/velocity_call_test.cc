@@ -16,12 +16,10 @@
 #include "model/ltx/rope.h"
 #include "model/ltx/velocity_graphs.h"
 #include "model/tokens/token_part.h"
-#include "model/weights/json_file.h"
-#include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/cpu_link.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/graphs/rerun_recorder.h"
 #include "tests/unit/model/ltx/pipeline_run.h"
-#include "tests/unit/model/ltx/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model::ltx {
@@ -36,13 +34,8 @@ class VelocityGraphsTest : public LtxPipeline {
     LtxPipeline::SetUp();
     if (IsSkipped()) return;
     device_ = *TorchDeviceOf(test_.run.stream);
-    const auto stored =
-        WeightSet::OpenFolder(folder_.path() + "/transformer", "diffusion_pytorch_model");
-    const auto config = ReadJsonFile(folder_.path() + "/transformer/config.json");
-    auto loaded =
-        Transformer::Load(*stored, *ReadTransformerConfig(*config, ""), at::kFloat, device_);
-    ASSERT_TRUE(loaded.ok()) << loaded.status();
-    transformer_ = std::make_unique<Transformer>(*std::move(loaded));
+    transformer_ = LoadTransformer(folder_, device_);
+    ASSERT_NE(transformer_, nullptr);
     graphs_ = std::make_unique<VelocityGraphs>(
         *transformer_, std::make_unique<RerunRecorder>(test_.run.stream, counts_));
   }

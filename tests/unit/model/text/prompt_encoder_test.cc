@@ -6,7 +6,7 @@
 
 #include "model/text/text_folder.h"
 #include "tests/fakes/tiny_ltx.h"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 
 namespace reel::model {
 namespace {
@@ -25,7 +25,7 @@ class PromptEncoderTest : public ::testing::Test {
   }
 
   const ltx::TinyFolder folder_{"0.9.5"};
-  ltx::TestRun test_;
+  TestRun test_;
 };
 
 TEST_F(PromptEncoderTest, GivesARememberedPromptAgain) {

@@ -8,7 +8,7 @@
 #include "model/tokenizer/t5_tokenizer.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
 namespace reel::model {
@@ -16,7 +16,6 @@ namespace {
 
 using ltx::Compare;
 using ltx::Golden;
-using ltx::TestRun;
 using ltx::TinyFolder;
 
 constexpr char kPrompt[] = "a red fox walks through a snowy forest. cinematic, 35mm film";

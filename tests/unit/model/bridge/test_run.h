@@ -7,7 +7,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "tests/unit/model/bridge/device_under_test.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // What a plan takes wherever it has the choice.
 enum class Source {
@@ -23,4 +23,4 @@ struct TestRun {
   const kernels::Execution run;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/model/ltx/test_run.h"
+#include "tests/unit/model/bridge/test_run.h"
 
 #include <map>
 #include <string>
@@ -7,7 +7,7 @@
 #include "kernels/dispatch/kernel_listing.h"
 #include "model/bridge/framework_variants.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 // But for attention, which kernels/ has no fast one of here.
@@ -36,4 +36,4 @@ kernels::KernelPlan PlanOf(Source source) {
 TestRun::TestRun(Source source)
     : plan(PlanOf(source)), run{plan, counters, nullptr, DeviceUnderTest()->stream} {}
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sink that keeps all frames.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "model/bridge/aten.h"
+#include "model/frame_sink.h"
+
+namespace reel::model {
+
+class CollectingSink : public FrameSink {
+ public:
+  explicit CollectingSink(FrameFormat format = FrameFormat::kRgbF32) : format_(format) {}
+  FrameFormat format() const override { return format_; }
+  bool HasRoom() const override { return true; }
+  absl::Status Push(const FramesView& frames) override {
+    width = frames.width;
+    height = frames.height;
+    most = std::max(most, frames.num_frames);
+    num_frames += frames.num_frames;
+    const auto* bytes = reinterpret_cast<const uint8_t*>(frames.data.data());
+    data.insert(data.end(), bytes, bytes + frames.data.size());
+    return absl::OkStatus();
+  }
+  // As floats.
+  at::Tensor Values() const {
+    const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
+    std::copy(data.begin(), data.end(), static_cast<uint8_t*>(values.data_ptr()));
+    return values;
+  }
+
+  int width = 0, height = 0;     // of the last piece
+  int most = 0, num_frames = 0;  // in one piece, and in all
+  std::vector<uint8_t> data;
+
+ private:
+  const FrameFormat format_;
+};
+
+}  // namespace reel::model
