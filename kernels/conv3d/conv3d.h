@@ -27,7 +27,7 @@ struct Conv3dArgs {
 
 // Statuses as in RmsNorm. Nothing is allocated.
 absl::Status Conv3d(const Conv3dArgs& args, const Execution& run);
-// What it refuses before it chooses a variant; for who computes it by other means.
+// Checks a call without choosing a variant, for callers that compute it themselves.
 absl::Status CheckConv3d(const Conv3dArgs& args, DeviceStream stream);
 
 OpVariants Conv3dCpuVariants();

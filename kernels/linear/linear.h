@@ -28,7 +28,7 @@ struct LinearArgs {
 
 // Statuses as in RmsNorm. Nothing is allocated.
 absl::Status Linear(const LinearArgs& args, const Execution& run);
-// What it refuses before it chooses a variant; for who computes it by other means.
+// Checks a call without choosing a variant, for callers that compute it themselves.
 absl::Status CheckLinear(const LinearArgs& args, DeviceStream stream);
 
 OpVariants LinearCpuVariants();

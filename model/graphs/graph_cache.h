@@ -20,18 +20,18 @@
 namespace reel::model {
 
 // A family's call, as a cache takes it. Borrows its inputs; Copy owns them.
-//   struct Kind;                            what must be equal for a graph to serve; has ==
+//   struct Kind;                            calls of equal kinds share a graph; has ==
 //   Kind kind() const;
-//   bool may_come_again() const;            false: it always runs as it is
-//   bool may_be_recorded() const;           false: this one runs as it is, later ones need not
-//   int64_t input_bytes() const;            of a copy
-//   int64_t work_bytes() const;             between inputs and outputs, at the fullest
+//   bool may_come_again() const;            false: such calls are never recorded
+//   bool may_be_recorded() const;           false: this call is not recorded; a later one may be
+//   int64_t input_bytes() const;            of a Copy
+//   int64_t work_bytes() const;             peak memory between inputs and outputs
 //   std::vector<at::Tensor> Compute(const Ops&) const;
 //   class Copy { explicit Copy(const Call&); void Fill(const Call&); Call call() const; };
 //
-// Confined to the engine thread. A kind is recorded at its second call, since libraries prepare
-// themselves in the first. Each graph has inputs of its own; all share the memory between. The
-// latest are kept, as many as `most_bytes` has room for. Timed calls run as they are.
+// Confined to the engine thread. A kind is recorded at its second call: libraries initialise
+// themselves in the first. Each graph owns its inputs; all graphs share their working memory. The
+// most recently used graphs are kept, up to `most_bytes`. Timed calls are not recorded.
 template <typename Call>
 class GraphCache {
  public:
@@ -42,7 +42,7 @@ class GraphCache {
   explicit GraphCache(std::unique_ptr<GraphRecorder> recorder, int64_t most_bytes = kMostBytes)
       : recorder_(std::move(recorder)), most_bytes_(most_bytes) {}
 
-  // Of the graphs' own inputs.
+  // Bytes of the inputs that the graphs own.
   int64_t kept_bytes() const {
     int64_t bytes = 0;
     for (const Entry& entry : entries_) {
@@ -50,10 +50,10 @@ class GraphCache {
     }
     return bytes;
   }
-  // A kind that comes again is recorded anew.
+  // Drops all graphs; they are recorded again when needed.
   void Forget() { entries_.clear(); }
 
-  // Results are overwritten by the next call, whichever it is.
+  // The next call of any kind overwrites the results.
   Outputs operator()(const Ops& ops, const Call& call) {
     if (recorder_ == nullptr || ops.run().timer != nullptr || !call.may_come_again() ||
         call.input_bytes() + call.work_bytes() > most_bytes_) {
@@ -83,8 +83,8 @@ class GraphCache {
   };
   struct Entry {
     Key key;
-    std::unique_ptr<DeviceGraph> graph;  // none after the first call
-    bool refused = false;                // it could not be recorded, and is not tried again
+    std::unique_ptr<DeviceGraph> graph;  // null until the second call
+    bool refused = false;                // recording failed; not tried again
     int64_t input_bytes = 0, work_bytes = 0;
     std::unique_ptr<typename Call::Copy> copy;
     Outputs outputs;
@@ -93,7 +93,7 @@ class GraphCache {
     std::vector<kernels::VariantUse> uses;  // of one call
   };
 
-  // The entry of this kind, which comes to the front; null: there was none, and now is.
+  // Moves the entry of this kind to the front. Null if there was none; it is added.
   Entry* Find(Key key) {
     const auto found = std::find_if(entries_.begin(), entries_.end(),
                                     [&](const Entry& known) { return known.key == key; });
@@ -106,7 +106,7 @@ class GraphCache {
     return nullptr;
   }
 
-  // Forgets the oldest graphs until there is memory for that of the front.
+  // Evicts the least recently used graphs until there is memory for the front one.
   void MakeRoom() {
     int64_t inputs = 0, work = 0;
     for (auto entry = entries_.begin(); entry != entries_.end();) {
@@ -124,7 +124,7 @@ class GraphCache {
     }
   }
 
-  // False: it cannot be recorded, and nothing has been done.
+  // False if recording failed; the call has not run.
   bool Record(const Ops& ops, const Call& call, Entry& entry) {
     entry.input_bytes = call.input_bytes();
     entry.work_bytes = call.work_bytes();
@@ -146,7 +146,7 @@ class GraphCache {
     refused.key = std::move(entry.key);
     refused.refused = true;
     entry = std::move(refused);
-    // Nothing runs on a device that is lost; for the rest a call as it is decides.
+    // A lost device runs nothing. After other failures the caller runs the call unrecorded.
     if (status.code() == absl::StatusCode::kAborted) ThrowIfError(status);
     TORCH_WARN("A step cannot be recorded and is launched kernel by kernel, which may be slower: ",
                std::string(status.message()));

@@ -6,9 +6,8 @@
 namespace reel::model::ltx {
 namespace {
 
-// What a call has in memory at its fullest, in tensors like its rows' tokens: in the attention x,
-// its norm, queries, keys and values before and after their norm, heads; in the feed-forward as
-// many.
+// Peak memory of a call, in tensors as large as its tokens: attention holds x, its norm, queries,
+// keys and values before and after their norm, and heads; the feed-forward holds as many.
 constexpr int64_t kTensorsAtOnce = 10;
 int64_t WorkBytes(absl::Span<const VelocityInputs> groups, int64_t width) {
   int64_t bytes = 0;
@@ -19,7 +18,7 @@ int64_t WorkBytes(absl::Span<const VelocityInputs> groups, int64_t width) {
   return bytes;
 }
 
-// Many of several sizes are seldom the same for long, and large enough to be asked for in time.
+// Many rows of several sizes seldom recur, and are large enough that launching keeps up.
 constexpr int64_t kMostPackedRows = 2048;
 bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
   int64_t rows = 0;
@@ -28,11 +27,11 @@ bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
 }
 
 // Note: [Calls that ranks exchange within]
-// A call whose tokens are divided takes in each block what other ranks have made. By libtorch's
-// copies, which stand in the order of both devices, it is run as it is: a capture of one device's
-// stream would see the other's as work from outside, and refuse it, and a replay would not wait for
-// what the other rank makes this time. By a RankLink it is kernels of the one device alone, and is
-// recorded as any other: whether another rank records, replays or runs its part is all the same.
+// Where tokens are divided, each block reads what other ranks have computed. Copies of libtorch are
+// ordered on both devices' streams: a capture of one stream would refuse the other's as work from
+// outside, and a replay would not wait for the other rank. Such a call is not recorded. A RankLink
+// exchanges by kernels of one device alone: its calls are recorded like any other, whether the
+// other rank records, replays or launches its part.
 bool ExchangesByCopies(absl::Span<const VelocityInputs> groups) {
   return std::any_of(groups.begin(), groups.end(), [](const VelocityInputs& inputs) {
     return inputs.part != nullptr && inputs.part->link == nullptr;
@@ -57,7 +56,7 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
           .perturbed = inputs.perturbed};
 }
 
-// What of the part is in a graph.
+// The parts of a division that a graph depends on.
 std::vector<int64_t> DivisionOf(const VelocityInputs& inputs) {
   if (inputs.part == nullptr) return {};
   const TokenPart& part = *inputs.part;

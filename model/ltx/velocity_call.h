@@ -17,7 +17,7 @@ namespace reel::model::ltx {
 struct VelocityCall {
   enum class Part { kWhole, kFirst, kOthers };
 
-  // What must be the same for a graph to serve.
+  // Calls of equal kinds share a graph.
   struct GroupKind {
     std::vector<int64_t> sizes, rows, perturbed;
     std::vector<int64_t> part;  // of tokens that ranks divide
@@ -36,25 +36,25 @@ struct VelocityCall {
   absl::Span<const VelocityInputs> groups;
 
   Kind kind() const;
-  // False: of many rows of several sizes.
+  // False for many rows of several sizes.
   bool may_come_again() const;
-  // False: ranks exchange within it by copies. Note: [Calls that ranks exchange within].
+  // False if ranks exchange within the call by copies. Note: [Calls that ranks exchange within].
   bool may_be_recorded() const;
   int64_t input_bytes() const;
   int64_t work_bytes() const;
   std::vector<at::Tensor> Compute(const Ops& ops) const;
 };
 
-// Memory of its own, with the same contents.
+// Owns memory with the contents of a call.
 class VelocityCall::Copy {
  public:
   explicit Copy(const VelocityCall& call);
-  // With the contents of a call of the same kind.
+  // Takes over the contents of a call of the same kind.
   void Fill(const VelocityCall& call);
   VelocityCall call() const { return {transformer_, part_, inputs_}; }
 
  private:
-  // Whose contents a group's inputs have; held for comparison.
+  // The tensors that a group's inputs were last copied from, held for comparison.
   struct Filled {
     at::Tensor text, rope, time_of;
   };

@@ -26,7 +26,7 @@ class VelocityGraphs {
   int64_t kept_bytes() const { return graphs_.kept_bytes(); }
   void Forget() { graphs_.Forget(); }
 
-  // As the transformer's. Results are overwritten by the next call, whichever it is.
+  // Like the transformer's. The next call of any kind overwrites the results.
   at::Tensor operator()(const Ops& ops, const VelocityInputs& inputs) {
     return Call(VelocityCall::Part::kWhole, ops, {&inputs, 1})[0];
   }
