@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The receiver of a model's frames: the encoder, a file, a test. A sink never blocks the engine.
+// The receiver of a model's frames and sound: the encoder, a file, a test. A sink never blocks the
+// engine.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +39,21 @@ constexpr int64_t FrameBytes(FrameFormat format, int width, int height) {
   return 0;
 }
 
+// What a model's sound is made of; a rate of 0 is no sound.
+struct SoundFormat {
+  int sample_rate = 0;  // a second
+  int channels = 0;
+
+  bool exists() const { return sample_rate > 0; }
+  friend bool operator==(const SoundFormat&, const SoundFormat&) = default;
+};
+
+// Samples of -1..1, the channels of each side by side. Borrowed for the call.
+struct SamplesView {
+  SoundFormat format;
+  absl::Span<const float> interleaved;
+};
+
 struct RgbImage {
   int width = 0;
   int height = 0;
@@ -52,6 +68,12 @@ class FrameSink {
   virtual bool HasRoom() const = 0;
   // Copies. An error is the sink's own (its encoder, its file) and ends the job.
   virtual absl::Status Push(const FramesView& frames) = 0;
+  // All sound of the video, before its first frame; copies. It may be shorter than the pictures,
+  // which silence then fills, or longer, which is cut. UNIMPLEMENTED: this sink takes none.
+  virtual absl::Status PushSamples(const SamplesView& samples) {
+    (void)samples;
+    return absl::UnimplementedError("This sink takes no sound");
+  }
 };
 
 }  // namespace reel::model

@@ -78,11 +78,26 @@ void Add(const AVFrame& frame, DecodedVideo& video) {
   }
 }
 
+// Samples of AAC are planes of fp32. Those before 0, which the file's edit list hides, are left
+// out.
+void AddSound(const AVFrame& frame, DecodedVideo& video) {
+  video.sample_rate = frame.sample_rate;
+  video.channels = frame.ch_layout.nb_channels;
+  const auto hidden = static_cast<int>(std::clamp<int64_t>(-frame.pts, 0, frame.nb_samples));
+  for (int i = hidden; i < frame.nb_samples; ++i) {
+    for (int channel = 0; channel < video.channels; ++channel) {
+      video.sound.push_back(reinterpret_cast<const float*>(frame.extended_data[channel])[i]);
+    }
+  }
+}
+
 // Feeds one packet (null: the end) and takes what comes out.
 bool Feed(AVCodecContext& codec, const AVPacket* packet, AVFrame& frame, DecodedVideo& video) {
   if (avcodec_send_packet(&codec, packet) < 0) return false;
   int rc = 0;
-  while ((rc = avcodec_receive_frame(&codec, &frame)) == 0) Add(frame, video);
+  while ((rc = avcodec_receive_frame(&codec, &frame)) == 0) {
+    codec.codec_type == AVMEDIA_TYPE_VIDEO ? Add(frame, video) : AddSound(frame, video);
+  }
   return rc == AVERROR(EAGAIN) || rc == AVERROR_EOF;
 }
 
@@ -97,21 +112,31 @@ Handle<AVCodecContext> OpenDecoder(const AVCodecParameters& parameters) {
   return codec;
 }
 
+// Pictures, and sound behind them.
 bool DecodeAll(AVFormatContext& format, DecodedVideo& video) {
-  if (format.nb_streams != 1) return false;
+  if (format.nb_streams < 1 || format.nb_streams > 2) return false;
   // An MP4 says in front what it holds; a picture has to be looked into.
   if (format.streams[0]->codecpar->width == 0) avformat_find_stream_info(&format, nullptr);
-  const Handle<AVCodecContext> codec = OpenDecoder(*format.streams[0]->codecpar);
-  if (codec == nullptr) return false;
+  std::vector<Handle<AVCodecContext>> codecs;
+  for (unsigned i = 0; i < format.nb_streams; ++i) {
+    codecs.push_back(OpenDecoder(*format.streams[i]->codecpar));
+    if (codecs.back() == nullptr) return false;
+    codecs.back()->pkt_timebase = format.streams[i]->time_base;
+  }
   const Handle<AVPacket> packet(av_packet_alloc());
   const Handle<AVFrame> frame(av_frame_alloc());
   int rc = 0;
   while ((rc = av_read_frame(&format, packet.get())) == 0) {
-    const bool good = Feed(*codec, packet.get(), *frame, video);
+    const bool good =
+        Feed(*codecs[static_cast<size_t>(packet->stream_index)], packet.get(), *frame, video);
     av_packet_unref(packet.get());
     if (!good) return false;
   }
-  return rc == AVERROR_EOF && Feed(*codec, nullptr, *frame, video) && !video.luma.empty();
+  if (rc != AVERROR_EOF) return false;
+  for (const auto& codec : codecs) {
+    if (!Feed(*codec, nullptr, *frame, video)) return false;
+  }
+  return !video.luma.empty();
 }
 
 }  // namespace

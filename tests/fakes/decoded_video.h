@@ -13,6 +13,8 @@ namespace reel::testing {
 struct DecodedVideo {
   int width = 0, height = 0;
   std::vector<std::vector<uint8_t>> luma;  // a plane [height, width] per frame
+  int sample_rate = 0, channels = 0;       // 0: it has no sound
+  std::vector<float> sound;                // the channels side by side, from time 0 on
 };
 
 // DATA_LOSS when libav has anything to complain about, a warning included. Thread-safe.

@@ -57,6 +57,10 @@ class AvOptions {
   AVDictionary* dictionary_ = nullptr;
 };
 
+// Added to the log level of a codec: libav's errors come back as codes, and a worker's stderr is a
+// log of JSON objects.
+inline constexpr int kSilence = 64;
+
 // OK for codes from 0 on; else INTERNAL with libav's own words.
 absl::Status AvStatus(int code, std::string_view call);
 

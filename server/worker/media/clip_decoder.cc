@@ -21,7 +21,6 @@ extern "C" {
 namespace reel::worker {
 namespace {
 
-constexpr int kSilence = 64;  // see h264_encoder.cc
 // As the ffmpeg command converts, through which the reference reads clips.
 constexpr int kScalerFlags = SWS_BICUBIC;
 constexpr unsigned kMaxTracks = 16;

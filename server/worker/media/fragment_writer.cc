@@ -13,6 +13,10 @@ constexpr int kBufferBytes = 64 * 1024;
 // Fragments where we cut; no sample in the head; offsets relative to each fragment; no index at the
 // end, so that the file ends with its last fragment.
 constexpr char kMovFlags[] = "frag_custom+empty_moov+default_base_moof+skip_trailer";
+// Besides, where there is sound: the head waits for the first packets, since an edit list says that
+// sound begins before 0. Note: [Sound in step] in aac_encoder.h.
+constexpr char kMovFlagsOfSound[] =
+    "frag_custom+empty_moov+default_base_moof+skip_trailer+delay_moov";
 
 }  // namespace
 
@@ -23,7 +27,8 @@ int FragmentWriter::OnWrite(void* self, Byte* data, int size) {
   return size;
 }
 
-absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(const AVCodecContext& codec) {
+absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(
+    absl::Span<const AVCodecContext* const> codecs) {
   std::unique_ptr<FragmentWriter> writer(new FragmentWriter);
   auto* buffer = static_cast<uint8_t*>(av_malloc(kBufferBytes));
   if (buffer == nullptr) return absl::InternalError("Out of memory for a file's buffer");
@@ -40,31 +45,43 @@ absl::StatusOr<std::unique_ptr<FragmentWriter>> FragmentWriter::Open(const AVCod
   writer->format_.reset(format);
   format->pb = writer->io_.get();
   format->flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT;
-  REEL_RETURN_IF_ERROR(writer->WriteHead(codec));
+  for (const AVCodecContext* codec : codecs) REEL_RETURN_IF_ERROR(writer->AddTrack(*codec));
+  REEL_RETURN_IF_ERROR(writer->WriteHead());
   return writer;
 }
 
-absl::Status FragmentWriter::WriteHead(const AVCodecContext& codec) {
+absl::Status FragmentWriter::AddTrack(const AVCodecContext& codec) {
   AVStream* stream = avformat_new_stream(format_.get(), nullptr);
   if (stream == nullptr) return absl::InternalError("Out of memory for a stream");
   REEL_RETURN_IF_ERROR(AvStatus(avcodec_parameters_from_context(stream->codecpar, &codec),
                                 "avcodec_parameters_from_context"));
-  codec_time_base_ = codec.time_base;
+  time_bases_.push_back(codec.time_base);
   stream->time_base = codec.time_base;
-  stream->avg_frame_rate = codec.framerate;
+  if (codec.codec_type == AVMEDIA_TYPE_VIDEO) stream->avg_frame_rate = codec.framerate;
+  return absl::OkStatus();
+}
+
+absl::Status FragmentWriter::WriteHead() {
+  head_comes_ = time_bases_.size() > 1;
   AvOptions options;
-  options.Set("movflags", kMovFlags);
+  options.Set("movflags", head_comes_ ? kMovFlagsOfSound : kMovFlags);
   return AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header");
 }
 
-absl::Status FragmentWriter::Write(AVPacket& packet) {
-  packet.stream_index = 0;
-  av_packet_rescale_ts(&packet, codec_time_base_, format_->streams[0]->time_base);
+absl::Status FragmentWriter::Write(AVPacket& packet, int track) {
+  packet.stream_index = track;
+  const auto at = static_cast<size_t>(track);
+  av_packet_rescale_ts(&packet, time_bases_[at], format_->streams[at]->time_base);
   return AvStatus(av_write_frame(format_.get(), &packet), "av_write_frame");
 }
 
 absl::Status FragmentWriter::Cut() {
-  return AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame");
+  // libav's first flush writes a head that has waited, and no more.
+  const int flushes = std::exchange(head_comes_, false) ? 2 : 1;
+  for (int i = 0; i < flushes; ++i) {
+    REEL_RETURN_IF_ERROR(AvStatus(av_write_frame(format_.get(), nullptr), "av_write_frame"));
+  }
+  return absl::OkStatus();
 }
 
 std::string FragmentWriter::TakeBytes() {

@@ -52,6 +52,11 @@ int FrameGroups::waiting() const {
   return pushed_ - handed_out_;
 }
 
+int FrameGroups::pushed() const {
+  MutexLock lock(mutex_);
+  return pushed_;
+}
+
 FrameGroups::Group* FrameGroups::Take() {
   MutexLock lock(mutex_);
   for (; !abandoned_; changed_.Wait(mutex_)) {

@@ -40,6 +40,7 @@ class FrameGroups {
   void Abandon();
   // Frames whose packets have not been handed out.
   int waiting() const;
+  int pushed() const;
 
   // Waits for a group's first frame. Null: there is no further group.
   Group* Take();

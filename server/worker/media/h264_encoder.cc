@@ -17,9 +17,6 @@ extern "C" {
 namespace reel::worker {
 namespace {
 
-// Added to the level of whatever libav and x264 say about this codec: errors come back as codes,
-// and a worker's stderr is a log of JSON objects.
-constexpr int kSilence = 64;
 constexpr int kMaxRate = 100'000;  // largest term of a frame rate's fraction
 constexpr int kNoGopLimit = 1'000'000;
 // A thread each. The file depends on their number, so that the size alone decides it: more of a

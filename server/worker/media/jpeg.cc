@@ -11,8 +11,7 @@
 namespace reel::worker {
 namespace {
 
-constexpr int kQuality = 4;   // of 2 (best) to 31
-constexpr int kSilence = 64;  // see h264_encoder.cc
+constexpr int kQuality = 4;  // of 2 (best) to 31
 constexpr AVPixelFormat kPixelFormat = AV_PIX_FMT_YUV420P;
 
 int Even(int64_t side) { return static_cast<int>(std::max<int64_t>(2, side / 2 * 2)); }

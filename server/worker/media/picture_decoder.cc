@@ -21,7 +21,6 @@ namespace reel::worker {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 30;
-constexpr int kSilence = 64;  // see h264_encoder.cc
 // For rare JPEGs, whose colours swscale converts: interpolated, rounded well.
 constexpr int kScalerFlags =
     SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP | SWS_BITEXACT;

@@ -10,6 +10,7 @@
 #include "server/worker/media/fragment_writer.h"
 #include "server/worker/media/frame_groups.h"
 #include "server/worker/media/h264_encoder.h"
+#include "server/worker/media/sound_track.h"
 
 namespace reel::worker {
 namespace {
@@ -36,6 +37,12 @@ absl::Status EncodeGroup(absl::StatusOr<H264Encoder> opened, FrameGroups& groups
     REEL_RETURN_IF_ERROR(encoder.Encode(*frame, std::exchange(first, false), add));
   }
   return encoder.Flush(add);
+}
+
+// None where the format has no sound.
+absl::StatusOr<std::optional<SoundTrack>> OpenSound(const VideoFormat& format) {
+  if (!format.sound.exists()) return std::nullopt;
+  return SoundTrack::Open(format);
 }
 
 }  // namespace
@@ -88,6 +95,19 @@ absl::Status VideoEncoder::Push(const model::FramesView& frames) {
     const auto frame = frames.data.subspan(at, bytes);
     groups_->Push({frame.begin(), frame.end()});
   }
+  return absl::OkStatus();
+}
+
+absl::Status VideoEncoder::PushSamples(const model::SamplesView& samples) {
+  if (samples.format != options_.format.sound) {
+    return absl::InternalError(absl::StrCat("Sound of ", samples.format.sample_rate, " Hz and ",
+                                            samples.format.channels,
+                                            " channels is not what this file was to have"));
+  }
+  MutexLock lock(mutex_);
+  if (result_) return result_->status();
+  if (groups_->pushed() > 0) return absl::InternalError("Sound came after the first frame");
+  samples_.insert(samples_.end(), samples.interleaved.begin(), samples.interleaved.end());
   return absl::OkStatus();
 }
 
@@ -157,27 +177,46 @@ absl::Status VideoEncoder::Emit(std::string bytes, bool fragment_end) {
 absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   // For the file's head alone: every group's encoder has the same.
   REEL_ASSIGN_OR_RETURN(const H264Encoder encoder, H264Encoder::Open(options_.format));
-  REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(encoder.context()));
+  REEL_ASSIGN_OR_RETURN(std::optional<SoundTrack> sound, OpenSound(options_.format));
+  std::vector<const AVCodecContext*> tracks = {&encoder.context()};
+  if (sound) tracks.push_back(&sound->context());
+  REEL_ASSIGN_OR_RETURN(const auto writer, FragmentWriter::Open(tracks));
+  REEL_ASSIGN_OR_RETURN(const int frames, WriteFrames(*writer, sound ? &*sound : nullptr));
+  if (frames == 0) return absl::InternalError("A file has frames");
+  std::string codecs = encoder.CodecString();
+  if (sound) absl::StrAppend(&codecs, ", ", AacEncoder::CodecString());
+  return EncodedFile{absl::StrCat("video/mp4; codecs=\"", codecs, "\""), offset_, frames,
+                     absl::Seconds(frames / options_.format.frame_rate)};
+}
+
+absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack* sound) {
+  const auto add_sound = [&](AVPacket& packet) { return writer.Write(packet, 1); };
+  const auto cut_here = [&]() -> absl::Status {
+    REEL_RETURN_IF_ERROR(writer.Cut());
+    return Emit(writer.TakeBytes(), true);
+  };
+  bool cut = true;
   int frames = 0;
-  bool cut = false;
   for (;; ++frames) {
     REEL_ASSIGN_OR_RETURN(const FrameGroups::HandedOut next, groups_->NextPacket());
     if (!next.packet) break;
     if (next.waiting == most_waiting() - 1) signal_();  // there is room again
+    if (sound != nullptr) {
+      if (frames == 0) sound->SetSamples(TakeSamples());
+      REEL_RETURN_IF_ERROR(sound->WriteUntil(frames + 1, add_sound));
+    }
     next.packet->pts = next.packet->dts = frames;
-    REEL_RETURN_IF_ERROR(writer->Write(*next.packet));
+    REEL_RETURN_IF_ERROR(writer.Write(*next.packet));
     cut = EndsFragment(frames);
-    if (!cut) continue;
-    REEL_RETURN_IF_ERROR(writer->Cut());
-    REEL_RETURN_IF_ERROR(Emit(writer->TakeBytes(), true));
+    if (cut) REEL_RETURN_IF_ERROR(cut_here());
   }
-  if (frames == 0) return absl::InternalError("A file has frames");
-  if (!cut) {
-    REEL_RETURN_IF_ERROR(writer->Cut());
-    REEL_RETURN_IF_ERROR(Emit(writer->TakeBytes(), true));
-  }
-  return EncodedFile{absl::StrCat("video/mp4; codecs=\"", encoder.CodecString(), "\""), offset_,
-                     frames, absl::Seconds(frames / options_.format.frame_rate)};
+  if (!cut) REEL_RETURN_IF_ERROR(cut_here());
+  return frames;
+}
+
+std::vector<float> VideoEncoder::TakeSamples() {
+  MutexLock lock(mutex_);
+  return std::exchange(samples_, {});
 }
 
 }  // namespace reel::worker

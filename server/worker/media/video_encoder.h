@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine's way to a file: a sink of frames that encodes on threads of its own, the lanes, and
-// hands out the bytes of a fragmented H.264 MP4 as they come into being. Pushing never waits.
+// hands out the bytes of a fragmented MP4, H.264 and AAC, as they come into being. Pushing never
+// waits.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -20,7 +22,9 @@
 
 namespace reel::worker {
 
+class FragmentWriter;
 class FrameGroups;
+class SoundTrack;
 
 struct EncoderOptions {
   VideoFormat format;
@@ -33,7 +37,7 @@ struct EncoderOptions {
 int EncoderLanes(int threads);
 
 struct EncodedFile {
-  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"
+  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f, mp4a.40.2"
   int64_t size_bytes = 0;
   int num_frames = 0;
   absl::Duration duration;
@@ -63,6 +67,8 @@ class VideoEncoder final : public model::FrameSink {
   bool HasRoom() const override;
   // Fails with the encoder's own error once it has one.
   absl::Status Push(const model::FramesView& frames) override;
+  // Where the format has sound.
+  absl::Status PushSamples(const model::SamplesView& samples) override;
 
   // No further frames: encode what waits, then be done. Returns at once.
   void Finish();
@@ -78,6 +84,9 @@ class VideoEncoder final : public model::FrameSink {
   void EncodeGroups();
   void Run();
   absl::StatusOr<EncodedFile> WriteFile();
+  // How many there were; `sound` may be null.
+  absl::StatusOr<int> WriteFrames(FragmentWriter& writer, SoundTrack* sound);
+  std::vector<float> TakeSamples();
   absl::Status Emit(std::string bytes, bool fragment_end);
   // Frames in the encoder above which there is no room.
   int most_waiting() const;
@@ -93,6 +102,7 @@ class VideoEncoder final : public model::FrameSink {
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   bool abandoned_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::StatusOr<EncodedFile>> result_ ABSL_GUARDED_BY(mutex_);
+  std::vector<float> samples_ ABSL_GUARDED_BY(mutex_);  // until the first frame's packet is there
   std::unique_ptr<FrameGroups> groups_;
   std::thread writer_;
 };

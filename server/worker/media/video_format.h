@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes and encoding effort of a video, free of libav.
+// Sizes and encoding effort of a video and its sound, free of libav.
 #pragma once
 
 #include <string>
+
+#include "model/frame_sink.h"
 
 namespace reel::worker {
 
@@ -12,6 +14,8 @@ struct VideoFormat {
   double frame_rate = 24;
   int crf = 18;                     // 0..51
   std::string preset = "veryfast";  // x264's name for it
+  model::SoundFormat sound = {};    // without one the file has no sound track
+  int num_frames = 0;               // of all pictures: where sound ends
 };
 
 }  // namespace reel::worker

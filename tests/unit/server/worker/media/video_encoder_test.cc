@@ -11,9 +11,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "model/testcard/frame_pixels.h"
 #include "model/testcard/picture.h"
 #include "tests/fakes/decoded_video.h"
+#include "tests/unit/server/worker/media/collected_file.h"
 #include "tests/unit/server/worker/media/ffprobe.h"
 
 namespace reel::worker {
@@ -22,91 +22,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kPatience = absl::Seconds(60);  // of a wait that ends when it must
-
-// Collects a file, and may hold the encoder's thread at its next piece.
-class File {
- public:
-  VideoEncoder::Output Output() {
-    return [this](int64_t offset, std::string piece, bool fragment_end) {
-      MutexLock lock(mutex_);
-      ++calls_;
-      changed_.NotifyAll();
-      while (held_) changed_.Wait(mutex_);
-      EXPECT_EQ(offset, static_cast<int64_t>(bytes_.size()));
-      EXPECT_LE(piece.size(), size_t{1} << 20);
-      bytes_ += piece;
-      if (fragment_end) ends_.push_back(bytes_.size());
-      changed_.NotifyAll();
-    };
-  }
-  VideoEncoder::Signal Signal() {
-    return [this] {
-      MutexLock lock(mutex_);
-      ++signals_;
-      changed_.NotifyAll();
-    };
-  }
-  void Hold() {
-    MutexLock lock(mutex_);
-    held_ = true;
-  }
-  void Release() {
-    MutexLock lock(mutex_);
-    held_ = false;
-    changed_.NotifyAll();
-  }
-  template <typename Condition>
-  bool WaitUntil(Condition condition) {
-    const absl::Time end = absl::Now() + kPatience;
-    MutexLock lock(mutex_);
-    while (!condition() && absl::Now() < end) changed_.WaitFor(mutex_, absl::Seconds(1));
-    return condition();
-  }
-  bool WaitForFragments(size_t count) {
-    return WaitUntil([&] { return ends_.size() >= count; });
-  }
-  bool WaitForCalls(int count) {
-    return WaitUntil([&] { return calls_ >= count; });
-  }
-  // Of one that has been finished or abandoned.
-  bool WaitForDone(const VideoEncoder& encoder) {
-    return WaitUntil([&] { return encoder.done(); });
-  }
-  std::string bytes() {
-    MutexLock lock(mutex_);
-    return bytes_;
-  }
-  std::vector<size_t> ends() {
-    MutexLock lock(mutex_);
-    return ends_;
-  }
-  int calls() {
-    MutexLock lock(mutex_);
-    return calls_;
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  std::string bytes_;
-  std::vector<size_t> ends_;
-  int calls_ = 0, signals_ = 0;
-  bool held_ = false;
-};
-
 EncoderOptions Options(int width, int height) {
   EncoderOptions options;
   options.format.width = width;
   options.format.height = height;
   return options;
-}
-
-absl::Status PushFrame(VideoEncoder& encoder, const model::TestPicture& picture, int width,
-                       int height, int frame) {
-  std::vector<std::byte> bytes;
-  model::AppendFrame(picture.Draw(frame), width, model::FrameFormat::kI420, bytes);
-  return encoder.Push({model::FrameFormat::kI420, width, height, 1, bytes});
 }
 
 struct Encoded {
@@ -118,7 +38,7 @@ struct Encoded {
 Encoded EncodeClip(EncoderOptions options, int frames) {
   const int width = options.format.width, height = options.format.height;
   options.queue_frames = frames;
-  File file;
+  CollectedFile file;
   VideoEncoder encoder(options, file.Output(), file.Signal());
   const model::TestPicture picture("a fox", 7, width, height);
   for (int i = 0; i < frames; ++i) {
@@ -197,7 +117,7 @@ TEST(VideoEncoder, TheCodeSurvivesEveryQualityAndSize) {
 }
 
 TEST(VideoEncoder, BytesLeaveBeforeLaterFramesExist) {
-  File file;
+  CollectedFile file;
   VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
   const model::TestPicture picture("a fox", 7, 64, 64);
   ASSERT_TRUE(PushFrame(encoder, picture, 64, 64, 0).ok());
@@ -227,7 +147,7 @@ TEST(VideoEncoder, EveryFragmentBeginsWithAKeyFrameButTheSecond) {
 }
 
 TEST(VideoEncoder, HasNoRoomWhileNobodyTakesItsBytes) {
-  File file;
+  CollectedFile file;
   file.Hold();
   EncoderOptions options = Options(64, 64);
   options.queue_frames = 3;
@@ -248,7 +168,7 @@ TEST(VideoEncoder, HasNoRoomWhileNobodyTakesItsBytes) {
 }
 
 TEST(VideoEncoder, AbandoningReturnsAtOnceAndStopsTheBytes) {
-  File file;
+  CollectedFile file;
   file.Hold();
   auto encoder = std::make_unique<VideoEncoder>(Options(64, 64), file.Output(), file.Signal());
   const model::TestPicture picture("a fox", 7, 64, 64);
@@ -264,7 +184,7 @@ TEST(VideoEncoder, AbandoningReturnsAtOnceAndStopsTheBytes) {
 }
 
 TEST(VideoEncoder, ReportsWhatItCannotEncode) {
-  File file;
+  CollectedFile file;
   EncoderOptions options = Options(64, 64);
   options.format.preset = "warp";
   VideoEncoder encoder(options, file.Output(), file.Signal());
@@ -277,14 +197,14 @@ TEST(VideoEncoder, ReportsWhatItCannotEncode) {
 }
 
 TEST(VideoEncoder, RefusesFramesOfAnotherShape) {
-  File file;
+  CollectedFile file;
   VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
   const model::TestPicture picture("a fox", 7, 96, 64);
   EXPECT_FALSE(PushFrame(encoder, picture, 96, 64, 0).ok());
 }
 
 TEST(VideoEncoder, AFileWithoutFramesIsAnError) {
-  File file;
+  CollectedFile file;
   VideoEncoder encoder(Options(64, 64), file.Output(), file.Signal());
   encoder.Finish();
   ASSERT_TRUE(file.WaitForDone(encoder));

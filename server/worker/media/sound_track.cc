@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/media/sound_track.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+
+namespace reel::worker {
+namespace {
+
+// Players that cut a file at a fragment's end must have the sound of its last picture, and the
+// first fragment, of one picture, the packets that the edit list needs. At 24 kHz a packet lasts as
+// long as a picture.
+constexpr int64_t kAhead = 3 * int64_t{AacEncoder::kFrameSamples};
+
+}  // namespace
+
+absl::StatusOr<SoundTrack> SoundTrack::Open(const VideoFormat& format) {
+  REEL_ASSIGN_OR_RETURN(AacEncoder encoder, AacEncoder::Open(format.sound));
+  return SoundTrack(std::move(encoder), format);
+}
+
+SoundTrack::SoundTrack(AacEncoder encoder, const VideoFormat& format)
+    : encoder_(std::move(encoder)),
+      format_(format.sound),
+      frame_rate_(format.frame_rate),
+      end_(SampleAt(format.num_frames)) {}
+
+int64_t SoundTrack::SampleAt(int frames) const {
+  return std::llround(frames * static_cast<double>(format_.sample_rate) / frame_rate_);
+}
+
+absl::Status SoundTrack::WriteUntil(int frames, AacEncoder::PacketSink sink) {
+  const auto channels = static_cast<size_t>(format_.channels);
+  const int64_t until = std::min(end_, SampleAt(frames) + kAhead);
+  while (at_ < until) {
+    const auto count =
+        static_cast<size_t>(std::min<int64_t>(AacEncoder::kFrameSamples, end_ - at_));
+    std::vector<float> piece(count * channels, 0.0F);
+    const size_t from = std::min(samples_.size(), static_cast<size_t>(at_) * channels);
+    const size_t have = std::min(samples_.size() - from, piece.size());
+    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(from), have, piece.begin());
+    REEL_RETURN_IF_ERROR(encoder_.Encode(piece, sink));
+    at_ += static_cast<int64_t>(count);
+  }
+  if (at_ < end_ || std::exchange(flushed_, true)) return absl::OkStatus();
+  return encoder_.Flush(sink);
+}
+
+}  // namespace reel::worker
