@@ -68,8 +68,10 @@ class FrameSink {
   virtual bool HasRoom() const = 0;
   // Copies. An error is the sink's own (its encoder, its file) and ends the job.
   virtual absl::Status Push(const FramesView& frames) = 0;
-  // All sound of the video, before its first frame; copies. It may be shorter than the pictures,
-  // which silence then fills, or longer, which is cut. UNIMPLEMENTED: this sink takes none.
+  // Whether sound is wanted; the model makes none for others.
+  virtual bool TakesSound() const { return false; }
+  // All sound of the video, before its first frame; copies. Silence follows sound that is shorter
+  // than the pictures; longer sound is cut.
   virtual absl::Status PushSamples(const SamplesView& samples) {
     (void)samples;
     return absl::UnimplementedError("This sink takes no sound");

@@ -103,6 +103,7 @@ struct GenerationSpec {
   ConditionPipeline condition_pipeline = ConditionPipeline::kAuto;
   KernelSelection kernels;
   CacheOptions cache;
+  std::optional<bool> sound;  // whether the file has a sound track
   PreviewOptions preview;
   EncodingOptions encoding;
   std::string worker;  // name of a worker to run on; empty: the scheduler's choice

@@ -41,6 +41,7 @@ struct TestCardOptions {
   absl::Duration load_time;
   std::vector<TestCardFault> faults;
   TestCardMemory memory = {};
+  bool sound = false;  // its videos hum
 
   friend bool operator==(const TestCardOptions&, const TestCardOptions&) = default;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/dispatch/kernel_listing.h"
+#include "model/frame_sink.h"
 #include "model/generation_spec.h"
 
 namespace reel::model {
@@ -81,6 +82,7 @@ struct ModelCard {
   GenerationSpec defaults;  // every field that requests may leave out, but the prompt and the seed
   std::vector<Preset> presets;
   bool supports_conditions = false;
+  SoundFormat sound = {};  // of its videos
   // Kernel profiles that trade accuracy for speed and that the model has a use for.
   std::vector<std::string> lossy_profiles = {};
   std::vector<PromptWords> prompt_words = {};  // empty: any text will do

@@ -48,6 +48,7 @@ Resolution Resolve(const GenerationSpec& sent, const ModelCard& card, const Requ
   if (const Preset* preset = ChosenPreset(spec, card, violations)) FillFrom(known, preset->values);
   FillFrom(known, card.defaults);
   FillFrom(spec, known);
+  if (card.sound.exists() && !spec.sound) spec.sound = true;
   FillServerDefaults(spec, fresh_seed);
 
   CheckAgainstCard(spec, known, card, violations);

@@ -40,10 +40,11 @@ struct TextFacts {
 
 // The file.
 struct MediaInfo {
-  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f"
+  std::string content_type;  // e.g. video/mp4; codecs="avc1.64001f, mp4a.40.2"
   int64_t size_bytes = 0;    // 0 until it is complete
   std::string sha256;        // lower-case hex, of the whole file
   absl::Duration duration;   // of the clip
+  int sample_rate = 0;       // of its sound; 0: it has none, or is not complete
 };
 
 // Where a job's time goes; it is in one of them at any moment. In the order of a run. From

@@ -143,6 +143,9 @@ void CheckAgainstCard(const GenerationSpec& spec, const GenerationSpec& known,
     out.InRange("max_text_tokens", int64_t{spec.max_text_tokens}, int64_t{1},
                 int64_t{limits.max_text_tokens});
   }
+  if (spec.sound.value_or(false) && !card.sound.exists()) {
+    out.Add("sound", "this model makes no sound; nearest: leave it out");
+  }
   CheckProfile(spec, card, out);
   CheckCache(spec.cache, card.defaults.cache, out);
   CheckConditionsAgainstCard(spec, card, out);

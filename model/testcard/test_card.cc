@@ -14,6 +14,7 @@
 #include "kernels/dispatch/device_gone.h"
 #include "model/testcard/faults.h"
 #include "model/testcard/frame_pixels.h"
+#include "model/testcard/hum.h"
 #include "model/testcard/picture.h"
 
 namespace reel::model {
@@ -98,7 +99,7 @@ class TestCard final : public Pipeline {
  public:
   TestCard(const std::string& name, const TestCardOptions& options,
            std::shared_ptr<CountedMemory> memory)
-      : card_(TestCardModelCard(name, options.memory)),
+      : card_(TestCardModelCard(name, options.memory, options.sound)),
         options_(options),
         faults_(options.faults),
         memory_(std::move(memory)),
@@ -154,6 +155,10 @@ class TestCard final : public Pipeline {
     TestCardGeneration& mine = Mine(generation);
     const int64_t pixels = int64_t{mine.spec.width} * mine.spec.height * mine.spec.num_frames;
     REEL_RETURN_IF_ERROR(mine.frames_bytes.Resize(options_.memory.per_decoded_pixel * pixels));
+    if (mine.frames_done == 0 && sink.TakesSound()) {
+      const std::vector<float> hum = Hum(mine.spec.num_frames / mine.spec.frame_rate);
+      REEL_RETURN_IF_ERROR(sink.PushSamples({kHumFormat, hum}));
+    }
     const int left = mine.spec.num_frames - mine.frames_done;
     const int count = std::min(mine.frames_done == 0 ? 1 : kFramesPerPiece, left);
     absl::SleepFor(count * options_.decode_time_per_frame);

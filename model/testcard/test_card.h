@@ -14,7 +14,8 @@
 namespace reel::model {
 
 // What it accepts: the sizes and schedules of LTX-Video; no conditions.
-ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory = {});
+ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory = {},
+                            bool sound = false);
 
 // INVALID_ARGUMENT for faults that do not exist. Sleeps for the load time. Its videos take of
 // `memory`, where there is one; its weights are the caller's to count.

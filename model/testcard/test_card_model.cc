@@ -2,6 +2,7 @@
 // The card of the test card.
 #include <utility>
 
+#include "model/testcard/hum.h"
 #include "model/testcard/test_card.h"
 
 namespace reel::model {
@@ -18,11 +19,12 @@ Preset Named(const char* name, int width, int height, int frames, int steps) {
 
 }  // namespace
 
-ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory) {
+ModelCard TestCardModelCard(const std::string& name, const TestCardMemory& memory, bool sound) {
   ModelCard card;
   card.name = name;
   card.family = "test card";
   card.weight_bytes = memory.weights;
+  if (sound) card.sound = kHumFormat;
   card.memory = {.token = memory.per_token,
                  .step_row = memory.per_step_row,
                  .decode_pixel = memory.per_decoded_pixel};

@@ -51,6 +51,10 @@ v1::Model CardToProto(const model::ModelCard& card) {
   SetDefaults(card.defaults, *proto.mutable_defaults());
   SetLimits(card.limits, *proto.mutable_limits());
   proto.set_supports_conditions(card.supports_conditions);
+  if (card.sound.exists()) {
+    proto.mutable_sound()->set_sample_rate(card.sound.sample_rate);
+    proto.mutable_sound()->set_channels(card.sound.channels);
+  }
   for (const std::string& profile : card.lossy_profiles) proto.add_lossy_kernel_profiles(profile);
   for (const model::Preset& preset : card.presets) proto.add_presets(preset.name);
   for (const model::PromptWords& group : card.prompt_words) {
@@ -72,6 +76,7 @@ model::ModelCard CardFromProto(const v1::Model& proto) {
   card.temporal_multiple = proto.temporal_multiple();
   card.limits = LimitsFromProto(proto.limits());
   card.supports_conditions = proto.supports_conditions();
+  card.sound = {.sample_rate = proto.sound().sample_rate(), .channels = proto.sound().channels()};
   card.lossy_profiles = {proto.lossy_kernel_profiles().begin(),
                          proto.lossy_kernel_profiles().end()};
   for (const v1::PromptWords& group : proto.prompt_words()) {

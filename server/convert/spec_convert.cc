@@ -171,6 +171,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   if (proto.has_decode_timestep()) spec.decode_timestep = proto.decode_timestep();
   if (proto.has_decode_noise_scale()) spec.decode_noise_scale = proto.decode_noise_scale();
   spec.max_text_tokens = proto.max_text_tokens();
+  if (proto.has_sound()) spec.sound = proto.sound();
   for (const v1::Condition& condition : proto.conditions()) {
     spec.conditions.push_back(ConditionFromProto(condition));
   }
@@ -201,6 +202,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   if (spec.decode_timestep) proto.set_decode_timestep(*spec.decode_timestep);
   if (spec.decode_noise_scale) proto.set_decode_noise_scale(*spec.decode_noise_scale);
   proto.set_max_text_tokens(spec.max_text_tokens);
+  if (spec.sound) proto.set_sound(*spec.sound);
   for (const model::Condition& condition : spec.conditions) {
     SetCondition(condition, with_bytes, *proto.add_conditions());
   }

@@ -151,6 +151,8 @@ v1::MediaInfo MediaToProto(const model::MediaInfo& media) {
   proto.set_size_bytes(media.size_bytes);
   proto.set_sha256(media.sha256);
   SetProtoDuration(*proto.mutable_duration(), media.duration);
+  proto.set_has_sound(media.sample_rate > 0);
+  proto.set_sample_rate(media.sample_rate);
   return proto;
 }
 
@@ -158,7 +160,8 @@ model::MediaInfo MediaFromProto(const v1::MediaInfo& proto) {
   return {.content_type = proto.content_type(),
           .size_bytes = proto.size_bytes(),
           .sha256 = proto.sha256(),
-          .duration = FromProtoDuration(proto.duration())};
+          .duration = FromProtoDuration(proto.duration()),
+          .sample_rate = proto.sample_rate()};
 }
 
 v1::Notice NoticeToProto(const model::Notice& notice) {

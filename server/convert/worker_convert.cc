@@ -141,6 +141,7 @@ worker::v1::TestCard TestCardToProto(const model::TestCardOptions& options) {
   memory.set_per_decoded_pixel(options.memory.per_decoded_pixel);
   memory.set_untold_per_token(options.memory.untold_per_token);
   memory.set_kept_per_video(options.memory.kept_per_video);
+  proto.set_sound(options.sound);
   return proto;
 }
 
@@ -167,6 +168,7 @@ model::TestCardOptions TestCardFromProto(const worker::v1::TestCard& proto) {
                     .per_decoded_pixel = memory.per_decoded_pixel(),
                     .untold_per_token = memory.untold_per_token(),
                     .kept_per_video = memory.kept_per_video()};
+  options.sound = proto.sound();
   return options;
 }
 

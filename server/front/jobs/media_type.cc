@@ -6,8 +6,11 @@
 namespace reel::front {
 namespace {
 
-// The box lies in the first 750 bytes of our files.
+// The boxes lie in the first 1,100 bytes of our files.
 constexpr size_t kLookedAt = 2048;
+
+// Of the sound that this server writes.
+constexpr std::string_view kSoundBox = "mp4a", kSoundCodec = ", mp4a.40.2";
 
 }  // namespace
 
@@ -23,7 +26,9 @@ std::string MediaTypeOfBytes(std::string_view first_bytes) {
     return absl::Hex(static_cast<unsigned char>(first_bytes[box + kBox.size() + at]),
                      absl::kZeroPad2);
   };
-  return absl::StrCat("video/mp4; codecs=\"avc1.", byte(1), byte(2), byte(3), "\"");
+  const bool has_sound = first_bytes.find(kSoundBox) != std::string_view::npos;
+  return absl::StrCat("video/mp4; codecs=\"avc1.", byte(1), byte(2), byte(3),
+                      has_sound ? kSoundCodec : "", "\"");
 }
 
 }  // namespace reel::front

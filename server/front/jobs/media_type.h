@@ -7,8 +7,8 @@
 
 namespace reel::front {
 
-// video/mp4 with its codec, as a player wants to be told: from the `avcC` box among the file's
-// first bytes. Without the codec where there is none.
+// video/mp4 with its codecs, as a player wants to be told: from the boxes `avcC` and `mp4a` among
+// the file's first bytes. Without codecs where there is no `avcC`.
 std::string MediaTypeOfBytes(std::string_view first_bytes);
 
 }  // namespace reel::front

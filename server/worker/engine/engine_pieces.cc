@@ -135,6 +135,8 @@ void Engine::Impl::StartDecoding(HeldJob& job) {
   options.format.width = job.spec.width;
   options.format.height = job.spec.height;
   options.format.frame_rate = job.spec.frame_rate;
+  options.format.num_frames = job.spec.num_frames;
+  if (job.spec.sound.value_or(true)) options.format.sound = job.pipeline->card().sound;
   options.format.crf = job.spec.encoding.crf.value_or(options.format.crf);
   options.format.preset = PresetName(job.spec.encoding.speed);
   options.lanes = EncoderLanes(options_.encoder_threads);

@@ -65,6 +65,7 @@ WorkerReport FileEnd::ReportOf(const EncodedFile& file, absl::Time now) {
   finished.media.content_type = file.content_type;
   finished.media.size_bytes = file.size_bytes;
   finished.media.duration = file.duration;
+  finished.media.sample_rate = file.sound.sample_rate;
   return {{}, success_->ref, std::move(finished)};
 }
 

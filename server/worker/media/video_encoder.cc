@@ -186,7 +186,7 @@ absl::StatusOr<EncodedFile> VideoEncoder::WriteFile() {
   std::string codecs = encoder.CodecString();
   if (sound) absl::StrAppend(&codecs, ", ", AacEncoder::CodecString());
   return EncodedFile{absl::StrCat("video/mp4; codecs=\"", codecs, "\""), offset_, frames,
-                     absl::Seconds(frames / options_.format.frame_rate)};
+                     absl::Seconds(frames / options_.format.frame_rate), options_.format.sound};
 }
 
 absl::StatusOr<int> VideoEncoder::WriteFrames(FragmentWriter& writer, SoundTrack* sound) {

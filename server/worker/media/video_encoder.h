@@ -41,6 +41,7 @@ struct EncodedFile {
   int64_t size_bytes = 0;
   int num_frames = 0;
   absl::Duration duration;
+  model::SoundFormat sound;
 };
 
 // Thread-safe, but for destruction.
@@ -67,7 +68,7 @@ class VideoEncoder final : public model::FrameSink {
   bool HasRoom() const override;
   // Fails with the encoder's own error once it has one.
   absl::Status Push(const model::FramesView& frames) override;
-  // Where the format has sound.
+  bool TakesSound() const override { return options_.format.sound.exists(); }
   absl::Status PushSamples(const model::SamplesView& samples) override;
 
   // No further frames: encode what waits, then be done. Returns at once.

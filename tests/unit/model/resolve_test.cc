@@ -307,6 +307,26 @@ TEST(Resolve, RefusesConditionsThatTheModelCannotTake) {
               ElementsAre(Violation("conditions", "does not support conditions; nearest: 0")));
 }
 
+TEST(Resolve, SoundIsTheModelsUnlessARequestLeavesItOut) {
+  ModelCard card = ExampleCard();
+  GenerationSpec spec;
+  spec.prompt = "a fox";
+  EXPECT_EQ(Resolve(spec, card, RequestLimits(), 1).spec.sound, std::nullopt);
+  spec.sound = false;
+  EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 1).ok());
+  spec.sound = true;
+  const Resolution refused = Resolve(spec, card, RequestLimits(), 1);
+  ASSERT_EQ(refused.violations.size(), 1u);
+  EXPECT_EQ(refused.violations[0].field, "sound");
+
+  card.sound = {.sample_rate = 48'000, .channels = 2};
+  EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 1).ok());
+  spec.sound = std::nullopt;
+  EXPECT_EQ(Resolve(spec, card, RequestLimits(), 1).spec.sound, true);
+  spec.sound = false;
+  EXPECT_EQ(Resolve(spec, card, RequestLimits(), 1).spec.sound, false);
+}
+
 TEST(Resolve, RefusesAnotherModelsName) {
   EXPECT_THAT(With([](auto& s) { s.model = "other"; }),
               ElementsAre(Violation("model", "nearest: example")));

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "kernels/dispatch/kernel_counters.h"
 #include "kernels/dispatch/kernel_plan.h"
 #include "model/resolve.h"
+#include "model/testcard/hum.h"
 #include "model/testcard/picture_code.h"
 
 namespace reel::model {
@@ -34,7 +37,16 @@ class KeepingSink : public FrameSink {
     }
     return absl::OkStatus();
   }
+  bool TakesSound() const override { return takes_sound; }
+  absl::Status PushSamples(const SamplesView& samples) override {
+    EXPECT_TRUE(frames.empty()) << "sound comes first";
+    EXPECT_EQ(samples.format, kHumFormat);
+    sound.insert(sound.end(), samples.interleaved.begin(), samples.interleaved.end());
+    return absl::OkStatus();
+  }
   std::vector<std::vector<uint8_t>> frames;
+  std::vector<float> sound;
+  bool takes_sound = false;
 
  private:
   FrameFormat format_;
@@ -80,6 +92,40 @@ TEST_F(TestCardTest, ItsDefaultsAndPresetsAreLegal) {
     spec.preset = preset.name;
     EXPECT_TRUE(Resolve(spec, card, RequestLimits(), 1).ok()) << preset.name;
   }
+}
+
+TEST_F(TestCardTest, HumsBeforeItsFirstFrameForWhoTakesSound) {
+  TestCardOptions options;
+  options.step_time = options.decode_time_per_frame = absl::ZeroDuration();
+  options.sound = true;
+  auto pipeline = *MakeTestCard("testcard", options);
+  EXPECT_EQ(pipeline->card().sound, kHumFormat);
+  for (const bool takes_sound : {true, false}) {
+    auto generation = Create(*pipeline, "a fox");
+    KeepingSink sink(FrameFormat::kI420);
+    sink.takes_sound = takes_sound;
+    while (!*pipeline->DecodeNext(*generation, sink, run_)) {
+    }
+    EXPECT_THAT(sink.frames, SizeIs(9));
+    // Nine frames at 24 a second.
+    EXPECT_THAT(sink.sound, SizeIs(takes_sound ? 2 * 18'000 : 0));
+  }
+}
+
+TEST(Hum, BeepsAtWholeSeconds) {
+  const std::vector<float> hum = Hum(2);
+  const auto loudest = [&](double from, double to) {
+    float most = 0;
+    for (auto i = static_cast<size_t>(from * 48'000); i < static_cast<size_t>(to * 48'000); ++i) {
+      EXPECT_EQ(hum[2 * i], hum[2 * i + 1]);
+      most = std::max(most, std::abs(hum[2 * i]));
+    }
+    return most;
+  };
+  EXPECT_NEAR(loudest(0, 0.05), 0.5, 1e-3);
+  EXPECT_NEAR(loudest(0.05, 1), 0.25, 1e-3);
+  EXPECT_NEAR(loudest(1, 1.05), 0.5, 1e-3);
+  EXPECT_NEAR(loudest(1.05, 2), 0.25, 1e-3);
 }
 
 TEST_F(TestCardTest, StepsToTheEndAndDecodesEveryFrameInOrder) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test card's sound: 440 Hz, and for 50 ms from each whole second on 880 Hz and twice as loud,
+// so that a program can tell by it what second of the video is heard.
+#pragma once
+
+#include <vector>
+
+#include "model/frame_sink.h"
+
+namespace reel::model {
+
+inline constexpr SoundFormat kHumFormat = {.sample_rate = 48'000, .channels = 2};
+
+// So many seconds, the channels side by side.
+std::vector<float> Hum(double seconds);
+
+}  // namespace reel::model
