@@ -55,6 +55,7 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   if (use == SpecUse::kVideo) {
     command.add_option("--preview-every", preview_every_, "Write a preview after every N-th step");
   }
+  command.add_flag("--no-sound", no_sound_, "Make a silent file of a model that has sound");
   command.add_option("--crf", crf_, "Quality of the file: 0 (lossless) to 51");
   command.add_option("--speed", speed_, "Speed of the video encoder; slower makes smaller files")
       ->check(CLI::IsMember({"ultrafast", "superfast", "veryfast", "faster", "medium"}));
@@ -82,6 +83,7 @@ v1::VideoSpec SpecFlags::Values() const {
   spec.set_worker(worker_);
   if (guidance_) spec.set_guidance_scale(*guidance_);
   if (seed_) spec.set_seed(*seed_);
+  if (no_sound_) spec.set_sound(false);
   if (!profile_.empty()) spec.mutable_kernels()->set_profile(profile_);
   for (const auto& [op, variant] : kernels_) {
     (*spec.mutable_kernels()->mutable_variants())[op] = variant;

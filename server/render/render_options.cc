@@ -56,6 +56,8 @@ void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--cache-most-reused", spec.cache.most_reused, "0..16, such steps in a row");
   app.add_option("--max-text-tokens", spec.max_text_tokens, "Longest text")->check(WhyNotAboveZero);
   app.add_option("--seed", spec.seed, "Same seed, same video; default 0")->check(WhyNotSeed);
+  app.add_flag_callback(
+      "--no-sound", [&spec] { spec.sound = false; }, "A silent file of a model that has sound");
   app.add_option("--crf", spec.encoding.crf, "0 (lossless) to 51; default 18");
 }
 

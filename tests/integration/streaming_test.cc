@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A video can be played while it is made.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,6 +48,46 @@ TEST(Streaming, FirstBytesComeBeforeTheLastFrameIsDecoded) {
   });
   ASSERT_TRUE(result.status.ok()) << result.status.error_message();
   EXPECT_GT(absl::Now() - first_media, absl::Milliseconds(900));
+}
+
+ServerSetup HummingCard() {
+  ServerSetup setup;
+  setup.config =
+      R"(models { name: "card" test_card { step_time { nanos: 1000000 } sound: true } })";
+  return setup;
+}
+
+TEST(Streaming, EveryPrefixHasTheSoundOfItsPictures) {
+  ReelServer server(HummingCard());
+  Calls calls(server.Connect());
+  v1::VideoSpec spec = SmallSpec("waves", 3);
+  spec.set_num_frames(49);
+  const StreamResult result = calls.Generate(spec);
+  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
+  ASSERT_GT(result.fragment_ends.size(), 3U);
+  for (const size_t end : result.fragment_ends) {
+    const auto video = testing::Decode(result.file.substr(0, end));
+    ASSERT_TRUE(video.ok()) << video.status() << " in the first " << end << " bytes";
+    EXPECT_EQ(video->sample_rate, 48'000);
+    EXPECT_GE(video->sound.size() / 2, video->luma.size() * 2000);
+  }
+  EXPECT_TRUE(result.finished.media().has_sound());
+  EXPECT_EQ(result.finished.media().sample_rate(), 48'000);
+  EXPECT_THAT(result.finished.media().content_type(), ::testing::EndsWith(", mp4a.40.2\""));
+}
+
+TEST(Streaming, ARequestWithoutSoundHasTheFileOfASilentModel) {
+  ReelServer humming(HummingCard()), silent;
+  v1::VideoSpec spec = SmallSpec("waves", 3);
+  const StreamResult without = Calls(silent.Connect()).Generate(spec);
+  spec.set_sound(false);
+  const StreamResult left_out = Calls(humming.Connect()).Generate(spec);
+  ASSERT_TRUE(left_out.status.ok()) << left_out.status.error_message();
+  EXPECT_EQ(left_out.file, without.file);
+  EXPECT_FALSE(left_out.finished.media().has_sound());
+  spec.set_sound(true);
+  const StreamResult refused = Calls(silent.Connect()).Generate(spec);
+  EXPECT_EQ(refused.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kLookedAt = 2048;
 
 // Of the sound that this server writes.
-constexpr std::string_view kSoundBox = "mp4a", kSoundCodec = ", mp4a.40.2";
+constexpr char kSoundBox[] = "mp4a", kSoundCodec[] = ", mp4a.40.2";
 
 }  // namespace
 

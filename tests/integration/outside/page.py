@@ -14,6 +14,42 @@ from server import running_server, wait_until_serving
 SLOW = "models { name: 'testcard' test_card { step_time { nanos: 20000000 } decode_time_per_frame { nanos: 30000000 } } }"
 # Its limits are known only once it is loaded, which takes longer than the page needs to ask what there is.
 LATE = "models { name: 'testcard' test_card { load_time { seconds: 4 } } }"
+# It hums, and beeps when a second of the video begins.
+HUMMING = "models { name: 'testcard' test_card { step_time { nanos: 1000000 } decode_time_per_frame { nanos: 10000000 } sound: true } }"
+# What is heard against what is seen: the beeps' begins by WebAudio, the pictures by when they are shown. A list of milliseconds.
+MEASURE_DRIFT = """
+  (async (video) => {
+    const context = new AudioContext();
+    await context.resume();
+    const analyser = context.createAnalyser();
+    analyser.fftSize = 2048;
+    context.createMediaElementSource(video).connect(analyser).connect(context.destination);
+    const shown = [], drifts = [];
+    video.requestVideoFrameCallback(function each(now, frame) {
+      shown.push([frame.expectedDisplayTime, frame.mediaTime]);
+      video.requestVideoFrameCallback(each);
+    });
+    const samples = new Float32Array(analyser.fftSize);
+    let loud = true;
+    video.currentTime = 0;
+    await video.play();
+    while (video.currentTime < video.duration - 0.2) {
+      await new Promise((done) => setTimeout(done, 5));
+      analyser.getFloatTimeDomainData(samples);
+      const at = performance.now();
+      const first = samples.findIndex((x) => Math.abs(x) > 0.35);
+      if (first < 0) { loud = false; continue; }
+      if (loud) continue;
+      loud = true;
+      const heard = at - (samples.length - first) / context.sampleRate * 1000 - context.baseLatency * 1000;
+      const frame = shown.filter(([time]) => time <= heard).pop();
+      if (!frame || video.currentTime < 0.5) continue;
+      const media = frame[1] + (heard - frame[0]) / 1000;
+      drifts.push(1000 * (Math.round(media) - media));
+    }
+    return { drifts, frames: shown.length };
+  })(stages[0].video)
+"""
 MARKUP = "<img src=x onerror=\"window.hacked=1\"><b>bold</b> & a red circle"
 NOTE_START = """
   window.began = null;
@@ -106,8 +142,29 @@ def check_early():
         assert page.errors == [], page.errors
 
 
+def check_sound():
+    """A video with sound plays muted, and a button turns the sound on."""
+    with running_server("--http", "127.0.0.1:0", config=HUMMING) as server, opened_page() as page:
+        page.open(f"http://{server.http}/", 1280)
+        wait_until_serving(server)
+        page.wait("models.length > 0")
+        fill(page, prompt="a red circle", width=256, height=256, frames=145, steps=4)
+        page.evaluate("byId('make').click()")
+        page.wait("stages[0]?.result && stages[0].video.currentTime > 0.2")
+        assert page.evaluate("stages[0].player.type").endswith(', mp4a.40.2"')
+        assert page.evaluate("[stages[0].video.muted, stages[0].find('.speaker').hidden, stages[0].find('.speaker').textContent]") == [True, False, "Sound on"]
+        shoot(page, "sound")
+        page.evaluate("stages[0].find('.speaker').click()")
+        assert page.evaluate("[stages[0].video.muted, stages[0].find('.speaker').textContent]") == [False, "Sound off"]
+        page.wait("stages[0].video.webkitAudioDecodedByteCount > 0 && stages[0].video.buffered.length === 1")
+        if os.environ.get("REEL_PAGE_DRIFT"):
+            print("sound behind pictures, ms:", page.evaluate(MEASURE_DRIFT))
+        assert page.errors == [], page.errors
+
+
 def main():
     check_early()
+    check_sound()
     with running_server("--http", "127.0.0.1:0", config=SLOW) as server:
         with opened_page() as page:
             page.open(f"http://{server.http}/", 1280)  # perhaps before a worker is ready

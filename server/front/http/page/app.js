@@ -301,6 +301,8 @@ class Stage {
     this.player.onstart = () => this.showVideo();
     this.life = new AbortController();
     this.media = null;
+    this.find('.speaker').addEventListener('click', () => this.hear(this.video.muted));
+    this.video.addEventListener('volumechange', () => this.showSpeaker());
     this.find('.cancel').addEventListener('click', () => this.cancel());
     this.find('.download').addEventListener('click', () => this.download());
     this.find('.again').addEventListener('click', () => this.again());
@@ -364,8 +366,19 @@ class Stage {
     image.hidden = false;
     this.find('.wait').hidden = true;
   }
+  // Browsers play by themselves only what is muted, so that sound waits for a click.
+  hear(on) {
+    this.video.muted = !on;
+    this.showSpeaker();
+  }
+  showSpeaker() {
+    const speaker = this.find('.speaker');
+    speaker.textContent = this.video.muted ? 'Sound on' : 'Sound off';
+    speaker.setAttribute('aria-pressed', String(!this.video.muted));
+  }
   take(media) {
     if (this.loading) return;
+    this.find('.speaker').hidden = !media.contentType.includes('mp4a');
     this.player.begin(media.contentType);
     this.loading = this.load();
   }
@@ -509,6 +522,7 @@ function asReel(sent) {
   put('guidance', sent.guidanceScale);
   put('kernels', sent.kernels && sent.kernels.profile);
   put('crf', sent.encoding && sent.encoding.crf);
+  if (sent.sound === false) words.push('--no-sound');
   return words.join(' ');
 }
 async function copy(button, text) {
