@@ -11,18 +11,11 @@
 #include "absl/status/statusor.h"
 #include "model/tokenizer/charsmap.h"
 #include "model/tokenizer/known_words.h"
+#include "model/tokenizer/token_ids.h"
 #include "model/tokenizer/unigram.h"
 #include "model/tokenizer/vocabulary.h"
 
 namespace reel::model {
-
-// `ids` and `mask` have the length that was asked for: pieces, the end token, padding (id 0).
-struct TokenIds {
-  std::vector<int64_t> ids;
-  std::vector<int64_t> mask;  // 1: a piece or the end token
-  int text_tokens = 0;        // of the whole text, its end token included
-  bool truncated = false;     // those are more than fit
-};
 
 // Immutable; may be used from any thread.
 class T5Tokenizer {

@@ -13,13 +13,20 @@
 namespace reel::model {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{8} << 20;
 constexpr int kMaxDepth = 64;  // a document's destructor recurses
 
-absl::StatusOr<nlohmann::json> Parse(std::string_view text, const std::string& source) {
-  if (text.size() > kMaxBytes) {
+}  // namespace
+
+absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
+  return ParseJson({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+}
+
+absl::StatusOr<nlohmann::json> ParseJson(std::string_view text, const std::string& source,
+                                         size_t most_bytes) {
+  if (text.size() > most_bytes) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "the JSON is too long: ", source, ": ", text.size(), " bytes, the limit is ", kMaxBytes));
+        "the JSON is too long: ", source, ": ", text.size(), " bytes, the limit is ", most_bytes));
   }
   bool too_deep = false;
   const auto check_depth = [&too_deep](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
@@ -32,17 +39,6 @@ absl::StatusOr<nlohmann::json> Parse(std::string_view text, const std::string& s
         absl::StrCat("the JSON is malformed, nested too deeply, or not an object: ", source));
   }
   return json;
-}
-
-}  // namespace
-
-absl::StatusOr<nlohmann::json> ReadJsonFile(const std::string& path) {
-  REEL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::Open(path));
-  return Parse({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
-}
-
-absl::StatusOr<nlohmann::json> ParseJson(const std::string& text, const std::string& source) {
-  return Parse(text, source);
 }
 
 }  // namespace reel::model

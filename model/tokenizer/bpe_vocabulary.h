@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces and merges of a BPE tokenizer with bytes to fall back on, as Gemma's tokenizer.json
+// has them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace reel::model {
+
+// Two neighbours that become one piece.
+struct BpeMerge {
+  int32_t left = 0, right = 0;
+  int32_t result = 0;
+};
+
+// A token that is cut out of a text before anything else, e.g. a line feed.
+struct AddedToken {
+  std::string text;
+  int32_t id = 0;
+};
+
+struct BpeVocabulary {
+  std::vector<std::string> pieces;  // the index is the id; empty: no piece has it
+  std::vector<BpeMerge> merges;     // best first
+  std::vector<AddedToken> added;
+  std::array<int32_t, 256> bytes = {};  // the pieces <0x00> to <0xFF>
+  std::optional<int32_t> begin;         // stands in front of every text
+};
+
+// `folder`/tokenizer.json; `add_bos_token` of tokenizer_config.json wins over its post-processor.
+// NOT_FOUND and FAILED_PRECONDITION name the file, and what in it is not supported.
+absl::StatusOr<BpeVocabulary> LoadBpeVocabulary(const std::string& folder);
+
+// `source` names the file in messages.
+absl::StatusOr<BpeVocabulary> ParseBpeVocabulary(std::string_view text, const std::string& source);
+
+}  // namespace reel::model
