@@ -56,31 +56,49 @@ def bar_of(rows):
     return copy + 2 if moved < 16e6 else 1.15 * copy
 
 
-def cells_of(rows):
+def cell_of(rows):
+    """Our best time; in brackets its multiple of the copy, and PyTorch's best as a multiple of ours."""
     ours = {name: row for name, row in rows.items() if row["kind"] == "reel"}
     best = min(ours, key=lambda name: (disturbed(ours[name]), median(ours[name])))
     times = f"{median(ours[best]) / copy_of(rows):.2f}"
-    within = median(ours[best]) <= bar_of(rows)
-    torch = {name: row for name, row in rows.items() if row["kind"] == "torch"}
-    name = min(torch, key=lambda name: median(torch[name]), default=None)
-    theirs = [f"{name} {shown(torch[name], 1)}", f"{median(torch[name]) / median(ours[best]):.2f}"] if torch else ["", ""]
-    return [best, shown(ours[best], 2), times if within else f"**{times}**"] + theirs
+    torch = [median(row) for row in rows.values() if row["kind"] == "torch"]
+    gain = f"; {min(torch) / median(ours[best]):.2f}" if torch else ""
+    return f"{shown(ours[best], 1)} ({times if median(ours[best]) <= bar_of(rows) else f'**{times}**'}{gain})"
 
 
-HEAD = ["operator", "shape", "best", "us", "x copy", "PyTorch's best, us", "/ ours"]
+WIDEST = 9  # columns of sizes
+SIZE = re.compile(r"\d+(?:x\d+)+")
 
 
 def tables(table, dtypes):
+    """Operators that were measured at the same sizes are rows of a table with a column each; the others are in a list."""
     groups = collections.OrderedDict()
     for key, rows in table.items():
         if key.dtype in dtypes and any(row["kind"] == "reel" for row in rows.values()):
-            groups.setdefault((key.dtype, key.cache), []).append((key, rows))
-    for (dtype, cache), entries in groups.items():
-        yield f"\n## {dtype}, {cache} cache\n"
-        yield "| " + " | ".join(HEAD) + " |"
-        yield "|---|---|---|---:|---:|---|---:|"
-        for key, rows in entries:
-            yield "| " + " | ".join([key.op, key.shape] + cells_of(rows)) + " |"
+            size = next(iter(SIZE.findall(key.shape)), "-")
+            call = " ".join(f"{key.op} {SIZE.sub('', key.shape, count=1)}".replace(" ,", ",").split()).strip(",")
+            groups.setdefault((key.dtype, key.cache), {}).setdefault(call, {})[size] = cell_of(rows)
+    for (dtype, cache), calls in groups.items():
+        yield f"\n## {dtype}, {cache} cache"
+        same = collections.OrderedDict()
+        for call, cells in calls.items():
+            same.setdefault(tuple(cells), []).append(call)
+        for sizes, names in same.items():
+            if len(names) > 3 and len(sizes) > 1:
+                yield from grid(calls, sizes, names)
+        yield "\n| call | us |\n|---|---:|"
+        for sizes, names in same.items():
+            if len(names) <= 3 or len(sizes) == 1:
+                yield from (f"| {name}, {size} | {calls[name][size]} |" for name in names for size in sizes)
+
+
+def grid(calls, sizes, names):
+    for start in range(0, len(sizes), WIDEST):
+        part = sizes[start:start + WIDEST]
+        yield f"\n| us | {' | '.join(part)} |"
+        yield "|---|" + "---:|" * len(part)
+        for name in names:
+            yield f"| {name} | {' | '.join(calls[name][size] for size in part)} |"
 
 
 def plot(table, dtype, pattern, path):
@@ -136,8 +154,9 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     dtypes = sorted({key.dtype for key in table})
     lines = [f"# {options.title}", "",
-             "Made by `tests/bench/kernels/report.py` of the JSON files beside this page, which have every variant and type. **Bold**: over the bar, 1.15",
-             "times the copy of the same bytes (below 16 MB the copy and 2 us).", ""]
+             "Made by `tests/bench/kernels/report.py` of the JSON files beside this page, which have every variant and type. A cell is our best variant in",
+             "microseconds, in brackets its multiple of the copy of the same bytes, and how many times as long PyTorch's best way takes. **Bold**: over the",
+             "bar, 1.15 times the copy (below 16 MB the copy and 2 us).", ""]
     for entry in metadata:
         lines.append("- " + ", ".join(f"{name} {value}" for name, value in entry.items() if value))
     lines += tables(table, options.dtypes or dtypes)
