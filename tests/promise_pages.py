@@ -25,8 +25,9 @@ otherwise. The bar is what the test, or the measurement by hand, must stay withi
 DETAILS_HEAD = """# Promises in detail
 
 Made by `tests/promise_pages.py` from [promises.json](promises.json); edit that. The table is in [PROMISES.md](PROMISES.md). Tests without a
-command run in `tests/run --all`; `soak` stands for `ctest --test-dir build/release -L soak -R NAME`. Tests print their figures as lines that
-begin with `FIGURE`; `tests/run` collects them in `build/all/figures.json`. "Not yet" is what nobody has drilled.
+command run in `tests/run --all`; `soak` stands for `ctest --test-dir build/release -L soak -R NAME`. Tests that start brokers or a store skip
+without `deploy/build/setup --fleet`. Tests print their figures as lines that begin with `FIGURE`; `tests/run` collects them in
+`build/all/figures.json`. "Not yet" is what nobody has drilled.
 """
 
 
@@ -39,8 +40,20 @@ def details(promises):
     return DETAILS_HEAD + "".join(details_of(p) for p in promises)
 
 
+def tests_of(tests):
+    """One line, or one a suite where there are many."""
+    names = [f"`{test}`" for test in tests]
+    line = f"Tests: {', '.join(names)}."
+    if len(line) <= 400:
+        return line
+    suites = {}
+    for name in names:
+        suites.setdefault(name.partition(".")[0], []).append(name)
+    return "Tests:\n\n" + "\n".join(f"- {', '.join(of_suite)}" for of_suite in suites.values())
+
+
 def details_of(promise):
-    how = [f"Tests: {', '.join(f'`{test}`' for test in promise['tests'])}."] if promise["tests"] else []
+    how = [tests_of(promise["tests"])] if promise["tests"] else []
     how += [promise["run"]] if "run" in promise else []
     facts = "".join(f"- {fact}\n" for fact in promise.get("facts", []))
     return f"\n## {promise['id']}\n\n{promise['promise']}.\n\n" + "".join(f"{line}\n\n" for line in how) + facts

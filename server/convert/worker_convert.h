@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only travels between reeld and its workers (and stands in the configuration): for
-// front/workers, worker/link and front/config. Apart from convert.h, so that rpc/ does not see the
-// worker protocol.
+// Conversions for what only travels between reeld and its workers, or stands in the
+// configuration: for front/workers, worker/link and front/config. Apart from convert.h, so that
+// rpc/ does not see the worker protocol.
 #pragma once
 
 #include <cstdint>

@@ -93,9 +93,8 @@ constexpr ReasonRow kRows[] = {
     {Reason::kServerDraining, "SERVER_DRAINING", StatusCode::kUnavailable,
      "The server is shutting down and takes no new work."},
     {Reason::kFleetUnavailable, "FLEET_UNAVAILABLE", StatusCode::kUnavailable,
-     "The log or the store that the servers of a fleet share cannot be reached or takes no more, "
-     "or the video is encrypted with a key that this server lacks; try again, with the same "
-     "request id."},
+     "The log or the store of the fleet cannot be reached or is full, or this server lacks the key "
+     "of the video; try again with the same request id."},
     {Reason::kNoDevice, "NO_DEVICE", StatusCode::kUnavailable,
      "Every device that could run it is out of service."},
     {Reason::kModelNotReady, "MODEL_NOT_READY", StatusCode::kUnavailable,

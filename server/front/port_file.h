@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a server listens, for scripts that let the system choose ports.
+// The addresses where a server listens, in a file for scripts that let the system choose ports.
 #pragma once
 
 #include <string>

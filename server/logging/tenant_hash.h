@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for a tenant in logs, whose lines others may read.
+// A tenant's hash, which stands for its name in logs that others may read.
 #pragma once
 
 #include <string>

@@ -20,12 +20,12 @@ def cell(value):
 
 
 def table(columns, rows):
-    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1)]
+    lines = [f"| {' | '.join(columns)} |\n|---|{'---:|' * (len(columns) - 1)}\n"]
     for row in rows:
         if len(row) != len(columns):
             raise ValueError(f"{len(row)} cells in a table of {len(columns)} columns: {row}")
-        lines.append([cell(value) for value in row])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        lines.append(f"| {' | '.join(cell(value) for value in row)} |\n")
+    return "".join(lines)
 
 
 def measured(section):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rpc/ and health/ tell the metrics of calls and streams. Implementations are thread-safe and
-// never block.
+// Events of calls and streams in rpc/ and health/, for the metrics. Implementations are thread-
+// safe and never block.
 #pragma once
 
 #include <cstdint>

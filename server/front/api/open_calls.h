@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many calls are open, of every door: what a drain waits for.
+// The number of open calls of every door; a drain waits until it is zero.
 #pragma once
 
 #include "absl/time/time.h"

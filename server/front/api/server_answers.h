@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reel.v1.ServerService says of this server.
+// Answers of reel.v1.ServerService about this server.
 #pragma once
 
 #include <chrono>

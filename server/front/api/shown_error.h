@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller may see of an error.
+// The part of an error that a caller may see.
 #pragma once
 
 #include "absl/status/status.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a stream over a video can begin where its reader asks.
+// Checks that a stream over a video can begin where its reader asks.
 #pragma once
 
 #include "absl/status/status.h"

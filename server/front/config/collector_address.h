@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where traces go: the OTLP/HTTP receiver of a collector, as the configuration writes it.
+// Address of a collector's OTLP/HTTP receiver, as the configuration writes it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration says of the fleet that a server is part of.
+// Reads and checks the configuration of the fleet that a server is part of.
 #pragma once
 
 #include "server/front/config/option_reader.h"

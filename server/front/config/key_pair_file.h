@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a server is to another service: a name and a secret, in a file of one line.
+// A server's name and secret at another service, in a file of one line.
 #pragma once
 
 #include <string>

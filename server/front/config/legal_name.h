@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What names of models, workers, tenants and the like are made of.
+// The characters that names of models, workers, tenants and the like may have.
 #pragma once
 
 #include <string_view>

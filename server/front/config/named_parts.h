@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what a configuration names outside of itself is there: files of models, kernels for
-// devices. A worker would find out too, but only after the server has started.
+// Checks that the configuration's files of models and kernels for devices exist. A worker would
+// find out too, but only after the server has started.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration says of the brokers that have a fleet's log.
+// Reads and checks the configuration of the brokers that have a fleet's log.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a server is to NATS by a key: a seed that stays here, and the public half that the brokers
-// know.
+// A server's NATS key: a seed that stays here, and the public half that the brokers know.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a configuration says of the store that a fleet's servers share.
+// Reads and checks the configuration of the store that a fleet's servers share.
 #pragma once
 
 #include "server/front/config/option_reader.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who else can reach the file of a secret: a key, a table of tokens.
+// Checks that nobody else can reach the file of a secret: a key, a table of tokens.
 #pragma once
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of `tls` hold, checked before a listener gets it: a certificate that cannot serve
-// must end a start, or be left aside by a renewal, and never end a listener that works.
+// The files of `tls`, checked before a listener gets them: a certificate that cannot serve must
+// end a start, or be left aside by a renewal, and never end a listener that works.
 #pragma once
 
 #include <string>

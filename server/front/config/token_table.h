@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may call: the tokens file. Only hashes of tokens are kept.
+// The tokens file: callers by the hashes of their tokens. The tokens themselves are not kept.
 #pragma once
 
 #include <array>

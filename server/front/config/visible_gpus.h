@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many GPUs a process of this machine or container can use, without asking the driver.
+// Counts the GPUs that a process of this machine or container can use, without asking the
+// driver.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a web page may do to the door. A browser sends forms to any port of its machine, asked or
-// not, and a name that an attacker owns can come to mean 127.0.0.1.
+// Rules for what a web page may do to the door. A browser sends forms to any port of its
+// machine, asked or not, and a name that an attacker owns can come to mean 127.0.0.1.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the door tells the metrics. Implementations are thread-safe and never block.
+// Events of the door for the metrics. Implementations are thread-safe and never block.
 #pragma once
 
 #include <string_view>

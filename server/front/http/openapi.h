@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the door serves, as OpenAPI 3.1: paths from the table of routes, messages from their
+// The door's OpenAPI 3.1 document: paths from the table of routes, messages from their
 // descriptors, the OpenAI shape from its words and from examples of its replies.
 #pragma once
 

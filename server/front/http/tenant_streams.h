@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many streams of the door each tenant has open, and may have.
+// Counts each tenant's open streams at the door, and limits them.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rpc/ and health/ report, as series.
+// Series of calls and streams in rpc/ and health/.
 #pragma once
 
 #include <prometheus/counter.h>

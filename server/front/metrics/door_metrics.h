@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the HTTP door reports, as series.
+// Series of the HTTP door.
 #pragma once
 
 #include <prometheus/counter.h>

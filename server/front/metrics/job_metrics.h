@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What jobs/ reports of videos and queues, as series.
+// Series of videos and queues in jobs/.
 #pragma once
 
 #include <prometheus/counter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators take, as series: of the pieces of work that are timed, and from those of all.
+// Series of operators' device time: of the timed pieces of work, and an estimate for all.
 #pragma once
 
 #include <prometheus/counter.h>

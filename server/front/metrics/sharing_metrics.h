@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What videos gain by sharing steps, as series.
+// Series of the time that videos save by sharing steps.
 #pragma once
 
 #include <prometheus/counter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of traces, as series.
+// Series of traces by outcome.
 #pragma once
 
 #include <prometheus/counter.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each streaming RPC sends.
+// The messages of each streaming RPC.
 #pragma once
 
 #include <memory>

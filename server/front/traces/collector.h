@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes traces: the seam between the exporter and the network.
+// A destination of traces: the seam between the exporter and the network.
 #pragma once
 
 #include <string>

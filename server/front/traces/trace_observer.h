@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What traces/ tells the metrics.
+// Events of traces/ for the metrics.
 #pragma once
 
 namespace reel::front {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the pictures of two files lie apart: the seam that jobs/ knows. reeld decodes nothing
+// Distance between the pictures of two files: the seam that jobs/ knows. reeld decodes nothing
 // itself.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What waits to be sent to one worker. Control overtakes pixels, but never those of its own job: a
-// Cancel cannot arrive before the Assign that it cancels.
+// Messages that wait to be sent to one worker. Control overtakes pixels, but never those of its
+// own job: a Cancel cannot arrive before the Assign that it cancels.
 #pragma once
 
 #include <deque>

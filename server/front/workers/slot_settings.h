@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a worker is told to begin with, and what is told of its models.
+// Settings that a worker starts with, from the configuration; log lines of its models' warm-ups.
 #pragma once
 
 #include <cstddef>

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Markdown tables and plots from the reports of kernel_bench and torch_rows.py.
 
-    report.py --out FOLDER [--name kernels] [--plot REGEX] bench.json [torch.json ...]
+    report.py --out FOLDER [--name kernels] [--dtypes bf16 ...] [--plot REGEX] bench.json [torch.json ...]
 
-Writes NAME.md and, where matplotlib is there, NAME_<dtype>.png: bars at each shape (of those that
-match REGEX), as multiples of the copy of the same bytes. A time with a star was disturbed: its
-median is more than 1.3 times its least sample.
+Writes NAME.md with tables of the DTYPES (all) and, where matplotlib is there, NAME_<dtype>.png: bars at each
+shape (of those that match REGEX), as multiples of the copy of the same bytes. A time with a star was disturbed:
+its median is more than 1.3 times its least sample. A multiple in bold misses the bar.
 """
 
 import argparse
@@ -56,35 +56,49 @@ def bar_of(rows):
     return copy + 2 if moved < 16e6 else 1.15 * copy
 
 
-def cells_of(rows):
+def cell_of(rows):
+    """Our best time; in brackets its multiple of the copy, and PyTorch's best as a multiple of ours."""
     ours = {name: row for name, row in rows.items() if row["kind"] == "reel"}
     best = min(ours, key=lambda name: (disturbed(ours[name]), median(ours[name])))
-    copy = copy_of(rows)
-    others = [f"{name} {shown(row, 1)}" for name, row in rows.items() if row["kind"] == "torch"]
+    times = f"{median(ours[best]) / copy_of(rows):.2f}"
     torch = [median(row) for row in rows.values() if row["kind"] == "torch"]
-    gain = f"{min(torch) / median(ours[best]):.2f}" if torch else ""
-    return [f"{copy:.2f}", best, shown(ours[best], 2), f"{median(ours[best]) / copy:.2f}",
-            "yes" if median(ours[best]) <= bar_of(rows) else "no",
-            f"{ours[best]['gb_per_s'] / 1000:.2f}",
-            ", ".join(f"{name} {shown(row, 1)}" for name, row in ours.items() if name != best),
-            ", ".join(others), gain]
+    gain = f"; {min(torch) / median(ours[best]):.2f}" if torch else ""
+    return f"{shown(ours[best], 1)} ({times if median(ours[best]) <= bar_of(rows) else f'**{times}**'}{gain})"
 
 
-HEAD = ["operator", "shape", "copy us", "best", "us", "x copy", "in bar", "TB/s", "other variants us",
-        "PyTorch us", "PyTorch's best / ours"]
+WIDEST = 9  # columns of sizes
+SIZE = re.compile(r"\d+(?:x\d+)+")
 
 
-def tables(table):
+def tables(table, dtypes):
+    """Operators that were measured at the same sizes are rows of a table with a column each; the others are in a list."""
     groups = collections.OrderedDict()
     for key, rows in table.items():
-        if any(row["kind"] == "reel" for row in rows.values()):
-            groups.setdefault((key.dtype, key.cache), []).append((key, rows))
-    for (dtype, cache), entries in groups.items():
-        yield f"\n## {dtype}, {cache} cache\n"
-        yield "| " + " | ".join(HEAD) + " |"
-        yield "|---|---|" + "---:|---|" + "---:|" * 2 + "---|---:|---|---|---:|"
-        for key, rows in entries:
-            yield "| " + " | ".join([key.op, key.shape] + cells_of(rows)) + " |"
+        if key.dtype in dtypes and any(row["kind"] == "reel" for row in rows.values()):
+            size = next(iter(SIZE.findall(key.shape)), "-")
+            call = " ".join(f"{key.op} {SIZE.sub('', key.shape, count=1)}".replace(" ,", ",").split()).strip(",")
+            groups.setdefault((key.dtype, key.cache), {}).setdefault(call, {})[size] = cell_of(rows)
+    for (dtype, cache), calls in groups.items():
+        yield f"\n## {dtype}, {cache} cache"
+        same = collections.OrderedDict()
+        for call, cells in calls.items():
+            same.setdefault(tuple(cells), []).append(call)
+        for sizes, names in same.items():
+            if len(names) > 3 and len(sizes) > 1:
+                yield from grid(calls, sizes, names)
+        yield "\n| call | us |\n|---|---:|"
+        for sizes, names in same.items():
+            if len(names) <= 3 or len(sizes) == 1:
+                yield from (f"| {name}, {size} | {calls[name][size]} |" for name in names for size in sizes)
+
+
+def grid(calls, sizes, names):
+    for start in range(0, len(sizes), WIDEST):
+        part = sizes[start:start + WIDEST]
+        yield f"\n| us | {' | '.join(part)} |"
+        yield "|---|" + "---:|" * len(part)
+        for name in names:
+            yield f"| {name} | {' | '.join(calls[name][size] for size in part)} |"
 
 
 def plot(table, dtype, pattern, path):
@@ -132,18 +146,23 @@ def main():
     parser.add_argument("--out", required=True, type=pathlib.Path)
     parser.add_argument("--name", default="kernels")
     parser.add_argument("--title", default="Kernels")
+    parser.add_argument("--dtypes", nargs="+", metavar="DTYPE")
     parser.add_argument("--plot", default="", metavar="REGEX")
     parser.add_argument("reports", nargs="+")
     options = parser.parse_args()
     metadata, table = load(options.reports)
     options.out.mkdir(parents=True, exist_ok=True)
-    lines = [f"# {options.title}", ""]
+    dtypes = sorted({key.dtype for key in table})
+    lines = [f"# {options.title}", "",
+             "Made by `tests/bench/kernels/report.py` of the JSON files beside this page, which have every variant and type. A cell is our best variant in",
+             "microseconds, in brackets its multiple of the copy of the same bytes, and how many times as long PyTorch's best way takes. **Bold**: over the",
+             "bar, 1.15 times the copy (below 16 MB the copy and 2 us).", ""]
     for entry in metadata:
         lines.append("- " + ", ".join(f"{name} {value}" for name, value in entry.items() if value))
-    lines += tables(table)
-    for dtype in sorted({key.dtype for key in table}):
+    lines += tables(table, options.dtypes or dtypes)
+    for dtype in dtypes:
         picture = f"{options.name}_{dtype}.png"
-        if plot(table, dtype, options.plot, options.out / picture):
+        if plot(table, dtype, options.plot, options.out / picture) or (options.out / picture).exists():
             lines += ["", f"![{dtype}]({picture})"]
     (options.out / f"{options.name}.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
