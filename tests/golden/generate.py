@@ -3,7 +3,7 @@
 """Makes the goldens beside this file with the reference implementations.
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
-  venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [schedules] [models] [pictures] [layouts]
+  venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
         [upsampler] [guidance] [tiles] [bf16]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
@@ -13,6 +13,7 @@ import sys
 
 import golden_bf16
 import golden_bpe
+import golden_gemma
 import golden_guidance
 import golden_layouts
 import golden_models
@@ -25,6 +26,7 @@ import golden_upsampler
 PARTS = {
     "tokenizer": golden_tokenizer.generate,
     "bpe": golden_bpe.generate,
+    "gemma": golden_gemma.generate,
     "schedules": golden_schedules.generate,
     "models": golden_models.generate,
     "pictures": golden_pictures.generate,

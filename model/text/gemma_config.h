@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration of a Gemma 3 text encoder.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace reel::model {
+
+// Defaults are those of Gemma 3 12B.
+struct GemmaConfig {
+  // How the tokens of a layer see each other and where they are.
+  struct Attention {
+    double theta = 10'000;          // of the rotation
+    double positions_per_step = 1;  // positions are divided by it
+  };
+
+  int64_t vocab_size = 262'208;
+  int64_t width = 3840;
+  int64_t feed_forward = 15'360;
+  int64_t num_heads = 16;
+  int64_t num_key_heads = 8;
+  int64_t head_dim = 256;
+  double eps = 1e-6;
+  double query_scalar = 256;   // scores are divided by its root
+  int64_t window = 1024;       // tokens that a local layer sees: itself and those before it
+  std::vector<bool> sees_all;  // of each layer; the others are local
+  Attention full = {.theta = 1'000'000, .positions_per_step = 8};
+  Attention local = {};
+
+  int64_t num_layers() const { return static_cast<int64_t>(sees_all.size()); }
+};
+
+// Of the whole file, whose `text_config` counts, or of that alone. FAILED_PRECONDITION names what
+// is not supported.
+absl::StatusOr<GemmaConfig> ReadGemmaConfig(const nlohmann::json& json, const std::string& source);
+
+}  // namespace reel::model

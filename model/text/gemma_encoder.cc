@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types and the order of operations are the reference's.
+#include "model/text/gemma_encoder.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/base/status_macros.h"
+#include "model/bridge/attention_ops.h"
+#include "model/bridge/upload.h"
+
+namespace reel::model {
+namespace {
+
+// What stands before the text model's names in files of several generations.
+constexpr std::string_view kPrefixes[] = {"language_model.model.", "model.language_model."};
+
+std::optional<std::string> NameInTextModel(const std::string& name) {
+  for (const std::string_view prefix : kPrefixes) {
+    if (name.starts_with(prefix)) return name.substr(prefix.size());
+  }
+  return std::nullopt;
+}
+
+// Norms multiply by 1 + w in fp32, w rounded to the model's type.
+at::Tensor TakeNorm(Weights& weights, const std::string& name, int64_t width) {
+  const at::Tensor weight = weights.Take(name + ".weight", {width});
+  return weight.defined() ? weight.to(at::kFloat) + 1 : weight;
+}
+
+// x cos + (the halves of x, exchanged, the second negative) sin.
+at::Tensor Turned(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
+  const std::vector<at::Tensor> halves = x.chunk(2, -1);
+  return x * cos + at::cat({-halves[1], halves[0]}, -1) * sin;
+}
+
+}  // namespace
+
+GemmaEncoder::Block GemmaEncoder::TakeBlock(Weights& weights, int64_t index,
+                                            const GemmaConfig& config) {
+  const std::string layer = absl::StrCat("layers.", index, ".");
+  const std::string attention = layer + "self_attn.", mlp = layer + "mlp.";
+  const int64_t queries = config.num_heads * config.head_dim;
+  Block block;
+  block.before_attention = TakeNorm(weights, layer + "input_layernorm", config.width);
+  block.behind_attention = TakeNorm(weights, layer + "post_attention_layernorm", config.width);
+  block.before_feed_forward = TakeNorm(weights, layer + "pre_feedforward_layernorm", config.width);
+  block.behind_feed_forward = TakeNorm(weights, layer + "post_feedforward_layernorm", config.width);
+  block.query_norm = TakeNorm(weights, attention + "q_norm", config.head_dim);
+  block.key_norm = TakeNorm(weights, attention + "k_norm", config.head_dim);
+  block.query = TakeLinear(weights, attention + "q_proj", config.width, queries, false);
+  block.key_value = TakeLinears(weights, {attention + "k_proj", attention + "v_proj"}, config.width,
+                                config.num_key_heads * config.head_dim, false);
+  block.out = TakeLinear(weights, attention + "o_proj", queries, config.width, false);
+  block.gate_up = TakeLinears(weights, {mlp + "gate_proj", mlp + "up_proj"}, config.width,
+                              config.feed_forward, false);
+  block.down = TakeLinear(weights, mlp + "down_proj", config.feed_forward, config.width, false);
+  return block;
+}
+
+absl::StatusOr<GemmaEncoder> GemmaEncoder::Load(const WeightSet& stored, const GemmaConfig& config,
+                                                at::ScalarType dtype, at::Device device) {
+  REEL_ASSIGN_OR_RETURN(const WeightSet text_model, stored.Renamed(NameInTextModel));
+  Weights weights(text_model, dtype, device);
+  GemmaEncoder model(config);
+  model.embedding_ = weights.Take("embed_tokens.weight", {config.vocab_size, config.width});
+  model.final_norm_ = TakeNorm(weights, "norm", config.width);
+  for (int64_t i = 0; i < config.num_layers(); ++i) {
+    model.blocks_.push_back(TakeBlock(weights, i, config));
+  }
+  REEL_RETURN_IF_ERROR(weights.Finish());
+  model.bytes_ = weights.bytes();
+  model.parameters_ = weights.parameters();
+  return model;
+}
+
+// Angles are made in fp32 whatever the model's type.
+GemmaEncoder::Places GemmaEncoder::PlacesOf(const GemmaConfig::Attention& attention,
+                                            int64_t position, int64_t count, int64_t window) const {
+  const auto fp32 = at::TensorOptions(at::kFloat);
+  const at::Tensor even = at::arange(0, config_.head_dim, 2, fp32);
+  const at::Tensor frequencies =
+      1.0 / at::pow(attention.theta, even / static_cast<double>(config_.head_dim)) /
+      attention.positions_per_step;
+  const at::Tensor positions = at::arange(position, position + count, fp32);
+  const at::Tensor angles = (positions.unsqueeze(1) * frequencies).repeat({1, 2});
+  const at::Tensor index = at::arange(count, at::TensorOptions(at::kLong));
+  const at::Tensor back = index.unsqueeze(1) - index;  // from a token to those before it
+  const at::Tensor sees = (back >= 0).logical_and(back < window);
+  const double unseen = dtype() == at::kHalf ? -65504.0 : -3.3895313892515355e38;
+  const at::Tensor bias = at::zeros({count, count}, fp32).masked_fill(sees.logical_not(), unseen);
+  const auto on_device = [this](const at::Tensor& t) {
+    return Upload(t.to(dtype()), embedding_.device());
+  };
+  return {on_device(angles.cos()), on_device(angles.sin()),
+          on_device(bias).unsqueeze(0).unsqueeze(0)};
+}
+
+// In fp32, rounded once.
+at::Tensor GemmaEncoder::Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const {
+  return ops.RmsNorm(x.to(at::kFloat), weight, config_.eps).to(dtype());
+}
+
+at::Tensor GemmaEncoder::Attend(const Ops& ops, const Block& block, const at::Tensor& x,
+                                const Places& places) const {
+  const auto heads = [this](const at::Tensor& t) {
+    return t.unflatten(2, {-1, config_.head_dim}).transpose(1, 2);
+  };
+  const std::vector<at::Tensor> key_value = block.key_value(ops, x).chunk(2, -1);
+  const auto placed = [&](const at::Tensor& t, const at::Tensor& norm) {
+    return Turned(Norm(ops, t.contiguous(), norm), places.cos, places.sin);
+  };
+  const at::Tensor q = placed(heads(block.query(ops, x)), block.query_norm);
+  // Each key is that of several queries' heads.
+  const int64_t share = config_.num_heads / config_.num_key_heads;
+  const at::Tensor k =
+      placed(heads(key_value[0]), block.key_norm).repeat_interleave(share, /*dim=*/1);
+  const at::Tensor v = heads(key_value[1]).repeat_interleave(share, /*dim=*/1);
+  const at::Tensor y = Attention(ops, q, k, v, places.bias, 1 / std::sqrt(config_.query_scalar));
+  return block.out(ops, y.transpose(1, 2).flatten(2, 3));
+}
+
+at::Tensor GemmaEncoder::FeedForward(const Ops& ops, const Block& block,
+                                     const at::Tensor& x) const {
+  const std::vector<at::Tensor> gate_up = block.gate_up(ops, x).chunk(2, -1);
+  return block.down(ops, ops.GeluTanh(gate_up[0].contiguous()) * gate_up[1]);
+}
+
+std::vector<at::Tensor> GemmaEncoder::Encode(const Ops& ops, const at::Tensor& ids,
+                                             int64_t position) const {
+  const int64_t count = ids.size(1);
+  const Places all = PlacesOf(config_.full, position, count, std::numeric_limits<int64_t>::max());
+  const Places local = PlacesOf(config_.local, position, count, config_.window);
+  const at::Tensor scale =
+      at::scalar_tensor(std::sqrt(static_cast<double>(config_.width)), embedding_.options());
+  at::Tensor x = at::embedding(embedding_, Upload(ids, embedding_.device())) * scale;
+  std::vector<at::Tensor> states = {x};
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const Places& places = config_.sees_all[i] ? all : local;
+    const at::Tensor attended = Attend(ops, block, Norm(ops, x, block.before_attention), places);
+    x = x + Norm(ops, attended, block.behind_attention);
+    const at::Tensor fed = FeedForward(ops, block, Norm(ops, x, block.before_feed_forward));
+    x = x + Norm(ops, fed, block.behind_feed_forward);
+    states.push_back(x);
+  }
+  states.back() = Norm(ops, x, final_norm_);
+  return states;
+}
+
+}  // namespace reel::model

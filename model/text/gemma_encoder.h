@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gemma 3's text model as an encoder: the hidden states of every layer, as transformers 5.23.0
+// gives them with its default attention.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/ops.h"
+#include "model/layers/linear.h"
+#include "model/text/gemma_config.h"
+
+namespace reel::model {
+
+// Immutable after loading.
+class GemmaEncoder {
+ public:
+  // Of the file's tensors those of the text model, whatever stands before their names; the vision
+  // part is not read.
+  static absl::StatusOr<GemmaEncoder> Load(const WeightSet& stored, const GemmaConfig& config,
+                                           at::ScalarType dtype, at::Device device);
+
+  // `ids` [B, n] int64 of texts without padding, the first at `position` of the padded text. Gives
+  // the embeddings, what each layer but the last makes, and the last one's behind the final norm:
+  // num_layers() + 1 tensors [B, n, width], in the model's type.
+  //
+  // Padding stands in front and is attended to by nobody, so that leaving it out changes nothing
+  // but the order of sums.
+  std::vector<at::Tensor> Encode(const Ops& ops, const at::Tensor& ids, int64_t position) const;
+
+  const GemmaConfig& config() const { return config_; }
+  at::ScalarType dtype() const { return embedding_.scalar_type(); }
+  int64_t bytes() const { return bytes_; }
+  int64_t parameters() const { return parameters_; }
+
+ private:
+  // Weights of a norm, plus one, fp32.
+  struct Block {
+    at::Tensor before_attention, behind_attention, before_feed_forward, behind_feed_forward;
+    at::Tensor query_norm, key_norm;  // [head_dim]
+    Linear query, key_value, out;
+    Linear gate_up, down;  // gate and value side by side
+  };
+  // What tokens take in layers of one kind.
+  struct Places {
+    at::Tensor cos, sin;  // [n, head_dim], in the model's type
+    at::Tensor bias;      // [1, 1, n, n]: whom a token sees
+  };
+
+  explicit GemmaEncoder(const GemmaConfig& config) : config_(config) {}
+
+  static Block TakeBlock(Weights& weights, int64_t index, const GemmaConfig& config);
+  Places PlacesOf(const GemmaConfig::Attention& attention, int64_t position, int64_t count,
+                  int64_t window) const;
+  at::Tensor Norm(const Ops& ops, const at::Tensor& x, const at::Tensor& weight) const;
+  at::Tensor Attend(const Ops& ops, const Block& block, const at::Tensor& x,
+                    const Places& places) const;
+  at::Tensor FeedForward(const Ops& ops, const Block& block, const at::Tensor& x) const;
+
+  GemmaConfig config_;
+  at::Tensor embedding_;   // [vocab, width]
+  at::Tensor final_norm_;  // [width], plus one, fp32
+  std::vector<Block> blocks_;
+  int64_t bytes_ = 0;
+  int64_t parameters_ = 0;
+};
+
+}  // namespace reel::model

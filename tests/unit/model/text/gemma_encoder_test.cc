@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prompts to hidden states, against transformers.
+#include "model/text/gemma_encoder.h"
+
+#include <cstdlib>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+#include "tests/unit/model/bridge/test_run.h"
+#include "tests/unit/model/ltx/tiny_folder.h"
+
+namespace reel::model {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string GemmaFolder() {
+  return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/gemma3";
+}
+
+nlohmann::json GemmaFile() { return *ReadJsonFile(GemmaFolder() + "/config.json"); }
+
+absl::StatusOr<GemmaEncoder> LoadGemma(at::ScalarType dtype) {
+  const auto config = ReadGemmaConfig(GemmaFile(), "config.json");
+  if (!config.ok()) return config.status();
+  const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
+  if (!stored.ok()) return stored.status();
+  return GemmaEncoder::Load(*stored, *config, dtype, at::kCPU);
+}
+
+// The tokens of a row of the golden batch, whose padding stands in front.
+struct GemmaText {
+  at::Tensor ids;  // [1, n]
+  int64_t position = 0;
+};
+GemmaText TextOf(const ltx::Golden& golden, int64_t row) {
+  const at::Tensor ids = golden["ids"][row], mask = golden["mask"][row];
+  const int64_t count = mask.sum().item<int64_t>();
+  return {ids.slice(0, ids.size(0) - count).unsqueeze(0), ids.size(0) - count};
+}
+
+// All hidden states of both texts, [states, tokens of both, width] fp32.
+at::Tensor Expected(const ltx::Golden& golden, const std::string& name) {
+  std::vector<at::Tensor> texts;
+  for (int64_t row = 0; row < 2; ++row) {
+    texts.push_back(golden[name][row].slice(0, TextOf(golden, row).position));
+  }
+  return at::cat(texts).permute({2, 0, 1}).to(at::kFloat);
+}
+at::Tensor StatesBy(const GemmaEncoder& encoder, const ltx::Golden& golden) {
+  TestRun test;
+  const Ops ops(test.run);
+  std::vector<at::Tensor> texts;
+  for (int64_t row = 0; row < 2; ++row) {
+    const GemmaText text = TextOf(golden, row);
+    texts.push_back(at::stack(encoder.Encode(ops, text.ids, text.position)).squeeze(1));
+  }
+  return at::cat(texts, 1).to(at::kFloat);
+}
+
+TEST(GemmaEncoder, GivesEveryHiddenStateOfTransformers) {
+  const ltx::Golden golden = ltx::Golden::In("gemma3");
+  const auto encoder = LoadGemma(at::kFloat);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const at::Tensor states = StatesBy(*encoder, golden), expected = Expected(golden, "states.fp32");
+  ASSERT_EQ(states.size(0), encoder->config().num_layers() + 1);
+  for (int64_t i = 0; i < states.size(0); ++i) {
+    EXPECT_LT(ltx::Compare("state " + std::to_string(i), states[i], expected[i]).relative, 1e-5);
+  }
+}
+
+// Of a model as tiny as this, 1.05 would be noise.
+TEST(GemmaEncoder, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
+  const ltx::Golden golden = ltx::Golden::In("gemma3");
+  const auto encoder = LoadGemma(at::kBFloat16);
+  ASSERT_TRUE(encoder.ok()) << encoder.status();
+  const at::Tensor exact = Expected(golden, "states.fp32");
+  const auto error_of = [&](const at::Tensor& states) {
+    return (states - exact).pow(2).mean(at::IntArrayRef{1, 2}).sqrt();
+  };
+  const at::Tensor own = error_of(StatesBy(*encoder, golden));
+  const at::Tensor reference = error_of(Expected(golden, "states.bf16"));
+  for (int64_t i = 0; i < own.size(0); ++i) {
+    const double ratio = own[i].item<double>() / reference[i].item<double>();
+    RecordProperty("state_" + std::to_string(i), std::to_string(ratio));
+    EXPECT_LT(ratio, 1.2) << "state " << i;
+    if (i == 0) EXPECT_EQ(ratio, 1);  // the embeddings, to the bit
+  }
+}
+
+TEST(GemmaEncoder, ReadsBothFormsOfRotations) {
+  nlohmann::json file = GemmaFile();
+  const GemmaConfig older = *ReadGemmaConfig(file, "config.json");
+  nlohmann::json& text = file["text_config"];
+  for (const char* key : {"rope_theta", "rope_local_base_freq", "rope_scaling"}) text.erase(key);
+  text["rope_parameters"] = {
+      {"full_attention", {{"rope_theta", 1e6}, {"rope_type", "linear"}, {"factor", 8}}},
+      {"sliding_attention", {{"rope_theta", 1e4}, {"rope_type", "default"}}}};
+  const GemmaConfig newer = *ReadGemmaConfig(file, "config.json");
+  EXPECT_EQ(newer.full.theta, older.full.theta);
+  EXPECT_EQ(newer.full.positions_per_step, 8);
+  EXPECT_EQ(older.full.positions_per_step, 8);
+  EXPECT_EQ(newer.local.theta, older.local.theta);
+  EXPECT_EQ(newer.local.positions_per_step, 1);
+  EXPECT_EQ(ReadGemmaConfig(file["text_config"], "config.json")->width, older.width);
+}
+
+TEST(GemmaEncoder, TheListOfLayersWinsOverThePattern) {
+  nlohmann::json file = GemmaFile();
+  const GemmaConfig by_pattern = *ReadGemmaConfig(file, "config.json");
+  EXPECT_EQ(by_pattern.sees_all, (std::vector<bool>{0, 0, 0, 0, 0, 1, 0}));
+  file["text_config"]["layer_types"] = std::vector<std::string>(7, "full_attention");
+  EXPECT_EQ(ReadGemmaConfig(file, "config.json")->sees_all, std::vector<bool>(7, true));
+}
+
+TEST(GemmaEncoder, RefusesByNameWhatItDoesNotCompute) {
+  const auto refused = [](const char* key, const nlohmann::json& value) {
+    nlohmann::json file = GemmaFile();
+    file["text_config"][key] = value;
+    return std::string(ReadGemmaConfig(file, "config.json").status().message());
+  };
+  EXPECT_THAT(refused("hidden_activation", "silu"), HasSubstr("hidden_activation"));
+  EXPECT_THAT(refused("attn_logit_softcapping", 50.0), HasSubstr("attn_logit_softcapping"));
+  EXPECT_THAT(refused("num_key_value_heads", 3), HasSubstr("num_attention_heads"));
+  EXPECT_THAT(refused("rope_scaling", {{"rope_type", "yarn"}}), HasSubstr("rope_type"));
+  EXPECT_THAT(refused("layer_types", {"full_attention"}), HasSubstr("layer_types"));
+  EXPECT_THAT(refused("head_dim", 7), HasSubstr("head_dim"));
+}
+
+TEST(GemmaEncoder, SaysWhichTensorIsMissing) {
+  auto config = *ReadGemmaConfig(GemmaFile(), "config.json");
+  config.sees_all.push_back(true);
+  const auto stored = WeightSet::OpenFolder(GemmaFolder(), "model");
+  const auto encoder = GemmaEncoder::Load(*stored, config, at::kFloat, at::kCPU);
+  EXPECT_EQ(encoder.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(encoder.status().message(), HasSubstr("layers.7.input_layernorm.weight"));
+}
+
+}  // namespace
+}  // namespace reel::model
