@@ -112,7 +112,7 @@ at::Tensor GroupVelocity::On(int rank, const at::Tensor& x) const {
   return x.defined() ? x.to(crew_.device(rank), /*non_blocking=*/true) : x;
 }
 
-RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
+RankShare& GroupVelocity::ShareOf(const RankTokens& tokens, Attempt& attempt,
                                   const RowRange& range) const {
   const int rank = tokens.rank;
   const TokenRange own = tokens.own();
@@ -146,7 +146,7 @@ RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
   return share;
 }
 
-GroupVelocity::Part GroupVelocity::PartOf(const TokenPart& tokens, bool in_halves,
+GroupVelocity::Part GroupVelocity::PartOf(const RankTokens& tokens, bool in_halves,
                                           const Company& attempts) {
   const int rank = tokens.rank;
   Part part;
@@ -181,7 +181,7 @@ GroupVelocity::Part GroupVelocity::PartOf(const TokenPart& tokens, bool in_halve
                  .text = alone ? texts[0] : shared_texts_[static_cast<size_t>(rank)]->Of(texts),
                  .rows = rows,
                  .perturbed = has_perturbed ? point.blocks : std::vector<int64_t>(),
-                 .part = tokens.is_divided() ? &tokens : nullptr};
+                 .ranks = tokens};
   return part;
 }
 
@@ -194,11 +194,11 @@ void GroupVelocity::Compute(const Ops& ops, std::vector<Part>& parts) {
 
 std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Company& attempts) {
   const bool in_halves = InHalves(attempts);
-  std::vector<TokenPart> tokens = TokenPart::OfCrew(crew_, in_halves, attempts.front()->x.size(1),
-                                                    MostRanks(attempts, in_halves));
+  std::vector<RankTokens> tokens = RankTokens::OfCrew(crew_, in_halves, attempts.front()->x.size(1),
+                                                      MostRanks(attempts, in_halves));
   if (tokens[0].is_divided()) {
     RankLink* const link = LinkOf(ops, attempts, in_halves);
-    for (TokenPart& part : tokens) part.link = link;
+    for (RankTokens& part : tokens) part.link = link;
   }
   // What ranks are given is on its way before the first of them has anything to do: a copy stands
   // in the order of the device that it comes from.
@@ -210,7 +210,7 @@ std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Company&
   return Together(parts, attempts);
 }
 
-at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const {
+at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const RankTokens& tokens) const {
   std::vector<at::Tensor> made;
   for (int rank = tokens.first_rank; rank < tokens.first_rank + tokens.ranks; ++rank) {
     made.push_back(On(0, parts[static_cast<size_t>(rank)].made));

@@ -42,7 +42,7 @@ class GroupVelocity {
  private:
   // Of one rank.
   struct Part {
-    const TokenPart* tokens = nullptr;
+    const RankTokens* tokens = nullptr;
     Company attempts;              // that have rows there
     std::vector<RowRange> ranges;  // of each
     VelocityInputs inputs;
@@ -66,12 +66,12 @@ class GroupVelocity {
   // False the first time.
   bool CameBefore(CallKind kind);
   void ForgetGraphs();
-  Part PartOf(const TokenPart& tokens, bool in_halves, const Company& attempts);
-  RankShare& ShareOf(const TokenPart& tokens, Attempt& attempt, const RowRange& range) const;
+  Part PartOf(const RankTokens& tokens, bool in_halves, const Company& attempts);
+  RankShare& ShareOf(const RankTokens& tokens, Attempt& attempt, const RowRange& range) const;
   at::Tensor On(int rank, const at::Tensor& x) const;
   void Compute(const Ops& ops, std::vector<Part>& parts);
   // What ranks that have the same rows have made of all tokens.
-  at::Tensor MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const;
+  at::Tensor MadeBy(const std::vector<Part>& parts, const RankTokens& tokens) const;
   std::vector<at::Tensor> Together(const std::vector<Part>& parts, const Company& attempts) const;
   VelocityGraphs& velocity(int rank) {
     return rank == 0 ? first_ : *peers_[static_cast<size_t>(rank) - 1];

@@ -7,7 +7,7 @@
 
 #include "model/denoise/guidance.h"
 #include "model/ltx/transformer.h"
-#include "model/tokens/token_part.h"
+#include "model/tokens/rank_tokens.h"
 
 namespace reel::model::ltx {
 

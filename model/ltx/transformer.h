@@ -51,8 +51,8 @@ class Transformer {
   // through layers together. Where there are several, nothing is perturbed.
   std::vector<at::Tensor> Velocities(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
 
-  // The same block by block, for who stops in between: Velocities is End of Begin, once that walk
-  // is done.
+  // The same block by block, for callers that stop in between: Velocities is End of Begin, once
+  // that walk is done. The walk borrows `groups`.
   std::unique_ptr<BlockWalk> Begin(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
   std::vector<at::Tensor> End(const Ops& ops, const BlockWalk& walk) const;
 
@@ -77,8 +77,9 @@ class Transformer {
   // For all blocks, of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of
   // the others.
   TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
-  // What the last layer takes, of all rows.
-  at::Tensor HeadRows(const Ops& ops, const StepGroup& group, const at::Tensor& x) const;
+  // What the last layer takes, of all rows of a group; `x` of those that are apart.
+  at::Tensor HeadRows(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x,
+                      const TokenLayout& layout, size_t group) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;

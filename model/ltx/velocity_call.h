@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/transformer.h"
-#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 
@@ -20,7 +18,7 @@ struct VelocityCall {
   // Calls of equal kinds share a graph.
   struct GroupKind {
     std::vector<int64_t> sizes, rows, perturbed;
-    std::vector<int64_t> part;  // of tokens that ranks divide
+    std::vector<int64_t> division;  // of tokens between ranks
     std::vector<bool> has_one_key;
     bool operator==(const GroupKind&) const = default;
   };
@@ -64,7 +62,6 @@ class VelocityCall::Copy {
   const Transformer& transformer_;
   const Part part_;
   std::vector<VelocityInputs> inputs_;
-  std::deque<TokenPart> parts_;  // of the inputs that have one
   std::vector<Filled> filled_;
 };
 

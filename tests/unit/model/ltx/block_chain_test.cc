@@ -29,15 +29,9 @@ TEST(BlockChain, IsItsBlocksOneByOne) {
   at::Tensor x = inputs.x;
   for (int64_t i = 1; i < four.config.num_layers; ++i) {
     const TransformerBlock block = TakeTransformerBlock(weights, i, four.config);
-    const at::Tensor modulation =
-        block.scale_shift_table + inputs.time.rows.unflatten(1, {6, -1}).unsqueeze(1);
-    const BlockContext context = {inputs.rope, modulation};
-    const PackedRows all(std::vector<PackedRows::Size>{{2, 30}});
-    x = block.AttendSelf(ops, {x}, all, {{}}, context);
-    const std::vector<at::Tensor> answer =
-        block.Ask(ops, {{block.text_attention.Query(ops, x),
-                         inputs.text.KeysOf(static_cast<size_t>(i)), inputs.text.mask}});
-    x = block.Feed(ops, x, answer, context).x;
+    BlockCall call({&inputs, 1}, TokenLayout::Order::kByVideo, block.scale_shift_table.unsqueeze(0),
+                   static_cast<size_t>(i));
+    x = block(ops, {x}, {.index = static_cast<size_t>(i)}, call).x;
   }
   test.counters = {};
   EXPECT_LT(Compare("blocks", model.Others(ops, inputs), x).relative, 1e-6);
