@@ -16,20 +16,11 @@
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/group_velocity.h"
 #include "model/ltx/step_attempt.h"
+#include "model/ltx/step_inputs.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/velocity_graphs.h"
 
 namespace reel::model::ltx {
-
-// The texts of those that stepped together last, side by side: made anew when others do.
-class SharedText {
- public:
-  const TextContext& Of(const std::vector<TextContext>& parts);
-
- private:
-  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
-  TextContext joined_;
-};
 
 // Confined to the engine thread. `transformer` is borrowed.
 class Denoiser {

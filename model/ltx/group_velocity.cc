@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "model/bridge/rank_run.h"
-#include "model/ltx/denoiser.h"
+#include "model/ltx/step_inputs.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -37,7 +37,4 @@ Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& 
 void EndStep(Attempt& attempt, const at::Tensor& velocities);
 void Commit(Attempt& attempt);
 
-// The times of several clips, one behind the other.
-StepTimes Joined(const std::vector<Attempt*>& attempts);
-
 }  // namespace reel::model::ltx
