@@ -48,7 +48,7 @@ GroupVelocity::GroupVelocity(RankCrew& crew, VelocityGraphs& first,
                              const std::vector<const Transformer*>& peers, int64_t least_divided)
     : crew_(crew), first_(first), least_divided_(least_divided) {
   for (int rank = 0; rank < crew.size(); ++rank) {
-    shared_texts_.push_back(std::make_unique<SharedText>());
+    joined_texts_.push_back(std::make_unique<JoinedTexts>());
     if (rank == 0) continue;
     peers_.push_back(std::make_unique<VelocityGraphs>(*peers[static_cast<size_t>(rank) - 1],
                                                       MakeGraphRecorder(crew.device(rank))));
@@ -63,7 +63,7 @@ void GroupVelocity::ForgetGraphs() {
 
 void GroupVelocity::ForgetKept() {
   ForgetGraphs();
-  for (const auto& texts : shared_texts_) *texts = SharedText();
+  for (const auto& texts : joined_texts_) *texts = JoinedTexts();
   if (crew_.link() != nullptr) crew_.link()->Forget();
 }
 
@@ -152,36 +152,28 @@ GroupVelocity::Part GroupVelocity::PartOf(const RankTokens& tokens, bool in_halv
   Part part;
   part.tokens = &tokens;
   if (tokens.own().count == 0) return part;
-  std::vector<at::Tensor> x;
-  std::vector<TextContext> texts;
-  std::vector<int64_t> rows;
+  std::vector<StepInputs> videos;
   const RankShare* share = nullptr;
   for (Attempt* attempt : attempts) {
-    const GuidancePoint& point = attempt->point();
-    const RowRange range = RowsAt(point, in_halves, tokens.first_rank == 0 ? 0 : 1);
+    const RowRange range = RowsAt(attempt->point(), in_halves, tokens.first_rank == 0 ? 0 : 1);
     if (range.count == 0) continue;
     part.attempts.push_back(attempt);
     part.ranges.push_back(range);
     share = &ShareOf(tokens, *attempt, range);
-    x.push_back(tokens.Own(attempt->x).to(first_.transformer().dtype()));
-    texts.push_back(share->text);
-    rows.push_back(range.count);
+    videos.push_back(
+        {attempt, tokens.Own(attempt->x).to(first_.transformer().dtype()), share->text});
   }
-  if (part.attempts.empty()) return part;
-  const bool alone = part.attempts.size() == 1;
-  const Attempt& first = *part.attempts.front();
-  const GuidancePoint& point = first.point();  // that of all perturbs nothing where several
-  const StepTimes times = alone ? first.times : Joined(part.attempts);
+  if (videos.empty()) return part;
+  VelocityInputs& inputs = part.inputs;
+  inputs = JoinedInputs(videos, *joined_texts_[static_cast<size_t>(rank)]);
+  inputs.x = On(rank, inputs.x);
+  inputs.time = {On(rank, inputs.time.embedded), On(rank, inputs.time.rows)};
+  inputs.time_of = videos.size() == 1 ? share->time_of : On(rank, tokens.Own(inputs.time_of));
+  inputs.rope = share->rope;
+  inputs.ranks = tokens;
   const RowRange& range = part.ranges.front();
-  const bool has_perturbed = point.uses_perturbed() && range.first + range.count == point.rows();
-  part.inputs = {.x = On(rank, alone ? x[0] : at::cat(x)),
-                 .time = {On(rank, times.rows.embedded), On(rank, times.rows.rows)},
-                 .time_of = alone ? share->time_of : On(rank, tokens.Own(times.of_token)),
-                 .rope = share->rope,
-                 .text = alone ? texts[0] : shared_texts_[static_cast<size_t>(rank)]->Of(texts),
-                 .rows = rows,
-                 .perturbed = has_perturbed ? point.blocks : std::vector<int64_t>(),
-                 .ranks = tokens};
+  const bool has_last = range.first + range.count == part.attempts.front()->point().rows();
+  if (!has_last) inputs.perturbed.clear();
   return part;
 }
 

@@ -17,7 +17,7 @@
 
 namespace reel::model::ltx {
 
-class SharedText;
+class JoinedTexts;
 
 // Confined to the engine thread.
 class GroupVelocity {
@@ -82,7 +82,7 @@ class GroupVelocity {
   const int64_t least_divided_;
   std::deque<CallKind> kinds_;  // of divided calls, the latest first
   std::vector<std::unique_ptr<VelocityGraphs>> peers_;
-  std::vector<std::unique_ptr<SharedText>> shared_texts_;  // of the ranks
+  std::vector<std::unique_ptr<JoinedTexts>> joined_texts_;  // of the ranks
 };
 
 }  // namespace reel::model::ltx

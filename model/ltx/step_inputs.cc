@@ -4,8 +4,8 @@
 namespace reel::model::ltx {
 namespace {
 
-// The rows of one behind those of the other, where there are some.
-at::Tensor Joined(const std::vector<TextContext>& parts, at::Tensor TextKeys::* member) {
+// One behind the other, where any are defined.
+at::Tensor JoinedKeys(const std::vector<TextContext>& parts, at::Tensor TextKeys::* member) {
   std::vector<at::Tensor> own;
   for (const TextContext& part : parts) {
     if ((part.keys.*member).defined()) own.push_back(part.keys.*member);
@@ -13,9 +13,24 @@ at::Tensor Joined(const std::vector<TextContext>& parts, at::Tensor TextKeys::* 
   return own.empty() ? at::Tensor() : at::cat(own, 1);
 }
 
+// The times of all videos, and which of them each token has.
+void JoinTimes(const std::vector<StepInputs>& videos, VelocityInputs& inputs) {
+  std::vector<at::Tensor> of_token, embedded, rows;
+  int64_t before = 0;
+  for (const StepInputs& video : videos) {
+    const StepTimes& times = video.attempt->times;
+    if (times.of_token.defined()) of_token.push_back(times.of_token + before);
+    embedded.push_back(times.rows.embedded);
+    rows.push_back(times.rows.rows);
+    before += times.values.size(0);
+  }
+  inputs.time = {at::cat(embedded), at::cat(rows)};
+  inputs.time_of = of_token.empty() ? at::Tensor() : at::cat(of_token);
+}
+
 }  // namespace
 
-const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
+const TextContext& JoinedTexts::Of(const std::vector<TextContext>& parts) {
   bool same = of_.size() == parts.size();
   for (size_t i = 0; same && i < parts.size(); ++i) {
     same = of_[i].is_same(parts[i].keys.k);
@@ -32,26 +47,36 @@ const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
   }
   joined_.mask.bias = at::cat(biases);
   if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
-  joined_.keys = {Joined(parts, &TextKeys::k), Joined(parts, &TextKeys::v),
-                  Joined(parts, &TextKeys::only)};
+  joined_.keys = {JoinedKeys(parts, &TextKeys::k), JoinedKeys(parts, &TextKeys::v),
+                  JoinedKeys(parts, &TextKeys::only)};
   for (const TextContext& part : parts) of_.push_back(part.keys.k);
   return joined_;
 }
 
-StepTimes Joined(const std::vector<Attempt*>& attempts) {
-  std::vector<at::Tensor> values, of_token, embedded, rows;
-  int64_t before = 0;
-  for (const Attempt* attempt : attempts) {
-    const StepTimes& times = attempt->times;
-    if (times.of_token.defined()) of_token.push_back(times.of_token + before);
-    values.push_back(times.values);
-    embedded.push_back(times.rows.embedded);
-    rows.push_back(times.rows.rows);
-    before += times.values.size(0);
+VelocityInputs JoinedInputs(const std::vector<StepInputs>& videos, JoinedTexts& texts) {
+  const Attempt& first = *videos.front().attempt;
+  const GuidancePoint& point = first.point();
+  VelocityInputs inputs = {
+      .x = videos.front().x,
+      .time = first.times.rows,
+      .time_of = first.times.of_token,
+      .rope = first.state.rope,
+      .text = videos.front().text,
+      .rows = {videos.front().text.rows()},
+      .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()};
+  if (videos.size() == 1) return inputs;
+  std::vector<at::Tensor> x;
+  std::vector<TextContext> parts;
+  inputs.rows.clear();
+  for (const StepInputs& video : videos) {
+    x.push_back(video.x);
+    parts.push_back(video.text);
+    inputs.rows.push_back(video.text.rows());
   }
-  StepTimes joined = {at::cat(values), {}, {at::cat(embedded), at::cat(rows)}};
-  if (!of_token.empty()) joined.of_token = at::cat(of_token);
-  return joined;
+  inputs.x = at::cat(x);
+  inputs.text = texts.Of(parts);
+  JoinTimes(videos, inputs);
+  return inputs;
 }
 
 }  // namespace reel::model::ltx

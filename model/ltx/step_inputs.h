@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins what the steps of several videos give to one call of the transformer.
+// Joins the steps of several videos of one size to the inputs of one call of the transformer.
 #pragma once
 
 #include <vector>
@@ -9,17 +9,25 @@
 
 namespace reel::model::ltx {
 
-// The texts of those that stepped together last, side by side: made anew when others do.
-class SharedText {
+// The joined texts of the videos that stepped together last; joined again when other videos do.
+class JoinedTexts {
  public:
   const TextContext& Of(const std::vector<TextContext>& parts);
 
  private:
-  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
+  std::vector<at::Tensor>
+      of_;  // the keys of each part; held, so that no new tensor is taken for one
   TextContext joined_;
 };
 
-// The times of several clips, one behind the other.
-StepTimes Joined(const std::vector<Attempt*>& attempts);
+// What a video gives to a call; the attempt is borrowed.
+struct StepInputs {
+  Attempt* attempt;
+  at::Tensor x;      // its tokens [1, S, C], in the model's type
+  TextContext text;  // of each of its rows
+};
+
+// Where there are several videos, none of them is perturbed.
+VelocityInputs JoinedInputs(const std::vector<StepInputs>& videos, JoinedTexts& texts);
 
 }  // namespace reel::model::ltx
