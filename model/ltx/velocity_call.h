@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the transformer as a graph takes it: its kind, and a copy of its inputs.
+// A call of the transformer as a graph of the device: its kind, and a copy of its inputs.
 #pragma once
 
 #include <cstdint>
