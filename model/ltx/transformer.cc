@@ -18,8 +18,8 @@ constexpr double kMasked = -10000;
 constexpr double kHeadEps = 1e-6;
 constexpr auto kByVideo = TokenLayout::Order::kByVideo;
 
-// How many of each row count, int32 [B] on the host, where those are its first ones and there are
-// some; else undefined.
+// How many tokens of each row count, int32 [B] on the host. Undefined if those of a row are not its
+// first ones, or none counts.
 at::Tensor LengthsOf(const at::Tensor& mask) {
   const at::Tensor counts = mask.to(at::kCPU).ne(0);
   const at::Tensor lengths = counts.sum(1, /*keepdim=*/true);
@@ -28,8 +28,8 @@ at::Tensor LengthsOf(const at::Tensor& mask) {
   return lengths.squeeze(1).to(at::kInt);
 }
 
-// Tokens behind the last that counts say nothing to anybody. What is left is a multiple of these,
-// so that texts of about one length still share calls.
+// Tokens behind the last one that counts are dropped, down to a multiple of this, so that texts of
+// similar lengths still share calls.
 constexpr int64_t kTextTokenStep = 32;
 int64_t CountedTokens(const at::Tensor& mask, const at::Tensor& lengths) {
   if (!lengths.defined()) return mask.size(1);
@@ -104,7 +104,7 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
 
 TextKeys Transformer::KeysOf(const Ops& ops, const at::Tensor& asked,
                              const at::Tensor& known) const {
-  // Keys or values [N, *, L, D] of what the product says, [*, L, N * 2 * D].
+  // From the product [*, L, N * 2 * D] to keys or values [N, *, L, D].
   const auto of_blocks = [this](const at::Tensor& made, int64_t which) {
     return made.unflatten(2, {config_.num_layers, 2, -1}).select(3, which).permute({2, 0, 1, 3});
   };

@@ -11,7 +11,7 @@
 
 namespace reel::model::ltx {
 
-// The whole transformer or a part of it, for some groups; all borrowed.
+// The whole transformer or a part of it, for some groups of videos; all borrowed.
 struct VelocityCall {
   enum class Part { kWhole, kFirst, kOthers };
 
