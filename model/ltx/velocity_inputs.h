@@ -64,7 +64,7 @@ struct VelocityInputs {
   RankTokens ranks = {};  // divided: the S tokens are this rank's, and all ranks call side by side
 };
 
-// Borrows nothing. `given` rows of tokens: one a video, or those that are apart already.
+// The layout of a call of these groups, whose `x` may have rows that are apart already.
 TokenLayout LayoutOf(absl::Span<const VelocityInputs> groups, TokenLayout::Order order);
 
 // Vectors of N times, [N, k, D], to those of each token where tokens have times of their own:

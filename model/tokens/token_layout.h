@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a transformer's call: which video and guidance row each one is, which of them are
-// still equal, which ask their text, and where they lie in the tensors of the call.
+// The layout of a transformer's call: which row belongs to which video and guidance, which rows are
+// still equal, which ask their text, and where each lies in the tensors of the call.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct TokenGroup {
   int64_t tokens = 0;             // of a row; with ranks, this rank's
   std::vector<int64_t> rows;      // of each video
   std::vector<bool> has_one_key;  // of each row, video by video: the answer of its text is known
-  int64_t given = 0;      // rows of the group's tensor at first: one a video, or those that differ
-  bool perturbs = false;  // the last row of a lone video equals the one before it at first
+  int64_t given = 0;              // rows of the first tensor; 0: one for each video
+  bool perturbs = false;          // a lone video's last row equals the one before it at first
   RankTokens ranks = {};
 };
 
-// A value for one call of a transformer, or for one stream of tokens of it. A tensor of the call is
-// [B, S, ...] where there is one group; the rows of several stand one behind the other,
-// [1, N, ...]. Views are views of what they are given wherever rows are neighbours.
+// A value for one call, or for one stream of tokens in a call. A tensor of a call with one group is
+// [B, S, ...]; with several groups their rows stand one behind the other, [1, N, ...]. Results are
+// views wherever rows are neighbours.
 //
-// The rows of a video are equal up to its text, and a perturbed one equals the prompt's up to the
+// The rows of a video are equal up to its text, and a perturbed row equals the prompt's up to the
 // first perturbed block. Equal rows are one row of a tensor until they are split.
 class TokenLayout {
  public:
@@ -38,27 +38,26 @@ class TokenLayout {
   TokenLayout(std::vector<TokenGroup> groups, Order order);
 
   size_t groups() const { return groups_.size(); }
-  // Of a group: rows that are apart now, rows whose texts differ so far, and all of them.
+  // Rows of a group: those that are apart now, those that texts tell apart so far, and all.
   int64_t rows(size_t group) const { return groups_[group].now; }
   int64_t text_rows(size_t group) const { return groups_[group].by_text; }
   int64_t all_rows(size_t group) const { return groups_[group].all; }
   int64_t tokens(size_t group) const { return groups_[group].tokens; }
 
-  // One tensor of the groups' [B, S, ...], and one group's part of such a tensor: a view.
+  // Joins the groups' tensors [B, S, ...] to one of the call; a group's part of one is a view.
   static at::Tensor Join(const std::vector<at::Tensor>& parts);
   at::Tensor Group(const at::Tensor& x, size_t group) const {
     return Part(x, group, &GroupState::now);
   }
 
-  // Splits the rows of x that their texts tell apart; a view where one video is alone. From then on
-  // each of them has its own row.
+  // Gives each row of x that texts tell apart a row of its own; a view where one video is alone.
   at::Tensor SplitByText(const at::Tensor& x);
-  // The same for a perturbed row, in front of the first perturbed block: all rows are apart.
+  // The same for the perturbed row, before the first perturbed block. All rows are then apart.
   at::Tensor SplitPerturbed(const at::Tensor& x);
   bool is_split_by_text() const;
 
-  // A group's x [videos or rows so far, ...] for each row that is apart now, and for all rows: a
-  // view where one video is alone.
+  // From a group's x [videos or rows so far, ...] to one for each row that is apart now, or for all
+  // rows; a view where one video is alone.
   at::Tensor ForRows(const at::Tensor& x, size_t group) const {
     return groups_[group].ViewTo(x, groups_[group].now);
   }
@@ -71,22 +70,22 @@ class TokenLayout {
   }
   // A group's rows of a tensor of the call in which all rows are apart, video by video.
   at::Tensor ByVideo(const at::Tensor& x, size_t group) const;
-  // Indices of each group, int32 [videos or 1, S, ...], into a table of `sizes[group]` rows, to
-  // indices of each row into all tables one behind the other: which time, or place, a token takes.
+  // Which time, or which place, a token takes: from indices of each group, int32 [videos or 1, S,
+  // ...], into a table with `sizes[group]` rows, to indices into all tables one behind the other.
   at::Tensor JoinIndices(const std::vector<at::Tensor>& of_groups,
                          const std::vector<int64_t>& sizes) const;
 
-  // A row whose text has one key gets the same answer for every token and needs no queries.
+  // Whether any row asks. A text with one key answers every token alike and needs no queries.
   bool asks(size_t group) const { return groups_[group].asking > 0; }
-  // Rows of x that queries are made of: all that ask, one for rows that are equal. Undefined: none.
+  // The rows of x that become queries: those that ask, equal ones once. Undefined: none asks.
   at::Tensor AskingRows(const at::Tensor& x) const;
-  // Of the queries of AskingRows: a query for each asking row of a group, [A, S, D].
+  // From the queries of AskingRows to those of each asking row of a group, [A, S, D].
   at::Tensor Questions(const at::Tensor& queries, size_t group) const;
-  // Answers for all rows, in few parts of neighbouring rows: of the asking rows of all groups, one
-  // behind the other (Join), and per group [B - A, 1, D] of the others, one for all tokens.
+  // The answers for all rows, in few parts of neighbouring rows: from `asked`, those of the asking
+  // rows of all groups (Join), and `known` of each group, [B - A, 1, D], one for all tokens.
   std::vector<at::Tensor> Answers(const at::Tensor& asked,
                                   const std::vector<at::Tensor>& known) const;
-  // Of `all` rows of a group's texts: those that ask, in order, and the others.
+  // From tensors of all rows of a group's texts to the rows that ask, and to the others.
   at::Tensor Asking(const at::Tensor& all, size_t group) const {
     return groups_[group].Of(all, true);
   }
@@ -94,12 +93,13 @@ class TokenLayout {
     return groups_[group].Of(all, false);
   }
 
-  // Keys and values of all ranks' tokens of a group, where ranks divide them: RankTokens::OfAll.
+  // Keys and values of all ranks' tokens, if ranks divide the group's (RankTokens::OfAll); counts
+  // the call's exchanges.
   RankTokens::KeysAndValues OfAllRanks(const RankTokens::KeysAndValues& own, size_t group,
                                        int64_t& exchanges) const;
 
  private:
-  // Neighbours that do the same.
+  // Neighbouring rows that all ask, or all do not.
   struct Run {
     bool asks = false;
     int64_t first = 0, count = 0;
