@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer's blocks, one after the other: a call of all of them, or one that stands still
-// between two.
+// The loop over the transformer's blocks, which can stop between any two.
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
-#include "model/ltx/row_places.h"
+#include "model/ltx/transformer_block.h"
 
 namespace reel::model::ltx {
 
-class GroupRows;
-
-// Of one call; blocks and the inputs of groups are borrowed. Where there are several groups,
-// nothing is perturbed.
+// For one call; blocks and inputs are borrowed. Of several groups none is perturbed.
 class BlockWalk {
  public:
   struct Range {
     size_t first, end;
   };
 
-  // `tables` [blocks, 6, D] of all blocks; `x` of the groups together (PackedRows), with the rows
-  // of their inputs.
+  // `x` of all groups (TokenLayout::Join), projected; `tables` [all blocks, 6, D].
   BlockWalk(const std::vector<TransformerBlock>& blocks, const at::Tensor& tables,
-            std::vector<StepGroup> groups, at::Tensor x, Range range);
-  ~BlockWalk();
-  BlockWalk(const BlockWalk&) = delete;
-  BlockWalk& operator=(const BlockWalk&) = delete;
+            absl::Span<const VelocityInputs> groups, TokenLayout::Order order, at::Tensor x,
+            Range range);
 
   bool done() const { return at_ == end_; }
   void Next(const Ops& ops);
@@ -35,20 +27,17 @@ class BlockWalk {
     while (!done()) Next(ops);
   }
 
-  const std::vector<StepGroup>& groups() const { return groups_; }
-  // What the blocks so far have made of a group.
-  at::Tensor x(size_t group) const;
+  absl::Span<const VelocityInputs> groups() const { return call_.groups(); }
+  const TokenLayout& layout() const { return call_.layout(); }
+  // A group's tokens behind the blocks so far.
+  at::Tensor x(size_t group) const { return layout().Group(tokens_.x, group); }
 
  private:
-  void Enter();
-  at::Tensor Parted(const at::Tensor& x);
+  bool IsPerturbed(size_t block) const;
 
   const std::vector<TransformerBlock>& blocks_;
-  const std::vector<StepGroup> groups_;
-  RowPlaces places_;
-  std::vector<GroupRows> rows_;  // of groups_
-  BlockInput input_;
-  const size_t first_;
+  BlockCall call_;
+  BlockTokens tokens_;
   size_t at_;
   const size_t end_;
 };

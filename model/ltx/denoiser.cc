@@ -15,74 +15,34 @@ std::vector<Attempt*> PointersTo(std::vector<Attempt>& attempts) {
   return pointers;
 }
 
-// The rows of each, of those of all.
-std::vector<at::Tensor> Apart(const std::vector<Attempt*>& attempts, const at::Tensor& rows) {
-  if (attempts.size() == 1) return {rows};
-  std::vector<at::Tensor> apart;
-  int64_t row = 0;
-  for (const Attempt* attempt : attempts) {
-    const int64_t end = row + attempt->point().rows();
-    apart.push_back(rows.slice(0, row, end));
-    row = end;
-  }
-  return apart;
+// Rows video by video to those of each video; views.
+std::vector<at::Tensor> ByVideo(const at::Tensor& rows, const std::vector<int64_t>& of_each) {
+  return of_each.size() == 1 ? std::vector{rows} : rows.split_with_sizes(of_each);
 }
 
-// Which of them leave the other blocks out, by what the first one `added`. All that a device is
-// waited for is one small copy.
+// Which attempts skip the other blocks, by what the first block `added`. The host waits for one
+// small copy of all decisions.
 std::vector<bool> ReusesOf(const std::vector<Attempt*>& attempts,
                            const std::vector<at::Tensor>& added) {
   std::vector<at::Tensor> changes;
-  std::vector<size_t> places;
+  std::vector<size_t> positions;
   for (size_t i = 0; i < attempts.size(); ++i) {
     const Attempt& attempt = *attempts[i];
     if (!attempt.is_kept() || !attempt.cache.Has(attempt.point())) continue;
     changes.push_back(attempt.cache.ChangeOf(added[i]));
-    places.push_back(i);
+    positions.push_back(i);
   }
   std::vector<bool> reuses(attempts.size(), false);
   if (changes.empty()) return reuses;
   const at::Tensor on_host = at::stack(changes).to(at::kCPU);
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < positions.size(); ++i) {
     const double change = on_host.data_ptr<float>()[i];
-    reuses[places[i]] = attempts[places[i]]->cache.Allows(change);
+    reuses[positions[i]] = attempts[positions[i]]->cache.Allows(change);
   }
   return reuses;
 }
 
-// The rows of one behind those of the other, where there are some.
-at::Tensor Joined(const std::vector<TextContext>& parts, at::Tensor TextKeys::* member) {
-  std::vector<at::Tensor> own;
-  for (const TextContext& part : parts) {
-    if ((part.keys.*member).defined()) own.push_back(part.keys.*member);
-  }
-  return own.empty() ? at::Tensor() : at::cat(own, 1);
-}
-
 }  // namespace
-
-const TextContext& SharedText::Of(const std::vector<TextContext>& parts) {
-  bool same = of_.size() == parts.size();
-  for (size_t i = 0; same && i < parts.size(); ++i) {
-    same = of_[i].is_same(parts[i].keys.k);
-  }
-  if (same) return joined_;
-  of_.clear();
-  joined_ = {};
-  std::vector<at::Tensor> biases, lengths;
-  for (const TextContext& part : parts) {
-    joined_.has_one_key.insert(joined_.has_one_key.end(), part.has_one_key.begin(),
-                               part.has_one_key.end());
-    biases.push_back(part.mask.bias);
-    if (part.mask.lengths.defined()) lengths.push_back(part.mask.lengths);
-  }
-  joined_.mask.bias = at::cat(biases);
-  if (lengths.size() == parts.size()) joined_.mask.lengths = at::cat(lengths);
-  joined_.keys = {Joined(parts, &TextKeys::k), Joined(parts, &TextKeys::v),
-                  Joined(parts, &TextKeys::only)};
-  for (const TextContext& part : parts) of_.push_back(part.keys.k);
-  return joined_;
-}
 
 std::vector<Attempt> Denoiser::AttemptsOf(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts;
@@ -91,10 +51,10 @@ std::vector<Attempt> Denoiser::AttemptsOf(const Ops& ops, absl::Span<DenoiseStat
     Attempt& attempt = attempts.emplace_back(BeginStep(ops, velocity_.transformer(), *state));
     if (attempt.is_last()) attempt.cache.Forget();
   }
-  // Nothing is kept for a company that may not come again.
+  // Drop joined texts: that batch may not recur.
   if (attempts.size() == 1) {
-    shared_texts_.clear();
-    shared_others_text_ = {};
+    joined_texts_.clear();
+    others_texts_ = {};
   }
   return attempts;
 }
@@ -106,12 +66,11 @@ void Denoiser::Finish(std::vector<Attempt>& attempts, const std::vector<at::Tens
 
 void Denoiser::Step(const Ops& ops, absl::Span<DenoiseState* const> states) {
   std::vector<Attempt> attempts = AttemptsOf(ops, states);
-  const Company all = PointersTo(attempts);
+  const Attempts all = PointersTo(attempts);
   const bool uses_cache = std::any_of(all.begin(), all.end(), [](const Attempt* attempt) {
     return attempt->cache.rules().uses_cache();
   });
-  // A last step, which keeps nothing, is made in the same parts: a device has no whole call of it
-  // to record.
+  // A last step keeps nothing, but takes the same parts: a whole call would be one more graph.
   Finish(attempts,
          uses_cache && MayReuseSteps(ops.run()) ? WithCache(ops, all) : WithoutCache(ops, all));
 }
@@ -132,42 +91,51 @@ bool Denoiser::Walk::Next(const Ops& ops, size_t blocks) {
   return true;
 }
 
-std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Company& all) {
+std::vector<at::Tensor> Denoiser::WithoutCache(const Ops& ops, const Attempts& all) {
   if (group_ != nullptr) return (*group_)(ops, all);
   const Call call = CallOf(all);
   return Spread(call, velocity_(ops, call.inputs), all.size());
 }
 
-Denoiser::Call Denoiser::CallOf(const Company& all) {
+Denoiser::Call Denoiser::CallOf(const Attempts& all) {
   std::vector<const DenoiseState*> states;
   for (const Attempt* attempt : all) states.push_back(&attempt->state);
-  Call call{.places = GroupsOf(states), .groups = {}, .inputs = {}};
-  shared_texts_.resize(call.places.size());
-  for (const std::vector<size_t>& of_group : call.places) {
-    Company& group = call.groups.emplace_back();
-    for (const size_t place : of_group) group.push_back(all[place]);
-    call.inputs.push_back(InputsOf(group, shared_texts_[call.inputs.size()]));
+  Call call{.positions = GroupsOf(states), .inputs = {}};
+  joined_texts_.resize(call.positions.size());
+  for (const std::vector<size_t>& positions : call.positions) {
+    Attempts group;
+    for (const size_t position : positions) group.push_back(all[position]);
+    call.inputs.push_back(InputsOf(group, joined_texts_[call.inputs.size()]));
   }
   return call;
 }
 
+VelocityInputs Denoiser::InputsOf(const Attempts& attempts, JoinedTexts& texts) const {
+  std::vector<StepInputs> videos;
+  for (Attempt* attempt : attempts) {
+    videos.push_back({attempt, attempt->x.to(velocity_.transformer().dtype()), attempt->text()});
+  }
+  return JoinedInputs(videos, texts);
+}
+
 std::vector<at::Tensor> Denoiser::Spread(const Call& call, const std::vector<at::Tensor>& made,
-                                         size_t count) {
-  std::vector<at::Tensor> velocities(count);
-  for (size_t group = 0; group < call.groups.size(); ++group) {
-    const std::vector<at::Tensor> own = Apart(call.groups[group], made[group]);
-    for (size_t i = 0; i < own.size(); ++i) velocities[call.places[group][i]] = own[i];
+                                         size_t videos) {
+  std::vector<at::Tensor> velocities(videos);
+  for (size_t group = 0; group < made.size(); ++group) {
+    const std::vector<at::Tensor> own = ByVideo(made[group], call.inputs[group].rows);
+    for (size_t i = 0; i < own.size(); ++i) velocities[call.positions[group][i]] = own[i];
   }
   return velocities;
 }
 
-std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) {
-  shared_texts_.resize(1);
-  const VelocityInputs inputs = InputsOf(all, shared_texts_[0]);
+std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Attempts& all) {
+  joined_texts_.resize(1);
+  const VelocityInputs inputs = InputsOf(all, joined_texts_[0]);
   VelocityInputs of_first = inputs;
   of_first.text = inputs.text.OfFirstBlock();
   const FirstBlock first = velocity_.First(ops, of_first);
-  const std::vector<at::Tensor> x = Apart(all, first.x), added = Apart(all, first.added);
+  const std::vector<at::Tensor> x = ByVideo(first.x, inputs.rows);
+  const std::vector<at::Tensor> added = ByVideo(first.added, inputs.rows);
   const std::vector<bool> reuses = ReusesOf(all, added);
   std::vector<at::Tensor> velocities(all.size());
   FullSteps full;
@@ -176,22 +144,22 @@ std::vector<at::Tensor> Denoiser::WithCache(const Ops& ops, const Company& all) 
       velocities[i] = Reused(ops, *all[i], x[i]);
       continue;
     }
-    full.steps.push_back(all[i]);
-    full.places.push_back(i);
-    // Copies: the next call writes over what this one made.
+    full.attempts.push_back(all[i]);
+    full.positions.push_back(i);
+    // Copies: the next call overwrites what this one made.
     full.x.push_back(x[i]);
     full.added.push_back(all[i]->is_kept() ? added[i].clone() : at::Tensor());
   }
-  if (full.steps.empty()) return velocities;
+  if (full.attempts.empty()) return velocities;
   VelocityInputs of_others =
-      full.steps.size() == all.size() ? inputs : InputsOf(full.steps, shared_others_text_);
+      full.attempts.size() == all.size() ? inputs : InputsOf(full.attempts, others_texts_);
   of_others.x = at::cat(full.x);
   Others(ops, of_others, full, velocities);
   return velocities;
 }
 
 at::Tensor Denoiser::Reused(const Ops& ops, Attempt& attempt, const at::Tensor& x) const {
-  SharedText unused;  // it is alone
+  JoinedTexts unused;  // for one video
   const VelocityInputs inputs = InputsOf({&attempt}, unused);
   const at::Tensor made = WithKept(ops, Transformer::AllRows(inputs, x), attempt.cache.others());
   attempt.cache.Reused();
@@ -202,39 +170,17 @@ void Denoiser::Others(const Ops& ops, const VelocityInputs& inputs, const FullSt
                       std::vector<at::Tensor>& velocities) {
   const at::Tensor made = velocity_.Others(ops, inputs);
   const std::vector<at::Tensor> own =
-      Apart(full.steps, velocity_.transformer().Head(ops, inputs, made));
+      ByVideo(velocity_.transformer().Head(ops, inputs, made), inputs.rows);
   const std::vector<at::Tensor> added =
-      Apart(full.steps, made - Transformer::AllRows(inputs, inputs.x));
-  for (size_t i = 0; i < full.steps.size(); ++i) {
-    Attempt& step = *full.steps[i];
-    velocities[full.places[i]] = own[i];
-    // Of several a copy: a part of what all have would keep it all.
+      ByVideo(made - Transformer::AllRows(inputs, inputs.x), inputs.rows);
+  for (size_t i = 0; i < full.attempts.size(); ++i) {
+    Attempt& step = *full.attempts[i];
+    velocities[full.positions[i]] = own[i];
+    // A view of several videos' rows would keep the memory of all of them.
     if (step.is_kept()) {
       step.cache.Keep(step.point(), full.added[i], added.size() == 1 ? added[i] : added[i].clone());
     }
   }
-}
-
-VelocityInputs Denoiser::InputsOf(const Company& attempts, SharedText& shared) const {
-  std::vector<at::Tensor> x;
-  std::vector<TextContext> texts;
-  std::vector<int64_t> rows;
-  for (const Attempt* attempt : attempts) {
-    x.push_back(attempt->x.to(velocity_.transformer().dtype()));
-    texts.push_back(attempt->text());
-    rows.push_back(attempt->point().rows());
-  }
-  const bool alone = attempts.size() == 1;
-  const Attempt& first = *attempts.front();
-  const GuidancePoint& point = first.point();  // that of all perturbs nothing where several
-  const StepTimes times = alone ? first.times : Joined(attempts);
-  return {.x = alone ? x[0] : at::cat(x),
-          .time = times.rows,
-          .time_of = times.of_token,
-          .rope = first.state.rope,
-          .text = alone ? texts[0] : shared.Of(texts),
-          .rows = rows,
-          .perturbed = point.uses_perturbed() ? point.blocks : std::vector<int64_t>()};
 }
 
 }  // namespace reel::model::ltx

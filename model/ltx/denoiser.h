@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves clips along their schedules, by the step rules of the reference's three pipelines.
+// Moves videos along their schedules: one step of one video, or of several in one call of the
+// transformer.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +17,11 @@
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/group_velocity.h"
 #include "model/ltx/step_attempt.h"
+#include "model/ltx/step_inputs.h"
 #include "model/ltx/transformer.h"
 #include "model/ltx/velocity_graphs.h"
 
 namespace reel::model::ltx {
-
-// The texts of those that stepped together last, side by side: made anew when others do.
-class SharedText {
- public:
-  const TextContext& Of(const std::vector<TextContext>& parts);
-
- private:
-  std::vector<at::Tensor> of_;  // what stands for each of the parts; held, so that none is mistaken
-  TextContext joined_;
-};
 
 // Confined to the engine thread. `transformer` is borrowed.
 class Denoiser {
@@ -40,80 +32,75 @@ class Denoiser {
   explicit Denoiser(const Transformer& transformer,
                     std::unique_ptr<GraphRecorder> recorder = nullptr)
       : velocity_(transformer, std::move(recorder)) {}
-  // On a group, whose first rank has `transformer`, and the others `peers`; borrowed. Tokens of at
-  // least so many rows are divided; without a value as many as the device wants.
+  // On a group of devices, whose first rank has `transformer` and the others `peers`; borrowed.
+  // Ranks divide the tokens of steps with at least `least_divided` rows of tokens; without a value
+  // the device decides.
   Denoiser(const Transformer& transformer, std::unique_ptr<GraphRecorder> recorder, RankCrew& crew,
            const std::vector<const Transformer*>& peers, std::optional<int64_t> least_divided = {})
       : velocity_(transformer, std::move(recorder)),
         group_(std::make_unique<GroupVelocity>(
             crew, velocity_, peers, least_divided.value_or(GroupVelocity::LeastDividedBy(crew)))) {}
 
-  // One step of each one's schedule, in place, with one call of the transformer: all can share it
-  // (CanShareStep), or, on one device and where none uses the step cache, be packed (CanPackStep).
-  // What throws has changed none of them.
+  // One step of each video's own schedule, in place, with one call of the transformer. All of them
+  // can share it (CanShareStep), or be packed (CanPackStep): that on one device, without the
+  // profile "cache". A step that throws has changed no video.
   void Step(const Ops& ops, absl::Span<DenoiseState* const> states);
-  // The same for who stops in between; null where it cannot be stopped: on a group of devices, and
-  // where steps may be left out.
+  // The same for callers that stop in between. Null where a step cannot be stopped: on a group of
+  // devices, and under the profile "cache".
   std::unique_ptr<Walk> Begin(const Ops& ops, absl::Span<DenoiseState* const> states);
 
-  // On the first device of a group.
+  // What it keeps of earlier steps, on the first device of a group.
   int64_t kept_bytes() const {
     return velocity_.kept_bytes() + (group_ == nullptr ? 0 : group_->kept_bytes());
   }
-  // What it holds of earlier steps.
   void ForgetKept() {
     if (group_ == nullptr) velocity_.Forget();
-    shared_texts_.clear();
-    shared_others_text_ = {};
+    joined_texts_.clear();
+    others_texts_ = {};
     if (group_ != nullptr) group_->ForgetKept();
   }
 
  private:
-  using Company = std::vector<Attempt*>;
-  // Of those under way, the ones that reuse nothing.
+  using Attempts = std::vector<Attempt*>;
+  // Steps under the profile "cache" that compute all blocks.
   struct FullSteps {
-    Company steps;
-    std::vector<size_t> places;        // among all
+    Attempts attempts;
+    std::vector<size_t> positions;     // among all attempts
     std::vector<at::Tensor> x, added;  // behind the first block, and by it
   };
-
-  // One call of the transformer, in groups that go side by side; places are among all.
+  // One call of the transformer: of each group its videos' positions among all, and its inputs.
   struct Call {
-    std::vector<std::vector<size_t>> places;
-    std::vector<Company> groups;
+    std::vector<std::vector<size_t>> positions;
     std::vector<VelocityInputs> inputs;
   };
 
-  // Those of one company, begun.
   std::vector<Attempt> AttemptsOf(const Ops& ops, absl::Span<DenoiseState* const> states);
-  Call CallOf(const Company& all);
-  // What the call made of each group, to each of all.
+  Call CallOf(const Attempts& all);
+  VelocityInputs InputsOf(const Attempts& attempts, JoinedTexts& texts) const;
+  // From what the call made of each group to the velocities of each video.
   static std::vector<at::Tensor> Spread(const Call& call, const std::vector<at::Tensor>& made,
-                                        size_t count);
+                                        size_t videos);
   static void Finish(std::vector<Attempt>& attempts, const std::vector<at::Tensor>& velocities);
-  std::vector<at::Tensor> WithoutCache(const Ops& ops, const Company& all);
-  // Of one call of the transformer for all of them.
-  VelocityInputs InputsOf(const Company& attempts, SharedText& shared) const;
-  // The velocities of each, where each may reuse what its latest full step kept: those that do so
-  // leave the others after the first block.
-  std::vector<at::Tensor> WithCache(const Ops& ops, const Company& all);
+  std::vector<at::Tensor> WithoutCache(const Ops& ops, const Attempts& all);
+  // Each video whose first block changed little reuses what the other blocks of its latest full
+  // step added; the rest compute them.
+  std::vector<at::Tensor> WithCache(const Ops& ops, const Attempts& all);
   at::Tensor Reused(const Ops& ops, Attempt& attempt, const at::Tensor& x) const;
   void Others(const Ops& ops, const VelocityInputs& inputs, const FullSteps& full,
               std::vector<at::Tensor>& velocities);
 
   VelocityGraphs velocity_;
-  std::unique_ptr<GroupVelocity> group_;  // null on one device
-  std::vector<SharedText> shared_texts_;  // of the groups of the latest company
-  SharedText shared_others_text_;
+  std::unique_ptr<GroupVelocity> group_;   // null on one device
+  std::vector<JoinedTexts> joined_texts_;  // of the groups of the latest call
+  JoinedTexts others_texts_;               // of the latest full steps beside others
 };
 
-// A step that stands still between two blocks of the transformer. Before its end it has changed
-// nobody.
+// A step that can stop between two blocks of the transformer. It changes videos at its end only.
 class Denoiser::Walk {
  public:
   Walk(const Transformer& transformer, std::vector<Attempt> attempts)
       : transformer_(transformer), attempts_(std::move(attempts)) {}
-  // So many blocks more; true once the step is made.
+  // Computes so many more blocks; true when the step is done.
   bool Next(const Ops& ops, size_t blocks);
 
  private:

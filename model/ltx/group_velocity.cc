@@ -1,37 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // Note: [Small clips of a group]
-// An exchange in each block costs what a small clip does not gain by being divided. By a link, in
-// recorded calls, four H100 take 0.72 of what two do for a guided clip of 1,120 tokens, and 1.12 of
-// it for one of 256; without guidance two and four take 0.75 and 0.60 of what one does for 1,120,
-// and 1.10 and 1.16 for 256. By copies a call is asked for kernel by kernel, which takes a host 10
-// to 25 ms, and wants more tokens. A call of fewer rows of tokens stays with one rank, or with one
-// of each half. On a CPU asking costs nothing beside doing.
+// Each block exchanges keys and values, which costs a small clip more than dividing its tokens
+// saves. By a link, in recorded calls, four H100 take 0.72 of the time of two for a guided clip of
+// 1,120 tokens, and 1.12 for one of 256; without guidance two and four take 0.75 and 0.60 of the
+// time of one for 1,120, and 1.10 and 1.16 for 256. By copies the host launches every kernel, which
+// takes 10 to 25 ms, so that the least number of tokens is higher. A call with fewer rows of tokens
+// runs on one rank, or on one of each half. On a CPU launching costs nothing beside computing.
 //
 // Note: [Exchanges of a group]
-// Where devices reach each other's memory, ranks exchange by a RankLink, and each one's call is a
-// graph. While a rank waits for others in the middle of its call, nothing of it may wait for its
-// device as a whole, as libraries do that prepare themselves: so a call of a new kind exchanges by
-// copies, which wait for nothing. Memory of the link is written again by the next call: it begins
-// at every rank behind tokens that came from the first one, and that one behind all that the ranks
-// made of the call before.
+// Where devices reach each other's memory, ranks exchange by a RankLink, and each rank's call is a
+// graph. While a rank waits for others in the middle of its call, nothing may wait for its whole
+// device, as libraries do when they initialise themselves: so a call of a new kind exchanges by
+// copies, which wait for no device. The next call overwrites the link's memory. It is safe: at
+// every rank that call starts behind tokens that the first rank sent, and the first rank starts
+// behind all velocities of the call before.
 #include "model/ltx/group_velocity.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "model/bridge/rank_run.h"
-#include "model/ltx/denoiser.h"
+#include "model/ltx/step_inputs.h"
 
 namespace reel::model::ltx {
 namespace {
 
-// Of the rows of the request's text.
+// The rows of the request's text for those rows of a step.
 RowRange TextRowsOf(const Attempt& attempt, const RowRange& range) {
   const bool lacks_negative = attempt.state.text_has_negative && !attempt.point().uses_negative();
   return {range.first + (lacks_negative ? 1 : 0), range.count};
 }
 
-// Of a step those that ranks of half 0 or 1 have; all, where ranks have no halves.
+// The first half of the ranks has the prompt's row and the perturbed one, which equals the prompt's
+// for most of its way. The second has the other row, if there is one: beside steps of several rows
+// a step of one row is the first half's.
+RowRange RowsOfHalf(const GuidancePoint& point, int half) {
+  const int64_t rows = point.rows();
+  if (rows == 1) return {0, half == 0 ? 1 : 0};
+  if (point.uses_negative()) return half == 0 ? RowRange{1, rows - 1} : RowRange{0, 1};
+  return {half, 1};  // the prompt, and perturbed
+}
+
+// The rows of a step that a rank has.
 RowRange RowsAt(const GuidancePoint& point, bool in_halves, int half) {
   return in_halves ? RowsOfHalf(point, half) : RowRange{0, point.rows()};
 }
@@ -48,7 +59,7 @@ GroupVelocity::GroupVelocity(RankCrew& crew, VelocityGraphs& first,
                              const std::vector<const Transformer*>& peers, int64_t least_divided)
     : crew_(crew), first_(first), least_divided_(least_divided) {
   for (int rank = 0; rank < crew.size(); ++rank) {
-    shared_texts_.push_back(std::make_unique<SharedText>());
+    joined_texts_.push_back(std::make_unique<JoinedTexts>());
     if (rank == 0) continue;
     peers_.push_back(std::make_unique<VelocityGraphs>(*peers[static_cast<size_t>(rank) - 1],
                                                       MakeGraphRecorder(crew.device(rank))));
@@ -63,7 +74,7 @@ void GroupVelocity::ForgetGraphs() {
 
 void GroupVelocity::ForgetKept() {
   ForgetGraphs();
-  for (const auto& texts : shared_texts_) *texts = SharedText();
+  for (const auto& texts : joined_texts_) *texts = JoinedTexts();
   if (crew_.link() != nullptr) crew_.link()->Forget();
 }
 
@@ -77,7 +88,7 @@ bool GroupVelocity::CameBefore(CallKind kind) {
   return came;
 }
 
-RankLink* GroupVelocity::LinkOf(const Ops& ops, const Company& attempts, bool in_halves) {
+RankLink* GroupVelocity::LinkOf(const Ops& ops, const Attempts& attempts, bool in_halves) {
   RankLink* const link = crew_.link();
   if (link == nullptr) return nullptr;
   CallKind kind{ops.run().plan.name(), {}, attempts.front()->x.size(1)};
@@ -96,13 +107,13 @@ RankLink* GroupVelocity::LinkOf(const Ops& ops, const Company& attempts, bool in
   return link;
 }
 
-bool GroupVelocity::InHalves(const Company& attempts) const {
+bool GroupVelocity::InHalves(const Attempts& attempts) const {
   return crew_.size() % 2 == 0 &&
          std::any_of(attempts.begin(), attempts.end(),
                      [](const Attempt* attempt) { return attempt->point().rows() > 1; });
 }
 
-int64_t GroupVelocity::MostRanks(const Company& attempts, bool in_halves) const {
+int64_t GroupVelocity::MostRanks(const Attempts& attempts, bool in_halves) const {
   int64_t rows = 0;
   for (const Attempt* attempt : attempts) rows += attempt->point().rows() * attempt->x.size(1);
   return rows / (in_halves ? 2 : 1) < least_divided_ ? 1 : crew_.size();
@@ -112,7 +123,7 @@ at::Tensor GroupVelocity::On(int rank, const at::Tensor& x) const {
   return x.defined() ? x.to(crew_.device(rank), /*non_blocking=*/true) : x;
 }
 
-RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
+RankShare& GroupVelocity::ShareOf(const RankTokens& tokens, Attempt& attempt,
                                   const RowRange& range) const {
   const int rank = tokens.rank;
   const TokenRange own = tokens.own();
@@ -146,71 +157,62 @@ RankShare& GroupVelocity::ShareOf(const TokenPart& tokens, Attempt& attempt,
   return share;
 }
 
-GroupVelocity::Part GroupVelocity::PartOf(const TokenPart& tokens, bool in_halves,
-                                          const Company& attempts) {
-  const int rank = tokens.rank;
-  Part part;
-  part.tokens = &tokens;
+GroupVelocity::Part GroupVelocity::PartOf(const RankTokens& tokens, bool in_halves,
+                                          const Attempts& attempts) {
+  Part part{.tokens = tokens, .videos = {}, .ranges = {}, .inputs = {}, .made = {}};
   if (tokens.own().count == 0) return part;
-  std::vector<at::Tensor> x;
-  std::vector<TextContext> texts;
-  std::vector<int64_t> rows;
+  std::vector<StepInputs> videos;
   const RankShare* share = nullptr;
-  for (Attempt* attempt : attempts) {
-    const GuidancePoint& point = attempt->point();
-    const RowRange range = RowsAt(point, in_halves, tokens.first_rank == 0 ? 0 : 1);
+  for (size_t i = 0; i < attempts.size(); ++i) {
+    Attempt& attempt = *attempts[i];
+    const RowRange range = RowsAt(attempt.point(), in_halves, tokens.first_rank == 0 ? 0 : 1);
     if (range.count == 0) continue;
-    part.attempts.push_back(attempt);
+    part.videos.push_back(i);
     part.ranges.push_back(range);
-    share = &ShareOf(tokens, *attempt, range);
-    x.push_back(tokens.Own(attempt->x).to(first_.transformer().dtype()));
-    texts.push_back(share->text);
-    rows.push_back(range.count);
+    share = &ShareOf(tokens, attempt, range);
+    videos.push_back(
+        {&attempt, tokens.Own(attempt.x).to(first_.transformer().dtype()), share->text});
   }
-  if (part.attempts.empty()) return part;
-  const bool alone = part.attempts.size() == 1;
-  const Attempt& first = *part.attempts.front();
-  const GuidancePoint& point = first.point();  // that of all perturbs nothing where several
-  const StepTimes times = alone ? first.times : Joined(part.attempts);
+  if (videos.empty()) return part;
+  const int rank = tokens.rank;
+  VelocityInputs& inputs = part.inputs;
+  inputs = JoinedInputs(videos, *joined_texts_[static_cast<size_t>(rank)]);
+  inputs.x = On(rank, inputs.x);
+  inputs.time = {On(rank, inputs.time.embedded), On(rank, inputs.time.rows)};
+  inputs.time_of = videos.size() == 1 ? share->time_of : On(rank, tokens.Own(inputs.time_of));
+  inputs.rope = share->rope;
+  inputs.ranks = tokens;
   const RowRange& range = part.ranges.front();
-  const bool has_perturbed = point.uses_perturbed() && range.first + range.count == point.rows();
-  part.inputs = {.x = On(rank, alone ? x[0] : at::cat(x)),
-                 .time = {On(rank, times.rows.embedded), On(rank, times.rows.rows)},
-                 .time_of = alone ? share->time_of : On(rank, tokens.Own(times.of_token)),
-                 .rope = share->rope,
-                 .text = alone ? texts[0] : shared_texts_[static_cast<size_t>(rank)]->Of(texts),
-                 .rows = rows,
-                 .perturbed = has_perturbed ? point.blocks : std::vector<int64_t>(),
-                 .part = tokens.is_divided() ? &tokens : nullptr};
+  const bool has_last = range.first + range.count == videos.front().attempt->point().rows();
+  if (!has_last) inputs.perturbed.clear();
   return part;
 }
 
 void GroupVelocity::Compute(const Ops& ops, std::vector<Part>& parts) {
   RunOnRanks(crew_, ops, [&](int rank, const Ops& by) {
     Part& part = parts[static_cast<size_t>(rank)];
-    if (!part.attempts.empty()) part.made = velocity(rank)(by, part.inputs);
+    if (!part.videos.empty()) part.made = velocity(rank)(by, part.inputs);
   });
 }
 
-std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Company& attempts) {
+std::vector<at::Tensor> GroupVelocity::operator()(const Ops& ops, const Attempts& attempts) {
   const bool in_halves = InHalves(attempts);
-  std::vector<TokenPart> tokens = TokenPart::OfCrew(crew_, in_halves, attempts.front()->x.size(1),
-                                                    MostRanks(attempts, in_halves));
+  std::vector<RankTokens> tokens = RankTokens::OfCrew(crew_, in_halves, attempts.front()->x.size(1),
+                                                      MostRanks(attempts, in_halves));
   if (tokens[0].is_divided()) {
     RankLink* const link = LinkOf(ops, attempts, in_halves);
-    for (TokenPart& part : tokens) part.link = link;
+    for (RankTokens& part : tokens) part.link = link;
   }
-  // What ranks are given is on its way before the first of them has anything to do: a copy stands
-  // in the order of the device that it comes from.
+  // The first rank comes last: its device sends the others their inputs before it computes.
   std::vector<Part> parts(tokens.size());
   for (size_t rank = parts.size(); rank-- > 0;) {
     parts[rank] = PartOf(tokens[rank], in_halves, attempts);
   }
   Compute(ops, parts);
-  return Together(parts, attempts);
+  return Together(parts, attempts.size());
 }
 
-at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const {
+at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const RankTokens& tokens) const {
   std::vector<at::Tensor> made;
   for (int rank = tokens.first_rank; rank < tokens.first_rank + tokens.ranks; ++rank) {
     made.push_back(On(0, parts[static_cast<size_t>(rank)].made));
@@ -219,32 +221,23 @@ at::Tensor GroupVelocity::MadeBy(const std::vector<Part>& parts, const TokenPart
 }
 
 std::vector<at::Tensor> GroupVelocity::Together(const std::vector<Part>& parts,
-                                                const Company& attempts) const {
-  struct Half {        // or all ranks
-    const Part& part;  // of the first of them
-    at::Tensor made;
-    size_t next = 0;  // attempt
-    int64_t row = 0;
-  };
-  std::vector<Half> all;
+                                                size_t videos) const {
+  std::vector<std::map<int64_t, at::Tensor>> rows(videos);  // by their first row in the step
   for (const Part& part : parts) {
-    if (part.tokens->rank != part.tokens->first_rank || part.attempts.empty()) continue;
-    all.push_back({part, MadeBy(parts, *part.tokens)});
+    if (part.tokens.rank != part.tokens.first_rank || part.videos.empty()) continue;
+    const at::Tensor made = MadeBy(parts, part.tokens);
+    int64_t row = 0;
+    for (size_t i = 0; i < part.videos.size(); ++i) {
+      const RowRange& range = part.ranges[i];
+      rows[part.videos[i]].emplace(range.first, made.slice(0, row, row + range.count));
+      row += range.count;
+    }
   }
   std::vector<at::Tensor> velocities;
-  for (const Attempt* attempt : attempts) {
-    std::vector<std::pair<int64_t, at::Tensor>> own;  // by their first row
-    for (Half& of : all) {
-      if (of.next == of.part.attempts.size() || of.part.attempts[of.next] != attempt) continue;
-      const RowRange& range = of.part.ranges[of.next++];
-      own.emplace_back(range.first, of.made.slice(0, of.row, of.row + range.count));
-      of.row += range.count;
-    }
-    std::sort(own.begin(), own.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<at::Tensor> rows;
-    for (const auto& [first, made] : own) rows.push_back(made);
-    velocities.push_back(rows.size() == 1 ? rows[0] : at::cat(rows));
+  for (const std::map<int64_t, at::Tensor>& of_video : rows) {
+    std::vector<at::Tensor> own;
+    for (const auto& [first, made] : of_video) own.push_back(made);
+    velocities.push_back(own.size() == 1 ? own[0] : at::cat(own));
   }
   return velocities;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the transformer divided between the ranks of a group: an even number of them has the
-// rows of a guided step by halves, and the ranks of a half, or all, divide the tokens. What they
-// say comes together on the first one's device, where the step ends as on one.
+// Divides a call of the transformer between the ranks of a group. An even number of ranks has the
+// rows of a guided step by halves; the ranks of a half, or all, divide the tokens. The velocities
+// are joined on the first rank's device, where the step ends as on one device.
 #pragma once
 
 #include <deque>
@@ -17,14 +17,14 @@
 
 namespace reel::model::ltx {
 
-class SharedText;
+class JoinedTexts;
 
 // Confined to the engine thread.
 class GroupVelocity {
  public:
-  using Company = std::vector<Attempt*>;
+  using Attempts = std::vector<Attempt*>;
 
-  // Rows of tokens below which ranks do not divide tokens: Note: [Small clips of a group].
+  // Steps with fewer rows of tokens are not divided by tokens: Note: [Small clips of a group].
   static int64_t LeastDividedBy(const RankCrew& crew);
 
   // All borrowed: `first` is the first rank's, `peers` are the transformers of the others.
@@ -32,24 +32,24 @@ class GroupVelocity {
                 int64_t least_divided);
   ~GroupVelocity();
 
-  // What the transformer says of each one's rows, [point.rows(), S, C] on the first rank's device.
-  std::vector<at::Tensor> operator()(const Ops& ops, const Company& attempts);
-  // For what ranks exchange, at each of them.
+  // The velocities of each video's rows, [point.rows(), S, C] on the first rank's device.
+  std::vector<at::Tensor> operator()(const Ops& ops, const Attempts& attempts);
+  // Memory for exchanges, at each rank.
   int64_t kept_bytes() const { return crew_.link() == nullptr ? 0 : crew_.link()->bytes(); }
-  // What the ranks hold of earlier calls, graphs of the first one too.
+  // Drops what the ranks keep of earlier calls, and the graphs of all of them.
   void ForgetKept();
 
  private:
-  // Of one rank.
+  // A rank's part of a call. Without inputs of any video it has nothing to compute.
   struct Part {
-    const TokenPart* tokens = nullptr;
-    Company attempts;              // that have rows there
+    RankTokens tokens;
+    std::vector<size_t> videos;    // with rows there: positions among all
     std::vector<RowRange> ranges;  // of each
     VelocityInputs inputs;
     at::Tensor made;
   };
 
-  // What calls have in common of which each has the same kernels.
+  // Calls of equal kinds run the same kernels.
   struct CallKind {
     std::string plan;
     std::vector<int64_t> rows;  // of each attempt
@@ -57,22 +57,22 @@ class GroupVelocity {
     bool operator==(const CallKind&) const = default;
   };
 
-  // Whether the rows are the halves', and not every rank's.
-  bool InHalves(const Company& attempts) const;
+  // Whether each half of the ranks has rows of its own; otherwise every rank has all rows.
+  bool InHalves(const Attempts& attempts) const;
   // How many ranks may divide the tokens.
-  int64_t MostRanks(const Company& attempts, bool in_halves) const;
-  // The link, where the ranks of this call are to exchange by it: Note: [Exchanges of a group].
-  RankLink* LinkOf(const Ops& ops, const Company& attempts, bool in_halves);
+  int64_t MostRanks(const Attempts& attempts, bool in_halves) const;
+  // The link, if this call's ranks are to exchange by it: Note: [Exchanges of a group].
+  RankLink* LinkOf(const Ops& ops, const Attempts& attempts, bool in_halves);
   // False the first time.
   bool CameBefore(CallKind kind);
   void ForgetGraphs();
-  Part PartOf(const TokenPart& tokens, bool in_halves, const Company& attempts);
-  RankShare& ShareOf(const TokenPart& tokens, Attempt& attempt, const RowRange& range) const;
+  Part PartOf(const RankTokens& tokens, bool in_halves, const Attempts& attempts);
+  RankShare& ShareOf(const RankTokens& tokens, Attempt& attempt, const RowRange& range) const;
   at::Tensor On(int rank, const at::Tensor& x) const;
   void Compute(const Ops& ops, std::vector<Part>& parts);
-  // What ranks that have the same rows have made of all tokens.
-  at::Tensor MadeBy(const std::vector<Part>& parts, const TokenPart& tokens) const;
-  std::vector<at::Tensor> Together(const std::vector<Part>& parts, const Company& attempts) const;
+  // The velocities of all tokens, from the ranks that have the same rows.
+  at::Tensor MadeBy(const std::vector<Part>& parts, const RankTokens& tokens) const;
+  std::vector<at::Tensor> Together(const std::vector<Part>& parts, size_t videos) const;
   VelocityGraphs& velocity(int rank) {
     return rank == 0 ? first_ : *peers_[static_cast<size_t>(rank) - 1];
   }
@@ -82,7 +82,7 @@ class GroupVelocity {
   const int64_t least_divided_;
   std::deque<CallKind> kinds_;  // of divided calls, the latest first
   std::vector<std::unique_ptr<VelocityGraphs>> peers_;
-  std::vector<std::unique_ptr<SharedText>> shared_texts_;  // of the ranks
+  std::vector<std::unique_ptr<JoinedTexts>> joined_texts_;  // of the ranks
 };
 
 }  // namespace reel::model::ltx

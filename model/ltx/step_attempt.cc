@@ -120,20 +120,4 @@ void Commit(Attempt& attempt) {
   ++state.step;
 }
 
-StepTimes Joined(const std::vector<Attempt*>& attempts) {
-  std::vector<at::Tensor> values, of_token, embedded, rows;
-  int64_t before = 0;
-  for (const Attempt* attempt : attempts) {
-    const StepTimes& times = attempt->times;
-    if (times.of_token.defined()) of_token.push_back(times.of_token + before);
-    values.push_back(times.values);
-    embedded.push_back(times.rows.embedded);
-    rows.push_back(times.rows.rows);
-    before += times.values.size(0);
-  }
-  StepTimes joined = {at::cat(values), {}, {at::cat(embedded), at::cat(rows)}};
-  if (!of_token.empty()) joined.of_token = at::cat(of_token);
-  return joined;
-}
-
 }  // namespace reel::model::ltx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of one clip while it is under way, by the step rules of the reference's three pipelines.
+// A step of one video in progress, by the step rules of the reference's three pipelines.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace reel::model::ltx {
 
-// What a step changes of its clip stands here until the whole step is done.
+// Holds what a step changes of its video until the whole step is done.
 struct Attempt {
   DenoiseState& state;
   at::Tensor x;      // the tokens
@@ -33,11 +33,8 @@ struct Attempt {
 };
 
 Attempt BeginStep(const Ops& ops, const Transformer& transformer, DenoiseState& state);
-// By what the transformer said of each of the point's rows, [point.rows(), S, C].
+// Moves the tokens by the velocities of the point's rows, [point.rows(), S, C].
 void EndStep(Attempt& attempt, const at::Tensor& velocities);
 void Commit(Attempt& attempt);
-
-// The times of several clips, one behind the other.
-StepTimes Joined(const std::vector<Attempt*>& attempts);
 
 }  // namespace reel::model::ltx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which clips can be moved in one call of the transformer, and which of them side by side.
+// Decides which videos share a call of the transformer, and groups them by size.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace reel::model::ltx {
 
-// Whether one call can serve the next steps of both, whatever their sizes: nothing is perturbed.
+// Whether one call can serve the next steps of both, whatever their sizes: neither is perturbed.
 bool CanPackStep(const DenoiseState& a, const DenoiseState& b);
 
-// Places in `states`: of each group those that share a step (CanShareStep). Small ones first, so
-// that the same company is the same whoever came first.
+// Positions in `states` of the videos of each group, which share a step (CanShareStep). Small ones
+// first, so that the same videos make the same call in whatever order they came.
 std::vector<std::vector<size_t>> GroupsOf(absl::Span<const DenoiseState* const> states);
 
 }  // namespace reel::model::ltx

@@ -10,17 +10,16 @@
 #include "model/bridge/row_ops.h"
 #include "model/bridge/torch_guard.h"
 #include "model/bridge/upload.h"
-#include "model/tokens/packed_rows.h"
-#include "model/tokens/text_rows.h"
 
 namespace reel::model::ltx {
 namespace {
 
 constexpr double kMasked = -10000;
 constexpr double kHeadEps = 1e-6;
+constexpr auto kByVideo = TokenLayout::Order::kByVideo;
 
-// How many of each row count, int32 [B] on the host, where those are its first ones and there are
-// some; else undefined.
+// How many tokens of each row count, int32 [B] on the host. Undefined if those of a row are not its
+// first ones, or none counts.
 at::Tensor LengthsOf(const at::Tensor& mask) {
   const at::Tensor counts = mask.to(at::kCPU).ne(0);
   const at::Tensor lengths = counts.sum(1, /*keepdim=*/true);
@@ -29,8 +28,8 @@ at::Tensor LengthsOf(const at::Tensor& mask) {
   return lengths.squeeze(1).to(at::kInt);
 }
 
-// Tokens behind the last that counts say nothing to anybody. What is left is a multiple of these,
-// so that texts of about one length still share calls.
+// Tokens behind the last one that counts are dropped, down to a multiple of this, so that texts of
+// similar lengths still share calls.
 constexpr int64_t kTextTokenStep = 32;
 int64_t CountedTokens(const at::Tensor& mask, const at::Tensor& lengths) {
   if (!lengths.defined()) return mask.size(1);
@@ -93,17 +92,19 @@ TextContext Transformer::Prepare(const Ops& ops, const at::Tensor& embeddings,
   for (int64_t row = 0; row < mask.size(0); ++row) {
     context.has_one_key.push_back(lengths.defined() && lengths.data_ptr<int32_t>()[row] == 1);
   }
-  const TextRows rows(context.has_one_key);
-  if (lengths.defined()) context.mask.lengths = Upload(rows.Asking(lengths), text.device());
-  const at::Tensor counts = Upload(rows.Asking(mask), text.device()).to(text.scalar_type());
+  const TokenLayout rows(
+      {{.rows = {mask.size(0)}, .has_one_key = context.has_one_key, .given = mask.size(0)}},
+      kByVideo);
+  if (lengths.defined()) context.mask.lengths = Upload(rows.Asking(lengths, 0), text.device());
+  const at::Tensor counts = Upload(rows.Asking(mask, 0), text.device()).to(text.scalar_type());
   context.mask.bias = ((1 - counts) * kMasked).unsqueeze(1).unsqueeze(1);
-  context.keys = KeysOf(ops, rows.Asking(text), rows.Known(text).slice(1, 0, 1));
+  context.keys = KeysOf(ops, rows.Asking(text, 0), rows.Known(text, 0).slice(1, 0, 1));
   return context;
 }
 
 TextKeys Transformer::KeysOf(const Ops& ops, const at::Tensor& asked,
                              const at::Tensor& known) const {
-  // Keys or values [N, *, L, D] of what the product says, [*, L, N * 2 * D].
+  // From the product [*, L, N * 2 * D] to keys or values [N, *, L, D].
   const auto of_blocks = [this](const at::Tensor& made, int64_t which) {
     return made.unflatten(2, {config_.num_layers, 2, -1}).select(3, which).permute({2, 0, 1, 3});
   };
@@ -148,63 +149,55 @@ std::vector<at::Tensor> Transformer::Velocities(const Ops& ops,
 std::unique_ptr<BlockWalk> Transformer::Begin(const Ops& ops,
                                               absl::Span<const VelocityInputs> groups) const {
   CheckForm(ops);
-  std::vector<StepGroup> call;
   std::vector<at::Tensor> x;
-  for (const VelocityInputs& inputs : groups) {
-    call.push_back(GroupOf(inputs, SharedRows::Order::kAskingFirst));
-    x.push_back(inputs.x);
-  }
-  return std::make_unique<BlockWalk>(blocks_, scale_shift_tables_, std::move(call),
-                                     proj_in_(ops, PackedRows(x).Together(x)),
-                                     BlockWalk::Range{0, blocks_.size()});
+  for (const VelocityInputs& inputs : groups) x.push_back(inputs.x);
+  return std::make_unique<BlockWalk>(
+      blocks_, scale_shift_tables_, groups, TokenLayout::Order::kAskingFirst,
+      proj_in_(ops, TokenLayout::Join(x)), BlockWalk::Range{0, blocks_.size()});
 }
 
 std::vector<at::Tensor> Transformer::End(const Ops& ops, const BlockWalk& walk) const {
-  const std::vector<StepGroup>& call = walk.groups();
+  const TokenLayout& layout = walk.layout();
   std::vector<at::Tensor> x;
-  for (size_t i = 0; i < call.size(); ++i) x.push_back(HeadRows(ops, call[i], walk.x(i)));
-  const PackedRows rows(x);
-  const at::Tensor all = proj_out_(ops, rows.Together(x));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = call[i].shared.InOrderOfClips(rows.Part(all, i));
+  for (size_t i = 0; i < layout.groups(); ++i) {
+    x.push_back(HeadRows(ops, walk.groups()[i], walk.x(i), layout, i));
+  }
+  const at::Tensor all = proj_out_(ops, TokenLayout::Join(x));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = layout.ByVideo(all, i);
   return x;
 }
 
 FirstBlock Transformer::First(const Ops& ops, const VelocityInputs& inputs) const {
   CheckForm(ops);
   const at::Tensor tokens = proj_in_(ops, inputs.x);
-  BlockWalk walk(blocks_, scale_shift_tables_, {GroupOf(inputs, SharedRows::Order::kClips)}, tokens,
-                 {0, 1});
+  BlockWalk walk(blocks_, scale_shift_tables_, {&inputs, 1}, kByVideo, tokens, {0, 1});
   walk.Finish(ops);
   const at::Tensor x = walk.x(0);
-  return {x, x - walk.groups()[0].shared.ViewTo(tokens, x.size(0))};
+  return {x, x - walk.layout().ForRows(tokens, 0)};
 }
 
 at::Tensor Transformer::Others(const Ops& ops, const VelocityInputs& inputs) const {
-  BlockWalk walk(blocks_, scale_shift_tables_, {GroupOf(inputs, SharedRows::Order::kClips)},
-                 inputs.x, {1, blocks_.size()});
+  BlockWalk walk(blocks_, scale_shift_tables_, {&inputs, 1}, kByVideo, inputs.x,
+                 {1, blocks_.size()});
   walk.Finish(ops);
-  const SharedRows& shared = walk.groups()[0].shared;
-  return shared.To(walk.x(0), shared.all());
+  return walk.layout().AllRows(walk.x(0), 0);
 }
 
 at::Tensor Transformer::AllRows(const VelocityInputs& inputs, const at::Tensor& x) {
-  const SharedRows shared = GroupOf(inputs, SharedRows::Order::kClips).shared;
-  return shared.To(x, shared.all());
+  return LayoutOf({&inputs, 1}, kByVideo).AllRows(x, 0);
 }
 
 at::Tensor Transformer::Head(const Ops& ops, const VelocityInputs& inputs,
                              const at::Tensor& x) const {
-  return proj_out_(ops, HeadRows(ops, GroupOf(inputs, SharedRows::Order::kClips), x));
+  return proj_out_(ops, HeadRows(ops, inputs, x, LayoutOf({&inputs, 1}, kByVideo), 0));
 }
 
-at::Tensor Transformer::HeadRows(const Ops& ops, const StepGroup& group,
-                                 const at::Tensor& x) const {
-  const auto& [inputs, shared] = group;
-  const at::Tensor all = shared.To(x, shared.all());
+at::Tensor Transformer::HeadRows(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x,
+                                 const TokenLayout& layout, size_t group) const {
   const at::Tensor head =
       ForTokens(scale_shift_table_ + inputs.time.embedded.unsqueeze(1), inputs.time_of);
-  const std::vector<at::Tensor> rows = shared.ViewTo(head, shared.all()).unbind(2);
-  return ops.AdalnLayerNorm(all, rows[1], rows[0], kHeadEps);
+  const std::vector<at::Tensor> rows = layout.ForAllRows(head, group).unbind(2);
+  return ops.AdalnLayerNorm(layout.AllRows(x, group), rows[1], rows[0], kHeadEps);
 }
 
 }  // namespace reel::model::ltx

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer that says where a noisy latent should go: LTXVideoTransformer3DModel.
+// Predicts the velocity of every token of a noisy latent: LTXVideoTransformer3DModel.
 #pragma once
 
 #include <memory>
@@ -16,10 +16,10 @@
 
 namespace reel::model::ltx {
 
-// How far a call has come behind the first block, [B', S, D]: rows that are still the same are one.
+// The first block's results, [B', S, D]: rows that are still equal are one.
 struct FirstBlock {
-  at::Tensor x;      // what all others work on
-  at::Tensor added;  // by the block, to what it was given
+  at::Tensor x;      // the input of the other blocks
+  at::Tensor added;  // what the block added to its input
 };
 
 // Immutable after loading.
@@ -29,36 +29,35 @@ class Transformer {
                                           at::ScalarType dtype, at::Device device,
                                           TensorsByName* shared = nullptr);
 
-  // The blocks' layers in 8 bits, beside those that are there: what the profiles "fp8" and "int8"
-  // need before their first call. 0.43 of the transformer's bytes in 16 bits for each form, until
-  // it goes; once. FAILED_PRECONDITION for sides that 8-bit products do not take.
+  // Adds the blocks' layers in 8 bits, which the profiles "fp8" and "int8" need before their first
+  // call; once for each form. Each takes 0.43 of the transformer's bytes in 16 bits as long as the
+  // transformer lives. FAILED_PRECONDITION for sizes that 8-bit products do not take.
   absl::Status MakeLayersIn(RowForm form);
   bool HasLayersIn(RowForm form) const {
     return form == RowForm::kPlain || (form == RowForm::kInt8 ? has_int8_ : has_e4m3_);
   }
 
-  // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for what counts; padding behind it
-  // is left out, but for some.
+  // `embeddings` [B, L, caption_channels], `mask` [B, L] with 1 for tokens that count. Drops most
+  // of the padding behind the last of them.
   TextContext Prepare(const Ops& ops, const at::Tensor& embeddings, const at::Tensor& mask) const;
 
   // `times` [N] fp32 in 0..1000.
   TimeRows Times(const Ops& ops, const at::Tensor& times) const;
 
-  // [B, S, C], in the model's type. What rows have in common is computed once: up to the text of
-  // the first block all of a clip's are the same.
+  // [B, S, C], in the model's type. Rows of a video are computed once while they are equal: up to
+  // the text of the first block.
   at::Tensor Velocity(const Ops& ops, const VelocityInputs& inputs) const;
-  // The same of several groups, in each of which clips have one size: rows of all of them go
-  // through layers together. Where there are several, nothing is perturbed.
+  // The same for several groups of videos, each of one size: layers take the rows of all groups in
+  // one call. Where there are several groups, none is perturbed.
   std::vector<at::Tensor> Velocities(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
 
-  // The same block by block, for who stops in between: Velocities is End of Begin, once that walk
-  // is done.
+  // The same block by block, for callers that stop in between: Velocities is End of Begin, once
+  // that walk is done. The walk borrows `groups`.
   std::unique_ptr<BlockWalk> Begin(const Ops& ops, absl::Span<const VelocityInputs> groups) const;
   std::vector<at::Tensor> End(const Ops& ops, const BlockWalk& walk) const;
 
-  // The same in three calls, for who may leave the second out: Head(Others(First)). Of the text
-  // First needs OfFirstBlock alone. To the others `inputs.x` is what First made of it, and
-  // `inputs.rows` is set.
+  // The same in three calls, for callers that may skip the second: Head(Others(First)). First needs
+  // the text's OfFirstBlock alone. Others takes First's x as `inputs.x`, and needs `inputs.rows`.
   FirstBlock First(const Ops& ops, const VelocityInputs& inputs) const;
   at::Tensor Others(const Ops& ops, const VelocityInputs& inputs) const;  // [B, S, D]
   at::Tensor Head(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x) const;
@@ -77,8 +76,9 @@ class Transformer {
   // For all blocks, of the texts [A, L, D] that are asked, and the first tokens [B - A, 1, D] of
   // the others.
   TextKeys KeysOf(const Ops& ops, const at::Tensor& asked, const at::Tensor& known) const;
-  // What the last layer takes, of all rows.
-  at::Tensor HeadRows(const Ops& ops, const StepGroup& group, const at::Tensor& x) const;
+  // The last layer's input of all rows of a group, from `x` of those that are apart.
+  at::Tensor HeadRows(const Ops& ops, const VelocityInputs& inputs, const at::Tensor& x,
+                      const TokenLayout& layout, size_t group) const;
 
   TransformerConfig config_;
   Linear proj_in_, proj_out_;

@@ -3,9 +3,7 @@
 
 #include <utility>
 
-#include "model/bridge/row_ops.h"
-#include "model/tokens/packed_rows.h"
-#include "model/tokens/token_part.h"
+#include "model/bridge/attention_ops.h"
 
 namespace reel::model::ltx {
 namespace {
@@ -37,30 +35,68 @@ AttentionLayer TakeAttention(Weights& weights, const std::string& name, bool of_
   return layer;
 }
 
-// Of queries, keys and values [B, *, D] of a group's tokens: what they make of all tokens' values.
-at::Tensor HeadsOfAll(const Ops& ops, const AttentionLayer& attention, const Projected& of,
-                      TokenPart* part) {
-  if (part == nullptr) return attention.Heads(ops, of.q, of.k, of.v, {});
-  const TokenPart::KeysAndValues all = part->OfAll(of.k, of.v);
-  return attention.Heads(ops, of.q, all.k, all.v, {});
+// Self-attention of a group, before the last projection.
+at::Tensor HeadsOf(const Ops& ops, const AttentionLayer& attention, const Projected& own,
+                   size_t group, BlockCall& call) {
+  const auto [k, v] = call.layout().OfAllRanks({own.k, own.v}, group, call.exchanges);
+  return attention.Heads(ops, own.q, k, v, {});
 }
 
-// The same, but the last of the batch keeps its values, for which nobody else is asked.
-at::Tensor PerturbedHeads(const Ops& ops, const AttentionLayer& attention, const Projected& of,
-                          TokenPart* part) {
-  const int64_t others = of.v.size(0) - 1;
-  if (others == 0) return of.v.contiguous();
+// The same, but the last row keeps its values, for which no other token is needed.
+at::Tensor PerturbedHeadsOf(const Ops& ops, const AttentionLayer& attention, const Projected& own,
+                            size_t group, BlockCall& call) {
+  const int64_t others = own.v.size(0) - 1;
+  if (others == 0) return own.v.contiguous();
   const auto but_last = [&](const at::Tensor& t) { return t.slice(0, 0, others); };
-  const at::Tensor heads =
-      HeadsOfAll(ops, attention, {but_last(of.q), but_last(of.k), but_last(of.v)}, part);
-  return at::cat({heads, of.v.slice(0, others)});
+  const Projected of_others = {but_last(own.q), but_last(own.k), but_last(own.v)};
+  return at::cat({HeadsOf(ops, attention, of_others, group, call), own.v.slice(0, others)});
 }
 
-// What the tokens of a group say to each other, before the last projection.
-at::Tensor OwnHeads(const Ops& ops, const AttentionLayer& attention, const Projected& own,
-                    const TokenGroup& group) {
-  return group.is_perturbed ? PerturbedHeads(ops, attention, own, group.part)
-                            : HeadsOfAll(ops, attention, own, group.part);
+// attention(x), in which the tokens of each group look at each other.
+at::Tensor SelfAttention(const Ops& ops, const AttentionLayer& attention, const Rows& x,
+                         bool is_perturbed, BlockCall& call) {
+  const std::vector<at::Tensor> qkv = attention.to_qkv(ops, x).unflatten(2, {3, -1}).unbind(2);
+  const auto [q, k] =
+      ops.QkNormRope(qkv[0], attention.norm_q, qkv[1], attention.norm_k, kQueryKeyEps, call.rope());
+  const auto heads_of = is_perturbed ? PerturbedHeadsOf : HeadsOf;
+  const TokenLayout& layout = call.layout();
+  std::vector<at::Tensor> heads;
+  for (size_t group = 0; group < layout.groups(); ++group) {
+    const Projected own = {layout.Group(q, group), layout.Group(k, group),
+                           layout.Group(qkv[2], group)};
+    heads.push_back(heads_of(ops, attention, own, group, call));
+  }
+  return attention.to_out(ops, InForm(ops, TokenLayout::Join(heads), FormOf(ops.run())));
+}
+
+// text_attention(x) of all rows, in parts of neighbours: from the bare residual stream, without
+// norm or gate. Only rows that ask are computed.
+std::vector<at::Tensor> TextAttention(const Ops& ops, const AttentionLayer& attention,
+                                      const at::Tensor& x, size_t block, const BlockCall& call) {
+  const TokenLayout& layout = call.layout();
+  std::vector<at::Tensor> heads, known;
+  at::Tensor queries = layout.AskingRows(x);
+  if (queries.defined()) queries = attention.Query(ops, queries);
+  for (size_t group = 0; group < layout.groups(); ++group) {
+    const TextContext& text = call.text(group);
+    const TextKeys keys = text.KeysOf(block);
+    known.push_back(keys.only);
+    if (!layout.asks(group)) continue;
+    const at::Tensor q = layout.Questions(queries, group);
+    heads.push_back(attention.Heads(ops, q, keys.k, keys.v, text.mask));
+  }
+  if (heads.empty()) return layout.Answers({}, known);
+  const Rows joined = InForm(ops, TokenLayout::Join(heads), FormOf(ops.run()));
+  return layout.Answers(attention.to_out(ops, joined), known);
+}
+
+// x + y, and the norm of it that `expand` takes.
+SumAndRows SumForFeed(const Ops& ops, const at::Tensor& x, const Addend& y,
+                      const Modulation& modulation, const Linear& expand) {
+  const RowForm form = FormOf(ops.run());
+  return form == RowForm::kE4m3 && expand.gelu.defined()
+             ? SumAdalnRmsNorm(ops, x, y, modulation, kE4m3GeluXScale)
+             : SumAdalnRmsNorm(ops, x, y, modulation, form);
 }
 
 // gelu(expand(x)), as `contract` takes it.
@@ -91,64 +127,37 @@ at::Tensor AttentionLayer::Heads(const Ops& ops, const at::Tensor& q, const at::
   return heads.transpose(1, 2).flatten(2, 3);
 }
 
-at::Tensor TransformerBlock::AttendSelf(const Ops& ops, const BlockInput& input,
-                                        const PackedRows& rows,
-                                        const std::vector<TokenGroup>& groups,
-                                        const BlockContext& context) const {
+BlockTokens TransformerBlock::operator()(const Ops& ops, const BlockTokens& tokens,
+                                         const BlockPosition& at, BlockCall& call) const {
+  using enum BlockVector;
   const RowForm form = FormOf(ops.run());
-  const at::Tensor& m = context.modulation;
-  const Rows attended =
-      input.normed.values.defined()
-          ? input.normed
-          : AdalnRmsNorm(ops, input.x, {m.select(2, 1), m.select(2, 0), eps, context.vector_of},
-                         form);
-  const std::vector<at::Tensor> qkv =
-      self_attention.to_qkv(ops, attended).unflatten(2, {3, -1}).unbind(2);
-  const auto [q, k] = ops.QkNormRope(qkv[0], self_attention.norm_q, qkv[1], self_attention.norm_k,
-                                     kQueryKeyEps, context.rope);
-  std::vector<at::Tensor> heads;
-  for (size_t group = 0; group < groups.size(); ++group) {
-    const auto of = [&](const at::Tensor& t) { return rows.Part(t, group); };
-    heads.push_back(OwnHeads(ops, self_attention, {of(q), of(k), of(qkv[2])}, groups[group]));
-  }
-  const at::Tensor h = self_attention.to_out(ops, InForm(ops, rows.Together(heads), form));
-  return ops.GateResidual(input.x, h, m.select(2, 2), context.vector_of);
-}
-
-// From the bare residual stream, without norm and gate.
-std::vector<at::Tensor> TransformerBlock::Ask(const Ops& ops,
-                                              const std::vector<TextQuestion>& questions) const {
-  std::vector<at::Tensor> heads;
-  for (const TextQuestion& asked : questions) {
-    heads.push_back(text_attention.Heads(ops, asked.q, asked.keys.k, asked.keys.v, asked.mask));
-  }
-  const PackedRows rows(heads);
-  const at::Tensor all =
-      text_attention.to_out(ops, InForm(ops, rows.Together(heads), FormOf(ops.run())));
-  std::vector<at::Tensor> answers;
-  for (size_t i = 0; i < heads.size(); ++i) answers.push_back(rows.Part(all, i));
-  return answers;
-}
-
-BlockInput TransformerBlock::Feed(const Ops& ops, const at::Tensor& x,
-                                  const std::vector<at::Tensor>& answers,
-                                  const BlockContext& context) const {
-  const RowForm form = FormOf(ops.run());
-  const bool fixed = form == RowForm::kE4m3 && expand.gelu.defined();
+  const auto vector = [&](BlockVector which) { return call.VectorOf(at.index, which); };
+  const auto of_next = [&](BlockVector which) { return call.VectorOf(at.index + 1, which); };
   const at::Tensor none;
-  const Addend answer = {answers, none};
-  const at::Tensor& m = context.modulation;
-  const at::Tensor scale = m.select(2, 4), shift = m.select(2, 3), gate = m.select(2, 5);
-  const Modulation before = {scale, shift, eps, context.vector_of};
-  const SumAndRows asked = fixed ? SumAdalnRmsNorm(ops, x, answer, before, kE4m3GeluXScale)
-                                 : SumAdalnRmsNorm(ops, x, answer, before, form);
-  const at::Tensor fed = contract(ops, Expanded(ops, expand, asked.rows, form));
-  if (!context.next.defined()) {
-    return {ops.GateResidual(asked.sum, fed, gate, context.vector_of)};
-  }
-  const at::Tensor next_scale = context.next.select(2, 1), next_shift = context.next.select(2, 0);
-  const SumAndRows made = SumAdalnRmsNorm(ops, asked.sum, {{fed}, gate},
-                                          {next_scale, next_shift, eps, context.vector_of}, form);
+
+  // x = x + gate * attention(norm(x) * (1 + scale) + shift)
+  const Rows normed =
+      tokens.normed.values.defined()
+          ? tokens.normed
+          : AdalnRmsNorm(ops, tokens.x, {vector(kScale), vector(kShift), eps, call.time_of()},
+                         form);
+  const at::Tensor attended = SelfAttention(ops, self_attention, normed, at.is_perturbed, call);
+  at::Tensor x = ops.GateResidual(tokens.x, attended, vector(kGate), call.time_of());
+
+  // x = x + text_attention(x), and in the same pass the norm of that sum.
+  const std::vector<at::Tensor> answers = TextAttention(ops, text_attention, x, at.index, call);
+  x = call.SplitByText(x);
+  const auto [sum, to_feed] =
+      SumForFeed(ops, x, {answers, none},
+                 {vector(kFeedScale), vector(kFeedShift), eps, call.time_of()}, expand);
+
+  // x = x + gate * feed_forward(norm(x) * (1 + scale) + shift)
+  const at::Tensor fed = contract(ops, Expanded(ops, expand, to_feed, form));
+  if (!at.goes_on) return {ops.GateResidual(sum, fed, vector(kFeedGate), call.time_of())};
+  // And in the same pass the norm that the next block begins with.
+  const SumAndRows made =
+      SumAdalnRmsNorm(ops, sum, {{fed}, vector(kFeedGate)},
+                      {of_next(kScale), of_next(kShift), eps, call.time_of()}, form);
   return {made.sum, made.rows};
 }
 

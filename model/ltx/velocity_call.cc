@@ -34,7 +34,7 @@ bool MayComeAgain(absl::Span<const VelocityInputs> groups) {
 // other rank records, replays or launches its part.
 bool ExchangesByCopies(absl::Span<const VelocityInputs> groups) {
   return std::any_of(groups.begin(), groups.end(), [](const VelocityInputs& inputs) {
-    return inputs.part != nullptr && inputs.part->link == nullptr;
+    return inputs.ranks.is_divided() && inputs.ranks.link == nullptr;
   });
 }
 
@@ -53,14 +53,14 @@ VelocityInputs CopyOf(const VelocityInputs& inputs, int64_t width) {
           .text = inputs.text.With(
               [](const at::Tensor& t) { return t.clone(at::MemoryFormat::Contiguous); }),
           .rows = inputs.rows,
-          .perturbed = inputs.perturbed};
+          .perturbed = inputs.perturbed,
+          .ranks = inputs.ranks};
 }
 
-// The parts of a division that a graph depends on.
-std::vector<int64_t> DivisionOf(const VelocityInputs& inputs) {
-  if (inputs.part == nullptr) return {};
-  const TokenPart& part = *inputs.part;
-  return {part.all, part.rank, part.first_rank, part.ranks};
+// What a graph depends on of how ranks divide tokens.
+std::vector<int64_t> DivisionOf(const RankTokens& ranks) {
+  if (!ranks.is_divided()) return {};
+  return {ranks.all, ranks.rank, ranks.first_rank, ranks.ranks};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ VelocityCall::Kind VelocityCall::kind() const {
     GroupKind& own = kind.groups.emplace_back(GroupKind{.sizes = {},
                                                         .rows = inputs.rows,
                                                         .perturbed = inputs.perturbed,
-                                                        .part = DivisionOf(inputs),
+                                                        .division = DivisionOf(inputs.ranks),
                                                         .has_one_key = inputs.text.has_one_key});
     for (const at::Tensor& tensor :
          {inputs.x, inputs.time.rows, inputs.time_of, inputs.rope.cos_sin(), inputs.rope.index(),
@@ -118,7 +118,6 @@ VelocityCall::Copy::Copy(const VelocityCall& call)
   for (const VelocityInputs& inputs : call.groups) {
     inputs_.push_back(CopyOf(inputs, transformer_.config().width()));
     filled_.push_back(FilledBy(inputs));
-    if (inputs.part != nullptr) inputs_.back().part = &parts_.emplace_back(*inputs.part);
   }
 }
 

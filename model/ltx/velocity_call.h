@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of the transformer as a graph takes it: its kind, and a copy of its inputs.
+// A call of the transformer as a graph of the device: its kind, and a copy of its inputs.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "model/bridge/ops.h"
 #include "model/ltx/transformer.h"
-#include "model/tokens/token_part.h"
 
 namespace reel::model::ltx {
 
-// The whole transformer or a part of it, for some groups; all borrowed.
+// The whole transformer or a part of it, for some groups of videos; all borrowed.
 struct VelocityCall {
   enum class Part { kWhole, kFirst, kOthers };
 
   // Calls of equal kinds share a graph.
   struct GroupKind {
     std::vector<int64_t> sizes, rows, perturbed;
-    std::vector<int64_t> part;  // of tokens that ranks divide
+    std::vector<int64_t> division;  // of tokens between ranks
     std::vector<bool> has_one_key;
     bool operator==(const GroupKind&) const = default;
   };
@@ -64,7 +62,6 @@ class VelocityCall::Copy {
   const Transformer& transformer_;
   const Part part_;
   std::vector<VelocityInputs> inputs_;
-  std::deque<TokenPart> parts_;  // of the inputs that have one
   std::vector<Filled> filled_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transformer, whose calls are recorded and replayed where the device can.
+// Records the transformer's calls and replays them, where the device can.
 #pragma once
 
 #include <memory>

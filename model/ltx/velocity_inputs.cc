@@ -2,6 +2,7 @@
 #include "model/ltx/velocity_inputs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace reel::model::ltx {
 
@@ -45,15 +46,19 @@ std::vector<at::Tensor> TextContext::tensors() const {
   return all;
 }
 
-StepGroup GroupOf(const VelocityInputs& inputs, SharedRows::Order order) {
-  const int64_t clips =
-      inputs.rows.empty() ? inputs.text.rows() : static_cast<int64_t>(inputs.rows.size());
-  return {inputs,
-          {{.of_clip = inputs.rows,
-            .clips = clips,
-            .has_one_key = inputs.text.has_one_key,
-            .perturbs = !inputs.perturbed.empty()},
-           order}};
+TokenLayout LayoutOf(absl::Span<const VelocityInputs> groups, TokenLayout::Order order) {
+  std::vector<TokenGroup> layout;
+  layout.reserve(groups.size());
+  for (const VelocityInputs& inputs : groups) {
+    const auto one_each = static_cast<size_t>(inputs.text.rows());
+    layout.push_back({.tokens = inputs.x.size(1),
+                      .rows = inputs.rows.empty() ? std::vector<int64_t>(one_each, 1) : inputs.rows,
+                      .has_one_key = inputs.text.has_one_key,
+                      .given = inputs.x.size(0),
+                      .perturbs = !inputs.perturbed.empty(),
+                      .ranks = inputs.ranks});
+  }
+  return TokenLayout(std::move(layout), order);
 }
 
 at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of) {

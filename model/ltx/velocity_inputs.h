@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a call of the transformer is given: clips of one size, their times, places and texts.
+// The inputs of a call of the transformer: videos of one size, their times, places and texts.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
 #include "model/bridge/attention_ops.h"
-#include "model/ltx/transformer_block.h"
-#include "model/tokens/shared_rows.h"
+#include "model/tokens/token_layout.h"
 
 namespace reel::model::ltx {
 
-// A prompt as the transformer needs it at every step. Of B rows A ask it, those without the mark.
+// The keys and values of a text, which are the same at every step. Of one block, or of all blocks
+// with these as the first dimension.
+struct TextKeys {
+  at::Tensor k, v;  // [A, L, D], of the rows that ask
+  at::Tensor only;  // [B - A, 1, D]: the answers of the others; undefined: all ask
+};
+
+// The texts of B rows as the transformer needs them at every step. A of them ask, the unmarked
+// ones.
 struct TextContext {
   TextKeys keys;                  // of all blocks
   KeyMask mask;                   // its bias [A, 1, 1, L]: -10000 where there is padding
   std::vector<bool> has_one_key;  // of each row: its first alone counts, as of an empty prompt
 
   int64_t rows() const { return static_cast<int64_t>(has_one_key.size()); }
-  // Those of the batch from `first` on; views.
+  // Of those rows; views.
   TextContext Rows(int64_t first, int64_t count) const;
   // Of one block; views.
   TextKeys KeysOf(size_t block) const;
-  // All that the first block needs of it.
+  // With the keys and values of the first block alone.
   TextContext OfFirstBlock() const;
-  // With each tensor as `made` makes it of this one's; those that are undefined stay so.
+  // With `made` of each tensor; undefined ones stay so.
   TextContext With(absl::FunctionRef<at::Tensor(const at::Tensor&)> made) const;
-  // All there are, always in the same order.
+  // All that are defined, always in the same order.
   std::vector<at::Tensor> tensors() const;
 };
 
-// What the transformer makes of N times.
+// N times, embedded.
 struct TimeRows {
   at::Tensor embedded;  // [N, D]
   at::Tensor rows;      // [N, 6 D], for every block
@@ -41,30 +49,26 @@ struct TimeRows {
   }
 };
 
-// One call of the transformer: for every clip some rows, which differ in their text.
+// Videos of one size in a call: each has one row or more, which differ in their text.
 struct VelocityInputs {
-  at::Tensor x;             // tokens [clips, S, C]
-  TimeRows time;            // of the clips' times
-  at::Tensor time_of = {};  // [clips, S]: which of them a token has; undefined: each clip has one
+  at::Tensor x;             // tokens [videos, S, C]
+  TimeRows time;            // of the videos' times
+  at::Tensor time_of = {};  // [videos, S]: which of them a token has; undefined: each video has one
   RopeTable rope;           // of S tokens
-  TextContext text;         // of B rows: those of the first clip, then those of the next
-  std::vector<int64_t> rows = {};  // of each clip; empty: one each
-  // In these blocks the tokens of the last of the batch do not look at each other: each keeps its
-  // own value. Of a clip alone it has the text of the row before it, and is made once with that one
-  // up to the first of these blocks.
+  TextContext text;         // of B rows: those of the first video, then those of the next
+  std::vector<int64_t> rows = {};  // of each video; empty: one each
+  // In these blocks the tokens of the last row do not look at each other: each keeps its own value.
+  // The row of a video that is alone has the text of the row before it, and is computed with that
+  // one up to the first of these blocks.
   std::vector<int64_t> perturbed = {};
-  // Borrowed; where the S tokens are those of one rank of several, whose calls go side by side.
-  const TokenPart* part = nullptr;
+  RankTokens ranks = {};  // divided: the S tokens are this rank's, and all ranks call side by side
 };
 
-// A group in a call, whose inputs are borrowed.
-struct StepGroup {
-  const VelocityInputs& inputs;
-  SharedRows shared;
-};
-StepGroup GroupOf(const VelocityInputs& inputs, SharedRows::Order order);
+// The layout of a call of these groups, whose `x` may have rows that are apart already.
+TokenLayout LayoutOf(absl::Span<const VelocityInputs> groups, TokenLayout::Order order);
 
-// [N, k, D] of the times to [clips, 1 or S, k, D]: those of each token, where they differ.
+// Vectors of N times, [N, k, D], to those of each token where tokens have times of their own:
+// [videos, 1 or S, k, D].
 at::Tensor ForTokens(const at::Tensor& by_time, const at::Tensor& time_of);
 
 }  // namespace reel::model::ltx

@@ -2,7 +2,7 @@
 #include "tests/toy_family/toy_network.h"
 
 #include "model/bridge/attention_ops.h"
-#include "model/tokens/packed_rows.h"
+#include "model/tokens/token_layout.h"
 
 namespace reel::model::toy {
 namespace {
@@ -18,13 +18,13 @@ at::Tensor Heads(const at::Tensor& x) {
   return x.view({x.size(0), x.size(1), kHeads, -1}).transpose(1, 2);
 }
 
-// A stream of all videos together, while the block works on it.
-struct Packed {
-  PackedRows rows;
-  at::Tensor x, qkv;
+// A stream of all videos, while the block works on it.
+struct StreamTokens {
+  TokenLayout layout;
+  at::Tensor x = {}, qkv = {};
 
-  at::Tensor Part(size_t video, int64_t which) const {
-    return rows.Part(qkv, video).chunk(3, -1)[static_cast<size_t>(which)];
+  at::Tensor Group(size_t video, int64_t which) const {
+    return layout.Group(qkv, video).chunk(3, -1)[static_cast<size_t>(which)];
   }
 };
 
@@ -48,34 +48,35 @@ ToyNetwork::ToyNetwork() {
 // x + out(attention(norm(x), both streams)); tokens know the text and the time by what is added.
 std::vector<Streams> ToyNetwork::Velocities(const Ops& ops,
                                             const std::vector<ToyInputs>& videos) const {
-  const auto packed = [&](const Stream& stream, at::Tensor Streams::* which) {
-    std::vector<at::Tensor> parts;
+  const auto begun = [&](const Stream& stream, at::Tensor Streams::* which) {
+    std::vector<TokenGroup> groups;
+    std::vector<at::Tensor> parts, texts;
     for (const ToyInputs& video : videos) {
-      const std::vector<bool> asks(static_cast<size_t>(video.text.size(0)), false);
-      const std::vector<int64_t> of_clip = {video.text.size(0)};
-      const SharedRows shared({.of_clip = of_clip, .clips = 1, .has_one_key = asks},
-                              SharedRows::Order::kClips);
-      const at::Tensor x = at::linear(video.x.*which, stream.in) + video.time.view({-1, 1, 1});
-      parts.push_back(shared.To(x, shared.all()) + video.text.unsqueeze(1));
+      const int64_t rows = video.text.size(0), tokens = (video.x.*which).size(1);
+      groups.push_back({.tokens = tokens,
+                        .rows = {rows},
+                        .has_one_key = std::vector<bool>(static_cast<size_t>(rows), false)});
+      parts.push_back(at::linear(video.x.*which, stream.in) + video.time.view({-1, 1, 1}));
+      texts.push_back(video.text.unsqueeze(1).expand({rows, tokens, -1}));
     }
-    Packed all{PackedRows(parts), {}, {}};
-    all.x = all.rows.Together(parts);
+    StreamTokens all{TokenLayout(std::move(groups), TokenLayout::Order::kByVideo)};
+    all.x = all.layout.SplitByText(TokenLayout::Join(parts)) + TokenLayout::Join(texts);
     all.qkv = at::linear(ops.RmsNorm(all.x, {}, kEps), stream.qkv);
     return all;
   };
-  const Packed video = packed(video_, &Streams::video), audio = packed(audio_, &Streams::audio);
+  const StreamTokens video = begun(video_, &Streams::video), audio = begun(audio_, &Streams::audio);
   std::vector<Streams> made;
   for (size_t i = 0; i < videos.size(); ++i) {
     const auto both = [&](int64_t which) {
-      return Heads(at::cat({video.Part(i, which), audio.Part(i, which)}, 1));
+      return Heads(at::cat({video.Group(i, which), audio.Group(i, which)}, 1));
     };
     const at::Tensor heads = Attention(ops, both(0), both(1), both(2), {}, 0);
     const at::Tensor joined = heads.transpose(1, 2).flatten(2);
-    const auto answer = [&](const Packed& of, const Stream& stream, int64_t first) {
-      const at::Tensor own = joined.slice(1, first, first + of.rows.tokens(i));
-      return at::linear(of.rows.Part(of.x, i) + at::linear(own, stream.out), stream.head);
+    const auto answer = [&](const StreamTokens& of, const Stream& stream, int64_t first) {
+      const at::Tensor own = joined.slice(1, first, first + of.layout.tokens(i));
+      return at::linear(of.layout.Group(of.x, i) + at::linear(own, stream.out), stream.head);
     };
-    made.push_back({answer(video, video_, 0), answer(audio, audio_, video.rows.tokens(i))});
+    made.push_back({answer(video, video_, 0), answer(audio, audio_, video.layout.tokens(i))});
   }
   return made;
 }

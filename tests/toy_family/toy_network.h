@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
-#include "model/tokens/shared_rows.h"
 
 namespace reel::model::toy {
 

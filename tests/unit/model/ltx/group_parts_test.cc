@@ -8,7 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "model/layers/weights.h"
-#include "model/tokens/token_part.h"
+#include "model/tokens/rank_tokens.h"
 #include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/ltx/tiny_folder.h"
 
@@ -26,11 +26,11 @@ TEST(GroupTokens, AreDividedAsEvenlyAsTheyCanBe) {
     for (const int halves : {1, 2}) {
       if (ranks % halves != 0) continue;
       for (const int64_t all : {1, 2, 3, 7, 30, 31}) {
-        const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, halves == 2, all);
+        const std::vector<RankTokens> parts = RankTokens::OfCrew(crew, halves == 2, all);
         ASSERT_EQ(parts.size(), static_cast<size_t>(ranks));
         const auto of_half = static_cast<int64_t>(ranks / halves);
         for (int rank = 0; rank < ranks; ++rank) {
-          const TokenPart& part = parts[static_cast<size_t>(rank)];
+          const RankTokens& part = parts[static_cast<size_t>(rank)];
           const auto place = rank % of_half;
           EXPECT_EQ(part.rank, rank);
           EXPECT_EQ(part.first_rank, rank - place);
@@ -55,17 +55,18 @@ TEST(GroupTokens, AreDividedAsEvenlyAsTheyCanBe) {
 // values are, and of several rows.
 void ExpectExchanged(RankCrew& crew, bool in_halves, int64_t all) {
   constexpr int kTimes = 5;
-  std::vector<TokenPart> parts = TokenPart::OfCrew(crew, in_halves, all);
-  for (TokenPart& part : parts) part.link = crew.link();
+  std::vector<RankTokens> parts = RankTokens::OfCrew(crew, in_halves, all);
+  for (RankTokens& part : parts) part.link = crew.link();
   if (crew.link() != nullptr) crew.link()->Reserve(2 * all * 2 * 12 * sizeof(float));
   std::vector<std::string> wrong(parts.size());
   crew.Run([&](int rank) {
-    TokenPart& part = parts[static_cast<size_t>(rank)];
+    RankTokens& part = parts[static_cast<size_t>(rank)];
     if (part.own().count == 0) return;
-    for (uint64_t time = 0; time < kTimes; ++time) {
-      const at::Tensor k = Draw(2 * time, {2, all, 12}), v = Draw(2 * time + 1, {2, all, 12});
+    for (int64_t time = 0; time < kTimes; ++time) {
+      const auto seed = static_cast<uint64_t>(2 * time);
+      const at::Tensor k = Draw(seed, {2, all, 12}), v = Draw(seed + 1, {2, all, 12});
       const at::Tensor wide = at::cat({part.Own(v), part.Own(k)}, 2);
-      const auto [all_k, all_v] = part.OfAll(part.Own(k), wide.slice(2, 0, 12));
+      const auto [all_k, all_v] = part.OfAll(part.Own(k), wide.slice(2, 0, 12), time);
       if (all_k.equal(k) && all_v.equal(v)) continue;
       wrong[static_cast<size_t>(rank)] += " " + std::to_string(time);
     }

@@ -183,7 +183,7 @@ TEST_P(GroupSteps, HaveOfEachRankItsOwnTokensAndRows) {
     const at::Tensor numbers =
         ((told.tokens.x - plain.tokens.x) / moved).mean(2).flatten().to(at::kDouble);
     const bool in_halves = guided && ranks() % 2 == 0;
-    const std::vector<TokenPart> parts = TokenPart::OfCrew(crew, in_halves, 30);
+    const std::vector<RankTokens> parts = RankTokens::OfCrew(crew, in_halves, 30);
     for (int rank = 0; rank < (in_halves ? ranks() / 2 : ranks()); ++rank) {
       const TokenRange own = parts[static_cast<size_t>(rank)].own();
       // Of the prompt's row, and of the negative one's.

@@ -9,7 +9,6 @@
 #include "model/bridge/row_ops.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/step_groups.h"
-#include "model/tokens/packed_rows.h"
 #include "model/weights/json_file.h"
 #include "nlohmann/json.hpp"
 #include "tests/unit/model/bridge/test_run.h"
@@ -201,22 +200,6 @@ TEST(StepGroups, AreOfOneSizeEachAndSmallOnesComeFirst) {
   states[1].guidance.points = {{3, 0, 1, {0}}};
   EXPECT_FALSE(CanPackStep(states[0], states[1]));
   EXPECT_FALSE(CanPackStep(states[1], states[0]));
-}
-
-TEST(PackedRowsTest, StandOneBehindTheOtherAndComeApartAgain) {
-  const std::vector<at::Tensor> parts = {Draw(1, {2, 3, 4}), Draw(2, {1, 5, 4}),
-                                         Draw(3, {3, 1, 4})};
-  const PackedRows rows(parts);
-  const at::Tensor all = rows.Together(parts);
-  EXPECT_EQ(all.sizes(), at::IntArrayRef({1, 14, 4}));
-  for (size_t i = 0; i < parts.size(); ++i) {
-    EXPECT_TRUE(rows.Part(all, i).equal(parts[i]));
-    EXPECT_EQ(rows.Part(all, i).storage().data(), all.storage().data());
-  }
-  EXPECT_EQ(rows.rows(2), 3);
-  const PackedRows one(std::vector{parts[0]});
-  EXPECT_TRUE(one.Together({parts[0]}).is_same(parts[0]));
-  EXPECT_TRUE(one.Part(parts[0], 0).is_same(parts[0]));
 }
 
 }  // namespace

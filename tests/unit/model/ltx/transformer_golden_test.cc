@@ -150,28 +150,28 @@ TEST_F(TransformerGolden, OneBlock) {
   const at::Tensor time =
       rows(ops_, at::silu(embedding(ops_, at::tensor({725.0f, 31.0f})))).view({2, 1, 192});
   const at::Tensor mask = at::tensor({1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0}).view({2, 1, 1, 6});
-  const RopeTable rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32);
-  const KeyMask text_mask = {(1 - mask.to(at::kFloat)) * -10000, {}};
-  const at::Tensor modulation = block.scale_shift_table + time.unflatten(2, {6, -1});
-  const BlockContext alone = {rope, modulation};
-  const BlockContext followed = {rope, modulation, modulation};
-  const PackedRows all(std::vector<PackedRows::Size>{{2, 30}});
-  const at::Tensor x = block.AttendSelf(ops_, {Draw(24, {2, 30, 32})}, all, {{}}, alone);
-  const at::Tensor text = Draw(25, {2, 6, 32});
-  const at::Tensor of_text = TakeTextKeysAndValues(weights, config)(ops_, text);  // of all blocks
-  const TextKeys keys = {
-      block.text_attention.NormedKey(ops_, of_text.slice(2, 0, 32)), of_text.slice(2, 32, 64), {}};
-  const std::vector<at::Tensor> answer =
-      block.Ask(ops_, {{block.text_attention.Query(ops_, x), keys, text_mask}});
-  const BlockInput behind = block.Feed(ops_, x, answer, alone);
+  const at::Tensor of_text =  // of all blocks
+      TakeTextKeysAndValues(weights, config)(ops_, Draw(25, {2, 6, 32}));
+  const at::Tensor k = block.text_attention.NormedKey(ops_, of_text.slice(2, 0, 32));
+  const at::Tensor v = of_text.slice(2, 32, 64);
+  // Two equal blocks, one behind the other.
+  const VelocityInputs inputs = {.x = Draw(24, {2, 30, 32}),
+                                 .time = {.embedded = {}, .rows = time.squeeze(1)},
+                                 .time_of = {},
+                                 .rope = MakeRopeTable(PlainCoordinates(kShape, kFrameRate), 32),
+                                 .text = {{at::stack({k, k}), at::stack({v, v}), {}},
+                                          {(1 - mask.to(at::kFloat)) * -10000, {}},
+                                          {false, false}}};
+  BlockCall call({&inputs, 1}, TokenLayout::Order::kByVideo,
+                 at::stack({block.scale_shift_table, block.scale_shift_table}), 0);
+  const BlockTokens behind = block(ops_, {inputs.x}, {}, call);
   EXPECT_LT(Compare("one block", behind.x, golden_["block"]).relative, 1e-5);
   EXPECT_FALSE(behind.normed.values.defined());
   // With the next block's first norm in the last pass.
-  const BlockInput ahead = block.Feed(ops_, x, answer, followed);
+  const BlockTokens ahead = block(ops_, {inputs.x}, {.goes_on = true}, call);
   EXPECT_LT(Compare("one block, and a norm", ahead.x, golden_["block"]).relative, 1e-5);
-  const at::Tensor apart = block.AttendSelf(ops_, behind, all, {{}}, alone);
-  EXPECT_LT(Compare("the next", block.AttendSelf(ops_, ahead, all, {{}}, alone), apart).relative,
-            1e-6);
+  const at::Tensor apart = block(ops_, behind, {.index = 1}, call).x;
+  EXPECT_LT(Compare("the next", block(ops_, ahead, {.index = 1}, call).x, apart).relative, 1e-6);
 }
 
 TEST_F(TransformerGolden, OneTimeForAllTokens) {

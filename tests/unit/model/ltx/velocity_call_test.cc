@@ -15,7 +15,7 @@
 #include "model/bridge/torch_guard.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/velocity_graphs.h"
-#include "model/tokens/token_part.h"
+#include "model/tokens/rank_tokens.h"
 #include "tests/unit/model/bridge/cpu_link.h"
 #include "tests/unit/model/bridge/test_run.h"
 #include "tests/unit/model/graphs/rerun_recorder.h"
@@ -219,15 +219,15 @@ TEST_F(VelocityGraphsTest, ATimedCallRunsAsItIs) {
 // The call of two ranks, of which the first one's is `graphs`.
 at::Tensor DividedCall(RankCrew& crew, RankLink* link, VelocityGraphs& graphs, const Ops& ops,
                        const VelocityInputs& inputs) {
-  std::vector<TokenPart> parts = TokenPart::OfCrew(crew, false, inputs.x.size(1));
+  std::vector<RankTokens> parts = RankTokens::OfCrew(crew, false, inputs.x.size(1));
   std::vector<at::Tensor> made(2);
   RunOnRanks(crew, ops, [&](int rank, const Ops& by) {
-    TokenPart& part = parts[static_cast<size_t>(rank)];
+    RankTokens& part = parts[static_cast<size_t>(rank)];
     part.link = link;
     VelocityInputs own = inputs;
     own.x = part.Own(inputs.x);
     own.rope = inputs.rope.Tokens(part.own().first, part.own().count);
-    own.part = &part;
+    own.ranks = part;
     made[static_cast<size_t>(rank)] =
         rank == 0 ? graphs(by, own) : graphs.transformer().Velocity(by, own);
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/tokens/token_part.h"
+#include "model/tokens/rank_tokens.h"
 
 #include <algorithm>
 
@@ -8,62 +8,62 @@ namespace {
 
 constexpr int64_t kTokens = 1;  // the dimension
 
-// Of one row, side by side in memory: what is not makes a copy between devices a copy of copies.
+// One row at a time is contiguous: libtorch copies other tensors between devices in two steps.
 at::Tensor RowOf(const at::Tensor& x, int64_t row, const TokenRange& tokens) {
   return x.select(0, row).slice(0, tokens.first, tokens.first + tokens.count);
 }
 
 }  // namespace
 
-std::vector<TokenPart> TokenPart::OfCrew(RankCrew& crew, bool in_halves, int64_t all,
-                                         int64_t most) {
+std::vector<RankTokens> RankTokens::OfCrew(RankCrew& crew, bool in_halves, int64_t all,
+                                           int64_t most) {
   const int there = in_halves ? crew.size() / 2 : crew.size();
   const int ranks = static_cast<int>(std::clamp<int64_t>(std::min(all, most), 1, there));
-  std::vector<TokenPart> parts;
+  std::vector<RankTokens> parts;
   for (int rank = 0; rank < crew.size(); ++rank) {
-    parts.push_back({crew, rank, rank / there * there, ranks, all});
+    parts.push_back({&crew, rank, rank / there * there, ranks, all});
   }
   return parts;
 }
 
-TokenRange TokenPart::Of(int of_rank) const {
+TokenRange RankTokens::Of(int of_rank) const {
   const int place = std::min(of_rank - first_rank, ranks);
   const int64_t first = all * place / ranks;
   return {first, place == ranks ? 0 : all * (place + 1) / ranks - first};
 }
 
-at::Tensor TokenPart::Own(const at::Tensor& x) const {
+at::Tensor RankTokens::Own(const at::Tensor& x) const {
   if (!x.defined() || !is_divided()) return x;
   const TokenRange tokens = own();
   return x.slice(kTokens, tokens.first, tokens.first + tokens.count).contiguous();
 }
 
-// Keys and values of a token lie side by side, so that both are one copy to each other rank: a copy
-// between devices waits for both of them, and what it takes to start is not little beside a block
-// of a small clip. This rank's go into their place among all, and to the others from there.
-at::Tensor TokenPart::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const {
+// Keys and values of a token are neighbours, so that both are one copy to each other rank: starting
+// a copy between devices waits for both, which a block of a small video notices. This rank's go
+// to their position among all, and from there to the others.
+at::Tensor RankTokens::OfAllByCopies(const at::Tensor& k, const at::Tensor& v) const {
   const TokenRange tokens = own();
   const int64_t rows = k.size(0);
   const at::Tensor whole = at::empty({rows, all, 2, k.size(2)}, k.options());
   const at::Tensor mine = whole.slice(kTokens, tokens.first, tokens.first + tokens.count);
   mine.select(2, 0).copy_(k);
   mine.select(2, 1).copy_(v);
-  // Each begins with its neighbour, so that no rank is asked by all others at once.
+  // Each rank starts with its neighbour: no rank serves all others at once.
   const auto other = [this](int i) { return first_rank + (rank - first_rank + i) % ranks; };
   for (int i = 1; i < ranks; ++i) {
-    for (int64_t row = 0; row < rows; ++row) crew.Give(rank, other(i), RowOf(whole, row, tokens));
+    for (int64_t row = 0; row < rows; ++row) crew->Give(rank, other(i), RowOf(whole, row, tokens));
   }
   for (int i = 1; i < ranks; ++i) {
     const int from = other(i);
     for (int64_t row = 0; row < rows; ++row) {
-      crew.TakeInto(rank, from, RowOf(whole, row, Of(from)));
+      crew->TakeInto(rank, from, RowOf(whole, row, Of(from)));
     }
   }
   return whole;
 }
 
-TokenPart::KeysAndValues TokenPart::OfAll(const at::Tensor& k, const at::Tensor& v) {
-  const int64_t number = exchanges++;
+RankTokens::KeysAndValues RankTokens::OfAll(const at::Tensor& k, const at::Tensor& v,
+                                            int64_t number) const {
   const at::Tensor whole =
       link == nullptr ? OfAllByCopies(k, v)
                       : link->OfAll({rank, first_rank, ranks, number, own().first, all}, k, v);
