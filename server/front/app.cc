@@ -163,7 +163,7 @@ absl::Status App::Impl::StartJobs() {
   host = std::make_unique<WorkerHost>(MakePoolOptions(options), MakeProcessLauncher(launcher));
   if (options.server.fleet.enabled()) {
     REEL_ASSIGN_OR_RETURN(objects, OpenObjectStore(options.server.fleet));
-    fleet = std::make_unique<FleetService>(MakeNodeOptions(options), serializer, clock,
+    fleet = std::make_unique<FleetService>(MakeNodeOptions(options, *folder), serializer, clock,
                                            MakeSharedStore(objects.get(), *media),
                                            MakeDiskProbe(folder->path(), *media));
   }

@@ -99,7 +99,7 @@ absl::Status CheckWorkerProgram(const ProcessLauncherOptions& launcher) {
       "The worker program cannot be run; --worker_binary names another: ", launcher.binary));
 }
 
-NodeOptions MakeNodeOptions(const AppOptions& app) {
+NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder) {
   const FleetOptions& fleet = app.server.fleet;
   NodeOptions options;
   options.fleet = fleet.name;
@@ -107,6 +107,7 @@ NodeOptions MakeNodeOptions(const AppOptions& app) {
   options.address = fleet.advertise;
   options.gateway = fleet.gateway;
   options.seal = Seal(app.prompt_keys);
+  options.view_file = folder.fleet_view_path();
   options.build = absl::StrCat(app.version, " ", app.revision);
   std::random_device random("/dev/urandom");
   options.process = (uint64_t{random()} << 32) | random();

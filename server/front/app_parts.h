@@ -18,6 +18,7 @@
 #include "server/front/node/disk_watch.h"
 #include "server/front/node/node_options.h"
 #include "server/front/objects/object_store.h"
+#include "server/front/store/data_folder.h"
 #include "server/front/store/media_store.h"
 #include "server/front/traces/trace_exporter.h"
 #include "server/front/workers/process_frames_comparer.h"
@@ -31,7 +32,7 @@ std::vector<ModelSource> SourcesOf(const ServerOptions& server);
 
 // Of a server that is part of a fleet. The credentials are read now.
 absl::StatusOr<FleetLogOptions> MakeFleetLogOptions(const ServerOptions& server);
-NodeOptions MakeNodeOptions(const AppOptions& app);
+NodeOptions MakeNodeOptions(const AppOptions& app, const DataFolder& folder);
 // Null where none is configured. Refuses credentials and buckets that are wrong; a store that is
 // away is only told of.
 absl::StatusOr<std::unique_ptr<ObjectStore>> OpenObjectStore(const FleetOptions& fleet);

@@ -9,7 +9,14 @@ namespace reel::testing {
 
 using front::WriteResult;
 
-MemoryLog::Port::Port(MemoryLog& log, front::LogReader& reader) : log_(log), reader_(reader) {
+namespace {
+
+constexpr int64_t kCreated = 1;
+
+}  // namespace
+
+MemoryLog::Port::Port(MemoryLog& log, front::LogReader& reader)
+    : log_(log), reader_(reader), read_(reader.Start().position) {
   const MutexLock lock(log_.mutex_);
   log_.ports_.insert(this);
   log_.TellAll();
@@ -80,8 +87,13 @@ bool MemoryLog::Store(const front::LogWrite& write, uint64_t& sequence) {
 void MemoryLog::TellAll() {
   for (Port* port : ports_) {
     if (!port->up_ || port->held_) continue;
-    while (port->read_ < messages_.size()) port->reader_.OnMessage(messages_[port->read_++]);
-    port->reader_.OnCaughtUp({1, 1, messages_.size()});
+    port->reader_.OnStream(kCreated);
+    while (port->read_ < messages_.size()) {
+      const bool kept = port->reader_.OnMessages({messages_[port->read_]});
+      if (!kept) port->reader_.OnRebuild();
+      port->read_ = kept ? port->read_ + 1 : 0;
+    }
+    port->reader_.OnCaughtUp({kCreated, 1, messages_.size()});
   }
 }
 

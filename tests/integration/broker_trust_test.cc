@@ -21,12 +21,15 @@ using front::NodeBeat;
 // Remembers what it was told of the log.
 class Told final : public front::LogReader {
  public:
-  void OnMessage(const front::StoredMessage& message) override {
+  bool OnMessages(const std::vector<front::StoredMessage>& messages) override {
     const MutexLock lock(mutex_);
-    said_.push_back(absl::StrCat(message.sequence, " ", message.subject));
+    for (const front::StoredMessage& message : messages) {
+      said_.push_back(absl::StrCat(message.sequence, " ", message.subject));
+    }
+    return true;
   }
   void OnRebuild() override {}
-  void OnCaughtUp(const front::StreamFacts&) override {}
+  bool OnCaughtUp(const front::StreamFacts&) override { return true; }
   std::vector<std::string> said() const {
     const MutexLock lock(mutex_);
     return said_;

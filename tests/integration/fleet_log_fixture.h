@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "tests/fakes/temp_folder.h"
 #include "tests/integration/nats_cluster.h"
 
 namespace reel::tests {
@@ -57,6 +58,7 @@ class FleetLogTest : public ::testing::Test {
     return result->sequence;
   }
 
+  reel::testing::TempFolder folder_;
   std::unique_ptr<NatsCluster> cluster_;
   FleetLogOptions options_;
 };

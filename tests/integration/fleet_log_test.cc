@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/nats_port.h"
+#include "server/front/store/sqlite.h"
 #include "tests/integration/cutting_proxy.h"
 #include "tests/integration/fleet_log_fixture.h"
 
@@ -207,15 +208,23 @@ TEST_F(FleetLogTest, ACopyThatIsNotTheNextIsReadFromTheStream) {
 }
 
 TEST_F(FleetLogTest, AViewThatWasKeptGoesOnAndOneOfAnotherStreamIsRebuilt) {
+  const front::ViewOptions kept{folder_.File("kept"), "", nullptr};
   FleetView all;
   const auto log = Open(all);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
-  const front::FleetState kept = all.state();
-  const int64_t created = log->connection().Look()->created;
-  for (int i = 20; i < 40; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
+  const auto write = [&](int first, int last) {
+    for (int i = first; i < last; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
+  };
+  write(0, 20);
+  {
+    FleetView first(kept);
+    const auto reads = Open(first, first.Start());
+    ASSERT_TRUE(first.WaitFor(20, kSoon));
+  }
+  write(20, 40);
   {
     FleetView later(kept);
-    const auto again = Open(later, {kept.position, created});
+    EXPECT_EQ(later.Start().position, 20U);
+    const auto again = Open(later, later.Start());
     ASSERT_TRUE(later.WaitFor(40, kSoon));
     EXPECT_EQ(later.state(), all.state());
     EXPECT_EQ(again->tail().rebuilds(), 0);
@@ -225,32 +234,54 @@ TEST_F(FleetLogTest, AViewThatWasKeptGoesOnAndOneOfAnotherStreamIsRebuilt) {
   ASSERT_EQ(js_DeleteStream(log->connection().jet_stream(), "REEL_prod", nullptr, &code), NATS_OK);
   FleetView fresh;
   const auto other = Open(fresh);
-  for (int i = 100; i < 105; ++i) ASSERT_TRUE(fresh.WaitFor(Write(*other, i), kSoon));
+  for (int i = 100; i < 150; ++i) ASSERT_TRUE(fresh.WaitFor(Write(*other, i), kSoon));
   EXPECT_TRUE(Eventually([&] { return all.state() == fresh.state(); }, kSoon));
   EXPECT_EQ(log->tail().rebuilds(), 1);
-  EXPECT_EQ(all.state().jobs.size(), 5U);
+  EXPECT_EQ(all.state().jobs.size(), 50U);
   FleetView later(kept);
-  const auto again = Open(later, {kept.position, created});
+  EXPECT_EQ(later.Start().position, 40U);
+  const auto again = Open(later, later.Start());
   EXPECT_TRUE(Eventually([&] { return later.state() == fresh.state(); }, kSoon));
   EXPECT_EQ(again->tail().rebuilds(), 1);
 }
 
 TEST_F(FleetLogTest, AViewWhoseNextMessageIsGoneIsRebuilt) {
+  const front::ViewOptions kept{folder_.File("kept"), "", nullptr};
   FleetView all;
   const auto log = Open(all);
-  for (int i = 0; i < 20; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
+  {
+    FleetView first(kept);
+    const auto reads = Open(first, first.Start());
+    ASSERT_TRUE(first.WaitFor(5, kSoon));
+  }
+  for (int i = 5; i < 20; ++i) ASSERT_TRUE(all.WaitFor(Write(*log, i), kSoon));
   jsOptions purge;
   jsOptions_Init(&purge);
   purge.Stream.Purge.Sequence = 11;  // what is before it goes
   jsErrCode code{};
   ASSERT_EQ(js_PurgeStream(log->connection().jet_stream(), "REEL_prod", &purge, &code), NATS_OK);
-  front::FleetState kept;
-  kept.position = 5;
   FleetView later(kept);
-  const auto again = Open(later, {5, 0});
+  const auto again = Open(later, later.Start());
   ASSERT_TRUE(later.WaitFor(20, kSoon));
   EXPECT_EQ(again->tail().rebuilds(), 1);
   EXPECT_EQ(later.state().jobs.size(), 10U);
+}
+
+// A disk that takes no more costs the tail another reading of the log, and the view nothing.
+TEST_F(FleetLogTest, AViewWhoseFileBreaksIsReadAgainIntoMemory) {
+  FleetView view({folder_.File("kept"), "", nullptr});
+  const auto log = Open(view);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(view.WaitFor(Write(*log, i), kSoon));
+  {
+    auto other = front::Database::OpenAgain(folder_.File("kept"));
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE((*other)->Execute("DROP TABLE videos").ok());
+  }
+  for (int i = 20; i < 40; ++i) Write(*log, i);
+  ASSERT_TRUE(view.WaitFor(40, kSoon));
+  EXPECT_EQ(view.state().jobs.size(), 40U);
+  EXPECT_EQ(log->tail().rebuilds(), 1);
 }
 
 TEST_F(FleetLogTest, AFullLogRefusesAndForgetsNothing) {

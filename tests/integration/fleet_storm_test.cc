@@ -21,6 +21,7 @@
 #include "absl/time/clock.h"
 #include "server/front/fleet/fleet_log.h"
 #include "server/front/fleet/fleet_view.h"
+#include "tests/fakes/memory_records.h"
 #include "tests/integration/fleet_text.h"
 #include "tests/integration/nats_cluster.h"
 
@@ -41,15 +42,15 @@ unsigned NumberFrom(const char* variable, unsigned otherwise) {
 // All that the stream has, and a view of it.
 class WholeLog final : public front::LogReader {
  public:
-  void OnMessage(const front::StoredMessage& message) override {
-    messages_[message.sequence] = message;
-    view.OnMessage(message);
+  bool OnMessages(const std::vector<front::StoredMessage>& messages) override {
+    for (const front::StoredMessage& message : messages) messages_[message.sequence] = message;
+    return view.OnMessages(messages);
   }
   void OnRebuild() override {
     ++rebuilt_;
     view.OnRebuild();
   }
-  void OnCaughtUp(const front::StreamFacts& facts) override { view.OnCaughtUp(facts); }
+  bool OnCaughtUp(const front::StreamFacts& facts) override { return view.OnCaughtUp(facts); }
 
   // Of the tail's thread, and of the test's once that is at its end.
   const std::map<uint64_t, front::StoredMessage>& messages() const { return messages_; }
@@ -230,7 +231,7 @@ class Storm {
     front::FleetState state;
     for (const auto& [sequence, message] : whole.messages()) {
       const front::FoldEntry entry = front::ReadEntry(message);
-      if (Fold(state, entry) != front::FoldVerdict::kCounted) continue;
+      if (reel::testing::Fold(state, entry) != front::FoldVerdict::kCounted) continue;
       const auto* const claim = std::get_if<front::ClaimSaid>(&entry.said);
       if (claim == nullptr) continue;
       const std::string epoch =

@@ -2,59 +2,220 @@
 #include "server/front/fleet/fleet_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/time/clock.h"
+#include "kernels/base/status_macros.h"
+#include "server/front/fleet/view_queries.h"
+#include "server/front/fleet/view_store.h"
+#include "server/front/fleet/view_tables.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
+namespace {
 
-void FleetView::OnMessage(const StoredMessage& message) {
-  const FoldEntry entry = ReadEntry(message);
-  FoldVerdict verdict;
+// Videos that leave a trace, in one transaction: beside messages, and while there are none.
+constexpr int kFewForgotten = 100, kManyForgotten = 5000;
+
+absl::Status NotReadable() { return absl::DataLossError("its file cannot be read"); }
+
+std::shared_ptr<ViewStore> OpenStore(const std::string& file) {
+  if (file.empty()) return ViewStore::InMemory();
+  auto opened = ViewStore::Open(file);
+  if (opened.ok()) return *std::move(opened);
+  Log(LogLevel::kError,
+      "The view of the fleet cannot be kept on disk: it lives in memory, and the next start reads "
+      "the whole log",
+      {{"file", file}, {"error", opened.status()}});
+  return ViewStore::InMemory();
+}
+
+}  // namespace
+
+FleetView::FleetView(ViewOptions options, ViewListener* listener)
+    : options_(std::move(options)), listener_(listener), store_(OpenStore(options_.file)) {
+  ViewProgress progress = store_->Read<ViewProgress>(view_tables::ReadProgress);
+  if (progress.keys != options_.keys) {
+    // What could not be read may be now, and the other way round.
+    progress = {0, 0, options_.keys};
+    const absl::Status cleared = store_->Change([&](Database& db) -> absl::Status {
+      REEL_RETURN_IF_ERROR(view_tables::Clear(db));
+      return view_tables::WriteProgress(db, progress);
+    });
+    if (!cleared.ok()) LeaveFile(cleared);
+  }
+  position_ = told_ = progress.position;
+  created_ = progress.created;
+  TellWhatIsKept();
+  if (!store_->broken()) return;
+  LeaveFile(NotReadable());
+  OnRebuild();
+}
+
+FleetView::~FleetView() = default;
+
+void FleetView::TellWhatIsKept() {
+  if (listener_ == nullptr) return;
+  std::map<Key, ViewChange> changes;
+  for (const Key& key : store()->Read<std::vector<Key>>(view_tables::Live))
+    changes[key].live = true;
+  const auto bills = store()->Read<std::vector<ViewBill>>(view_tables::LastBills);
+  if (!changes.empty() || !bills.empty()) listener_->OnFolded(changes, bills);
+}
+
+std::shared_ptr<ViewStore> FleetView::store() {
+  const MutexLock lock(mutex_);
+  return store_;
+}
+
+TailStart FleetView::Start() {
+  const MutexLock lock(mutex_);
+  return {position_, created_};
+}
+
+void FleetView::LeaveFile(const absl::Status& why) {
+  Log(LogLevel::kError,
+      "The view of the fleet cannot be kept on disk any more: the log is read again, into memory",
+      {{"error", why}});
   {
     const MutexLock lock(mutex_);
-    verdict = Fold(state_, entry);
-    if (IsVoid(verdict)) ++voids_[verdict];
+    store_ = ViewStore::InMemory();
+    ready_ = false;  // before anybody misses what it has yet to read
+    position_ = 0;
+    created_ = 0;
+  }
+  // It may be damaged: the next start makes it anew.
+  ViewStore::Remove(options_.file);
+}
+
+void FleetView::OnStream(int64_t created) {
+  ViewProgress progress;
+  {
+    const MutexLock lock(mutex_);
+    if (created_ == created) return;
+    created_ = created;
+    progress = {position_, created, options_.keys};
+  }
+  // Where it is not kept, nothing after it is.
+  store()
+      ->Change([&](Database& db) { return view_tables::WriteProgress(db, progress); })
+      .IgnoreError();
+}
+
+absl::Status FleetView::FoldInto(Database& db, const std::vector<StoredMessage>& messages,
+                                 Folded& folded) const {
+  StoredRecords records(db);
+  ViewBatch batch(records, folded.progress.position, options_.reader);
+  for (const StoredMessage& message : messages) {
+    const FoldVerdict verdict = batch.Fold(ReadEntry(message));
+    if (!IsVoid(verdict)) continue;
+    ++folded.voids[verdict];
+    Log(LogLevel::kDebug, "a message of the fleet's log is void",
+        {{"why", NameOf(verdict)}, {"sequence", message.sequence}});
+  }
+  batch.Finish();
+  REEL_RETURN_IF_ERROR(records.status());
+  REEL_RETURN_IF_ERROR(view_tables::Apply(db, batch));
+  folded.progress.position = batch.position();
+  for (const auto& [key, change] : batch.changes()) {
+    folded.changes[key] = {!HasEnded(change.job.phase), change.deleted};
+    if (!change.ended || change.facts.device_seconds <= 0) continue;
+    folded.bills.push_back({key.first, change.facts.device_seconds, change.facts.end_time});
+  }
+  return view_tables::WriteProgress(db, folded.progress);
+}
+
+absl::StatusOr<FleetView::Folded> FleetView::Fold(const std::vector<StoredMessage>& messages) {
+  Folded folded;
+  absl::Time forget;
+  {
+    const MutexLock lock(mutex_);
+    folded.progress = {position_, created_, options_.keys};
+    forget = forget_;
+  }
+  const absl::Status kept = store()->Change([&](Database& db) {
+    absl::Status done = FoldInto(db, messages, folded);
+    if (done.ok()) done = view_tables::ForgetExpired(db, forget, kFewForgotten);
+    return done;
+  });
+  if (!kept.ok()) return kept;
+  return folded;
+}
+
+bool FleetView::OnMessages(const std::vector<StoredMessage>& messages) {
+  absl::StatusOr<Folded> folded = store()->broken() ? NotReadable() : Fold(messages);
+  if (!folded.ok()) {
+    LeaveFile(folded.status());
+    return false;
+  }
+  {
+    const MutexLock lock(mutex_);
+    position_ = folded->progress.position;
+    for (const auto& [verdict, count] : folded->voids) voids_[verdict] += count;
     changed_.NotifyAll();
   }
-  if (listener_ != nullptr) listener_->OnFolded({entry.subject.tenant, entry.subject.id});
-  {
-    const MutexLock lock(mutex_);
-    told_ = message.sequence;
-  }
-  if (!IsVoid(verdict)) return;
-  Log(LogLevel::kDebug, "a message of the fleet's log is void",
-      {{"why", NameOf(verdict)}, {"sequence", message.sequence}});
+  if (listener_ != nullptr) listener_->OnFolded(folded->changes, folded->bills);
+  const MutexLock lock(mutex_);
+  told_ = messages.back().sequence;
+  return true;
 }
 
 void FleetView::OnRebuild() {
   {
+    // Before anybody misses what goes now.
     const MutexLock lock(mutex_);
-    state_ = {};
-    voids_.clear();
     ready_ = false;
-    told_ = 0;
+  }
+  const ViewProgress nowhere{0, 0, options_.keys};
+  const absl::Status cleared = store()->Change([&](Database& db) -> absl::Status {
+    REEL_RETURN_IF_ERROR(view_tables::Clear(db));
+    return view_tables::WriteProgress(db, nowhere);
+  });
+  if (!cleared.ok()) LeaveFile(cleared);
+  {
+    const MutexLock lock(mutex_);
+    position_ = told_ = 0;
+    created_ = 0;
+    voids_.clear();
   }
   if (listener_ != nullptr) listener_->OnAnew();
 }
 
-void FleetView::OnCaughtUp(const StreamFacts& facts) {
+bool FleetView::OnCaughtUp(const StreamFacts& facts) {
+  if (store()->broken()) {
+    LeaveFile(NotReadable());
+    return false;
+  }
+  absl::Time forget;
+  bool begins_later = false;
   {
     const MutexLock lock(mutex_);
-    // It looks at all of it, and the log's beginning moves with its end.
-    if (facts.first > first_) ForgetBefore(state_, facts.first);
+    // The log's beginning moves with its end.
+    begins_later = facts.first > first_;
     first_ = facts.first;
+    forget = forget_;
+  }
+  // What stays for now goes with the next look.
+  store()
+      ->Change([&](Database& db) -> absl::Status {
+        if (begins_later) REEL_RETURN_IF_ERROR(view_tables::ForgetBefore(db, facts.first));
+        return view_tables::ForgetExpired(db, forget, kManyForgotten);
+      })
+      .IgnoreError();
+  {
+    const MutexLock lock(mutex_);
     ready_ = true;
     told_ = std::max(told_, facts.last);  // its newest messages may be gone
     changed_.NotifyAll();
   }
   if (listener_ != nullptr) listener_->OnCaughtUp();
+  return true;
 }
 
 bool FleetView::WaitFor(uint64_t sequence, absl::Duration patience) {
   const absl::Time end = absl::Now() + patience;
   const MutexLock lock(mutex_);
-  while (state_.position < sequence) {
+  while (position_ < sequence) {
     const absl::Duration left = end - absl::Now();
     if (left <= absl::ZeroDuration()) return false;
     changed_.WaitFor(mutex_, left);
@@ -75,39 +236,53 @@ bool FleetView::WaitUntilReady(absl::Duration patience) {
 
 bool FleetView::ready() {
   const MutexLock lock(mutex_);
-  return ready_;
+  return ready_ && !store_->broken();
 }
 
-void FleetView::Forget(const std::vector<FleetState::Key>& keys) {
+void FleetView::ForgetExpired(absl::Time time) {
   const MutexLock lock(mutex_);
-  for (const FleetState::Key& key : keys) front::Forget(state_, key);
-}
-
-std::optional<FleetTrace> FleetView::FindTrace(const std::string& tenant, const std::string& id) {
-  const MutexLock lock(mutex_);
-  const auto found = state_.over.find({tenant, id});
-  if (found == state_.over.end()) return std::nullopt;
-  return found->second;
+  forget_ = time;
 }
 
 std::optional<FleetJob> FleetView::Find(const std::string& tenant, const std::string& id) {
-  const MutexLock lock(mutex_);
-  const auto found = state_.jobs.find({tenant, id});
-  if (found == state_.jobs.end()) return std::nullopt;
-  return found->second;
+  std::optional<ViewVideo> found = FindVideo({tenant, id});
+  if (!found) return std::nullopt;
+  return std::move(found->job);
+}
+
+std::optional<ViewVideo> FleetView::FindVideo(const Key& key) {
+  return store()->Read<std::optional<ViewVideo>>(
+      [&](Database& db) { return view_tables::FindVideo(db, key); });
+}
+
+std::optional<FleetTrace> FleetView::FindTrace(const std::string& tenant, const std::string& id) {
+  return store()->Read<std::optional<FleetTrace>>(
+      [&](Database& db) { return view_tables::FindTrace(db, {tenant, id}); });
 }
 
 std::optional<FleetBinding> FleetView::FindBinding(const std::string& tenant,
                                                    const std::string& request_id) {
-  const MutexLock lock(mutex_);
-  const auto found = state_.bindings.find({tenant, request_id});
-  if (found == state_.bindings.end()) return std::nullopt;
-  return found->second;
+  return store()->Read<std::optional<FleetBinding>>(
+      [&](Database& db) { return view_tables::FindBinding(db, {tenant, request_id}); });
+}
+
+std::optional<FleetView::Key> FleetView::FindId(const std::string& id) {
+  return store()->Read<std::optional<Key>>(
+      [&](Database& db) { return view_tables::FindId(db, id); });
+}
+
+std::vector<ViewVideo> FleetView::Page(const ViewPage& page) {
+  return store()->Read<std::vector<ViewVideo>>(
+      [&](Database& db) { return view_tables::Page(db, page); });
+}
+
+std::map<std::string, ModelPace> FleetView::Paces() {
+  return store()->Read<std::map<std::string, ModelPace>>(view_tables::Paces);
 }
 
 uint64_t FleetView::position() {
   const MutexLock lock(mutex_);
-  return state_.position;
+  return position_;
 }
 
 uint64_t FleetView::told() {
@@ -115,10 +290,7 @@ uint64_t FleetView::told() {
   return told_;
 }
 
-FleetState FleetView::state() {
-  const MutexLock lock(mutex_);
-  return state_;
-}
+FleetState FleetView::state() { return store()->Read<FleetState>(view_tables::Dump); }
 
 std::map<FoldVerdict, int64_t> FleetView::voids() {
   const MutexLock lock(mutex_);

@@ -1,55 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one node knows of the fleet: the log, folded. Thread-safe.
+// What one node knows of the fleet: the log, folded into tables that outlive the process. A start
+// goes on from where they have come to. Thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/fleet/log_reader.h"
+#include "server/front/fleet/model_pace.h"
+#include "server/front/fleet/view_batch.h"
+#include "server/front/fleet/view_video.h"
 
 namespace reel::front {
 
-// Told what has changed, on the tail's thread with no lock held.
+class Database;
+class ViewStore;
+
+// What has become of a video.
+struct ViewChange {
+  bool live = false;
+  bool deleted = false;  // now
+};
+
+// Told what has changed, on the tail's thread with no lock held. A view that was kept first tells
+// what lives, and the bills of the hour before the last end, on the thread that opens it.
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
-  // A message was folded; it may have changed this video or this request id.
-  virtual void OnFolded(const FleetState::Key& key) = 0;
+  // Messages were folded: what has become of videos, and what those that have ended were billed.
+  // What request ids stand for may have changed, too.
+  virtual void OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
+                        const std::vector<ViewBill>& bills) = 0;
   // Nothing that was known is known any more.
   virtual void OnAnew() = 0;
   // Everything that was stored a moment ago is known.
   virtual void OnCaughtUp() = 0;
 };
 
+struct ViewOptions {
+  std::string file;                     // empty: it ends with the process
+  std::string keys;                     // by which `reader` reads; other ones make it anew
+  const VideoReader* reader = nullptr;  // outlives the view; null: videos' bytes are not read
+};
+
 class FleetView final : public LogReader {
  public:
-  // From a view that was kept, or from nothing. `listener` may be missing; it outlives the tail.
-  explicit FleetView(FleetState state = {}, ViewListener* listener = nullptr)
-      : listener_(listener), state_(std::move(state)) {}
+  using Key = FleetState::Key;
+  // `listener` may be missing; it outlives the tail.
+  explicit FleetView(ViewOptions options = {}, ViewListener* listener = nullptr);
+  ~FleetView() override;
 
-  void OnMessage(const StoredMessage& message) override;
+  TailStart Start() override;
+  void OnStream(int64_t created) override;
+  bool OnMessages(const std::vector<StoredMessage>& messages) override;
   void OnRebuild() override;
-  void OnCaughtUp(const StreamFacts& facts) override;
+  bool OnCaughtUp(const StreamFacts& facts) override;
 
   // Reads one's own writes: whether what was stored at `sequence` has been folded, within
   // `patience`.
   bool WaitFor(uint64_t sequence, absl::Duration patience);
-  // Whether the view has been up to date since it was begun or begun anew.
+  // Whether the view has been up to date since it was begun or begun anew, and can be read.
   bool WaitUntilReady(absl::Duration patience);
   bool ready();
 
-  // Nobody can ask for them any more: of each that has ended only a trace stays.
-  void Forget(const std::vector<FleetState::Key>& keys);
-  std::optional<FleetTrace> FindTrace(const std::string& tenant, const std::string& id);
+  // Nobody can ask any more for what expires before `time`: soon only a trace of each stays.
+  void ForgetExpired(absl::Time time);
 
   std::optional<FleetJob> Find(const std::string& tenant, const std::string& id);
+  std::optional<ViewVideo> FindVideo(const Key& key);
+  std::optional<FleetTrace> FindTrace(const std::string& tenant, const std::string& id);
   std::optional<FleetBinding> FindBinding(const std::string& tenant, const std::string& request_id);
+  // Whose video it is; of several tenants' the first.
+  std::optional<Key> FindId(const std::string& id);
+  std::vector<ViewVideo> Page(const ViewPage& page);
+  // By model.
+  std::map<std::string, ModelPace> Paces();
+
   uint64_t position();
   // Up to which message the listener has heard of everything.
   uint64_t told();
@@ -59,13 +94,32 @@ class FleetView final : public LogReader {
   std::map<FoldVerdict, int64_t> voids();
 
  private:
+  // What was folded of a batch, once it is kept.
+  struct Folded {
+    std::map<FoldVerdict, int64_t> voids;
+    std::map<Key, ViewChange> changes;
+    std::vector<ViewBill> bills;
+    ViewProgress progress;
+  };
+  absl::Status FoldInto(Database& db, const std::vector<StoredMessage>& messages,
+                        Folded& folded) const;
+  absl::StatusOr<Folded> Fold(const std::vector<StoredMessage>& messages);
+  std::shared_ptr<ViewStore> store();
+  // The file cannot be written: the view goes on without it, and is read anew.
+  void LeaveFile(const absl::Status& why);
+  void TellWhatIsKept();
+
+  const ViewOptions options_;
   ViewListener* const listener_;
   Mutex mutex_;
   CondVar changed_;
-  FleetState state_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<ViewStore> store_ ABSL_GUARDED_BY(mutex_);
+  uint64_t position_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t created_ ABSL_GUARDED_BY(mutex_) = 0;
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
   uint64_t told_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t first_ ABSL_GUARDED_BY(mutex_) = 1;  // of the log, as last heard
+  absl::Time forget_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::map<FoldVerdict, int64_t> voids_ ABSL_GUARDED_BY(mutex_);
 };
 

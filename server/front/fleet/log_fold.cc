@@ -77,26 +77,44 @@ FoldVerdict Delete(FleetJob& job) {
   return FoldVerdict::kCounted;
 }
 
-// Its video has ended, and nobody can fetch anything of it.
-bool IsFree(const FleetState& state, const FleetState::Key& key, const FleetBinding& binding) {
-  const FleetState::Key video{key.first, binding.video};
-  const auto over = state.over.find(video);
-  if (over != state.over.end()) return over->second.phase != FleetPhase::kSucceeded;
-  const auto job = state.jobs.find(video);
-  return job != state.jobs.end() && HasEnded(job->second.phase) &&
-         job->second.phase != FleetPhase::kSucceeded;
+// The bound video has ended, and nobody can fetch anything of it.
+bool IsFree(const FoldRecords& records) {
+  if (records.trace) return records.trace->phase != FleetPhase::kSucceeded;
+  return records.job && HasEnded(records.job->phase) &&
+         records.job->phase != FleetPhase::kSucceeded;
 }
 
 // A video that has yet to come holds its request id: whoever asks again brings the same one.
-FoldVerdict Bind(FleetState& state, const FleetState::Key& key, const FoldEntry& entry,
-                 const BindingSaid& said) {
+FoldResult Bind(const FoldRecords& records, const FoldEntry& entry, const BindingSaid& said) {
   const uint32_t number = entry.subject.epoch;
-  const auto found = state.bindings.find(key);
-  const bool first = found == state.bindings.end();
-  if (number != (first ? 1 : found->second.number + 1)) return FoldVerdict::kWrongEpoch;
-  if (!first && !IsFree(state, key, found->second)) return FoldVerdict::kBound;
-  state.bindings[key] = {number, said.video, said.spec_hash, entry.sequence};
-  return FoldVerdict::kCounted;
+  const bool first = !records.binding;
+  if (number != (first ? 1 : records.binding->number + 1)) return {FoldVerdict::kWrongEpoch};
+  if (!first && !IsFree(records)) return {FoldVerdict::kBound};
+  FoldResult bound{FoldVerdict::kCounted};
+  bound.binding = {number, said.video, said.spec_hash, entry.sequence};
+  return bound;
+}
+
+FoldResult JudgeUnknown(const FoldRecords& records, const FoldEntry& entry) {
+  const auto* const request = std::get_if<RequestSaid>(&entry.said);
+  if (records.trace) return {request == nullptr ? FoldVerdict::kEnded : FoldVerdict::kKnownJob};
+  if (request == nullptr) return {FoldVerdict::kUnknownJob};
+  FoldResult made{FoldVerdict::kCounted};
+  FleetJob& job = made.job.emplace();
+  job.requested = entry.sequence;
+  job.video = request->video;
+  job.caller_node = request->caller_node;
+  return made;
+}
+
+FoldVerdict JudgeKnown(FleetJob& job, const FoldEntry& entry) {
+  if (std::holds_alternative<RequestSaid>(entry.said)) return FoldVerdict::kKnownJob;
+  if (HasEnded(job.phase)) {
+    const bool deletes = std::holds_alternative<DeleteSaid>(entry.said);
+    return deletes ? Delete(job) : FoldVerdict::kEnded;
+  }
+  return std::visit([&](const auto& said) { return Judge(job, entry.subject.epoch, said); },
+                    entry.said);
 }
 
 }  // namespace
@@ -139,47 +157,15 @@ bool HasEnded(FleetPhase phase) {
   return phase != FleetPhase::kQueued && phase != FleetPhase::kClaimed;
 }
 
-FoldVerdict Fold(FleetState& state, const FoldEntry& entry) {
-  if (entry.sequence <= state.position) return FoldVerdict::kOld;
-  state.position = entry.sequence;
-  if (std::holds_alternative<UnreadableSaid>(entry.said)) return FoldVerdict::kUnreadable;
-  const FleetState::Key key{entry.subject.tenant, entry.subject.id};
+FoldResult Judge(FoldRecords records, const FoldEntry& entry) {
+  if (std::holds_alternative<UnreadableSaid>(entry.said)) return {FoldVerdict::kUnreadable};
   if (const auto* const binding = std::get_if<BindingSaid>(&entry.said)) {
-    return Bind(state, key, entry, *binding);
+    return Bind(records, entry, *binding);
   }
-  const auto found = state.jobs.find(key);
-  if (found == state.jobs.end()) {
-    const auto* const request = std::get_if<RequestSaid>(&entry.said);
-    if (state.over.contains(key)) {
-      return request == nullptr ? FoldVerdict::kEnded : FoldVerdict::kKnownJob;
-    }
-    if (request == nullptr) return FoldVerdict::kUnknownJob;
-    FleetJob& job = state.jobs[key];
-    job.requested = entry.sequence;
-    job.video = request->video;
-    job.caller_node = request->caller_node;
-    return FoldVerdict::kCounted;
-  }
-  if (std::holds_alternative<RequestSaid>(entry.said)) return FoldVerdict::kKnownJob;
-  if (HasEnded(found->second.phase)) {
-    const bool deletes = std::holds_alternative<DeleteSaid>(entry.said);
-    return deletes ? Delete(found->second) : FoldVerdict::kEnded;
-  }
-  return std::visit(
-      [&](const auto& said) { return Judge(found->second, entry.subject.epoch, said); },
-      entry.said);
-}
-
-void Forget(FleetState& state, const FleetState::Key& key) {
-  const auto found = state.jobs.find(key);
-  if (found == state.jobs.end() || !HasEnded(found->second.phase)) return;
-  state.over[key] = {found->second.phase, found->second.requested};
-  state.jobs.erase(found);
-}
-
-void ForgetBefore(FleetState& state, uint64_t first) {
-  std::erase_if(state.over, [&](const auto& trace) { return trace.second.requested < first; });
-  std::erase_if(state.bindings, [&](const auto& entry) { return entry.second.sequence < first; });
+  if (!records.job) return JudgeUnknown(records, entry);
+  FoldResult known{JudgeKnown(*records.job, entry)};
+  if (known.verdict == FoldVerdict::kCounted) known.job = std::move(records.job);
+  return known;
 }
 
 }  // namespace reel::front

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The judge of the log: from a state and a message to a state and a verdict. It knows no clock, no
-// broker and no other input, so nodes that have read the same messages are in the same state. What
-// the broker lets through, twice or late or from an owner who was replaced, is void here.
+// The judge of the log: from a message and the records that it concerns to a verdict and what
+// becomes of them. It knows no clock, no broker and no other input, so nodes that have read the
+// same messages have the same records. What the broker lets through, twice or late or from an owner
+// who was replaced, is void here.
 #pragma once
 
 #include <cstdint>
@@ -123,6 +124,7 @@ struct FleetTrace {
   bool operator==(const FleetTrace&) const = default;
 };
 
+// All records of a view at once, for tests and comparisons.
 struct FleetState {
   using Key = std::pair<std::string, std::string>;  // tenant, id
   uint64_t position = 0;                            // sequence of the last message
@@ -133,12 +135,22 @@ struct FleetState {
   bool operator==(const FleetState&) const = default;
 };
 
-// `entry` may be any, in any order; sequences at or below the position change nothing.
-FoldVerdict Fold(FleetState& state, const FoldEntry& entry);
+// The records that a message concerns, before it.
+struct FoldRecords {
+  // Of the message's video; of a binding: of the video that its request id stands for now.
+  std::optional<FleetJob> job = {};
+  std::optional<FleetTrace> trace = {};      // likewise
+  std::optional<FleetBinding> binding = {};  // of a binding: what its request id stands for now
+};
 
-// Of a video that has ended only its trace stays; what is still said of it is judged as before.
-void Forget(FleetState& state, const FleetState::Key& key);
-// The log begins there now: traces and request ids of what it has forgotten go.
-void ForgetBefore(FleetState& state, uint64_t first);
+// What a message makes of them. What is not set stays as it is.
+struct FoldResult {
+  FoldVerdict verdict = FoldVerdict::kUnreadable;
+  std::optional<FleetJob> job = {};
+  std::optional<FleetBinding> binding = {};
+};
+
+// Of a message that comes after all others.
+FoldResult Judge(FoldRecords records, const FoldEntry& entry);
 
 }  // namespace reel::front

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "server/front/fleet/log_messages.h"
 
@@ -15,17 +16,28 @@ struct StreamFacts {
   uint64_t last = 0;    // highest that was given
 };
 
-// Called on the tail's thread.
+// Where a reader has come to, and what the tail goes on from.
+struct TailStart {
+  uint64_t position = 0;
+  int64_t created = 0;  // of its stream; 0: of any
+};
+
+// Called on the tail's thread, but for Start.
 class LogReader {
  public:
   virtual ~LogReader() = default;
-  // Sequences rise; where one is left out, nothing is stored.
-  virtual void OnMessage(const StoredMessage& message) = 0;
+  // Before the tail begins.
+  virtual TailStart Start() { return {}; }
+  // What comes next is of this stream.
+  virtual void OnStream(int64_t created) { (void)created; }
+  // As many as were there at once, and at least one. Sequences rise; where one is left out, nothing
+  // is stored. False: they could not be kept, and all is read anew.
+  virtual bool OnMessages(const std::vector<StoredMessage>& messages) = 0;
   // What was read is of another stream, or of one that no longer has what comes next: all is read
   // anew.
   virtual void OnRebuild() = 0;
-  // Everything that was stored a moment ago has been read.
-  virtual void OnCaughtUp(const StreamFacts& facts) = 0;
+  // Everything that was stored a moment ago has been read. False: as of OnMessages.
+  virtual bool OnCaughtUp(const StreamFacts& facts) = 0;
 };
 
 }  // namespace reel::front

@@ -21,6 +21,8 @@ constexpr absl::Duration kStalled = absl::Seconds(3);
 constexpr absl::Duration kBetweenLooks = absl::Milliseconds(500);
 // A leader that has just been elected may not have applied all that is committed.
 constexpr int kLooksBeforeRebuild = 20;
+// What is there at once is told at once, but for so much.
+constexpr size_t kMostTold = 1024, kMostBytesTold = 1 << 20;
 
 // Of a copy that the broker has sent, the name of what it has stored. Empty: it is none. What a
 // consumer brings, whoever made it and wherever to, comes under the name that it was stored with.
@@ -98,8 +100,7 @@ bool LogTail::CatchUp() {
     if (!ReadUpTo(facts->last)) return false;
   }
   followed_ = true;
-  reader_.OnCaughtUp(*facts);
-  return true;
+  return reader_.OnCaughtUp(*facts) || ReadAnew();
 }
 
 bool LogTail::CheckPosition(const StreamFacts& facts) {
@@ -110,6 +111,7 @@ bool LogTail::CheckPosition(const StreamFacts& facts) {
   looks_behind_ = 0;
   if (is_other || has_lost || is_behind) Rebuild(facts);
   created_ = facts.created;
+  reader_.OnStream(created_);
   return true;
 }
 
@@ -139,7 +141,8 @@ bool LogTail::ReadUpTo(uint64_t last) {
   // An ordered consumer that has lost a message begins anew there; the limits would make it lose
   // some.
   natsSubscription_SetPendingLimits(made, -1, -1);
-  const bool done = Drain(*made, last);
+  const bool read = Drain(*made, last);
+  const bool done = Tell() && read;
   connection_.Retire(std::move(subscription));
   return done;
 }
@@ -158,21 +161,29 @@ bool LogTail::Drain(natsSubscription& subscription, uint64_t last) {
     if (natsMsg_GetMetaData(&data, next) != NATS_OK) continue;
     const uint64_t sequence = data->Sequence.Stream;
     jsMsgMetaData_Destroy(data);
-    if (sequence > position_) {
-      Deliver(*message, sequence, connection_.names().Within(natsMsg_GetSubject(next)));
+    if (sequence <= position_) continue;
+    if (!Add(*message, sequence, connection_.names().Within(natsMsg_GetSubject(next)))) {
+      return false;
     }
   }
   return true;
 }
 
 void LogTail::Follow() {
+  FollowToHole();
+  Tell();
+}
+
+void LogTail::FollowToHole() {
   const absl::Time begun = absl::Now();
   absl::Time heard = begun;
   while (!stopping()) {
     natsMsg* next = nullptr;
-    const natsStatus got = natsSubscription_NextMsg(&next, live_.get(), kWaitMs);
+    const natsStatus got =
+        natsSubscription_NextMsg(&next, live_.get(), next_.empty() ? kWaitMs : 0);
     const NatsMessagePtr message(next);
     const absl::Time now = absl::Now();
+    if (got == NATS_TIMEOUT && !Tell()) return;
     if (got == NATS_OK) {
       uint64_t sequence = 0;
       const std::string subject = CopiedSubject(connection_.names(), *message);
@@ -180,7 +191,7 @@ void LogTail::Follow() {
       if (!absl::SimpleAtoi(LastHeaderOf(*message, kSequenceHeader), &sequence)) continue;
       if (sequence > position_ + 1) return;  // a hole
       if (sequence == position_ + 1) {
-        Deliver(*message, sequence, subject);
+        if (!Add(*message, sequence, subject)) return;
         heard = now;
       } else if (now - begun > kBetweenLooks) {
         return;  // sent twice, or of a stream that was made anew
@@ -194,15 +205,31 @@ void LogTail::Follow() {
   }
 }
 
-void LogTail::Deliver(natsMsg& message, uint64_t sequence, std::string subject) {
-  StoredMessage stored;
+bool LogTail::Add(natsMsg& message, uint64_t sequence, std::string subject) {
+  StoredMessage& stored = next_.emplace_back();
   stored.sequence = sequence;
   stored.subject = std::move(subject);
   stored.message_id = HeaderOf(message, kMessageIdHeader);
   stored.payload.assign(natsMsg_GetData(&message),
                         static_cast<size_t>(natsMsg_GetDataLength(&message)));
   position_ = sequence;
-  reader_.OnMessage(stored);
+  next_bytes_ += stored.payload.size();
+  return (next_.size() < kMostTold && next_bytes_ < kMostBytesTold) || Tell();
+}
+
+bool LogTail::Tell() {
+  if (next_.empty()) return true;
+  const bool kept = reader_.OnMessages(next_);
+  next_.clear();
+  next_bytes_ = 0;
+  return kept || ReadAnew();
+}
+
+bool LogTail::ReadAnew() {
+  ++rebuilds_;
+  position_ = 0;
+  reader_.OnRebuild();
+  return false;
 }
 
 }  // namespace reel::front

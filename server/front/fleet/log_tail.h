@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "kernels/base/mutex.h"
@@ -14,12 +16,6 @@
 #include "server/front/fleet/log_reader.h"
 
 namespace reel::front {
-
-// Where a view that was kept has come to.
-struct TailStart {
-  uint64_t position = 0;
-  int64_t created = 0;  // of its stream; 0: of any
-};
 
 class LogTail {
  public:
@@ -46,7 +42,12 @@ class LogTail {
   bool ReadUpTo(uint64_t last);
   bool Drain(natsSubscription& subscription, uint64_t last);
   void Rebuild(const StreamFacts& facts);
-  void Deliver(natsMsg& message, uint64_t sequence, std::string subject);
+  // To what is told next, which it tells when that is enough; false as Tell.
+  bool Add(natsMsg& message, uint64_t sequence, std::string subject);
+  // Tells the reader what was read. False: it has lost what it had, and all is read anew.
+  bool Tell();
+  bool ReadAnew();
+  void FollowToHole();
   void Pause(absl::Duration pause);
   bool stopping();
 
@@ -62,6 +63,8 @@ class LogTail {
   // Of the thread.
   uint64_t position_;
   int64_t created_;
+  std::vector<StoredMessage> next_;  // read up to `position_`, and not told yet
+  size_t next_bytes_ = 0;
   int looks_behind_ = 0;
   bool followed_ = false;
   NatsSubscriptionPtr live_;

@@ -28,7 +28,8 @@ bool IsOfItsNode(const std::string& bytes, const std::string& subject) {
 
 absl::StatusOr<std::unique_ptr<NatsPort>> NatsPort::Open(const FleetLogOptions& options,
                                                          LogReader& reader) {
-  REEL_ASSIGN_OR_RETURN(std::unique_ptr<FleetLog> log, FleetLog::Open(options, {}, reader));
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<FleetLog> log,
+                        FleetLog::Open(options, reader.Start(), reader));
   std::unique_ptr<NatsPort> port(new NatsPort(std::move(log)));
   REEL_RETURN_IF_ERROR(port->Subscribe());
   return port;

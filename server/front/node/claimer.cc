@@ -2,6 +2,7 @@
 #include "server/front/node/claimer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "server/front/fleet/log_messages.h"
@@ -35,7 +36,7 @@ void Claimer::Settle(absl::Duration now) {
   if (room > 0 && !had_room_) room_since_ = now;
   had_room_ = room > 0;
   for (const Key& key : Orphans(means)) {
-    const KnownVideo& video = *parts_.index.Find(key);
+    const KnownVideo& video = *parts_.index.FindLive(key);
     // Of one that is only to be ended no device is needed.
     const bool only_ends = video.wished;
     if (claiming_.contains(key) || (!only_ends && room <= 0) || !IsOurs(key, video, now)) continue;
@@ -49,7 +50,7 @@ void Claimer::Settle(absl::Duration now) {
                                  : static_cast<size_t>(passing);
   for (const Key& key : Candidates(means, window)) {
     if (room + passing <= 0 || (room <= 0 && !Passes(key, waiting))) break;
-    if (claiming_.contains(key) || !IsOurs(key, *parts_.index.Find(key), now)) continue;
+    if (claiming_.contains(key) || !IsOurs(key, *parts_.index.FindLive(key), now)) continue;
     Claim(key);
     --room;
   }
@@ -66,7 +67,7 @@ bool Claimer::Passes(const Key& key, const std::vector<Key>& waiting) const {
 std::vector<Claimer::Key> Claimer::Orphans(const Means& means) const {
   std::vector<Key> orphans;
   for (const Key& key : parts_.index.claimed()) {
-    const KnownVideo& video = *parts_.index.Find(key);
+    const KnownVideo& video = *parts_.index.FindLive(key);
     if (!video.readable || video.owner == parts_.options.node) continue;
     if (!parts_.beats.nodes().IsSilent(video.owner)) continue;
     if (video.wished || means.CanRun(video)) orphans.push_back(key);
@@ -83,7 +84,7 @@ std::vector<Claimer::Key> Claimer::Candidates(const Means& means, size_t window)
   std::vector<Key> rest;
   std::map<std::string, int> taken;
   for (const Key& key : head) {
-    const KnownVideo& video = *parts_.index.Find(key);
+    const KnownVideo& video = *parts_.index.FindLive(key);
     const std::string& model = video.model;
     if (video.caller_node == parts_.options.node) {
       rest.push_back(key);
@@ -116,7 +117,7 @@ const Rivals& Claimer::RivalsFor(const std::string& model) {
 }
 
 void Claimer::Claim(const Key& key) {
-  const KnownVideo& video = *parts_.index.Find(key);
+  const KnownVideo& video = *parts_.index.FindLive(key);
   const uint32_t epoch = video.epoch + 1;
   claiming_[key] = {epoch, video.phase == FleetPhase::kClaimed};
   parts_.holdings.Expect(key, epoch);
@@ -139,21 +140,25 @@ void Claimer::OnWritten(const Key& key, const absl::StatusOr<WriteResult>& writt
 
 void Claimer::Forget() {
   std::erase_if(claiming_, [&](const auto& claim) {
-    const KnownVideo* const video = parts_.index.Find(claim.first);
-    if (video == nullptr) return true;
-    const bool is_told = !video->live() || video->epoch >= claim.second.epoch;
-    if (is_told) Count(*video, claim.second);
-    return is_told;
+    const KnownVideo* const video = parts_.index.FindLive(claim.first);
+    if (video != nullptr) {
+      const bool is_told = video->epoch >= claim.second.epoch;
+      if (is_told) Count(video->owner, video->epoch, claim.second);
+      return is_told;
+    }
+    const std::optional<ViewVideo> ended = parts_.view.FindVideo(claim.first);
+    if (ended) Count(ended->job.owner, ended->job.epoch, claim.second);
+    return true;
   });
   std::erase_if(noticed_, [&](const auto& entry) {
-    const KnownVideo* const video = parts_.index.Find(entry.first);
-    if (video == nullptr || !video->live()) return true;
+    const KnownVideo* const video = parts_.index.FindLive(entry.first);
+    if (video == nullptr) return true;
     return video->phase == FleetPhase::kClaimed && !parts_.beats.nodes().IsSilent(video->owner);
   });
 }
 
-void Claimer::Count(const KnownVideo& video, const Claiming& claim) {
-  if (video.epoch != claim.epoch || video.owner != parts_.options.node) {
+void Claimer::Count(const std::string& owner, uint32_t epoch, const Claiming& claim) {
+  if (epoch != claim.epoch || owner != parts_.options.node) {
     ++counts_.lost;
     return;
   }

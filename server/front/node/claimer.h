@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/fleet/rivals.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
@@ -31,6 +32,7 @@ class Claimer {
   struct Parts {
     Dispatcher& jobs;
     WriteQueue& writes;
+    FleetView& view;
     const VideoIndex& index;
     const Beats& beats;
     Holdings& holdings;
@@ -71,7 +73,7 @@ class Claimer {
   void Claim(const Key& key);
   void OnWritten(const Key& key, const absl::StatusOr<WriteResult>& written);
   void Forget();
-  void Count(const KnownVideo& video, const Claiming& claim);
+  void Count(const std::string& owner, uint32_t epoch, const Claiming& claim);
 
   const Parts parts_;
   int idle_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/front/node/end_writer.h"
 
+#include <optional>
+
 #include "server/front/fleet/log_messages.h"
 #include "server/logging/log.h"
 
@@ -19,7 +21,7 @@ constexpr int kMostClaimsOfAnEnd = 8;
 }  // namespace
 
 bool EndWriter::IsMine(const Key& key, uint32_t epoch) const {
-  const KnownVideo* const known = parts_.index.Find(key);
+  const KnownVideo* const known = parts_.index.FindLive(key);
   return known != nullptr && known->phase == FleetPhase::kClaimed && known->epoch == epoch &&
          known->owner == parts_.options.node;
 }
@@ -86,8 +88,8 @@ void EndWriter::ClaimNext(Ending ending, int round) {
             const bool won = written.ok() && written->outcome == Outcome::kWon;
             parts_.waiters.Add(
                 [this, key, epoch] {
-                  const KnownVideo* const known = parts_.index.Find(key);
-                  const bool over = known == nullptr || !known->live() || known->epoch >= epoch;
+                  const KnownVideo* const known = parts_.index.FindLive(key);
+                  const bool over = known == nullptr || known->epoch >= epoch;
                   return parts_.view.ready() && over;
                 },
                 won ? absl::InfiniteDuration() : parts_.clock.Monotonic() + kRivalPatience,
@@ -97,9 +99,9 @@ void EndWriter::ClaimNext(Ending ending, int round) {
 
 // Whatever was answered, the view says whether it counts.
 void EndWriter::Tell(Ending& ending) const {
-  const KnownVideo* const known = parts_.index.Find(ending.claim.first);
-  ending.done(known != nullptr && !known->live() && known->epoch == ending.claim.second &&
-              known->owner == parts_.options.node);
+  const std::optional<ViewVideo> ended = parts_.view.FindVideo(ending.claim.first);
+  ending.done(ended && !ended->live() && ended->job.epoch == ending.claim.second &&
+              ended->job.owner == parts_.options.node);
 }
 
 }  // namespace reel::front

@@ -4,8 +4,6 @@
 namespace reel::front {
 namespace {
 
-// What is kept of what was seen, with each video: about the last twenty count.
-constexpr double kKept = 0.95;
 // Of a video, while none of its model has ended.
 constexpr double kGuessSeconds = 30;
 
@@ -21,7 +19,7 @@ double FleetBacklog::Load::seconds() const {
 }
 
 double FleetBacklog::Load::SecondsOf(int64_t part) const {
-  return is_known() ? static_cast<double>(part) * seen_seconds / seen_work : 0;
+  return is_known() ? static_cast<double>(part) * pace.seconds / pace.work : 0;
 }
 
 void FleetBacklog::Change(const std::string& model, bool claimed, int64_t work, int by) {
@@ -30,11 +28,8 @@ void FleetBacklog::Change(const std::string& model, bool claimed, int64_t work, 
   load.work += by * work;
 }
 
-void FleetBacklog::Learn(const std::string& model, int64_t work, double device_seconds) {
-  if (work <= 0 || device_seconds <= 0) return;
-  Load& load = models_[model];
-  load.seen_seconds = kKept * load.seen_seconds + device_seconds;
-  load.seen_work = kKept * load.seen_work + static_cast<double>(work);
+void FleetBacklog::SetPaces(const std::map<std::string, ModelPace>& paces) {
+  for (const auto& [model, pace] : paces) models_[model].pace = pace;
 }
 
 }  // namespace reel::front

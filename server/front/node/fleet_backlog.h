@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/generation_spec.h"
+#include "server/front/fleet/model_pace.h"
 
 namespace reel::front {
 
@@ -19,11 +20,10 @@ class FleetBacklog {
  public:
   struct Load {
     int queued = 0, claimed = 0;
-    int64_t work = 0;         // of both
-    double seen_seconds = 0;  // of the latest that ended, the older the less
-    double seen_work = 0;     // likewise
+    int64_t work = 0;  // of both
+    ModelPace pace;    // of the latest that ended
     // Whether a video of the model has ended yet.
-    bool is_known() const { return seen_work > 0; }
+    bool is_known() const { return pace.is_known(); }
     double seconds() const;                // of a device; until it is known, a guess
     double SecondsOf(int64_t part) const;  // of its work; zero until it is known
   };
@@ -34,8 +34,8 @@ class FleetBacklog {
   void Remove(const std::string& model, bool claimed, int64_t work) {
     Change(model, claimed, work, -1);
   }
-  // A video has ended with a result.
-  void Learn(const std::string& model, int64_t work, double device_seconds);
+  // Videos have ended with results.
+  void SetPaces(const std::map<std::string, ModelPace>& paces);
   void Clear() { models_.clear(); }
 
   const std::map<std::string, Load>& models() const { return models_; }

@@ -15,7 +15,6 @@ constexpr absl::Duration kTick = absl::Milliseconds(100);
 constexpr int64_t kTicksPerSecond = 10;
 // The janitor needs to know that a result has expired.
 constexpr absl::Duration kKeepExpired = absl::Hours(1);
-constexpr size_t kMostForgotten = 10'000;  // in a second
 // For what a drain gives back to be written.
 constexpr absl::Duration kLastWrites = absl::Seconds(2);
 
@@ -35,20 +34,20 @@ FleetNode::FleetNode(const Parts& parts)
                    parts.options, parts.clock}),
       conditions_({parts.store, parts.reads, parts.store_state, parts.thread, parts.options}),
       disk_({parts.probe, parts.probes, parts.thread, parts.fitness, parts.clock}),
-      janitor_({parts.store, parts.uploads, parts.store_state, index_, beats_, parts.thread,
-                parts.options, parts.clock}),
+      janitor_({parts.store, parts.uploads, parts.store_state, parts.view, index_, beats_,
+                parts.thread, parts.options, parts.clock}),
       holdings_({parts.jobs, parts.writes, parts.view, index_, faces_, waiters_, deliveries_,
                  conditions_, disk_, beats_, parts.thread, parts.waker, parts.options,
                  parts.clock}),
-      leftovers_({parts.jobs, index_, parts.thread, parts.options},
+      leftovers_({parts.jobs, parts.view, parts.thread, parts.options},
                  [this](Leftover leftover) { holdings_.Resume(std::move(leftover)); }),
-      claimer_({parts.jobs, parts.writes, index_, beats_, holdings_, deliveries_, parts.fitness,
-                parts.thread, parts.options}),
+      claimer_({parts.jobs, parts.writes, parts.view, index_, beats_, holdings_, deliveries_,
+                parts.fitness, parts.thread, parts.options}),
       submission_({parts.jobs, parts.port, parts.writes, parts.view, index_, beats_, use_, faces_,
                    waiters_, conditions_, parts.thread, parts.options, parts.clock}),
-      wishes_({parts.jobs, parts.writes, index_, beats_, faces_, waiters_, parts.thread,
+      wishes_({parts.jobs, parts.writes, parts.view, index_, beats_, faces_, waiters_, parts.thread,
                parts.options, parts.clock}),
-      reads_({parts.jobs, index_, faces_, parts.thread, parts.options, parts.clock}),
+      reads_({parts.jobs, parts.view, faces_, parts.thread, parts.options, parts.clock}),
       report_({parts.port, parts.writes, parts.view, index_, beats_, claimer_, holdings_,
                deliveries_, parts.store_state, parts.fitness, parts.clock, parts.options}),
       started_(parts.clock.Monotonic()),
@@ -76,42 +75,42 @@ void FleetNode::TakeChanges() {
     use_.Clear();
     stale_ = true;
   }
-  for (const Key& key : taken.keys) Learn(key);
+  for (const auto& [key, change] : taken.videos) Learn(key, change);
+  // What they have cost counts for their tenants on every server.
+  for (const ViewBill& bill : taken.bills) use_.Ended(bill, parts_.clock.Wall());
+  if (!taken.bills.empty()) index_.SetPaces(parts_.view.Paces());
   // Before all is known, what is not there yet may be.
   if (!parts_.view.ready()) {
     stale_ = true;
     return;
   }
   if (!std::exchange(stale_, false)) {
-    for (const Key& key : taken.keys) holdings_.Settle(key);
+    for (const auto& [key, change] : taken.videos) holdings_.Settle(key);
   } else {
     holdings_.SettleAll(false);
   }
 }
 
-void FleetNode::Learn(const Key& key) {
+void FleetNode::Learn(const Key& key, const ViewChange& change) {
+  const bool was_live = index_.FindLive(key) != nullptr;
+  if (!change.live && !change.deleted && !was_live && !faces_.Has(key)) return;
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
-  if (!job) return;  // a request id, or a message that is void
-  const KnownVideo* const before = index_.Find(key);
-  const bool was_known = before != nullptr;
-  const bool ends = HasEnded(job->phase) && (!was_known || before->live());
-  const bool was_deleted = was_known && before->deleted;
+  if (!job) return;  // only a trace is left
   index_.Update(key, *job);
   faces_.Update(key, *job);
-  if (index_.Find(key)->locked && !std::exchange(told_locked_, true)) {
+  const KnownVideo* const live = index_.FindLive(key);
+  if (live != nullptr && live->locked && !std::exchange(told_locked_, true)) {
     Log(LogLevel::kError,
         "Videos of the fleet are encrypted with a key that this server does not have; it leaves "
         "them to others",
         {{"video", key.second}});
   }
-  // What it has cost counts for its tenant on every server.
-  if (ends) use_.Ended(key.first, index_.Find(key)->bill, parts_.clock.Wall());
+  if (!change.deleted) return;
   // Of what was deleted before this process began the sweep takes care.
-  if (job->deleted && !was_deleted && was_known) janitor_.OnDeleted(job->object);
-  if (job->deleted && !was_deleted && job->owner == parts_.options.node) {
-    deleting_.insert(key);
-    DeleteHere(key);
-  }
+  if (parts_.view.ready()) janitor_.OnDeleted(job->object);
+  if (job->owner != parts_.options.node) return;
+  deleting_.insert(key);
+  DeleteHere(key);
 }
 
 // Its end may not be stored here yet: then it is tried again.
@@ -141,7 +140,7 @@ void FleetNode::Tick(absl::Duration now) {
   if (parts_.port.IsUp()) holdings_.SettleAll(strangers_may_go);
   if (!each_second) return;
   faces_.Prune();
-  ForgetExpired();
+  parts_.view.ForgetExpired(parts_.clock.Wall() - kKeepExpired);
   deliveries_.Tick(now);
   // Each second, since a claim may have been on its way.
   if (!parts_.fitness.fit()) holdings_.GiveBackUnsent(ReleaseReason::kUnfit);
@@ -150,12 +149,6 @@ void FleetNode::Tick(absl::Duration now) {
   // By a clock that may be wrong nobody's video is over.
   if (clock_watch_.agrees()) wishes_.Tick();
   janitor_.Tick(now);
-}
-
-void FleetNode::ForgetExpired() {
-  const std::vector<Key> gone =
-      index_.ForgetExpired(parts_.clock.Wall() - kKeepExpired, kMostForgotten);
-  if (!gone.empty()) parts_.view.Forget(gone);
 }
 
 // By the clock that others cannot see: whoever slept, or was cut off, may have been replaced.
@@ -203,8 +196,8 @@ void FleetNode::Cancel(const Reach& reach, const std::string& id, Answer<Video> 
 }
 
 void FleetNode::CancelKnown(const Reach& reach, const std::string& id, Answer<Video> done) {
-  const std::optional<Key> key = reads_.Reached(reach, id);
-  if (key) return wishes_.Cancel(*key, std::move(done));
+  const std::optional<ViewVideo> video = reads_.Reached(reach, id);
+  if (video) return wishes_.Cancel(video->key, std::move(done));
   if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
   parts_.jobs.Cancel(reach, id, std::move(done));
 }
@@ -219,13 +212,13 @@ void FleetNode::Delete(const Reach& reach, const std::string& id,
 
 void FleetNode::DeleteKnown(const Reach& reach, const std::string& id,
                             absl::AnyInvocable<void(absl::Status)> done) {
-  const std::optional<Key> key = reads_.Reached(reach, id);
-  if (!key) {
+  const std::optional<ViewVideo> video = reads_.Reached(reach, id);
+  if (!video) {
     if (reads_.IsFleets(id)) return done(reads_.WhyNot(reach, id));
     return parts_.jobs.Delete(reach, id, std::move(done));
   }
-  if (index_.Find(*key)->live()) return done(VideoStillLives(id));
-  wishes_.Delete(*key, std::move(done));
+  if (video->live()) return done(VideoStillLives(id));
+  wishes_.Delete(video->key, std::move(done));
 }
 
 void FleetNode::Leave(const std::string& id, LeaveReason reason) {

@@ -102,11 +102,9 @@ class FleetNode {
   void DeleteKnown(const Reach& reach, const std::string& id,
                    absl::AnyInvocable<void(absl::Status)> done);
   void TakeChanges();
-  void Learn(const Key& key);
+  void Learn(const Key& key, const ViewChange& change);
   void DeleteHere(const Key& key);
   void Tick(absl::Duration now);
-  // What nobody can ask for any more leaves memory.
-  void ForgetExpired();
   void WatchLease(absl::Duration now);
 
   const Parts parts_;

@@ -9,8 +9,17 @@
 
 #include "server/front/jobs/video_id.h"
 #include "server/front/node/fleet_errors.h"
+#include "server/front/node/video_index.h"
 
 namespace reel::front {
+
+namespace {
+
+constexpr FleetPhase kEveryPhase[] = {FleetPhase::kQueued,    FleetPhase::kClaimed,
+                                      FleetPhase::kSucceeded, FleetPhase::kFailed,
+                                      FleetPhase::kCancelled, FleetPhase::kExpired};
+
+}  // namespace
 
 // What a page is made of, until it is full.
 struct FleetReads::Listing {
@@ -30,50 +39,50 @@ bool FleetReads::IsFleets(const std::string& id) const {
   return ReplicaOf(id) == parts_.options.fleet;
 }
 
-bool FleetReads::IsShown(const KnownVideo& video) const {
-  return video.readable && !video.gone(parts_.clock.Wall());
+bool FleetReads::IsShown(const ViewVideo& video) const {
+  return video.facts.readable && !video.gone(parts_.clock.Wall());
 }
 
-std::optional<FleetReads::Key> FleetReads::KeyOf(const Reach& reach, const std::string& id) const {
-  if (reach.everybodys) return parts_.index.FindId(id);
-  return Key{reach.tenant, id};
+std::optional<ViewVideo> FleetReads::Known(const Reach& reach, const std::string& id) const {
+  std::optional<Key> key = Key{reach.tenant, id};
+  if (reach.everybodys) key = parts_.view.FindId(id);
+  if (!key) return std::nullopt;
+  return parts_.view.FindVideo(*key);
 }
 
 absl::Status FleetReads::WhyNot(const Reach& reach, const std::string& id) const {
-  const std::optional<Key> key = KeyOf(reach, id);
-  const KnownVideo* const video = key ? parts_.index.Find(*key) : nullptr;
-  const bool is_locked = video != nullptr && video->locked && !video->deleted;
+  const std::optional<ViewVideo> video = Known(reach, id);
+  if (!video && IsFleets(id) && !parts_.view.ready()) {
+    return FleetUnavailable("This server's view of the fleet is behind");
+  }
+  const bool is_locked = video && video->facts.locked && !video->job.deleted;
   return is_locked ? VideoLocked(id) : NoSuchVideo(id);
 }
 
-std::optional<FleetReads::Key> FleetReads::Reached(const Reach& reach,
-                                                   const std::string& id) const {
-  const std::optional<Key> key = KeyOf(reach, id);
-  const KnownVideo* const video = key ? parts_.index.Find(*key) : nullptr;
-  if (video == nullptr || !IsShown(*video)) return std::nullopt;
-  return key;
+std::optional<ViewVideo> FleetReads::Reached(const Reach& reach, const std::string& id) const {
+  std::optional<ViewVideo> video = Known(reach, id);
+  if (!video || !IsShown(*video)) return std::nullopt;
+  return video;
 }
 
 bool FleetReads::MayBeNew(const Reach& reach, const std::string& id) const {
-  if (!IsFleets(id) || reach.from_peer) return false;
-  const std::optional<Key> key = KeyOf(reach, id);
-  return !key || parts_.index.Find(*key) == nullptr;
+  return IsFleets(id) && !reach.from_peer && !Known(reach, id);
 }
 
 void FleetReads::Find(const Reach& reach, const std::string& id,
                       Answer<std::shared_ptr<Job>> done) {
-  const std::optional<Key> key = Reached(reach, id);
-  if (!key) {
+  const std::optional<ViewVideo> video = Reached(reach, id);
+  if (!video) {
     if (IsFleets(id) || reach.from_peer) return done(WhyNot(reach, id));
     return parts_.jobs.Find(reach, id, std::move(done));
   }
   std::shared_ptr<FleetVideo> face =
-      reach.from_peer ? parts_.faces.FindForPeer(*key) : parts_.faces.Find(*key);
+      reach.from_peer ? parts_.faces.FindForPeer(video->key) : parts_.faces.Find(video->key);
   if (face == nullptr) return done(NoSuchVideo(id));
-  const KnownVideo& video = *parts_.index.Find(*key);
-  const bool is_here = video.phase == FleetPhase::kSucceeded && video.owner == parts_.options.node;
+  const bool is_done = video->job.phase == FleetPhase::kSucceeded;
+  const bool is_here = is_done && video->job.owner == parts_.options.node;
   if (!is_here) {
-    if (video.phase == FleetPhase::kSucceeded) parts_.faces.Keep(*key, face);
+    if (is_done) parts_.faces.Keep(video->key, face);
     return done(std::shared_ptr<Job>(std::move(face)));
   }
   // Its file is.
@@ -85,29 +94,33 @@ void FleetReads::Find(const Reach& reach, const std::string& id,
 }
 
 std::vector<Video> FleetReads::FleetsPage(const ListQuery& query) const {
-  std::vector<Video> page;
-  const auto wanted = static_cast<size_t>(query.page_size) + 1;
   const auto wants = [&](VideoState state) {
     return query.states.empty() ||
            std::find(query.states.begin(), query.states.end(), state) != query.states.end();
   };
-  const auto visit = [&](const Key& key, const KnownVideo& known) {
+  ViewPage of_view;
+  if (!query.reach.everybodys) of_view.tenant = query.reach.tenant;
+  of_view.oldest_first = query.oldest_first;
+  of_view.after_time = query.before_time;
+  of_view.after_id = query.before_id;
+  of_view.now = parts_.clock.Wall();
+  of_view.size = static_cast<size_t>(query.page_size) + 1;
+  for (const FleetPhase phase : kEveryPhase) {
     // What a node has claimed may still wait for its worker.
-    const bool may_be = known.phase == FleetPhase::kClaimed || wants(StateOf(known.phase));
-    if (query.reach.Covers(key.first) && may_be && IsShown(known)) {
-      const auto face = parts_.faces.Find(key);
-      std::optional<Video> video;
-      if (face != nullptr) video = face->Snapshot();
-      if (video && wants(video->state)) page.push_back(*std::move(video));
-    }
-    return page.size() < wanted;
-  };
-  if (query.oldest_first) {
-    parts_.index.WalkUp(query.before_time, query.before_id, visit);
-  } else {
-    parts_.index.Walk(query.before_time, query.before_id, visit);
+    if (phase == FleetPhase::kClaimed || wants(StateOf(phase))) of_view.phases.push_back(phase);
   }
-  return page;
+  std::vector<Video> page;
+  while (true) {
+    const std::vector<ViewVideo> found = parts_.view.Page(of_view);
+    for (const ViewVideo& known : found) {
+      std::optional<Video> video = parts_.faces.Snapshot(known.key, known.job);
+      if (video && wants(video->state)) page.push_back(*std::move(video));
+      if (page.size() == of_view.size) return page;
+    }
+    if (found.size() < of_view.size) return page;
+    of_view.after_time = found.back().facts.create_time;
+    of_view.after_id = found.back().key.second;
+  }
 }
 
 void FleetReads::List(const ListQuery& query, Answer<ListPage> done) {

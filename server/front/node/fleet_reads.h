@@ -12,7 +12,6 @@
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/video_faces.h"
-#include "server/front/node/video_index.h"
 
 namespace reel::front {
 
@@ -23,7 +22,7 @@ class FleetReads {
   // What it works with; all of it outlives it.
   struct Parts {
     Dispatcher& jobs;
-    const VideoIndex& index;
+    FleetView& view;
     VideoFaces& faces;
     const OwnThread& thread;
     const NodeOptions& options;
@@ -33,7 +32,7 @@ class FleetReads {
 
   // A video that the view has, that the caller reaches, and that has neither expired nor been
   // deleted.
-  std::optional<Key> Reached(const Reach& reach, const std::string& id) const;
+  std::optional<ViewVideo> Reached(const Reach& reach, const std::string& id) const;
   // Whether the name is of a video that only the view may show.
   bool IsFleets(const std::string& id) const;
   // Whether that is all that this server can say of it: another may have made it a moment ago.
@@ -46,8 +45,8 @@ class FleetReads {
 
  private:
   struct Listing;
-  bool IsShown(const KnownVideo& video) const;
-  std::optional<Key> KeyOf(const Reach& reach, const std::string& id) const;
+  bool IsShown(const ViewVideo& video) const;
+  std::optional<ViewVideo> Known(const Reach& reach, const std::string& id) const;
   // Of the fleet's; one more than the page has.
   std::vector<Video> FleetsPage(const ListQuery& query) const;
   void AskStore(std::shared_ptr<Listing> listing);

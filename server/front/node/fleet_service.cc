@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "kernels/base/digest/sha256.h"
 #include "server/errors/error.h"
 #include "server/front/node/fleet_checks.h"
@@ -50,7 +51,8 @@ FleetService::FleetService(NodeOptions options, const VideoSerializer& serialize
       own_thread_([inbox = inbox_](Task task) { inbox->Put(std::move(task)); }),
       waker_(std::make_shared<NodeWaker>(inbox_)),
       changes_([inbox = inbox_] { inbox->Put([] {}); }),
-      view_({}, &changes_) {}
+      logged_(serializer_, options_.seal),
+      view_({options_.view_file, absl::StrJoin(options_.seal.Ids(), " "), &logged_}, &changes_) {}
 
 FleetService::~FleetService() { Stop(); }
 

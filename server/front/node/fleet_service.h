@@ -20,6 +20,7 @@
 #include "server/front/node/fitness.h"
 #include "server/front/node/fleet_clock.h"
 #include "server/front/node/fleet_node.h"
+#include "server/front/node/logged_videos.h"
 #include "server/front/node/media_fetches.h"
 #include "server/front/node/node_options.h"
 #include "server/front/node/ready_models.h"
@@ -129,6 +130,7 @@ class FleetService final : public JobService, public EndJournal {
   const OwnThread own_thread_;
   const std::shared_ptr<JobListener> waker_;
   ViewChanges changes_;
+  const LoggedVideos logged_;
   mutable FleetView view_;
   // From Start on, in this order.
   Dispatcher* jobs_ = nullptr;

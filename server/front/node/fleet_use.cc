@@ -11,10 +11,10 @@ absl::Duration ClockOf(absl::Time time) { return time - absl::UnixEpoch(); }
 
 }  // namespace
 
-void FleetUse::Ended(const std::string& tenant, const Bill& bill, absl::Time now) {
+void FleetUse::Ended(const ViewBill& bill, absl::Time now) {
   // Of an hour ago and more nobody asks; one of the future is of a clock that is wrong.
   if (bill.device_seconds <= 0 || bill.end_time <= now - absl::Hours(1)) return;
-  used_.AddDeviceSeconds(tenant, bill.device_seconds, ClockOf(std::min(bill.end_time, now)));
+  used_.AddDeviceSeconds(bill.tenant, bill.device_seconds, ClockOf(std::min(bill.end_time, now)));
 }
 
 double FleetUse::DeviceSecondsOfHour(const std::string& tenant, absl::Time now) const {

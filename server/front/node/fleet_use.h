@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "server/front/fleet/view_video.h"
 #include "server/front/jobs/tenant_ledger.h"
 
 namespace reel::front {
@@ -14,11 +15,7 @@ namespace reel::front {
 class FleetUse {
  public:
   // Of a video that was not counted yet.
-  struct Bill {
-    double device_seconds = 0;
-    absl::Time end_time;
-  };
-  void Ended(const std::string& tenant, const Bill& bill, absl::Time now);
+  void Ended(const ViewBill& bill, absl::Time now);
   double DeviceSecondsOfHour(const std::string& tenant, absl::Time now) const;
   void Clear();
 

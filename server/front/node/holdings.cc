@@ -58,13 +58,13 @@ void Holdings::Settle(const Key& key) {
   if (found != held_.end() && !IsMine(key, found->second.epoch)) {
     // Of one whose end is being written the writing says what became of it.
     if (!found->second.ending) {
-      const KnownVideo* const other = parts_.index.Find(key);
-      const bool is_taken = other != nullptr && other->epoch > found->second.epoch;
+      const std::optional<ViewVideo> other = parts_.view.FindVideo(key);
+      const bool is_taken = other && other->job.epoch > found->second.epoch;
       counts_.superseded += is_taken ? 1 : 0;
       Drop(key);
     }
   }
-  const KnownVideo* const known = parts_.index.Find(key);
+  const KnownVideo* const known = parts_.index.FindLive(key);
   if (known == nullptr || !IsMine(key, known->epoch)) return;
   if (left_.contains(key)) return;
   const auto held = held_.find(key);
@@ -85,14 +85,16 @@ void Holdings::SettleAll(bool strangers_may_go) {
   std::vector<Key> keys;
   for (const auto& [key, held] : held_) keys.push_back(key);
   for (const Key& key : parts_.index.claimed()) {
-    if (parts_.index.Find(key)->owner == parts_.options.node && !held_.contains(key)) {
+    if (parts_.index.FindLive(key)->owner == parts_.options.node && !held_.contains(key)) {
       keys.push_back(key);
     }
   }
   for (const Key& key : keys) Settle(key);
   std::erase_if(claims_, [&](const Claim& claim) {
-    const KnownVideo* const known = parts_.index.Find(claim.first);
-    return known != nullptr && (!known->live() || known->epoch > claim.second);
+    const KnownVideo* const known = parts_.index.FindLive(claim.first);
+    if (known != nullptr) return known->epoch > claim.second;
+    const std::optional<ViewVideo> ended = parts_.view.FindVideo(claim.first);
+    return ended && !ended->live();
   });
 }
 
@@ -109,7 +111,7 @@ void Holdings::Begin(const Key& key, uint32_t epoch) {
   AdoptedJob adopted{*std::move(video), epoch, AttemptOf(epoch)};
   const Conditions::List conditions = adopted.video.spec.conditions;
   // What only ends needs none; without a store nobody has taken any.
-  const KnownVideo& known = *parts_.index.Find(key);
+  const KnownVideo& known = *parts_.index.FindLive(key);
   const bool only_ends = known.wished || parts_.clock.Wall() >= known.deadline;
   if (conditions.empty() || only_ends || !parts_.conditions.enabled()) {
     return Adopt(claim, std::move(adopted));
@@ -167,7 +169,7 @@ void Holdings::OnAdopted(const Key& key, uint32_t epoch, absl::StatusOr<std::sha
 }
 
 void Holdings::TellWish(const Key& key, Held& held) {
-  const KnownVideo* const known = parts_.index.Find(key);
+  const KnownVideo* const known = parts_.index.FindLive(key);
   if (held.job == nullptr || held.wished || known == nullptr || !known->wished) return;
   held.wished = true;
   parts_.jobs.EndAdopted(key.second, known->expires);
@@ -194,7 +196,7 @@ void Holdings::Release(const Key& key, uint32_t epoch, ReleaseReason why) {
 
 bool Holdings::FitsNowhere(const Key& key) const {
   const std::optional<FleetJob> job = parts_.view.Find(key.first, key.second);
-  const KnownVideo* const known = parts_.index.Find(key);
+  const KnownVideo* const known = parts_.index.FindLive(key);
   if (!job || known == nullptr) return false;
   std::map<std::string, int> tries = job->no_room;
   ++tries[parts_.options.node];
@@ -241,7 +243,7 @@ void Holdings::EndJudged(const Claim& claim, const Video& video, uint64_t last_s
 void Holdings::Resume(Leftover leftover) {
   const Key key = leftover.key;
   const Video video = leftover.job->Snapshot();
-  const KnownVideo* const known = parts_.index.Find(key);
+  const KnownVideo* const known = parts_.index.FindLive(key);
   if (known == nullptr || !IsMine(key, known->epoch) || held_.contains(key)) return;
   const Claim claim{key, known->epoch};
   Log(LogLevel::kInfo, "The result of a video that an earlier process has rendered is delivered",

@@ -2,9 +2,7 @@
 #include "server/front/node/janitor.h"
 
 #include <algorithm>
-#include <optional>
 
-#include "server/front/node/object_keys.h"
 #include "server/logging/log.h"
 
 namespace reel::front {
@@ -52,8 +50,9 @@ void Janitor::OnPage(const std::shared_ptr<Sweep>& sweep, const absl::StatusOr<O
   const std::set<std::string> named = Named();
   std::vector<std::string> unwanted;
   for (const ObjectEntry& object : page->objects) {
+    const Found found = Find(object);
     const bool wanted =
-        IsWanted(object, named) || parts_.clock.Wall() - object.changed < PatienceWith(object);
+        IsWanted(found, named) || parts_.clock.Wall() - object.changed < PatienceWith(found);
     if (!wanted) unwanted.push_back(object.key);
     sweep->kept += wanted ? 1 : 0;
     sweep->after = object.key;
@@ -93,7 +92,7 @@ void Janitor::GoOn(const std::shared_ptr<Sweep>& sweep, bool more) {
 std::set<std::string> Janitor::Named() const {
   std::set<std::string> named;
   for (const auto& [deadline, key] : parts_.index.deadlines()) {
-    for (const std::string& sha256 : parts_.index.Find(key)->conditions) {
+    for (const std::string& sha256 : parts_.index.FindLive(key)->conditions) {
       for (std::string& name :
            ConditionKeys(parts_.options.seal, parts_.options.fleet, key.first, sha256)) {
         named.insert(std::move(name));
@@ -103,25 +102,29 @@ std::set<std::string> Janitor::Named() const {
   return named;
 }
 
-bool Janitor::IsWanted(const ObjectEntry& object, const std::set<std::string>& named) const {
-  const std::optional<MediaPlace> place = ReadMediaKey(parts_.options.fleet, object.key);
-  // What a video that cannot be read here names nobody here knows.
-  if (!place) return named.contains(object.key) || parts_.index.locked() > 0;
-  const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
-  if (video == nullptr || video->deleted) return false;
-  if (!video->readable) return true;
-  if (video->live()) return place->epoch >= video->begun;
-  return video->phase == FleetPhase::kSucceeded && place->epoch == video->begun &&
-         video->expire_time > parts_.clock.Wall();
+Janitor::Found Janitor::Find(const ObjectEntry& object) const {
+  Found found{object, ReadMediaKey(parts_.options.fleet, object.key), std::nullopt};
+  if (found.place) found.video = parts_.view.FindVideo({found.place->tenant, found.place->id});
+  return found;
 }
 
-absl::Duration Janitor::PatienceWith(const ObjectEntry& object) const {
-  const std::optional<MediaPlace> place = ReadMediaKey(parts_.options.fleet, object.key);
-  if (!place) return kOrphan;
-  const KnownVideo* const video = parts_.index.Find({place->tenant, place->id});
-  if (video == nullptr) return kStranger;
+bool Janitor::IsWanted(const Found& found, const std::set<std::string>& named) const {
+  // What a video that cannot be read here names nobody here knows.
+  if (!found.place) return named.contains(found.object.key) || parts_.index.locked() > 0;
+  if (!found.video || found.video->job.deleted) return false;
+  if (!found.video->facts.readable) return true;
+  const FleetJob& job = found.video->job;
+  if (found.video->live()) return found.place->epoch >= job.begun;
+  return job.phase == FleetPhase::kSucceeded && found.place->epoch == job.begun &&
+         found.video->facts.expire_time > parts_.clock.Wall();
+}
+
+absl::Duration Janitor::PatienceWith(const Found& found) const {
+  if (!found.place) return kOrphan;
+  if (!found.video) return kStranger;
+  const FleetJob& job = found.video->job;
   const bool has_no_use =
-      video->deleted || (video->phase == FleetPhase::kSucceeded && place->epoch == video->begun);
+      job.deleted || (job.phase == FleetPhase::kSucceeded && found.place->epoch == job.begun);
   // Whatever the clocks of the store say.
   return has_no_use ? -absl::InfiniteDuration() : kOrphan;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,11 +12,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/clock.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/beats.h"
 #include "server/front/node/deliveries.h"
 #include "server/front/node/node_options.h"
+#include "server/front/node/object_keys.h"
 #include "server/front/node/store_state.h"
 #include "server/front/node/video_index.h"
 #include "server/front/objects/task_pool.h"
@@ -32,6 +35,7 @@ class Janitor {
     SharedStore store;
     TaskPool* pool;  // null without a store
     StoreState& state;
+    FleetView& view;
     const VideoIndex& index;
     const Beats& beats;
     const OwnThread& thread;
@@ -58,9 +62,16 @@ class Janitor {
   void GoOn(const std::shared_ptr<Sweep>& sweep, bool more);
 
   std::set<std::string> Named() const;
-  bool IsWanted(const ObjectEntry& object, const std::set<std::string>& named) const;
+  // An object, and the video that it is named for.
+  struct Found {
+    const ObjectEntry& object;
+    std::optional<MediaPlace> place;  // nothing: it is a condition
+    std::optional<ViewVideo> video;
+  };
+  Found Find(const ObjectEntry& object) const;
+  bool IsWanted(const Found& found, const std::set<std::string>& named) const;
   // After so long nobody comes any more who would want it.
-  absl::Duration PatienceWith(const ObjectEntry& object) const;
+  absl::Duration PatienceWith(const Found& found) const;
 
   const Parts parts_;
   absl::Duration swept_ = -absl::InfiniteDuration();

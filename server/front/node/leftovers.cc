@@ -67,14 +67,16 @@ void Leftovers::OnPage(ListQuery query, const absl::StatusOr<ListPage>& page) {
 }
 
 Leftovers::Use Leftovers::UseOf(const Key& key, const Video& video) const {
-  const KnownVideo* const known = parts_.index.Find(key);
+  const std::optional<ViewVideo> known = parts_.view.FindVideo(key);
   // The log has forgotten it, or is another one: nothing is deleted for that.
-  if (known == nullptr) return Use::kKept;
-  if (known->owner != parts_.options.node || known->begun != EpochOf(video.attempt)) {
+  if (!known) return Use::kKept;
+  const FleetJob& job = known->job;
+  // An earlier process has read of its deletion, and may not have come to it.
+  if (job.deleted || job.owner != parts_.options.node || job.begun != EpochOf(video.attempt)) {
     return Use::kNone;
   }
-  if (known->phase == FleetPhase::kClaimed) return Use::kWaits;
-  return known->phase == FleetPhase::kSucceeded ? Use::kKept : Use::kNone;
+  if (job.phase == FleetPhase::kClaimed) return Use::kWaits;
+  return job.phase == FleetPhase::kSucceeded ? Use::kKept : Use::kNone;
 }
 
 void Leftovers::Find(const Key& key) {

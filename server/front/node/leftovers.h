@@ -9,11 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "server/front/fleet/log_fold.h"
+#include "server/front/fleet/fleet_view.h"
 #include "server/front/jobs/dispatcher.h"
 #include "server/front/jobs/own_thread.h"
 #include "server/front/node/node_options.h"
-#include "server/front/node/video_index.h"
 
 namespace reel::front {
 
@@ -30,7 +29,7 @@ class Leftovers {
   // What it works with; all of it outlives it.
   struct Parts {
     Dispatcher& jobs;
-    const VideoIndex& index;
+    FleetView& view;
     const OwnThread& thread;
     const NodeOptions& options;
   };

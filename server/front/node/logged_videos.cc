@@ -2,6 +2,7 @@
 #include "server/front/node/logged_videos.h"
 
 #include "kernels/base/status_macros.h"
+#include "server/front/node/fleet_backlog.h"
 
 namespace reel::front {
 
@@ -9,6 +10,21 @@ absl::StatusOr<Video> LoggedVideos::Read(const Key& key, const std::string& byte
   if (!Seal::IsSealed(bytes)) return serializer_.Parse(bytes);
   REEL_ASSIGN_OR_RETURN(const std::string opened, seal_.Open(bytes, NameOf(key)));
   return serializer_.Parse(opened);
+}
+
+VideoFacts LoggedVideos::ReadFacts(const Key& key, const FleetJob& job) const {
+  const absl::StatusOr<Video> video = Read(key, job.video);
+  VideoFacts facts;
+  facts.readable = video.ok();
+  facts.locked = absl::IsFailedPrecondition(video.status());
+  if (!video.ok()) return facts;
+  facts.model = video->spec.model;
+  facts.work = PixelStepsOf(video->spec);
+  facts.create_time = video->create_time;
+  facts.end_time = video->end_time;
+  facts.expire_time = video->expire_time;
+  if (video->stats) facts.device_seconds = video->stats->device_seconds;
+  return facts;
 }
 
 }  // namespace reel::front

@@ -8,12 +8,13 @@
 #include "absl/status/statusor.h"
 #include "server/front/fleet/log_fold.h"
 #include "server/front/fleet/seal.h"
+#include "server/front/fleet/view_video.h"
 #include "server/front/jobs/video_serializer.h"
 
 namespace reel::front {
 
 // Thread-safe.
-class LoggedVideos {
+class LoggedVideos final : public VideoReader {
  public:
   using Key = FleetState::Key;
   // Both outlive it.
@@ -25,6 +26,7 @@ class LoggedVideos {
   }
   // FAILED_PRECONDITION: it is sealed with a key that is not here.
   absl::StatusOr<Video> Read(const Key& key, const std::string& bytes) const;
+  VideoFacts ReadFacts(const Key& key, const FleetJob& job) const override;
 
  private:
   // One for all messages of a video: the end of an epoch may be written again under the next.

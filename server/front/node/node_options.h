@@ -24,6 +24,7 @@ struct NodeOptions {
   std::string build;                        // revision
   uint64_t process = 0;                     // random
   Seal seal;                                // of what callers wrote, in log and store
+  std::string view_file;                    // the view over a restart; empty: it is read anew
   std::map<std::string, double> weights;    // shares of tenants; of others 1
   int deliver_backlog = 32;                 // results that may wait for the fleet's store
   absl::Duration sweep = absl::Minutes(5);  // between two looks for objects that nobody wants

@@ -121,19 +121,18 @@ Submission::Bound Submission::Join(const Shared& attempt) {
   const auto binding = parts_.view.FindBinding(tenant, attempt->job.request_id);
   attempt->number = binding ? binding->number + 1 : 1;
   if (!binding) return Bound::kFree;
-  const std::optional<FleetJob> job = parts_.view.Find(tenant, binding->video);
-  if (job && HasNoResult(*job)) return Bound::kFree;
+  const std::optional<ViewVideo> known = parts_.view.FindVideo({tenant, binding->video});
+  if (known && HasNoResult(known->job)) return Bound::kFree;
   if (const auto over = parts_.view.FindTrace(tenant, binding->video)) {
     if (over->phase != FleetPhase::kSucceeded) return Bound::kFree;
     Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
   }
-  if (job && parts_.faces.IsLocked({tenant, binding->video}, *job)) {
+  if (known && known->facts.locked) {
     Refuse(attempt, VideoLocked(binding->video));
     return Bound::kAnswered;
   }
-  const KnownVideo* const known = parts_.index.Find({tenant, binding->video});
-  if ((job && job->deleted) || (known != nullptr && known->gone(parts_.clock.Wall()))) {
+  if (known && known->gone(parts_.clock.Wall())) {
     Refuse(attempt, RequestIdGone(attempt->job.request_id));
     return Bound::kAnswered;
   }
@@ -141,7 +140,7 @@ Submission::Bound Submission::Join(const Shared& attempt) {
     Refuse(attempt, RequestIdTaken(attempt->job.request_id, binding->video));
     return Bound::kAnswered;
   }
-  if (job) {
+  if (known) {
     attempt->video.id = binding->video;
     Tell(attempt);
     return Bound::kAnswered;
@@ -242,12 +241,17 @@ void Submission::OnRequested(const Shared& attempt, const absl::StatusOr<WriteRe
     return Refuse(attempt, NotWritten(written.status()));
   }
   // Written by this one or by another who had the same request id: read back, it is the answer.
-  parts_.waiters.Add([this, key = KeyOf(*attempt)] { return parts_.index.Find(key) != nullptr; },
-                     attempt->end,
-                     [this, attempt](bool there) {
-                       if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
-                       Tell(attempt);
-                     });
+  // Quotas count what is in the index, so the caller's next request counts this one.
+  const auto is_known = [this, sequence = written->sequence, key = KeyOf(*attempt)] {
+    if (parts_.index.FindLive(key) != nullptr) return true;
+    if (parts_.view.position() < sequence) return false;
+    const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+    return video && !video->live();
+  };
+  parts_.waiters.Add(is_known, attempt->end, [this, attempt](bool there) {
+    if (!there) return Refuse(attempt, NotWritten(absl::OkStatus()));
+    Tell(attempt);
+  });
 }
 
 void Submission::Tell(const Shared& attempt) {

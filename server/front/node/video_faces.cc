@@ -59,6 +59,21 @@ std::shared_ptr<FleetVideo> VideoFaces::FindIn(Faces& faces, const Onlooker& onl
   return face;
 }
 
+std::optional<Video> VideoFaces::Snapshot(const Key& key, const FleetJob& job) {
+  if (faces_.contains(key) || locals_.contains(key)) {
+    const std::shared_ptr<FleetVideo> face = Find(key);
+    if (face == nullptr) return std::nullopt;
+    return face->Snapshot();
+  }
+  auto video = Read(key, job);
+  if (!video.ok()) return std::nullopt;
+  if (!HasEnded(job.phase)) {
+    video->state = StateOf(job.phase);
+    video->attempt = AttemptOf(job.begun);
+  }
+  return *std::move(video);
+}
+
 void VideoFaces::Update(const Key& key, const FleetJob& job) {
   for (Faces* const faces : {&faces_, &for_peers_}) {
     const auto known = faces->find(key);

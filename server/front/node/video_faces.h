@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -46,10 +47,10 @@ class VideoFaces {
   void Prune();
 
   absl::StatusOr<Video> Read(const Key& key, const FleetJob& job) const;
-  // It is sealed with a key that is not here.
-  bool IsLocked(const Key& key, const FleetJob& job) const {
-    return absl::IsFailedPrecondition(logged_.Read(key, job.video).status());
-  }
+  // Somebody may look at it.
+  bool Has(const Key& key) const { return faces_.contains(key) || for_peers_.contains(key); }
+  // As its face would tell it, also where nobody looks at it. Nothing: it cannot be read.
+  std::optional<Video> Snapshot(const Key& key, const FleetJob& job);
   std::string Write(const Key& key, const Video& video) const { return logged_.Write(key, video); }
 
  private:

@@ -46,40 +46,17 @@ VideoState StateOf(FleetPhase phase) {
 
 void VideoIndex::Clear() {
   videos_.clear();
-  tenants_of_ids_.clear();
   tenants_.clear();
   claimed_.clear();
   deadlines_.clear();
-  expiries_.clear();
-  by_age_.clear();
   queued_ = 0;
   locked_ = 0;
   backlog_.Clear();
 }
 
-const KnownVideo* VideoIndex::Find(const Key& key) const {
+const KnownVideo* VideoIndex::FindLive(const Key& key) const {
   const auto found = videos_.find(key);
   return found == videos_.end() ? nullptr : &found->second;
-}
-
-std::vector<VideoIndex::Key> VideoIndex::ForgetExpired(absl::Time time, size_t most) {
-  std::vector<Key> gone;
-  while (!expiries_.empty() && expiries_.begin()->first < time && gone.size() < most) {
-    const Key key = expiries_.begin()->second;
-    const auto found = videos_.find(key);
-    Take(key, found->second);
-    videos_.erase(found);
-    const auto named = tenants_of_ids_.find(key.second);
-    if (named->second == key.first) tenants_of_ids_.erase(named);
-    gone.push_back(key);
-  }
-  return gone;
-}
-
-std::optional<VideoIndex::Key> VideoIndex::FindId(const std::string& id) const {
-  const auto found = tenants_of_ids_.find(id);
-  if (found == tenants_of_ids_.end()) return std::nullopt;
-  return Key{found->second, id};
 }
 
 double VideoIndex::Load(const std::string& tenant, int more,
@@ -106,10 +83,14 @@ double VideoIndex::LiveSeconds(const std::string& tenant) const {
 }
 
 void VideoIndex::Update(const Key& key, const FleetJob& job) {
+  const auto before = videos_.find(key);
+  if (before != videos_.end()) Take(key, before->second);
+  if (HasEnded(job.phase)) {
+    if (before != videos_.end()) videos_.erase(before);
+    return;
+  }
   const auto [found, is_new] = videos_.try_emplace(key);
   KnownVideo& video = found->second;
-  const bool was_live = !is_new && video.live();
-  if (!is_new) Take(key, video);
   video.phase = job.phase;
   video.epoch = job.epoch;
   video.begun = job.begun;
@@ -119,9 +100,8 @@ void VideoIndex::Update(const Key& key, const FleetJob& job) {
   video.caller_node = job.caller_node;
   video.wished = job.wish.has_value();
   video.expires = job.wish == CancelKind::kExpired;
-  video.deleted = job.deleted;
   // Its bytes change when it ends, and at no other time.
-  if (is_new || (was_live && !video.live())) Read(key, job, video);
+  if (is_new) Read(key, job, video);
   Put(key, video);
 }
 
@@ -133,22 +113,16 @@ void VideoIndex::Read(const Key& key, const FleetJob& job, KnownVideo& video) {
   video.model = read->spec.model;
   video.worker = read->spec.worker;
   video.work = PixelStepsOf(read->spec);
-  if (read->stats) video.bill = {read->stats->device_seconds, read->end_time};
-  if (read->state == VideoState::kSucceeded) {
-    backlog_.Learn(video.model, video.work, video.bill.device_seconds);
-  }
   video.kernels = read->spec.kernels;
-  video.conditions.clear();
   for (const auto& condition : read->spec.conditions) video.conditions.push_back(condition.sha256);
   video.priority = read->priority;
   video.create_time = read->create_time;
   video.deadline = read->deadline;
-  if (!video.live()) video.expire_time = read->expire_time;
 }
 
 // A claim on it stands all the same: who has it gives it back.
 void VideoIndex::CountLocked(const Key& key, const KnownVideo& video, int by) {
-  if (!video.locked || !video.live()) return;
+  if (!video.locked) return;
   locked_ += by;
   if (by < 0) {
     claimed_.erase(key);
@@ -159,11 +133,6 @@ void VideoIndex::CountLocked(const Key& key, const KnownVideo& video, int by) {
 
 void VideoIndex::Take(const Key& key, const KnownVideo& video) {
   if (!video.readable) return CountLocked(key, video, -1);
-  by_age_.erase({video.create_time, key.second, key.first});
-  if (!video.live()) {
-    expiries_.erase({video.expire_time, key});
-    return;
-  }
   deadlines_.erase({video.deadline, key});
   backlog_.Remove(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
@@ -179,14 +148,7 @@ void VideoIndex::Take(const Key& key, const KnownVideo& video) {
 }
 
 void VideoIndex::Put(const Key& key, const KnownVideo& video) {
-  // Of two tenants' videos under one id, which no gateway makes, the first counts.
-  tenants_of_ids_.try_emplace(key.second, key.first);
   if (!video.readable) return CountLocked(key, video, 1);
-  by_age_.insert({video.create_time, key.second, key.first});
-  if (!video.live()) {
-    expiries_.insert({video.expire_time, key});
-    return;
-  }
   deadlines_.insert({video.deadline, key});
   backlog_.Add(video.model, video.phase == FleetPhase::kClaimed, video.work);
   Tenant& tenant = tenants_[key.first];
@@ -235,28 +197,6 @@ std::vector<VideoIndex::Key> VideoIndex::Head(size_t window,
     }
   }
   return head;
-}
-
-void VideoIndex::Walk(absl::Time before_time, const std::string& before_id,
-                      const Visit& visit) const {
-  // The first page has no video before it.
-  auto next = before_id.empty() ? by_age_.end() : by_age_.lower_bound({before_time, before_id, ""});
-  while (next != by_age_.begin()) {
-    --next;
-    const Key key{std::get<2>(*next), std::get<1>(*next)};
-    if (!visit(key, videos_.at(key))) return;
-  }
-}
-
-void VideoIndex::WalkUp(absl::Time after_time, const std::string& after_id,
-                        const Visit& visit) const {
-  auto next = after_id.empty() ? by_age_.begin() : by_age_.lower_bound({after_time, after_id, ""});
-  for (; next != by_age_.end(); ++next) {
-    const auto& [time, id, tenant] = *next;
-    if (id == after_id && time == after_time) continue;
-    const Key key{tenant, id};
-    if (!visit(key, videos_.at(key))) return;
-  }
 }
 
 }  // namespace reel::front

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fleet's videos as a node decides by them: what the view has, without its bytes, in the order
-// in which it is asked for.
+// The fleet's queued and claimed videos as a node decides by them: what the view has of them,
+// without its bytes, in the order in which it is asked for. Those that have ended are in the view
+// alone.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -17,7 +17,6 @@
 #include "server/front/fleet/log_fold.h"
 #include "server/front/jobs/video.h"
 #include "server/front/node/fleet_backlog.h"
-#include "server/front/node/fleet_use.h"
 #include "server/front/node/logged_videos.h"
 
 namespace reel::front {
@@ -28,20 +27,14 @@ struct KnownVideo {
   std::string owner, address;
   uint64_t requested = 0;
   bool wished = false, expires = false;  // its end is wished for, since its time is over
-  bool deleted = false;
-  bool locked = false;    // it is sealed with a key that is not here
-  bool readable = false;  // what follows is known
+  bool locked = false;                   // it is sealed with a key that is not here
+  bool readable = false;                 // what follows is known
   std::string model, worker, caller_node;
-  FleetUse::Bill bill;                  // once it has ended; nothing where there is none
   int64_t work = 0;                     // as FleetBacklog counts it
   model::KernelSelection kernels;       // as it was resolved
   std::vector<std::string> conditions;  // SHA-256 of each
   Priority priority = Priority::kNormal;
-  absl::Time create_time, deadline, expire_time = absl::InfiniteFuture();
-
-  bool live() const { return !HasEnded(phase); }
-  // Nobody can ask for it any more.
-  bool gone(absl::Time now) const { return deleted || (!live() && expire_time <= now); }
+  absl::Time create_time, deadline;
 };
 
 // As a client sees it.
@@ -55,13 +48,11 @@ class VideoIndex {
   explicit VideoIndex(const LoggedVideos& logged) : logged_(logged) {}
 
   void Clear();
+  // One that has ended leaves it.
   void Update(const Key& key, const FleetJob& job);
-  const KnownVideo* Find(const Key& key) const;
-  // Of those that have ended the ones that expired before `time`, `most` of them, which it forgets.
-  std::vector<Key> ForgetExpired(absl::Time time, size_t most);
-  size_t size() const { return videos_.size(); }
-  // Under which name of a tenant the view has it.
-  std::optional<Key> FindId(const std::string& id) const;
+  void SetPaces(const std::map<std::string, ModelPace>& paces) { backlog_.SetPaces(paces); }
+  // Null: it has ended, or is not known.
+  const KnownVideo* FindLive(const Key& key) const;
 
   // The head of the queue: tenants in turn by what each has running for its weight; of one tenant
   // by priority, then by age. Only what is accepted.
@@ -82,12 +73,6 @@ class VideoIndex {
   // Queued or claimed, by when they end at the latest.
   const std::set<std::pair<absl::Time, Key>>& deadlines() const { return deadlines_; }
 
-  using Visit = std::function<bool(const Key&, const KnownVideo&)>;
-  // Newest first, those that come after this one; until `visit` says false. No id: all of them.
-  void Walk(absl::Time before_time, const std::string& before_id, const Visit& visit) const;
-  // Likewise, oldest first.
-  void WalkUp(absl::Time after_time, const std::string& after_id, const Visit& visit) const;
-
  private:
   using Place = std::tuple<int, uint64_t, Key>;  // minus the priority, sequence of the request
   struct Tenant {
@@ -103,11 +88,9 @@ class VideoIndex {
 
   const LoggedVideos logged_;
   std::map<Key, KnownVideo> videos_;
-  std::map<std::string, std::string> tenants_of_ids_;
   std::map<std::string, Tenant> tenants_;
   std::set<Key> claimed_;
-  std::set<std::pair<absl::Time, Key>> deadlines_, expiries_;  // the latter of what has ended
-  std::set<std::tuple<absl::Time, std::string, std::string>> by_age_;  // time, id, tenant
+  std::set<std::pair<absl::Time, Key>> deadlines_;
   int queued_ = 0, locked_ = 0;
   FleetBacklog backlog_;
 };

@@ -11,11 +11,17 @@ ViewChanges::Taken ViewChanges::Take() {
   return std::exchange(taken_, {});
 }
 
-void ViewChanges::OnFolded(const FleetState::Key& key) {
+void ViewChanges::OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
+                           const std::vector<ViewBill>& bills) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
-    taken_.keys.insert(key);
+    for (const auto& [key, change] : changes) {
+      ViewChange& known = taken_.videos[key];
+      known.live = change.live;
+      known.deleted |= change.deleted;
+    }
+    taken_.bills.insert(taken_.bills.end(), bills.begin(), bills.end());
     first = Note();
   }
   if (first) wake_();
@@ -25,7 +31,7 @@ void ViewChanges::OnAnew() {
   bool first = false;
   {
     const MutexLock lock(mutex_);
-    taken_ = {true, {}};
+    taken_ = {true, {}, {}};
     first = Note();
   }
   if (first) wake_();

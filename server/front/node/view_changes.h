@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has changed in the view since it was asked last: many messages are one look.
+// What has changed in the view since it was asked last: many batches are one look.
 #pragma once
 
 #include <functional>
-#include <set>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "kernels/base/mutex.h"
 #include "server/front/fleet/fleet_view.h"
@@ -18,11 +20,13 @@ class ViewChanges final : public ViewListener {
 
   struct Taken {
     bool anew = false;  // what was known is to be forgotten first
-    std::set<FleetState::Key> keys;
+    std::map<FleetState::Key, ViewChange> videos;
+    std::vector<ViewBill> bills;
   };
   Taken Take();
 
-  void OnFolded(const FleetState::Key& key) override;
+  void OnFolded(const std::map<FleetState::Key, ViewChange>& changes,
+                const std::vector<ViewBill>& bills) override;
   void OnAnew() override;
   void OnCaughtUp() override;
 

@@ -32,6 +32,11 @@ std::string_view TextOf(LeaveReason reason) {
 
 }  // namespace
 
+bool Wishes::MayWish(const Key& key) const {
+  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+  return video && video->live() && !video->job.wish;
+}
+
 void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done done) {
   const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
   if (face == nullptr) return done(NoSuchVideo(key.second));
@@ -40,9 +45,10 @@ void Wishes::Write(const Key& key, CancelKind kind, absl::Status error, Done don
   ended.error = std::move(error);
   ended.end_time = parts_.clock.Wall();
   ended.expire_time = ended.end_time + kKeepFailed;
+  // Quotas count what is in the index.
   const auto noted = [this, key] {
-    const KnownVideo* const video = parts_.index.Find(key);
-    return video == nullptr || video->wished || !video->live();
+    const KnownVideo* const live = parts_.index.FindLive(key);
+    return live != nullptr ? live->wished : !MayWish(key);
   };
   parts_.writes.Put(
       {key.first, key.second, LogKind::kCancel, 0},
@@ -64,8 +70,7 @@ void Wishes::Cancel(const Key& key, Answer<Video> done) {
   const std::shared_ptr<FleetVideo> face = parts_.faces.Find(key);
   if (face == nullptr) return done(NoSuchVideo(key.second));
   Video before = face->Snapshot();
-  const KnownVideo* const known = parts_.index.Find(key);
-  if (known == nullptr || !known->live() || known->wished) return done(std::move(before));
+  if (!MayWish(key)) return done(std::move(before));
   Write(key, CancelKind::kCancelled,
         EndOf(key.second, Reason::kCancelledByOwner, "The video was cancelled"),
         [before = std::move(before), done = std::move(done)](const absl::Status& noted) mutable {
@@ -84,8 +89,8 @@ void Wishes::Delete(const Key& key, absl::AnyInvocable<void(absl::Status)> done)
             }
             parts_.waiters.Add(
                 [this, key] {
-                  const KnownVideo* const video = parts_.index.Find(key);
-                  return video == nullptr || video->deleted;
+                  const std::optional<ViewVideo> video = parts_.view.FindVideo(key);
+                  return !video || video->job.deleted;
                 },
                 parts_.clock.Monotonic() + kWishPatience,
                 [done = std::move(done)](bool there) mutable {
@@ -104,13 +109,12 @@ void Wishes::Join(const std::string& id, bool bound) {
 }
 
 bool Wishes::Leave(const std::string& id, LeaveReason reason) {
-  const std::optional<Key> key = parts_.index.FindId(id);
+  const std::optional<Key> key = parts_.view.FindId(id);
   if (!key) return false;
   const auto found = bound_.find(id);
   if (found == bound_.end() || --found->second > 0) return true;
   bound_.erase(found);
-  const KnownVideo* const known = parts_.index.Find(*key);
-  if (known == nullptr || !known->live() || known->wished) return true;
+  if (!MayWish(*key)) return true;
   const bool late = reason == LeaveReason::kDeadline;
   Write(*key, late ? CancelKind::kExpired : CancelKind::kCancelled,
         late ? EndOf(id, Reason::kDeadlinePassed, "The deadline passed before the video was done")
@@ -125,7 +129,7 @@ void Wishes::Tick() {
   std::vector<Key> due;
   for (const auto& [deadline, key] : parts_.index.deadlines()) {
     if (deadline > now || due.size() == kMostAtOnce) break;
-    const KnownVideo& video = *parts_.index.Find(key);
+    const KnownVideo& video = *parts_.index.FindLive(key);
     const bool held = video.phase == FleetPhase::kClaimed;
     if (video.wished || expiring_.contains(key)) continue;
     // Its owner ends it.

@@ -29,6 +29,7 @@ class Wishes {
   struct Parts {
     Dispatcher& jobs;
     WriteQueue& writes;
+    FleetView& view;
     const VideoIndex& index;
     const Beats& beats;
     VideoFaces& faces;
@@ -56,6 +57,9 @@ class Wishes {
   using Done = absl::AnyInvocable<void(absl::Status)>;
   // The video ends so where nobody holds it.
   void Write(const Key& key, CancelKind kind, absl::Status error, Done done);
+
+  // It lives, and nobody has wished for its end.
+  bool MayWish(const Key& key) const;
 
   const Parts parts_;
   std::map<std::string, int> bound_;  // calls by video

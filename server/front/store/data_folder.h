@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder that holds everything that outlives the process: reel.db, media/, conditions/, LOCK.
+// The folder that holds everything that outlives the process: reel.db, media/, conditions/,
+// fleet.db of a server that is part of a fleet, LOCK.
 #pragma once
 
 #include <string>
@@ -20,6 +21,7 @@ class DataFolder {
 
   const std::string& path() const { return path_; }
   std::string database_path() const { return path_ + "/reel.db"; }
+  std::string fleet_view_path() const { return path_ + "/fleet.db"; }
 
  private:
   DataFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}

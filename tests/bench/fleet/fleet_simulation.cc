@@ -149,7 +149,22 @@ int RunNodes(const front::FleetLogOptions& log, const std::vector<std::string>& 
 // How long videos of each tenant wait, from the log alone.
 class WaitReader final : public front::LogReader {
  public:
-  void OnMessage(const front::StoredMessage& message) override {
+  bool OnMessages(const std::vector<front::StoredMessage>& messages) override {
+    for (const front::StoredMessage& message : messages) Read(message);
+    return true;
+  }
+  void OnRebuild() override {}
+  bool OnCaughtUp(const front::StreamFacts&) override { return true; }
+  void Measure() { measuring_ = true; }
+  nlohmann::json Take() {
+    const MutexLock lock(mutex_);
+    nlohmann::json waits;
+    for (auto& [tenant, values] : waits_) waits[tenant] = Quantiles(std::move(values));
+    return waits;
+  }
+
+ private:
+  void Read(const front::StoredMessage& message) {
     const auto subject = front::ParseSubject(message.subject);
     const auto written = TimeOfId(message.message_id);
     if (!subject.ok() || !written) return;
@@ -163,17 +178,7 @@ class WaitReader final : public front::LogReader {
       waits_[subject->tenant].push_back(static_cast<float>(ms));
     }
   }
-  void OnRebuild() override {}
-  void OnCaughtUp(const front::StreamFacts&) override {}
-  void Measure() { measuring_ = true; }
-  nlohmann::json Take() {
-    const MutexLock lock(mutex_);
-    nlohmann::json waits;
-    for (auto& [tenant, values] : waits_) waits[tenant] = Quantiles(std::move(values));
-    return waits;
-  }
 
- private:
   std::atomic<bool> measuring_ = false;
   Mutex mutex_;
   std::map<front::FleetState::Key, absl::Time> asked_ ABSL_GUARDED_BY(mutex_);

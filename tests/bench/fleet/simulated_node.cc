@@ -60,14 +60,15 @@ std::optional<absl::Time> TimeOfId(const std::string& message_id) {
   return absl::FromUnixNanos(nanos);
 }
 
-void TimedReader::OnMessage(const front::StoredMessage& message) {
-  if (measuring_ && ++seen_ % kEveryLag == 0) {
+bool TimedReader::OnMessages(const std::vector<front::StoredMessage>& messages) {
+  for (const front::StoredMessage& message : messages) {
+    if (!measuring_ || ++seen_ % kEveryLag != 0) continue;
     if (const std::optional<absl::Time> written = TimeOfId(message.message_id)) {
       const MutexLock lock(mutex_);
       lag_ms_.push_back(Ms(absl::Now() - *written));
     }
   }
-  next_.OnMessage(message);
+  return next_.OnMessages(messages);
 }
 
 std::vector<float> TimedReader::Take() {
@@ -133,7 +134,7 @@ void SimulatedNode::WaitForNews() {
 void SimulatedNode::Absorb() {
   const front::ViewChanges::Taken taken = changes_.Take();
   if (taken.anew) index_.Clear();
-  for (const Key& key : taken.keys) {
+  for (const auto& [key, change] : taken.videos) {
     const auto job = view_.Find(key.first, key.second);
     if (!job) continue;
     index_.Update(key, *job);
@@ -206,7 +207,7 @@ bool SimulatedNode::IsOurs(const Key& key, absl::Time now) {
 void SimulatedNode::Claim(const Key& key) {
   const absl::Time began = absl::Now();
   claiming_.insert(key);
-  const uint32_t epoch = index_.Find(key)->epoch + 1;
+  const uint32_t epoch = index_.FindLive(key)->epoch + 1;
   const auto subject = front::MakeSubject({key.first, key.second, LogKind::kClaim, epoch});
   const auto written = port_->Write(
       {*subject, front::WriteClaim({settings_.name, ""}), IdNow(settings_.name, ++written_)},
@@ -223,7 +224,7 @@ void SimulatedNode::Claim(const Key& key) {
   }
   if (!view_.WaitFor(written->sequence, kPatience)) return;
   Absorb();
-  const KnownVideo* const video = index_.Find(key);
+  const KnownVideo* const video = index_.FindLive(key);
   if (video == nullptr || video->owner != settings_.name || video->epoch != epoch) return;
   if (measuring_) {
     ++figures_.won;

@@ -43,9 +43,9 @@ std::optional<absl::Time> TimeOfId(const std::string& message_id);
 class TimedReader final : public front::LogReader {
  public:
   explicit TimedReader(front::LogReader& next) : next_(next) {}
-  void OnMessage(const front::StoredMessage& message) override;
+  bool OnMessages(const std::vector<front::StoredMessage>& messages) override;
   void OnRebuild() override { next_.OnRebuild(); }
-  void OnCaughtUp(const front::StreamFacts& facts) override { next_.OnCaughtUp(facts); }
+  bool OnCaughtUp(const front::StreamFacts& facts) override { return next_.OnCaughtUp(facts); }
   // From now on; what is read to catch up is old.
   void Measure() { measuring_ = true; }
   std::vector<float> Take();
@@ -94,7 +94,10 @@ class SimulatedNode {
   int idle() const { return running_ || next_ ? 0 : 1; }
 
   const Settings settings_;
-  front::ViewChanges changes_;
+  Mutex mutex_;
+  CondVar changed_;
+  bool news_ ABSL_GUARDED_BY(mutex_) = false;
+  front::ViewChanges changes_;  // tells of news
   front::FleetView view_;
   TimedReader reader_;
   front::VideoIndex index_;
@@ -115,9 +118,6 @@ class SimulatedNode {
   std::set<Key> claiming_;  // written, and not heard of yet
   NodeFigures figures_;
   std::atomic<bool> measuring_ = false, stopping_ = false;
-  Mutex mutex_;
-  CondVar changed_;
-  bool news_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 

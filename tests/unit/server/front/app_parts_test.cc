@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/fakes/temp_folder.h"
+
 namespace reel::front {
 namespace {
 
@@ -24,10 +26,13 @@ TEST(AppParts, AModelKnowsTheWorkersThatHaveIt) {
 }
 
 TEST(AppParts, ANodeSealsWithTheKeysThatWereRead) {
+  const reel::testing::TempFolder temp;
+  const auto folder = DataFolder::Open(temp.File("data"));
+  ASSERT_TRUE(folder.ok());
   AppOptions app;
-  EXPECT_FALSE(MakeNodeOptions(app).seal.enabled());
+  EXPECT_FALSE(MakeNodeOptions(app, *folder).seal.enabled());
   app.prompt_keys = {std::string(Seal::kKeyBytes, 'a'), std::string(Seal::kKeyBytes, 'b')};
-  EXPECT_EQ(MakeNodeOptions(app).seal.Ids(), Seal(app.prompt_keys).Ids());
+  EXPECT_EQ(MakeNodeOptions(app, *folder).seal.Ids(), Seal(app.prompt_keys).Ids());
 }
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/fakes/memory_records.h"
 #include "tests/unit/server/front/fleet/fold_entries.h"
 
 namespace reel::front {
 namespace {
+
+using reel::testing::Fold;
 
 // What of a request id came before, one more message, and what the id stands for then.
 struct BindingCase {

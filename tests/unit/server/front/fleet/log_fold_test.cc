@@ -6,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/fakes/memory_records.h"
 #include "tests/unit/server/front/fleet/fold_entries.h"
 
 namespace reel::front {
 namespace {
+
+using reel::testing::Fold;
+using reel::testing::Forget;
 
 // What came before, one more message, and what becomes of it.
 struct Case {
@@ -365,19 +369,7 @@ TEST(LogFold, WhatIsForgottenIsJudgedAsBefore) {
       EXPECT_STREQ(NameOf(Fold(forgotten, entry)), NameOf(Fold(kept, entry)));
     }
     EXPECT_EQ(forgotten.bindings, kept.bindings);
-    ForgetBefore(forgotten, 2);  // the request is the second
-    EXPECT_EQ(forgotten.over.size(), 1U);
-    ForgetBefore(forgotten, 20);
-    EXPECT_TRUE(forgotten.over.empty());
-    EXPECT_TRUE(forgotten.bindings.empty());
   }
-  FleetState runs;
-  for (FoldEntry entry : {Request(), Claim(1, "n1")}) {
-    entry.sequence = runs.position + 1;
-    Fold(runs, entry);
-  }
-  Forget(runs, {"t", "a"});
-  EXPECT_EQ(runs.jobs.size(), 1U);
 }
 
 TEST(LogFold, NamesEveryVerdict) {

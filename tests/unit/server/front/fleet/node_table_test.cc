@@ -13,7 +13,7 @@ NodeBeat BeatOf(const char* node, uint64_t process = 1) {
   return beat;
 }
 
-class NodeTableTest : public testing::Test {
+class NodeTableTest : public ::testing::Test {
  protected:
   // Ticks that hear nothing, ten a second.
   void Pass(absl::Duration time, bool connected = true) {

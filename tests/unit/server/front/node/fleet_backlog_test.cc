@@ -14,7 +14,7 @@ TEST(FleetBacklog, IsAGuessUntilAVideoOfTheModelHasEnded) {
   EXPECT_EQ(backlog.models().at("m").claimed, 1);
   EXPECT_GT(backlog.models().at("m").seconds(), 0);
   EXPECT_FALSE(backlog.models().at("m").is_known());
-  backlog.Learn("m", 200, 5);
+  backlog.SetPaces({{"m", {5, 200}}});
   EXPECT_TRUE(backlog.models().at("m").is_known());
   EXPECT_DOUBLE_EQ(backlog.models().at("m").seconds(), 10);
 }
@@ -22,16 +22,21 @@ TEST(FleetBacklog, IsAGuessUntilAVideoOfTheModelHasEnded) {
 TEST(FleetBacklog, GoesWithTheLatestVideos) {
   FleetBacklog backlog;
   backlog.Add("m", false, 1000);
-  for (int i = 0; i < 200; ++i) backlog.Learn("m", 1000, 4);
+  ModelPace pace;
+  for (int i = 0; i < 200; ++i) pace.Learn(1000, 4);
+  backlog.SetPaces({{"m", pace}});
   EXPECT_NEAR(backlog.models().at("m").seconds(), 4, 1e-6);
-  for (int i = 0; i < 200; ++i) backlog.Learn("m", 1000, 8);
+  for (int i = 0; i < 200; ++i) pace.Learn(1000, 8);
+  backlog.SetPaces({{"m", pace}});
   EXPECT_NEAR(backlog.models().at("m").seconds(), 8, 0.01);
 }
 
 TEST(FleetBacklog, IsEmptyOnceAllIsDone) {
   FleetBacklog backlog;
-  backlog.Learn("m", 10, 1);
-  backlog.Learn("m", 10, 0);  // it tells nothing of its cost
+  ModelPace pace;
+  pace.Learn(10, 1);
+  pace.Learn(10, 0);  // it tells nothing of its cost
+  backlog.SetPaces({{"m", pace}});
   backlog.Add("m", false, 30);
   backlog.Remove("m", false, 30);
   backlog.Add("m", true, 30);

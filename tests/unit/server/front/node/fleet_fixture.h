@@ -47,6 +47,7 @@ class Member : public Harness {
     if (gateway) options.models.clear();
     node.deliver_backlog = deliver_backlog;
     node.seal = seal;
+    node.view_file = folder.File("fleet.db");
     const auto path_of = [this](const std::string& id, int attempt) {
       return media->PathOf(id, attempt);
     };

@@ -12,15 +12,17 @@ namespace {
 
 constexpr absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
-FleetUse::Bill Billed(double seconds, absl::Duration ago = {}) { return {seconds, kNow - ago}; }
+ViewBill Billed(const std::string& tenant, double seconds, absl::Duration ago = {}) {
+  return {tenant, seconds, kNow - ago};
+}
 
 TEST(FleetUse, CountsBillsOfTheLastHour) {
   FleetUse use;
-  use.Ended("a", Billed(3, absl::Minutes(90)), kNow);
+  use.Ended(Billed("a", 3, absl::Minutes(90)), kNow);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 0);
-  use.Ended("a", Billed(5, absl::Minutes(50)), kNow);
-  use.Ended("a", Billed(7), kNow);
-  use.Ended("b", Billed(9), kNow);
+  use.Ended(Billed("a", 5, absl::Minutes(50)), kNow);
+  use.Ended(Billed("a", 7), kNow);
+  use.Ended(Billed("b", 9), kNow);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow), 12);
   EXPECT_EQ(use.DeviceSecondsOfHour("a", kNow + absl::Minutes(20)), 7);
   EXPECT_EQ(use.DeviceSecondsOfHour("c", kNow), 0);
@@ -63,6 +65,9 @@ TEST_F(FleetUseTest, AQuotaCountsWhatOtherServersHaveRendered) {
   EXPECT_EQ(ReasonOf(gateway.Ask(gateway.Request()).status()), Reason::kTenantQuota);
   // A server that comes later folds the same bills.
   Member& late = AddWith("late", limit, false);
+  EXPECT_EQ(ReasonOf(late.Ask(late.Request()).status()), Reason::kTenantQuota);
+  // One that is started again has kept them.
+  late.Begin(false);
   EXPECT_EQ(ReasonOf(late.Ask(late.Request()).status()), Reason::kTenantQuota);
 }
 

@@ -86,7 +86,7 @@ TEST_F(VideoIndexTest, WhatIsNotAcceptedHoldsUpNobody) {
   EXPECT_EQ(head[0].second, "mine");
 }
 
-TEST_F(VideoIndexTest, AnEndTakesItFromAllButThePages) {
+TEST_F(VideoIndexTest, WhatHasEndedIsNotInIt) {
   FleetJob& job = Ask("a", "v");
   Claim("a", "v");
   EXPECT_EQ(index_.claimed().size(), 1U);
@@ -95,13 +95,12 @@ TEST_F(VideoIndexTest, AnEndTakesItFromAllButThePages) {
   EXPECT_TRUE(index_.claimed().empty());
   EXPECT_TRUE(index_.deadlines().empty());
   EXPECT_EQ(index_.Live("a"), 0);
-  int seen = 0;
-  index_.Walk(absl::InfiniteFuture(), "", [&](const auto&, const auto&) { return ++seen > 0; });
-  EXPECT_EQ(seen, 1);
-  EXPECT_EQ(index_.FindId("v"), (VideoIndex::Key{"a", "v"}));
+  EXPECT_EQ(index_.FindLive({"a", "v"}), nullptr);
+  index_.Update({"a", "v"}, job);  // it was deleted, say
+  EXPECT_EQ(index_.FindLive({"a", "v"}), nullptr);
 }
 
-TEST_F(VideoIndexTest, WhatCannotBeReadIsInNoQueueAndOnNoPage) {
+TEST_F(VideoIndexTest, WhatCannotBeReadIsInNoQueue) {
   FleetJob job;
   job.video = "nothing of the kind";
   index_.Update({"a", "bad"}, job);
@@ -110,10 +109,6 @@ TEST_F(VideoIndexTest, WhatCannotBeReadIsInNoQueueAndOnNoPage) {
   job.phase = FleetPhase::kClaimed;
   index_.Update({"a", "bad"}, job);
   EXPECT_TRUE(index_.claimed().empty());
-  index_.Walk(absl::InfiniteFuture(), "", [&](const auto&, const auto&) {
-    ADD_FAILURE();
-    return true;
-  });
 }
 
 TEST_F(VideoIndexTest, OfWhatIsSealedAClaimIsKnownAndNothingElse) {
@@ -126,48 +121,13 @@ TEST_F(VideoIndexTest, OfWhatIsSealedAClaimIsKnownAndNothingElse) {
   job.phase = FleetPhase::kClaimed;
   index_.Update({"a", "v"}, job);
   EXPECT_EQ(index_.claimed().size(), 1U);
-  EXPECT_TRUE(index_.Find({"a", "v"})->locked);
+  EXPECT_TRUE(index_.FindLive({"a", "v"})->locked);
   job.phase = FleetPhase::kQueued;
   index_.Update({"a", "v"}, job);
   EXPECT_TRUE(index_.claimed().empty());
   job.phase = FleetPhase::kSucceeded;
   index_.Update({"a", "v"}, job);
   EXPECT_EQ(index_.locked(), 0);
-  index_.Walk(absl::InfiniteFuture(), "", [&](const auto&, const auto&) {
-    ADD_FAILURE();
-    return true;
-  });
-}
-
-TEST_F(VideoIndexTest, WhatHasExpiredIsForgottenAndNothingElse) {
-  const absl::Time now = absl::FromUnixSeconds(1'000'000);
-  const auto end = [&](const std::string& id, absl::Time expires) {
-    FleetJob& job = Ask("a", id);
-    job.phase = FleetPhase::kSucceeded;
-    Video video;
-    video.create_time = absl::FromUnixSeconds(asked_);
-    video.expire_time = expires;
-    job.video = serializer_.Serialize(video);
-    index_.Update({"a", id}, job);
-  };
-  Ask("a", "waits");
-  end("late", now - absl::Seconds(2));
-  end("later", now - absl::Seconds(1));
-  end("kept", now + absl::Seconds(1));
-  const VideoIndex::Key late{"a", "late"}, later{"a", "later"};
-  EXPECT_EQ(index_.ForgetExpired(now, 1), std::vector<VideoIndex::Key>{late});
-  EXPECT_EQ(index_.ForgetExpired(now, 10), std::vector<VideoIndex::Key>{later});
-  EXPECT_TRUE(index_.ForgetExpired(now, 10).empty());
-  EXPECT_EQ(index_.size(), 2U);
-  EXPECT_EQ(index_.Find(late), nullptr);
-  EXPECT_FALSE(index_.FindId("late").has_value());
-  Ids left;
-  index_.Walk(absl::InfiniteFuture(), "", [&](const auto& key, const KnownVideo&) {
-    left.push_back(key.second);
-    return true;
-  });
-  EXPECT_EQ(left, (Ids{"kept", "waits"}));
-  EXPECT_EQ(Head(4), Ids{"waits"});
 }
 
 }  // namespace

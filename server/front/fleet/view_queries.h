@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is asked of the view's tables, each question as a function.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/front/fleet/model_pace.h"
+#include "server/front/fleet/view_tables.h"
+#include "server/front/fleet/view_video.h"
+#include "server/front/store/sqlite.h"
+
+namespace reel::front::view_tables {
+
+using Key = FleetState::Key;
+
+absl::StatusOr<ViewProgress> ReadProgress(Database& db);
+absl::StatusOr<std::optional<ViewVideo>> FindVideo(Database& db, const Key& key);
+absl::StatusOr<std::optional<FleetTrace>> FindTrace(Database& db, const Key& key);
+absl::StatusOr<std::optional<FleetBinding>> FindBinding(Database& db, const Key& key);
+// Of several tenants' videos under one id, which no gateway makes, the first.
+absl::StatusOr<std::optional<Key>> FindId(Database& db, const std::string& id);
+absl::StatusOr<std::vector<ViewVideo>> Page(Database& db, const ViewPage& page);
+// Queued and claimed ones, by their requests.
+absl::StatusOr<std::vector<Key>> Live(Database& db);
+// Of ends in the hour before the latest one.
+absl::StatusOr<std::vector<ViewBill>> LastBills(Database& db);
+absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db);
+absl::StatusOr<FleetState> Dump(Database& db);
+
+}  // namespace reel::front::view_tables

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/front/fleet/view_store.h"
+
+#include <cstdio>
+
+#include "kernels/base/status_macros.h"
+#include "server/front/fleet/view_queries.h"
+#include "server/front/fleet/view_tables.h"
+#include "server/logging/log.h"
+
+namespace reel::front {
+
+absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::TryOpen(const std::string& path) {
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<Database> writer, Database::Open(path));
+  REEL_RETURN_IF_ERROR(view_tables::Prepare(*writer));
+  REEL_RETURN_IF_ERROR(view_tables::ReadProgress(*writer).status());
+  REEL_ASSIGN_OR_RETURN(std::unique_ptr<Database> reader, Database::OpenAgain(path));
+  return std::unique_ptr<ViewStore>(new ViewStore(std::make_shared<Connection>(std::move(writer)),
+                                                  std::make_shared<Connection>(std::move(reader))));
+}
+
+absl::StatusOr<std::unique_ptr<ViewStore>> ViewStore::Open(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<ViewStore>> opened = TryOpen(path);
+  if (opened.ok()) return opened;
+  Log(LogLevel::kWarning, "The kept view of the fleet cannot be used and is made anew",
+      {{"file", path}, {"error", opened.status()}});
+  Remove(path);
+  return TryOpen(path);
+}
+
+void ViewStore::Remove(const std::string& path) {
+  if (path.empty()) return;
+  for (const char* const part : {"", "-wal", "-shm"}) std::remove((path + part).c_str());
+}
+
+std::unique_ptr<ViewStore> ViewStore::InMemory() {
+  absl::StatusOr<std::unique_ptr<Database>> database = Database::Open(":memory:");
+  absl::Status prepared = database.status();
+  if (prepared.ok()) prepared = view_tables::Prepare(**database);
+  if (!prepared.ok()) LogFailure(prepared);  // without memory nothing else goes on either
+  const auto connection = std::make_shared<Connection>(*std::move(database));
+  return std::unique_ptr<ViewStore>(new ViewStore(connection, connection));
+}
+
+absl::Status ViewStore::Change(absl::FunctionRef<absl::Status(Database&)> change) {
+  const MutexLock lock(writer_->mutex);
+  Database& database = *writer_->database;
+  REEL_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
+  absl::Status done = change(database);
+  if (done.ok()) done = database.Execute("COMMIT");
+  // Some failures have rolled it back already.
+  if (!done.ok()) database.Execute("ROLLBACK").IgnoreError();
+  return done;
+}
+
+void ViewStore::LogFailure(const absl::Status& status) {
+  Log(LogLevel::kError, "The kept view of the fleet cannot be read", {{"error", status}});
+}
+
+std::optional<FleetJob> StoredRecords::FindJob(const Key& key) {
+  auto found = view_tables::FindVideo(database_, key);
+  status_.Update(found.status());
+  if (!found.ok() || !*found) return std::nullopt;
+  return std::move((*found)->job);
+}
+
+std::optional<FleetTrace> StoredRecords::FindTrace(const Key& key) {
+  auto found = view_tables::FindTrace(database_, key);
+  status_.Update(found.status());
+  return found.ok() ? *std::move(found) : std::nullopt;
+}
+
+std::optional<FleetBinding> StoredRecords::FindBinding(const Key& key) {
+  auto found = view_tables::FindBinding(database_, key);
+  status_.Update(found.status());
+  return found.ok() ? *std::move(found) : std::nullopt;
+}
+
+}  // namespace reel::front
