@@ -22,7 +22,7 @@ constexpr absl::Duration kBetweenLooks = absl::Milliseconds(500);
 // A leader that has just been elected may not have applied all that is committed.
 constexpr int kLooksBeforeRebuild = 20;
 // What is there at once is told at once, but for so much.
-constexpr size_t kMostTold = 4096, kMostBytesTold = 4 << 20;
+constexpr size_t kMostTold = 1024, kMostBytesTold = 1 << 20;
 
 // Of a copy that the broker has sent, the name of what it has stored. Empty: it is none. What a
 // consumer brings, whoever made it and wherever to, comes under the name that it was stored with.
