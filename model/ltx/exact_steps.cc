@@ -10,10 +10,9 @@ constexpr int kStepsOfOne = 10;  // of so many steps one, to the nearest
 
 }  // namespace
 
-bool StepsExactly(const DenoiseState& state, const kernels::Execution& run) {
+bool StepsExactly(PassSteps pass, const kernels::Execution& run) {
   if (!kernels::HasInt8Layers(run.plan.profile())) return false;
-  const int steps = state.schedule.steps() - state.first_step;
-  return state.step - state.first_step < (steps + kStepsOfOne / 2) / kStepsOfOne;
+  return pass.done < (pass.all + kStepsOfOne / 2) / kStepsOfOne;
 }
 
 }  // namespace reel::model::ltx

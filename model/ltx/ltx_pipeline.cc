@@ -37,6 +37,8 @@ namespace {
 // good part of a step at most.
 constexpr int64_t kDeviceEarlyPixels = int64_t{128} << 20;
 constexpr int64_t kDeviceLatePixels = int64_t{16} << 20;
+// Of the decoder, for latents that still have some noise.
+constexpr double kPreviewTime = 0.05;
 
 LtxGeneration& Mine(Generation& generation) { return static_cast<LtxGeneration&>(generation); }
 const LtxGeneration& Mine(const Generation& generation) {
@@ -116,7 +118,7 @@ class LtxPipeline final : public Pipeline {
         together.push_back(&state);
         places.push_back(j);
       }
-      const StepRun own(run, StepsExactly(*together[0], run));
+      const StepRun own(run, StepsExactly(together[0]->pass(), run));
       const absl::Status status =
           TorchGuard([&] { return StepTogether(together, Ops(own.run())); });
       for (const size_t j : places) {
@@ -147,7 +149,8 @@ class LtxPipeline final : public Pipeline {
       const ModelScope scope(model_->device);
       const LtxGeneration& mine = Mine(generation);
       if (!mine.ready) return NotReady();
-      return PreviewOf(*model_, mine.state.Latents(), max_side, run);
+      const Ops ops(run);
+      return SmallPicture(ops, PreviewPictures(mine, ops), max_side);
     });
   }
 
@@ -202,7 +205,7 @@ class LtxPipeline final : public Pipeline {
       bool done = false;
       const absl::Status status = TorchGuard([&]() -> absl::Status {
         if (walk_ == nullptr && !AreReady(run)) return absl::OkStatus();
-        const StepRun own(run, StepsExactly(Mine(*generations_[0]).state, run));
+        const StepRun own(run, StepsExactly(Mine(*generations_[0]).state.pass(), run));
         if (walk_ == nullptr) walk_ = pipeline_.denoiser_->Begin(Ops(own.run()), States());
         if (walk_ == nullptr) return absl::OkStatus();
         done = walk_->Next(Ops(own.run()), blocks_);
@@ -256,7 +259,8 @@ class LtxPipeline final : public Pipeline {
   // one size at a time.
   bool MayJoin(const DenoiseState& first, const DenoiseState& other,
                const kernels::Execution& run) const {
-    if (model_->device.is_cpu() || StepsExactly(first, run) != StepsExactly(other, run)) {
+    if (model_->device.is_cpu() ||
+        StepsExactly(first.pass(), run) != StepsExactly(other.pass(), run)) {
       return false;
     }
     const bool packs = model_->crew == nullptr && !MayReuseSteps(run);
@@ -301,6 +305,17 @@ class LtxPipeline final : public Pipeline {
                    mine.state.generator, at::dtype(model_->dtype));
   }
 
+  // The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
+  at::Tensor PreviewPictures(const LtxGeneration& mine, const Ops& ops) const {
+    const at::Tensor latents = mine.state.Latents();
+    const int64_t middle = latents.size(2) / 2;
+    const at::Tensor one =
+        model_->statistics.Denormalize(latents.slice(2, middle, middle + 1)).to(model_->dtype);
+    // A generator of its own: a preview must not change the video.
+    at::Generator noise = at::detail::createCPUGenerator(0);
+    return model_->decoder.Decode(ops, one, {{}, kPreviewTime, noise})->Next(ops).x;
+  }
+
   FrameSourcePtr BeginDecode(LtxGeneration& mine, const Ops& ops) {
     DenoiseState& state = mine.state;
     at::Tensor latents = model_->statistics.Denormalize(state.Latents()).to(model_->dtype);
@@ -313,7 +328,9 @@ class LtxPipeline final : public Pipeline {
       latents = (1 - scale) * latents + scale * noise;
     }
     const DecodePieces pieces = PiecesOf(state.shape);
-    return DecodeInTiles(model_->tiling, model_->vae_config, ops, latents,
+    const VaeConfig& vae = model_->vae_config;
+    return DecodeInTiles(model_->tiling, {vae.spatial_compression, vae.temporal_compression}, ops,
+                         latents,
                          [this, &state, pieces, time](const Ops& by, const at::Tensor& part) {
                            return DecodeWhole(by, part, {pieces, time, state.other_generator});
                          });

@@ -2,14 +2,13 @@
 // A small picture of a clip that is not finished.
 #pragma once
 
+#include "model/bridge/ops.h"
 #include "model/frame_sink.h"
-#include "model/ltx/ltx_model.h"
 
 namespace reel::model::ltx {
 
-// The middle of the clip: its latent frame decoded alone, so that it costs a single frame.
-// `latents` [1, C, F, h, w], normalised. At most `max_side` pixels each way.
-RgbImage PreviewOf(const LtxModel& model, const at::Tensor& latents, int max_side,
-                   const kernels::Execution& run);
+// The first of pictures [1, 3, f, H, W] in -1..1, at most `max_side` pixels each way: of larger
+// ones every so many pixels.
+RgbImage SmallPicture(const Ops& ops, const at::Tensor& pictures, int max_side);
 
 }  // namespace reel::model::ltx
