@@ -4,9 +4,9 @@
 
 #include <optional>
 
+#include "model/frames/frame_chain.h"
 #include "model/frames/frame_source.h"
 #include "model/frames/row_part.h"
-#include "model/ltx/frame_chain.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/denoise/exact_steps.h"
 #include "model/denoise/guidance.h"
 #include "model/denoise/step_cache.h"
-#include "model/ltx/exact_steps.h"
 #include "model/ltx/rank_share.h"
 #include "model/ltx/rope.h"
 #include "model/ltx/time_table.h"

@@ -14,19 +14,19 @@
 #include "model/bridge/step_reuse.h"
 #include "model/bridge/torch_device.h"
 #include "model/bridge/torch_guard.h"
+#include "model/denoise/exact_steps.h"
 #include "model/denoise/step_pace.h"
 #include "model/frames/frame_output.h"
+#include "model/frames/small_picture.h"
+#include "model/frames/vae_tiles.h"
 #include "model/ltx/card_file.h"
 #include "model/ltx/denoiser.h"
 #include "model/ltx/encode_stage.h"
-#include "model/ltx/exact_steps.h"
 #include "model/ltx/group_decode.h"
 #include "model/ltx/ltx_card.h"
 #include "model/ltx/ltx_generation.h"
 #include "model/ltx/ltx_model.h"
-#include "model/ltx/preview.h"
 #include "model/ltx/step_groups.h"
-#include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
 namespace {

@@ -9,9 +9,9 @@
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/ops.h"
+#include "model/frames/frame_chain.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
-#include "model/ltx/frame_chain.h"
 
 namespace reel::model::ltx {
 

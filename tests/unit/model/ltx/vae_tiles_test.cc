@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The autoencoder in tiles against diffusers'; and what a folder may ask for.
-#include "model/ltx/vae_tiles.h"
+#include "model/frames/vae_tiles.h"
 
 #include <fstream>
 #include <memory>

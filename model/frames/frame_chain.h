@@ -6,7 +6,7 @@
 
 #include "model/frames/frame_source.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Memory order of the decoder's frames: the channels of a pixel side by side, which convolutions
 // and norms want.
@@ -44,4 +44,4 @@ class WaitingFrames {
   at::Tensor frames_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/preview.h"
+#include "model/frames/small_picture.h"
 
 #include <algorithm>
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 RgbImage SmallPicture(const Ops& ops, const at::Tensor& pictures, int max_side) {
   at::Tensor pixels = ops.Rgb8(pictures)[0].to(at::kCPU);  // [H, W, 3]
@@ -20,4 +20,4 @@ RgbImage SmallPicture(const Ops& ops, const at::Tensor& pictures, int max_side) 
   return image;
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

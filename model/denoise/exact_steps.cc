@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/exact_steps.h"
+#include "model/denoise/exact_steps.h"
 
 #include "kernels/dispatch/kernel_profiles.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr int kStepsOfOne = 10;  // of so many steps one, to the nearest
@@ -15,4 +15,4 @@ bool StepsExactly(PassSteps pass, const kernels::Execution& run) {
   return pass.done < (pass.all + kStepsOfOne / 2) / kStepsOfOne;
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/frame_chain.h"
+#include "model/frames/frame_chain.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 // Memory for `frames` frames of the kind of x.
@@ -143,4 +143,4 @@ at::Tensor WaitingFrames::Take(int64_t count) {
   return taken;
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -8,7 +8,7 @@
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_plan.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Steps of the pass that a clip is in.
 struct PassSteps {
@@ -39,4 +39,4 @@ class StepRun {
   const kernels::Execution run_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

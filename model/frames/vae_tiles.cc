@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_tiles.h"
+#include "model/frames/vae_tiles.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr int64_t kTimeAxis = 2, kRowAxis = 3, kColumnAxis = 4;
@@ -197,4 +197,4 @@ at::Tensor EncodeInTiles(const VaeTiling& tiling, Compression by, const at::Tens
   return at::cat(kept, kTimeAxis).slice(kTimeAxis, 0, (pixels.size(kTimeAxis) - 1) / time + 1);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -9,7 +9,7 @@
 
 #include "model/frames/frame_source.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Of pixels or of frames; multiples of what one latent stands for.
 struct Tiles {
@@ -42,4 +42,4 @@ using EncodeWhole = std::function<at::Tensor(const at::Tensor& pixels)>;
 at::Tensor EncodeInTiles(const VaeTiling& tiling, Compression by, const at::Tensor& pixels,
                          const EncodeWhole& encode);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model
