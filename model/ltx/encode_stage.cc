@@ -33,7 +33,8 @@ at::Generator GeneratorOf(const GenerationSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Generation>> EncodeStage::Plan(const GenerationSpec& spec) const {
+absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
+    const GenerationSpec& spec) const {
   if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
       spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
