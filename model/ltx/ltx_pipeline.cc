@@ -148,9 +148,7 @@ class LtxPipeline final : public FamilyPipeline {
     if (model_->decoder.is_conditioned()) {
       DrawDecodeNoise(mine);
       const at::Tensor noise = std::exchange(mine.decode_noise, {}).to(latents.device());
-      const at::Tensor scale =
-          at::full({}, mine.spec.decode_noise_scale.value_or(time), latents.options());
-      latents = (1 - scale) * latents + scale * noise;
+      latents = Noised(latents, noise, mine.spec.decode_noise_scale.value_or(time));
     }
     const DecodePieces pieces = PiecesOf(state.shape);
     const VaeConfig& vae = model_->vae_config;
