@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
-#include "model/ltx/condition_pictures.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/vae_encoder.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/condition_pictures.h"
+#include "model/frames/condition_pictures.h"
 
 #include <ATen/ops/_upsample_bilinear2d_aa.h>
 
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 absl::Status Bad(size_t index, const std::string& rule) {
@@ -92,4 +92,4 @@ GenerationSpec WithoutPixels(GenerationSpec spec) {
   return spec;
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

@@ -9,7 +9,7 @@
 #include "model/bridge/aten.h"
 #include "model/generation_spec.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 struct PictureSize {
   int width = 0, height = 0;  // pixels
@@ -31,4 +31,4 @@ absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec&
 // The request without pictures and bytes, for a generation that has taken what it needs of them.
 GenerationSpec WithoutPixels(GenerationSpec spec);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model
