@@ -7,7 +7,6 @@
 #include "kernels/base/status_macros.h"
 #include "model/denoise/guidance.h"
 #include "model/frames/frame_chain.h"
-#include "model/graphs/graph_cache.h"
 
 namespace reel::model::toy {
 namespace {
@@ -53,6 +52,23 @@ void AdvanceAll(absl::Span<FamilyGeneration* const> batch, const std::vector<at:
   for (size_t i = 0; i < batch.size(); ++i) Advance(Of(*batch[i]), {made[2 * i], made[2 * i + 1]});
 }
 
+// Stops once: between the network and the step. Not by a graph, whose outputs live until its next
+// call.
+struct ToyWalk final : StepWalk {
+  ToyWalk(const ToyNetwork& toy_network, absl::Span<FamilyGeneration* const> videos)
+      : network(toy_network), batch(videos) {}
+  bool Next(const Ops& ops, size_t) override {
+    const bool ends = !made.empty();
+    if (ends) AdvanceAll(batch, made);
+    if (!ends) made = ToyCall{network, InputsOf(batch)}.Compute(ops);
+    return ends;
+  }
+
+  const ToyNetwork& network;
+  const absl::Span<FamilyGeneration* const> batch;
+  std::vector<at::Tensor> made;
+};
+
 }  // namespace
 
 void ToyGeneration::MoveTo(at::Device where) {
@@ -60,37 +76,6 @@ void ToyGeneration::MoveTo(at::Device where) {
   text = text.to(where);
   streams = there;
 }
-
-class ToyPipeline::Graphs : public GraphCache<ToyCall> {
- public:
-  using GraphCache::GraphCache;
-};
-
-// Stops once: between the network and the step.
-class ToyPipeline::Walk : public StepWalk {
- public:
-  Walk(ToyPipeline& pipeline, Batch batch) : pipeline_(pipeline), batch_(batch) {}
-
-  bool Next(const Ops& ops, size_t stops) override {
-    const bool ends = stops > 1 || !made_.empty();
-    // Not by a graph, whose outputs live until its next call.
-    if (made_.empty()) made_ = ToyCall{pipeline_.network_, InputsOf(batch_)}.Compute(ops);
-    if (ends) AdvanceAll(batch_, made_);
-    return ends;
-  }
-
- private:
-  ToyPipeline& pipeline_;
-  const Batch batch_;
-  std::vector<at::Tensor> made_;
-};
-
-ToyPipeline::ToyPipeline(std::unique_ptr<GraphRecorder> recorder)
-    : FamilyPipeline({}, at::kCPU), graphs_(std::make_unique<Graphs>(std::move(recorder))) {}
-ToyPipeline::~ToyPipeline() = default;
-
-int64_t ToyPipeline::kept_bytes() const { return graphs_->kept_bytes(); }
-void ToyPipeline::Forget() { graphs_->Forget(); }
 
 absl::StatusOr<std::unique_ptr<FamilyGeneration>> ToyPipeline::Plan(
     const GenerationSpec& resolved) {
@@ -116,11 +101,11 @@ absl::Status ToyPipeline::EncodeNext(FamilyGeneration& generation, const Ops&) {
 }
 
 void ToyPipeline::StepTogether(Batch batch, const Ops& ops) {
-  AdvanceAll(batch, (*graphs_)(ops, {network_, InputsOf(batch)}));
+  AdvanceAll(batch, graphs_(ops, {network_, InputsOf(batch)}));
 }
 
 std::unique_ptr<StepWalk> ToyPipeline::BeginWalk(Batch batch, const Ops&) {
-  return std::make_unique<Walk>(*this, batch);
+  return std::make_unique<ToyWalk>(network_, batch);
 }
 
 at::Tensor ToyPipeline::PreviewPictures(const FamilyGeneration& generation, const Ops&) {

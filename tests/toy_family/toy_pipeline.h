@@ -4,10 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "model/bridge/device_graph.h"
 #include "model/family/family_pipeline.h"
+#include "model/graphs/graph_cache.h"
 #include "model/latents/latents.h"
 #include "model/sampler/schedule.h"
 #include "tests/toy_family/toy_network.h"
@@ -39,15 +40,12 @@ struct ToyGeneration final : FamilyGeneration {
 
 class ToyPipeline final : public FamilyPipeline {
  public:
-  explicit ToyPipeline(std::unique_ptr<GraphRecorder> recorder = nullptr);
-  ~ToyPipeline() override;
+  explicit ToyPipeline(std::unique_ptr<GraphRecorder> recorder = nullptr)
+      : FamilyPipeline({}, at::kCPU), graphs_(std::move(recorder)) {}
 
-  int64_t kept_bytes() const override;
+  int64_t kept_bytes() const override { return graphs_.kept_bytes(); }
 
  private:
-  class Graphs;
-  class Walk;
-
   absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) override;
   absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) override;
   bool CanJoin(const FamilyGeneration&, const FamilyGeneration&,
@@ -59,10 +57,10 @@ class ToyPipeline final : public FamilyPipeline {
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) override;
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override;
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override;
-  void Forget() override;
+  void Forget() override { graphs_.Forget(); }
 
   const ToyNetwork network_;
-  std::unique_ptr<Graphs> graphs_;
+  GraphCache<ToyCall> graphs_;
 };
 
 }  // namespace reel::model::toy
