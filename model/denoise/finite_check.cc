@@ -6,14 +6,18 @@
 
 namespace reel::model {
 
-FiniteCheck::FiniteCheck(const at::Tensor& x, int step) : step_(step) {
-  is_finite_ = at::isfinite(x).all();
-  if (x.device().is_cpu()) return;
+FiniteCheck::FiniteCheck(absl::Span<const at::Tensor> latents, int step) : step_(step) {
+  is_finite_ = at::isfinite(latents[0]).all();
+  for (const at::Tensor& x : latents.subspan(1)) {
+    is_finite_ = is_finite_.logical_and(at::isfinite(x).all());
+  }
+  const at::Device device = latents[0].device();
+  if (device.is_cpu()) return;
   const at::Tensor on_device = is_finite_;
   // Pinned: to other memory a copy is not asked for, but waited for.
   is_finite_ = at::empty({}, on_device.options().device(at::kCPU).pinned_memory(true))
                    .copy_(on_device, true);
-  asked_ = AskedSoFar(x.device());
+  asked_ = AskedSoFar(device);
 }
 
 absl::Status FiniteCheck::Wait() const {

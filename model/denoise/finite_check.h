@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that all numbers of a tensor are finite, without stopping the device for the answer.
+// Checks that all numbers of tensors are finite, without stopping the device for the answer.
 #pragma once
 
 #include <c10/core/Event.h>
@@ -7,14 +7,16 @@
 #include <optional>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "model/bridge/aten.h"
 
 namespace reel::model {
 
 class FiniteCheck {
  public:
-  // Asks. What becomes of `x` afterwards does not matter. `step` is for the message.
-  FiniteCheck(const at::Tensor& x, int step);
+  // Asks, of one tensor or more on one device. What becomes of them afterwards does not matter.
+  // `step` is for the message.
+  FiniteCheck(absl::Span<const at::Tensor> latents, int step);
 
   // Waits for the answer, and so for all that the device was asked for before the question.
   // DATA_LOSS for NaN or Inf; throws what libtorch throws.

@@ -44,14 +44,6 @@ void StepCache::Forget() {
   in_row_ = 0;
 }
 
-int64_t StepCache::BytesOn(at::Device device) const {
-  int64_t bytes = 0;
-  for (const at::Tensor* kept : {&first_, &others_}) {
-    if (kept->defined() && kept->device() == device) bytes += static_cast<int64_t>(kept->nbytes());
-  }
-  return bytes;
-}
-
 StepCache StepCache::To(at::Device where) const {
   StepCache there = *this;
   if (first_.defined()) {

@@ -36,6 +36,7 @@ class StepCache {
   // How much of what the first block added then is different now: [] fp32, where the tensors are.
   at::Tensor ChangeOf(const at::Tensor& added) const;
   bool Allows(double change) const { return change < rules_.threshold; }
+  const at::Tensor& first() const { return first_; }
   const at::Tensor& others() const { return others_; }
 
   // A full step: what the first block and the others added, as they are kept from now on.
@@ -45,7 +46,6 @@ class StepCache {
   void Forget();
 
   int reused_steps() const { return reused_steps_; }  // of all passes
-  int64_t BytesOn(at::Device device) const;
   StepCache To(at::Device where) const;
 
  private:

@@ -13,6 +13,11 @@ at::Tensor UnpackLatents(const at::Tensor& tokens, const LatentShape& shape) {
       .contiguous();
 }
 
+at::Tensor Noised(const at::Tensor& latents, const at::Tensor& noise, double sigma) {
+  const at::Tensor scale = at::full({}, sigma, latents.options());
+  return (1 - scale) * latents + scale * noise;
+}
+
 at::Tensor LatentStatistics::Normalize(const at::Tensor& latents) const {
   return (latents - mean.to(latents.scalar_type())) * 1.0 / deviation.to(latents.scalar_type());
 }

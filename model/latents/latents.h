@@ -19,6 +19,9 @@ struct LatentShape {
 at::Tensor PackLatents(const at::Tensor& grid);
 at::Tensor UnpackLatents(const at::Tensor& tokens, const LatentShape& shape);
 
+// Between latents, at 0, and noise, at 1; in the latents' type.
+at::Tensor Noised(const at::Tensor& latents, const at::Tensor& noise, double sigma);
+
 // Mean and deviation of each channel of the autoencoder's latents, [1, C, 1, 1, 1].
 struct LatentStatistics {
   at::Tensor mean, deviation;

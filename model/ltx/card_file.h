@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "model/ltx/vae_tiles.h"
+#include "model/frames/vae_tiles.h"
 #include "model/model_card.h"
 
 namespace reel::model::ltx {

@@ -6,18 +6,12 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "model/frames/condition_pictures.h"
 #include "model/latents/latents.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/vae_encoder.h"
 
 namespace reel::model::ltx {
-
-// A condition as the autoencoder takes it.
-struct PictureCondition {
-  at::Tensor pixels;  // [1, 3, T, H, W] in -1..1, in the autoencoder's type, T = 8 k + 1
-  int64_t frame_index = 0;
-  double strength = 1;
-};
 
 // Of one encoder with its statistics; borrowed for the time of a call.
 struct LatentEncoder {

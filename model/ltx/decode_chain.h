@@ -4,18 +4,13 @@
 
 #include <optional>
 
+#include "model/frames/frame_chain.h"
 #include "model/frames/frame_source.h"
 #include "model/frames/row_part.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
 
 namespace reel::model::ltx {
-
-// The latents of a clip, `piece` at a time. [1, C, F, h, w]
-FrameSourcePtr LatentSource(at::Tensor latents, int64_t piece);
-
-// The input's, `frames` at a time at most.
-FrameSourcePtr SliceSource(FrameSourcePtr input, int64_t frames);
 
 // Of a rank of a group, whose frames are some rows of the pictures; else none.
 using Part = std::optional<RowPart>;

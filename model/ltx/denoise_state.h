@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/denoise/exact_steps.h"
 #include "model/denoise/guidance.h"
 #include "model/denoise/step_cache.h"
 #include "model/ltx/rank_share.h"
@@ -52,6 +53,7 @@ struct DenoiseState {
   at::Generator generator;        // the request's own, in the reference's order of draws
   at::Generator other_generator;  // for what the reference draws from its global one
 
+  PassSteps pass() const { return {step - first_step, schedule.steps() - first_step}; }
   // Normalised latents of the video, [1, C, F, h, w] fp32.
   at::Tensor Latents() const;
 };

@@ -33,7 +33,8 @@ at::Generator GeneratorOf(const GenerationSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Generation>> EncodeStage::Plan(const GenerationSpec& spec) const {
+absl::StatusOr<std::unique_ptr<FamilyGeneration>> EncodeStage::Plan(
+    const GenerationSpec& spec) const {
   if (spec.width % kSpatial != 0 || spec.height % kSpatial != 0 || spec.width < kSpatial ||
       spec.height < kSpatial || spec.num_frames < 1 || spec.num_frames % kTemporal != 1) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -47,7 +48,7 @@ absl::StatusOr<std::unique_ptr<Generation>> EncodeStage::Plan(const GenerationSp
   REEL_ASSIGN_OR_RETURN(const PictureSize size, PlanPasses(recipe, *mine));
   state.shape = ShapeOf(size, spec.num_frames);
   REEL_ASSIGN_OR_RETURN(state.schedule, ScheduleOf(spec, model_.scheduler, state));
-  REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, size, model_.dtype));
+  REEL_ASSIGN_OR_RETURN(mine->conditions, ConditionsOf(spec, size, kTemporal, model_.dtype));
   if (state.mode == Mode::kCondition) {
     state.first_step = FirstStep(state.schedule.steps(), spec.denoise_strength.value_or(1));
   }
@@ -170,11 +171,12 @@ absl::Status EncodeStage::SecondPass(LtxGeneration& mine, const Ops& ops) const 
   next.guidance = pass.recipe.guidance;
   next.generator = GeneratorOf(mine.spec);
   REEL_ASSIGN_OR_RETURN(const std::vector<PictureCondition> conditions,
-                        ConditionsOf(mine.spec, pass.size, model_.dtype));
+                        ConditionsOf(mine.spec, pass.size, kTemporal, model_.dtype));
   const at::Tensor latents = UpsampleLatents(ops, *model_.upsampler, model_.statistics,
                                              pass.recipe.touch, mine.state.Latents());
   const at::Tensor noise = DrawNoise(pass.shape, channels(), next.generator, model_.device);
-  ConditionTokens building(pass.shape, mine.spec.frame_rate, NoisedLatents(pass, noise, latents));
+  const float sigma = pass.schedule.sigmas[static_cast<size_t>(pass.first_step)];
+  ConditionTokens building(pass.shape, mine.spec.frame_rate, Noised(latents, noise, sigma));
   for (const PictureCondition& condition : conditions) {
     building.Add(ops, encoder(), condition, next.generator);
   }

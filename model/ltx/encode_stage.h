@@ -21,7 +21,7 @@ class EncodeStage {
       : model_(model), max_tokens_(max_latent_tokens) {}
 
   // Nothing is encoded yet. INVALID_ARGUMENT names the value and the rule.
-  absl::StatusOr<std::unique_ptr<Generation>> Plan(const GenerationSpec& resolved) const;
+  absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) const;
 
   // One bounded piece: the texts, or a condition, or the tokens, which make it ready; for the first
   // generation in 8 bits the weights for it.

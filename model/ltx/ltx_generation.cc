@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/ltx/ltx_generation.h"
 
-#include "model/bridge/torch_guard.h"
-
 namespace reel::model::ltx {
 
 int64_t LtxGeneration::rows() const {
@@ -17,25 +15,15 @@ int64_t LtxGeneration::rows() const {
          second_pass->recipe.guidance.most_rows();
 }
 
-int64_t LtxGeneration::device_bytes() const {
-  int64_t bytes = 0;
-  const auto add = [&](const at::Tensor& tensor) {
-    if (tensor.defined() && tensor.device() == device) {
-      bytes += static_cast<int64_t>(tensor.nbytes());
-    }
-  };
-  for (const at::Tensor* tensor :
-       {&state.tokens.x, &state.tokens.mask, &state.tokens.initial, &state.rope.cos_sin(),
-        &state.rope.index(), &state.times.rows().embedded, &state.times.rows().rows}) {
-    add(*tensor);
-  }
-  bytes += state.cache.BytesOn(device);
-  for (const at::Tensor& tensor : state.text.tensors()) add(tensor);
-  return bytes;
+std::vector<at::Tensor> LtxGeneration::tensors() const {
+  std::vector<at::Tensor> all = state.text.tensors();
+  all.insert(all.end(), {state.tokens.x, state.tokens.mask, state.tokens.initial,
+                         state.rope.cos_sin(), state.rope.index(), state.times.rows().embedded,
+                         state.times.rows().rows, state.cache.first(), state.cache.others()});
+  return all;
 }
 
 void LtxGeneration::MoveTo(at::Device where) {
-  const c10::InferenceMode no_gradients;
   const auto moved = [where](const at::Tensor& t) { return t.defined() ? t.to(where) : t; };
   DenoiseState there = state;
   there.tokens.x = moved(state.tokens.x);
@@ -47,22 +35,6 @@ void LtxGeneration::MoveTo(at::Device where) {
   there.cache = state.cache.To(where);
   there.shares.clear();
   state = std::move(there);  // all of it, or nothing
-}
-
-absl::Status LtxGeneration::Park(bool to_host) {
-  if (!to_host || device.is_cpu()) return absl::OkStatus();
-  return TorchGuard([&]() -> absl::Status {
-    MoveTo(at::kCPU);
-    return absl::OkStatus();
-  });
-}
-
-absl::Status LtxGeneration::Resume() {
-  if (device.is_cpu()) return absl::OkStatus();
-  return TorchGuard([&]() -> absl::Status {
-    MoveTo(device);
-    return absl::OkStatus();
-  });
 }
 
 }  // namespace reel::model::ltx

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/bridge/rank_crew.h"
+#include "model/frames/vae_tiles.h"
 #include "model/latents/latents.h"
 #include "model/load_options.h"
 #include "model/ltx/latent_upsampler.h"
@@ -17,7 +18,6 @@
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_decoder.h"
 #include "model/ltx/vae_encoder.h"
-#include "model/ltx/vae_tiles.h"
 #include "model/sampler/schedule.h"
 #include "model/text/prompt_encoder.h"
 

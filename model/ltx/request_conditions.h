@@ -12,15 +12,6 @@
 
 namespace reel::model::ltx {
 
-// INVALID_ARGUMENT names the condition and the rule: pixels of another size than the video, outside
-// the clip, or a later clip of fewer than nine frames. Pixels are scaled to the size of a pass
-// where that is another than the video's.
-absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
-                                                           PictureSize pass, at::ScalarType dtype);
-
-// The request without pictures and bytes, for a generation that has taken what it needs of them.
-GenerationSpec WithoutPixels(GenerationSpec spec);
-
 // Length of the text in tokens; 0 in the request is that of the reference's pipeline: 256 with
 // conditions, else 128.
 int TextTokensOf(const GenerationSpec& spec, Mode mode);

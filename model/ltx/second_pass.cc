@@ -40,11 +40,4 @@ absl::StatusOr<PlannedPass> PlanSecondPass(const SecondPass& recipe,
   return pass;
 }
 
-at::Tensor NoisedLatents(const PlannedPass& pass, const at::Tensor& noise,
-                         const at::Tensor& latents) {
-  const at::Tensor sigma =
-      at::full({}, pass.schedule.sigmas[static_cast<size_t>(pass.first_step)], latents.options());
-  return sigma * noise + (1 - sigma) * latents;
-}
-
 }  // namespace reel::model::ltx

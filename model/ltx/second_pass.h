@@ -4,15 +4,12 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "model/frames/condition_pictures.h"
 #include "model/ltx/denoise_state.h"
 #include "model/ltx/presets.h"
 #include "model/sampler/schedule.h"
 
 namespace reel::model::ltx {
-
-struct PictureSize {
-  int width = 0, height = 0;  // pixels
-};
 
 // What the passes of a video of this size are made at. INVALID_ARGUMENT where there is too little
 // for a first pass.
@@ -33,10 +30,5 @@ struct PlannedPass {
 absl::StatusOr<PlannedPass> PlanSecondPass(const SecondPass& recipe,
                                            const SchedulerConfig& scheduler, PictureSize first,
                                            int64_t latent_frames);
-
-// The noisy latents that the pass begins with, [1, C, F, h, w] fp32; `noise` and `latents` are of
-// that shape.
-at::Tensor NoisedLatents(const PlannedPass& pass, const at::Tensor& noise,
-                         const at::Tensor& latents);
 
 }  // namespace reel::model::ltx

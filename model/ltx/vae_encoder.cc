@@ -89,8 +89,9 @@ at::Tensor VaeEncoder::Whole(const Ops& ops, const at::Tensor& pixels) const {
 
 LatentMoments VaeEncoder::Encode(const Ops& ops, const at::Tensor& pixels,
                                  const VaeTiling& tiling) const {
-  const at::Tensor x = EncodeInTiles(tiling, config_, pixels,
-                                     [&](const at::Tensor& part) { return Whole(ops, part); });
+  const at::Tensor x =
+      EncodeInTiles(tiling, {config_.spatial_compression, config_.temporal_compression}, pixels,
+                    [&](const at::Tensor& part) { return Whole(ops, part); });
   const int64_t channels = x.size(1) - 1;
   return {x.slice(1, 0, channels), x.slice(1, channels)};
 }

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "model/bridge/ops.h"
+#include "model/frames/vae_tiles.h"
 #include "model/ltx/vae_config.h"
 #include "model/ltx/vae_layers.h"
-#include "model/ltx/vae_tiles.h"
 
 namespace reel::model::ltx {
 

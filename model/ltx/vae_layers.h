@@ -9,6 +9,7 @@
 #include "model/bridge/frame_sum.h"
 #include "model/bridge/framework_calls.h"
 #include "model/bridge/ops.h"
+#include "model/frames/frame_chain.h"
 #include "model/layers/timestep_embedding.h"
 #include "model/layers/weights.h"
 
@@ -36,10 +37,6 @@ struct VideoConv {
 // vector ends fall, by size, which decides the last bits; so a frame's value does not depend on how
 // many are beside it.
 at::Tensor ByFrame(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& map);
-
-// How the decoder's frames lie in memory: the channels of a pixel side by side, which convolutions
-// and norms want.
-inline constexpr auto kFrameMemory = at::MemoryFormat::ChannelsLast3d;
 
 // Reads `name`.conv.{weight,bias}.
 VideoConv TakeVideoConv(Weights& weights, const std::string& name, int64_t in, int64_t out,

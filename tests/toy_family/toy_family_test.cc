@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A family that is not LTX stands on what families share: videos of several sizes step together,
-// with two streams, two latents and a guidance for each.
+// with two streams, two latents and a guidance for each; all else is the shared body's.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -42,10 +42,10 @@ class ToyFamily : public ::testing::Test {
     ToyPipeline pipeline;
     const auto video = Begin(pipeline, spec);
     while (video->step() < video->num_steps()) StepAll(pipeline, {video.get()});
-    return dynamic_cast<ToyGeneration&>(*video).latents;
+    return dynamic_cast<ToyGeneration&>(*video).streams;
   }
   void ExpectSame(const Generation& video, const Streams& alone) {
-    const Streams& made = dynamic_cast<const ToyGeneration&>(video).latents;
+    const Streams& made = dynamic_cast<const ToyGeneration&>(video).streams;
     EXPECT_TRUE(at::allclose(made.video, alone.video, 1e-4, 1e-5));
     EXPECT_TRUE(at::allclose(made.audio, alone.audio, 1e-4, 1e-5));
   }
@@ -95,21 +95,101 @@ TEST_F(ToyFamily, FramesComeInPieces) {
   CollectingSink sink(FrameFormat::kRgb8);
   int pieces = 1;
   while (!*pipeline.DecodeNext(*video, sink, run_)) ++pieces;
+  EXPECT_TRUE(absl::IsFailedPrecondition(pipeline.DecodeNext(*video, sink, run_).status()));
   EXPECT_EQ(pieces, 3);
   EXPECT_EQ(sink.num_frames, 3);
   EXPECT_EQ(sink.data.size(), 3u * 16 * 16 * 3);
 }
 
-TEST_F(ToyFamily, ABadNumberEndsItsVideoAlone) {
+TEST_F(ToyFamily, ABadNumberOfTheSoundEndsItsVideoAlone) {
   ToyPipeline pipeline;
-  const auto bad = Begin(pipeline, Spec(6, 16, 1, 3)), good = Begin(pipeline, Spec(7, 32, 1, 3));
-  dynamic_cast<ToyGeneration&>(*bad).latents.audio[0][0][0] = NAN;
+  const GenerationSpec spec = Spec(7, 32, 1, 3);
+  const auto bad = Begin(pipeline, Spec(6, 16, 1, 3)), good = Begin(pipeline, spec);
+  dynamic_cast<ToyGeneration&>(*bad).streams.audio[0][0][0] = NAN;
   Generation* const both[] = {bad.get(), good.get()};
   const std::vector<absl::Status> statuses = pipeline.Step(both, run_);
   EXPECT_EQ(statuses[0].code(), absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(statuses[1].ok()) << statuses[1];
-  EXPECT_EQ(bad->step(), 0);
-  EXPECT_EQ(good->step(), 1);
+  ASSERT_TRUE(statuses[1].ok()) << statuses[1];
+  while (good->step() < good->num_steps()) StepAll(pipeline, {good.get()});
+  ExpectSame(*good, Alone(spec));
+}
+
+TEST_F(ToyFamily, AStepInPiecesIsTheWholeStep) {
+  ToyPipeline pipeline;
+  const GenerationSpec first = Spec(8, 16, 2, 3), second = Spec(9, 24, 1, 1);
+  const auto a = Begin(pipeline, first), b = Begin(pipeline, second);
+  while (a->step() < a->num_steps()) {
+    const int before = a->step();
+    // Dropped on its way it has changed nobody.
+    EXPECT_FALSE(pipeline.BeginStep({{a.get(), b.get()}}, 2, run_)->Next(run_).has_value());
+    const auto step = pipeline.BeginStep({{a.get(), b.get()}}, 2, run_);
+    EXPECT_FALSE(step->Next(run_).has_value());
+    EXPECT_EQ(a->step(), before);
+    const auto statuses = step->Next(run_);
+    ASSERT_TRUE(statuses.has_value());
+    for (const absl::Status& status : *statuses) ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(a->step(), before + 1);
+  }
+  ExpectSame(*a, Alone(first));
+  ExpectSame(*b, Alone(second));
+}
+
+TEST_F(ToyFamily, NothingIsDoneWithAVideoThatIsNotEncoded) {
+  ToyPipeline pipeline;
+  const auto video = *pipeline.Create(Spec(10, 16, 1, 3), run_);
+  CollectingSink sink(FrameFormat::kRgb8);
+  EXPECT_TRUE(absl::IsFailedPrecondition(pipeline.Step({{video.get()}}, run_)[0]));
+  EXPECT_TRUE(absl::IsFailedPrecondition(pipeline.Preview(*video, 64, run_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(pipeline.DecodeNext(*video, sink, run_).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(pipeline.Latents(*video).status()));
+}
+
+TEST_F(ToyFamily, APreviewIsTheMiddleFrameMadeSmall) {
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, Spec(11, 32, 3, 3));
+  const RgbImage whole = *pipeline.Preview(*video, 32, run_);
+  const RgbImage small = *pipeline.Preview(*video, 8, run_);
+  EXPECT_EQ(small.width, 8);
+  EXPECT_EQ(small.height, 8);
+  CollectingSink sink(FrameFormat::kRgb8);
+  while (!*pipeline.DecodeNext(*video, sink, run_)) continue;
+  const size_t frame = size_t{32} * 32 * 3;
+  for (size_t i = 0; i < frame; ++i) {
+    ASSERT_EQ(whole.pixels[i], static_cast<uint8_t>(sink.data[frame + i])) << i;
+  }
+}
+
+TEST_F(ToyFamily, LatentsAreThoseOfThePictures) {
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, Spec(12, 16, 3, 3));
+  const LatentsView view = *pipeline.Latents(*video);
+  EXPECT_EQ(view.channels, kVideoChannels);
+  EXPECT_EQ(view.frames, 3);
+  EXPECT_EQ(view.height, 2);
+  EXPECT_EQ(view.width, 2);
+  // [C, F, h, w]: the second channel of the first token.
+  const Streams& streams = dynamic_cast<ToyGeneration&>(*video).streams;
+  EXPECT_EQ(view.data[3 * 2 * 2], streams.video[0][0][1].item<float>());
+}
+
+TEST_F(ToyFamily, ParkingTakesBothLatentsAndTheText) {
+  ToyPipeline pipeline;
+  const auto video = Begin(pipeline, Spec(13, 16, 2, 3));
+  auto& mine = dynamic_cast<ToyGeneration&>(*video);
+  const int64_t values = 2 * 4 * kVideoChannels + 2 * kAudioPerFrame * kAudioChannels + 2 * kWidth;
+  EXPECT_EQ(video->device_bytes(), values * 4);
+  mine.MoveTo(at::kMeta);
+  EXPECT_EQ(video->device_bytes(), 0);
+}
+
+TEST_F(ToyFamily, WhatIsKeptOfRecordedStepsCanBeGivenUp) {
+  RecordCounts counts;
+  ToyPipeline pipeline(std::make_unique<RerunRecorder>(run_.stream, counts));
+  const auto video = Begin(pipeline, Spec(14, 16, 1, 3));
+  for (int i = 0; i < 2; ++i) StepAll(pipeline, {video.get()});
+  EXPECT_GT(pipeline.kept_bytes(), 0);
+  pipeline.ForgetKept();
+  EXPECT_EQ(pipeline.kept_bytes(), 0);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "model/bridge/device_graph.h"
-#include "model/pipeline.h"
+#include "model/family/family_pipeline.h"
+#include "model/graphs/graph_cache.h"
+#include "model/latents/latents.h"
 #include "model/sampler/schedule.h"
 #include "tests/toy_family/toy_network.h"
 
@@ -17,48 +19,48 @@ inline constexpr int64_t kSpatial = 8;         // pixels of a latent, each way
 inline constexpr int64_t kAudioPerFrame = 3;   // sound tokens of a latent frame
 inline constexpr double kAudioGuidance = 1.5;  // whatever that of the pictures is
 
-struct ToyGeneration final : Generation {
-  int step() const override { return at; }
-  int num_steps() const override { return schedule.steps(); }
-  int64_t rows() const override {
-    return text.size(0) * (latents.video.size(1) + latents.audio.size(1));
-  }
-  int64_t device_bytes() const override { return 0; }
-  absl::Status Park(bool) override { return absl::OkStatus(); }
-  absl::Status Resume() override { return absl::OkStatus(); }
+struct ToyGeneration final : FamilyGeneration {
+  explicit ToyGeneration(const GenerationSpec& resolved) : FamilyGeneration(resolved, at::kCPU) {}
 
-  GenerationSpec spec;
-  int64_t frames = 0, height = 0, width = 0;  // of latents
-  Streams latents;                            // [1, S, C]
-  at::Tensor text;                            // [rows, kWidth]; undefined until it is encoded
+  PassSteps pass() const override { return {at, schedule.steps()}; }
+  int64_t rows() const override {
+    return text.size(0) * (streams.video.size(1) + streams.audio.size(1));
+  }
+  std::vector<at::Tensor> latents() const override { return {streams.video, streams.audio}; }
+  at::Tensor PictureLatents() const override { return UnpackLatents(streams.video, shape); }
+  std::vector<at::Tensor> tensors() const override { return {streams.video, streams.audio, text}; }
+  void MoveTo(at::Device where) override;
+
+  LatentShape shape;
+  Streams streams;  // [1, S, C]
+  at::Tensor text;  // [rows, kWidth]; undefined until it is encoded
   Schedule schedule;
   int at = 0;
-  int64_t decoded = 0;  // latent frames
 };
 
-class ToyPipeline final : public Pipeline {
+class ToyPipeline final : public FamilyPipeline {
  public:
-  explicit ToyPipeline(std::unique_ptr<GraphRecorder> recorder = nullptr);
-  ~ToyPipeline() override;
+  explicit ToyPipeline(std::unique_ptr<GraphRecorder> recorder = nullptr)
+      : FamilyPipeline({}, at::kCPU), graphs_(std::move(recorder)) {}
 
-  const ModelCard& card() const override { return card_; }
-  absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
-                                                     const kernels::Execution& run) override;
-  absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) override;
-  std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
-                                 const kernels::Execution& run) override;
-  absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
-                                   const kernels::Execution& run) override;
-  absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
-                                  const kernels::Execution& run) override;
-  absl::StatusOr<LatentsView> Latents(const Generation& generation) const override;
+  int64_t kept_bytes() const override { return graphs_.kept_bytes(); }
 
  private:
-  class Graphs;
+  absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(const GenerationSpec& resolved) override;
+  absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) override;
+  bool CanJoin(const FamilyGeneration&, const FamilyGeneration&,
+               const kernels::Execution&) const override {
+    return true;
+  }
+  void StepTogether(Batch batch, const Ops& ops) override;
+  size_t StopsOfStep(const kernels::Execution&) const override { return 2; }
+  std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) override;
+  at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override;
+  FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override;
+  void Forget() override { graphs_.Forget(); }
 
-  const ModelCard card_;
   const ToyNetwork network_;
-  std::unique_ptr<Graphs> graphs_;
+  GraphCache<ToyCall> graphs_;
 };
 
 }  // namespace reel::model::toy

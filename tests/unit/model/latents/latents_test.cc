@@ -16,6 +16,13 @@ TEST(Latents, TokensAreOrderedByFrameRowAndColumn) {
   EXPECT_TRUE(at::equal(UnpackLatents(tokens, shape), grid));
 }
 
+TEST(Latents, NoisedTheyLieBetweenLatentsAndNoise) {
+  const at::Tensor latents = at::full({1, 2, 1, 2, 2}, 1.0), noise = at::full({1, 2, 1, 2, 2}, 5.0);
+  EXPECT_TRUE(at::equal(Noised(latents, noise, 0), latents));
+  EXPECT_TRUE(at::equal(Noised(latents, noise, 0.25), at::full_like(latents, 2)));
+  EXPECT_TRUE(at::equal(Noised(latents, noise, 1), noise));
+}
+
 TEST(Latents, NormalisedAndBackTheyAreWhatTheyWereButForTheScalingFactor) {
   const LatentStatistics statistics = {at::full({1, 2, 1, 1, 1}, 3.0),
                                        at::full({1, 2, 1, 1, 1}, 4.0), 2};

@@ -16,11 +16,11 @@ class FiniteCheckTest : public DeviceTest {
 
 TEST_F(FiniteCheckTest, AnswersForTheNumbersOfTheTimeWhenItWasAsked) {
   at::Tensor x = Ones();
-  const FiniteCheck first(x, 1);
+  const FiniteCheck first({x}, 1);
   x.select(0, 1).fill_(std::nan(""));
-  const FiniteCheck second(x, 2);
+  const FiniteCheck second({x}, 2);
   x.fill_(0);
-  const FiniteCheck third(x, 3);
+  const FiniteCheck third({x}, 3);
   EXPECT_TRUE(first.Wait().ok());
   EXPECT_TRUE(third.Wait().ok());
   const absl::Status status = second.Wait();
@@ -32,7 +32,7 @@ TEST_F(FiniteCheckTest, TakesInfinitiesForWhatTheyAre) {
   for (const double value : {HUGE_VAL, -HUGE_VAL}) {
     at::Tensor x = Ones();
     x[1][2][4] = value;
-    EXPECT_EQ(FiniteCheck(x, 1).Wait().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(FiniteCheck({x}, 1).Wait().code(), absl::StatusCode::kDataLoss);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The autoencoder in tiles against diffusers'; and what a folder may ask for.
-#include "model/ltx/vae_tiles.h"
+#include "model/frames/vae_tiles.h"
 
 #include <fstream>
 #include <memory>
@@ -43,8 +43,8 @@ class VaeTiles : public ::testing::TestWithParam<std::tuple<std::string, std::st
     at::Generator noise = at::detail::createCPUGenerator(7);
     const Ops ops(test_.run);
     const FrameSourcePtr source =
-        DecodeInTiles(tiling, config_, ops, Draw(61, {1, 8, 5, 4, 5}),
-                      [&](const Ops& by, const at::Tensor& part) {
+        DecodeInTiles(tiling, {config_.spatial_compression, config_.temporal_compression}, ops,
+                      Draw(61, {1, 8, 5, 4, 5}), [&](const Ops& by, const at::Tensor& part) {
                         return decoder_->Decode(by, part, {{piece, piece}, 0.05, noise});
                       });
     std::vector<at::Tensor> pieces;

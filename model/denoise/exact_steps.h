@@ -7,12 +7,16 @@
 
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/kernel_plan.h"
-#include "model/ltx/denoise_state.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
+
+// Steps of the pass that a clip is in.
+struct PassSteps {
+  int done = 0, all = 0;
+};
 
 // Whether the next step is one.
-bool StepsExactly(const DenoiseState& state, const kernels::Execution& run);
+bool StepsExactly(PassSteps pass, const kernels::Execution& run);
 
 // How a step runs: as `run`, or as that without what is lossy. Borrows what `run` does.
 class StepRun {
@@ -35,4 +39,4 @@ class StepRun {
   const kernels::Execution run_;
 };
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

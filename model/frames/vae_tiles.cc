@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/ltx/vae_tiles.h"
+#include "model/frames/vae_tiles.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-namespace reel::model::ltx {
+namespace reel::model {
 namespace {
 
 constexpr int64_t kTimeAxis = 2, kRowAxis = 3, kColumnAxis = 4;
@@ -146,13 +146,13 @@ class FrameTiled : public FrameSource {
 
 }  // namespace
 
-FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const Ops& ops,
+FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, Compression by, const Ops& ops,
                              const at::Tensor& latents, DecodeWhole decode) {
-  const int64_t side = config.spatial_compression, time = config.temporal_compression;
+  const int64_t side = by.space, time = by.time;
   if (tiling.space.has_value() && IsWider(latents, tiling.space->size / side)) {
-    decode = [tiles = *tiling.space, side, decode](const Ops& by,
+    decode = [tiles = *tiling.space, side, decode](const Ops& own,
                                                    const at::Tensor& part) -> FrameSourcePtr {
-      return std::make_unique<SpaceTiled>(tiles, side, by, part, decode);
+      return std::make_unique<SpaceTiled>(tiles, side, own, part, decode);
     };
   }
   if (tiling.frames.has_value() && latents.size(kTimeAxis) > tiling.frames->size / time) {
@@ -161,9 +161,9 @@ FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, c
   return decode(ops, latents);
 }
 
-at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const at::Tensor& pixels,
+at::Tensor EncodeInTiles(const VaeTiling& tiling, Compression by, const at::Tensor& pixels,
                          const EncodeWhole& encode) {
-  const int64_t side = config.spatial_compression, time = config.temporal_compression;
+  const int64_t side = by.space, time = by.time;
   const auto encode_part = [&](const at::Tensor& part) {
     if (!tiling.space.has_value() || !IsWider(part, tiling.space->size)) return encode(part);
     const Tiles& tiles = *tiling.space;
@@ -197,4 +197,4 @@ at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const
   return at::cat(kept, kTimeAxis).slice(kTimeAxis, 0, (pixels.size(kTimeAxis) - 1) / time + 1);
 }
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

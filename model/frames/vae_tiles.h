@@ -8,14 +8,18 @@
 #include <optional>
 
 #include "model/frames/frame_source.h"
-#include "model/ltx/vae_config.h"
 
-namespace reel::model::ltx {
+namespace reel::model {
 
 // Of pixels or of frames; multiples of what one latent stands for.
 struct Tiles {
   int64_t size = 0;
   int64_t stride = 0;  // less than the size: what is more is blended
+};
+
+// Pixels of a side, and frames, for one latent of an autoencoder.
+struct Compression {
+  int64_t space = 1, time = 1;
 };
 
 struct VaeTiling {
@@ -29,13 +33,13 @@ struct VaeTiling {
 using DecodeWhole = std::function<FrameSourcePtr(const Ops& ops, const at::Tensor& latents)>;
 
 // `decode` is kept and called as the tiles are reached.
-FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const Ops& ops,
+FrameSourcePtr DecodeInTiles(const VaeTiling& tiling, Compression by, const Ops& ops,
                              const at::Tensor& latents, DecodeWhole decode);
 
 // Encodes pixels [1, 3, T, H, W] to [1, C, F, h, w], whole.
 using EncodeWhole = std::function<at::Tensor(const at::Tensor& pixels)>;
 
-at::Tensor EncodeInTiles(const VaeTiling& tiling, const VaeConfig& config, const at::Tensor& pixels,
+at::Tensor EncodeInTiles(const VaeTiling& tiling, Compression by, const at::Tensor& pixels,
                          const EncodeWhole& encode);
 
-}  // namespace reel::model::ltx
+}  // namespace reel::model

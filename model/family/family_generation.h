@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a video's state that all families share: progress, parking, and the decode.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/bridge/aten.h"
+#include "model/denoise/exact_steps.h"
+#include "model/denoise/finite_check.h"
+#include "model/frames/frame_source.h"
+#include "model/pipeline.h"
+
+namespace reel::model {
+
+// A family adds its tensors and answers the questions below. All tensors are on the model's device
+// but while the generation is parked.
+class FamilyGeneration : public Generation {
+ public:
+  int step() const final { return steps_before + pass().done; }
+  int num_steps() const final { return steps_before + pass().all + later_steps(); }
+  int64_t device_bytes() const final;
+  // To the host's memory and back, bit for bit; on a CPU nothing moves. What a decoder holds stays:
+  // a generation is parked before it decodes, or not at all.
+  absl::Status Park(bool to_host) final;
+  absl::Status Resume() final;
+
+  // Of the pass under way, and of those that have not begun.
+  virtual PassSteps pass() const = 0;
+  virtual int later_steps() const { return 0; }
+  // What a step moves, one tensor for each kind of latent: checked for NaN and Inf after it.
+  virtual std::vector<at::Tensor> latents() const = 0;
+  // Those of the pictures, normalised, [1, C, F, h, w] fp32.
+  virtual at::Tensor PictureLatents() const = 0;
+  // All that takes memory of the device between two steps; some may be undefined.
+  virtual std::vector<at::Tensor> tensors() const = 0;
+  // Moves those: all, or, where it throws, none.
+  virtual void MoveTo(at::Device where) = 0;
+
+  const GenerationSpec spec;  // resolved
+  const at::Device device;    // the model's
+  bool ready = false;         // text and conditions are encoded
+  int steps_before = 0;       // of the passes before this one
+
+ protected:
+  FamilyGeneration(GenerationSpec resolved, at::Device model_device)
+      : spec(std::move(resolved)), device(model_device) {}
+
+ private:
+  friend class FamilyPipeline;
+
+  absl::Status Move(at::Device where);
+
+  std::optional<FiniteCheck> unchecked_;  // of the latest step, whose numbers nobody has seen
+  FrameSourcePtr frames_;                 // once it decodes
+  bool decoded_ = false;
+  mutable at::Tensor host_latents_;  // what the last call of Latents gave out
+};
+
+}  // namespace reel::model

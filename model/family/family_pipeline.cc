@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/family/family_pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "kernels/base/status_macros.h"
+#include "model/bridge/torch_device.h"
+#include "model/bridge/torch_guard.h"
+#include "model/frames/frame_output.h"
+#include "model/frames/small_picture.h"
+
+namespace reel::model {
+namespace {
+
+FamilyGeneration& Of(Generation& generation) { return static_cast<FamilyGeneration&>(generation); }
+const FamilyGeneration& Of(const Generation& generation) {
+  return static_cast<const FamilyGeneration&>(generation);
+}
+
+absl::Status NotReady() {
+  return absl::FailedPreconditionError(
+      "the generation is not ready: its text and conditions are not encoded yet");
+}
+
+}  // namespace
+
+absl::Status FamilyPipeline::BeginPass(FamilyGeneration&, const Ops&) { return absl::OkStatus(); }
+void FamilyPipeline::AfterLastStep(FamilyGeneration&) {}
+
+absl::StatusOr<std::unique_ptr<Generation>> FamilyPipeline::Create(const GenerationSpec& resolved,
+                                                                   const kernels::Execution&) {
+  return TorchGuard([&]() -> absl::StatusOr<std::unique_ptr<Generation>> {
+    const ModelScope scope(device_);
+    return Plan(resolved);
+  });
+}
+
+absl::StatusOr<bool> FamilyPipeline::BeginNext(Generation& generation,
+                                               const kernels::Execution& run) {
+  return TorchGuard([&]() -> absl::StatusOr<bool> {
+    const ModelScope scope(device_);
+    REEL_RETURN_IF_ERROR(EncodeNext(Of(generation), Ops(run)));
+    return Of(generation).ready;
+  });
+}
+
+std::vector<absl::Status> FamilyPipeline::Step(absl::Span<Generation* const> generations,
+                                               const kernels::Execution& run) {
+  const ModelScope scope(device_);
+  const bool waits = pace_.Waits(generations) || WaitsAlways(run);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<absl::Status> results(generations.size());
+  std::vector<bool> taken(generations.size(), false);
+  for (size_t i = 0; i < generations.size(); ++i) {
+    results[i] = TorchGuard([&] { return ReadyToStep(Of(*generations[i]), Ops(run)); });
+    taken[i] = !results[i].ok();
+  }
+  for (size_t i = 0; i < generations.size(); ++i) {
+    if (taken[i]) continue;
+    std::vector<FamilyGeneration*> batch;
+    std::vector<absl::Status*> of_batch;
+    for (size_t j = i; j < generations.size(); ++j) {
+      FamilyGeneration& mine = Of(*generations[j]);
+      if (taken[j] || (j > i && !MayJoin(*batch[0], mine, run))) continue;
+      taken[j] = true;
+      batch.push_back(&mine);
+      of_batch.push_back(&results[j]);
+    }
+    StepBatch(batch, run, waits, of_batch);
+  }
+  pace_.Took(absl::FromChrono(std::chrono::steady_clock::now() - begin));
+  return results;
+}
+
+void FamilyPipeline::StepBatch(Batch batch, const kernels::Execution& run, bool waits,
+                               std::vector<absl::Status*>& results) {
+  const StepRun own(run, StepsExactly(batch[0]->pass(), run));
+  const absl::Status status = TorchGuard([&] {
+    StepTogether(batch, Ops(own.run()));
+    return absl::OkStatus();
+  });
+  for (size_t i = 0; i < batch.size(); ++i) {
+    *results[i] = status.ok() ? EndStep(*batch[i], waits) : status;
+  }
+}
+
+class FamilyPipeline::Pieces final : public StepInPieces {
+ public:
+  Pieces(FamilyPipeline& pipeline, absl::Span<Generation* const> generations, size_t stops)
+      : pipeline_(pipeline), generations_(generations.begin(), generations.end()), stops_(stops) {
+    for (Generation* generation : generations) batch_.push_back(&Of(*generation));
+  }
+
+  std::optional<std::vector<absl::Status>> Next(const kernels::Execution& run) override {
+    const ModelScope scope(pipeline_.device_);
+    bool done = false;
+    const absl::Status status = TorchGuard([&]() -> absl::Status {
+      if (walk_ == nullptr && !AreReady(run)) return absl::OkStatus();
+      const StepRun own(run, StepsExactly(batch_[0]->pass(), run));
+      if (walk_ == nullptr) walk_ = pipeline_.BeginWalk(batch_, Ops(own.run()));
+      if (walk_ == nullptr) return absl::OkStatus();
+      done = walk_->Next(Ops(own.run()), stops_);
+      pipeline_.lead_.Asked(pipeline_.device_);
+      return absl::OkStatus();
+    });
+    if (!status.ok()) return std::vector<absl::Status>(generations_.size(), status);
+    if (walk_ == nullptr) return pipeline_.Step(generations_, run);
+    if (!done) return std::nullopt;
+    std::vector<absl::Status> results;
+    for (FamilyGeneration* mine : batch_) {
+      results.push_back(pipeline_.EndStep(*mine, pipeline_.WaitsAlways(run)));
+    }
+    return results;
+  }
+
+ private:
+  // Where one of them cannot step, or no longer with the others, the whole step says so.
+  bool AreReady(const kernels::Execution& run) {
+    return std::all_of(batch_.begin(), batch_.end(), [&](FamilyGeneration* mine) {
+      return pipeline_.ReadyToStep(*mine, Ops(run)).ok() &&
+             (mine == batch_[0] || pipeline_.MayJoin(*batch_[0], *mine, run));
+    });
+  }
+
+  FamilyPipeline& pipeline_;
+  const std::vector<Generation*> generations_;
+  std::vector<FamilyGeneration*> batch_;  // the same ones
+  const size_t stops_;                    // of a piece
+  std::unique_ptr<StepWalk> walk_;
+};
+
+std::unique_ptr<StepInPieces> FamilyPipeline::BeginStep(absl::Span<Generation* const> generations,
+                                                        int pieces, const kernels::Execution& run) {
+  const size_t stops = StopsOfStep(run);
+  if (stops == 0) return nullptr;
+  for (Generation* generation : generations) {
+    if (generation == generations[0]) continue;
+    if (!MayJoin(Of(*generations[0]), Of(*generation), run)) return nullptr;
+  }
+  return std::make_unique<Pieces>(*this, generations,
+                                  std::max<size_t>(1, stops / static_cast<size_t>(pieces)));
+}
+
+absl::Status FamilyPipeline::ReadyToStep(FamilyGeneration& mine, const Ops& ops) {
+  if (!mine.ready) return NotReady();
+  if (mine.step() >= mine.num_steps()) {
+    return absl::FailedPreconditionError("the generation has no steps left");
+  }
+  const PassSteps pass = mine.pass();
+  return pass.done == pass.all ? BeginPass(mine, ops) : absl::OkStatus();
+}
+
+bool FamilyPipeline::MayJoin(const FamilyGeneration& first, const FamilyGeneration& other,
+                             const kernels::Execution& run) const {
+  return CanJoin(first, other, run) &&
+         StepsExactly(first.pass(), run) == StepsExactly(other.pass(), run);
+}
+
+// A timed step is waited for in any case.
+bool FamilyPipeline::WaitsAlways(const kernels::Execution& run) const {
+  return run.timer != nullptr || device_.is_cpu();
+}
+
+// Looks at the numbers of this step, or of the one before with this one asked for already; at the
+// last step of both.
+absl::Status FamilyPipeline::EndStep(FamilyGeneration& mine, bool waits) {
+  return TorchGuard([&]() -> absl::Status {
+    const bool is_last = mine.step() == mine.num_steps();
+    const auto before = std::exchange(mine.unchecked_, FiniteCheck(mine.latents(), mine.step()));
+    if (is_last) AfterLastStep(mine);
+    if (before.has_value()) REEL_RETURN_IF_ERROR(before->Wait());
+    if (!is_last && !waits) return absl::OkStatus();
+    return std::exchange(mine.unchecked_, std::nullopt)->Wait();
+  });
+}
+
+absl::StatusOr<RgbImage> FamilyPipeline::Preview(const Generation& generation, int max_side,
+                                                 const kernels::Execution& run) {
+  return TorchGuard([&]() -> absl::StatusOr<RgbImage> {
+    const ModelScope scope(device_);
+    if (!Of(generation).ready) return NotReady();
+    const Ops ops(run);
+    return SmallPicture(ops, PreviewPictures(Of(generation), ops), max_side);
+  });
+}
+
+absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSink& sink,
+                                                const kernels::Execution& run) {
+  return TorchGuard([&]() -> absl::StatusOr<bool> {
+    const ModelScope scope(device_);
+    FamilyGeneration& mine = Of(generation);
+    if (!mine.ready) return NotReady();
+    if (mine.decoded_) {
+      return absl::FailedPreconditionError("the generation has already been decoded");
+    }
+    const Ops ops(run);
+    if (mine.frames_ == nullptr) mine.frames_ = StartDecode(mine, ops);
+    Frames frames = mine.frames_->Next(ops);
+    if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
+      frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);
+    }
+    REEL_RETURN_IF_ERROR(PushFrames(ops, frames.x, sink));
+    mine.decoded_ = frames.last;
+    if (mine.decoded_) mine.frames_.reset();
+    return frames.last;
+  });
+}
+
+absl::StatusOr<LatentsView> FamilyPipeline::Latents(const Generation& generation) const {
+  return TorchGuard([&]() -> absl::StatusOr<LatentsView> {
+    const ModelScope scope(device_);
+    const FamilyGeneration& mine = Of(generation);
+    if (!mine.ready) return NotReady();
+    const at::Tensor x = mine.PictureLatents().to(at::kCPU).contiguous();
+    mine.host_latents_ = x;
+    return LatentsView{.channels = static_cast<int>(x.size(1)),
+                       .frames = static_cast<int>(x.size(2)),
+                       .height = static_cast<int>(x.size(3)),
+                       .width = static_cast<int>(x.size(4)),
+                       .data = {x.data_ptr<float>(), static_cast<size_t>(x.numel())}};
+  });
+}
+
+void FamilyPipeline::ForgetKept() {
+  const ModelScope scope(device_);
+  Forget();
+}
+
+}  // namespace reel::model

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The body that the pipelines of all families share. A family derives from it and completes it by
+// the hooks below; README.md says which of them it needs.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "model/bridge/device_lead.h"
+#include "model/bridge/ops.h"
+#include "model/denoise/step_pace.h"
+#include "model/family/family_generation.h"
+#include "model/pipeline.h"
+
+namespace reel::model {
+
+// A step that stands still at its stops, for instance between two blocks. Before its end it has
+// changed no generation.
+class StepWalk {
+ public:
+  virtual ~StepWalk() = default;
+  // On by so many stops; true once the step is made.
+  virtual bool Next(const Ops& ops, size_t stops) = 0;
+};
+
+// Confined to the engine thread. Hooks run with the model's device as the current one and without
+// gradients; they may throw what libtorch throws, which becomes a status.
+class FamilyPipeline : public Pipeline {
+ public:
+  const ModelCard& card() const final { return card_; }
+  absl::StatusOr<std::unique_ptr<Generation>> Create(const GenerationSpec& resolved,
+                                                     const kernels::Execution& run) final;
+  absl::StatusOr<bool> BeginNext(Generation& generation, const kernels::Execution& run) final;
+  std::vector<absl::Status> Step(absl::Span<Generation* const> generations,
+                                 const kernels::Execution& run) final;
+  std::unique_ptr<StepInPieces> BeginStep(absl::Span<Generation* const> generations, int pieces,
+                                          const kernels::Execution& run) final;
+  absl::StatusOr<RgbImage> Preview(const Generation& generation, int max_side,
+                                   const kernels::Execution& run) final;
+  absl::StatusOr<bool> DecodeNext(Generation& generation, FrameSink& sink,
+                                  const kernels::Execution& run) final;
+  absl::StatusOr<LatentsView> Latents(const Generation& generation) const final;
+  void ForgetKept() final;
+
+ protected:
+  using Batch = absl::Span<FamilyGeneration* const>;
+
+  FamilyPipeline(ModelCard card, at::Device device) : card_(std::move(card)), device_(device) {}
+
+  // A generation that nothing is encoded of yet. INVALID_ARGUMENT names the value and the rule.
+  virtual absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(
+      const GenerationSpec& resolved) = 0;
+  // One bounded piece of text and conditions; the last one sets `ready`.
+  virtual absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) = 0;
+  // From the last step of a pass to the next pass, where `later_steps` are left. What fails has
+  // changed nothing.
+  virtual absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops);
+  // Whether one call can make the next step of both. Transitive.
+  virtual bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
+                       const kernels::Execution& run) const = 0;
+  // One step of each in one call. What throws has changed none of them.
+  virtual void StepTogether(Batch batch, const Ops& ops) = 0;
+  // How many stops a step has; 0: it is made as a whole.
+  virtual size_t StopsOfStep(const kernels::Execution& run) const = 0;
+  // StepTogether for who stops in between; null where these cannot. `batch` outlives the walk.
+  virtual std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) = 0;
+  // Work of the host for the decode, while a device is still at the last step.
+  virtual void AfterLastStep(FamilyGeneration& generation);
+  // Pictures [1, 3, f, H, W] in -1..1 of the clip so far, few and cheap; the first is shown.
+  virtual at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) = 0;
+  // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the video's size or scaled to it.
+  virtual FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) = 0;
+  // Gives up what kept_bytes counts.
+  virtual void Forget() = 0;
+
+ private:
+  class Pieces;
+
+  absl::Status ReadyToStep(FamilyGeneration& mine, const Ops& ops);
+  bool MayJoin(const FamilyGeneration& first, const FamilyGeneration& other,
+               const kernels::Execution& run) const;
+  void StepBatch(Batch batch, const kernels::Execution& run, bool waits,
+                 std::vector<absl::Status*>& results);
+  bool WaitsAlways(const kernels::Execution& run) const;
+  absl::Status EndStep(FamilyGeneration& mine, bool waits);
+
+  const ModelCard card_;
+  const at::Device device_;
+  StepPace pace_;
+  DeviceLead lead_;
+};
+
+}  // namespace reel::model

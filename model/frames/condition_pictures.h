@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures and clips of a request, as an autoencoder takes them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "model/bridge/aten.h"
+#include "model/generation_spec.h"
+
+namespace reel::model {
+
+struct PictureSize {
+  int width = 0, height = 0;  // pixels
+};
+
+struct PictureCondition {
+  at::Tensor pixels;  // [1, 3, T, H, W] in -1..1, T = frames_per_latent k + 1
+  int64_t frame_index = 0;
+  double strength = 1;
+};
+
+// INVALID_ARGUMENT names the condition and the rule: pixels of another size than the video, outside
+// the clip, or a later clip of fewer frames than two latents stand for. Pixels are scaled to the
+// size of a pass where that is another than the video's.
+absl::StatusOr<std::vector<PictureCondition>> ConditionsOf(const GenerationSpec& spec,
+                                                           PictureSize pass, int frames_per_latent,
+                                                           at::ScalarType dtype);
+
+// The request without pictures and bytes, for a generation that has taken what it needs of them.
+GenerationSpec WithoutPixels(GenerationSpec spec);
+
+}  // namespace reel::model
