@@ -29,8 +29,8 @@ class FamilyGeneration : public Generation {
   // Of the pass under way, and of those that have not begun.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
-  // What a step moves, one tensor for each kind of latent: checked for NaN and Inf after it.
-  virtual std::vector<at::Tensor> latents() const = 0;
+  // Asks whether all latents that a step moves are finite, each kind of them.
+  virtual FiniteCheck CheckLatents() const = 0;
   // Those of the pictures, normalised, [1, C, F, h, w] fp32.
   virtual at::Tensor PictureLatents() const = 0;
   // All that takes memory of the device between two steps; some may be undefined.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -53,38 +54,37 @@ std::vector<absl::Status> FamilyPipeline::Step(absl::Span<Generation* const> gen
   const bool waits = pace_.Waits(generations) || WaitsAlways(run);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<absl::Status> results(generations.size());
-  std::vector<bool> taken(generations.size(), false);
+  constexpr size_t kNone = SIZE_MAX, kFails = SIZE_MAX - 1;
+  std::vector<size_t> first_of(generations.size(), kNone);  // of the batch that each is in
   for (size_t i = 0; i < generations.size(); ++i) {
     results[i] = TorchGuard([&] { return ReadyToStep(Of(*generations[i]), Ops(run)); });
-    taken[i] = !results[i].ok();
+    if (!results[i].ok()) first_of[i] = kFails;
   }
   for (size_t i = 0; i < generations.size(); ++i) {
-    if (taken[i]) continue;
+    if (first_of[i] != kNone) continue;
     std::vector<FamilyGeneration*> batch;
-    std::vector<absl::Status*> of_batch;
     for (size_t j = i; j < generations.size(); ++j) {
       FamilyGeneration& mine = Of(*generations[j]);
-      if (taken[j] || (j > i && !MayJoin(*batch[0], mine, run))) continue;
-      taken[j] = true;
+      if (first_of[j] != kNone || (j > i && !MayJoin(*batch[0], mine, run))) continue;
+      first_of[j] = i;
       batch.push_back(&mine);
-      of_batch.push_back(&results[j]);
     }
-    StepBatch(batch, run, waits, of_batch);
+    const absl::Status status = StepBatch(batch, run);
+    for (size_t j = i; j < generations.size(); ++j) {
+      if (first_of[j] != i) continue;
+      results[j] = status.ok() ? EndStep(Of(*generations[j]), waits) : status;
+    }
   }
   pace_.Took(absl::FromChrono(std::chrono::steady_clock::now() - begin));
   return results;
 }
 
-void FamilyPipeline::StepBatch(Batch batch, const kernels::Execution& run, bool waits,
-                               std::vector<absl::Status*>& results) {
+absl::Status FamilyPipeline::StepBatch(Batch batch, const kernels::Execution& run) {
   const StepRun own(run, StepsExactly(batch[0]->pass(), run));
-  const absl::Status status = TorchGuard([&] {
+  return TorchGuard([&] {
     StepTogether(batch, Ops(own.run()));
     return absl::OkStatus();
   });
-  for (size_t i = 0; i < batch.size(); ++i) {
-    *results[i] = status.ok() ? EndStep(*batch[i], waits) : status;
-  }
 }
 
 class FamilyPipeline::Pieces final : public StepInPieces {
@@ -169,7 +169,7 @@ bool FamilyPipeline::WaitsAlways(const kernels::Execution& run) const {
 absl::Status FamilyPipeline::EndStep(FamilyGeneration& mine, bool waits) {
   return TorchGuard([&]() -> absl::Status {
     const bool is_last = mine.step() == mine.num_steps();
-    const auto before = std::exchange(mine.unchecked_, FiniteCheck(mine.latents(), mine.step()));
+    const auto before = std::exchange(mine.unchecked_, mine.CheckLatents());
     if (is_last) AfterLastStep(mine);
     if (before.has_value()) REEL_RETURN_IF_ERROR(before->Wait());
     if (!is_last && !waits) return absl::OkStatus();

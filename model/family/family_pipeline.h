@@ -80,8 +80,7 @@ class FamilyPipeline : public Pipeline {
   absl::Status ReadyToStep(FamilyGeneration& mine, const Ops& ops);
   bool MayJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                const kernels::Execution& run) const;
-  void StepBatch(Batch batch, const kernels::Execution& run, bool waits,
-                 std::vector<absl::Status*>& results);
+  absl::Status StepBatch(Batch batch, const kernels::Execution& run);
   bool WaitsAlways(const kernels::Execution& run) const;
   absl::Status EndStep(FamilyGeneration& mine, bool waits);
 

@@ -24,7 +24,7 @@ class LtxGeneration final : public FamilyGeneration {
   int64_t rows() const override;
   TextFacts text_facts() const override { return texts; }
   int reused_steps() const override { return state.cache.reused_steps(); }
-  std::vector<at::Tensor> latents() const override { return {state.tokens.x}; }
+  FiniteCheck CheckLatents() const override { return {{state.tokens.x}, step()}; }
   at::Tensor PictureLatents() const override { return state.Latents(); }
   std::vector<at::Tensor> tensors() const override;
   void MoveTo(at::Device where) override;

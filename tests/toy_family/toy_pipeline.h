@@ -26,7 +26,7 @@ struct ToyGeneration final : FamilyGeneration {
   int64_t rows() const override {
     return text.size(0) * (streams.video.size(1) + streams.audio.size(1));
   }
-  std::vector<at::Tensor> latents() const override { return {streams.video, streams.audio}; }
+  FiniteCheck CheckLatents() const override { return {{streams.video, streams.audio}, step()}; }
   at::Tensor PictureLatents() const override { return UnpackLatents(streams.video, shape); }
   std::vector<at::Tensor> tensors() const override { return {streams.video, streams.audio, text}; }
   void MoveTo(at::Device where) override;

@@ -20,7 +20,7 @@ class TwoPasses final : public FamilyGeneration {
   int64_t rows() const override { return 0; }
   PassSteps pass() const override { return {done, 4}; }
   int later_steps() const override { return 3; }
-  std::vector<at::Tensor> latents() const override { return {x}; }
+  FiniteCheck CheckLatents() const override { return {{x}, step()}; }
   at::Tensor PictureLatents() const override { return x; }
   std::vector<at::Tensor> tensors() const override { return {x, elsewhere, {}}; }
   void MoveTo(at::Device where) override {
