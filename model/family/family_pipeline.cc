@@ -29,6 +29,10 @@ absl::Status NotReady() {
 }  // namespace
 
 absl::Status FamilyPipeline::BeginPass(FamilyGeneration&, const Ops&) { return absl::OkStatus(); }
+absl::Status FamilyPipeline::PushSound(FamilyGeneration&, const Ops&, FrameSink&) {
+  return absl::OkStatus();
+}
+
 void FamilyPipeline::AfterLastStep(FamilyGeneration&) {}
 
 absl::StatusOr<std::unique_ptr<Generation>> FamilyPipeline::Create(const GenerationSpec& resolved,
@@ -197,7 +201,10 @@ absl::StatusOr<bool> FamilyPipeline::DecodeNext(Generation& generation, FrameSin
       return absl::FailedPreconditionError("the generation has already been decoded");
     }
     const Ops ops(run);
-    if (mine.frames_ == nullptr) mine.frames_ = StartDecode(mine, ops);
+    if (mine.frames_ == nullptr) {
+      if (sink.TakesSound()) REEL_RETURN_IF_ERROR(PushSound(mine, ops, sink));
+      mine.frames_ = StartDecode(mine, ops);
+    }
     Frames frames = mine.frames_->Next(ops);
     if (frames.x.size(4) != mine.spec.width || frames.x.size(3) != mine.spec.height) {
       frames.x = Scaled(frames.x, mine.spec.width, mine.spec.height);

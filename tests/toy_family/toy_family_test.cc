@@ -101,6 +101,21 @@ TEST_F(ToyFamily, FramesComeInPieces) {
   EXPECT_EQ(sink.data.size(), 3u * 16 * 16 * 3);
 }
 
+TEST_F(ToyFamily, SoundComesBeforeTheFirstFrameForWhoTakesIt) {
+  ToyPipeline pipeline;
+  for (const bool takes_sound : {true, false}) {
+    const auto video = Begin(pipeline, Spec(5, 16, 3, 3));
+    CollectingSink sink(FrameFormat::kRgb8);
+    sink.takes_sound = takes_sound;
+    while (!*pipeline.DecodeNext(*video, sink, run_)) continue;
+    const Streams& made = dynamic_cast<const ToyGeneration&>(*video).streams;
+    const auto samples = static_cast<size_t>(made.audio.numel());
+    EXPECT_EQ(sink.sound.size(), takes_sound ? samples : 0);
+    EXPECT_EQ(sink.frames_before_sound, takes_sound ? 0 : -1);
+    EXPECT_EQ(sink.num_frames, 3);
+  }
+}
+
 TEST_F(ToyFamily, ABadNumberOfTheSoundEndsItsVideoAlone) {
   ToyPipeline pipeline;
   const GenerationSpec spec = Spec(7, 32, 1, 3);

@@ -71,6 +71,12 @@ struct ToyWalk final : StepWalk {
 
 }  // namespace
 
+ModelCard ToyCard() {
+  ModelCard card;
+  card.sound = {.sample_rate = 8'000, .channels = static_cast<int>(kAudioChannels)};
+  return card;
+}
+
 void ToyGeneration::MoveTo(at::Device where) {
   const Streams there = {streams.video.to(where), streams.audio.to(where)};
   text = text.to(where);
@@ -111,6 +117,14 @@ std::unique_ptr<StepWalk> ToyPipeline::BeginWalk(Batch batch, const Ops&) {
 at::Tensor ToyPipeline::PreviewPictures(const FamilyGeneration& generation, const Ops&) {
   const at::Tensor latents = generation.PictureLatents();
   return Pictures(latents.narrow(2, latents.size(2) / 2, 1));
+}
+
+// A sample of each channel for each token.
+absl::Status ToyPipeline::PushSound(FamilyGeneration& generation, const Ops&, FrameSink& sink) {
+  const at::Tensor samples =
+      Of(generation).streams.audio.to(at::kCPU).tanh().contiguous();  // [1, A, channels]
+  return sink.PushSamples(
+      {card().sound, {samples.data_ptr<float>(), static_cast<size_t>(samples.numel())}});
 }
 
 FrameSourcePtr ToyPipeline::StartDecode(FamilyGeneration& generation, const Ops&) {

@@ -38,10 +38,12 @@ struct ToyGeneration final : FamilyGeneration {
   int at = 0;
 };
 
+ModelCard ToyCard();
+
 class ToyPipeline final : public FamilyPipeline {
  public:
   explicit ToyPipeline(std::unique_ptr<GraphRecorder> recorder = nullptr)
-      : FamilyPipeline({}, at::kCPU), graphs_(std::move(recorder)) {}
+      : FamilyPipeline(ToyCard(), at::kCPU), graphs_(std::move(recorder)) {}
 
   int64_t kept_bytes() const override { return graphs_.kept_bytes(); }
 
@@ -56,6 +58,7 @@ class ToyPipeline final : public FamilyPipeline {
   size_t StopsOfStep(const kernels::Execution&) const override { return 2; }
   std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) override;
   at::Tensor PreviewPictures(const FamilyGeneration& generation, const Ops& ops) override;
+  absl::Status PushSound(FamilyGeneration& generation, const Ops& ops, FrameSink& sink) override;
   FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) override;
   void Forget() override { graphs_.Forget(); }
 

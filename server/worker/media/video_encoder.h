@@ -41,7 +41,7 @@ struct EncodedFile {
   int64_t size_bytes = 0;
   int num_frames = 0;
   absl::Duration duration;
-  model::SoundFormat sound;
+  model::SoundFormat sound = {};
 };
 
 // Thread-safe, but for destruction.

@@ -25,6 +25,12 @@ class CollectingSink : public FrameSink {
     data.insert(data.end(), bytes, bytes + frames.data.size());
     return absl::OkStatus();
   }
+  bool TakesSound() const override { return takes_sound; }
+  absl::Status PushSamples(const SamplesView& samples) override {
+    frames_before_sound = num_frames;
+    sound.insert(sound.end(), samples.interleaved.begin(), samples.interleaved.end());
+    return absl::OkStatus();
+  }
   // As floats.
   at::Tensor Values() const {
     const at::Tensor values = at::empty({static_cast<int64_t>(data.size() / 4)}, at::kFloat);
@@ -35,6 +41,9 @@ class CollectingSink : public FrameSink {
   int width = 0, height = 0;     // of the last piece
   int most = 0, num_frames = 0;  // in one piece, and in all
   std::vector<uint8_t> data;
+  bool takes_sound = false;
+  std::vector<float> sound;
+  int frames_before_sound = -1;
 
  private:
   const FrameFormat format_;
