@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = ["reeld", "reel-worker", "reel", "reel-render", "reel-frames", "ltx_bench"]
+PROGRAMS = ["reeld", "reel-worker", "reel", "reel-render", "reel-frames", "ltx_bench", "engine_bench"]
 # Of the wheel, and what every Linux has in a version of its own.
 NOT_OURS = ("libtorch", "libc10", "libcud", "libcup", "libcu", "libnv", "libgomp")
 SYSTEMS_OWN = ("ld-linux", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "libgcc_s", "libstdc++", "libresolv.so")

@@ -53,6 +53,10 @@ Members FirstThatShare(Members members, const Sharing& sharing, std::vector<int6
 
 // From the lead on as many as gain by it; if that is nobody, as many as are of its size.
 Members WhoGain(const Members& all, const Sharing& sharing, std::vector<int64_t>& apart) {
+  if (sharing.most_jobs > 0) {
+    const size_t most = std::min(all.size(), static_cast<size_t>(sharing.most_jobs));
+    return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most)};
+  }
   if (sharing.gains == nullptr || all.size() == 1) return all;
   Members some = FirstThatShare(all, sharing, apart);
   if (some.size() > 1) return some;

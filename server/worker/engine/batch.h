@@ -27,6 +27,7 @@ struct Sharing {
   int64_t fill_rows = 0;                // most rows together; one alone may have more
   const CompanyGains* gains = nullptr;  // null: all gain by it
   absl::Time now = {};                  // steady
+  int most_jobs = 0;                    // so many, whatever they gain; 0: as many as gain
 };
 
 // What a model needs before a step or after the last one: text, conditions, a preview, frames. The

@@ -71,10 +71,12 @@ bool Engine::Impl::MoveOne() {
   HeldJob* lead = jobs_.FirstThatCanStep();
   // In the middle of a step only those step who go before it.
   const bool goes_on = CanGoOn() && (lead == nullptr || !GoesBefore(*lead, under_way_->batch));
-  const Batch batch = goes_on ? under_way_->batch
-                      : lead == nullptr
-                          ? Batch()
-                          : PickBatch(jobs_, *lead, {options_.fill_rows, &gains_, SteadyNow()});
+  const Batch batch =
+      goes_on ? under_way_->batch
+      : lead == nullptr
+          ? Batch()
+          : PickBatch(jobs_, *lead,
+                      {options_.fill_rows, &gains_, SteadyNow(), options_.most_jobs_in_step});
   HeldJob* piece = PickPiece(jobs_, batch);
   if (piece == nullptr && batch.jobs.empty()) return false;
   const Turns::Beside beside = BesideOf(piece, batch);

@@ -32,6 +32,9 @@ struct EngineOptions {
   std::vector<int> peers = {};  // the other members of a group, which the models know of alone
   std::string device;           // for people and statistics, e.g. "cpu"
   int64_t fill_rows = 8192;
+  // For measurements: a step takes so many jobs where there are as many, whatever they gain; 0: the
+  // engine decides.
+  int most_jobs_in_step = 0;
   // One that takes so long is made in pieces, between which others can move.
   absl::Duration long_step = absl::Milliseconds(125);
   int kernel_sample_every = 32;  // 0: never
