@@ -14,7 +14,7 @@ namespace {
 
 // Jobs that a worker holds at least before the next one waits here: while one decodes, another can
 // be stepped.
-constexpr size_t kFewHeld = 2;    // where these share a step, all that fit: some of those may
+constexpr size_t kFewHeld = 2;    // beside these, all that fit into a step: some of those may
 constexpr size_t kMostHeld = 16;  // small jobs are packed up to fill_rows, but not without end
 
 }  // namespace
@@ -288,9 +288,9 @@ bool Fleet::HasRoom(const FleetWorker& worker, const Need& need, const Passed& p
     // The others make it no less; they may be many, and this is asked for each job that waits.
     if (before >= kFewHeld && (!packs || rows > options_.fill_rows)) return false;
   }
-  if (before < kFewHeld) return true;
-  return packs && before < kMostHeld &&
-         worker.Packs(need.shape, kFewHeld, rows, options_.fill_rows);
+  // Also if it shares no steps now: its engine learns only from jobs that it holds.
+  const bool shares = packs && !worker.steps_alone.contains(need.shape.model);
+  return before < kFewHeld || (shares && before < kMostHeld && rows <= options_.fill_rows);
 }
 
 Fleet::Names Fleet::ShortOfMemory(const Need& need, const Passed& passed) const {
