@@ -54,7 +54,7 @@ std::string Shapes(const v1::ListExperimentsResponse& experiments) {
   }
   if (!any) return "";
   return absl::StrCat("\n", table.Render(),
-                      "An interval that is watched while it grows is no test; `reel ab` is one.\n");
+                      "Do not read significance off a growing interval; use `reel ab`.\n");
 }
 
 std::string Apart(const v1::ExperimentShadows& shadows) {
