@@ -87,7 +87,7 @@ TEST(GemmaEncoder, ErrsInSixteenBitsNoMoreThanTransformersDoes) {
     const double ratio = own[i].item<double>() / reference[i].item<double>();
     RecordProperty("state_" + std::to_string(i), std::to_string(ratio));
     EXPECT_LT(ratio, 1.2) << "state " << i;
-    if (i == 0) EXPECT_EQ(ratio, 1);  // the embeddings, to the bit
+    EXPECT_TRUE(i > 0 || ratio == 1) << "the embeddings, to the bit";
   }
 }
 

@@ -81,7 +81,7 @@ std::string TextOf(const ServerOptions& o) {
     }
     const model::TestCardOptions& card = m.test_card;
     dump.Line(card.step_time, card.step_time_per_extra_job, card.decode_time_per_frame,
-              card.load_time);
+              card.load_time, card.sound);
     dump.Line(card.memory.weights, card.memory.per_token, card.memory.per_step_row,
               card.memory.per_decoded_pixel, card.memory.untold_per_token,
               card.memory.kept_per_video);
