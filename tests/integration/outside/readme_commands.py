@@ -82,6 +82,7 @@ NOT_RUN = {
     "deploy/kernels/README.md": {".deps/venv/bin/python deploy/kernels/try_wheel": "runs suites that are tests of their own; by hand, on a GPU"},
     "deploy/fleet/README.md": {"deploy/build/setup --fleet": "installs brokers and a store, which other tests here are run with"},
     "tests/README.md": {"./tests/run": BUILDS},
+    "tests/bench/engine/README.md": {"": MEASURES},
     "tests/bench/fleet/README.md": {"": MEASURES},
     "tests/bench/e2e/README.md": {"python3 tests/bench/ltx": MEASURES, "python3 tests/bench/e2e/e2e_bench.py": MEASURES},
     "tests/bench/kernels/README.md": {"build/": MEASURES, "tests/bench/kernels/torch_rows.py": MEASURES},
