@@ -77,12 +77,8 @@ ViewVideo Read(const Statement& from) {
 
 absl::StatusOr<std::vector<ViewVideo>> ReadAll(Statement& query) {
   std::vector<ViewVideo> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query.Step());
-    if (!more) break;
-    found.push_back(Read(query));
-  }
-  query.Reset();
+  REEL_RETURN_IF_ERROR(
+      query.ForEachRow([&](const Statement& from) { found.push_back(Read(from)); }));
   return found;
 }
 
@@ -210,12 +206,8 @@ absl::StatusOr<std::vector<Key>> Live(Database& db) {
   REEL_ASSIGN_OR_RETURN(Statement * query,
                         db.Use("SELECT tenant, id FROM videos WHERE phase < 2 ORDER BY requested"));
   std::vector<Key> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
-    found.emplace_back(query->GetBytes(0), query->GetBytes(1));
-  }
-  query->Reset();
+  REEL_RETURN_IF_ERROR(query->ForEachRow(
+      [&](const Statement& from) { found.emplace_back(from.GetBytes(0), from.GetBytes(1)); }));
   return found;
 }
 
@@ -226,25 +218,18 @@ absl::StatusOr<std::vector<ViewBill>> LastBills(Database& db) {
              "end_time > (SELECT max(end_time) FROM videos WHERE device_nanos > 0) - "
              "3600000000000"));
   std::vector<ViewBill> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
-    found.push_back({query->GetBytes(0), SecondsOf(query->GetInt(1)), TimeOf(query->GetInt(2))});
-  }
-  query->Reset();
+  REEL_RETURN_IF_ERROR(query->ForEachRow([&](const Statement& from) {
+    found.push_back({from.GetBytes(0), SecondsOf(from.GetInt(1)), TimeOf(from.GetInt(2))});
+  }));
   return found;
 }
 
 absl::StatusOr<std::map<std::string, ModelPace>> Paces(Database& db) {
   REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT model, device_nanos, work FROM paces"));
   std::map<std::string, ModelPace> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
-    found[query->GetBytes(0)] = {SecondsOf(query->GetInt(1)),
-                                 static_cast<double>(query->GetInt(2))};
-  }
-  query->Reset();
+  REEL_RETURN_IF_ERROR(query->ForEachRow([&](const Statement& from) {
+    found[from.GetBytes(0)] = {SecondsOf(from.GetInt(1)), static_cast<double>(from.GetInt(2))};
+  }));
   return found;
 }
 
@@ -258,24 +243,18 @@ absl::StatusOr<FleetState> Dump(Database& db) {
   for (ViewVideo& video : all) state.jobs[video.key] = std::move(video.job);
   REEL_ASSIGN_OR_RETURN(Statement * traces,
                         db.Use("SELECT tenant, id, phase, requested FROM traces"));
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, traces->Step());
-    if (!more) break;
-    state.over[{traces->GetBytes(0), traces->GetBytes(1)}] = {
-        static_cast<FleetPhase>(traces->GetInt(2)), static_cast<uint64_t>(traces->GetInt(3))};
-  }
-  traces->Reset();
+  REEL_RETURN_IF_ERROR(traces->ForEachRow([&](const Statement& from) {
+    state.over[{from.GetBytes(0), from.GetBytes(1)}] = {static_cast<FleetPhase>(from.GetInt(2)),
+                                                        static_cast<uint64_t>(from.GetInt(3))};
+  }));
   REEL_ASSIGN_OR_RETURN(
       Statement * bindings,
       db.Use("SELECT tenant, request_id, number, video, spec_hash, sequence FROM bindings"));
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, bindings->Step());
-    if (!more) break;
-    state.bindings[{bindings->GetBytes(0), bindings->GetBytes(1)}] = {
-        static_cast<uint32_t>(bindings->GetInt(2)), bindings->GetBytes(3), bindings->GetBytes(4),
-        static_cast<uint64_t>(bindings->GetInt(5))};
-  }
-  bindings->Reset();
+  REEL_RETURN_IF_ERROR(bindings->ForEachRow([&](const Statement& from) {
+    state.bindings[{from.GetBytes(0), from.GetBytes(1)}] = {static_cast<uint32_t>(from.GetInt(2)),
+                                                            from.GetBytes(3), from.GetBytes(4),
+                                                            static_cast<uint64_t>(from.GetInt(5))};
+  }));
   return state;
 }
 

@@ -48,12 +48,8 @@ JobRow Read(const Statement& from) {
 
 absl::StatusOr<std::vector<JobRow>> ReadAll(Statement& query) {
   std::vector<JobRow> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query.Step());
-    if (!more) break;
-    found.push_back(Read(query));
-  }
-  query.Reset();
+  REEL_RETURN_IF_ERROR(
+      query.ForEachRow([&](const Statement& from) { found.push_back(Read(from)); }));
   return found;
 }
 
@@ -73,16 +69,13 @@ absl::Status ReadRestarts(Database& db, JobRow& row) {
                         db.Use("SELECT sequence, time, reason, attempt FROM restarts WHERE job = ? "
                                "ORDER BY sequence"));
   query->Text(row.id);
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
+  REEL_RETURN_IF_ERROR(query->ForEachRow([&](const Statement& from) {
     RestartRow& restart = row.restarts.emplace_back();
-    restart.sequence = static_cast<uint64_t>(query->GetInt(0));
-    restart.time = query->GetTime(1, absl::InfinitePast());
-    restart.reason = query->GetBytes(2);
-    restart.attempt = static_cast<int>(query->GetInt(3));
-  }
-  query->Reset();
+    restart.sequence = static_cast<uint64_t>(from.GetInt(0));
+    restart.time = from.GetTime(1, absl::InfinitePast());
+    restart.reason = from.GetBytes(2);
+    restart.attempt = static_cast<int>(from.GetInt(3));
+  }));
   return absl::OkStatus();
 }
 
@@ -218,18 +211,15 @@ absl::StatusOr<std::vector<StoredFile>> Files(Database& db) {
       Statement * query,
       db.Use("SELECT id, tenant, attempt, state, num_conditions, media_bytes FROM jobs"));
   std::vector<StoredFile> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
+  REEL_RETURN_IF_ERROR(query->ForEachRow([&](const Statement& from) {
     StoredFile& file = found.emplace_back();
-    file.id = query->GetBytes(0);
-    file.tenant = query->GetBytes(1);
-    file.attempt = static_cast<int>(query->GetInt(2));
-    file.finished = query->GetInt(3) == static_cast<int>(RowState::kSucceeded);
-    file.num_conditions = static_cast<int>(query->GetInt(4));
-    file.media_bytes = query->GetInt(5);
-  }
-  query->Reset();
+    file.id = from.GetBytes(0);
+    file.tenant = from.GetBytes(1);
+    file.attempt = static_cast<int>(from.GetInt(2));
+    file.finished = from.GetInt(3) == static_cast<int>(RowState::kSucceeded);
+    file.num_conditions = static_cast<int>(from.GetInt(4));
+    file.media_bytes = from.GetInt(5);
+  }));
   return found;
 }
 
@@ -244,12 +234,8 @@ absl::StatusOr<std::map<std::string, std::string>> Blobs(Database& db, const std
   REEL_ASSIGN_OR_RETURN(Statement * query, db.Use("SELECT name, value FROM blobs WHERE kind = ?"));
   query->Text(kind);
   std::map<std::string, std::string> found;
-  while (true) {
-    REEL_ASSIGN_OR_RETURN(const bool more, query->Step());
-    if (!more) break;
-    found[query->GetBytes(0)] = query->GetBytes(1);
-  }
-  query->Reset();
+  REEL_RETURN_IF_ERROR(query->ForEachRow(
+      [&](const Statement& from) { found[from.GetBytes(0)] = from.GetBytes(1); }));
   return found;
 }
 

@@ -74,6 +74,16 @@ absl::Status Statement::Run() {
   }
 }
 
+absl::Status Statement::ForEachRow(absl::FunctionRef<void(const Statement&)> read) {
+  while (true) {
+    REEL_ASSIGN_OR_RETURN(const bool row, Step());
+    if (!row) break;
+    read(*this);
+  }
+  Reset();
+  return absl::OkStatus();
+}
+
 int64_t Statement::GetInt(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }

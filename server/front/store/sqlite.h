@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -32,6 +33,8 @@ class Statement {
   absl::StatusOr<bool> Step();
   // Steps to the end, ignoring rows.
   absl::Status Run();
+  // Calls `read` for each row, and is ready for the next use.
+  absl::Status ForEachRow(absl::FunctionRef<void(const Statement&)> read);
 
   int64_t GetInt(int column) const;
   std::string GetBytes(int column) const;
