@@ -29,69 +29,48 @@ absl::StatusOr<AacEncoder> AacEncoder::Open(const model::SoundFormat& format) {
     return absl::InternalError(
         absl::StrCat("Sound has one or two channels, not ", format.channels));
   }
-  AvCodecContextPtr context(avcodec_alloc_context3(codec));
-  AvFramePtr frame(av_frame_alloc());
-  AvPacketPtr packet(av_packet_alloc());
-  if (!context || !frame || !packet) return absl::InternalError("Out of memory for an encoder");
-  context->sample_fmt = AV_SAMPLE_FMT_FLTP;
-  context->sample_rate = format.sample_rate;
-  context->time_base = {1, format.sample_rate};
-  context->bit_rate = int64_t{kBitsPerChannel} * format.channels;
-  context->flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
-  context->log_level_offset = kSilence;
-  SetChannels(*context, format.channels);
-  REEL_RETURN_IF_ERROR(AvStatus(avcodec_open2(context.get(), codec, nullptr), "avcodec_open2"));
-  if (context->frame_size != kFrameSamples) {
-    return absl::InternalError(absl::StrCat("AAC frames have ", context->frame_size, " samples"));
+  REEL_ASSIGN_OR_RETURN(CodecEncoder encoder, CodecEncoder::Allocate(codec));
+  AVCodecContext& context = encoder.context();
+  AVFrame& frame = encoder.frame();
+  context.sample_fmt = AV_SAMPLE_FMT_FLTP;
+  context.sample_rate = format.sample_rate;
+  context.time_base = {1, format.sample_rate};
+  context.bit_rate = int64_t{kBitsPerChannel} * format.channels;
+  context.flags |= AV_CODEC_FLAG_GLOBAL_HEADER | AV_CODEC_FLAG_BITEXACT;
+  context.log_level_offset = kSilence;
+  SetChannels(context, format.channels);
+  REEL_RETURN_IF_ERROR(AvStatus(avcodec_open2(&context, codec, nullptr), "avcodec_open2"));
+  if (context.frame_size != kFrameSamples) {
+    return absl::InternalError(absl::StrCat("AAC frames have ", context.frame_size, " samples"));
   }
-  frame->format = context->sample_fmt;
-  frame->sample_rate = format.sample_rate;
-  frame->nb_samples = kFrameSamples;
-  REEL_RETURN_IF_ERROR(AvStatus(av_channel_layout_copy(&frame->ch_layout, &context->ch_layout),
+  frame.format = context.sample_fmt;
+  frame.sample_rate = format.sample_rate;
+  frame.nb_samples = kFrameSamples;
+  REEL_RETURN_IF_ERROR(AvStatus(av_channel_layout_copy(&frame.ch_layout, &context.ch_layout),
                                 "av_channel_layout_copy"));
-  REEL_RETURN_IF_ERROR(AvStatus(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer"));
-  return AacEncoder(std::move(context), std::move(frame), std::move(packet));
+  REEL_RETURN_IF_ERROR(AvStatus(av_frame_get_buffer(&frame, 0), "av_frame_get_buffer"));
+  return AacEncoder(std::move(encoder));
 }
 
-AacEncoder::AacEncoder(AvCodecContextPtr context, AvFramePtr frame, AvPacketPtr packet)
-    : context_(std::move(context)), frame_(std::move(frame)), packet_(std::move(packet)) {}
-
 absl::Status AacEncoder::Encode(absl::Span<const float> interleaved, PacketSink sink) {
-  const auto channels = static_cast<size_t>(context_->ch_layout.nb_channels);
+  const auto channels = static_cast<size_t>(context().ch_layout.nb_channels);
   const size_t samples = interleaved.size() / channels;
   if (samples == 0 || samples > kFrameSamples || interleaved.size() % channels != 0) {
     return absl::InternalError(
         absl::StrCat("A piece of sound has the wrong size: ", interleaved.size(), " values"));
   }
-  REEL_RETURN_IF_ERROR(AvStatus(av_frame_make_writable(frame_.get()), "av_frame_make_writable"));
+  AVFrame& frame = encoder_.frame();
+  REEL_RETURN_IF_ERROR(AvStatus(av_frame_make_writable(&frame), "av_frame_make_writable"));
   for (size_t channel = 0; channel < channels; ++channel) {
-    auto* to = reinterpret_cast<float*>(frame_->extended_data[channel]);
+    auto* to = reinterpret_cast<float*>(frame.extended_data[channel]);
     for (size_t i = 0; i < samples; ++i) {
       to[i] = std::clamp(interleaved[i * channels + channel], -1.0F, 1.0F);
     }
   }
-  frame_->nb_samples = static_cast<int>(samples);
-  frame_->pts = next_pts_;
+  frame.nb_samples = static_cast<int>(samples);
+  frame.pts = next_pts_;
   next_pts_ += static_cast<int64_t>(samples);
-  REEL_RETURN_IF_ERROR(
-      AvStatus(avcodec_send_frame(context_.get(), frame_.get()), "avcodec_send_frame"));
-  return Receive(sink);
-}
-
-absl::Status AacEncoder::Flush(PacketSink sink) {
-  REEL_RETURN_IF_ERROR(AvStatus(avcodec_send_frame(context_.get(), nullptr), "avcodec_send_frame"));
-  return Receive(sink);
-}
-
-absl::Status AacEncoder::Receive(PacketSink sink) {
-  for (;;) {
-    const int code = avcodec_receive_packet(context_.get(), packet_.get());
-    if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return absl::OkStatus();
-    REEL_RETURN_IF_ERROR(AvStatus(code, "avcodec_receive_packet"));
-    const absl::Status status = sink(*packet_);
-    av_packet_unref(packet_.get());
-    REEL_RETURN_IF_ERROR(status);
-  }
+  return encoder_.Send(sink);
 }
 
 }  // namespace reel::worker

@@ -8,13 +8,13 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "model/frame_sink.h"
-#include "server/worker/media/av_handles.h"
+#include "server/worker/media/codec_encoder.h"
 
 namespace reel::worker {
 
@@ -25,24 +25,21 @@ class AacEncoder {
 
   static absl::StatusOr<AacEncoder> Open(const model::SoundFormat& format);
 
-  using PacketSink = absl::FunctionRef<absl::Status(AVPacket&)>;
+  using PacketSink = CodecEncoder::PacketSink;
   // The next samples, kFrameSamples of each channel, the channels side by side; fewer at the end
   // alone. Packets go to `sink`, with times in samples.
   absl::Status Encode(absl::Span<const float> interleaved, PacketSink sink);
   // The packets that are left.
-  absl::Status Flush(PacketSink sink);
+  absl::Status Flush(PacketSink sink) { return encoder_.Flush(sink); }
 
-  const AVCodecContext& context() const { return *context_; }
+  const AVCodecContext& context() const { return encoder_.context(); }
   // As in MP4's codecs parameter.
   static std::string CodecString() { return "mp4a.40.2"; }
 
  private:
-  AacEncoder(AvCodecContextPtr context, AvFramePtr frame, AvPacketPtr packet);
-  absl::Status Receive(PacketSink sink);
+  explicit AacEncoder(CodecEncoder encoder) : encoder_(std::move(encoder)) {}
 
-  AvCodecContextPtr context_;
-  AvFramePtr frame_;
-  AvPacketPtr packet_;
+  CodecEncoder encoder_;
   int64_t next_pts_ = 0;
 };
 

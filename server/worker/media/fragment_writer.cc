@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/base/status_macros.h"
 
 namespace reel::worker {
@@ -15,8 +16,7 @@ constexpr int kBufferBytes = 64 * 1024;
 constexpr char kMovFlags[] = "frag_custom+empty_moov+default_base_moof+skip_trailer";
 // Besides, where there is sound: the head waits for the first packets, since an edit list says that
 // sound begins before 0. Note: [Sound in step] in aac_encoder.h.
-constexpr char kMovFlagsOfSound[] =
-    "frag_custom+empty_moov+default_base_moof+skip_trailer+delay_moov";
+constexpr char kDelayedHead[] = "+delay_moov";
 
 }  // namespace
 
@@ -64,7 +64,7 @@ absl::Status FragmentWriter::AddTrack(const AVCodecContext& codec) {
 absl::Status FragmentWriter::WriteHead() {
   head_comes_ = time_bases_.size() > 1;
   AvOptions options;
-  options.Set("movflags", head_comes_ ? kMovFlagsOfSound : kMovFlags);
+  options.Set("movflags", absl::StrCat(kMovFlags, head_comes_ ? kDelayedHead : "").c_str());
   return AvStatus(avformat_write_header(format_.get(), options.get()), "avformat_write_header");
 }
 

@@ -50,6 +50,14 @@ void CopyPlane(const std::byte*& from, uint8_t* to, int stride, size_t width, si
   }
 }
 
+// Without it a fragment's last frame would last no time.
+auto WithDuration(CodecEncoder::PacketSink sink) {
+  return [sink](AVPacket& packet) {
+    packet.duration = 1;
+    return sink(packet);
+  };
+}
+
 }  // namespace
 
 absl::StatusOr<H264Encoder> H264Encoder::Open(const VideoFormat& format) {
@@ -59,72 +67,51 @@ absl::StatusOr<H264Encoder> H264Encoder::Open(const VideoFormat& format) {
     return absl::InternalError(
         absl::StrCat("H.264 in 4:2:0 takes even sizes only: ", format.width, "x", format.height));
   }
-  AvCodecContextPtr context(avcodec_alloc_context3(codec));
-  AvFramePtr frame(av_frame_alloc());
-  AvPacketPtr packet(av_packet_alloc());
-  if (!context || !frame || !packet) return absl::InternalError("Out of memory for an encoder");
-  Configure(*context, format);
+  REEL_ASSIGN_OR_RETURN(CodecEncoder encoder, CodecEncoder::Allocate(codec));
+  AVCodecContext& context = encoder.context();
+  AVFrame& frame = encoder.frame();
+  Configure(context, format);
   AvOptions options;
   options.Set("preset", format.preset.c_str());
   options.Set("tune", "zerolatency");
   options.Set("crf", std::to_string(format.crf).c_str());
   options.Set("forced-idr", "1");
-  REEL_RETURN_IF_ERROR(
-      AvStatus(avcodec_open2(context.get(), codec, options.get()), "avcodec_open2"));
+  REEL_RETURN_IF_ERROR(AvStatus(avcodec_open2(&context, codec, options.get()), "avcodec_open2"));
   if (options.unused() != nullptr) {
     return absl::InternalError(absl::StrCat("libx264 does not know the option ", options.unused()));
   }
-  frame->format = context->pix_fmt;
-  frame->width = format.width;
-  frame->height = format.height;
-  REEL_RETURN_IF_ERROR(AvStatus(av_frame_get_buffer(frame.get(), 0), "av_frame_get_buffer"));
-  return H264Encoder(std::move(context), std::move(frame), std::move(packet));
+  frame.format = context.pix_fmt;
+  frame.width = format.width;
+  frame.height = format.height;
+  REEL_RETURN_IF_ERROR(AvStatus(av_frame_get_buffer(&frame, 0), "av_frame_get_buffer"));
+  return H264Encoder(std::move(encoder));
 }
 
-H264Encoder::H264Encoder(AvCodecContextPtr context, AvFramePtr frame, AvPacketPtr packet)
-    : context_(std::move(context)), frame_(std::move(frame)), packet_(std::move(packet)) {}
-
 absl::Status H264Encoder::Encode(absl::Span<const std::byte> i420, bool keyframe, PacketSink sink) {
-  const auto width = static_cast<size_t>(context_->width);
-  const auto height = static_cast<size_t>(context_->height);
+  const auto width = static_cast<size_t>(context().width);
+  const auto height = static_cast<size_t>(context().height);
   if (i420.size() != width * height * 3 / 2) {
     return absl::InternalError(absl::StrCat("A frame has the wrong size: ", i420.size(), " bytes"));
   }
+  AVFrame& frame = encoder_.frame();
   // x264 may still hold the picture: write into another buffer then.
-  REEL_RETURN_IF_ERROR(AvStatus(av_frame_make_writable(frame_.get()), "av_frame_make_writable"));
+  REEL_RETURN_IF_ERROR(AvStatus(av_frame_make_writable(&frame), "av_frame_make_writable"));
   const std::byte* from = i420.data();
-  CopyPlane(from, frame_->data[0], frame_->linesize[0], width, height);
-  CopyPlane(from, frame_->data[1], frame_->linesize[1], width / 2, height / 2);
-  CopyPlane(from, frame_->data[2], frame_->linesize[2], width / 2, height / 2);
-  frame_->pts = next_pts_++;
-  frame_->pict_type = keyframe ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
-  REEL_RETURN_IF_ERROR(
-      AvStatus(avcodec_send_frame(context_.get(), frame_.get()), "avcodec_send_frame"));
-  return Receive(sink);
+  CopyPlane(from, frame.data[0], frame.linesize[0], width, height);
+  CopyPlane(from, frame.data[1], frame.linesize[1], width / 2, height / 2);
+  CopyPlane(from, frame.data[2], frame.linesize[2], width / 2, height / 2);
+  frame.pts = next_pts_++;
+  frame.pict_type = keyframe ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE;
+  return encoder_.Send(WithDuration(sink));
 }
 
-absl::Status H264Encoder::Flush(PacketSink sink) {
-  REEL_RETURN_IF_ERROR(AvStatus(avcodec_send_frame(context_.get(), nullptr), "avcodec_send_frame"));
-  return Receive(sink);
-}
-
-absl::Status H264Encoder::Receive(PacketSink sink) {
-  for (;;) {
-    const int code = avcodec_receive_packet(context_.get(), packet_.get());
-    if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return absl::OkStatus();
-    REEL_RETURN_IF_ERROR(AvStatus(code, "avcodec_receive_packet"));
-    packet_->duration = 1;  // without it a fragment's last frame would have none
-    const absl::Status status = sink(*packet_);
-    av_packet_unref(packet_.get());
-    REEL_RETURN_IF_ERROR(status);
-  }
-}
+absl::Status H264Encoder::Flush(PacketSink sink) { return encoder_.Flush(WithDuration(sink)); }
 
 std::string H264Encoder::CodecString() const {
   // The parameter sets are in Annex B form: after a start code and the byte 0x67 (or 0x27) come
   // profile, constraints and level.
-  const uint8_t* data = context_->extradata;
-  for (int i = 0; data != nullptr && i + 6 < context_->extradata_size; ++i) {
+  const uint8_t* data = context().extradata;
+  for (int i = 0; data != nullptr && i + 6 < context().extradata_size; ++i) {
     if (data[i] != 0 || data[i + 1] != 0 || data[i + 2] != 1 || (data[i + 3] & 0x1F) != 7) continue;
     return absl::StrFormat("avc1.%02x%02x%02x", data[i + 4], data[i + 5], data[i + 6]);
   }

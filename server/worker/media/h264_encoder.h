@@ -8,12 +8,12 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "server/worker/media/av_handles.h"
+#include "server/worker/media/codec_encoder.h"
 #include "server/worker/media/video_format.h"
 
 namespace reel::worker {
@@ -23,23 +23,20 @@ class H264Encoder {
  public:
   static absl::StatusOr<H264Encoder> Open(const VideoFormat& format);
 
-  using PacketSink = absl::FunctionRef<absl::Status(AVPacket&)>;
+  using PacketSink = CodecEncoder::PacketSink;
   // One I420 frame; its packet, in units of `context().time_base`, goes to `sink`.
   absl::Status Encode(absl::Span<const std::byte> i420, bool keyframe, PacketSink sink);
   // The packets that are left.
   absl::Status Flush(PacketSink sink);
 
-  const AVCodecContext& context() const { return *context_; }
+  const AVCodecContext& context() const { return encoder_.context(); }
   // As in MP4's codecs parameter, e.g. "avc1.64001f".
   std::string CodecString() const;
 
  private:
-  H264Encoder(AvCodecContextPtr context, AvFramePtr frame, AvPacketPtr packet);
-  absl::Status Receive(PacketSink sink);
+  explicit H264Encoder(CodecEncoder encoder) : encoder_(std::move(encoder)) {}
 
-  AvCodecContextPtr context_;
-  AvFramePtr frame_;
-  AvPacketPtr packet_;
+  CodecEncoder encoder_;
   int64_t next_pts_ = 0;
 };
 
