@@ -54,7 +54,8 @@ absl::StatusOr<BpeTokenizer> BpeTokenizer::Load(const std::string& folder) {
 }
 
 BpeTokenizer::BpeTokenizer(BpeVocabulary vocabulary)
-    : bytes_(vocabulary.bytes),
+    : added_(std::move(vocabulary.added)),
+      bytes_(vocabulary.bytes),
       begin_(vocabulary.begin),
       size_(static_cast<int64_t>(vocabulary.pieces.size())) {
   for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
@@ -70,14 +71,6 @@ BpeTokenizer::BpeTokenizer(BpeVocabulary vocabulary)
   std::sort(merges_.begin(), merges_.end(), [](const Merge& a, const Merge& b) {
     return std::pair(a.pair, b.rank) < std::pair(b.pair, a.rank);
   });
-  for (AddedToken& token : vocabulary.added) {
-    added_[static_cast<unsigned char>(token.text[0])].push_back(std::move(token));
-  }
-  for (std::vector<AddedToken>& tokens : added_) {
-    std::stable_sort(tokens.begin(), tokens.end(), [](const AddedToken& a, const AddedToken& b) {
-      return a.text.size() > b.text.size();
-    });
-  }
 }
 
 const BpeTokenizer::Merge* BpeTokenizer::Find(int32_t left, int32_t right) const {
@@ -86,13 +79,6 @@ const BpeTokenizer::Merge* BpeTokenizer::Find(int32_t left, int32_t right) const
       std::lower_bound(merges_.begin(), merges_.end(), pair,
                        [](const Merge& merge, uint64_t wanted) { return merge.pair < wanted; });
   return found == merges_.end() || found->pair != pair ? nullptr : &*found;
-}
-
-const AddedToken* BpeTokenizer::AddedAt(std::string_view text) const {
-  for (const AddedToken& token : added_[static_cast<unsigned char>(text[0])]) {
-    if (text.starts_with(token.text)) return &token;
-  }
-  return nullptr;
 }
 
 void BpeTokenizer::AppendSymbols(std::string_view text, std::vector<int32_t>& symbols) const {
@@ -151,19 +137,9 @@ absl::StatusOr<TokenIds> BpeTokenizer::Encode(std::string_view text, int length)
   if (!IsValidUtf8(text)) return absl::InvalidArgumentError("the text is not UTF-8");
   std::vector<int64_t> ids;
   if (begin_) ids.push_back(*begin_);
-  size_t plain = 0, at = 0;
-  while (at < text.size()) {
-    const AddedToken* added = AddedAt(text.substr(at));
-    if (added == nullptr) {
-      ++at;
-      continue;
-    }
-    EncodePlain(text.substr(plain, at - plain), ids);
-    ids.push_back(added->id);
-    at += added->text.size();
-    plain = at;
-  }
-  EncodePlain(text.substr(plain), ids);
+  added_.Encode(
+      text, [this](std::string_view plain, std::vector<int64_t>& to) { EncodePlain(plain, to); },
+      ids);
 
   const auto size = static_cast<size_t>(length);
   TokenIds tokens;

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "model/tokenizer/bpe_vocabulary.h"
+#include "model/tokenizer/special_tokens.h"
 #include "model/tokenizer/token_ids.h"
 
 namespace reel::model {
@@ -40,15 +41,13 @@ class BpeTokenizer {
 
   // Null: the two do not become one.
   const Merge* Find(int32_t left, int32_t right) const;
-  // The longest that `text` begins with; null: none.
-  const AddedToken* AddedAt(std::string_view text) const;
   void EncodePlain(std::string_view text, std::vector<int64_t>& ids) const;
   // A character's piece, or its bytes'.
   void AppendSymbols(std::string_view text, std::vector<int32_t>& symbols) const;
 
   std::unordered_map<char32_t, int32_t> characters_;  // that are pieces
   std::vector<Merge> merges_;                         // by pair
-  std::array<std::vector<AddedToken>, 256> added_;    // by their first byte, the longest first
+  SpecialTokens added_;
   std::array<int32_t, 256> bytes_;
   std::optional<int32_t> begin_;
   int64_t size_;

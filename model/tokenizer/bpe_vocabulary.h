@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "model/tokenizer/special_tokens.h"
 
 namespace reel::model {
 
@@ -20,16 +21,10 @@ struct BpeMerge {
   int32_t result = 0;
 };
 
-// A token that is cut out of a text before anything else, e.g. a line feed.
-struct AddedToken {
-  std::string text;
-  int32_t id = 0;
-};
-
 struct BpeVocabulary {
   std::vector<std::string> pieces;  // the index is the id; empty: no piece has it
   std::vector<BpeMerge> merges;     // best first
-  std::vector<AddedToken> added;
+  std::vector<SpecialToken> added;
   std::array<int32_t, 256> bytes = {};  // the pieces <0x00> to <0xFF>
   std::optional<int32_t> begin;         // stands in front of every text
 };

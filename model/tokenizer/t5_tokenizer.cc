@@ -16,18 +16,23 @@ namespace {
 constexpr int64_t kPad = 0, kEnd = 1;
 constexpr std::string_view kWordMark = "\xe2\x96\x81";  // U+2581, stands before each word
 
+std::vector<SpecialToken> SpecialsOf(const Vocabulary& vocabulary) {
+  std::vector<SpecialToken> specials;
+  for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
+    const Piece& piece = vocabulary.pieces[id];
+    if (piece.is_special) specials.push_back({piece.text, static_cast<int64_t>(id)});
+  }
+  return specials;
+}
+
 }  // namespace
 
 T5Tokenizer::T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap, std::optional<KnownWords> words)
     : charsmap_(std::move(charsmap)),
       unigram_(vocabulary.pieces),
       words_(std::move(words)),
-      size_(static_cast<int64_t>(vocabulary.pieces.size())) {
-  for (size_t id = 0; id < vocabulary.pieces.size(); ++id) {
-    Piece& piece = vocabulary.pieces[id];
-    if (piece.is_special) specials_.push_back({std::move(piece.text), static_cast<int64_t>(id)});
-  }
-}
+      specials_(SpecialsOf(vocabulary)),
+      size_(static_cast<int64_t>(vocabulary.pieces.size())) {}
 
 absl::StatusOr<T5Tokenizer> T5Tokenizer::Make(Vocabulary vocabulary) {
   REEL_ASSIGN_OR_RETURN(Charsmap charsmap, Charsmap::Parse(vocabulary.charsmap));
@@ -43,15 +48,6 @@ absl::StatusOr<T5Tokenizer> T5Tokenizer::Load(const std::string& folder) {
                                                                 tokenizer.status().message()));
   }
   return tokenizer;
-}
-
-const T5Tokenizer::Special* T5Tokenizer::SpecialAt(std::string_view text) const {
-  const Special* longest = nullptr;
-  for (const Special& special : specials_) {
-    if (text.substr(0, special.text.size()) != special.text) continue;
-    if (longest == nullptr || special.text.size() > longest->text.size()) longest = &special;
-  }
-  return longest;
 }
 
 void T5Tokenizer::EncodeWord(std::string_view word, std::vector<int64_t>& ids) const {
@@ -92,20 +88,9 @@ absl::StatusOr<TokenIds> T5Tokenizer::Encode(std::string_view text, int length) 
   if (length < 1) return absl::InvalidArgumentError("the token length must be at least 1");
   if (!IsValidUtf8(text)) return absl::InvalidArgumentError("the text is not UTF-8");
   std::vector<int64_t> ids;
-  size_t plain = 0, at = 0;
-  while (at < text.size()) {
-    // All special tokens begin with '<' in every T5, but a vocabulary may define others.
-    const Special* special = SpecialAt(text.substr(at));
-    if (special == nullptr) {
-      ++at;
-      continue;
-    }
-    EncodePlain(text.substr(plain, at - plain), ids);
-    ids.push_back(special->id);
-    at += special->text.size();
-    plain = at;
-  }
-  EncodePlain(text.substr(plain), ids);
+  specials_.Encode(
+      text, [this](std::string_view plain, std::vector<int64_t>& to) { EncodePlain(plain, to); },
+      ids);
 
   const auto size = static_cast<size_t>(length);
   TokenIds tokens;

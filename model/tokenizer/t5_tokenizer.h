@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "model/tokenizer/charsmap.h"
 #include "model/tokenizer/known_words.h"
+#include "model/tokenizer/special_tokens.h"
 #include "model/tokenizer/token_ids.h"
 #include "model/tokenizer/unigram.h"
 #include "model/tokenizer/vocabulary.h"
@@ -35,21 +36,14 @@ class T5Tokenizer {
   int64_t size() const { return size_; }
 
  private:
-  struct Special {
-    std::string text;
-    int64_t id;
-  };
-
   T5Tokenizer(Vocabulary vocabulary, Charsmap charsmap, std::optional<KnownWords> words);
-  // The special token that `text` begins with, the longest; null: none.
-  const Special* SpecialAt(std::string_view text) const;
   void EncodePlain(std::string_view text, std::vector<int64_t>& ids) const;
   void EncodeWord(std::string_view word, std::vector<int64_t>& ids) const;
 
   Charsmap charsmap_;
   Unigram unigram_;
   std::optional<KnownWords> words_;
-  std::vector<Special> specials_;
+  SpecialTokens specials_;
   int64_t size_ = 0;
 };
 
