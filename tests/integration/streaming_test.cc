@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/functional/function_ref.h"
 #include "tests/fakes/decoded_video.h"
 #include "tests/integration/calls.h"
 #include "tests/integration/reel_server.h"
@@ -12,21 +13,34 @@
 namespace reel::tests {
 namespace {
 
-TEST(Streaming, EveryPrefixThatEndsWithAFragmentPlays) {
-  ReelServer server;
-  Calls calls(server.Connect());
+// Two seconds of video, in several fragments.
+StreamResult Streamed(const ReelServer& server) {
   v1::VideoSpec spec = SmallSpec("waves", 3);
   spec.set_num_frames(49);
-  const StreamResult result = calls.Generate(spec);
-  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
-  ASSERT_GT(result.fragment_ends.size(), 3U);
-  size_t seen = 0;
+  StreamResult result = Calls(server.Connect()).Generate(spec);
+  EXPECT_TRUE(result.status.ok()) << result.status.error_message();
+  EXPECT_GT(result.fragment_ends.size(), 3U);
+  return result;
+}
+
+// Each beginning of the file that ends with a fragment.
+void EachPrefix(const StreamResult& result,
+                absl::FunctionRef<void(const testing::DecodedVideo&)> check) {
   for (const size_t end : result.fragment_ends) {
     const auto video = testing::Decode(result.file.substr(0, end));
     ASSERT_TRUE(video.ok()) << video.status() << " in the first " << end << " bytes";
-    EXPECT_GT(video->luma.size(), seen);
-    seen = video->luma.size();
+    check(*video);
   }
+}
+
+TEST(Streaming, EveryPrefixThatEndsWithAFragmentPlays) {
+  ReelServer server;
+  const StreamResult result = Streamed(server);
+  size_t seen = 0;
+  EachPrefix(result, [&](const testing::DecodedVideo& video) {
+    EXPECT_GT(video.luma.size(), seen);
+    seen = video.luma.size();
+  });
   EXPECT_EQ(seen, 49U);
 }
 
@@ -59,18 +73,11 @@ ServerSetup HummingCard() {
 
 TEST(Streaming, EveryPrefixHasTheSoundOfItsPictures) {
   ReelServer server(HummingCard());
-  Calls calls(server.Connect());
-  v1::VideoSpec spec = SmallSpec("waves", 3);
-  spec.set_num_frames(49);
-  const StreamResult result = calls.Generate(spec);
-  ASSERT_TRUE(result.status.ok()) << result.status.error_message();
-  ASSERT_GT(result.fragment_ends.size(), 3U);
-  for (const size_t end : result.fragment_ends) {
-    const auto video = testing::Decode(result.file.substr(0, end));
-    ASSERT_TRUE(video.ok()) << video.status() << " in the first " << end << " bytes";
-    EXPECT_EQ(video->sample_rate, 48'000);
-    EXPECT_GE(video->sound.size() / 2, video->luma.size() * 2000);
-  }
+  const StreamResult result = Streamed(server);
+  EachPrefix(result, [&](const testing::DecodedVideo& video) {
+    EXPECT_EQ(video.sample_rate, 48'000);
+    EXPECT_GE(video.sound.size() / 2, video.luma.size() * 2000);
+  });
   EXPECT_TRUE(result.finished.media().has_sound());
   EXPECT_EQ(result.finished.media().sample_rate(), 48'000);
   EXPECT_THAT(result.finished.media().content_type(), ::testing::EndsWith(", mp4a.40.2\""));
