@@ -39,16 +39,16 @@ constexpr int64_t FrameBytes(FrameFormat format, int width, int height) {
   return 0;
 }
 
-// What a model's sound is made of; a rate of 0 is no sound.
+// How sound is sampled; a rate of 0: there is no sound.
 struct SoundFormat {
-  int sample_rate = 0;  // a second
+  int sample_rate = 0;  // in Hz
   int channels = 0;
 
   bool exists() const { return sample_rate > 0; }
   friend bool operator==(const SoundFormat&, const SoundFormat&) = default;
 };
 
-// Samples of -1..1, the channels of each side by side. Borrowed for the call.
+// Samples in -1..1, interleaved: left, right, left, right. Borrowed for the call.
 struct SamplesView {
   SoundFormat format;
   absl::Span<const float> interleaved;
@@ -68,7 +68,7 @@ class FrameSink {
   virtual bool HasRoom() const = 0;
   // Copies. An error is the sink's own (its encoder, its file) and ends the job.
   virtual absl::Status Push(const FramesView& frames) = 0;
-  // Whether sound is wanted; the model makes none for others.
+  // Without it the model makes no sound, and PushSamples is not called.
   virtual bool TakesSound() const { return false; }
   // All sound of the video, before its first frame; copies. Silence follows sound that is shorter
   // than the pictures; longer sound is cut.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first steps of a clip under the profiles "int8" and "int8_all", a tenth of them, which run as
-// in "auto": what the video becomes is decided there, and an error made then is in all later steps.
+// Under the profiles "int8" and "int8_all" the first tenth of a clip's steps run as in "auto":
+// they decide what the video becomes, and their errors stay in all later steps.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace reel::model {
 
-// Steps of the pass that a clip is in.
+// Steps of a clip's current pass.
 struct PassSteps {
   int done = 0, all = 0;
 };
 
-// Whether the next step is one.
+// Whether the next step runs as in "auto".
 bool StepsExactly(PassSteps pass, const kernels::Execution& run);
 
-// How a step runs: as `run`, or as that without what is lossy. Borrows what `run` does.
+// How a step runs: as `run`, or as `run` without lossy kernels. Borrows what `run` borrows.
 class StepRun {
  public:
   StepRun(const kernels::Execution& run, bool exactly)

@@ -26,7 +26,7 @@ class FamilyGeneration : public Generation {
   absl::Status Park(bool to_host) final;
   absl::Status Resume() final;
 
-  // Of the pass under way, and of those that have not begun.
+  // Steps of the current pass, and of all later passes.
   virtual PassSteps pass() const = 0;
   virtual int later_steps() const { return 0; }
   // Asks whether all latents that a step moves are finite, each kind of them.

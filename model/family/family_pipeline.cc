@@ -121,7 +121,7 @@ class FamilyPipeline::Pieces final : public StepInPieces {
   }
 
  private:
-  // Where one of them cannot step, or no longer with the others, the whole step says so.
+  // If one cannot step, or not with the others, Step makes the whole step and reports it.
   bool AreReady(const kernels::Execution& run) {
     return std::all_of(batch_.begin(), batch_.end(), [&](FamilyGeneration* mine) {
       return pipeline_.ReadyToStep(*mine, Ops(run)).ok() &&

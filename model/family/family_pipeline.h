@@ -15,12 +15,11 @@
 
 namespace reel::model {
 
-// A step that stands still at its stops, for instance between two blocks. Before its end it has
-// changed no generation.
+// A step made in parts, for instance block by block. It changes the generations only at its end.
 class StepWalk {
  public:
   virtual ~StepWalk() = default;
-  // On by so many stops; true once the step is made.
+  // Runs the next `stops` parts; true once the step is made.
   virtual bool Next(const Ops& ops, size_t stops) = 0;
 };
 
@@ -48,22 +47,22 @@ class FamilyPipeline : public Pipeline {
 
   FamilyPipeline(ModelCard card, at::Device device) : card_(std::move(card)), device_(device) {}
 
-  // A generation that nothing is encoded of yet. INVALID_ARGUMENT names the value and the rule.
+  // A generation, with nothing encoded yet. INVALID_ARGUMENT names the value and the rule.
   virtual absl::StatusOr<std::unique_ptr<FamilyGeneration>> Plan(
       const GenerationSpec& resolved) = 0;
   // One bounded piece of text and conditions; the last one sets `ready`.
   virtual absl::Status EncodeNext(FamilyGeneration& generation, const Ops& ops) = 0;
-  // From the last step of a pass to the next pass, where `later_steps` are left. What fails has
-  // changed nothing.
+  // Called after the last step of a pass if `later_steps` are left: sets up the next pass. On an
+  // error the generation is unchanged.
   virtual absl::Status BeginPass(FamilyGeneration& generation, const Ops& ops);
-  // Whether one call can make the next step of both. Transitive.
+  // Whether both can take their next step in one call. If A joins B and B joins C, A joins C.
   virtual bool CanJoin(const FamilyGeneration& first, const FamilyGeneration& other,
                        const kernels::Execution& run) const = 0;
-  // One step of each in one call. What throws has changed none of them.
+  // One step of each in one call. If it throws, none of them has changed.
   virtual void StepTogether(Batch batch, const Ops& ops) = 0;
-  // How many stops a step has; 0: it is made as a whole.
+  // The parts of a step; 0: it cannot be divided.
   virtual size_t StopsOfStep(const kernels::Execution& run) const = 0;
-  // StepTogether for who stops in between; null where these cannot. `batch` outlives the walk.
+  // StepTogether in parts; null if this batch cannot be. `batch` outlives the walk.
   virtual std::unique_ptr<StepWalk> BeginWalk(Batch batch, const Ops& ops) = 0;
   // Work of the host for the decode, while a device is still at the last step.
   virtual void AfterLastStep(FamilyGeneration& generation);
@@ -74,7 +73,7 @@ class FamilyPipeline : public Pipeline {
   virtual absl::Status PushSound(FamilyGeneration& generation, const Ops& ops, FrameSink& sink);
   // The decode in pieces of pictures [1, 3, f, H, W] in -1..1, of the video's size or scaled to it.
   virtual FrameSourcePtr StartDecode(FamilyGeneration& generation, const Ops& ops) = 0;
-  // Gives up what kept_bytes counts.
+  // Frees what kept_bytes counts.
   virtual void Forget() = 0;
 
  private:
