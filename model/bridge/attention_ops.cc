@@ -10,6 +10,7 @@
 #include "kernels/dispatch/kernel_plan.h"
 #include "kernels/dispatch/kernel_profiles.h"
 #include "kernels/torch_views/tensor_view_of.h"
+#include "model/bridge/attention_calls.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/bridge/attention_variants.h"
-
+// libtorch's kernels for scaled dot product attention by name (framework_variants.h), each called
+// for itself: no switch of the process decides among them.
+#include <cmath>
+#include <memory>
 #include <optional>
+#include <string_view>
 
+#include "model/bridge/attention_calls.h"
 #include "model/bridge/framework_variants.h"
+#include "model/bridge/libtorch_variant.h"
+#include "model/bridge/operator_variants.h"
+#include "model/bridge/or_none.h"
 
-namespace reel::model::aten {
+namespace reel::model {
 namespace {
+
+using aten::AttentionCall;
+using aten::AttentionRestCall;
+using kernels::HostedVariants;
 
 // As libtorch counts them.
 constexpr int64_t kMath = 0, kFlash = 1, kMemEfficient = 2, kCudnn = 3;
@@ -20,16 +31,14 @@ constexpr int64_t kBiasRun = 16;
 // its softmax divided by; attention_rest, bound by memory, adds the others.
 constexpr int64_t kCudnnTile = 128;
 // From where an eighth is more than a second pass over queries and outputs takes.
-constexpr int64_t kManyKeys = 4096;
+constexpr int64_t kKeysForTiles = 4096;
 
 std::optional<double> ScaleOf(const AttentionCall& call) {
   return call.scale == 0 ? std::nullopt : std::optional(call.scale);
 }
-std::optional<at::Tensor> BiasOf(const AttentionCall& call) {
-  return call.bias.defined() ? std::optional(call.bias) : std::nullopt;
-}
 int64_t Chosen(const AttentionCall& call) {
-  return at::_fused_sdp_choice(call.x, call.k, call.v, BiasOf(call), 0.0, false, ScaleOf(call));
+  return at::_fused_sdp_choice(call.x, call.k, call.v, OrNone(call.bias), 0.0, false,
+                               ScaleOf(call));
 }
 
 bool SixteenBits(const at::Tensor& x) {
@@ -85,9 +94,8 @@ std::string_view WhyNotOnDevice(std::string_view variant, const AttentionCall& c
   return width % 8 == 0 && width <= 128 ? "" : "it needs heads of a multiple of 8, up to 128";
 }
 
-}  // namespace
-
-std::string_view AttentionChoice(const AttentionCall& call) {
+// The name of what libtorch would choose; "aten" when it will not say.
+std::string_view Choice(const AttentionCall& call) {
   switch (Chosen(call)) {
     case kMath:
       return kMathVariant;
@@ -102,18 +110,21 @@ std::string_view AttentionChoice(const AttentionCall& call) {
   }
 }
 
+// Of a call that cudnn_tiles can take.
 bool IsFasterInTiles(const AttentionCall& call) {
-  return call.k.size(-2) >= kManyKeys && Chosen(call) == kCudnn;
+  return call.k.size(-2) >= kKeysForTiles && Chosen(call) == kCudnn;
 }
 
-std::string_view WhyNotAttention(std::string_view variant, const AttentionCall& call) {
+// Empty when the variant can take the call.
+std::string_view WhyNot(std::string_view variant, const AttentionCall& call) {
   if (call.x.is_cuda()) return WhyNotOnDevice(variant, call);
   if (variant == kMathVariant) return "";
   if (variant != kFlashVariant) return "it needs a CUDA device";
   return Chosen(call) == kFlash ? "" : "it does not take these sizes, strides or types";
 }
 
-void RunAttention(std::string_view variant, const AttentionCall& call) {
+// A variant that can.
+void Run(std::string_view variant, const AttentionCall& call) {
   const auto& [op, q, k, v, bias, scale_or_0, out, met] = call;
   const auto scale = ScaleOf(call);
   if (variant == kCudnnTilesVariant) {
@@ -123,20 +134,93 @@ void RunAttention(std::string_view variant, const AttentionCall& call) {
     out = std::get<0>(found);
     *met = {whole, std::get<1>(found).view({q.size(0), q.size(1), q.size(2)})};
   } else if (variant == kCudnnVariant) {
-    out = std::get<0>(at::_scaled_dot_product_cudnn_attention(q, k, v, BiasOf(call), false, 0.0,
-                                                              false, false, scale));
+    out = std::get<0>(at::_scaled_dot_product_cudnn_attention(q, k, v, OrNone(call.bias), false,
+                                                              0.0, false, false, scale));
   } else if (variant == kMemEfficientVariant) {
     out = std::get<0>(at::_scaled_dot_product_efficient_attention(q, k, v, PaddedBias(call), false,
                                                                   0.0, false, scale));
   } else if (variant == kFlashVariant && q.is_cuda()) {
     out = std::get<0>(at::_scaled_dot_product_flash_attention(q, k, v, 0.0, false, false, scale));
   } else if (variant == kFlashVariant) {
-    out = std::get<0>(
-        at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, false, BiasOf(call), scale));
+    out = std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(q, k, v, 0.0, false,
+                                                                      OrNone(call.bias), scale));
   } else {
-    out = std::get<0>(at::_scaled_dot_product_attention_math(q, k, v, BiasOf(call), 0.0, false,
+    out = std::get<0>(at::_scaled_dot_product_attention_math(q, k, v, OrNone(call.bias), 0.0, false,
                                                              std::nullopt, scale));
   }
 }
 
-}  // namespace reel::model::aten
+// libtorch chooses among its kernels.
+void RunChosen(const AttentionCall& call) {
+  call.out = at::scaled_dot_product_attention(call.x, call.k, call.v, OrNone(call.bias), 0.0, false,
+                                              ScaleOf(call));
+}
+
+void RunRest(const AttentionRestCall& call) {
+  const double width = static_cast<double>(call.x.size(-1));
+  const double scale = call.scale == 0 ? 1 / std::sqrt(width) : call.scale;
+  const int64_t keys = call.k.size(-2);
+  const at::Tensor q = call.x.to(at::kFloat) * scale;
+  const at::Tensor scores = q.matmul(call.k.to(at::kFloat).transpose(-2, -1));
+  const at::Tensor weights = at::cat({scores, call.log_sums.unsqueeze(-1)}, -1).softmax(-1);
+  const at::Tensor sums = weights.slice(-1, 0, keys).matmul(call.v.to(at::kFloat));
+  call.out = (sums + weights.slice(-1, keys) * call.before).to(call.x.scalar_type());
+}
+
+// "auto" follows libtorch: on a device its order of preference is finer than what its kernels can
+// take, and on a CPU flash says by itself what it was chosen for.
+template <const std::string_view& kName>
+constexpr CallFunctions kNamed = {
+    .run = [](const void* call) { Run(kName, *static_cast<const AttentionCall*>(call)); },
+    .why_not =
+        [](const void* call) { return WhyNot(kName, *static_cast<const AttentionCall*>(call)); },
+    .prefers =
+        [](const void* call) {
+          const auto& attention = *static_cast<const AttentionCall*>(call);
+          return !attention.x.is_cuda() || Choice(attention) == kName;
+        }};
+
+std::shared_ptr<const kernels::HostedVariant> CudnnTiles() {
+  CallFunctions functions = kNamed<kCudnnTilesVariant>;
+  functions.prefers = kUntyped<IsFasterInTiles>;
+  return MakeLibtorchVariant({.op = "attention",
+                              .variant = kCudnnTilesVariant,
+                              .range = {.min_sm = 90, .max_sm = 90},
+                              .for_some_sizes = true},
+                             functions);
+}
+
+// Best first, as libtorch sees it: cuDNN where it is tuned for the device, else flash.
+HostedVariants VariantsOf(std::string_view op, const kernels::DeviceCapability& device) {
+  const auto named = [op](std::string_view variant, DeviceRange range,
+                          const CallFunctions& functions) {
+    return MakeLibtorchVariant({.op = op, .variant = variant, .range = range}, functions);
+  };
+  const DeviceRange sixteen_bits = {.min_sm = 80};
+  const DeviceRange flash = device.device < 0 ? DeviceRange{} : sixteen_bits;
+  const bool cudnn_first = device.device < 0 || device.sm == 90 || device.sm == 100;
+  HostedVariants variants = {
+      named(kFlashVariant, flash, kNamed<kFlashVariant>),
+      named(kMemEfficientVariant, {.min_sm = 50}, kNamed<kMemEfficientVariant>)};
+  const auto cudnn = named(kCudnnVariant, sixteen_bits, kNamed<kCudnnVariant>);
+  variants.insert(cudnn_first ? variants.begin() : variants.end(), cudnn);
+  if (op == "attention" && device.sm == 90) variants.insert(variants.begin(), CudnnTiles());
+  variants.push_back(named(kMathVariant, {}, kNamed<kMathVariant>));
+  variants.push_back(AtenVariant<RunChosen>(op));
+  return variants;
+}
+
+}  // namespace
+
+// The built-in variant of attention that takes every call is far behind libtorch's; that of
+// cross_attention for tensor cores is ahead of cuDNN's.
+void AddAttentionVariants(kernels::KernelCatalog& catalog) {
+  using Place = kernels::KernelCatalog::Place;
+  const kernels::DeviceCapability& device = catalog.capability();
+  catalog.AddFramework({AtenVariant<RunRest>(AttentionRestCall::op)}, BeforeLoops(catalog));
+  catalog.AddFramework(VariantsOf("attention", device), Place::kFirst);
+  catalog.AddFramework(VariantsOf("cross_attention", device),
+                       device.device >= 0 ? Place::kBelowTuned : Place::kFirst);
+}
+
+}  // namespace reel::model

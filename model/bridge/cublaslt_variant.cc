@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "model/bridge/by_device.h"
-#include "model/bridge/framework_calls.h"
+#include "model/bridge/linear_calls.h"
 #include "model/bridge/matrix_products.h"
 #include "model/bridge/rows.h"
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "model/bridge/framework_calls.h"
+#include "model/bridge/linear_calls.h"
 
 namespace reel::model::aten {
 

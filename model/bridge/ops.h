@@ -10,8 +10,9 @@
 #include "kernels/dispatch/execution.h"
 #include "kernels/dispatch/run_op.h"
 #include "model/bridge/aten.h"
+#include "model/bridge/conv3d_call.h"
 #include "model/bridge/frame_sum.h"
-#include "model/bridge/framework_calls.h"
+#include "model/bridge/linear_calls.h"
 #include "model/bridge/rope_table.h"
 #include "model/bridge/rows.h"
 
@@ -97,13 +98,12 @@ class Ops {
   at::Tensor I420(const at::Tensor& pictures) const;
 
   // One call, also of operators that are functions in files of their own, by the variant that the
-  // plan takes: one of libtorch's runs `call` (framework_calls.h), which has its results; otherwise
+  // plan takes: one of libtorch's runs `call`, which has its results; otherwise
   // `kernels` makes room for them and calls the operator of kernels/.
   template <typename OfOp>
   void Call(const OfOp& call, kernels::KernelsOp kernels) const {
     Call(call.op, call.x.scalar_type(), &call, kernels);
   }
-  void Call(const aten::NormCall& call) const;
   void Call(std::string_view op, at::ScalarType type, const void* call,
             kernels::KernelsOp kernels) const;
 

@@ -9,7 +9,7 @@
 #include "kernels/int8_rows/int8_rows.h"
 #include "kernels/quantize_rows/quantize_rows.h"
 #include "kernels/torch_views/tensor_view_of.h"
-#include "model/bridge/norm_views.h"
+#include "model/bridge/norm_call.h"
 #include "model/bridge/torch_guard.h"
 
 namespace reel::model {
@@ -46,7 +46,7 @@ void PlainSum(const Ops& ops, const GatedSum& of, const Modulation& modulation,
 }
 
 // Codes are of kernels/ alone.
-void ToCodes(const Ops& ops, const aten::NormCall& call, const at::Tensor& scales,
+void ToCodes(const Ops& ops, const NormCall& call, const at::Tensor& scales,
              std::optional<double> fixed_scale = std::nullopt) {
   kernels::FusedArgs args = ViewsOf(call);
   args.out_scale = OptionalViewOf(scales);

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "kernels/dispatch/hosted_variant.h"
-#include "model/bridge/framework_calls.h"
+#include "model/bridge/conv3d_call.h"
 
 namespace reel::model {
 

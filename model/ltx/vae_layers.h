@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "model/bridge/conv3d_call.h"
 #include "model/bridge/frame_sum.h"
-#include "model/bridge/framework_calls.h"
 #include "model/bridge/ops.h"
 #include "model/frames/frame_chain.h"
 #include "model/layers/timestep_embedding.h"
