@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,9 @@ struct LoadOptions {
   // Lines "sha256  file", with files as seen from the model's folder. When set, every weight file
   // that is read must be in it and match.
   std::string manifest_file = {};
+  // Values that this seed gives instead of stored ones: of a folder's weights only the
+  // configurations are read, and its tokenizer.
+  std::optional<uint64_t> random_weights = {};
   WarmUp warm_up = {};
   bool on_demand = false;  // at a worker's start it is looked at, not loaded
   // Whether the device computes in bf16, as GPUs do from sm_80 on; a worker's own, which no

@@ -219,6 +219,10 @@ void AddDoctor(CLI::App& app, Action& action) {
       ->needs(model);
   command.add_option("--manifest", flags->manifest, "With --model: SHA-256 sums that must match")
       ->needs(model);
+  command
+      .add_option("--random-weights", flags->random_weights,
+                  "With --model: of a folder that has only configurations, the seed of its weights")
+      ->needs(model);
   command.callback([&action, flags] {
     if (flags->path.empty()) {
       action = Examine;

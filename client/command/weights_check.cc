@@ -41,6 +41,9 @@ Check CheckWeights(const std::string& folder, const WeightsFlags& flags) {
   if (!flags.dtype.empty()) words.push_back("--dtype=" + flags.dtype);
   if (!flags.text_folder.empty()) words.push_back("--text-folder=" + flags.text_folder);
   if (!flags.manifest.empty()) words.push_back("--manifest=" + flags.manifest);
+  if (flags.random_weights) {
+    words.push_back(absl::StrCat("--random-weights=", *flags.random_weights));
+  }
   const auto answer = AskNeighbour(folder, "reel-render", words);
   if (!answer.ok()) {
     check.detail = std::string(answer.status().message());

@@ -3,6 +3,8 @@
 // server's load would.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "client/command/exit_code.h"
@@ -22,6 +24,7 @@ struct Check {
 struct WeightsFlags {
   std::string path;  // a folder or file, or a name that reel-render knows
   std::string dtype, text_folder, manifest;
+  std::optional<uint64_t> random_weights;
 };
 
 // `folder`: where this program lies.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "model/layers/random_weight.h"
 
 namespace reel::model {
 namespace {
@@ -53,9 +54,11 @@ at::Tensor Weights::Take(const std::string& name, const std::vector<int64_t>& sh
   return TakeAs(name, shape, dtype_);
 }
 
-at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& shape,
-                           at::ScalarType dtype) {
-  if (!status_.ok()) return {};
+at::Tensor Weights::Load(const std::string& name, const std::vector<int64_t>& shape,
+                         at::ScalarType dtype) {
+  if (const auto seed = stored_.random_seed()) {
+    return RandomWeight(name, shape, *seed, at::TensorOptions(device_).dtype(dtype));
+  }
   const StoredTensor* stored = stored_.Find(name);
   if (stored == nullptr) {
     Fail(name, "the tensor is missing");
@@ -73,15 +76,18 @@ at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& 
                             ", which is not a type of network weights"));
     return {};
   }
+  return Read(*stored, *type, dtype);
+}
+
+at::Tensor Weights::TakeAs(const std::string& name, const std::vector<int64_t>& shape,
+                           at::ScalarType dtype) {
+  if (!status_.ok()) return {};
+  const bool known = shared_ != nullptr && shared_->contains(name);
+  const at::Tensor tensor =
+      known ? shared_->find(name)->second.to(device_) : Load(name, shape, dtype);
+  if (!status_.ok()) return {};
+  if (shared_ != nullptr && !known) shared_->emplace(name, tensor);
   taken_.insert(name);
-  at::Tensor tensor;
-  const auto known = shared_ == nullptr ? TensorsByName::iterator() : shared_->find(name);
-  if (shared_ != nullptr && known != shared_->end()) {
-    tensor = known->second.to(device_);
-  } else {
-    tensor = Read(*stored, *type, dtype);
-    if (shared_ != nullptr) shared_->emplace(name, tensor);
-  }
   bytes_ += static_cast<int64_t>(tensor.nbytes());
   parameters_ += tensor.numel();
   return tensor;

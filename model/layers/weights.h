@@ -33,7 +33,9 @@ class Weights {
   at::Tensor Take(const std::string& name, const std::vector<int64_t>& shape);
   at::Tensor TakeAs(const std::string& name, const std::vector<int64_t>& shape,
                     at::ScalarType dtype);
-  bool Has(const std::string& name) const { return stored_.Find(name) != nullptr; }
+  bool Has(const std::string& name) const {
+    return stored_.random_seed().has_value() || stored_.Find(name) != nullptr;
+  }
   // A tensor that is stored but not needed.
   void Skip(const std::string& name) { taken_.insert(name); }
 
@@ -48,6 +50,8 @@ class Weights {
 
  private:
   void Fail(const std::string& name, const std::string& why);
+  // Undefined after Fail.
+  at::Tensor Load(const std::string& name, const std::vector<int64_t>& shape, at::ScalarType dtype);
   at::Tensor Read(const StoredTensor& stored, at::ScalarType type, at::ScalarType dtype) const;
 
   const WeightSet& stored_;

@@ -82,6 +82,7 @@ absl::StatusOr<LatentUpsampler> LoadUpsampler(const WeightSet& stored, const nlo
 
 // As diffusers lays it out, or as it is released; a model may have none.
 absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const std::string& folder,
+                                                             std::optional<uint64_t> random_seed,
                                                              const VaeConfig& vae,
                                                              at::ScalarType dtype,
                                                              at::Device device) {
@@ -89,9 +90,10 @@ absl::StatusOr<std::optional<LatentUpsampler>> FindUpsampler(const std::string& 
   std::optional<LatentUpsampler> found;
   if (IsFile(config)) {
     REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config));
-    REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(folder, kDiffusersStem));
+    REEL_ASSIGN_OR_RETURN(const WeightSet stored,
+                          WeightSet::OpenFolder(folder, kDiffusersStem, random_seed));
     REEL_ASSIGN_OR_RETURN(found, LoadUpsampler(stored, json, config, vae, dtype, device));
-  } else if (IsFile(file)) {
+  } else if (IsFile(file) && !random_seed.has_value()) {
     REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFile(file));
     REEL_ASSIGN_OR_RETURN(const nlohmann::json json,
                           ParseJson(stored.Metadata("config"), file + ": metadata"));
@@ -120,8 +122,9 @@ absl::StatusOr<Plan> PlanFolder(const LoadOptions& options) {
   REEL_ASSIGN_OR_RETURN(const auto vae_json, ReadJsonFile(vae + "/config.json"));
   REEL_ASSIGN_OR_RETURN(const auto vae_config, ReadVaeConfig(vae_json, vae + "/config.json"));
   REEL_ASSIGN_OR_RETURN(WeightSet transformer_set,
-                        WeightSet::OpenFolder(transformer, kDiffusersStem));
-  REEL_ASSIGN_OR_RETURN(WeightSet vae_set, WeightSet::OpenFolder(vae, kDiffusersStem));
+                        WeightSet::OpenFolder(transformer, kDiffusersStem, options.random_weights));
+  REEL_ASSIGN_OR_RETURN(WeightSet vae_set,
+                        WeightSet::OpenFolder(vae, kDiffusersStem, options.random_weights));
   return Plan{.scheduler = scheduler,
               .transformer_config = transformer_config,
               .transformer = std::move(transformer_set),
@@ -205,8 +208,22 @@ std::string UpsamplerFolderOf(const LoadOptions& options) {
   return ((IsFile(options.path) ? path.parent_path() : path) / kUpsampler).string();
 }
 
+absl::StatusOr<std::string> CheckRandom(const LoadOptions& options) {
+  if (IsFile(options.path)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "random weights are made from the configurations of a folder; this is a file: ",
+        options.path));
+  }
+  if (!options.manifest_file.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "random weights are in no manifest; leave out one of the two: ", options.manifest_file));
+  }
+  return "";
+}
+
 // Before anything of them is read. What names them all; empty where nobody said what they are.
 absl::StatusOr<std::string> VerifyModel(const LoadOptions& options) {
+  if (options.random_weights.has_value()) return CheckRandom(options);
   if (options.manifest_file.empty()) return "";
   std::vector<ListedFile> files = FilesOf(TextFolderOf(options), {"text_encoder", "tokenizer"});
   std::vector<ListedFile> rest;
@@ -244,8 +261,9 @@ absl::StatusOr<std::unique_ptr<LtxModel>> LoadLtxModel(const LoadOptions& option
                         Transformer::Load(plan.transformer, plan.transformer_config, dtype, place,
                                           on_group ? &shared.transformer : nullptr));
   REEL_RETURN_IF_ERROR(CheckParts(transformer, text, vae, options.path));
-  REEL_ASSIGN_OR_RETURN(std::optional<LatentUpsampler> upsampler,
-                        FindUpsampler(UpsamplerFolderOf(options), vae.config, dtype, place));
+  REEL_ASSIGN_OR_RETURN(
+      std::optional<LatentUpsampler> upsampler,
+      FindUpsampler(UpsamplerFolderOf(options), options.random_weights, vae.config, dtype, place));
   const int64_t parameters = transformer.parameters() + vae.parameters + text.parameters() +
                              (upsampler.has_value() ? upsampler->parameters() : 0);
   auto model = std::make_unique<LtxModel>(LtxModel{.dtype = dtype,

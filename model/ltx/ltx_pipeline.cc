@@ -188,6 +188,7 @@ class LtxPipeline final : public FamilyPipeline {
 absl::StatusOr<ModelCard> WholeCardOf(const LtxModel& model, const LoadOptions& options) {
   ModelCard card = CardOf(model, options.name);
   REEL_RETURN_IF_ERROR(ApplyCardFile(options.path, card));
+  if (options.random_weights.has_value()) card.family += ", random weights";
   return card;
 }
 

@@ -46,7 +46,8 @@ absl::StatusOr<PromptEncoder> LoadPromptEncoder(const LoadOptions& options, at::
   REEL_ASSIGN_OR_RETURN(T5Tokenizer tokenizer, T5Tokenizer::Load(folder + "/tokenizer"));
   REEL_ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonFile(config_file));
   REEL_ASSIGN_OR_RETURN(const T5Config config, ReadT5Config(json, config_file));
-  REEL_ASSIGN_OR_RETURN(const WeightSet stored, WeightSet::OpenFolder(encoder_folder, "model"));
+  REEL_ASSIGN_OR_RETURN(const WeightSet stored,
+                        WeightSet::OpenFolder(encoder_folder, "model", options.random_weights));
   REEL_ASSIGN_OR_RETURN(T5Encoder encoder, T5Encoder::Load(stored, config, dtype, device));
   return PromptEncoder(std::move(tokenizer), std::move(encoder), cache_bytes);
 }

@@ -26,8 +26,13 @@ absl::StatusOr<WeightSet> WeightSet::OpenFile(const std::string& path) {
   return set;
 }
 
-absl::StatusOr<WeightSet> WeightSet::OpenFolder(const std::string& folder,
-                                                const std::string& stem) {
+absl::StatusOr<WeightSet> WeightSet::OpenFolder(const std::string& folder, const std::string& stem,
+                                                std::optional<uint64_t> random_seed) {
+  if (random_seed.has_value()) {
+    WeightSet set(folder);
+    set.random_seed_ = random_seed;
+    return set;
+  }
   const std::string index_path = absl::StrCat(folder, "/", stem, ".safetensors.index.json");
   absl::StatusOr<ShardIndex> index = ReadShardIndex(index_path);
   if (absl::IsNotFound(index.status())) {
@@ -60,6 +65,7 @@ absl::StatusOr<WeightSet> WeightSet::Renamed(
     const std::function<std::optional<std::string>(const std::string&)>& rename) const {
   WeightSet renamed(source_);
   renamed.metadata_ = metadata_;
+  renamed.random_seed_ = random_seed_;
   for (const auto& [name, tensor] : tensors_) {
     std::optional<std::string> new_name = rename(name);
     if (!new_name.has_value()) continue;

@@ -3,6 +3,7 @@
 // part of a single-file checkpoint under other names.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,15 +30,18 @@ class WeightSet {
  public:
   static absl::StatusOr<WeightSet> OpenFile(const std::string& path);
   // `folder`/`stem`.safetensors.index.json with its shards if there is one, else
-  // `folder`/`stem`.safetensors.
-  static absl::StatusOr<WeightSet> OpenFolder(const std::string& folder, const std::string& stem);
-
+  // `folder`/`stem`.safetensors. With a seed neither is read: the set has every tensor that is
+  // asked for, of random values that the seed and its name give.
+  static absl::StatusOr<WeightSet> OpenFolder(const std::string& folder, const std::string& stem,
+                                              std::optional<uint64_t> random_seed = {});
   // What `rename` gives a name for, under that name. FAILED_PRECONDITION when two get the same.
   absl::StatusOr<WeightSet> Renamed(
       const std::function<std::optional<std::string>(const std::string&)>& rename) const;
 
   // Where it was opened, for messages.
   const std::string& source() const { return source_; }
+  // Of a set of random values, which has no StoredTensor.
+  std::optional<uint64_t> random_seed() const { return random_seed_; }
   // By name as the component knows it; null: there is none.
   const StoredTensor* Find(std::string_view name) const;
   const std::map<std::string, StoredTensor, std::less<>>& tensors() const { return tensors_; }
@@ -50,6 +54,7 @@ class WeightSet {
   std::string source_;
   std::map<std::string, StoredTensor, std::less<>> tensors_;
   std::map<std::string, std::string> metadata_;
+  std::optional<uint64_t> random_seed_;
 };
 
 }  // namespace reel::model

@@ -78,6 +78,7 @@ worker::v1::LoadModel LoadToProto(const model::LoadOptions& options) {
   proto.set_text_folder(options.text_folder);
   *proto.mutable_warm_up() = WarmUpToProto(options.warm_up);
   proto.set_on_demand(options.on_demand);
+  if (options.random_weights) proto.mutable_random_weights()->set_seed(*options.random_weights);
   if (options.path.empty()) *proto.mutable_test_card() = TestCardToProto(options.test_card);
   return proto;
 }
@@ -89,6 +90,9 @@ model::LoadOptions LoadFromProto(const worker::v1::LoadModel& proto) {
           .test_card = TestCardFromProto(proto.test_card()),
           .text_folder = proto.text_folder(),
           .manifest_file = proto.manifest_file(),
+          .random_weights = proto.has_random_weights()
+                                ? std::optional(proto.random_weights().seed())
+                                : std::nullopt,
           .warm_up = WarmUpFromProto(proto.warm_up()),
           .on_demand = proto.on_demand()};
 }

@@ -83,6 +83,9 @@ void AddModelFlags(CLI::App& app, std::string& model, RenderOptions& options) {
   app.add_option("--text-folder", options.text_folder,
                  "Folder with text_encoder/ and tokenizer/, for a model in a single file");
   app.add_option("--manifest", options.manifest_file, "Lines \"sha256  file\" that must match");
+  app.add_option("--random-weights", options.random_weights,
+                 "For benchmarks: values that this seed gives, for a folder that has only "
+                 "configurations and a tokenizer");
   app.add_flag("--check", options.check,
                "Say whether the model can be loaded, and what is wrong with it; render nothing");
   app.add_flag("--json", options.json, "With --check: one line of JSON");
@@ -97,7 +100,9 @@ std::string ChooseModel(const std::string& wanted, const std::string& models_fol
   if (bundled && (wanted.empty() || wanted == bundled->name)) {
     options.model_path = bundled->path;
     if (options.dtype.empty()) options.dtype = bundled->dtype;
-    if (options.manifest_file.empty()) options.manifest_file = bundled->manifest_file;
+    if (options.manifest_file.empty() && !options.random_weights) {
+      options.manifest_file = bundled->manifest_file;
+    }
     return "";
   }
   options.model_path = wanted;
@@ -159,6 +164,7 @@ model::LoadOptions LoadOptionsOf(const RenderOptions& options) {
   load.dtype = options.dtype;
   load.text_folder = options.text_folder;
   load.manifest_file = options.manifest_file;
+  load.random_weights = options.random_weights;
   load.computes_in_bf16 = options.computes_in_bf16;
   load.peers = options.peers;
   return load;

@@ -2,6 +2,7 @@
 // Options of reel-render.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct RenderOptions {
   std::string model_path;   // empty: the test card
   std::string text_folder;  // of a single-file model; empty: beside it
   std::string manifest_file;
+  std::optional<uint64_t> random_weights;  // the seed of values in place of stored ones
   std::vector<ConditionFile> conditions;
   std::string dtype;  // empty: best for the device
   std::string device = "auto";

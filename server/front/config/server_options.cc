@@ -96,6 +96,7 @@ void CheckWithoutWeights(int index, const pb::Model& model, Reader& reader) {
   check("dtype", model.dtype());
   check("manifest_file", model.manifest_file());
   check("text_folder", model.text_folder());
+  if (model.has_random_weights()) check("random_weights", "set");
 }
 
 // How large a video may be is the model's to say, when it is loaded.
@@ -129,6 +130,7 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
     options.text_folder = model.text_folder();
     options.warm_up = ReadWarmUp(At("models", i, "warm_up"), model.warm_up(), reader);
     options.on_demand = model.on_demand();
+    if (model.has_random_weights()) options.random_weights = model.random_weights().seed();
     if (!model.dtype().empty()) {
       reader.OneOf(At("models", i, "dtype"), model.dtype(), {"bf16", "fp16", "fp32"});
     }
@@ -138,6 +140,9 @@ std::vector<model::LoadOptions> ReadModels(const pb::ServerConfig& config, Reade
       options.test_card = TestCardFromProto(model.test_card());
     } else if (model.path().empty()) {
       reader.Problem(absl::StrCat("models[", i, "]"), "needs either path or test_card");
+    } else if (model.has_random_weights() && !model.manifest_file().empty()) {
+      reader.Problem(At("models", i, "manifest_file"),
+                     "random weights are in no manifest; leave out one of the two");
     }
     out.push_back(std::move(options));
   }

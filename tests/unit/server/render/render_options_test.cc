@@ -66,6 +66,11 @@ TEST(ParseRenderOptions, TakesTheModelThatCameAlongUnlessAnotherIsNamed) {
   EXPECT_EQ(parse({"--model", "testcard"})->model_path, "");
   EXPECT_EQ(parse({"--model", models.path()})->model_path, models.path());
   EXPECT_EQ(parse({"--model", models.path()})->dtype, "");
+  // Made-up values are in no manifest.
+  const model::LoadOptions random = LoadOptionsOf(*parse({"--random-weights", "7"}));
+  EXPECT_EQ(random.random_weights, 7);
+  EXPECT_EQ(random.manifest_file, "");
+  EXPECT_EQ(LoadOptionsOf(*parse({})).random_weights, std::nullopt);
 }
 
 TEST(ParseRenderOptions, AModelThatIsNotThereIsRefusedWithTheNearest) {

@@ -75,7 +75,8 @@ std::string TextOf(const ServerOptions& o) {
   }
   dump.Line(o.data.folder, o.data.max_bytes, o.data.keep, o.data.replica);
   for (const model::LoadOptions& m : o.models) {
-    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off, m.on_demand);
+    dump.Line(m.name, m.path, m.dtype, m.text_folder, m.manifest_file, m.warm_up.off, m.on_demand,
+              m.random_weights.value_or(0));
     for (const model::WarmUpSize& size : m.warm_up.sizes) {
       dump.Line(size.width, size.height, size.num_frames);
     }

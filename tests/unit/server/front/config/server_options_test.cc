@@ -200,12 +200,23 @@ TEST(ServerOptions, AProfileOnAnotherOneHasItsVariantsAndItsBase) {
 }
 
 TEST(ServerOptions, TheTestCardHasNoWeightsToSayAnythingOf) {
+  EXPECT_THAT(Check("models { name: 't' test_card {} dtype: 'bf16' manifest_file: '/m' "
+                    "text_folder: '/t' random_weights {} }")
+                  .problems,
+              UnorderedElementsAre(
+                  StartsWith("models[0].dtype:"), StartsWith("models[0].manifest_file:"),
+                  StartsWith("models[0].text_folder:"), StartsWith("models[0].random_weights:")));
+}
+
+TEST(ServerOptions, RandomWeightsAreInNoManifest) {
+  const CheckedOptions checked = Check(
+      "models { name: 'm' path: '/m' random_weights { seed: 7 } } models { name: 'n' path: '/n' }");
+  EXPECT_THAT(checked.problems, IsEmpty());
+  EXPECT_EQ(checked.options.models[0].random_weights, 7);
+  EXPECT_EQ(checked.options.models[1].random_weights, std::nullopt);
   EXPECT_THAT(
-      Check("models { name: 't' test_card {} dtype: 'bf16' manifest_file: '/m' "
-            "text_folder: '/t' }")
-          .problems,
-      UnorderedElementsAre(StartsWith("models[0].dtype:"), StartsWith("models[0].manifest_file:"),
-                           StartsWith("models[0].text_folder:")));
+      Check("models { name: 'm' path: '/m' random_weights {} manifest_file: '/f' }").problems,
+      ElementsAre(StartsWith("models[0].manifest_file:")));
 }
 
 TEST(ServerOptions, WhatIsNotBuiltIsRefused) {
