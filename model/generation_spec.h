@@ -84,7 +84,7 @@ struct GenerationSpec {
   std::string model;
   std::string preset;
   std::string prompt;
-  std::string negative_prompt;
+  std::optional<std::string> negative_prompt;  // empty is a value: nothing to steer away from
   int width = 0;
   int height = 0;
   int num_frames = 0;

@@ -101,7 +101,7 @@ void CheckForAnyModel(const GenerationSpec& spec, const RequestLimits& limits, V
   CheckName("worker", spec.worker, out);
   if (IsBlank(spec.prompt)) out.Add("prompt", "is empty; say what to show");
   CheckPrompt("prompt", spec.prompt, limits, out);
-  CheckPrompt("negative_prompt", spec.negative_prompt, limits, out);
+  CheckPrompt("negative_prompt", spec.negative_prompt.value_or(""), limits, out);
   CheckConditions(spec, limits, out);
   CheckKernels(spec.kernels, out);
   out.InRange("preview.every_steps", int64_t{spec.preview.every_steps}, int64_t{0},

@@ -47,6 +47,7 @@ void FillFrom(GenerationSpec& spec, const GenerationSpec& values) {
 }
 
 void FillServerDefaults(GenerationSpec& spec, uint64_t fresh_seed) {
+  Fill(spec.negative_prompt, std::optional<std::string>(""));
   Fill(spec.seed, std::optional<uint64_t>(fresh_seed));
   Fill(spec.kernels.profile, std::string(kProfile));
   Fill(spec.preview.max_side, kPreviewSide);

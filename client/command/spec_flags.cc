@@ -23,8 +23,8 @@ void SpecFlags::AddTo(CLI::App& command, SpecUse use) {
   command.add_option("prompt", prompt_, "What to show")->required(use != SpecUse::kLoad);
   command.add_option("--model", model_, "A served model; `reel models` lists them")
       ->check(WhyEmpty);
-  command.add_option("--negative-prompt", negative_prompt_, "What to steer away from")
-      ->check(WhyEmpty);
+  command.add_option("--negative-prompt", negative_prompt_,
+                     "What to steer away from; \"\": nothing, where the model has a default");
   // To the server 0 is a value that was not given.
   command.add_option("--width", width_, "Pixels")->check(WhyNotAboveZero);
   command.add_option("--height", height_, "Pixels")->check(WhyNotAboveZero);
@@ -73,7 +73,7 @@ v1::VideoSpec SpecFlags::Values() const {
   v1::VideoSpec spec;
   spec.set_model(model_);
   spec.set_prompt(prompt_);
-  spec.set_negative_prompt(negative_prompt_);
+  if (negative_prompt_) spec.set_negative_prompt(*negative_prompt_);
   spec.set_width(width_);
   spec.set_height(height_);
   spec.set_num_frames(frames_);

@@ -46,7 +46,8 @@ class SpecFlags {
   int width_ = 0, height_ = 0, frames_ = 0, steps_ = 0, preview_every_ = 0;
   double fps_ = 0;
   bool no_sound_ = false;
-  std::string model_, prompt_, negative_prompt_, preset_, profile_, worker_;
+  std::optional<std::string> negative_prompt_;
+  std::string model_, prompt_, preset_, profile_, worker_;
 };
 
 // --priority, shared by those and estimate.

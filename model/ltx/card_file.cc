@@ -24,7 +24,7 @@ constexpr IntRange kTextTokenLimits = {1, 1024};
 int Narrow(int64_t value) { return static_cast<int>(value); }  // checked by a range before
 
 void ReadDefaults(ConfigReader& reader, GenerationSpec& spec) {
-  spec.negative_prompt = reader.String("negative_prompt", spec.negative_prompt);
+  spec.negative_prompt = reader.String("negative_prompt", spec.negative_prompt.value_or(""));
   spec.width = Narrow(reader.Int("width", spec.width, kSizes));
   spec.height = Narrow(reader.Int("height", spec.height, kSizes));
   spec.num_frames = Narrow(reader.Int("num_frames", spec.num_frames, kFrames));

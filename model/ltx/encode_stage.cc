@@ -107,7 +107,7 @@ absl::Status EncodeStage::Text(LtxGeneration& mine, const Ops& ops) const {
   state.text_has_negative =
       state.guidance.uses_negative() || (later != nullptr && later->uses_negative());
   std::vector<std::string> texts = {mine.spec.prompt};
-  if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt);
+  if (state.text_has_negative) texts.insert(texts.begin(), mine.spec.negative_prompt.value_or(""));
   const size_t of_prompt = texts.size() - 1;
   if (state.guidance.uses_perturbed() || (later != nullptr && later->uses_perturbed())) {
     texts.push_back(mine.spec.prompt);  // once more, for the perturbed transformer

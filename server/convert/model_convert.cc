@@ -34,7 +34,7 @@ void SetDefaults(const model::GenerationSpec& values, v1::ModelDefaults& proto) 
   proto.set_frame_rate(values.frame_rate);
   proto.set_num_inference_steps(values.num_steps());
   proto.set_guidance_scale(values.guidance_scale.value_or(0));
-  proto.set_negative_prompt(values.negative_prompt);
+  proto.set_negative_prompt(values.negative_prompt.value_or(""));
 }
 
 }  // namespace

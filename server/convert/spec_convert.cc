@@ -154,7 +154,7 @@ model::GenerationSpec SpecFromProto(const v1::VideoSpec& proto) {
   spec.model = proto.model();
   spec.preset = proto.preset();
   spec.prompt = proto.prompt();
-  spec.negative_prompt = proto.negative_prompt();
+  if (proto.has_negative_prompt()) spec.negative_prompt = proto.negative_prompt();
   spec.width = proto.width();
   spec.height = proto.height();
   spec.num_frames = proto.num_frames();
@@ -185,7 +185,7 @@ v1::VideoSpec SpecToProto(const model::GenerationSpec& spec, bool with_bytes) {
   proto.set_model(spec.model);
   proto.set_preset(spec.preset);
   proto.set_prompt(spec.prompt);
-  proto.set_negative_prompt(spec.negative_prompt);
+  if (spec.negative_prompt) proto.set_negative_prompt(*spec.negative_prompt);
   proto.set_width(spec.width);
   proto.set_height(spec.height);
   proto.set_num_frames(spec.num_frames);

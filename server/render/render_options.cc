@@ -35,8 +35,8 @@ bool EndsWith(const std::string& text, const std::string& end) {
 
 void AddSpecFlags(CLI::App& app, model::GenerationSpec& spec, bool renders) {
   app.add_option("--prompt", spec.prompt, "What to show")->required(renders);
-  app.add_option("--negative-prompt", spec.negative_prompt, "What to steer away from")
-      ->check(WhyEmpty);
+  app.add_option("--negative-prompt", spec.negative_prompt,
+                 "What to steer away from; \"\": nothing, where the model has a default");
   app.add_option("--preset", spec.preset, "A named set of the model's values")->check(WhyEmpty);
   app.add_option("--width", spec.width, "Pixels")->check(WhyNotAboveZero);
   app.add_option("--height", spec.height, "Pixels")->check(WhyNotAboveZero);

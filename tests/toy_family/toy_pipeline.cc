@@ -100,7 +100,7 @@ absl::Status ToyPipeline::EncodeNext(FamilyGeneration& generation, const Ops&) {
   ToyGeneration& video = Of(generation);
   video.text = Encoded(video.spec.prompt);
   if (video.spec.guidance_scale.value_or(1) > 1) {
-    video.text = at::cat({Encoded(video.spec.negative_prompt), video.text});
+    video.text = at::cat({Encoded(video.spec.negative_prompt.value_or("")), video.text});
   }
   video.ready = true;
   return absl::OkStatus();

@@ -148,7 +148,9 @@ v1::Video VideoToListProto(const Video& video) {
   v1::Video proto = VideoToProto(video);
   v1::VideoSpec& spec = *proto.mutable_spec();
   spec.set_prompt(CutUtf8(spec.prompt(), kListedPromptBytes));
-  spec.set_negative_prompt(CutUtf8(spec.negative_prompt(), kListedPromptBytes));
+  if (spec.has_negative_prompt()) {
+    spec.set_negative_prompt(CutUtf8(spec.negative_prompt(), kListedPromptBytes));
+  }
   proto.clear_stats();
   return proto;
 }

@@ -119,6 +119,12 @@ class FieldReader {
     Violate(name, "must be a text");
     return "";
   }
+  // Of a field in which an empty text is a value.
+  std::optional<std::string> TextOrEmpty(const char* name) {
+    const auto found = fields_.find(name);
+    if (found == fields_.end() || found->is_null()) return std::nullopt;
+    return Text(name);
+  }
   std::optional<double> Number(const char* name) {
     const Json* value = Find(name);
     if (value == nullptr) return std::nullopt;
@@ -289,7 +295,9 @@ absl::Status ReadReference(const SentFields& sent, const FieldReader& reader, v1
 
 void ReadSpec(FieldReader& reader, v1::VideoSpec& spec) {
   spec.set_prompt(reader.Text("prompt"));
-  spec.set_negative_prompt(reader.Text("negative_prompt"));
+  if (auto text = reader.TextOrEmpty("negative_prompt")) {
+    spec.set_negative_prompt(*std::move(text));
+  }
   spec.set_model(reader.Text("model"));
   spec.set_preset(reader.Text("preset"));
   ReadSize(reader, spec);

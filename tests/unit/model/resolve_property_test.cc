@@ -23,7 +23,7 @@ class RandomSpec {
     GenerationSpec spec;
     spec.preset = Pick<std::string>({"", "", "small", "distilled-4"}, {"unknown"});
     spec.prompt = Pick<std::string>({"a fox", "\xC3\xA4"}, {"\xFF", ""});
-    spec.negative_prompt = Pick<std::string>({"", "", "rain"});
+    spec.negative_prompt = Pick<std::optional<std::string>>({std::nullopt, "", "rain"});
     spec.width = Size();
     spec.height = Size();
     spec.num_frames = Pick<int>({0, 0, 1, 9, 17, 257}, {100, -1, kMax, kMin});

@@ -11,18 +11,13 @@
 #include <vector>
 
 #include "tests/unit/model/example_card.h"
+#include "tests/unit/model/resolve_example.h"
 
 namespace reel::model {
 
-void PrintTo(const FieldViolation& violation, std::ostream* out) {
-  *out << violation.field << ": " << violation.description;
-}
-
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -32,27 +27,6 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 constexpr int kMinInt = std::numeric_limits<int>::min();
-
-auto Violation(const std::string& field, const std::string& text) {
-  return AllOf(Field(&FieldViolation::field, field),
-               Field(&FieldViolation::description, HasSubstr(text)));
-}
-
-Resolution ResolveExample(const GenerationSpec& sent) {
-  return Resolve(sent, ExampleCard(), RequestLimits(), 7);
-}
-
-std::vector<FieldViolation> ViolationsOf(const GenerationSpec& sent) {
-  return ResolveExample(sent).violations;
-}
-
-template <typename Change>
-std::vector<FieldViolation> With(Change change) {
-  GenerationSpec spec;
-  spec.prompt = "a fox";
-  change(spec);
-  return ViolationsOf(spec);
-}
 
 TEST(Resolve, FillsEveryFieldFromTheCard) {
   GenerationSpec sent;
@@ -71,6 +45,15 @@ TEST(Resolve, FillsEveryFieldFromTheCard) {
   EXPECT_EQ(spec.encoding.codec, VideoCodec::kH264);
   EXPECT_EQ(spec.encoding.crf, 18);
   EXPECT_EQ(spec.encoding.speed, EncodingSpeed::kVeryfast);
+}
+
+TEST(Resolve, AnEmptyNegativePromptIsAValue) {
+  GenerationSpec sent;
+  sent.prompt = "a fox";
+  sent.negative_prompt = "";
+  const Resolution resolved = ResolveExample(sent);
+  ASSERT_THAT(resolved.violations, IsEmpty());
+  EXPECT_EQ(resolved.spec.negative_prompt, "");
 }
 
 TEST(Resolve, LeavesFieldsUnsetThatTheModelDoesNotUse) {

@@ -67,6 +67,7 @@ function spec() {
   put('numInferenceSteps', 'steps');
   put('seed', 'seed', String);
   put('negativePrompt', 'negative', String);
+  if (byId('no-negative').checked && !byId('no-negative-row').hidden) made.negativePrompt = '';
   put('guidanceScale', 'guidance');
   put('kernels', 'kernels', (profile) => ({ profile }));
   put('encoding', 'crf', (crf) => ({ crf: Number(crf) }));
@@ -104,6 +105,9 @@ function showModel() {
   byId('frames').placeholder = defaults.numFrames || '';
   byId('steps').placeholder = defaults.numInferenceSteps || '';
   byId('guidance').placeholder = defaults.guidanceScale || '';
+  byId('negative').placeholder = defaults.negativePrompt || '';
+  byId('no-negative-row').hidden = !defaults.negativePrompt;
+  byId('negative').disabled = byId('no-negative').checked && Boolean(defaults.negativePrompt);
   byId('width').step = byId('height').step = chosen.spatialMultiple;
   byId('frames').step = chosen.temporalMultiple;
   byId('frames').min = 1;
@@ -518,6 +522,7 @@ function asReel(sent) {
   put('frames', sent.numFrames);
   put('steps', sent.numInferenceSteps);
   put('seed', sent.seed);
+  if (sent.negativePrompt === '') words.push("--negative-prompt ''");
   put('negative-prompt', sent.negativePrompt);
   put('guidance', sent.guidanceScale);
   put('kernels', sent.kernels && sent.kernels.profile);
@@ -739,6 +744,7 @@ byId('prompt').addEventListener('keydown', (event) => {
   }
 });
 byId('model').addEventListener('change', showModel);
+byId('no-negative').addEventListener('change', showModel);
 byId('dice').addEventListener('click', () => {
   byId('seed').value = Math.floor(Math.random() * 2 ** 32);
   estimateSoon();

@@ -89,18 +89,27 @@ TEST_F(GenerateTest, ErrorsGoToStderrAndLeaveNoFile) {
 
 TEST_F(GenerateTest, SendsNoOtherValueThanTheOneThatWasTyped) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"--seed", "-1"},     {"--seed", "100000000000000000000"},
-      {"--steps", "0"},     {"--width", "0"},
-      {"--height", "0"},    {"--frames", "0"},
-      {"--fps", "0"},       {"--model", ""},
-      {"--preset", ""},     {"--kernels", ""},
-      {"--worker", ""},     {"--negative-prompt", ""},
-      {"--output", "a.gif"}};
+      {"--seed", "-1"},  {"--seed", "100000000000000000000"},
+      {"--steps", "0"},  {"--width", "0"},
+      {"--height", "0"}, {"--frames", "0"},
+      {"--fps", "0"},    {"--model", ""},
+      {"--preset", ""},  {"--kernels", ""},
+      {"--worker", ""},  {"--output", "a.gif"}};
   for (const auto& [flag, value] : wrong) {
     EXPECT_EQ(Run({"generate", "x", flag, value}), 2) << flag << " " << value;
     EXPECT_NE(err_.find(flag), std::string::npos) << err_;
   }
   EXPECT_TRUE(server_.asked().generates.empty());
+}
+
+TEST_F(GenerateTest, SendsAnEmptyNegativePromptAsAValue) {
+  ASSERT_EQ(Run({"generate", "x", "-o", folder_ + "/a.mp4"}), 0) << err_;
+  ASSERT_EQ(Run({"generate", "x", "--negative-prompt", "", "-o", folder_ + "/b.mp4"}), 0) << err_;
+  const auto& asked = server_.asked().generates;
+  ASSERT_EQ(asked.size(), 2U);
+  EXPECT_FALSE(asked[0].spec().has_negative_prompt());
+  EXPECT_TRUE(asked[1].spec().has_negative_prompt());
+  EXPECT_EQ(asked[1].spec().negative_prompt(), "");
 }
 
 TEST_F(GenerateTest, ShowsWhatTheServerHasToSayOnce) {

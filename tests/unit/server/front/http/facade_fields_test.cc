@@ -72,6 +72,19 @@ TEST(FacadeFields, SayTheSameAsJsonAndAsForms) {
   EXPECT_EQ(json->notice, "");
 }
 
+TEST(FacadeFields, AnEmptyNegativePromptIsAValue) {
+  const auto negative = [](const std::string& body, const char* type) {
+    const auto ask = type == nullptr ? ReadAsk(body) : ReadAsk(body, type);
+    EXPECT_TRUE(ask.ok()) << ask.status();
+    if (!ask.ok() || !ask->request.spec().has_negative_prompt()) return std::string("unset");
+    return "'" + ask->request.spec().negative_prompt() + "'";
+  };
+  EXPECT_EQ(negative(R"({"prompt": "x", "negative_prompt": ""})", nullptr), "''");
+  EXPECT_EQ(negative("prompt=x&negative_prompt=", kFormBody), "''");
+  EXPECT_EQ(negative(R"({"prompt": "x", "negative_prompt": null})", nullptr), "unset");
+  EXPECT_EQ(negative(R"({"prompt": "x"})", nullptr), "unset");
+}
+
 TEST(FacadeFields, EmptyAndNullAreUnset) {
   const auto ask = ReadAsk(R"({"prompt": "x", "seed": "", "fps": null, "size": "",
       "input_reference": "", "kernels": null, "extra_body": null})");

@@ -87,7 +87,8 @@ TEST(EndLog, TellsHowItEnded) {
 
 TEST(EndLog, HoldsNothingThatACallerWrote) {
   Video video = EndedVideo(VideoState::kFailed, MakeError(Reason::kInternal, "canary of an error"));
-  video.spec.prompt = video.spec.negative_prompt = "canary of a prompt";
+  video.spec.prompt = "canary of a prompt";
+  video.spec.negative_prompt = video.spec.prompt;
   video.labels["canary-key"] = "canary of a label";
   video.tenant = "canary-tenant";
   for (const auto& [key, value] : EndOf(video)) {
