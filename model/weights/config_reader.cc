@@ -33,7 +33,15 @@ void ConfigReader::Fail(const std::string& key, const std::string& rule) {
       absl::StrCat("bad configuration: ", source_, ": ", key, " ", rule));
 }
 
-const nlohmann::json* ConfigReader::Find(const char* key) const {
+void ConfigReader::FailUnread() {
+  for (const auto& [key, value] : json_.items()) {
+    if (key.starts_with('_') || read_.contains(key)) continue;
+    return Fail(key, "is not known");
+  }
+}
+
+const nlohmann::json* ConfigReader::Find(const char* key) {
+  read_.insert(key);
   const auto found = json_.find(key);
   return found == json_.end() || found->is_null() ? nullptr : &*found;
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed, bounded reading of a component's configuration. A key that is missing takes the default of
-// its class, as old releases leave newer keys out; unknown keys are ignored.
+// its class, as old releases leave newer keys out; unknown keys are ignored, or refused by
+// FailUnread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,9 @@ class ConfigReader {
   std::vector<bool> Bools(const char* key, std::vector<bool> fallback);
   std::vector<std::string> Strings(const char* key, std::vector<std::string> fallback);
 
+  // An error for a key that nobody has asked for, but for those that begin with "_", which say who
+  // wrote the file.
+  void FailUnread();
   // Records an error of the caller's.
   void Fail(const std::string& key, const std::string& rule);
   // FAILED_PRECONDITION with the file, the key and the rule.
@@ -40,11 +46,12 @@ class ConfigReader {
 
  private:
   // Null: missing, or JSON null.
-  const nlohmann::json* Find(const char* key) const;
+  const nlohmann::json* Find(const char* key);
   const nlohmann::json* FindList(const char* key);
 
   const nlohmann::json& json_;
   const std::string source_;
+  std::set<std::string, std::less<>> read_;
   absl::Status status_;
 };
 

@@ -42,6 +42,16 @@ TEST(ConfigReader, ReadsWhatIsThere) {
   EXPECT_TRUE(reader.status().ok());
 }
 
+TEST(ConfigReader, RefusesByNameWhatNobodyAskedForWhereThatIsWanted) {
+  const auto json = Json(R"({"_class_name":"C","a":1,"b":null,"new_key":2})");
+  ConfigReader reader(json, "c.json");
+  reader.Int("a", 0, {0, 9});
+  reader.Bool("b", false);
+  EXPECT_TRUE(reader.status().ok());
+  reader.FailUnread();
+  EXPECT_THAT(std::string(reader.status().message()), HasSubstr("c.json: new_key is not known"));
+}
+
 class BadConfig : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BadConfig, NamesFileAndKey) {
