@@ -4,7 +4,7 @@
 
   python3 -m venv venv && venv/bin/pip install -r tests/golden/requirements.txt
   venv/bin/python tests/golden/generate.py [tokenizer] [bpe] [gemma] [schedules] [models] [pictures] [layouts]
-        [upsampler] [guidance] [tiles] [bf16]
+        [upsampler] [guidance] [tiles] [bf16] [ltx2]
 
 Nothing is downloaded: vocabularies are trained here, weights are drawn from seeds. The tests only
 read what this leaves; run it again when a reference's version changes.
@@ -16,6 +16,7 @@ import golden_bpe
 import golden_gemma
 import golden_guidance
 import golden_layouts
+import golden_ltx2
 import golden_models
 import golden_pictures
 import golden_schedules
@@ -35,6 +36,7 @@ PARTS = {
     "tiles": golden_tiles.generate,
     "bf16": golden_bf16.generate,
     "layouts": golden_layouts.generate,
+    "ltx2": golden_ltx2.generate,
 }
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ltx2/attention_layer.h"
+
+#include <vector>
+
+#include "model/bridge/attention_ops.h"
+
+namespace reel::model::ltx2 {
+namespace {
+
+constexpr double kQueryKeyEps = 1e-6;
+
+}  // namespace
+
+at::Tensor AttentionLayer::Attend(const Ops& ops, const Projected& of, const Tables& tables,
+                                  const at::Tensor& bias) const {
+  const auto placed = [&](const at::Tensor& x, const at::Tensor& norm, const RotaryTable* table) {
+    const at::Tensor normed = ops.RmsNorm(x.contiguous(), norm, kQueryKeyEps);
+    return table == nullptr ? normed : Turned(normed, *table);
+  };
+  const auto split = [this](const at::Tensor& t) {  // [B, *, D] to [B, N, *, Dh]
+    return t.unflatten(2, {num_heads, -1}).transpose(1, 2);
+  };
+  const at::Tensor q = placed(of.q, norm_q, tables.queries);
+  const at::Tensor k = placed(of.k, norm_k, tables.keys);
+  const at::Tensor heads = Attention(ops, split(q), split(k), split(of.v), bias, 0);
+  return heads.transpose(1, 2).flatten(2, 3);
+}
+
+at::Tensor AttentionLayer::Out(const Ops& ops, const at::Tensor& heads, const at::Tensor& x) const {
+  if (!to_gates.weight.defined()) return to_out(ops, heads);
+  const at::Tensor gates = 2.0 * at::sigmoid(to_gates(ops, x));  // [B, S, N]
+  const at::Tensor gated = heads.unflatten(2, {num_heads, -1}) * gates.unsqueeze(-1);
+  return to_out(ops, gated.flatten(2, 3));
+}
+
+at::Tensor AttentionLayer::OfSelf(const Ops& ops, const at::Tensor& x, const RotaryTable& table,
+                                  const at::Tensor& bias) const {
+  const std::vector<at::Tensor> qkv = to_qkv(ops, x).chunk(3, -1);
+  return Out(ops, Attend(ops, {qkv[0], qkv[1], qkv[2]}, {&table, &table}, bias), x);
+}
+
+at::Tensor AttentionLayer::OfContext(const Ops& ops, const at::Tensor& x, const at::Tensor& context,
+                                     const Tables& tables, const at::Tensor& bias) const {
+  const std::vector<at::Tensor> kv = to_kv(ops, context).chunk(2, -1);
+  return Out(ops, Attend(ops, {to_q(ops, x), kv[0], kv[1]}, tables, bias), x);
+}
+
+at::Tensor AttentionLayer::OfValues(const Ops& ops, const at::Tensor& x) const {
+  const int64_t first = 2 * norm_q.size(0);  // behind queries and keys
+  const at::Tensor weight = to_qkv.weight.slice(0, first), bias = to_qkv.bias.slice(0, first);
+  return Out(ops, ops.Linear(x, weight, bias), x);
+}
+
+AttentionLayer TakeAttention(Weights& weights, const std::string& name,
+                             const AttentionSizes& sizes) {
+  const int64_t inner = sizes.num_heads * sizes.head_dim;
+  const std::string q = name + ".to_q", k = name + ".to_k", v = name + ".to_v";
+  AttentionLayer layer;
+  layer.num_heads = sizes.num_heads;
+  if (sizes.is_self) {
+    layer.to_qkv = TakeLinears(weights, {q, k, v}, sizes.width, inner);
+  } else {
+    layer.to_q = TakeLinear(weights, q, sizes.width, inner);
+    layer.to_kv = TakeLinears(weights, {k, v}, sizes.context_width, inner);
+  }
+  layer.to_out = TakeLinear(weights, name + ".to_out.0", inner, sizes.width);
+  if (sizes.has_gates) {
+    layer.to_gates = TakeLinear(weights, name + ".to_gate_logits", sizes.width, sizes.num_heads);
+  }
+  layer.norm_q = weights.Take(name + ".norm_q.weight", {inner});
+  layer.norm_k = weights.Take(name + ".norm_k.weight", {inner});
+  return layer;
+}
+
+at::Tensor FeedForward::operator()(const Ops& ops, const at::Tensor& x) const {
+  const at::Tensor expanded = expand.bias.defined() ? ops.LinearGelu(x, expand.weight, expand.bias)
+                                                    : ops.GeluTanh(expand(ops, x));
+  return contract(ops, expanded);
+}
+
+FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
+                            bool has_bias) {
+  return {TakeLinear(weights, name + ".net.0.proj", width, 4 * width, has_bias),
+          TakeLinear(weights, name + ".net.2", 4 * width, width, has_bias)};
+}
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// An attention of LTX-2, of the connectors and the transformer alike: rms norms of queries and keys
+// over all heads, channels turned by place, and a gate for each head.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/bridge/ops.h"
+#include "model/layers/linear.h"
+#include "model/ltx2/rope.h"
+
+namespace reel::model::ltx2 {
+
+struct AttentionSizes {
+  int64_t width;          // of the queries' stream
+  int64_t context_width;  // of the stream that keys and values are made of
+  int64_t num_heads, head_dim;
+  bool has_gates;
+  bool is_self;  // keys are the queries' own tokens
+};
+
+// Of queries and of keys; null: they are not turned.
+struct Tables {
+  const RotaryTable* queries = nullptr;
+  const RotaryTable* keys = nullptr;
+};
+
+struct AttentionLayer {
+  Linear to_qkv;       // of self attention: one product for all three
+  Linear to_q, to_kv;  // of others
+  Linear to_out;
+  Linear to_gates;            // one logit for each head; without weight: no gates
+  at::Tensor norm_q, norm_k;  // [heads * head_dim]
+  int64_t num_heads = 0;
+
+  // The tokens x [B, S, width] look at each other. `bias` is added to the scores, or undefined.
+  at::Tensor OfSelf(const Ops& ops, const at::Tensor& x, const RotaryTable& table,
+                    const at::Tensor& bias = {}) const;
+  // x looks at context [B, L, context_width].
+  at::Tensor OfContext(const Ops& ops, const at::Tensor& x, const at::Tensor& context,
+                       const Tables& tables, const at::Tensor& bias = {}) const;
+  // Of self attention when it is left out: each token takes its own value.
+  at::Tensor OfValues(const Ops& ops, const at::Tensor& x) const;
+
+ private:
+  struct Projected {
+    at::Tensor q, k, v;
+  };
+  at::Tensor Attend(const Ops& ops, const Projected& of, const Tables& tables,
+                    const at::Tensor& bias) const;
+  // Gates of x, and the last projection.
+  at::Tensor Out(const Ops& ops, const at::Tensor& heads, const at::Tensor& x) const;
+};
+
+AttentionLayer TakeAttention(Weights& weights, const std::string& name,
+                             const AttentionSizes& sizes);
+
+// contract(gelu(expand(x))), four times as wide in between.
+struct FeedForward {
+  Linear expand, contract;
+
+  at::Tensor operator()(const Ops& ops, const at::Tensor& x) const;
+};
+FeedForward TakeFeedForward(Weights& weights, const std::string& name, int64_t width,
+                            bool has_bias);
+
+}  // namespace reel::model::ltx2

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/model/ltx2/tiny_ltx2.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "model/weights/json_file.h"
+#include "nlohmann/json.hpp"
+
+namespace reel::model::ltx2 {
+namespace {
+
+std::string PathOf(const std::string& folder, const char* file) {
+  return std::string(std::getenv("REEL_SOURCE")) + "/tests/golden/" + folder + "/" + file;
+}
+
+bool Contains(const std::string& text, const char* part) {
+  return text.find(part) != std::string::npos;
+}
+
+// One tensor by golden_ltx2.fill's rule.
+at::Tensor Filled(const std::string& name, const std::vector<int64_t>& shape,
+                  at::Generator& generator) {
+  const at::Tensor r = at::randn(shape, generator, at::TensorOptions(at::kFloat));
+  if (Contains(name, "table") || Contains(name, "abs_pos")) return 0.1 * r;
+  if (shape.size() == 1) return Contains(name, "norm") ? 1 + 0.1 * r : 0.1 * r;
+  return r / std::sqrt(static_cast<double>(r[0].numel()));
+}
+
+std::string Safetensors(const nlohmann::json& shapes, uint64_t seed) {
+  at::Generator generator = at::detail::createCPUGenerator(seed);
+  nlohmann::json header;
+  std::string data;
+  for (const auto& [name, sizes] : shapes.items()) {  // in the order of bytes
+    const auto shape = sizes.get<std::vector<int64_t>>();
+    const at::Tensor tensor = Filled(name, shape, generator).contiguous();
+    const size_t begin = data.size();
+    data.append(static_cast<const char*>(tensor.data_ptr()), tensor.nbytes());
+    header[name] = {{"dtype", "F32"}, {"shape", shape}, {"data_offsets", {begin, data.size()}}};
+  }
+  return SafetensorsBytes(header.dump(), data);
+}
+
+double RootOfMeanSquare(const at::Tensor& x) {
+  return x.to(at::kDouble).pow(2).mean().sqrt().item<double>();
+}
+
+}  // namespace
+
+TinyComponent::TinyComponent(const std::string& component, const std::string& variant)
+    : component_(component), folder_("ltx2/" + component + "/" + variant) {
+  at::set_num_threads(1);  // tensors this small are only slowed down by more
+  const uint64_t seed = component == "transformer" ? 0 : 2;
+  scratch_.Write("diffusion_pytorch_model.safetensors",
+                 Safetensors(*ReadJsonFile(PathOf(folder_, "shapes.json")), seed));
+}
+
+const nlohmann::json TinyComponent::config() const {
+  return *ReadJsonFile(PathOf(folder_, "config.json"));
+}
+
+WeightSet TinyComponent::weights() const {
+  return *WeightSet::OpenFolder(scratch_.path(), "diffusion_pytorch_model");
+}
+
+double RelativeError(const std::string& what, const at::Tensor& actual,
+                     const at::Tensor& expected) {
+  if (actual.sizes() != expected.sizes()) {
+    ADD_FAILURE() << what << ": other sizes";
+    return std::numeric_limits<double>::infinity();
+  }
+  const double error =
+      RootOfMeanSquare(actual.to(at::kFloat) - expected) / RootOfMeanSquare(expected);
+  std::printf("%-40s %.2e\n", what.c_str(), error);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+void AddTo(Worst& worst, const Golden& golden, const std::string& name, const at::Tensor& fp32,
+           const at::Tensor& bf16) {
+  const at::Tensor exact = golden[name];
+  worst.error = std::max(worst.error, RelativeError(name + ", fp32", fp32, exact));
+  const double own = RelativeError(name + ", bf16", bf16, exact);
+  const double reference =
+      RelativeError(name + ", bf16 of diffusers", golden[name + ".bf16"], exact);
+  worst.ratio = std::max(worst.ratio, own / reference);
+}
+
+}  // namespace reel::model::ltx2
